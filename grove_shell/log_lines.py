@@ -13,7 +13,7 @@ _OURS: Final = ("grove_core", "grove_shell")
 
 
 def described_error(fault: BaseException) -> str:
-    """Return type, message and place of an exception on one line (OP-027, WH-009)."""
+    """Return type, message and place of an exception on one line (OP-023, WH-008)."""
     words = " ".join(f"{type(fault).__name__}: {fault}".split())
     places = own_frames(traceback.extract_tb(fault.__traceback__))
     return f"{words} (at {places[0]})" if places else words
@@ -31,7 +31,7 @@ def log_time(moment: datetime) -> str:
 
 
 def write_line(out: TextIO | None, line: str) -> None:
-    """Write one line; a line that cannot be written is dropped (OP-090).
+    """Write one line; a line that cannot be written is dropped (OP-064).
 
     Args:
         out: the stream; None where the process was started with standard error closed.

@@ -1,4 +1,4 @@
-"""Redacts objects so that they can be shared, and are still planned like the originals (OP-051).
+"""Redacts objects so that they can be shared, and are still planned like the originals (OP-050).
 
 Values of variables, arguments, commands, headers, options of drivers, parameters of devices and annotations that are
 not Grove's are replaced by a hash of the value and a salt that is not kept: equal values stay equal, and a value cannot

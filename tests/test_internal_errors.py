@@ -6,7 +6,7 @@ from grove_core.kernel.durations import parse_duration
 from grove_shell.log_lines import described_error
 
 
-def test_op027_a_fault_is_told_with_the_innermost_place_in_our_code() -> None:
+def test_op023_a_fault_is_told_with_the_innermost_place_in_our_code() -> None:
     with pytest.raises(AttributeError) as caught:
         parse_duration(None)  # type: ignore[arg-type]  # what no caller of ours may do
     told = described_error(caught.value)
@@ -14,5 +14,5 @@ def test_op027_a_fault_is_told_with_the_innermost_place_in_our_code() -> None:
     assert "(at grove_core/kernel/durations.py:" in told
 
 
-def test_op027_a_fault_of_others_has_its_words_on_one_line() -> None:
+def test_op023_a_fault_of_others_has_its_words_on_one_line() -> None:
     assert described_error(ValueError("a\nb")) == "ValueError: a b"

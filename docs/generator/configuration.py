@@ -54,7 +54,7 @@ def configuration_page() -> str:
         (
             "# Configuration files\n",
             "Every field has a default, so a file may be empty. An unknown field is an error, and all errors of a file",
-            "are reported at once (OP-036, WH-032). Durations are written as in Go: `15s`, `2h30m`.\n",
+            "are reported at once (IN-030). Durations are written as in Go: `15s`, `2h30m`.\n",
             *_file("OperatorConfiguration", OperatorSettings, "`grove operator`, `grove plan` and others: `--config`."),
             *_file("WebhookConfiguration", WebhookSettings, "`grove webhooks --config`."),
         )

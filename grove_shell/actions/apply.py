@@ -58,7 +58,7 @@ def apply(options: ApplyOptions, decide: Deciding = reconcile_root) -> int:
 
     Args:
         options: the options.
-        decide: makes a plan; it is checked against the laws of planning before anything is written (OP-054).
+        decide: makes a plan; it is checked against the laws of planning before anything is written (OP-025).
     """
     try:
         document = _read(options.path)

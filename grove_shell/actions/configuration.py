@@ -13,7 +13,7 @@ Reader = Callable[[Mapping[str, Any]], tuple[T, tuple[Problem, ...]]]
 
 
 def configuration(path: str | None, read: Reader[T]) -> tuple[T, tuple[Fault, ...]]:
-    """Return the configuration and its faults; the defaults without a file (OP-036, WH-032).
+    """Return the configuration and its faults; the defaults without a file (IN-030).
 
     A file must have exactly one configuration (CL-055).
     """

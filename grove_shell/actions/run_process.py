@@ -25,7 +25,7 @@ def run_process(program: Coroutine[Any, Any, int]) -> int:
 
 
 def _discard_unwritable_stderr() -> None:
-    """Replace an unwritable standard error; else the interpreter flushes it and exits with another code (OP-090)."""
+    """Replace an unwritable standard error; else the interpreter flushes it and exits with another code (OP-064)."""
     try:
         if sys.stderr is not None:
             sys.stderr.flush()

@@ -46,7 +46,7 @@ class ClusterWriter:
 
         Raises:
             Unreachable, NotListed: no termination may follow. Also raised where an object exists that counted as
-                deleted (OP-019), has no selector label (OP-018), or is older than the cached one (OP-084); everything
+                deleted (OP-013), has no selector label (OP-018), or is older than the cached one (OP-080); everything
                 else is in the cache then.
         """
         namespace, name = root_key

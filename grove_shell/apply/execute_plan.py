@@ -101,7 +101,7 @@ async def execute_concurrently(attempt: Execute, steps: Iterable[Step]) -> tuple
 
     Creations of one kind start slowly, with one, two, four and so on, and stop at the first failure (OP-015): what is
     refused once is mostly refused a thousand times (RS13). The next round tries the others. ComputeDomains that a part
-    of the set waits for are all tried: each has to be created or refused before its replica is created (OP-029).
+    of the set waits for are all tried: each has to be created or refused before its replica is created (OP-015).
     """
     attempts: list[Attempt] = []
     batches = step_batches(steps)

@@ -42,7 +42,7 @@ class FreshReader:
 
         Raises:
             Unreachable: there was no response.
-            NotDecided: the response neither shows the object nor confirms that it does not exist (OP-066), or its label
+            NotDecided: the response neither shows the object nor confirms that it does not exist (OP-013), or its label
                 could not be restored (OP-018).
         """
         before = self.cache.find(ref)

@@ -24,7 +24,7 @@ class PlannedRound:
 
     Attributes:
         root_key: of the set or topology.
-        plan_name: the name of the plan in log, Events and decision log (OP-043).
+        plan_name: the name of the plan in log, Events and decision log (OP-041).
         observation: what the plan was made of.
         plan: the plan.
         planning_seconds: how long it took to make.

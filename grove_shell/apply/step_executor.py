@@ -76,7 +76,7 @@ class StepExecutor:
         """Return outcome and message of a step that must not be sent now; None to send it.
 
         A pod is created only once all pods of its PodClique are in the cache (OP-106), and a companion is deleted only
-        while the server has every cause as it was judged (OP-014).
+        while the server has every cause as it was judged (OP-074).
         """
         clique = clique_of_new_pod(step)
         if clique and self._pods is not None:

@@ -125,7 +125,7 @@ def outcome_of(response: Response, ref: Ref, *, creates: bool = False) -> tuple[
         return Outcome.DONE, ""
     if response.ok:
         return Outcome.UNREACHABLE, f"the response is not of an API server: {message}"
-    if creates and (status == NOT_FOUND or (status >= SERVER_FAULT and _WEBHOOK_FAILED in message)):  # OP-061, OP-062
+    if creates and (status == NOT_FOUND or (status >= SERVER_FAULT and _WEBHOOK_FAILED in message)):  # OP-011
         return Outcome.REFUSED, message
     if status in {CONFLICT, NOT_FOUND}:
         return Outcome.CONFLICT, message

@@ -118,7 +118,7 @@ class CacheView(StoresByKind):
         }
 
     def unread(self) -> Iterator[str]:
-        """Return a sentence for each object that cannot be read, topologies included (OP-101)."""
+        """Return a sentence for each object that cannot be read, topologies included (OP-004)."""
         yield from self.topologies.unread
         yield from (f"{name}: cannot be read: {words}" for name, words in sorted(self.broken().items()))
 

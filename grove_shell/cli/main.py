@@ -18,7 +18,7 @@ from grove_shell.python_gc import python_gc_paused
 
 @contextmanager
 def exit_on_sigterm() -> Iterator[None]:
-    """Exit with 0 on SIGTERM, until the command installs its own handler (OP-094).
+    """Exit with 0 on SIGTERM, until the command installs its own handler (OP-033).
 
     The kernel drops SIGTERM for the first process of a container while it has no handler, so the kubelet would wait
     for the grace period and then kill it.

@@ -42,7 +42,7 @@ class Api:
     """A session with one API server; to be used as an asynchronous context manager.
 
     Attributes:
-        allowed: called right before every write is sent; False drops the write (OP-031).
+        allowed: called right before every write is sent; False drops the write (OP-030).
     """
 
     def __init__(

@@ -121,7 +121,7 @@ def _config_path(kubeconfig: str | None) -> tuple[str, bool]:
 
 
 def _existing_files(path: str) -> str:
-    """Return those of several files that exist, as kubectl takes them (OP-069).
+    """Return those of several files that exist, as kubectl takes them (OP-044).
 
     The library reports an unreadable file as an empty one.
 
@@ -197,7 +197,7 @@ def _tls_of(settings: object, path: str) -> ssl.SSLContext:
 
 
 class TokenSource:
-    """Returns the current token of a kubeconfig user (OP-072)."""
+    """Returns the current token of a kubeconfig user (OP-044)."""
 
     def __init__(self, loader: Any, clock: Callable[[], float] = time.monotonic) -> None:  # noqa: ANN401 - the library has no types for it
         """Start with the token that the loader has read.
@@ -236,7 +236,7 @@ class TokenSource:
 
 
 def remove_credential_files() -> None:
-    """Remove the files into which the library wrote certificates and keys (OP-079)."""
+    """Remove the files into which the library wrote certificates and keys (OP-044)."""
     from kubernetes.aio.config import kube_config  # noqa: PLC0415 - it takes half a second
 
     kube_config._cleanup_temp_files()  # type: ignore[no-untyped-call]  # noqa: SLF001 - it has no other way

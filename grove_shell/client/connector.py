@@ -40,7 +40,7 @@ class Connector(aiohttp.TCPConnector):
         return opened
 
     async def close(self, *, abort_ssl: bool = False) -> None:
-        """Shut every socket down at once, in the middle of a TLS shutdown or a write too (OP-091)."""
+        """Shut every socket down at once, in the middle of a TLS shutdown or a write too (OP-033)."""
         self._is_closing = True
         for opened in tuple(self._sockets):
             with suppress(OSError):  # closed already, or never connected

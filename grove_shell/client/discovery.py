@@ -54,7 +54,7 @@ def advice_on(fault: Unreachable | NotListed) -> str:
 
 
 async def discover(api: Api, *, tries: int = _MOST_TRIES) -> ServedApis:
-    """Return the served versions of ResourceClaim and the schema of ComputeDomain (OP-063); it needs no role.
+    """Return the served versions of ResourceClaim and the schema of ComputeDomain (OP-034); it needs no role.
 
     Args:
         api: the API server.

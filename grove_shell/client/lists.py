@@ -11,7 +11,7 @@ from grove_shell.client.response import FORBIDDEN, GONE, NOT_FOUND, SERVER_FAULT
 from grove_shell.client.response_check import is_list
 from grove_shell.client.store import version_number
 
-OLDER_STATE: Final = "the server lists an older state than it showed before"  # OP-084
+OLDER_STATE: Final = "the server lists an older state than it showed before"  # OP-080
 _PAGE: Final = 500
 _LIMIT: Final = "limit"
 _METADATA: Final = "application/json;as=PartialObjectMetadata{};v=v1;g=meta.k8s.io"
@@ -66,8 +66,8 @@ async def list_pages(
         least: the oldest version that the list may have.
 
     Raises:
-        Unreachable: there was no response, or an older one (OP-084).
-        NotListed: the response was no list, or expired twice (OP-082).
+        Unreachable: there was no response, or an older one (OP-080).
+        NotListed: the response was no list, or expired twice (OP-080).
     """
     query = {**({} if kind.name else {_LIMIT: str(_PAGE)}), **selector_query(kind, selector)}
     token, first = "", True

@@ -1,4 +1,4 @@
-"""Reads JSON of any depth; values below the nesting limit are replaced by a note, all others are kept (OP-100).
+"""Reads JSON of any depth; values below the nesting limit are replaced by a note, all others are kept (OP-004).
 
 An API server stores 10,000 levels, and any tenant may write them, as in the parameters of a ResourceClaim.
 """

@@ -141,7 +141,7 @@ class Reflector:
         """Report a failed list once: every report requeues all sets (OP-021)."""
         if str(fault) != self._unlisted:
             self._unlisted = str(fault)
-            if fault.is_absent and self.kind.optional:  # OP-060
+            if fault.is_absent and self.kind.optional:  # OP-034
                 self._cache.replace(self.kind.kind, (), "")
             else:
                 self._cache.mark_unlisted(self.kind.kind, str(fault))
@@ -173,7 +173,7 @@ class Reflector:
                     self._version = ""
                 raise watch_error(raw)
             version = str(raw["metadata"].get("resourceVersion") or self._version)
-            if 0 < version_number(version) < version_number(self._version):  # OP-084: events of a watch are in order
+            if 0 < version_number(version) < version_number(self._version):  # OP-080: events of a watch are in order
                 self._version = ""
                 return False
             self._error = ""

@@ -116,7 +116,7 @@ class Store(Generic[T]):
         return uid in self._deleted
 
     def is_rolled_back(self, raw: Raw, as_of: int) -> bool:
-        """Return whether a list as of a version shows an older version than was known by then (OP-084)."""
+        """Return whether a list as of a version shows an older version than was known by then (OP-080)."""
         (uid, version), known = uid_and_version_of(raw), self.entries.get(key_of(raw))
         return known is not None and known.uid == uid and version < known.version <= as_of
 
@@ -129,7 +129,7 @@ class Store(Generic[T]):
                 if version <= before.version:
                     return
             elif 0 < version < before.version:
-                self._bury(uid, before.version)  # of two of one name the older is gone (OP-087)
+                self._bury(uid, before.version)  # of two of one name the older is gone (OP-002)
         if version <= self._deleted.get(uid, _NEVER):
             return
         if before is not None and before.uid != uid and before.version < version:
@@ -158,10 +158,10 @@ class Store(Generic[T]):
         return self._remove(key)
 
     def replace(self, items: Iterable[Raw], version: str) -> list[tuple[Key, Entry[T]]]:
-        """Apply a complete list as of a version; return what it removed (OP-003).
+        """Apply a complete list as of a version; return what it removed (OP-002).
 
         Newer objects stay. A list without a version, or of a store that was restored from a backup, overrules all that
-        is known (OP-084).
+        is known (OP-080).
         """
         as_of, found = version_number(version), {key_of(raw): raw for raw in items}
         there = {key: uid_and_version_of(raw) for key, raw in found.items()}
@@ -192,7 +192,7 @@ class Store(Generic[T]):
         return [(key, self._remove(key)) for key in list(self.entries)]
 
     def overwrite(self, raw: Raw) -> None:
-        """Replace an object by the version that a restored store of the server shows, also by an older one (OP-084)."""
+        """Replace an object by the version that a restored store of the server shows, also by an older one (OP-080)."""
         if (key := key_of(raw)) in self.entries:
             self._remove(key)
         self._deleted.pop(uid_and_version_of(raw)[0], None)

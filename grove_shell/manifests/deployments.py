@@ -55,7 +55,7 @@ def operator_objects(installation: Installation) -> Iterator[Json]:
 def webhook_objects(installation: Installation) -> Iterator[Json]:
     """Yield the objects of the webhooks; the registration is last, since it blocks admission until they respond.
 
-    Webhooks of a feature are registered whether the feature is on or not (WH-026).
+    Webhooks of a feature are registered whether the feature is on or not (WH-010).
     """
     settings = WebhookSettings()
     args = ["webhooks", *([f"--watch-namespace={installation.watched}"] if installation.watched else [])]

@@ -33,7 +33,7 @@ _MOST_KNOWN: Final = 4096
 _LONGEST_NOTE: Final = 1024
 _LONGEST_FIELD: Final = 128
 _LONGEST_NAME: Final = 253
-"""Limits of an API server, in bytes (OP-093)."""
+"""Limits of an API server, in bytes (OP-042)."""
 _DIGITS: Final = 16
 _MOST_QUEUED: Final = 1000
 _FLUSH_TIMEOUT: Final = 2.0

@@ -9,7 +9,7 @@ from typing import Final
 from aiohttp import web
 
 _TEXT: Final = "text/plain; version=0.0.4"
-_FINISH: Final = 2.5  # seconds; aiohttp waits twice as long (OP-091)
+_FINISH: Final = 2.5  # seconds; aiohttp waits twice as long (OP-033)
 
 
 class CannotListen(Exception):

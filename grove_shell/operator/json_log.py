@@ -27,7 +27,7 @@ class JsonLog(RoundListener):
         self._held: OrderedDict[tuple[RootKey, str], list[tuple[Reason, ...]]] = OrderedDict()
 
     def report(self, level: str, message: str, **fields: Any) -> None:  # noqa: ANN401 - any JSON
-        """Write one line; a line that cannot be written is dropped (OP-090)."""
+        """Write one line; a line that cannot be written is dropped (OP-064)."""
         line: LogFields = {"ts": log_time(datetime.now(UTC)), "level": level, "msg": message}
         write_line(self._out, json_text({**line, **fields}))
 

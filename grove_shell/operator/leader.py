@@ -63,7 +63,7 @@ class Leader:
             api: the API server.
             terms: which Lease, and for how long.
             on_change: called with True when this process becomes leader, and with False when it stops to be.
-            report: called with the reason why it does not get the Lease, once for each reason (OP-073).
+            report: called with the reason why it does not get the Lease, once for each reason (OP-030).
         """
         self._api = api
         self._terms = terms
@@ -82,7 +82,7 @@ class Leader:
 
     @property
     def may_write(self) -> bool:
-        """Whether no other process can be leader yet. Read before every write: a process may be paused (OP-031)."""
+        """Whether no other process can be leader yet. Read before every write: a process may be paused (OP-030)."""
         return self.leads and time.monotonic() - self._renewed < self._terms.renew_within
 
     async def run(self) -> None:
@@ -130,7 +130,7 @@ class Leader:
             self._report(words)
 
     async def release(self) -> None:
-        """Release the Lease, so that another process can lead at once; write nothing after that (OP-031, OP-091)."""
+        """Release the Lease, so that another process can lead at once; write nothing after that (OP-030, OP-033)."""
         if not self.leads:
             return
         self.holder = ""

@@ -116,7 +116,7 @@ class OperatorMetrics(ProcessMetrics, RoundListener):
         self._errors.labels(_controller(root_key)).inc()
 
     def on_gone(self, root_key: RootKey) -> None:
-        """Remove the gauges of a deleted set; those of an unknown one are removed already (OP-078)."""
+        """Remove the gauges of a deleted set; those of an unknown one are removed already (OP-041)."""
         if is_topology_key(root_key):
             return
         for gang in [gang for gang in self._causes if gang[0] == root_key]:

@@ -1,4 +1,4 @@
-"""``--observe``: compares what another operator does with what the plan says (OP-037, OP-038).
+"""``--observe``: compares what another operator does with what the plan says (OP-035).
 
 A prediction is about one PodClique: that its gang is terminated, and when that is due. It is made in the first round
 that sees the delay running or expired, and withdrawn where the PodClique recovers or is deleted for another reason. A
@@ -35,7 +35,7 @@ Report: TypeAlias = Callable[..., None]
 
 @unique
 class PredictionOutcome(Enum):
-    """The outcomes of predictions and terminations, counted in PodCliques (OP-038)."""
+    """The outcomes of predictions and terminations, counted in PodCliques (OP-035)."""
 
     PREDICTED = "predicted"
     TAKEN_BACK = "takenBack"

@@ -93,7 +93,7 @@ class ReconcileLoop:
             requeue.task = asyncio.get_running_loop().create_task(self._work(root_key, requeue))
 
     def start(self) -> None:
-        """Begin rounds, with one of every root in the cache (OP-077)."""
+        """Begin rounds, with one of every root in the cache (OP-030)."""
         self._is_active = True
         for root_key in self.cache.root_keys():
             self.enqueue(root_key)
@@ -131,21 +131,21 @@ class ReconcileLoop:
                 await self._closing.wait()
 
     def _forget(self, root_key: RootKey, requeue: Requeue) -> None:
-        """Keep nothing of a root that is gone (OP-078)."""
+        """Keep nothing of a root that is gone (OP-041)."""
         requeue.stop()
         self._queue.pop(root_key, None)
         for listener in self.listeners:
             listener.on_gone(root_key)
 
     async def _guarded_round(self, root_key: RootKey, requeue: Requeue) -> None:
-        """Run one round; an error of one root delays no other (OP-022)."""
+        """Run one round; an error of one root delays no other (OP-020)."""
         try:
             await self._round(root_key, requeue)
         except (Unreachable, NotListed) as fault:
             self._round_failed(root_key, requeue, str(fault))
         except BrokenInvariant as fault:
             self._round_failed(root_key, requeue, f"broken invariant: {fault}")
-        except Exception as fault:  # noqa: BLE001 - the root gets its next round after an internal error too (OP-027)
+        except Exception as fault:  # noqa: BLE001 - the root gets its next round after an internal error too (OP-023)
             self._round_failed(root_key, requeue, f"internal error: {described_error(fault)}")
 
     def _round_failed(self, root_key: RootKey, requeue: Requeue, words: str) -> None:
@@ -224,7 +224,7 @@ class ReconcileLoop:
     async def _plan_after_relist(
         self, root_key: RootKey, requeue: Requeue, writer: Writer, attempts: tuple[Attempt, ...]
     ) -> _Planned | None:
-        """Plan on what the server shows; where it does not answer, defer terminations and nothing else (OP-104)."""
+        """Plan on what the server shows; where it does not answer, defer terminations and nothing else (OP-013)."""
         fault: Exception | None = None
         try:
             await writer.relist_set(root_key)

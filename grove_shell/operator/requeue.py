@@ -26,7 +26,7 @@ class Requeue:
         is_dirty: whether something changed since the last round began.
         task: runs the rounds of the root; None while there is none.
         not_before: no round begins earlier, so that a burst of changes is one round.
-        is_immediate: whether the next round is the one that follows a failure at once (OP-028).
+        is_immediate: whether the next round is the one that follows a failure at once (OP-023).
         backlog: the failed writes.
         throttle: which steps of a plan are tried now.
     """
@@ -41,7 +41,7 @@ class Requeue:
     _timer: asyncio.TimerHandle | None = None
 
     def rest(self, seconds: float = 0.0) -> None:
-        """Begin no round for four times as long as the last one was planned, 20 ms at least (OP-076)."""
+        """Begin no round for four times as long as the last one was planned, 20 ms at least (OP-020)."""
         self._hold_off(max(seconds * _REST_SHARE, _SHORTEST_REST))
 
     def rest_after_failure(self) -> None:
@@ -65,7 +65,7 @@ class Requeue:
         """Take in the attempts of a round, and schedule the retry of what failed.
 
         One round follows a refusal or a failed deletion at once: the plan may change because of it, and nothing else
-        may enqueue the root (OP-028). What fails in that round waits for the time that is set already.
+        may enqueue the root (OP-023). What fails in that round waits for the time that is set already.
 
         Args:
             attempts: of the round.
@@ -94,7 +94,7 @@ class Requeue:
         self._schedule_retry(keep_time=self.backlog.is_waiting)
 
     def defer(self, terminations: tuple[Attempt, ...]) -> None:
-        """Withhold terminations before which the server could not be read, like refused ones (OP-104)."""
+        """Withhold terminations before which the server could not be read, like refused ones (OP-013)."""
         was_waiting = self.backlog.is_waiting
         self.backlog.unconfirmed += terminations
         self.rest_after_failure()
@@ -111,12 +111,12 @@ class Requeue:
             self.schedule_in((moment - datetime.now(UTC)).total_seconds())
 
     def schedule_withheld(self, *, immediate: bool) -> None:
-        """Schedule the retry of what is withheld: an earlier round may have taken the place of that one (OP-071)."""
+        """Schedule the retry of what is withheld: an earlier round may have taken the place of that one (OP-021)."""
         if immediate or self.backlog.is_waiting:
             self.schedule_in(max(self.backlog.retry_at - _now(), _SHORTEST_REST))
 
     def schedule_in(self, seconds: float) -> None:
-        """Schedule a round; of two scheduled rounds the earlier takes place (OP-071)."""
+        """Schedule a round; of two scheduled rounds the earlier takes place (OP-021)."""
         when = _now() + min(max(seconds, 0.0), _LONGEST_SLEEP)
         if self._timer is not None and self._timer.when() <= when:
             return
@@ -138,7 +138,7 @@ class Requeue:
 
 
 def _counted(attempt: Attempt, *, has_moved: bool) -> Attempt:
-    """Return a failed part of a termination as refused, unless an object that it depends on has changed (OP-102)."""
+    """Return a failed part of a termination as refused, unless an object that it depends on has changed (OP-103)."""
     is_unanswered = attempt.outcome is Outcome.UNREACHABLE or (attempt.outcome is Outcome.CONFLICT and not has_moved)
     return (
         replace(attempt, outcome=Outcome.REFUSED) if is_unanswered and is_part_of_termination(attempt.step) else attempt

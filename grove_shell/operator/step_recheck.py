@@ -96,7 +96,7 @@ class StepRecheck:
             now = self._observe()
             undone = with_deletions_undone(now, self._before, self._deleted) if now is not None else None
             self._terminated = terminated_by(self._plan(undone).steps if undone is not None else ())
-        except Exception as fault:  # noqa: BLE001 - an internal error terminates nothing; the next round logs it (OP-027)
+        except Exception as fault:  # noqa: BLE001 - an internal error terminates nothing; the next round logs it (OP-023)
             self._terminated, self._why_not = frozenset(), f"internal error: {described_error(fault)}"
 
 

@@ -28,7 +28,7 @@ class RetryTime(Enum):
     NO = auto()
     """The next round may try it."""
     ONE_ROUND = auto()
-    """The round that follows at once does not try it (OP-028)."""
+    """The round that follows at once does not try it (OP-023)."""
     UNTIL_RETRY = auto()
     """No round tries it before ``retry_at`` (OP-023, PL-012)."""
 

@@ -37,7 +37,7 @@ class WriteThrottle:
     statuses_at: float = 0.0
 
     def due(self, steps: Iterable[Step], seen: Snapshot, now: float) -> DueWrites:
-        """Return the steps to try now, in each stage those last that failed before (OP-017).
+        """Return the steps to try now, in each stage those last that failed before (OP-015).
 
         Statuses wait while objects are written, because each would be outdated at once. More than ten statuses are
         written once a second at most, and once in fifteen seconds while pods start. Urgent ones do not wait (OP-024).

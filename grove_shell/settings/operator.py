@@ -1,4 +1,4 @@
-"""The operator's configuration file (OP-036): every field has a default, unknown fields are errors."""
+"""The operator's configuration file (IN-030): every field has a default, unknown fields are errors."""
 
 from collections.abc import Mapping
 from dataclasses import replace

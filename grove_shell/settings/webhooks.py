@@ -1,4 +1,4 @@
-"""The configuration file of the webhooks (WH-032): every field has a default, unknown fields are errors."""
+"""The configuration file of the webhooks (IN-030): every field has a default, unknown fields are errors."""
 
 from collections.abc import Mapping
 from typing import Any, Final, Literal

@@ -110,7 +110,7 @@ class CertificateSecret:
             await asyncio.sleep(interval)
 
     async def _apply(self, chain: CertificateChain) -> None:
-        """Register the authority first, then serve its certificate (WH-022).
+        """Register the authority first, then serve its certificate (WH-021).
 
         A certificate is served at once if its authority is trusted already, or if no valid one is served.
         """
@@ -149,7 +149,7 @@ class CertificateSecret:
                 return due
 
     def _parse(self, raw: dict[str, Any]) -> CertificateChain | None:
-        """Return the chain in our Secret, or None if it is broken (WH-023). Raises UnusableSecret."""
+        """Return the chain in our Secret, or None if it is broken (WH-020). Raises UnusableSecret."""
         secret = f"Secret {self._ref.namespace}/{self._ref.name}"
         if (raw["metadata"].get("labels") or {}).get(MANAGED_BY) != MANAGER:
             raise UnusableSecret(

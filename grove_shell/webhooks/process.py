@@ -160,7 +160,7 @@ class _Running:
         return (service, f"{service}.cluster.local", *host)
 
     def _missing(self) -> list[str]:
-        """Return what is missing until the process is ready (WH-030)."""
+        """Return what is missing until the process is ready (OP-040)."""
         found = []
         if not self._served.is_valid:
             found.append("a valid certificate")

@@ -54,7 +54,7 @@ def replayed(log: Path, *more: str) -> Json:
 @pytest.mark.req("GF-092")
 @pytest.mark.req("GF-075")
 @pytest.mark.req("GF-085")
-@pytest.mark.req("OP-038")
+@pytest.mark.req("OP-035")
 @pytest.mark.req("RP-001")
 @pytest.mark.req("RP-007")
 def test_gf073_it_ends_whole_as_two_observers_see_it_and_every_look_can_be_decided_again(

@@ -3,8 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from grove_core.resources.api_names import MANAGED_BY
 from tests.cluster.api import MERGE, Json, wait_until
 from tests.cluster.operators import Operator, grove
@@ -37,7 +35,6 @@ def test_in040_a_kind_of_which_there_is_none_counts_as_collected(scene: Scene, c
     assert ("create", "PodClique", "llama-0-worker") in steps(plan)
 
 
-@pytest.mark.req("OP-051")
 def test_op050_a_capture_is_decided_like_the_cluster(
     scene: Scene, control_plane: ControlPlane, operator: Operator, tmp_path: Path
 ) -> None:

@@ -58,7 +58,7 @@ class TestMN011:
     @pytest.mark.req("MN-012")
     @pytest.mark.req("MN-013")
     @pytest.mark.req("MN-014")
-    @pytest.mark.req("OP-028")
+    @pytest.mark.req("OP-023")
     def test_mn011_a_quota_refuses_the_third_of_four(
         self, grove_plane: ControlPlane, scene: Scene, mnnvl: Operator
     ) -> None:
@@ -89,7 +89,7 @@ class TestMN011:
         mnnvl.await_rest()
         assert runs(scene) == before
 
-    @pytest.mark.req("OP-028")
+    @pytest.mark.req("OP-023")
     def test_mn011_where_none_may_be_made_the_refusal_alone_wakes_the_set(self, scene: Scene, mnnvl: Operator) -> None:
         """However many replicas there are: none waits for the others to be refused one after the other."""
         scene.api.add_nodes([f"{scene.namespace}-big"], {"test": scene.namespace}, **{"nvidia.com/gpu": str(MANY)})
@@ -160,11 +160,12 @@ def unheard(scene: Scene) -> None:
     wait_until(refuses, lambda said: "failed calling webhook" in said, "the webhook is asked")
 
 
-class TestOP062:
-    """A creation for which the server could not call an admission webhook MUST count as refused."""
+@pytest.mark.req("OP-011")
+class TestMissingWebhook:
+    """A webhook that nobody answers for refuses."""
 
     @pytest.mark.req("MN-011")
-    def test_op062_a_webhook_that_nobody_answers_for_blocks_nobody(self, scene: Scene, mnnvl: Operator) -> None:
+    def test_op011_a_webhook_that_nobody_answers_for_blocks_nobody(self, scene: Scene, mnnvl: Operator) -> None:
         unheard(scene)
         try:
             mnnvl.start()

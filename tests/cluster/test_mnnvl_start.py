@@ -57,7 +57,7 @@ class TestMN061:
         assert not [each for each in heard if each["verb"] not in READING], "no Lease and no Event either"
         assert scene.dump() == sorted([*before, "PodCliqueSet llama"])
 
-    @pytest.mark.req("OP-060")
+    @pytest.mark.req("OP-034")
     @pytest.mark.req("MN-001")
     def test_mn061_with_the_feature_off_it_starts_and_works(
         self, grove_plane: ControlPlane, scene: Scene, installed_operator: Operator, tmp_path: Path
@@ -108,7 +108,7 @@ class TestMN061:
             installed_operator.kill()
         wait_until(lambda: scene.names("podcliques"), lambda names: names == ["llama-0-worker"], "it runs on")
 
-    @pytest.mark.req("OP-061")
+    @pytest.mark.req("OP-011")
     @pytest.mark.req("MN-011")
     def test_mn061_when_the_definition_goes_later_nobody_is_blocked(
         self, grove_plane: ControlPlane, scene: Scene, installed_operator: Operator
@@ -144,7 +144,7 @@ class TestMN016:
     An operator that may not list ComputeDomains.
     """
 
-    @pytest.mark.req("OP-045")
+    @pytest.mark.req("OP-004")
     def test_mn016_it_says_on_the_set_what_it_waits_for(
         self, grove_plane: ControlPlane, scene: Scene, starting: Starting
     ) -> None:

@@ -108,7 +108,6 @@ def test_cl032_the_former_definition_lets_go_of_the_name(api: Api, judged: Judge
 
 @pytest.mark.parametrize("user", ["admin", "viewer"])
 @pytest.mark.req("OP-039")
-@pytest.mark.req("WH-034")
 def test_cl032_who_takes_the_name_of_sets_is_named_by_all(
     api: Api, judged: Judged, bare_plane: ControlPlane, tmp_path: Path, user: str
 ) -> None:

@@ -51,8 +51,8 @@ def bare_plane(programs: dict[str, Path], api_server: ControlPlane) -> Iterator[
 
 @pytest.mark.parametrize("command", [PLAN, OPERATOR], ids=["plan", "operator"])
 class TestOP044:
-    """Where a command has no access to the cluster, it MUST print which file or address it tried and what to try
-    next, and exit with 1.
+    """A kubeconfig MUST be used as kubectl uses it: files that do not exist are skipped, expired tokens renewed, and no
+    credential is left in a file; a command without access prints what it tried and exits with 1.
     """
 
     @pytest.mark.parametrize(
@@ -117,10 +117,11 @@ class TestOP044:
         assert "is Grove installed there? (grove manifests | kubectl apply --server-side -f -)" in said
 
 
-class TestOP036:
-    """Every mistake in the configuration file MUST be reported at once, unknown fields too, and nothing be started."""
+@pytest.mark.req("IN-030")
+class TestConfigurationFile:
+    """Nothing is started with a mistake in it."""
 
-    def test_op036_five_mistakes_are_told_at_once(self, api_server: ControlPlane, tmp_path: Path) -> None:
+    def test_in030_five_mistakes_are_told_at_once(self, api_server: ControlPlane, tmp_path: Path) -> None:
         config = {
             "apiVersion": "operator.config.grove.io/v1alpha1",
             "kind": "OperatorConfiguration",
@@ -139,7 +140,7 @@ class TestOP036:
         assert said.endswith("Nothing was started.")
         assert said.count(str(path)) == 5
 
-    def test_op036_a_configuration_that_is_not_there(self, api_server: ControlPlane, tmp_path: Path) -> None:
+    def test_in030_a_configuration_that_is_not_there(self, api_server: ControlPlane, tmp_path: Path) -> None:
         said = refused(OPERATOR, api_server.kubeconfig(), "--config", str(tmp_path / "none.yaml"))
         assert str(tmp_path / "none.yaml") in said
 

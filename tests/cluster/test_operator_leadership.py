@@ -80,8 +80,7 @@ class TestOneLeads:
 class TestALeaderThatStandsStill:
     """And goes on as if nothing had been."""
 
-    @pytest.mark.req("OP-032")
-    def test_op031_it_writes_nothing_more_and_leaves(self, scene: Scene, pair: tuple[Operator, Operator]) -> None:
+    def test_op030_it_writes_nothing_more_and_leaves(self, scene: Scene, pair: tuple[Operator, Operator]) -> None:
         first, second = pair
         scene.api.add_nodes([f"{scene.namespace}-more-{number}" for number in range(15)], {"test": scene.namespace})
         scene.api.create(scene.set_of(clique("worker", 128)))
@@ -100,7 +99,7 @@ class TestALeaderThatStandsStill:
         created = [event["objectRef"]["name"] for each in pair for event in each.writes("pods", "create")]
         assert len(created) == len(set(created)) == 128
 
-    def test_op032_it_begins_anew_as_another_one(self, scene: Scene, pair: tuple[Operator, Operator]) -> None:
+    def test_op030_it_begins_anew_as_another_one(self, scene: Scene, pair: tuple[Operator, Operator]) -> None:
         first, second = pair
         before = scene.find("leases", "grove-operator-leader-election")["spec"]["holderIdentity"]
         first.pause()

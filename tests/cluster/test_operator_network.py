@@ -104,7 +104,7 @@ class TestAnswers:
         assert {"pods", "podcliques", "services", "podgangs"} <= {asked.resource for asked in lost}
         assert len(operator.writes("pods", "create")) == 3
 
-    def test_op016_who_is_too_many_waits_as_long_as_he_is_told(
+    def test_op065_who_is_too_many_waits_as_long_as_he_is_told(
         self, grove_plane: ControlPlane, scene: Scene, starting: Starting
     ) -> None:
         with Proxy(grove_plane) as proxy:
@@ -123,7 +123,7 @@ class TestAnswers:
         assert min(later - sooner for times in tries.values() for sooner, later in pairwise(times)) >= 1
         assert not operator.said("create PodClique: unreachable")
 
-    @pytest.mark.req("OP-022")
+    @pytest.mark.req("OP-020")
     def test_op023_what_fails_is_tried_later_each_time_and_delays_nobody(
         self, grove_plane: ControlPlane, scene: Scene, starting: Starting
     ) -> None:
@@ -190,7 +190,7 @@ class TestWrites:
 class TestStart:
     """What must be known before anything is done."""
 
-    @pytest.mark.req("OP-008")
+    @pytest.mark.req("OP-080")
     @pytest.mark.req("OP-040")
     def test_op034_no_round_begins_before_every_kind_was_listed(
         self, grove_plane: ControlPlane, scene: Scene, starting: Starting
@@ -234,7 +234,7 @@ class TestWatches:
         assert not lists, "a watch goes on where it was"
 
     @pytest.mark.req("OP-006")
-    def test_op003_what_was_missed_is_listed(
+    def test_op002_what_was_missed_is_listed(
         self, programs: dict[str, Path], control_plane: ControlPlane, tmp_path: Path
     ) -> None:
         """While the operator stands still, its set is edited and the server forgets what was before: 410."""

@@ -23,8 +23,8 @@ def quota(scene: Scene, gpus: int) -> None:
 class TestRefusals:
     """A quota, and an admission policy."""
 
-    @pytest.mark.req("OP-022")
-    @pytest.mark.req("OP-071")
+    @pytest.mark.req("OP-020")
+    @pytest.mark.req("OP-021")
     def test_op015_a_quota_refuses_some_pods_of_a_batch(self, scene: Scene, operator: Operator) -> None:
         quota(scene, 3)
         scene.api.create(scene.set_of(clique("worker", 8, minimum=1)))
@@ -42,7 +42,7 @@ class TestRefusals:
         pods = scene.await_ready(8, "llama-0-worker")
         assert kept <= {pod["metadata"]["uid"] for pod in pods}
 
-    @pytest.mark.req("OP-022")
+    @pytest.mark.req("OP-020")
     def test_pl012_a_policy_refuses_a_kind_of_pod(self, scene: Scene, operator: Operator) -> None:
         forbid(scene, "pods", "!object.metadata.name.startsWith('bad-')", "no bad pods here")
         scene.api.create(scene.set_of(light("worker", 2), name="bad"))
@@ -55,7 +55,7 @@ class TestRefusals:
         assert len(scene.events("RefusedBefore")) == len({each["note"] for each in scene.events("RefusedBefore")})
 
     @pytest.mark.req("WL-001")
-    def test_op067_what_a_set_left_behind_is_let_go_of_as_often_as_it_takes(
+    def test_op023_what_a_set_left_behind_is_let_go_of_as_often_as_it_takes(
         self, scene: Scene, operator: Operator
     ) -> None:
         """A clique of a set that is gone; for a while a policy forbids to change it, and nobody else does."""
@@ -127,8 +127,9 @@ def forbid(
 
 
 class TestOP011:
-    """A creation whose name is taken MUST count as done if the object has the same controller, wait while that object
-    is being deleted, and count as refused if it has another controller.
+    """A creation MUST count as done where its name is taken by an object of the same controller, wait while that object
+    is being deleted, and count as refused where it has another controller, or a namespace, kind or admission webhook is
+    missing.
     """
 
     def theirs(self, scene: Scene, kind: str, name: str, spec: Any, labels: dict[str, str] | None = None) -> Json:
@@ -141,7 +142,7 @@ class TestOP011:
             }
         )
 
-    @pytest.mark.req("OP-017")
+    @pytest.mark.req("OP-015")
     def test_op011_what_is_not_ours_is_never_taken_nor_deleted(self, scene: Scene, operator: Operator) -> None:
         service = self.theirs(scene, "Service", "llama-0", {"ports": [{"port": 80}]})
         spec = clique("router")["spec"]

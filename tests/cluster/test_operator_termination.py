@@ -60,7 +60,7 @@ class TestTheEndOfAReplica:
     @pytest.mark.req("GT-032")
     @pytest.mark.req("GT-036")
     @pytest.mark.req("OP-013")
-    @pytest.mark.req("OP-014")
+    @pytest.mark.req("OP-074")
     def test_gt033_it_ends_whole_at_its_second_and_comes_back(self, scene: Scene, operator: Operator) -> None:
         scene.api.create(the_set(scene, replicas=2))
         all_ready(scene, 14)
@@ -85,7 +85,7 @@ class TestTheEndOfAReplica:
         order = sorted(ended, key=lambda name: ended[name])
         assert order[-1] == "llama-0-router", "the cause goes last (GT-063)"
 
-    @pytest.mark.req("OP-043")
+    @pytest.mark.req("OP-041")
     def test_op042_an_end_is_told_once_also_by_two_processes(self, scene: Scene, starting: Starting) -> None:
         operator = starting().start()
         scene.api.create(the_set(scene, delay="8s"))

@@ -306,10 +306,9 @@ def binding_definition(guarded: Guarded) -> Json:
     }
 
 
-@pytest.mark.req("WH-010")
 @pytest.mark.req("WH-025")
 @pytest.mark.req("TP-093")
-def test_wh026_switched_off_it_holds_up_nobody(guarded: Guarded, grove_plane: ControlPlane, tmp_path: Path) -> None:
+def test_wh010_switched_off_it_holds_up_nobody(guarded: Guarded, grove_plane: ControlPlane, tmp_path: Path) -> None:
     """First the webhooks alone, then the registration; what is printed for it is applied over what is there."""
     scene, name = guarded.scene, "grove-validation"
     off = Installed(grove_plane, scene.namespace, tmp_path, everywhere=True)

@@ -144,9 +144,8 @@ class Asking:
             time.sleep(0.02)
 
 
-@pytest.mark.req("WH-021")
 @pytest.mark.req("WH-025")
-def test_wh022_no_request_is_lost_when_certificates_change(installed: Installed) -> None:
+def test_wh021_no_request_is_lost_when_certificates_change(installed: Installed) -> None:
     program = installed.program(validFor="9s", authorityValidFor="18s")
     with program.running() as process:
         program.await_ready(process)
@@ -189,7 +188,7 @@ def test_wh020_replicas_share_one_certificate(installed: Installed) -> None:
     assert set(secret["data"]) == {"ca.crt", "ca.key", "tls.crt", "tls.key"}
 
 
-def test_wh023_somebody_elses_secret_is_left_and_told(installed: Installed) -> None:
+def test_wh020_somebody_elses_secret_is_left_and_told(installed: Installed) -> None:
     text = base64.b64encode(b"theirs").decode()
     metadata = {"name": "grove-webhook-certs", "namespace": installed.namespace}
     data = {"tls.crt": text, "tls.key": text}

@@ -155,7 +155,7 @@ def test_dc123_same_decision_is_logged_once() -> None:
 
 @pytest.mark.req("DC-123")
 @pytest.mark.parametrize("as_json", [False, True])
-def test_op090_unwritable_log_lines_are_dropped(*, as_json: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_op064_unwritable_log_lines_are_dropped(*, as_json: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """The disk is full, or standard error is closed."""
     with Path("/dev/full").open("w", encoding="utf-8", buffering=1) as full:
         DaemonLog(full, as_json=as_json).write("info", "x" * 10_000)

@@ -1,4 +1,4 @@
-"""A server that cannot be read before a termination: nothing is terminated, and everything else goes on (OP-104)."""
+"""A server that cannot be read before a termination: nothing is terminated, and everything else goes on (OP-013)."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -26,11 +26,9 @@ from tests.fault_injection.tested_set import (
 from tests.fault_injection.virtual_time import run_in_virtual_time, seconds
 
 
-@pytest.mark.req("OP-013")
-@pytest.mark.req("OP-066")
 @pytest.mark.parametrize("code", [403, 503])
 @pytest.mark.parametrize("rules", ["design", "field"])
-def test_op104_who_recovers_while_the_server_shows_nothing_is_told(rules: str, code: int) -> None:
+def test_op013_who_recovers_while_the_server_shows_nothing_is_told(rules: str, code: int) -> None:
     """Another replica is due, and the server cannot be asked about it for minutes."""
 
     async def nothing_is_shown(run: OperatorRun) -> None:
@@ -59,7 +57,7 @@ def test_op104_who_recovers_while_the_server_shows_nothing_is_told(rules: str, c
 @pytest.mark.parametrize("who", ["one-0-a", "one-0-g-0-x"], ids=["a clique", "a group"])
 @pytest.mark.parametrize("code", [403, 503])
 @pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
-def test_op104_who_recovers_beside_who_is_due_is_told(rules: str, code: int, who: str) -> None:
+def test_op013_who_recovers_beside_who_is_due_is_told(rules: str, code: int, who: str) -> None:
     """Both are of one replica, so it was to go too, had the server shown that it may."""
 
     async def nothing_is_shown(run: OperatorRun) -> None:
@@ -85,7 +83,7 @@ def test_op104_who_recovers_beside_who_is_due_is_told(rules: str, code: int, who
 
 
 @pytest.mark.parametrize("rules", ["design", "field"])
-def test_op104_the_rest_of_the_set_does_not_stand_still(rules: str) -> None:
+def test_op013_the_rest_of_the_set_does_not_stand_still(rules: str) -> None:
     """It is scaled out, and a pod is lost."""
 
     async def nothing_is_shown(run: OperatorRun) -> None:
@@ -114,7 +112,7 @@ def test_op104_the_rest_of_the_set_does_not_stand_still(rules: str) -> None:
 @pytest.mark.req("PL-028")
 @pytest.mark.req("GF-051")
 @pytest.mark.parametrize("rules", ["design", "field"])
-def test_op104_no_end_is_told_that_nobody_tried(rules: str) -> None:
+def test_op013_no_end_is_told_that_nobody_tried(rules: str) -> None:
     """A group that had its flag for nothing would never be ended."""
     ended_at = 0.0
 
@@ -142,7 +140,7 @@ def test_op104_no_end_is_told_that_nobody_tried(rules: str) -> None:
 @pytest.mark.req("OP-023")
 @pytest.mark.parametrize("who", ["one-1-a", "one-0-a", "one-0-g"])
 @pytest.mark.parametrize("rules", ["design", "field"])
-def test_op104_what_is_refused_meanwhile_is_not_tried_at_every_change(rules: str, who: str) -> None:
+def test_op013_what_is_refused_meanwhile_is_not_tried_at_every_change(rules: str, who: str) -> None:
     async def nothing_is_shown(run: OperatorRun) -> None:
         pod_fails(run, "one-0-b")
         run.fault_rates.blind = 503
@@ -165,7 +163,7 @@ def test_op104_what_is_refused_meanwhile_is_not_tried_at_every_change(rules: str
 @pytest.mark.req("PL-029")
 @pytest.mark.parametrize("pause", [13.5, 60])
 @pytest.mark.parametrize("rules", ["design", "field"])
-def test_op104_an_update_deletes_what_it_has_to(rules: str, pause: float) -> None:
+def test_op013_an_update_deletes_what_it_has_to(rules: str, pause: float) -> None:
     """Somebody gives the clique that is due another image: it is nobody's end."""
 
     async def nothing_is_shown(run: OperatorRun) -> None:
@@ -189,7 +187,7 @@ def test_op104_an_update_deletes_what_it_has_to(rules: str, pause: float) -> Non
 @pytest.mark.req("PL-029")
 @pytest.mark.parametrize("code", [403, 503])
 @pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
-def test_op104_a_template_that_is_mended_saves_who_is_due(rules: str, code: int) -> None:
+def test_op013_a_template_that_is_mended_saves_who_is_due(rules: str, code: int) -> None:
     """Its update begins, so it is due no longer, and its pods are made again."""
 
     async def nothing_is_shown(run: OperatorRun) -> None:
@@ -212,7 +210,7 @@ def test_op104_a_template_that_is_mended_saves_who_is_due(rules: str, code: int)
 @pytest.mark.req("PL-029")
 @pytest.mark.parametrize("code", [403, 503])
 @pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
-def test_op104_what_an_end_took_that_was_tried_is_not_made_again(rules: str, code: int) -> None:
+def test_op013_what_an_end_took_that_was_tried_is_not_made_again(rules: str, code: int) -> None:
     """A part of it stays; then the server shows nothing for minutes."""
 
     async def nothing_is_shown(run: OperatorRun) -> None:
@@ -275,7 +273,7 @@ async def its_cause_lingers_and_another_falls_due(run: OperatorRun) -> None:
     ],
 )
 @pytest.mark.parametrize("rules", ["field", "field@v0.1.0-alpha.11", "design"])
-def test_op104_an_end_that_has_begun_has_so_whatever_becomes_due_meanwhile(
+def test_op013_an_end_that_has_begun_has_so_whatever_becomes_due_meanwhile(
     rules: str, begun: Callable[[OperatorRun], Awaitable[None]]
 ) -> None:
     """What it took is made again once all of it has ended, and ends once; by the design also beside what lingers."""
@@ -306,7 +304,7 @@ def test_op104_an_end_that_has_begun_has_so_whatever_becomes_due_meanwhile(
 @pytest.mark.req("GF-092")
 @pytest.mark.req("PL-029")
 @pytest.mark.parametrize(("sooner", "later"), [(10, 58.5), (50, 30), (30, 50)])
-def test_op104_no_flag_tells_of_an_end_whose_cause_is_taken_away(sooner: float, later: float) -> None:
+def test_op013_no_flag_tells_of_an_end_whose_cause_is_taken_away(sooner: float, later: float) -> None:
     """The group is breached as well, so it is due later; a flag would spare it for good."""
 
     async def nothing_is_shown(run: OperatorRun) -> None:

@@ -25,7 +25,7 @@ from tests.fault_injection.virtual_time import run_in_virtual_time, seconds
 @pytest.mark.req("PL-014")
 @pytest.mark.req("PL-027")
 @pytest.mark.req("PL-028")
-@pytest.mark.req("OP-102")
+@pytest.mark.req("OP-103")
 @pytest.mark.parametrize(("code", "times"), [(403, 1), (409, 1), (503, 3), (403, ALWAYS)])
 @pytest.mark.parametrize("kept", ["one-0-b", "one-0-g-1-y", "one-0-g-0-x"])
 @pytest.mark.parametrize("sick", ["one-0-a", "one-0-g-0-x"], ids=["sick clique", "sick group"])
@@ -73,7 +73,7 @@ def test_gf091_who_recovers_in_a_half_done_end_stays(
 
 
 @pytest.mark.req("GF-075")
-@pytest.mark.req("OP-102")
+@pytest.mark.req("OP-103")
 @pytest.mark.parametrize("kept_for", [0, 5], ids=["", "after an end that took a while"])
 @pytest.mark.parametrize(("code", "times"), [(403, 1), (409, 1), (503, 1), (403, 6), (409, 6)])
 @pytest.mark.parametrize("sick", ["one-0-a", "one-0-g-0-x"], ids=["sick clique", "sick group"])
@@ -182,7 +182,7 @@ def test_gf092_who_deletes_the_cause_by_hand_ends_nobody_again(rules: str, by_ha
     assert there(run).keys() == NAMES
 
 
-@pytest.mark.req("OP-102")
+@pytest.mark.req("OP-103")
 @pytest.mark.parametrize("kept_for", [0, 5])
 @pytest.mark.parametrize("rules", ["design", "field"])
 def test_gf092_an_answer_that_is_lost_ends_nobody_again(rules: str, kept_for: int) -> None:

@@ -15,7 +15,7 @@ def test_op074_nothing_that_is_well_ends_and_all_that_is_due_does(seed: int) -> 
     assert run.ends
 
 
-@pytest.mark.req("OP-019")
+@pytest.mark.req("OP-013")
 @pytest.mark.req("OP-074")
 @pytest.mark.parametrize("seed", [7, 33])
 def test_op106_who_goes_out_of_sight_is_not_made_again(seed: int) -> None:

@@ -91,7 +91,7 @@ def test_pl013_that_a_breach_is_over_is_told_where_its_clique_may_not_be_deleted
 @pytest.mark.req("GT-067")
 @pytest.mark.parametrize("code", [403, 409, 503])
 @pytest.mark.parametrize("rules", ["design", "field"])
-def test_op028_who_recovered_while_no_operator_ran_is_told_though_he_is_to_go(rules: str, code: int) -> None:
+def test_op023_who_recovered_while_no_operator_ran_is_told_though_he_is_to_go(rules: str, code: int) -> None:
     async def nobody_runs(run: OperatorRun) -> None:
         pod_fails(run, "one-0-b")
         await asyncio.sleep(30)
@@ -121,7 +121,7 @@ def test_op028_who_recovered_while_no_operator_ran_is_told_though_he_is_to_go(ru
 @pytest.mark.req("PL-013")
 @pytest.mark.parametrize("code", [403, 409, 503])
 @pytest.mark.parametrize("rules", ["design", "field"])
-def test_op028_who_recovers_while_his_replica_cannot_be_scaled_in_is_told(rules: str, code: int) -> None:
+def test_op023_who_recovers_while_his_replica_cannot_be_scaled_in_is_told(rules: str, code: int) -> None:
     async def it_is_scaled_in(run: OperatorRun) -> None:
         run.judges = False
         pod_fails(run, "one-1-a")

@@ -141,7 +141,7 @@ def test_wl238_each_further_change_of_the_template_deletes_nobody_but_who_cannot
     assert len(run.ended["one-0-g-0-x"]) == 1
 
 
-@pytest.mark.req("OP-104")
+@pytest.mark.req("OP-013")
 @pytest.mark.parametrize("rules", ["design", "field"])
 def test_pl029_what_nobody_wants_any_more_goes_while_its_end_is_put_off(rules: str) -> None:
     async def nothing_is_shown(run: OperatorRun) -> None:

@@ -26,7 +26,7 @@ EVERY_MODE: Final = tuple(
 
 
 @pytest.mark.parametrize("watched", ["", "ml"])
-def test_wh026_every_configuration_prints_the_same_entries(watched: str) -> None:
+def test_wh010_every_configuration_prints_the_same_entries(watched: str) -> None:
     """What is off has no rules, so that applying it anew is enough to be called no more."""
     printed = [objects_of(replace(told, watched=watched), ("webhooks",)) for told in EVERY_MODE]
     names = [
@@ -100,7 +100,6 @@ def test_ms094_both_programs_are_told() -> None:
         assert {"name": "config", "configMap": {"name": f"{program}-config"}} in pod["volumes"]
 
 
-@pytest.mark.req("MF-028")
 @pytest.mark.parametrize(
     "said",
     [

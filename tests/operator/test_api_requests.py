@@ -26,7 +26,7 @@ class Slow:
         return web.json_response({})
 
 
-def test_op031_a_write_that_waited_for_its_turn_asks_again_whether_it_may() -> None:
+def test_op030_a_write_that_waited_for_its_turn_asks_again_whether_it_may() -> None:
     """One request at a time; while the first is under way, the process loses its leadership."""
 
     async def scenario() -> tuple[list[str], list[Response | BaseException]]:
@@ -49,7 +49,7 @@ def test_op031_a_write_that_waited_for_its_turn_asks_again_whether_it_may() -> N
         raise deletion if isinstance(deletion, Unreachable) else AssertionError(deletion)
 
 
-def test_op031_a_write_that_waited_for_its_credentials_asks_again_whether_it_may() -> None:
+def test_op030_a_write_that_waited_for_its_credentials_asks_again_whether_it_may() -> None:
     """A program that makes tokens takes its time; by then the process does not lead any more."""
 
     async def scenario() -> tuple[list[str], list[Response | BaseException]]:
@@ -77,7 +77,7 @@ def test_op031_a_write_that_waited_for_its_credentials_asks_again_whether_it_may
     assert isinstance(deletion, Unreachable)
 
 
-def test_op031_somebody_else_had_a_turn_before_the_first_byte() -> None:
+def test_op030_somebody_else_had_a_turn_before_the_first_byte() -> None:
     """It leads when there is a connection, and does not any more when the request is written to it."""
 
     async def scenario() -> list[str]:
@@ -93,7 +93,7 @@ def test_op031_somebody_else_had_a_turn_before_the_first_byte() -> None:
 
 
 @pytest.mark.parametrize("pause", ["nan", "inf", "-inf", "-1", "soon", ""])
-def test_op016_whatever_a_server_says_of_patience_it_is_asked_again(pause: str) -> None:
+def test_op065_whatever_a_server_says_of_patience_it_is_asked_again(pause: str) -> None:
     async def scenario() -> tuple[int, int]:
         answers = iter([429, 200])
         heard = 0

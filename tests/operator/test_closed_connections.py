@@ -92,7 +92,7 @@ async def watched(api: Api) -> None:
 @pytest.mark.parametrize("what", [watched, partial(Api.request, method="GET", path="/api")], ids=["watch", "request"])
 @pytest.mark.parametrize("said", SAID, ids=["nothing", "half an answer", "an answer", "rubbish", "a refusal"])
 @pytest.mark.parametrize("is_proxy", [False, True], ids=["a server", "a proxy"])
-def test_op091_who_leaves_hangs_up(what: Callable[[Api], Awaitable[object]], said: bytes, *, is_proxy: bool) -> None:
+def test_op033_who_leaves_hangs_up(what: Callable[[Api], Awaitable[object]], said: bytes, *, is_proxy: bool) -> None:
     """Whoever breaks off what he asked for and leaves lets no connection go on, though nobody says farewell to him."""
 
     async def left() -> bool:
@@ -112,7 +112,7 @@ def test_op091_who_leaves_hangs_up(what: Callable[[Api], Awaitable[object]], sai
 
 
 @pytest.mark.filterwarnings("ignore:Sending a large body directly:ResourceWarning")
-def test_op091_who_leaves_waits_for_nobody_who_takes_nothing() -> None:
+def test_op033_who_leaves_waits_for_nobody_who_takes_nothing() -> None:
     """A write of which the other side never reads the end."""
 
     async def left() -> None:
@@ -127,7 +127,7 @@ def test_op091_who_leaves_waits_for_nobody_who_takes_nothing() -> None:
     asyncio.run(asyncio.wait_for(left(), PATIENCE))
 
 
-def test_op091_who_leaves_tries_no_other_address(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_op033_who_leaves_tries_no_other_address(monkeypatch: pytest.MonkeyPatch) -> None:
     """A request that nobody gave up is in its TLS handshake with the first one."""
 
     async def left() -> None:

@@ -136,7 +136,7 @@ def test_op002_what_comes_early_or_twice_changes_nothing(server: Server, chance:
 
 
 @given(servers(), st.data())
-def test_op003_a_list_repairs_what_was_lost(server: Server, data: st.DataObject) -> None:
+def test_op002_a_list_repairs_what_was_lost(server: Server, data: st.DataObject) -> None:
     cache = ClusterCache()
     for event in server.log:
         if data.draw(st.booleans()):
@@ -147,7 +147,7 @@ def test_op003_a_list_repairs_what_was_lost(server: Server, data: st.DataObject)
     assert told(cache) == told(listed(server))
 
 
-def test_op003_what_is_newer_than_a_list_stays() -> None:
+def test_op002_what_is_newer_than_a_list_stays() -> None:
     cache = ClusterCache()
     server = Server()
     server.write("PodCliqueSet", a_set("llm", "uid-llm"))
@@ -197,7 +197,7 @@ def test_op004_a_kind_that_is_not_shown_is_unknown() -> None:
     assert seen.not_collected == frozenset()
 
 
-def test_op005_what_does_not_read_is_unknown_for_its_set_alone() -> None:
+def test_op004_what_does_not_read_is_unknown_for_its_set_alone() -> None:
     server, cache = Server(), ClusterCache()
     for name in SETS:
         server.write("PodCliqueSet", a_set(name, f"uid-{name}"))
@@ -314,7 +314,7 @@ def test_wl001_what_is_of_a_set_that_cannot_be_seen_is_not_let_go_of() -> None:
     assert leaving(cache) == ["llm-0-a"]
 
 
-def test_op003_what_is_gone_takes_no_memory() -> None:
+def test_op002_what_is_gone_takes_no_memory() -> None:
     """Cliques and pods come and go; the last 20,000 deletions of each kind are remembered, and nothing else."""
     cache, version, before = ClusterCache(), 0, sys.getallocatedblocks()
     held: list[int] = []  # blocks of memory

@@ -56,7 +56,7 @@ KUBECONFIG = {
 @pytest.mark.parametrize(
     "named", ["{there}", "{there}:", ":{there}", "{there}:{gone}", "{gone}:{there}", "{gone}::{there}:{gone}"]
 )
-def test_op069_files_that_are_not_there_are_passed_over(
+def test_op044_files_that_are_not_there_are_passed_over(
     named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     there = tmp_path / "there"
@@ -74,8 +74,7 @@ def test_op069_files_that_are_not_there_are_passed_over(
         ("{folder}:{gone}", "{folder}: Is a directory; try"),
     ],
 )
-@pytest.mark.req("OP-044")
-def test_op069_where_none_is_there_it_is_told(
+def test_op044_where_none_is_there_it_is_told(
     named: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     places = {"gone": tmp_path / "gone", "folder": tmp_path}
@@ -181,7 +180,7 @@ def tokens(kubeconfig: str, between: Callable[[], object] = lambda: None) -> lis
 
 
 @pytest.mark.parametrize(("lives", "later"), [(-1, "token-2"), (3600, "token-1")])
-def test_op072_a_plugin_is_asked_again_when_its_token_ran_out(
+def test_op044_a_plugin_is_asked_again_when_its_token_ran_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lives: int, later: str
 ) -> None:
     monkeypatch.setattr(connection, "PLUGIN_PAUSE_S", 0.0)
@@ -203,7 +202,7 @@ def test_op072_a_plugin_is_asked_again_when_its_token_ran_out(
     assert (first == second) is (lives > 0)
 
 
-def test_op072_a_token_file_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_op044_a_token_file_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     held = tmp_path / "token"
     held.write_text("one", encoding="utf-8")
     kubeconfig = of_user(tmp_path, {"tokenFile": str(held)})
@@ -218,7 +217,7 @@ def test_op072_a_token_file_is_read_again(tmp_path: Path, monkeypatch: pytest.Mo
     assert tokens(kubeconfig, changed) == ["one", "two"]
 
 
-def test_op072_a_token_that_cannot_be_had_is_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_op044_a_token_that_cannot_be_had_is_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither ends the process; a list and a watch are tried again."""
     monkeypatch.setattr(connection, "FILE_PAUSE_S", 0.0)
     held = tmp_path / "token"

@@ -13,7 +13,7 @@ from tests.operator.unlabelled_pods import HOME, cache_with, creation_of
 
 
 @pytest.mark.parametrize("failed", [Outcome.UNREACHABLE, Outcome.CONFLICT, Outcome.REFUSED])
-def test_op017_pods_of_another_clique_are_made_before(failed: Outcome) -> None:
+def test_op015_pods_of_another_clique_are_made_before(failed: Outcome) -> None:
     """Twenty of one clique may not be made, for one of it is not followed; creations stop at the first (OP-015)."""
     pace, seen = WriteThrottle(), cache_with().observe(HOME, datetime.now(UTC))
     assert seen is not None
@@ -35,7 +35,7 @@ def test_op017_pods_of_another_clique_are_made_before(failed: Outcome) -> None:
 
 
 @pytest.mark.parametrize("hopeless", [1, 3])
-def test_op017_who_failed_once_is_not_held_up_by_those_who_always_do(hopeless: int) -> None:
+def test_op015_who_failed_once_is_not_held_up_by_those_who_always_do(hopeless: int) -> None:
     """Creations stop at the first that is not accepted (OP-015), which would be the same one each time."""
     pace, seen = WriteThrottle(), cache_with().observe(HOME, datetime.now(UTC))
     assert seen is not None

@@ -43,13 +43,13 @@ def step(making: type[Create | Ensure]) -> Step:
 
 
 @pytest.mark.parametrize("making", [Create, Ensure])
-def test_op061_a_kind_that_is_gone_is_a_refusal(making: type[Create | Ensure]) -> None:
+def test_op011_a_kind_that_is_gone_is_a_refusal(making: type[Create | Ensure]) -> None:
     found = created(making, 404, reason="NotFound", message="the server could not find the requested resource")
     assert (found.outcome, found.detail) == (Outcome.REFUSED, "the server could not find the requested resource")
 
 
 @pytest.mark.parametrize("making", [Create, Ensure])
-def test_op062_a_webhook_that_nobody_can_ask_is_a_refusal(making: type[Create | Ensure]) -> None:
+def test_op011_a_webhook_that_nobody_can_ask_is_a_refusal(making: type[Create | Ensure]) -> None:
     found = created(making, 500, reason="InternalError", message=NOT_CONFIRMED)
     assert (found.outcome, found.detail) == (Outcome.REFUSED, NOT_CONFIRMED)
 
@@ -64,7 +64,7 @@ def test_op062_a_webhook_that_nobody_can_ask_is_a_refusal(making: type[Create | 
         (500, {}),
     ],
 )
-def test_op062_other_faults_of_the_server_are_no_answer(
+def test_op011_other_faults_of_the_server_are_no_answer(
     making: type[Create | Ensure], status: int, words: Json
 ) -> None:
     assert created(making, status, **words).outcome is Outcome.UNREACHABLE

@@ -48,7 +48,7 @@ def own(key: bytes | None = None) -> Json:
     }
 
 
-def test_op079_a_key_in_a_kubeconfig_is_left_in_no_file(tmp_path: Path, files: Path) -> None:
+def test_op044_a_key_in_a_kubeconfig_is_left_in_no_file(tmp_path: Path, files: Path) -> None:
     """However often it is read."""
     path = kubeconfig(tmp_path, own())
     for _ in range(2):
@@ -56,13 +56,13 @@ def test_op079_a_key_in_a_kubeconfig_is_left_in_no_file(tmp_path: Path, files: P
         assert list(files.iterdir()) == []
 
 
-def test_op079_nor_where_there_is_no_way(tmp_path: Path, files: Path) -> None:
+def test_op044_nor_where_there_is_no_way(tmp_path: Path, files: Path) -> None:
     with pytest.raises(NoAccess, match="certificates cannot be read"):
         asyncio.run(connect(kubeconfig(tmp_path, own(b"no key"))))
     assert list(files.iterdir()) == []
 
 
-def test_op079_nor_that_of_a_plugin(tmp_path: Path, files: Path) -> None:
+def test_op044_nor_that_of_a_plugin(tmp_path: Path, files: Path) -> None:
     """One that gives a certificate, and no token."""
     mine = own()
     status = {

@@ -47,19 +47,19 @@ KNOWN = (200, {"x": SCHEMA})
 
 
 @pytest.mark.parametrize("late", [(404, {}), (200, {}), (200, {"y": {"type": "object"}})])
-def test_op063_a_schema_that_is_published_late_is_waited_for(late: tuple[int, Json]) -> None:
+def test_op034_a_schema_that_is_published_late_is_waited_for(late: tuple[int, Json]) -> None:
     server = Publishing(late, late, KNOWN)
     assert asyncio.run(server.serve(4)) == ServedApis(domains=DomainShape.NVIDIA, claims="resource.k8s.io/v1")
     assert server.asked == 3
 
 
-def test_op063_it_ends_where_none_comes() -> None:
+def test_op034_it_ends_where_none_comes() -> None:
     server = Publishing((404, {}))
     assert asyncio.run(server.serve(2)).domains is None
     assert server.asked == 2
 
 
-def test_op063_nobody_waits_for_what_is_forbidden() -> None:
+def test_op034_nobody_waits_for_what_is_forbidden() -> None:
     server = Publishing((403, {}), KNOWN)
     assert asyncio.run(server.serve(4)).domains is None
     assert server.asked == 1

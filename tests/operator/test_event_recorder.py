@@ -1,4 +1,4 @@
-"""Kubernetes Events about a plan (OP-042, OP-045)."""
+"""Kubernetes Events about a plan (OP-042, OP-004)."""
 
 import asyncio
 import re
@@ -40,7 +40,7 @@ def told(snapshot: Snapshot, lost: Mapping[str, str]) -> list[PlannedEvent]:
 
 
 @pytest.mark.parametrize("lost", [{DOMAIN_KIND: REFUSED}, {}])
-def test_op045_replicas_that_wait_for_a_look_at_domains_are_told_together(lost: Mapping[str, str]) -> None:
+def test_op004_replicas_that_wait_for_a_look_at_domains_are_told_together(lost: Mapping[str, str]) -> None:
     start = applied(set_raw(clique_raw("a", pod_spec=GPU), replicas=3))
     blind = without(DOMAIN_KIND, replace(start, configuration=Configuration(mnnvl=Mnnvl(enabled=True))))
     (found,) = told(blind, lost)
@@ -51,7 +51,7 @@ def test_op045_replicas_that_wait_for_a_look_at_domains_are_told_together(lost: 
     assert not told(replace(blind, configuration=Configuration()), lost), "with MNNVL off nobody waits"
 
 
-def test_op045_a_set_that_cannot_be_let_go_is_told() -> None:
+def test_op004_a_set_that_cannot_be_let_go_is_told() -> None:
     start = applied(set_raw(clique_raw("a")))
     root = replace(start.root, deleting=True, finalizers=(SET_FINALIZER,))
     (found,) = told(without("PodClique", replace(start, root=root)), {"PodClique": "503"})
@@ -77,7 +77,7 @@ def test_op042_who_goes_on_with_an_end_does_not_announce_it_again(world: World, 
     assert {key for key in again if key.rpartition(" ")[0] in ends} <= announced
 
 
-@pytest.mark.req("OP-104")
+@pytest.mark.req("OP-013")
 @given(storms(), st.sampled_from(["design", "field"]))
 def test_op042_an_end_that_is_put_off_is_not_announced(world: World, rules: str) -> None:
     """Those that are not are told as they were before."""
@@ -127,19 +127,19 @@ def refused(words: str) -> Plan:
 
 
 @pytest.mark.parametrize("words", ["a" * 2000, "é" * 2000, "镜像仓库" * 500, "a" + "镜像仓库" * 500, "🌳" * 500])
-def test_op093_a_note_is_as_long_as_a_server_takes(words: str) -> None:
+def test_op042_a_note_is_as_long_as_a_server_takes(words: str) -> None:
     (event_,) = written(refused(words))
     note = event_["note"]
     assert 1020 < len(note.encode()) <= 1024
     assert "\ufffd" not in note, "no character is cut in two"
 
 
-def test_op093_words_that_are_no_text_end_nothing() -> None:
+def test_op042_words_that_are_no_text_end_nothing() -> None:
     (event_,) = written(refused("half a character: \ud83c"))
     assert "half a character: " in event_["note"]
 
 
-def test_op093_a_long_name_of_a_process_and_of_what_it_is_about() -> None:
+def test_op042_a_long_name_of_a_process_and_of_what_it_is_about() -> None:
     plan = refused("no")
     long = replace(plan, root=replace(plan.root, name=f"{'a' * 235}-{'b' * 17}"))
     (event_,) = written(long, instance="é" * 100)

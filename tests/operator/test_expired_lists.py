@@ -45,7 +45,7 @@ class Paged:
         return asyncio.run(scenario())
 
 
-def test_op082_it_is_begun_again_without_pages() -> None:
+def test_op080_it_is_begun_again_without_pages() -> None:
     """And what came before counts for nothing."""
     server = Paged(stubborn=False)
     found, version = server.ask(lambda api: list_all(api, POD))
@@ -53,7 +53,7 @@ def test_op082_it_is_begun_again_without_pages() -> None:
     assert server.limits == ["500", "500", None]
 
 
-def test_op082_it_is_not_begun_a_third_time() -> None:
+def test_op080_it_is_not_begun_a_third_time() -> None:
     server = Paged(stubborn=True)
     with pytest.raises(NotListed, match="Pod: too old") as told:
         server.ask(lambda api: list_all(api, POD))
@@ -61,8 +61,8 @@ def test_op082_it_is_not_begun_a_third_time() -> None:
     assert server.limits == ["500", "500", None, None]
 
 
-@pytest.mark.req("OP-066")
-def test_op082_a_last_look_that_runs_out_of_date_ends() -> None:
+@pytest.mark.req("OP-013")
+def test_op080_a_last_look_that_runs_out_of_date_ends() -> None:
     async def relist_set(api: Api) -> None:
         cache = ClusterCache()
         await ClusterWriter(api, cache).relist_set(("ml", "llm"))

@@ -170,7 +170,7 @@ def test_op080_who_hears_something_does_not_ask(monkeypatch: pytest.MonkeyPatch)
     assert server.lists == 1
 
 
-def test_op084_a_store_that_went_back_is_believed() -> None:
+def test_op080_a_store_that_went_back_is_believed() -> None:
     """After a restore of etcd: the watch is too old, and the list is of a time before."""
     cache, told, lists = ClusterCache(), list[str](), 0
 
@@ -203,7 +203,7 @@ def test_op084_a_store_that_went_back_is_believed() -> None:
 
 
 @pytest.mark.parametrize("what", ["BOOKMARK", "MODIFIED"])
-def test_op084_older_news_on_a_watch_show_that_a_store_went_back(what: str) -> None:
+def test_op080_older_news_on_a_watch_show_that_a_store_went_back(what: str) -> None:
     """The watch lives on over the restored store; a list tells the rest."""
     old = {**LATER, "metadata": {**LATER["metadata"], "resourceVersion": "4"}}
     line = json.dumps({"type": what, "object": old}) + "\n"
@@ -211,7 +211,7 @@ def test_op084_older_news_on_a_watch_show_that_a_store_went_back(what: str) -> N
     assert server.follow(lambda: server.lists > 1 and server.shows())
 
 
-def test_op084_what_others_told_of_before_a_list_counts_as_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_op080_what_others_told_of_before_a_list_counts_as_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """An answer to a write was of a version that the list is older than; the list shows what was before."""
     server, since = Server(refused(410)), list[str]()
 
@@ -224,7 +224,7 @@ def test_op084_what_others_told_of_before_a_list_counts_as_told(monkeypatch: pyt
     assert (server.told, since[:2]) == ([WENT_BACK], ["PodCliqueSet"] * 2)
 
 
-def test_op084_answers_to_writes_are_told_of() -> None:
+def test_op080_answers_to_writes_are_told_of() -> None:
     """Of every kind that is written, topologies too."""
     cache = ClusterCache()
     cache.put("PodCliqueSet", LATER)

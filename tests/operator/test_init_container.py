@@ -118,7 +118,7 @@ def test_wl084_a_plan_has_the_image_that_the_configuration_names(
     assert named == {**own, "image": "example.com/mirror/grove:1"}
 
 
-def test_op036_a_configuration_with_mistakes_plans_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_in030_a_configuration_with_mistakes_plans_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     config = tmp_path / "config.yaml"
     config.write_text("kind: OperatorConfiguration\nstartup: {image: 5, command: x}\n", encoding="utf-8")
     example = str(ROOT / "examples/degraded.yaml")

@@ -80,7 +80,7 @@ def test_op065_it_was_not_done(kind: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["apply", "status", "delete"])
-@pytest.mark.req("OP-003")
+@pytest.mark.req("OP-002")
 def test_op065_nobody_is_buried_for_a_kind_that_is_not_served_right_now(kind: str) -> None:
     attempt, cache = tried(kind, "404 page not found\n", 404)
     assert attempt.outcome is Outcome.UNREACHABLE
@@ -94,7 +94,7 @@ def test_op065_nobody_is_buried_for_a_kind_that_is_not_served_right_now(kind: st
 @pytest.mark.parametrize("kind", ACTIONS)
 @pytest.mark.parametrize("status", [404, 409])
 @pytest.mark.parametrize("text", ["[]", "null", '{"reason": "NotFound", "details": "x"}', '{"kind": ["x"]}'])
-@pytest.mark.req("OP-027")
+@pytest.mark.req("OP-023")
 def test_op065_a_refusal_of_no_shape_is_an_answer_all_the_same(kind: str, status: int, text: str) -> None:
     """Nothing is raised for it, and nobody counts as gone."""
     attempt, cache = tried(kind, text, status)

@@ -1,4 +1,4 @@
-"""Log lines that cannot be written (OP-090)."""
+"""Log lines that cannot be written (OP-064)."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import pytest
 from grove_shell.operator.json_log import JsonLog
 
 
-def test_op090_a_pipe_that_is_full_for_a_moment() -> None:
+def test_op064_a_pipe_that_is_full_for_a_moment() -> None:
     """Lines that had no place are lost, and those after them are written; as often as somebody reads."""
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
@@ -28,7 +28,7 @@ def test_op090_a_pipe_that_is_full_for_a_moment() -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-def test_op090_a_disk_that_is_full() -> None:
+def test_op064_a_disk_that_is_full() -> None:
     with suppress(OSError), Path("/dev/full").open("w", encoding="utf-8") as out:  # closing it may fail
         for size in (1, 100, 10_000, 1):
             JsonLog(out).report("info", "round", words="x" * size)
@@ -36,6 +36,6 @@ def test_op090_a_disk_that_is_full() -> None:
     assert told
 
 
-def test_op090_a_process_without_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_op064_a_process_without_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", None)
     JsonLog().report("info", "nobody hears it")

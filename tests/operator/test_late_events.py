@@ -101,7 +101,7 @@ def test_op002_an_answer_that_a_list_overtook() -> None:
     cache.replace(KIND, [], "10")
     cache.put(KIND, ours("one", 8))
     assert shown(cache) is None
-    assert cache.stores[KIND].has_tombstone("one"), "an end is not decided on the page that still had it (OP-019)"
+    assert cache.stores[KIND].has_tombstone("one"), "an end is not decided on the page that still had it (OP-013)"
 
 
 def test_op002_who_comes_back_to_sight_after_a_list_is_seen() -> None:
@@ -151,7 +151,7 @@ def test_op002_only_the_last_ends_are_remembered(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.req("OP-001")
-def test_op087_late_news_of_the_one_before_do_not_hide_the_new_one() -> None:
+def test_op002_late_news_of_the_one_before_do_not_hide_the_new_one() -> None:
     cache = knowing(ours("new", 20))
     cache.put(KIND, ours("old", 8))
     assert shown(cache) == ("new", "20")
@@ -159,14 +159,14 @@ def test_op087_late_news_of_the_one_before_do_not_hide_the_new_one() -> None:
     assert shown(cache) == ("new", "20")
 
 
-def test_op087_the_one_before_does_not_come_when_the_new_one_went() -> None:
+def test_op002_the_one_before_does_not_come_when_the_new_one_went() -> None:
     cache = knowing(ours("new", 20), ours("old", 8))
     cache.drop(KIND, ours("new", 21))
     cache.put(KIND, ours("old", 9))
     assert shown(cache) is None
 
 
-def test_op087_whose_name_was_taken_over_is_gone() -> None:
+def test_op002_whose_name_was_taken_over_is_gone() -> None:
     """Its end was not told, for a list came between; what is known of its name since is gone too."""
     cache = knowing(ours("old", 5), ours("new", 20))
     cache.drop(KIND, ours("new", 21))
@@ -174,7 +174,7 @@ def test_op087_whose_name_was_taken_over_is_gone() -> None:
     assert shown(cache) is None
 
 
-def test_op087_who_says_no_version_is_believed() -> None:
+def test_op002_who_says_no_version_is_believed() -> None:
     cache = knowing(ours("old", 5))
     cache.put(KIND, {**ours("new", 0), "metadata": {**ours("new", 0)["metadata"], "resourceVersion": ""}})
     found = cache.find(REF)
@@ -182,7 +182,7 @@ def test_op087_who_says_no_version_is_believed() -> None:
     assert found.uid == "new"
 
 
-def test_op003_a_list_brings_back_whom_we_took_for_gone() -> None:
+def test_op002_a_list_brings_back_whom_we_took_for_gone() -> None:
     """An API server that had fallen behind did not find it; the list as of a later version has it, unchanged."""
     cache = knowing(ours("one", 9))
     cache.drop(KIND, named("one"))
@@ -192,7 +192,7 @@ def test_op003_a_list_brings_back_whom_we_took_for_gone() -> None:
     assert shown(cache) == ("one", "9")
 
 
-def test_op003_a_list_knows_who_has_a_name() -> None:
+def test_op002_a_list_knows_who_has_a_name() -> None:
     """Whatever brought the other one into the copy."""
     cache = knowing(ours("other", 11))
     cache.replace(KIND, [ours("one", 9)], "12")
@@ -218,7 +218,7 @@ def is_in_doubt(shelf: TopologyCache) -> bool:
     return TOPOLOGY.name not in shelf.by_name and len(list(shelf.unread)) == 1
 
 
-def test_op088_older_news_that_read_leave_it_in_doubt() -> None:
+def test_op002_older_news_that_read_leave_it_in_doubt() -> None:
     shelf = topologies(a_topology("one", 9, reads=False), a_topology("one", 8))
     assert is_in_doubt(shelf)
     shelf.put(TOPOLOGY_KIND, a_topology("before", 5))
@@ -227,7 +227,7 @@ def test_op088_older_news_that_read_leave_it_in_doubt() -> None:
     assert TOPOLOGY.name in shelf.by_name
 
 
-def test_op088_the_end_of_the_one_before_leaves_it_in_doubt() -> None:
+def test_op002_the_end_of_the_one_before_leaves_it_in_doubt() -> None:
     shelf = topologies(a_topology("one", 9, reads=False))
     shelf.drop(TOPOLOGY_KIND, a_topology("before", 7))
     shelf.drop(TOPOLOGY_KIND, a_topology("one", 8))
@@ -236,9 +236,8 @@ def test_op088_the_end_of_the_one_before_leaves_it_in_doubt() -> None:
     assert not list(shelf.unread)
 
 
-@pytest.mark.req("OP-003")
 @pytest.mark.parametrize("reads", [False, True])
-def test_op088_a_list_ends_only_what_is_older(reads: bool) -> None:
+def test_op002_a_list_ends_only_what_is_older(reads: bool) -> None:
     shelf = topologies(a_topology("one", 9, reads=reads))
     shelf.replace(TOPOLOGY_KIND, [], "8")
     assert is_in_doubt(shelf) != reads
@@ -250,7 +249,7 @@ def test_op088_a_list_ends_only_what_is_older(reads: bool) -> None:
     assert TOPOLOGY.name in shelf.by_name
 
 
-def test_op084_a_list_without_a_version_counts_more_than_all_that_is_known() -> None:
+def test_op080_a_list_without_a_version_counts_more_than_all_that_is_known() -> None:
     """As it is taken in after a restore of the store: the same object, another one of its name, and one that went."""
     for known in ([ours("one", 9000)], [ours("one", 9000), ours("two", 9100)]):
         cache = knowing(*known)
@@ -273,7 +272,7 @@ def test_op021_a_list_that_brings_nothing_new_wakes_nobody() -> None:
     assert woken
 
 
-def test_op084_a_store_that_went_back_and_caught_up_is_believed() -> None:
+def test_op080_a_store_that_went_back_and_caught_up_is_believed() -> None:
     """The list is newer than all that is known, and shows an object as it was before."""
     cache = knowing(ours("one", 9000))
     cache.replace(KIND, [ours("one", 4000)], "9500")

@@ -40,7 +40,7 @@ def held_by(whom: str) -> dict[str, Any]:
     return {"kind": "Lease", "metadata": metadata, "spec": {"holderIdentity": whom}}
 
 
-def test_op031_nothing_is_written_while_the_lease_is_given_back() -> None:
+def test_op030_nothing_is_written_while_the_lease_is_given_back() -> None:
     async def scenario() -> tuple[list[bool], str]:
         leases = Leases()
         elected = asyncio.Event()
@@ -63,7 +63,7 @@ def test_op031_nothing_is_written_while_the_lease_is_given_back() -> None:
     assert asyncio.run(scenario()) == ([True, False], "")
 
 
-def test_op091_a_server_that_does_not_take_the_lease_back_is_not_waited_for() -> None:
+def test_op033_a_server_that_does_not_take_the_lease_back_is_not_waited_for() -> None:
     async def scenario() -> tuple[float, bool]:
         leases, elected = Leases(), asyncio.Event()
         async with api_with(leases.answer) as api:
@@ -100,14 +100,14 @@ async def waiting(leases: Leases, tries: int) -> list[str]:
     return told
 
 
-def test_op073_another_leads() -> None:
+def test_op030_another_leads() -> None:
     leases = Leases()
     leases.lease = held_by("they")
     assert asyncio.run(waiting(leases, 5)) == ["they holds it"]
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_op073_the_lease_is_refused(method: str) -> None:
+def test_op030_the_lease_is_refused(method: str) -> None:
     leases = Leases()
     leases.refused = {method: 403}
     (why,) = asyncio.run(waiting(leases, 5))

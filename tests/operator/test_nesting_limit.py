@@ -63,7 +63,7 @@ def listed(kind: str, *items: str) -> bytes:
 
 
 @pytest.mark.parametrize("levels", FAR)
-def test_op100_a_list_and_a_watch_go_on_beside_it(levels: int) -> None:
+def test_op004_a_list_and_a_watch_go_on_beside_it(levels: int) -> None:
     deep, well = written(template(), levels), json.dumps(a_template("6", "b", name="u"))
     raw = Response(200, listed(TEMPLATE_KIND, deep, well)).json()
     assert is_list(raw, KINDS["ResourceClaimTemplate"])
@@ -75,7 +75,7 @@ def test_op100_a_list_and_a_watch_go_on_beside_it(levels: int) -> None:
 
 
 @pytest.mark.parametrize("around", [("", ""), ("[", "]"), ('{"items": [', "]}"), ('{"type": "ADDED", "object": ', "}")])
-def test_op100_the_last_level_is_read_and_one_more_is_not(around: tuple[str, str]) -> None:
+def test_op004_the_last_level_is_read_and_one_more_is_not(around: tuple[str, str]) -> None:
     before, after = around
     whole = before + written(template(), MOST_LEVELS - AROUND) + after
     assert read_json(whole.encode()) == json.loads(whole)
@@ -89,7 +89,7 @@ def test_op100_the_last_level_is_read_and_one_more_is_not(around: tuple[str, str
     ["[" * 100_000, '{"a":' * 100_000, '{"items": [' + nested(5000), nested(5000) + "x", nested(5000)[:-5000] + '"'],
     ids=["no end", "no end of objects", "a list without end", "more behind it", "a text without end"],
 )
-def test_op100_what_is_no_json_is_none_however_deep(text: str) -> None:
+def test_op004_what_is_no_json_is_none_however_deep(text: str) -> None:
     with pytest.raises(ValueError, match=r"Expecting|Extra|Unterminated"):
         read_json(text.encode())
     assert Response(200, text.encode()).json() == {}
@@ -97,7 +97,7 @@ def test_op100_what_is_no_json_is_none_however_deep(text: str) -> None:
         parse_watch_event(text.encode())
 
 
-def test_op100_a_deep_list_of_nothing_known_is_no_answer() -> None:
+def test_op004_a_deep_list_of_nothing_known_is_no_answer() -> None:
     assert Response(200, nested(5000).encode()).json() == {}
     text = f'{{"metadata": {{"resourceVersion": "1"}}, "items": [{nested(5000)}]}}'
     assert not is_list(Response(200, text.encode()).json(), KINDS["ResourceClaimTemplate"])
@@ -105,7 +105,7 @@ def test_op100_a_deep_list_of_nothing_known_is_no_answer() -> None:
         parse_watch_event(nested(5000).encode())
 
 
-def test_op100_who_wrote_it_may_be_told_as_deep_as_it_is() -> None:
+def test_op004_who_wrote_it_may_be_told_as_deep_as_it_is() -> None:
     """Of metadata only the field that is deep gives way, and nobody decides by that one."""
     raw = a_template("5", "a")
     raw["metadata"]["managedFields"] = [{"fieldsV1": HOLE}]
@@ -116,7 +116,7 @@ def test_op100_who_wrote_it_may_be_told_as_deep_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("kind", sorted(one.kind for one in KINDS.values() if not one.metadata_only))
-def test_op100_it_does_not_read_whatever_it_is(kind: str) -> None:
+def test_op004_it_does_not_read_whatever_it_is(kind: str) -> None:
     meta = {"name": "x", "namespace": NAMESPACE, "uid": "u", "resourceVersion": "5", "labels": {SET.primary: "llm"}}
     raw = {"apiVersion": KINDS[kind].api_version, "kind": kind, "metadata": meta, "spec": HOLE}
     cache = ClusterCache()
@@ -127,7 +127,7 @@ def test_op100_it_does_not_read_whatever_it_is(kind: str) -> None:
     assert TOO_DEEP in told
 
 
-def test_op100_a_set_that_is_too_deep_is_there_and_nothing_of_it_goes() -> None:
+def test_op004_a_set_that_is_too_deep_is_there_and_nothing_of_it_goes() -> None:
     raw = a_set("llm", "u")
     raw["spec"]["more"] = HOLE
     raw["metadata"]["resourceVersion"] = "2"
@@ -143,7 +143,7 @@ def test_op100_a_set_that_is_too_deep_is_there_and_nothing_of_it_goes() -> None:
 
 @pytest.mark.parametrize("spec", [HOLE, 5], ids=["too deep", "of another shape"])
 @pytest.mark.req("WL-021")
-def test_op100_a_set_that_names_such_a_template_waits_for_it(spec: Any) -> None:
+def test_op004_a_set_that_names_such_a_template_waits_for_it(spec: Any) -> None:
     """It counts as not collected, not as one without content; and as soon as it reads, the claim is made."""
     cache, woken = ClusterCache(), list[Any]()
     cache.put("PodCliqueSet", sharing("llm", (NAMESPACE, "t")))
@@ -164,7 +164,7 @@ def test_op100_a_set_that_names_such_a_template_waits_for_it(spec: Any) -> None:
 
 
 @pytest.mark.parametrize("from_the_start", [True, False])
-def test_op100_the_copy_of_a_kind_goes_on(from_the_start: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_op004_the_copy_of_a_kind_goes_on(from_the_start: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reflector, "_LONGEST_BACKOFF", 0.05)
     deep, later = written(template("11", "deep"), 1200), json.dumps(a_template("20", "b", name="mine"))
     first = [deep] if from_the_start else []
@@ -198,7 +198,7 @@ def test_op100_the_copy_of_a_kind_goes_on(from_the_start: bool, monkeypatch: pyt
     assert not told
 
 
-def test_op101_who_asks_whether_it_is_ready_is_told() -> None:
+def test_op004_who_asks_whether_it_is_ready_is_told() -> None:
     cache = ClusterCache()
     cache.put(TEMPLATE_KIND, Response(200, written(template(), 1200).encode()).json())
     cache.put("ClusterTopology", {"kind": "ClusterTopology", "metadata": {"name": "x", "uid": "u"}, "spec": 5})
@@ -214,7 +214,7 @@ def test_op101_who_asks_whether_it_is_ready_is_told() -> None:
 
 
 @pytest.mark.parametrize("command", [("plan", "--live"), ("snapshot",)])
-def test_op100_a_command_says_which_one_it_is_and_goes_on(
+def test_op004_a_command_says_which_one_it_is_and_goes_on(
     command: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with ListingServer([sharing("llm", (NAMESPACE, "t")), template()]) as server:
@@ -227,7 +227,7 @@ def test_op100_a_command_says_which_one_it_is_and_goes_on(
 
 
 @pytest.mark.req("IN-039")
-def test_op100_a_manifest_that_names_such_a_template_does_not_lack_it() -> None:
+def test_op004_a_manifest_that_names_such_a_template_does_not_lack_it() -> None:
     """A set that nobody has applied yet."""
     manifest = sharing("llm", (NAMESPACE, "t"))
     del manifest["metadata"]["uid"]
@@ -240,7 +240,7 @@ def test_op100_a_manifest_that_names_such_a_template_does_not_lack_it() -> None:
 
 
 @pytest.mark.parametrize("output", ["json", "yaml"])
-def test_op100_the_last_level_goes_into_a_snapshot(
+def test_op004_the_last_level_goes_into_a_snapshot(
     output: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with ListingServer([template(), sharing("llm")]) as server:

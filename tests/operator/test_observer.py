@@ -1,4 +1,4 @@
-"""``--observe``: differences from another operator are logged (OP-037)."""
+"""``--observe``: differences from another operator are logged (OP-035)."""
 
 from collections import Counter
 from dataclasses import replace
@@ -46,7 +46,7 @@ def at_rest() -> Snapshot:
     return seen
 
 
-def test_op037_a_clique_that_the_plan_keeps_and_the_cluster_ends() -> None:
+def test_op035_a_clique_that_the_plan_keeps_and_the_cluster_ends() -> None:
     seen = at_rest()
     gone = replace(seen, cliques=tuple(clique for clique in seen.cliques if clique.ref.name != "llm-0-b"))
     ((message, fields),) = watched(seen, gone, gone)
@@ -57,7 +57,7 @@ def test_op037_a_clique_that_the_plan_keeps_and_the_cluster_ends() -> None:
     assert watched(deleting, gone) == []
 
 
-def test_op037_a_clique_that_the_plan_ends_and_the_cluster_keeps() -> None:
+def test_op035_a_clique_that_the_plan_ends_and_the_cluster_keeps() -> None:
     seen = at_rest()
     fewer = replace(seen, root=replace(seen.root, spec=seen.root.spec.model_copy(update={"replicas": 0})))
     assert watched(fewer, replace(fewer, now=fewer.now + timedelta(seconds=59))) == []
@@ -111,29 +111,29 @@ EVERYTHING: Final = ("llm-0-a", "llm-0-b")
 
 
 class TestScore:
-    """OP-038: how often a prediction came true."""
+    """OP-035: how often a prediction came true."""
 
-    def test_op038_as_predicted(self) -> None:
+    def test_op035_as_predicted(self) -> None:
         broken = losing(at_rest(), "llm-0-b")
         assert scored(broken, later(broken, 30), later(broken, 60.4, *EVERYTHING)) == {"predicted": 2, "asPredicted": 2}
 
-    def test_op038_predicted_at_the_first_look_at_a_breach(self) -> None:
+    def test_op035_predicted_at_the_first_look_at_a_breach(self) -> None:
         seen = at_rest()
         gone = later(losing(seen, "llm-0-b"), 61, *EVERYTHING)
         assert scored(unready(seen, "llm-0-b")) == {"predicted": 2}
         assert scored(unready(seen, "llm-0-b"), gone) == {"predicted": 2, "asPredicted": 2}
 
-    def test_op038_as_predicted_between_two_looks(self) -> None:
+    def test_op035_as_predicted_between_two_looks(self) -> None:
         seen = at_rest()
         broken = losing(seen, "llm-0-b")
         assert scored(broken, later(broken, 90, *EVERYTHING)) == {"predicted": 2, "asPredicted": 2}
 
-    def test_op038_taken_back(self) -> None:
+    def test_op035_taken_back(self) -> None:
         seen = at_rest()
         broken = losing(seen, "llm-0-b")
         assert scored(broken, later(seen, 30), later(seen, 90)) == {"predicted": 2, "takenBack": 2}
 
-    def test_op038_taken_back_as_it_went_with_its_set(self) -> None:
+    def test_op035_taken_back_as_it_went_with_its_set(self) -> None:
         """Every prediction comes to an end: nothing is due for ever of what is there no more."""
         broken = losing(at_rest(), "llm-0-b")
         going = replace(later(broken, 30), root=replace(broken.root, deleting=True))
@@ -142,7 +142,7 @@ class TestScore:
         assert scored(broken, later(fewer, 5, *EVERYTHING)) == {"predicted": 2, "takenBack": 2}
 
     @pytest.mark.parametrize(("after", "left"), [(30, {"takenBack": 2}), (130, {"otherwise": 2})])
-    def test_op038_of_a_set_that_is_gone_nothing_is_due(self, after: float, left: dict[str, int]) -> None:
+    def test_op035_of_a_set_that_is_gone_nothing_is_due(self, after: float, left: dict[str, int]) -> None:
         broken = losing(at_rest(), "llm-0-b")
         shadow = Observer(lambda _level, _message, **_fields: None, reconcile)
         for seconds in (0, 61, 61 + after):
@@ -150,19 +150,19 @@ class TestScore:
         shadow.on_gone(look(broken).root_key)
         assert {score.value: count for score, count in shadow.totals.items() if count} == {"predicted": 2, **left}
 
-    def test_op038_otherwise(self) -> None:
+    def test_op035_otherwise(self) -> None:
         broken = losing(at_rest(), "llm-0-b")
         due, long_after = later(broken, 61), later(broken, 122)
         assert scored(broken, due, long_after, later(broken, 200)) == {"predicted": 2, "otherwise": 2}
 
-    def test_op038_not_predicted(self) -> None:
+    def test_op035_not_predicted(self) -> None:
         seen = at_rest()
         assert scored(seen, later(seen, 5, "llm-0-b")) == {"notPredicted": 1}
         broken = losing(seen, "llm-0-b")
         assert scored(broken, later(broken, 20, *EVERYTHING)) == {"predicted": 2, "takenBack": 2, "notPredicted": 2}
 
     @pytest.mark.parametrize(("seconds", "told"), [(0.4, {"asPredicted": 2}), (5.0, {"notPredicted": 2})])
-    def test_op038_who_recovers_in_the_last_moment(self, seconds: float, told: dict[str, int]) -> None:
+    def test_op035_who_recovers_in_the_last_moment(self, seconds: float, told: dict[str, int]) -> None:
         """The other one has not seen it yet; some seconds later it has, and ends what the plan keeps."""
         seen = at_rest()
         broken = losing(seen, "llm-0-b")
@@ -171,14 +171,14 @@ class TestScore:
         assert scored(*looks) == {"predicted": predicted, "takenBack": 2, **told}
 
     @pytest.mark.parametrize("looks", [2, 8, 9, 40])
-    def test_op038_who_recovers_in_the_last_moment_however_often_it_is_looked_at(self, looks: int) -> None:
+    def test_op035_who_recovers_in_the_last_moment_however_often_it_is_looked_at(self, looks: int) -> None:
         seen = at_rest()
         broken = losing(seen, "llm-0-b")
         often = (later(seen, 61.02 + 0.5 * number / looks) for number in range(looks))
         told = scored(broken, later(broken, 61), *often, later(seen, 61.6, *EVERYTHING))
         assert told == {"predicted": 4, "takenBack": 2, "asPredicted": 2}
 
-    def test_op038_an_update_that_hangs_keeps_no_prediction_open(self) -> None:
+    def test_op035_an_update_that_hangs_keeps_no_prediction_open(self) -> None:
         """Of a clique that was to be replaced, and is still there a minute later, an end was predicted as well."""
         pool = {"name": "pool", "cliqueNames": ["b"], "replicas": 2, "minAvailable": 1}
         life = Life(set_raw(clique_raw("a", 1), clique_raw("b", 1), terminationDelay="10m", groups=(pool,)))
@@ -192,7 +192,7 @@ class TestScore:
         looks = (broken, *(later(broken, seconds) for seconds in (30, 70, 300)), later(broken, 601, *everybody))
         assert scored(*looks) == {"predicted": 3, "asPredicted": 3}
 
-    def test_op038_scaled_in_is_no_end(self) -> None:
+    def test_op035_scaled_in_is_no_end(self) -> None:
         seen = at_rest()
         fewer = replace(seen, root=replace(seen.root, spec=seen.root.spec.model_copy(update={"replicas": 0})))
         assert scored(seen, later(fewer, 5, *EVERYTHING)) == {}
@@ -200,7 +200,7 @@ class TestScore:
 
 @RARELY
 @given(st.lists(st.sampled_from(["round", "kubelet", "both"]), max_size=40), st.integers(2, 3), st.booleans())
-def test_op038_an_update_is_no_end(course: list[str], replicas: int, in_group: bool) -> None:
+def test_op035_an_update_is_no_end(course: list[str], replicas: int, in_group: bool) -> None:
     """Who watches sees pods come up and what the other one made of it at once, as often as not."""
     pool = {"name": "pool", "cliqueNames": ["a", "b"], "replicas": replicas, "minAvailable": 1}
     groups = (pool,) if in_group else ()
@@ -223,7 +223,7 @@ def test_op038_an_update_is_no_end(course: list[str], replicas: int, in_group: b
     assert shadow.totals[PredictionOutcome.NOT_PREDICTED] == 0
 
 
-def test_op037_an_update_that_ended_before_the_next_one_began_is_no_end() -> None:
+def test_op035_an_update_that_ended_before_the_next_one_began_is_no_end() -> None:
     """Between two looks its last replica is replaced, and somebody edits the set once more."""
     pool = {"name": "pool", "cliqueNames": ["a"], "replicas": 2, "minAvailable": 1}
     life = Life(set_raw(clique_raw("a", 1), groups=(pool,), terminationDelay="1m"))
@@ -251,7 +251,7 @@ def test_op037_an_update_that_ended_before_the_next_one_began_is_no_end() -> Non
     assert shadow.totals == {}
 
 
-def test_op037_what_the_last_plan_deleted_was_not_kept() -> None:
+def test_op035_what_the_last_plan_deleted_was_not_kept() -> None:
     """A long time without a look, at the end of which the update is over that replaced it."""
     pool = {"name": "pool", "cliqueNames": ["a"], "replicas": 2, "minAvailable": 1}
     life = Life(set_raw(clique_raw("a", 1), groups=(pool,), terminationDelay="1m"))

@@ -118,8 +118,7 @@ def shown(telemetry: OperatorMetrics) -> list[str]:
 
 
 @pytest.mark.parametrize("known", [True, False])
-@pytest.mark.req("OP-041")
-def test_op078_a_set_that_is_gone_has_no_gauges_however_often_it_is_told(known: bool) -> None:
+def test_op041_a_set_that_is_gone_has_no_gauges_however_often_it_is_told(known: bool) -> None:
     telemetry, planned_round = OperatorMetrics(), look_at("gt034_breach_waits_for_its_delay")
     if known:
         telemetry.on_planned(planned_round)
@@ -132,8 +131,8 @@ def test_op078_a_set_that_is_gone_has_no_gauges_however_often_it_is_told(known: 
 
 
 @pytest.mark.parametrize("known", [True, False])
-@pytest.mark.req("OP-038")
-def test_op078_what_was_predicted_is_taken_back_once(known: bool) -> None:
+@pytest.mark.req("OP-035")
+def test_op041_what_was_predicted_is_taken_back_once(known: bool) -> None:
     planned_round = look_at("gt034_breach_waits_for_its_delay")
     shadow = Observer(lambda *_words, **_fields: None, reconcile)
     if known:
@@ -146,7 +145,7 @@ def test_op078_what_was_predicted_is_taken_back_once(known: bool) -> None:
 
 
 @pytest.mark.parametrize("known", [True, False])
-def test_op078_whoever_listens_may_hear_of_it_again(known: bool) -> None:
+def test_op041_whoever_listens_may_hear_of_it_again(known: bool) -> None:
     planned_round, out = look_at("gt034_breach_waits_for_its_delay"), StringIO()
     recorder = DecisionLogRecorder(DecisionLog(out), "design", "")
     followers = (JsonLog(StringIO()), TopologyNotes(lambda _home: True), recorder)

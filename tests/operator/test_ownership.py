@@ -83,7 +83,7 @@ def broken(raw: Json) -> Json:
 
 @given(worlds(), st.data())
 def test_op075_what_does_not_read_makes_its_own_set_unsure(items: list[Json], data: st.DataObject) -> None:
-    """A pod among them, whatever its labels say, and whoever comes first (OP-005)."""
+    """A pod among them, whatever its labels say, and whoever comes first (OP-004)."""
     pods = [raw for raw in items if raw["kind"] == "Pod" and "llm" in raw["metadata"]["name"]]
     which = data.draw(st.sampled_from(pods))
     spoiled = [broken(raw) if raw is which else raw for raw in items]

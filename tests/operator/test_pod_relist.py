@@ -236,7 +236,7 @@ def test_op106_another_call_in_the_same_round_changes_nothing() -> None:
     assert len(server.lists) == 3
 
 
-@pytest.mark.req("OP-084")
+@pytest.mark.req("OP-080")
 def test_op106_a_list_from_before_is_no_answer() -> None:
     newer = a_pod("llm-0-b-17", "b", FOLLOWED)
     newer["metadata"]["resourceVersion"] = "50"

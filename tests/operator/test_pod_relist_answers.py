@@ -166,7 +166,7 @@ class Expiring(Server):
         return web.json_response({"metadata": meta, "kind": "PartialObjectMetadataList", "items": items})
 
 
-@pytest.mark.req("OP-082")
+@pytest.mark.req("OP-080")
 def test_op106_a_list_that_is_begun_again_counts_from_its_new_beginning() -> None:
     server = Expiring(a_pod("llm-0-a-lost", "a", {}))
 

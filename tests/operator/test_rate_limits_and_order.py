@@ -38,7 +38,7 @@ class Clock:
 
 
 @given(st.floats(0.5, 500), st.integers(1, 50), st.integers(1, 200))
-def test_op016_a_bucket_lets_through_a_burst_and_then_its_rate(rate: float, burst: int, requests: int) -> None:
+def test_op065_a_bucket_lets_through_a_burst_and_then_its_rate(rate: float, burst: int, requests: int) -> None:
     clock = Clock()
     bucket = RateLimiter(rate, burst, clock=lambda: clock.now, sleep=clock.sleep)
 
@@ -97,7 +97,7 @@ def test_op015_creations_start_slowly(refused: int | None, expected: int) -> Non
 
 
 @pytest.mark.parametrize("refused", [0, 2, 40])
-def test_op029_domains_that_replicas_wait_for_are_all_tried(refused: int) -> None:
+def test_op015_domains_that_replicas_wait_for_are_all_tried(refused: int) -> None:
     """One refusal is no answer for the others; what nobody waits for any more starts slowly as everything else."""
     told = Configuration(mnnvl=Mnnvl(enabled=True))
     resources = {"limits": {"nvidia.com/gpu": 1}}
@@ -124,7 +124,7 @@ def test_op029_domains_that_replicas_wait_for_are_all_tried(refused: int) -> Non
     assert len(answers) == 1
 
 
-def test_op036_everything_has_a_default() -> None:
+def test_in030_everything_has_a_default() -> None:
     assert settings_of(SOUND) == (OperatorSettings(), ())
     assert settings_of({}) == (OperatorSettings(), ())
     written = {**SOUND, "leaderElection": {"leaseDuration": "30s"}, "client": {"qps": 50.0}, "workers": 4}
@@ -133,7 +133,7 @@ def test_op036_everything_has_a_default() -> None:
     assert (settings.leader_election.lease_duration, settings.client.qps, settings.workers) == (30, 50, 4)
 
 
-def test_op036_five_mistakes_are_five_problems() -> None:
+def test_in030_five_mistakes_are_five_problems() -> None:
     wrong: dict[str, Any] = {
         **SOUND,
         "workers": 0,
@@ -154,12 +154,12 @@ def test_op036_five_mistakes_are_five_problems() -> None:
 
 
 @pytest.mark.parametrize(("name", "namespace"), [("a/b", "Grove"), ("", "a.b"), ("x" * 254, "a b")])
-def test_op036_names_that_no_server_takes_are_mistakes(name: str, namespace: str) -> None:
+def test_in030_names_that_no_server_takes_are_mistakes(name: str, namespace: str) -> None:
     _, problems = settings_of({"leaderElection": {"name": name, "namespace": namespace}})
     assert [problem.path for problem in problems] == ["leaderElection.name", "leaderElection.namespace"]
     assert settings_of({"leaderElection": {"name": "a.b", "namespace": "grove-1"}})[1] == ()
 
 
-def test_op036_a_lease_that_runs_out_before_it_is_renewed_is_a_mistake() -> None:
+def test_in030_a_lease_that_runs_out_before_it_is_renewed_is_a_mistake() -> None:
     _, problems = settings_of({**SOUND, "leaderElection": {"leaseDuration": "5s"}})
     assert [problem.path for problem in problems] == ["leaderElection"]

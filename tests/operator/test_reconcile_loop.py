@@ -206,7 +206,7 @@ def test_op024_what_tells_of_an_end_is_written_with_it() -> None:
     assert WriteThrottle(statuses_at=100.0).due((telling, *others), seen, 101.0).steps == (telling,)
 
 
-def test_op027_a_set_that_met_a_fault_of_ours_is_looked_at_again() -> None:
+def test_op023_a_set_that_met_a_fault_of_ours_is_looked_at_again() -> None:
     """The first look ends in an exception that nobody thought of; the second one is as ever."""
     looks: list[Snapshot] = []
 

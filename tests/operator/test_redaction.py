@@ -1,4 +1,4 @@
-"""A redacted capture has no secrets and is planned like the original (OP-051, IN-047)."""
+"""A redacted capture has no secrets and is planned like the original (OP-050, IN-047)."""
 
 import json
 from datetime import UTC, datetime
@@ -104,7 +104,7 @@ def what(plan: Plan) -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize("path", SNAPSHOTS, ids=lambda path: path.stem)
-def test_op051_nothing_secret_is_left_and_the_plan_is_the_same(path: Path, tmp_path: Path) -> None:
+def test_op050_nothing_secret_is_left_and_the_plan_is_the_same(path: Path, tmp_path: Path) -> None:
     items = with_secrets([item.value for item in items_of(str(path), [], BytesIO())])
     shown = Redaction(b"salt").of(items)
     assert SECRET in json.dumps(items)
@@ -114,7 +114,7 @@ def test_op051_nothing_secret_is_left_and_the_plan_is_the_same(path: Path, tmp_p
     assert list(map(what, after)) == list(map(what, before))
 
 
-def test_op051_what_grove_itself_writes_stays() -> None:
+def test_op050_what_grove_itself_writes_stays() -> None:
     waiter = {"name": "grove-initc", "command": ["grove-initc"], "args": ["--podcliques=llm-0-a:2"]}
     pod = {"kind": "Pod", "metadata": {"name": "p"}, "spec": {"initContainers": [waiter]}, "status": {}}
     assert Redaction(b"salt").of([pod])[0]["spec"]["initContainers"] == [waiter]
@@ -154,7 +154,7 @@ def claimed() -> list[Json]:
     ]
 
 
-def test_op051_what_drivers_are_told_is_left_out_and_what_it_is_stays() -> None:
+def test_op050_what_drivers_are_told_is_left_out_and_what_it_is_stays() -> None:
     items = claimed()
     shown = Redaction(b"salt").of(items)
     assert SECRET not in json.dumps(shown)
@@ -176,7 +176,7 @@ CAPTURED: Final = [[item.value for item in items_of(str(path), [], BytesIO())] f
 
 @RARELY
 @given(st.sampled_from(CAPTURED), st.lists(TEXTS, min_size=1, max_size=4), st.integers(0, 999))
-def test_op051_annotations_that_agree_or_not_do_so_in_a_capture(
+def test_op050_annotations_that_agree_or_not_do_so_in_a_capture(
     items: list[Json], texts: list[Json], seed: int
 ) -> None:
     """Annotations anywhere, the same here and others there, as after an edit: what follows from them is the same."""
@@ -214,7 +214,7 @@ def decided(items: list[Json]) -> list[tuple[Any, ...]]:
     ]
 
 
-def test_op051_two_captures_share_no_word() -> None:
+def test_op050_two_captures_share_no_word() -> None:
     container = {"name": "main", "env": [{"name": "A", "value": SECRET}, {"name": "B", "value": SECRET}]}
     pod = {"kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [container]}}
     words = [

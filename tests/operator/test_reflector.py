@@ -72,7 +72,7 @@ def test_op080_what_stood_for_a_while_is_no_watch_that_ended_at_once(
             follow(curt.answer, "Pod", ClusterCache(), lambda: curt.asked > 3, seconds=0.5)
 
 
-def test_op060_a_kind_that_a_cluster_may_do_without_is_none() -> None:
+def test_op034_a_kind_that_a_cluster_may_do_without_is_none() -> None:
     async def ignorant(_request: web.Request) -> web.Response:
         return web.json_response({"kind": "Status", "code": 404, "message": "page not found"}, status=404)
 
@@ -149,7 +149,7 @@ def test_op021_a_kind_that_stays_out_of_sight_wakes_nobody(
     assert cache.woken.count(("ml", "llama")) <= 1
 
 
-def test_op060_what_comes_and_goes_is_told_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_op034_what_comes_and_goes_is_told_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A kind that is not served, then served, then not served again, and at last forbidden."""
     monkeypatch.setattr(reflector, "_PAUSE_WHILE_UNLISTED", 0.02)
     cache, lists = Told(), list[int]([404, 404, 200, 404, 404, 403])

@@ -57,7 +57,7 @@ class Refusing:
         raise AssertionError("nothing is ended")
 
 
-def test_op017_what_is_refused_holds_up_nobody() -> None:
+def test_op015_what_is_refused_holds_up_nobody() -> None:
     """Creations stop at the first one that is refused, and that one would be the first again."""
 
     async def scenario() -> list[str]:
@@ -110,8 +110,8 @@ class Making:
 
 
 @pytest.mark.req("WL-088")
-@pytest.mark.req("OP-071")
-def test_op028_pods_come_at_once_where_their_gang_is_refused() -> None:
+@pytest.mark.req("OP-021")
+def test_op023_pods_come_at_once_where_their_gang_is_refused() -> None:
     """Nothing changes after the refusal; the gang is tried again later each time, and pods are there meanwhile."""
 
     async def scenario() -> list[tuple[str, bool, float]]:
@@ -189,7 +189,7 @@ def orphan() -> dict[str, Any]:
 
 @pytest.mark.parametrize("trouble", [Outcome.UNREACHABLE, Outcome.CONFLICT, Outcome.REFUSED], ids=str)
 @pytest.mark.req("WL-001")
-def test_op067_what_is_left_of_a_set_is_let_go_of_later_where_it_cannot_be_now(trouble: Outcome) -> None:
+def test_op023_what_is_left_of_a_set_is_let_go_of_later_where_it_cannot_be_now(trouble: Outcome) -> None:
     """Twice it does not work and nothing changes; then it does. All of it is told, and the log and metrics hear it."""
     out, telemetry = io.StringIO(), OperatorMetrics()
 
@@ -222,7 +222,7 @@ def test_op067_what_is_left_of_a_set_is_let_go_of_later_where_it_cannot_be_now(t
 
 
 @pytest.mark.req("WL-001")
-def test_op067_a_refusal_to_let_go_stands_however_often_what_is_left_changes() -> None:
+def test_op023_a_refusal_to_let_go_stands_however_often_what_is_left_changes() -> None:
     async def scenario() -> list[float]:
         cache, acting = ClusterCache(), Letting(Outcome.REFUSED)
         rounds = ReconcileLoop(cache=cache, writer=acting, decide=reconcile_root)

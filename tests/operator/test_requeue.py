@@ -20,7 +20,7 @@ from tests.skipped_time import now, run_skipping_time
 
 
 @given(st.lists(st.floats(-5, 50), min_size=1, max_size=5))
-def test_op071_the_earliest_of_all_looks_takes_place(seconds: list[float]) -> None:
+def test_op021_the_earliest_of_all_looks_takes_place(seconds: list[float]) -> None:
     async def scenario() -> list[float]:
         woken: list[float] = []
         turn = Requeue(lambda: woken.append(now()))
@@ -32,7 +32,7 @@ def test_op071_the_earliest_of_all_looks_takes_place(seconds: list[float]) -> No
     assert run_skipping_time(scenario()) == [max(min(seconds), 0)]
 
 
-def test_op071_a_moment_that_came_while_the_plan_was_thought_about() -> None:
+def test_op021_a_moment_that_came_while_the_plan_was_thought_about() -> None:
     async def scenario() -> list[float]:
         woken: list[float] = []
         turn = Requeue(lambda: woken.append(now()))
@@ -47,7 +47,7 @@ def test_op071_a_moment_that_came_while_the_plan_was_thought_about() -> None:
     assert run_skipping_time(scenario()) == [0, 16]
 
 
-def test_op071_none_takes_place_that_was_stopped() -> None:
+def test_op021_none_takes_place_that_was_stopped() -> None:
     async def scenario() -> list[float]:
         woken: list[float] = []
         turn = Requeue(lambda: woken.append(now()))
@@ -63,7 +63,7 @@ def test_op071_none_takes_place_that_was_stopped() -> None:
 STEP = Step(Stage.WORKLOAD, Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-a"), Create(FrozenMap({})), ())
 
 
-def test_op071_a_refusal_whose_time_was_over_while_it_was_thought_about_is_tried_again() -> None:
+def test_op021_a_refusal_whose_time_was_over_while_it_was_thought_about_is_tried_again() -> None:
     """An earlier look took the place of the one that tries it again, and began a moment too soon."""
 
     async def scenario() -> list[float]:
@@ -103,8 +103,8 @@ SCALED_IN = replace(ENDED, action=Delete(_GUARD))
 
 @pytest.mark.parametrize("outcome", [Outcome.CONFLICT, Outcome.UNREACHABLE])
 @pytest.mark.parametrize(("step", "moved", "stays"), [(SCALED_IN, False, []), (ENDED, True, []), (ENDED, False, [1])])
-@pytest.mark.req("OP-102")
-def test_op028_one_look_follows_at_once_that_knows_of_a_deletion_in_vain(
+@pytest.mark.req("OP-103")
+def test_op023_one_look_follows_at_once_that_knows_of_a_deletion_in_vain(
     step: Step, *, moved: bool, stays: list[int], outcome: Outcome
 ) -> None:
     """The next one after that only where it is of an end, and what that rests on is as it was."""
@@ -146,7 +146,7 @@ def test_op023_what_fails_meanwhile_puts_no_refusal_off(rounds: list[tuple[Outco
     run_skipping_time(scenario())
 
 
-def test_op076_a_short_rest_does_not_end_a_long_one() -> None:
+def test_op020_a_short_rest_does_not_end_a_long_one() -> None:
     async def scenario() -> float:
         turn = Requeue(lambda: None)
         turn.rest(2.0)

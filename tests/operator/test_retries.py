@@ -62,7 +62,7 @@ def late_enough(times: list[float]) -> bool:
 
 @pytest.mark.parametrize("refused", [(500, "InternalError"), (503, "ServiceUnavailable"), (403, "Forbidden")], ids=str)
 @pytest.mark.req("WL-001")
-def test_op067_the_server_is_asked_again_to_let_go(refused: tuple[int, str]) -> None:
+def test_op023_the_server_is_asked_again_to_let_go(refused: tuple[int, str]) -> None:
     """A clique of a set that is gone; twice the server would not drop its finalizer, and nothing else happens there."""
     raw = clique("llama-0-a", owned_by=owner("gone", kind="PodCliqueSet", name="llama"))
     leaving = {"deletionTimestamp": "2026-11-20T09:00:00Z", "finalizers": [CLIQUE_FINALIZER]}

@@ -1,4 +1,4 @@
-"""Exit code and duration of a shutdown of an operator process (OP-033, OP-064, OP-090, OP-091, OP-094)."""
+"""Exit code and duration of a shutdown of an operator process (OP-033, OP-064)."""
 
 import asyncio
 import os
@@ -39,7 +39,7 @@ async def code_of(folder: Path, *words: str, lost: bool, stderr: IO[bytes] | int
 
 @NO_DISK
 @pytest.mark.parametrize(("lost", "code"), [(False, DONE), (True, LOST)])
-@pytest.mark.req("OP-032")
+@pytest.mark.req("OP-030")
 @pytest.mark.req("OP-033")
 def test_op064_a_full_disk_under_the_decision_log_leaves_the_code_alone(tmp_path: Path, lost: bool, code: int) -> None:
     log = tmp_path / "log"
@@ -51,19 +51,19 @@ def test_op064_a_full_disk_under_the_decision_log_leaves_the_code_alone(tmp_path
 
 @NO_DISK
 @pytest.mark.parametrize(("lost", "code"), [(False, DONE), (True, LOST)])
-def test_op090_a_full_disk_under_standard_error_leaves_the_code_alone(tmp_path: Path, lost: bool, code: int) -> None:
+def test_op064_a_full_disk_under_standard_error_leaves_the_code_alone(tmp_path: Path, lost: bool, code: int) -> None:
     with FULL.open("wb") as out:
         assert asyncio.run(code_of(tmp_path, lost=lost, stderr=out)) == code
 
 
-def test_op090_nobody_reads_standard_error_any_more(tmp_path: Path) -> None:
+def test_op064_nobody_reads_standard_error_any_more(tmp_path: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "wb") as out:
         assert asyncio.run(code_of(tmp_path, lost=False, stderr=out)) == DONE
 
 
-def test_op091_a_server_that_is_busy_does_not_hold_up_the_end(tmp_path: Path) -> None:
+def test_op033_a_server_that_is_busy_does_not_hold_up_the_end(tmp_path: Path) -> None:
     async def scenario() -> tuple[int, float, bool]:
         cluster = EmptyCluster()
         async with cluster.served(tmp_path) as kubeconfig:
@@ -80,7 +80,7 @@ def test_op091_a_server_that_is_busy_does_not_hold_up_the_end(tmp_path: Path) ->
     assert seconds < 10
 
 
-def test_op091_who_reads_metrics_and_never_ends_does_not_hold_up_the_end() -> None:
+def test_op033_who_reads_metrics_and_never_ends_does_not_hold_up_the_end() -> None:
     async def scenario() -> float:
         page = b"x" * 50_000_000  # more than goes into the buffers between the two
         serving = HealthServer(host="127.0.0.1", port=0, missing=list, metrics=lambda: page)
@@ -104,7 +104,7 @@ def test_op091_who_reads_metrics_and_never_ends_does_not_hold_up_the_end() -> No
         ["domain-controller"],
     ],
 )
-def test_op094_told_to_stop_while_files_are_read(tmp_path: Path, words: list[str]) -> None:
+def test_op033_told_to_stop_while_files_are_read(tmp_path: Path, words: list[str]) -> None:
     """A pipe that nobody has written to yet is where it is at that moment."""
     pipe = tmp_path / "kubeconfig"
     os.mkfifo(pipe)
@@ -117,7 +117,7 @@ def test_op094_told_to_stop_while_files_are_read(tmp_path: Path, words: list[str
             process.kill()
 
 
-def test_op094_told_to_stop_while_a_server_does_not_answer(tmp_path: Path) -> None:
+def test_op033_told_to_stop_while_a_server_does_not_answer(tmp_path: Path) -> None:
     async def scenario() -> tuple[int, float]:
         asked = asyncio.Event()
 
@@ -140,7 +140,7 @@ def test_op094_told_to_stop_while_a_server_does_not_answer(tmp_path: Path) -> No
     assert seconds < 5
 
 
-def test_op094_whoever_calls_a_command_has_its_own_handler_back() -> None:
+def test_op033_whoever_calls_a_command_has_its_own_handler_back() -> None:
     code = (
         "import signal\nfrom grove_shell.cli.main import run\n"
         "def mine(*_): pass\n"
@@ -151,7 +151,7 @@ def test_op094_whoever_calls_a_command_has_its_own_handler_back() -> None:
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False, capture_output=True).returncode == 0
 
 
-def test_op094_in_a_thread_there_are_no_signals_to_listen_for() -> None:
+def test_op033_in_a_thread_there_are_no_signals_to_listen_for() -> None:
     before, codes = signal.getsignal(signal.SIGTERM), list[int]()
     thread = threading.Thread(target=lambda: codes.append(run(["operator", "--help"], "grove")))
     thread.start()

@@ -44,8 +44,7 @@ class Looks(RoundListener):
         self.gone_are.append(root_key)
 
 
-@pytest.mark.req("OP-030")
-def test_op077_a_thousand_sets_come_and_go_before_it_leads() -> None:
+def test_op030_a_thousand_sets_come_and_go_before_it_leads() -> None:
     async def scenario() -> tuple[int, int, Looks]:
         looks, cache = Looks(), ClusterCache()
         rounds = ReconcileLoop(cache=cache, writer=None, decide=reconcile_root, listeners=(looks,))
@@ -67,7 +66,7 @@ def test_op077_a_thousand_sets_come_and_go_before_it_leads() -> None:
     assert {root_key for _, root_key in looks.at} == {(NAMESPACE, f"s{number}") for number in range(3)}
 
 
-def test_op077_topologies_are_looked_at_too_where_they_are_looked_after() -> None:
+def test_op030_topologies_are_looked_at_too_where_they_are_looked_after() -> None:
     cache = ClusterCache()
     level = {"domain": "rack", "key": "example.com/rack"}
     raw = {"metadata": {"name": "t", "uid": "t", "resourceVersion": "1"}, "spec": {"levels": [level]}}
@@ -78,7 +77,7 @@ def test_op077_topologies_are_looked_at_too_where_they_are_looked_after() -> Non
     assert cache.root_keys() == [(NAMESPACE, "s")]
 
 
-def test_op077_who_may_not_act_any_more_begins_nothing() -> None:
+def test_op030_who_may_not_act_any_more_begins_nothing() -> None:
     async def scenario() -> int:
         looks, cache = Looks(), ClusterCache()
         rounds = ReconcileLoop(cache=cache, writer=None, decide=reconcile_root, listeners=(looks,))
@@ -101,7 +100,7 @@ class SlowServer(Cluster):
 
 
 @pytest.mark.req("OP-013")
-def test_op076_what_the_server_takes_is_no_thought() -> None:
+def test_op020_what_the_server_takes_is_no_thought() -> None:
     async def scenario() -> list[float]:
         cluster, looks = SlowServer("never"), Looks()
         rounds = ReconcileLoop(cache=cluster.cache, writer=cluster, decide=reconcile_root, listeners=(looks,))
@@ -117,7 +116,7 @@ def test_op076_what_the_server_takes_is_no_thought() -> None:
     assert second == pytest.approx(20.5), "it ends the gang again, and asks for that; it rests no 40 seconds"
 
 
-@pytest.mark.req("OP-076")
+@pytest.mark.req("OP-020")
 def test_op033_no_rest_is_waited_for_at_the_end() -> None:
     """It rests four times as long as it was thought about."""
     thought = 0.3
@@ -153,7 +152,7 @@ class Deaf(RoundListener):
         raise OSError("no space left on device")
 
 
-def test_op027_who_cannot_be_told_keeps_no_set_from_being_looked_at_again() -> None:
+def test_op023_who_cannot_be_told_keeps_no_set_from_being_looked_at_again() -> None:
     async def scenario() -> int:
         looks, cache = Looks(), ClusterCache()
         asyncio.get_running_loop().set_exception_handler(lambda _loop, _about: None)
@@ -177,7 +176,7 @@ class Done(Cluster):
         raise AssertionError("of a set that is gone nothing is written")
 
 
-def test_op078_a_set_that_is_gone_is_told_of_no_more_though_its_parts_stay() -> None:
+def test_op041_a_set_that_is_gone_is_told_of_no_more_though_its_parts_stay() -> None:
     """Somebody deleted it and orphaned its PodCliques, whose breach nobody will end."""
     telemetry = OperatorMetrics()
 
@@ -205,7 +204,7 @@ def test_op078_a_set_that_is_gone_is_told_of_no_more_though_its_parts_stay() -> 
     assert gone
 
 
-def test_op078_of_a_kind_that_is_lost_nobody_knows_who_is_gone() -> None:
+def test_op041_of_a_kind_that_is_lost_nobody_knows_who_is_gone() -> None:
     cluster = Cluster("never")
     assert not cluster.cache.is_gone(cluster.root_key)
     cluster.cache.mark_unlisted("PodCliqueSet", "forbidden")
@@ -228,7 +227,7 @@ class Away(Cluster):
 
 
 @pytest.mark.req("OP-023")
-def test_op076_who_asked_in_vain_rests_all_the_same() -> None:
+def test_op020_who_asked_in_vain_rests_all_the_same() -> None:
     """The set changes all the time meanwhile."""
     cluster = Away()
 

@@ -5,7 +5,6 @@ import io
 import json
 
 import aiohttp
-import pytest
 from aiohttp import web
 
 from grove_shell.cache.cache_view import TEMPLATE_KIND
@@ -30,8 +29,7 @@ async def answer(request: web.Request) -> web.StreamResponse:
     return web.Response(body=listed(kind, *items), content_type="application/json")
 
 
-@pytest.mark.req("OP-101")
-def test_op100_an_operator_begins_beside_it_and_tells_who_asks() -> None:
+def test_op004_an_operator_begins_beside_it_and_tells_who_asks() -> None:
     out, stop = io.StringIO(), asyncio.Event()
 
     async def ready() -> str:

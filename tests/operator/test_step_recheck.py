@@ -134,7 +134,7 @@ def test_op074_who_recovers_meanwhile_is_spared(moment: str) -> None:
     assert not any(isinstance(step.action, Delete) for step in cluster.tried)
 
 
-@pytest.mark.req("OP-027")
+@pytest.mark.req("OP-023")
 def test_op074_a_fault_of_ours_in_the_last_look_ends_nobody() -> None:
     """And what became of the round is heard of all the same."""
     cluster, looks = Cluster("never"), list[int]()
@@ -177,7 +177,7 @@ class Impatient(Cluster):
         return web.json_response(found[0]) if request.method == "GET" and found else not_found(request)
 
 
-@pytest.mark.req("OP-016")
+@pytest.mark.req("OP-065")
 @pytest.mark.parametrize("recovers", ["never", "while a deletion waits"])
 def test_op074_who_recovers_while_a_deletion_waits_is_spared(recovers: str) -> None:
     async def scenario() -> tuple[list[str], dict[str, Any]]:

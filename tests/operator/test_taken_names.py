@@ -60,7 +60,6 @@ def webhooks(connection: Connection, out: io.StringIO, stop: asyncio.Event) -> A
 
 
 @pytest.mark.parametrize("program", [operator, webhooks])
-@pytest.mark.req("WH-034")
 def test_op039_it_is_logged_at_the_start(
     program: Callable[[Connection, io.StringIO, asyncio.Event], Awaitable[int]],
 ) -> None:

@@ -261,7 +261,7 @@ def test_tp049_a_binding_that_is_shadowed_is_seen() -> None:
     assert (seen.root_ref.kind, seen.shadowed.ref.kind) == (TOPOLOGY_KIND, BINDING_KIND)
 
 
-@pytest.mark.req("OP-060")
+@pytest.mark.req("OP-034")
 def test_tp046_a_kind_that_is_not_served_any_more_has_no_objects() -> None:
     cache = shelves_of(lived([("write", a_topology(TOPOLOGY_KIND, "aws", 2))]))
     cache.replace(TOPOLOGY_KIND, (), "")

@@ -58,7 +58,7 @@ class Protected(Cluster):
 @pytest.mark.req("PL-027")
 @pytest.mark.parametrize("rules", ["design", "field"])
 @pytest.mark.parametrize("outcome", [Outcome.REFUSED, Outcome.UNREACHABLE, Outcome.CONFLICT])
-def test_op102_companions_do_not_go_again_and_again(rules: str, outcome: Outcome) -> None:
+def test_op103_companions_do_not_go_again_and_again(rules: str, outcome: Outcome) -> None:
     """By the field's rules they are made anew at once, and the gang is due as before."""
     cluster = Protected(outcome)
 

@@ -115,7 +115,7 @@ class Copy:
 
 
 def held_by(cache: ClusterCache) -> dict[Any, Any]:
-    """Every object, in which version, with whom if its controller is known, and whether it reads (OP-003, OP-075)."""
+    """Every object, in which version, with whom if its controller is known, and whether it reads (OP-002, OP-075)."""
     found: dict[Any, Any] = {"unread": sorted(cache.topologies.unread)}
     known = cache._places  # noqa: SLF001 - a known controller decides whether a label counts
     for (kind, *key), entry in entries_of(cache):
@@ -170,11 +170,8 @@ def is_sound(cache: ClusterCache) -> bool:
 
 @OFTEN
 @given(st.integers(10, 60), st.randoms(use_true_random=True))
-@pytest.mark.req("OP-002")
 @pytest.mark.req("OP-075")
-@pytest.mark.req("OP-087")
-@pytest.mark.req("OP-088")
-def test_op003_a_copy_comes_right_whatever_it_went_through(steps: int, chance: Random) -> None:
+def test_op002_a_copy_comes_right_whatever_it_went_through(steps: int, chance: Random) -> None:
     """Lists, events and answers to writes interleaved: late, twice, of the one before; labels taken and given back."""
     server = RandomCluster(chance)
     copy = Copy(server, chance)

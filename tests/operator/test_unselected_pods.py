@@ -150,7 +150,7 @@ def test_op018_who_is_met_before_an_end_gets_its_label_back() -> None:
     assert len(server.patches) == 1
 
 
-@pytest.mark.req("OP-013", "OP-019")
+@pytest.mark.req("OP-013")
 def test_op018_nothing_is_ended_while_nobody_can_follow_it() -> None:
     cache = ClusterCache()
     cache.put("PodClique", CLIQUE)
@@ -160,7 +160,7 @@ def test_op018_nothing_is_ended_while_nobody_can_follow_it() -> None:
 
 
 @pytest.mark.parametrize("labels", [{SET.primary: "llm"}, {}, {SET.primary: "another"}], ids=str)
-def test_op019_nothing_is_ended_while_it_is_there(labels: Json) -> None:
+def test_op013_nothing_is_ended_while_it_is_there(labels: Json) -> None:
     """It is seen again, and the next round knows of it."""
     server, cache = Server(), vanished_pods()
     server.pod = a_pod("8", labels)
@@ -171,7 +171,7 @@ def test_op019_nothing_is_ended_while_it_is_there(labels: Json) -> None:
 
 
 @pytest.mark.parametrize(("forbids", "words"), [(False, "the server has it"), (True, "no labels here")])
-def test_op019_all_that_is_there_is_taken_in_at_once(forbids: bool, words: str) -> None:
+def test_op013_all_that_is_there_is_taken_in_at_once(forbids: bool, words: str) -> None:
     """Or each would put the end off for a pause of its own; whatever is wrong with another."""
     cache, server = vanished_pods(), Server(forbids=forbids)
     labels = {SET.primary: "llm", MANAGED_BY: OPERATOR}
@@ -184,7 +184,7 @@ def test_op019_all_that_is_there_is_taken_in_at_once(forbids: bool, words: str) 
     assert cache.find(Ref(CORE, "Pod", "ml", "llm-0-a-1")) is not None
 
 
-@pytest.mark.req("OP-022")
+@pytest.mark.req("OP-020")
 def test_op018_one_refusal_is_enough_to_end_nothing() -> None:
     """Each may take as long as a server is waited for."""
     cache, server = vanished_pods(), Server(forbids=True)
@@ -223,7 +223,7 @@ class Restless(Server):
         return answer
 
 
-@pytest.mark.req("OP-013", "OP-082")
+@pytest.mark.req("OP-013", "OP-080")
 @pytest.mark.parametrize("goes", [False, True])
 def test_op018_who_is_listed_twice_is_labelled_once_and_who_went_is_in_no_doubt(goes: bool) -> None:
     server, cache = Restless(), ClusterCache()
@@ -256,8 +256,7 @@ class Unwell(Server):
     ("status", "text"),
     [(500, "etcdserver: leader changed"), (503, "away"), (429, "too many"), (403, "forbidden"), (401, "who?")],
 )
-@pytest.mark.req("OP-013")
-def test_op066_nothing_is_ended_where_the_server_would_not_say(path: str, status: int, text: str) -> None:
+def test_op013_nothing_is_ended_where_the_server_would_not_say(path: str, status: int, text: str) -> None:
     """About the set itself, or about a clique that the copy has and the list has not."""
     with pytest.raises(Unreachable, match=text):
         answered(Unwell(path, status, text), with_clique(), relist_set)
@@ -265,7 +264,7 @@ def test_op066_nothing_is_ended_where_the_server_would_not_say(path: str, status
 
 @pytest.mark.parametrize("text", ["<html>please log in</html>", "{}", "[]", ""])
 @pytest.mark.req("OP-065")
-def test_op066_a_login_page_shows_nothing(text: str) -> None:
+def test_op013_a_login_page_shows_nothing(text: str) -> None:
     with pytest.raises(Unreachable):
         answered(Unwell("/podcliquesets/llm", 200, text), with_clique(), relist_set)
 
@@ -277,7 +276,7 @@ def test_op013_what_the_server_does_not_find_is_gone() -> None:
     assert cache.of(("ml", "llm"), "PodClique") == []
 
 
-@pytest.mark.req("OP-066")
+@pytest.mark.req("OP-013")
 def test_op065_a_kind_that_is_not_served_right_now_is_nobody_s_end() -> None:
     """As a server says it while a definition is established anew."""
     cache = with_clique()
@@ -295,7 +294,7 @@ def with_clique() -> ClusterCache:
 
 @pytest.mark.parametrize(("status", "text"), [(200, "<html></html>"), (200, "[]"), (500, "away")])
 @pytest.mark.req("OP-065")
-def test_op014_a_cause_that_is_not_shown_does_not_stand(status: int, text: str) -> None:
+def test_op074_a_cause_that_is_not_shown_does_not_stand(status: int, text: str) -> None:
     async def is_unchanged(api: Api, cache: ClusterCache) -> bool:
         return await FreshReader(api, cache).is_unchanged(Ref(GROVE, "PodClique", "ml", "llm-0-a"), Guard("a", "6"))
 
@@ -303,7 +302,7 @@ def test_op014_a_cause_that_is_not_shown_does_not_stand(status: int, text: str) 
 
 
 @pytest.mark.req("OP-013")
-def test_op084_nothing_is_ended_by_a_list_of_an_older_state() -> None:
+def test_op080_nothing_is_ended_by_a_list_of_an_older_state() -> None:
     """Its pods are healthy in versions that count as old news."""
     cache = with_clique()
     cache.put("Pod", a_pod("50", {SET.primary: "llm", MANAGED_BY: OPERATOR}))
@@ -321,7 +320,7 @@ def test_op018_a_label_that_is_taken_again_at_once_is_none() -> None:
 
 
 @pytest.mark.req("OP-013")
-def test_op084_nothing_is_ended_by_a_list_that_shows_what_was_before() -> None:
+def test_op080_nothing_is_ended_by_a_list_that_shows_what_was_before() -> None:
     """Its own version is new enough: the store went back, and caught up since. The next look knows it."""
     cache = with_clique()
     cache.put("Pod", a_pod("9", {SET.primary: "llm", MANAGED_BY: OPERATOR}))
@@ -333,7 +332,7 @@ def test_op084_nothing_is_ended_by_a_list_that_shows_what_was_before() -> None:
     answered(server, cache, relist_set)
 
 
-@pytest.mark.req("OP-018", "OP-084")
+@pytest.mark.req("OP-080")
 def test_op018_who_is_believed_as_it_was_before_is_followed_as_well() -> None:
     cache, server = with_clique(), Server()
     cache.put("Pod", a_pod("9", {SET.primary: "llm", MANAGED_BY: OPERATOR}))

@@ -28,7 +28,7 @@ def test_op033_a_signal_ends_all_work_after_the_farewell() -> None:
     assert told == ["farewell", "a", "b"]
 
 
-def test_op032_what_goes_wrong_ends_it_at_once_and_without_a_word() -> None:
+def test_op030_what_goes_wrong_ends_it_at_once_and_without_a_word() -> None:
     told: list[str] = []
 
     async def fails() -> None:

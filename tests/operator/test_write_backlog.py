@@ -40,7 +40,7 @@ def test_op023_each_write_has_its_last_failure(rounds: list[list[tuple[Step, Out
 
 @pytest.mark.parametrize("outcome", [Outcome.CONFLICT, Outcome.UNREACHABLE])
 @pytest.mark.parametrize("step", [CREATE, DELETE], ids=["creation", "deletion"])
-def test_op028_a_failed_deletion_is_withheld_for_one_round(step: Step, outcome: Outcome) -> None:
+def test_op023_a_failed_deletion_is_withheld_for_one_round(step: Step, outcome: Outcome) -> None:
     backlog = WriteBacklog()
     assert backlog.record([Attempt(step, outcome)]) is isinstance(step.action, Delete)
     outcomes = [[one.outcome for one in backlog.attempts(0.0, immediate=first)] for first in (True, False)]

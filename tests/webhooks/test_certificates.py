@@ -82,7 +82,6 @@ def looks(seconds: float, step: float) -> Iterator[tuple[datetime, CertificateCh
 
 @given(st.integers(60, 1100))
 @settings(max_examples=10)
-@pytest.mark.req("WH-022")
 def test_wh021_nothing_ends_and_trust_never_breaks(step: int) -> None:
     """However often it is looked at: what is served is valid, and trusted by whoever had heard of the state before."""
     renewals = 0
@@ -109,7 +108,7 @@ def test_wh021_a_name_that_is_lacking_is_added() -> None:
     assert renewed_chain(found, LIFETIMES, NAMES, NOW) is None
 
 
-def test_wh023_what_is_wrong_with_a_secret_is_said() -> None:
+def test_wh020_what_is_wrong_with_a_secret_is_said() -> None:
     mine, other = first().secret_data, first().secret_data
     for data, words in (
         ({}, "ca.crt, ca.key, tls.crt, tls.key is missing"),
@@ -150,14 +149,14 @@ def test_wh024_certificates_of_others_are_shown_too() -> None:
     assert served.is_valid
 
 
-def test_wh032_everything_has_a_default() -> None:
+def test_in030_everything_has_a_default() -> None:
     assert settings_of({}) == (WebhookSettings(), ())
     written, problems = settings_of({"certificates": {"validFor": "720h"}, "listening": {"port": 8443}})
     assert problems == ()
     assert (written.certificates.valid_for, written.listening.port) == (720 * 3600, 8443)
 
 
-def test_wh032_mistakes_are_told_together() -> None:
+def test_in030_mistakes_are_told_together() -> None:
     wrong = {
         "kind": "OperatorConfiguration",
         "certificates": {"mode": "sometimes", "validFor": 5, "checkEvery": "-1s"},
@@ -172,7 +171,7 @@ def test_wh032_mistakes_are_told_together() -> None:
     assert problem.path == "certificates"
 
 
-def test_wh032_names_that_no_server_takes_are_mistakes() -> None:
+def test_in030_names_that_no_server_takes_are_mistakes() -> None:
     registered = {"service": "a.b", "mutating": "A", "validating": "a/b"}
     _, problems = settings_of({"certificates": {"secret": ""}, "registration": registered})
     places = [f"registration.{field}" for field in registered]

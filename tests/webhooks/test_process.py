@@ -141,7 +141,7 @@ def test_wh024_files_are_followed_while_requests_go_on(tmp_path: Path) -> None:
         again.close()
 
 
-def test_wh030_ready_means_that_it_can_be_called(tmp_path: Path) -> None:
+def test_op040_ready_means_that_it_can_be_called(tmp_path: Path) -> None:
     server = Server(tmp_path)
     with server.running():
         (trouble,) = server.wait_for("certificates")
@@ -179,7 +179,7 @@ def test_wh031_after_a_signal_reviews_are_answered_for_a_while(tmp_path: Path) -
     assert server.said()[-1]["msg"] == "webhooks stop"
 
 
-def test_wh032_a_bad_configuration_starts_nothing(tmp_path: Path) -> None:
+def test_in030_a_bad_configuration_starts_nothing(tmp_path: Path) -> None:
     server = Server(tmp_path, mode="now and then")
     server.config["colour"] = "red"
     with server.running() as process:
@@ -191,7 +191,7 @@ def test_wh032_a_bad_configuration_starts_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["listening", "serving"])
-def test_wh032_a_port_that_is_taken_is_said(tmp_path: Path, place: str) -> None:
+def test_in030_a_port_that_is_taken_is_said(tmp_path: Path, place: str) -> None:
     server = Server(tmp_path)
     issue(server.authority, tmp_path)
     with socket.create_server((HOST, 0)) as taken:

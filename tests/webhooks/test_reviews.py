@@ -121,7 +121,7 @@ def test_wh001_a_change_is_judged_by_what_it_was() -> None:
     assert "GT-101" in cause["message"]
 
 
-def test_wh003_warnings_are_told() -> None:
+def test_wh002_warnings_are_told() -> None:
     risky = set_of()
     risky["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["restartPolicy"] = "Never"
     expected = admit(risky).verdict.warnings
@@ -209,7 +209,7 @@ def test_wh005_who_is_near_is_enough_to_judge_by(known: list[str], clique: str) 
     assert admit(new, None, used_names_in(near)) == admit(new, None, used_names_in(sets))
 
 
-def test_wh006_what_is_not_known_is_said() -> None:
+def test_wh005_what_is_not_known_is_said() -> None:
     known = names()
     known.mark_unlisted(POD_CLIQUE_SET, "podcliquesets is forbidden")
     _, said = answered(VALIDATION, review(set_of()), known)
@@ -282,7 +282,7 @@ def test_wh008_what_is_nested_beyond_reason_is_told(field: str, webhook: str) ->
     assert (code, text.splitlines()[1:]) == (400, [f"  request.{field}: expected at most 256 levels, got more"])
 
 
-def test_wh009_what_we_cannot_judge_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wh008_what_we_cannot_judge_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A judge with a fault of ours in it, met by one kind of set."""
 
     def stumbling(raw: Json) -> Json:
@@ -300,7 +300,7 @@ def test_wh009_what_we_cannot_judge_ends_nothing(monkeypatch: pytest.MonkeyPatch
     assert log[0]["error"].startswith("KeyError: 'labels' (at grove_shell/webhooks/handlers.py:")
 
 
-def test_wh009_what_we_cannot_even_read_is_told_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wh008_what_we_cannot_even_read_is_told_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     """A reader with a fault of ours in it."""
 
     def stumbling(body: bytes, *_kind: str) -> Any:
@@ -323,7 +323,7 @@ def test_wh002_large_objects_are_taken() -> None:
     assert answered(DEFAULTING, review(large, large))[0] == 200
 
 
-def test_wh033_reviews_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+def test_op041_reviews_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
     async def play(caller: Caller) -> tuple[str, list[Json]]:
         await caller.ask(VALIDATION, review(set_of()))
         await caller.ask(VALIDATION, review(set_of(min_available=9)))

@@ -84,7 +84,7 @@ def _want_for(snapshot: Snapshot, one: ReplicaDomain) -> Present | Withheld | No
 
 
 def _domain_for(snapshot: Snapshot, one: ReplicaDomain, because: Reason) -> Present:
-    """Return the domain of a replica (MN-005); other steps do not wait for one that failed before (OP-029)."""
+    """Return the domain of a replica (MN-005); other steps do not wait for one that failed before (OP-015)."""
     root, ref = snapshot.root, domain_ref(snapshot, one.index)
     new = NewObject(
         api_version=ref.api_version,

@@ -73,9 +73,8 @@ ROUNDS: Final = st.lists(
 
 
 class TestOP103:
-    """Every plan of one round MUST get the same earlier failures: refused writes while they are withheld, and failed
-    writes of a termination, a deletion of a PodClique or a breach status until they are tried again or not wanted
-    any more.
+    """Every plan of one round MUST get the same earlier failures, each until its write is tried again or not wanted any
+    more; a failed part of a termination counts as refused until its pause is over or the object changes.
     """
 
     @pytest.mark.req("GT-067")
