@@ -5,7 +5,7 @@ import json
 import ssl
 from collections.abc import AsyncGenerator, Callable, Mapping
 from types import SimpleNamespace
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, Self
 
 import aiohttp
 
@@ -120,12 +120,11 @@ class Api:
         """
         data = body if body is None or isinstance(body, bytes) else json.dumps(body, separators=(",", ":")).encode()
         headers = {"Accept": accept, **({"Content-Type": content_type} if data is not None else {})}
-        request = _Request(method, path.removeprefix("/"), query, data, headers, None if method == "GET" else unless)
         for left in range(self._tries, 0, -1):
             if self._rate_limiter is not None:
                 await self._rate_limiter.take()
             async with self._slots:
-                response = await self._send(request)
+                response = await self._send(method, path, query, data, headers, None if method == "GET" else unless)
             if self._on_response is not None:
                 self._on_response(method, response.status)
             if response.retry_after is None or left == 1:
@@ -133,18 +132,26 @@ class Api:
             await asyncio.sleep(min(response.retry_after, _LONGEST_WAIT))
         raise AssertionError("the last try returns")
 
-    async def _send(self, request: "_Request") -> Response:
+    async def _send(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, str] | None,
+        data: bytes | None,
+        headers: dict[str, str],
+        unless: Unless | None,
+    ) -> Response:
         try:
             async with self._open_session.request(
-                request.method,
-                request.path,
-                params=request.query,
-                data=request.data,
-                headers=await self._with_token(request.headers),
+                method,
+                path.removeprefix("/"),
+                params=query,
+                data=data,
+                headers=await self._with_token(headers),
                 timeout=self._timeout,
                 server_hostname=self.connection.server_name or None,
                 proxy=self.connection.proxy or None,
-                trace_request_ctx=request.unless,
+                trace_request_ctx=unless,
             ) as response:
                 pause = retry_after_in(response.status, response.headers.get("Retry-After"))
                 return Response(response.status, await response.read(), pause)
@@ -152,7 +159,7 @@ class Api:
             if isinstance(fault.__cause__, (Withdrawn, Unreachable)):  # raised by _about_to_send
                 raise fault.__cause__ from None
             if self._on_response is not None:
-                self._on_response(request.method, 0)
+                self._on_response(method, 0)
             raise Unreachable(_error_text(self.connection.server, fault)) from fault
 
     async def _about_to_send(self, _session: object, context: SimpleNamespace, _params: object) -> None:
@@ -207,17 +214,6 @@ class Api:
         async with asyncio.timeout(self._seconds):  # a credential plugin may hang
             token = await self.connection.token()
         return headers if token is None else {**headers, "Authorization": f"Bearer {token}"}
-
-
-class _Request(NamedTuple):
-    """One request; ``unless`` is None where nothing is written."""
-
-    method: str
-    path: str
-    query: Mapping[str, str] | None
-    data: bytes | None
-    headers: dict[str, str]
-    unless: Unless | None
 
 
 class WatchRefused(Exception):

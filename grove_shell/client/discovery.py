@@ -11,7 +11,7 @@ from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.connection import NoAccess
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
 from grove_shell.client.lists import NotListed
-from grove_shell.client.response import NOT_FOUND, OK, Response
+from grove_shell.client.response import NOT_FOUND, OK
 from grove_shell.client.response_check import is_list
 
 _GROUP: Final = NVIDIA.partition("/")[0]
@@ -64,16 +64,16 @@ async def discover(api: Api, *, tries: int = _MOST_TRIES) -> ServedApis:
         Unreachable: there was no response.
     """
     claims = await api.request("GET", f"/apis/{_CLAIMS}")
-    versions = {one.get("groupVersion") for one in _document(claims).get("versions") or ()} if claims.ok else set()
+    versions = {one.get("groupVersion") for one in claims.json().get("versions") or ()} if claims.ok else set()
     newest = next((version for version in CLAIM_VERSIONS if version in versions), "")
     group = await api.request("GET", f"/apis/{_GROUP}")
     if group.status == NOT_FOUND:
         return ServedApis(without_domains=True, claims=newest)
     if not group.ok:
         return ServedApis(claims=newest)
-    version = (_document(group).get("preferredVersion") or {}).get("groupVersion") or NVIDIA
+    version = (group.json().get("preferredVersion") or {}).get("groupVersion") or NVIDIA
     resources = await api.request("GET", f"/apis/{version}")
-    kinds = _document(resources).get("resources") if resources.ok else None
+    kinds = resources.json().get("resources") if resources.ok else None
     if not isinstance(kinds, list):  # an invalid response does not show that a kind is missing (OP-065)
         return ServedApis(claims=newest)
     if not any(one.get("kind") == DOMAIN_KIND for one in kinds):
@@ -85,18 +85,12 @@ async def _shape(api: Api, version: str, tries: int) -> DomainShape | None:
     """Return the schema of ComputeDomain; None without one. A server publishes a schema after its definition."""
     for left in reversed(range(tries)):
         schema = await api.request("GET", f"/openapi/v3/apis/{version}")
-        found = _shape_in(_document(schema)) if schema.ok else None
+        found = _shape_in(schema.json()) if schema.ok else None
         if found is not None or not (schema.ok or schema.status == NOT_FOUND):
             return found
         if left:
             await asyncio.sleep(_PAUSE)
     return None
-
-
-def _document(answer: Response) -> Mapping[str, Any]:
-    """Return the body of a response; empty if it is no object."""
-    raw = answer.json()
-    return raw if isinstance(raw, dict) else {}
 
 
 def _shape_in(document: Mapping[str, Any]) -> DomainShape | None:

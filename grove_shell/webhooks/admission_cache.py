@@ -1,8 +1,8 @@
 """What the verdicts of the webhooks depend on: only the kinds that a configuration needs are watched (WH-005)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from grove_core.admit_podclique import set_named_in
 from grove_core.admit_topology import topology_used_in
@@ -45,12 +45,12 @@ class _KnownSet(NamedTuple):
 
     Attributes:
         named: the fields that names depend on.
-        identity: as an owner.
+        identity: as an owner; None where PodCliques share nothing.
         topology: that it uses, empty for none; None if the set cannot be parsed.
     """
 
     named: Raw
-    identity: Resource
+    identity: Resource | None
     topology: str | None
 
 
@@ -81,7 +81,6 @@ class AdmissionCache(StoresByKind):
         self.validates_topologies = self.places and everywhere
         self.kinds: Mapping[str, ApiKind] = kinds_as_served(configuration, served) if self.shares else KINDS
         self._names: dict[str, dict[str, Raw]] = {}  # namespace -> name of a set -> the set
-        self._owners: dict[Key, Resource] = {}
         self._domains: dict[Key, ComputeDomain] = {}
         self._claims: dict[Key, OwnedObject] = {}
         self._bound_pods: dict[RootKey, int] = {}
@@ -90,8 +89,8 @@ class AdmissionCache(StoresByKind):
         self.stores = {SET_KIND: Store(self._known_set, self._on_set)}
         if self.shares:
             self.stores |= {
-                DOMAIN_KIND: Store(_domain_in, partial(_copy, self._domains)),
-                CLAIM_KIND: Store(_claim_in, partial(_copy, self._claims)),
+                DOMAIN_KIND: Store(partial(_or_name_alone, compute_domain_of), partial(_copy, self._domains)),
+                CLAIM_KIND: Store(partial(_or_name_alone, owned_object_of), partial(_copy, self._claims)),
             }
         if self.places:
             self.stores |= {CLIQUE_KIND: Store(_bound_pods_in, self._count_bound_pods), **self._topologies.stores}
@@ -118,10 +117,11 @@ class AdmissionCache(StoresByKind):
     def view_for_clique(self, raw: Raw) -> CliqueAdmissionView:
         """Return what the admission of a PodClique depends on (MS-090); nothing is copied."""
         namespace = Fields(raw, "", []).part("metadata").text("namespace") or "default"
+        owner: _KnownSet | None = self.stores[SET_KIND].get((namespace, set_named_in(raw)))
         return CliqueAdmissionView(
             configuration=self.configuration,
             served=self.served,
-            owner=self._owners.get((namespace, set_named_in(raw))),
+            owner=None if owner is None else owner.identity,
             domains=self._domains,
             claims=self._claims,
         )
@@ -155,7 +155,7 @@ class AdmissionCache(StoresByKind):
         namespace, name = key_of(raw)
         return _KnownSet(
             {"kind": SET_KIND, "metadata": {"name": name, "namespace": namespace}, "spec": raw.get("spec")},
-            Resource(**read_identity(Fields(raw, "", []), GROVE, SET_KIND, None)),
+            Resource(**read_identity(Fields(raw, "", []), GROVE, SET_KIND, None)) if self.shares else None,
             topology_used_in(raw) if self.validates_topologies else "",
         )
 
@@ -164,15 +164,14 @@ class AdmissionCache(StoresByKind):
         known = None if after is None else after.item
         if known is None:
             self._names[namespace].pop(name)
-            self._owners.pop(key)
         else:
             self._names.setdefault(namespace, {})[name] = known.named
-            self._owners[key] = known.identity
-        topology = "" if known is None else known.topology
-        self._topologies.note(key, topology or "")
-        self._unparsed_sets.discard(key)
-        if topology is None:
-            self._unparsed_sets.add(key)
+        if self.validates_topologies:
+            topology = "" if known is None else known.topology
+            self._topologies.note(key, topology or "")
+            self._unparsed_sets.discard(key)
+            if topology is None:
+                self._unparsed_sets.add(key)
 
     def _count_bound_pods(
         self, _key: Key, before: Entry[tuple[RootKey, int]] | None, after: Entry[tuple[RootKey, int]] | None
@@ -193,26 +192,14 @@ def _copy(items: dict[Key, T], key: Key, _before: Entry[T] | None, after: Entry[
         items[key] = after.item
 
 
-def _domain_in(raw: Raw) -> ComputeDomain:
-    """Return a domain; one that cannot be parsed still occupies its name, without a known owner."""
+def _or_name_alone(parse: Callable[[Raw], T], raw: Raw) -> T:
+    """Parse an object; one that cannot be parsed still occupies its name, without a known owner."""
     try:
-        return compute_domain_of(raw)
+        return parse(raw)
     except MalformedObject:
-        return compute_domain_of(_without_content(raw))
-
-
-def _claim_in(raw: Raw) -> OwnedObject:
-    """Return the same for a claim."""
-    try:
-        return owned_object_of(raw)
-    except MalformedObject:
-        return owned_object_of(_without_content(raw))
-
-
-def _without_content(raw: Raw) -> dict[str, Any]:
-    namespace, name = key_of(raw)
-    metadata = {"namespace": namespace, "name": name}
-    return {"apiVersion": raw["apiVersion"], "kind": raw["kind"], "metadata": metadata}
+        namespace, name = key_of(raw)
+        metadata = {"namespace": namespace, "name": name}
+        return parse({"apiVersion": raw["apiVersion"], "kind": raw["kind"], "metadata": metadata})
 
 
 def _bound_pods_in(raw: Raw) -> tuple[RootKey, int]:
