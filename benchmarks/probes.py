@@ -20,12 +20,12 @@ from benchmarks.data.facts import Owners, owner_facts, pod_facts
 from benchmarks.data.lists import texts_of_pods
 from benchmarks.data.owners import bare_set, sharing_set
 from grove_core.areas.gang_termination.design.judge import judge_terminations
-from grove_core.areas.gang_termination.design.wants import wake_of_termination
+from grove_core.areas.gang_termination.design.result import wake_of_termination
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import Configuration, DomainShape, Mnnvl, MnnvlMode, ServedApis
 from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podcliqueset import podcliqueset_of
-from grove_core.rule_sets.design import DESIGN
+from grove_core.rule_sets.rule_set import DESIGN
 from grove_core.snapshot.cluster import Cluster
 from grove_core.snapshot.indexing import cluster_of
 from grove_core.snapshot.snapshot import Snapshot

@@ -16,7 +16,7 @@ from grove_core.resources.labels import SET
 from grove_core.resources.names import listed
 from grove_core.resources.newer_release import CONDITIONS, NEWEST_KNOWN
 from grove_core.resources.podclique import PodClique
-from grove_core.rule_sets.design import DESIGN
+from grove_core.rule_sets.rule_set import DESIGN
 from grove_core.snapshot.cluster import Cluster
 from grove_core.snapshot.foreign_gangs import foreign_gangs_in
 

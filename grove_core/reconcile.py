@@ -17,8 +17,7 @@ from grove_core.plan.difference import difference, steps_for
 from grove_core.plan.plan import Plan
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.rule_sets.design import DESIGN
-from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.own_writes import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.superseded_breaches import with_superseded_breaches

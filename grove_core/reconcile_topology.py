@@ -1,10 +1,18 @@
-"""The controller of one ClusterTopology: a snapshot goes in, a plan comes out."""
+"""The controller of one ClusterTopology: its plan, and the forecast of its next rounds."""
+
+from dataclasses import replace
 
 from grove_core.areas.topology.lifecycle import wants_of_lifecycle
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot
 from grove_core.kernel.area_result import AreaResult
+from grove_core.kernel.frozen import thaw
+from grove_core.kernel.refs import placeholder_uid
+from grove_core.kernel.steps import Make, Step
 from grove_core.plan.difference import difference
+from grove_core.plan.forecast import Forecast, forecast_of, round_of
 from grove_core.plan.plan import Plan
+from grove_core.resources.after_write import after_write
+from grove_core.resources.cluster_topology import cluster_topology_of
 
 
 def reconcile_topology(snapshot: TopologySnapshot) -> Plan:
@@ -16,3 +24,31 @@ def reconcile_topology(snapshot: TopologySnapshot) -> Plan:
         snapshot: of the topology.
     """
     return difference(AreaResult(*wants_of_lifecycle(snapshot)), snapshot)  # TP
+
+
+def forecast_topology(snapshot: TopologySnapshot) -> Forecast:
+    """Return the rounds until no write is left (TP-047): at most a creation, then a write of the finalizer."""
+    plan = reconcile_topology(snapshot)
+    forecast, rounds = forecast_of(plan, snapshot.now), [round_of(plan, 1, snapshot.now)]
+    while plan.steps:
+        snapshot = _next_snapshot(snapshot, plan.steps)
+        if snapshot.topology is None:
+            break
+        plan = reconcile_topology(snapshot)
+        if plan.steps or plan.withheld != rounds[-1].withheld:
+            rounds.append(round_of(plan, len(rounds) + 1, snapshot.now))
+    return replace(forecast, rounds=tuple(rounds), complete=True)
+
+
+def _next_snapshot(snapshot: TopologySnapshot, steps: tuple[Step, ...]) -> TopologySnapshot:
+    """Return the snapshot after the steps succeeded."""
+    topology = snapshot.topology
+    for step in steps:
+        if isinstance(step.action, Make):
+            created = cluster_topology_of(thaw(step.action.manifest))
+            topology = replace(created, uid=placeholder_uid(step.target), resource_version="1")
+        elif topology is not None and step.target == topology.ref:
+            topology = after_write(topology, step.action)
+    if topology is not None and topology.deleting and not topology.finalizers:
+        topology = None
+    return replace(snapshot, topology=topology, shadowed=None, attempts=())

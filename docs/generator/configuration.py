@@ -10,7 +10,7 @@ import yaml
 from pydantic import BaseModel
 
 from docs.generator.markdown import code, docstring, fenced, prose, table
-from grove_core.kernel.durations import format_duration
+from grove_core.kernel.times import format_duration
 from grove_shell.settings.operator import OperatorSettings
 from grove_shell.settings.webhooks import WebhookSettings
 

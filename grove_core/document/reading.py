@@ -16,7 +16,6 @@ from grove_core.areas.workload import rules as workload
 from grove_core.document.document import AUTO, FOREGROUND, FORMAT_VERSION, Json, PlanDocument, RulesSource
 from grove_core.document.values import MalformedValue, fact, flag, integer, items, moment, text, whole_object
 from grove_core.kernel.decisions import Finding, Health, Share
-from grove_core.kernel.durations import parse_duration
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Guard, Ref
@@ -35,10 +34,10 @@ from grove_core.kernel.steps import (
     Step,
     Termination,
 )
+from grove_core.kernel.times import parse_duration
 from grove_core.kernel.wants import Obstacle, Withheld
 from grove_core.plan import rules as planning
-from grove_core.plan.forecast import Forecast, Round
-from grove_core.plan.recurrence import Recurrence
+from grove_core.plan.forecast import Forecast, Recurrence, Round
 from grove_core.resources.cluster_topology import Level
 from grove_core.resources.configuration import (
     DEFAULT_CONFIGURATION,

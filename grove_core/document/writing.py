@@ -17,7 +17,6 @@ from grove_core.document.document import (
     summary_of,
 )
 from grove_core.kernel.decisions import Finding, Health, reasons_on
-from grove_core.kernel.durations import format_duration
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Guard, Ref
@@ -32,7 +31,7 @@ from grove_core.kernel.steps import (
     Step,
     Termination,
 )
-from grove_core.kernel.times import format_time
+from grove_core.kernel.times import format_duration, format_time
 from grove_core.kernel.wants import Obstacle, Withheld
 from grove_core.plan.forecast import Forecast, Round
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration

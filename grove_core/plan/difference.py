@@ -40,9 +40,8 @@ from grove_core.kernel.wants import (
 )
 from grove_core.plan.deletion_impact import DeletionImpacts
 from grove_core.plan.partial_status import without_termination
-from grove_core.plan.plan import Plan
+from grove_core.plan.plan import Plan, View
 from grove_core.plan.rules import Why
-from grove_core.snapshot.root_view import View
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.superseded_breaches import reports_another_breach
 

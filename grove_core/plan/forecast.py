@@ -1,14 +1,86 @@
-"""Forecasts: the coming rounds of one root, if every write succeeds and no other client writes."""
+"""Forecasts: the coming rounds of one root if every write succeeds and nobody else writes, and repetitions."""
 
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Final, TypeAlias
 
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.reasons import Fact, Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Step
+from grove_core.kernel.times import parse_time
 from grove_core.kernel.wants import Withheld
 from grove_core.plan.plan import Plan
-from grove_core.plan.recurrence import Recurrence
+
+Cycle: TypeAlias = tuple[timedelta, tuple[Hashable, ...]]
+"""The rounds from one wake time to the next: their duration, and the fingerprints of their plans."""
+
+_RANDOM_LETTERS: Final = 5
+"""The number of random letters at the end of a pod's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recurrence:
+    """The repetition of the last rounds of a forecast.
+
+    Attributes:
+        since: number of the first repeated round; the repeated rounds end with the last round.
+        every: the period.
+        until: the end of the forecast.
+    """
+
+    since: int
+    every: timedelta
+    until: datetime
+
+    def times(self, at: datetime) -> int:
+        """Return how often a repeated round happens in all, given its first time."""
+        return 1 + (self.until - at) // self.every
+
+
+def round_fingerprint(plan: Plan, at: datetime, begun: datetime) -> Hashable:
+    """Return a fingerprint of a plan, equal for two plans that differ only in their time and in random names.
+
+    Args:
+        at: the time of the plan; later times are compared as distances from it.
+        begun: the start of the forecast; times before it do not change and are compared as they are.
+    """
+    return (
+        tuple(
+            (_address(found.subject), found.question, found.verdict, _whys(found.because, at, begun))
+            for found in plan.findings
+        ),
+        frozenset((type(step.action), _address(step.target), _whys(step.because, at, begun)) for step in plan.steps),
+        frozenset((_address(held.target), _whys(held.because, at, begun)) for held in plan.withheld),
+        None if plan.wake_at is None else plan.wake_at - at,
+    )
+
+
+def cycles_repeated(cycles: Sequence[Cycle]) -> int:
+    """Return the smallest number of last cycles that equal as many cycles before them; 0 if there is none."""
+    for count in range(1, len(cycles) // 2 + 1):
+        if cycles[-1 - count] == cycles[-1] and cycles[-2 * count : -count] == cycles[-count:]:
+            return count
+    return 0
+
+
+def _whys(reasons: Iterable[Reason], at: datetime, begun: datetime) -> Hashable:
+    return tuple(
+        (why.rule, _address(why.subject), tuple((name, _relative(fact, at, begun)) for name, fact in why.facts))
+        for why in reasons
+    )
+
+
+def _relative(fact: Fact, at: datetime, begun: datetime) -> Hashable:
+    moment = parse_time(fact) if isinstance(fact, str) else None
+    return fact if moment is None or moment <= begun else moment - at
+
+
+def _address(ref: Ref) -> Ref:
+    if ref.kind != "Pod":
+        return ref
+    return Ref(ref.api_version, ref.kind, ref.namespace, ref.name[:-_RANDOM_LETTERS], ref.replica)
 
 
 @dataclass(frozen=True, slots=True)

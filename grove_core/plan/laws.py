@@ -21,11 +21,10 @@ from grove_core.kernel.steps import (
     Step,
     causes_of,
 )
-from grove_core.plan.plan import Plan
+from grove_core.plan.plan import Plan, Seen
 from grove_core.resources.fields import Fields
 from grove_core.resources.meta import Resource, read_identity
 from grove_core.resources.pod import Pod
-from grove_core.snapshot.root_view import Seen
 
 
 def problems_in(plan: Plan, seen: Seen) -> tuple[Problem, ...]:

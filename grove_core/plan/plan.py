@@ -1,12 +1,43 @@
-"""The plan: ordered steps, withheld steps, the time to plan again, and every finding."""
+"""The plan of one root, and what any snapshot of a root offers to make and check one."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol
 
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Step
+from grove_core.kernel.steps import Attempt, Step
 from grove_core.kernel.wants import Withheld
+from grove_core.resources.meta import Resource
+from grove_core.resources.pod import Pod
+
+
+class View(Protocol):
+    """One root and the attempts of its last round."""
+
+    @property
+    def root_ref(self) -> Ref:
+        """The address of the root."""
+        ...
+
+    @property
+    def root_uid(self) -> str:
+        """The uid of the root; empty where it does not exist yet."""
+        ...
+
+    @property
+    def attempts(self) -> tuple[Attempt, ...]:
+        """The steps that were attempted last for this root, with their outcomes."""
+        ...
+
+
+class Seen(View, Protocol):
+    """A view that also lists its objects, so that steps can be checked against them."""
+
+    def known(self) -> Mapping[Ref, Resource | Pod]:
+        """Return every object that a step of this root may target, by address."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

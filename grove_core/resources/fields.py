@@ -8,9 +8,8 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
-from grove_core.kernel.durations import short_duration
 from grove_core.kernel.errors import MalformedObject, Problem
-from grove_core.kernel.times import parse_time
+from grove_core.kernel.times import parse_time, short_duration
 
 _LONGEST_SHOWN: Final = 60
 _MOST_BITS_SHOWN: Final = 256

@@ -18,9 +18,9 @@ from pydantic import model_validator as validator
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
-from grove_core.kernel.durations import parse_duration
 from grove_core.kernel.errors import Problem
 from grove_core.kernel.frozen import FrozenMap, freeze
+from grove_core.kernel.times import parse_duration
 from grove_core.resources.fields import shown
 
 _INT32: Final = 2**31 - 1

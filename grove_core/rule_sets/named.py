@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from grove_core.rule_sets.design import DESIGN
-from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 
 
 def rule_sets() -> Mapping[str, RuleSet]:

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Protocol
+from typing import Final, Protocol
 
+from grove_core.areas.gang_termination.design.result import terminate_by_design
 from grove_core.areas.gang_termination.result import TerminationResult
 from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
 from grove_core.areas.mnnvl.verdicts import CliqueDomains
@@ -49,3 +50,7 @@ class RuleSet:
     default_delay: timedelta | None = None
     unpredicted: Callable[[Snapshot, bool], tuple[Finding, ...]] | None = None
     workload: WorkloadBehaviour = judge_workload
+
+
+DESIGN: Final = RuleSet("design", terminate_by_design)
+"""The rule set of the design documents."""

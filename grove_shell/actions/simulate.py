@@ -10,8 +10,8 @@ from time import monotonic
 
 from grove_core.kernel.refs import Ref
 from grove_core.operator_recognition import Recognition, unpredicted_of
-from grove_core.rule_sets.design import DESIGN
 from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.rule_set import DESIGN
 from grove_shell.actions.rule_set_choice import choose_rule_set
 from grove_shell.exits import DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.page import Page, print_error

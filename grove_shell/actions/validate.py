@@ -9,7 +9,7 @@ from typing import Any
 
 from grove_core.admit import admit, used_names_in
 from grove_core.admit_topology import admit_topology, topology_view_of
-from grove_core.areas.gang_termination.field.risks import cautions_to
+from grove_core.areas.gang_termination.field.findings import cautions_to
 from grove_core.areas.topology.admit import TopologyView
 from grove_core.areas.workload.admission.defaults import with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, Deny

@@ -33,7 +33,7 @@ class DurationType(click.ParamType[timedelta]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
         """Parse the text; a text that is no duration greater than zero fails with an example."""
-        from grove_core.kernel.durations import parse_duration
+        from grove_core.kernel.times import parse_duration
 
         span = value if isinstance(value, timedelta) else parse_duration(value)
         example = "such as 6h, 90s or 1h30m: hours, minutes and seconds, greater than zero"

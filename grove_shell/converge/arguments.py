@@ -7,8 +7,8 @@ from itertools import product
 from typing import Final, TypeVar
 
 from grove_core.areas.domain_cliques.protocols import Protocol, problems_in_settings, protocol_named
-from grove_core.kernel.durations import parse_duration
 from grove_core.kernel.errors import Problem
+from grove_core.kernel.times import parse_duration
 from grove_shell.converge.runs import Point
 
 T = TypeVar("T")

@@ -8,16 +8,22 @@ from typing import Any, Final
 from grove_core.areas.gang_termination.questions import averted_between
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.steps import Attempt, Outcome
-from grove_core.plan.forecast import Forecast, forecast_of, round_of
+from grove_core.plan.forecast import (
+    Cycle,
+    Forecast,
+    Recurrence,
+    cycles_repeated,
+    forecast_of,
+    round_fingerprint,
+    round_of,
+)
 from grove_core.plan.plan import Plan
-from grove_core.plan.recurrence import Cycle, Recurrence, cycles_repeated, round_fingerprint
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import SET_FINALIZER
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.podcliqueset import Edit
 from grove_core.resources.template import SetSpec
-from grove_core.rule_sets.design import DESIGN
-from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.cluster import Cluster
 from grove_core.snapshot.own_writes import standing_refusals
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
@@ -52,7 +58,7 @@ def topology_forecasts(cluster: Cluster, now: datetime, attempts: tuple[Attempt,
     if not cluster.topologies and not cluster.configuration.topology.enabled:
         return ()
     from grove_core.areas.topology.topology_snapshot import topology_snapshots  # noqa: PLC0415 - few clusters have topologies (P11)
-    from grove_core.forecast_topology import forecast_topology  # noqa: PLC0415 - as above
+    from grove_core.reconcile_topology import forecast_topology  # noqa: PLC0415 - as above
 
     found = (forecast_topology(moment) for moment in topology_snapshots(cluster, now, attempts))
     return tuple(one for one in found if one.rounds[0].steps or one.rounds[0].withheld)

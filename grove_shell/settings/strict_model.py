@@ -7,8 +7,8 @@ from typing import Annotated, Any, Final, TypeVar, get_args
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from grove_core.kernel.durations import parse_duration
 from grove_core.kernel.errors import Problem
+from grove_core.kernel.times import parse_duration
 from grove_core.resources.fields import shown
 from grove_core.resources.names import is_dns_label, is_dns_subdomain
 

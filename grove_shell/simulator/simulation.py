@@ -13,8 +13,7 @@ from grove_core.reconcile import reconcile
 from grove_core.reconcile_topology import reconcile_topology
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.configuration import Configuration, ServedApis
-from grove_core.rule_sets.design import DESIGN
-from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.cluster import Cluster as Dump
 from grove_core.snapshot.snapshot import EVERY_KIND
 from grove_shell.in_memory.cluster import InMemoryCluster

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Final
 
-from grove_core.kernel.durations import parse_duration, short_duration
+from grove_core.kernel.times import parse_duration, short_duration
 
 SECOND: Final = 1_000
 MINUTE: Final = 60 * SECOND

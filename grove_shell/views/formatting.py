@@ -8,11 +8,10 @@ from typing import Any, Final
 from grove_core.document.writing import reason_as_json
 from grove_core.explain import Tone
 from grove_core.kernel.admission import Remark
-from grove_core.kernel.durations import short_duration
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DeletionImpact
-from grove_core.kernel.times import format_time, whole_seconds
+from grove_core.kernel.times import format_time, short_duration, whole_seconds
 from grove_shell.page import Span
 
 

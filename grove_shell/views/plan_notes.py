@@ -7,8 +7,7 @@ from typing import Final
 
 from grove_core.document.document import PlanDocument
 from grove_core.explain import Explanation, Tone, explanation_of
-from grove_core.kernel.durations import short_duration
-from grove_core.kernel.times import format_time
+from grove_core.kernel.times import format_time, short_duration
 from grove_shell.page import Page
 from grove_shell.reading.loaded_input import LoadedInput
 from grove_shell.views.formatting import MAX_NAMES, joined_names, plural, relative_time

@@ -9,10 +9,9 @@ from typing import Final, NamedTuple
 from grove_core.areas.gang_termination.assumptions import Assumption, assumptions_of
 from grove_core.areas.gang_termination.deletions import deletions_by_replica
 from grove_core.explain import Tone, is_gated
-from grove_core.kernel.durations import short_duration
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Delete, Make, Step, is_termination, total_impact
-from grove_core.kernel.times import whole_seconds
+from grove_core.kernel.times import short_duration, whole_seconds
 from grove_core.kernel.wants import Obstacle
 from grove_core.plan.forecast import Forecast, Round
 from grove_shell.page import Page

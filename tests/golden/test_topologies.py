@@ -15,9 +15,8 @@ import yaml
 from grove_core.areas.topology.topology_snapshot import topology_snapshots
 from grove_core.document.document import PlanDocument, RulesSource, action_name
 from grove_core.document.writing import document_as_json
-from grove_core.forecast_topology import forecast_topology
 from grove_core.kernel.times import parse_time
-from grove_core.reconcile_topology import reconcile_topology
+from grove_core.reconcile_topology import forecast_topology, reconcile_topology
 from grove_shell.actions.command_input import read_configuration
 from grove_shell.reading.objects import load
 from grove_shell.views.renderers import yaml_document

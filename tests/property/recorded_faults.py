@@ -4,8 +4,7 @@ from datetime import timedelta
 from typing import Final
 
 from grove_core.kernel.steps import Outcome
-from grove_core.rule_sets.design import DESIGN
-from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from tests.property.simulated_rounds import CLIQUES, DELAY, GROUP, PODS, Simulation
 from tests.property.strategies.tape import Tape
 

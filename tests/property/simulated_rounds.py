@@ -30,8 +30,7 @@ from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet, SetStatus
 from grove_core.resources.scaling_group import GroupStatus, ScalingGroup
 from grove_core.resources.template import CliqueSpec, CliqueTemplate, GroupTemplate, SetSpec, SetTemplate
-from grove_core.rule_sets.design import DESIGN
-from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.indexing import cluster_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.apply.execute_plan import execute_plan

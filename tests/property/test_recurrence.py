@@ -21,9 +21,8 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create, Stage, Step
 from grove_core.kernel.times import format_time
-from grove_core.plan.forecast import Forecast
+from grove_core.plan.forecast import Cycle, Forecast, cycles_repeated, round_fingerprint
 from grove_core.plan.plan import Plan
-from grove_core.plan.recurrence import Cycle, cycles_repeated, round_fingerprint
 from grove_core.resources.api_names import GROVE
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot

@@ -7,7 +7,7 @@ import pytest
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step
-from grove_core.rule_sets.design import DESIGN
+from grove_core.rule_sets.rule_set import DESIGN
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.cluster import InMemoryCluster
 from grove_shell.in_memory.forecasts import run_until_settled

@@ -7,8 +7,7 @@ from typing import Final
 
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
-from grove_core.rule_sets.design import DESIGN
-from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.apply.planned_round import PlannedRound
 from grove_shell.replay.decision_log_recorder import DecisionLogRecorder

@@ -9,9 +9,8 @@ from typing import Final
 
 import pytest
 
-from grove_core.areas.gang_termination.design.counts import counts_of, placement_of
 from grove_core.areas.gang_termination.design.judge import judge_by_design
-from grove_core.areas.gang_termination.design.status import conditions_of
+from grove_core.areas.gang_termination.design.statuses import conditions_of, counts_of, placement_of
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.steps import Delete, SetStatus

@@ -5,10 +5,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from grove_core.areas.gang_termination.verdicts import Breach, GroupFate, ReplicaFate, Terminate, Wait
-from grove_core.kernel.durations import short_duration
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.times import format_time
+from grove_core.kernel.times import format_time, short_duration
 
 _END_OF_TIME: Final = datetime.max.replace(tzinfo=UTC)
 

@@ -1,4 +1,4 @@
-"""The result of gang termination for one set."""
+"""The result of gang termination for one set, and whether a set can be judged at all."""
 
 from datetime import datetime
 from typing import NamedTuple
@@ -6,6 +6,7 @@ from typing import NamedTuple
 from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
 from grove_core.kernel.area_result import AreaResult
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.steps import Outcome
 from grove_core.kernel.wants import Absent, Desired
 from grove_core.snapshot.snapshot import Snapshot
@@ -44,3 +45,16 @@ def deferred_unless_confirmed(result: TerminationResult, snapshot: Snapshot) -> 
     if all(attempt.outcome is not Outcome.NOT_CONFIRMED for attempt in snapshot.attempts):
         return result
     return result._replace(deletions=(), deferred=result.deletions)
+
+
+def not_collected(snapshot: Snapshot, rule: Rule) -> tuple[Reason, ...]:
+    """Return a reason for each kind that a judgement of this set needs and that was not collected.
+
+    Args:
+        rule: the rule of the reasons; its fact is the ``kind``.
+    """
+    if not snapshot.not_collected:
+        return ()
+    grouped = bool(snapshot.root.spec.template.pod_clique_scaling_groups)
+    needed = ("PodClique", "PodCliqueScalingGroup", "Pod") if grouped else ("PodClique", "Pod")
+    return tuple(rule.because(snapshot.root.ref, kind=kind) for kind in needed if kind in snapshot.not_collected)

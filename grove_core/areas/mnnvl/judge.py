@@ -22,8 +22,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.template import SetTemplate
 from grove_core.snapshot.in_flight import created_parts, refusals
-from grove_core.snapshot.set_size import is_too_large
-from grove_core.snapshot.snapshot import Snapshot
+from grove_core.snapshot.snapshot import Snapshot, is_too_large
 from grove_core.snapshot.users_of_shared_objects import parts_not_collected
 
 

@@ -36,8 +36,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.sharing_labels import is_managed, managed_user_of
 from grove_core.snapshot.in_flight import cliques_in_flight
-from grove_core.snapshot.set_size import is_too_large
-from grove_core.snapshot.snapshot import Snapshot
+from grove_core.snapshot.snapshot import Snapshot, is_too_large
 from grove_core.snapshot.users_of_shared_objects import pods_without_clique, users_not_collected
 
 

@@ -12,8 +12,7 @@ from grove_core.kernel.area_result import AreaResult, union
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import Desired, Status, Want, Withheld, WithoutFinalizer
 from grove_core.resources.podclique import GROUP_KIND
-from grove_core.snapshot.set_size import MOST, size_of
-from grove_core.snapshot.snapshot import Snapshot
+from grove_core.snapshot.snapshot import MOST, Snapshot, size_of
 
 
 def judge_workload(

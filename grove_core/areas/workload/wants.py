@@ -33,8 +33,7 @@ from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.merge_patch import changed_fields
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import GROUP_KIND
-from grove_core.snapshot.set_size import is_too_large
-from grove_core.snapshot.snapshot import Snapshot
+from grove_core.snapshot.snapshot import Snapshot, is_too_large
 
 UPDATE: Final = "update"
 

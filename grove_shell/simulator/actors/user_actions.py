@@ -15,8 +15,7 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import Edit, PodCliqueSet, podcliqueset_of
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.rule_sets.design import DESIGN
-from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.forecasts import as_applied, with_default_delay
 from grove_shell.reading.manifest_admission import edit_between

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from grove_core.admit import admit
 from grove_core.areas.gang_termination.design.clique import BREACH_TABLE, judge_clique
-from grove_core.areas.gang_termination.design.counts import counts_of, placement_of, usable_replicas
 from grove_core.areas.gang_termination.design.judge import judge_by_design
-from grove_core.areas.gang_termination.design.status import conditions_of
+from grove_core.areas.gang_termination.design.statuses import conditions_of, counts_of, placement_of, usable_replicas
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement, Judgement
 from grove_core.kernel.admission import Admit

@@ -9,9 +9,9 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.field.clique import judge_clique
+from grove_core.areas.gang_termination.field.findings import RISK, cautions_to
 from grove_core.areas.gang_termination.field.generations import RELEASES, Generation
 from grove_core.areas.gang_termination.field.judge import judge_field
-from grove_core.areas.gang_termination.field.risks import RISK, cautions_to
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import SetStatus

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
+from grove_core.areas.gang_termination.field.findings import RISK
 from grove_core.areas.gang_termination.field.generations import Generation
 from grove_core.areas.gang_termination.field.judge import judge_field
-from grove_core.areas.gang_termination.field.risks import RISK
 from grove_core.areas.gang_termination.questions import TERMINATION
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.times import format_time

@@ -15,8 +15,7 @@ from grove_core.kernel.wants import Status, Withheld
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import DOMAINS_READY, MNNVL_ENABLED
 from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode
-from grove_core.snapshot.set_size import MOST
-from grove_core.snapshot.snapshot import Snapshot
+from grove_core.snapshot.snapshot import MOST, Snapshot
 from tests.property.mnnvl.gpu_sets import set_in_state
 from tests.property.mnnvl.gpus import GPUS, ON
 from tests.property.workload.sets import applied, clique_raw, set_raw

@@ -11,13 +11,12 @@ from grove_core.areas.topology.topology_snapshot import topology_snapshots
 from grove_core.document.document import PlanDocument
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
-from grove_core.forecast_topology import forecast_topology
 from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.refs import Guard, placeholder_uid
 from grove_core.kernel.steps import Apply, Create, Step
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
-from grove_core.reconcile_topology import reconcile_topology
+from grove_core.reconcile_topology import forecast_topology, reconcile_topology
 from grove_core.resources.api_names import MANAGED_BY, OPERATOR, TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import (
     BINDING_KIND,

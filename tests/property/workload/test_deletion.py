@@ -16,7 +16,7 @@ from grove_core.resources.labels import SET, SET_REPLICA
 from grove_core.resources.pod import pod_of
 from grove_core.resources.sharing_labels import domain_user_of
 from grove_core.resources.topology_usage import set_of_clique
-from grove_core.rule_sets.design import DESIGN
+from grove_core.rule_sets.rule_set import DESIGN
 from grove_core.snapshot.indexing import cluster_of
 from grove_shell.apply.execute_plan import execute_plan
 from grove_shell.in_memory.cluster import InMemoryCluster

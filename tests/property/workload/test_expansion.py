@@ -15,8 +15,7 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import (
     GATE,
 )
-from grove_core.snapshot.set_size import MOST, size_of
-from grove_core.snapshot.snapshot import Snapshot
+from grove_core.snapshot.snapshot import MOST, Snapshot, size_of
 from tests.property.few_examples import RARELY
 from tests.property.workload.created_pods import base_gang_of
 from tests.property.workload.life import Life

@@ -18,9 +18,8 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import BASE_GANG, CLIQUE_FINALIZER, GATE, GROUP_FINALIZER, MANAGED_BY
 from grove_core.resources.labels import GROUP_REPLICA, SET, SET_REPLICA
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
-from grove_core.rule_sets.design import DESIGN
-from grove_core.snapshot.set_size import size_of
-from grove_core.snapshot.snapshot import Snapshot
+from grove_core.rule_sets.rule_set import DESIGN
+from grove_core.snapshot.snapshot import Snapshot, size_of
 from grove_shell.in_memory.cluster import InMemoryCluster
 from grove_shell.in_memory.forecasts import as_applied, forecasts
 from tests.property.few_examples import RARELY

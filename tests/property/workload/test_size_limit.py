@@ -16,11 +16,9 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Action, Delete, DropFinalizer, SetStatus
 from grove_core.plan.laws import problems_in
 from grove_core.reconcile import reconcile
-from grove_core.rule_sets.design import DESIGN
 from grove_core.rule_sets.released import NEWEST
-from grove_core.rule_sets.rule_set import RuleSet
-from grove_core.snapshot.set_size import MOST
-from grove_core.snapshot.snapshot import Snapshot
+from grove_core.rule_sets.rule_set import DESIGN, RuleSet
+from grove_core.snapshot.snapshot import MOST, Snapshot
 from grove_shell.cache.cluster_cache import ClusterCache
 from tests.kubectl_yaml import items_in
 from tests.property.strategies.worlds import World, worlds

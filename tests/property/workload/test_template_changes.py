@@ -24,7 +24,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.template import AutoScaling, HeadlessService
-from grove_core.rule_sets.design import DESIGN
+from grove_core.rule_sets.rule_set import DESIGN
 from grove_shell.in_memory.cluster import InMemoryCluster
 from grove_shell.in_memory.forecasts import run_until_settled
 from tests.property.resources.manifests import any_json

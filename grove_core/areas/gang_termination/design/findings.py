@@ -7,7 +7,7 @@ from typing import Final
 
 from grove_core.areas.gang_termination.design import group as of_group
 from grove_core.areas.gang_termination.design import replica as of_replica
-from grove_core.areas.gang_termination.design.counts import SetCounts, because_of_availability
+from grove_core.areas.gang_termination.design.statuses import SetCounts, because_of_availability
 from grove_core.areas.gang_termination.questions import AVAILABILITY, BREACH, SCHEDULED, TERMINATION, termination_of
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import Judgement

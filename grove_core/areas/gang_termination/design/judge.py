@@ -2,16 +2,15 @@
 
 from collections import Counter, defaultdict
 
-from grove_core.areas.gang_termination.coverage import not_collected
 from grove_core.areas.gang_termination.design.clique import judge_clique
 from grove_core.areas.gang_termination.design.group import judge_group
 from grove_core.areas.gang_termination.design.replica import judge_replicas
+from grove_core.areas.gang_termination.result import not_collected
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement, Judgement
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.statuses import is_marked_breached
-from grove_core.snapshot.set_size import is_too_large
-from grove_core.snapshot.snapshot import Snapshot
+from grove_core.snapshot.snapshot import Snapshot, is_too_large
 
 
 def judge_by_design(snapshot: Snapshot) -> Judgement:

@@ -7,12 +7,12 @@ from datetime import timedelta
 from typing import Final, NamedTuple
 
 from grove_core.areas.gang_termination.clocks import fate_by
-from grove_core.areas.gang_termination.coverage import not_collected
 from grove_core.areas.gang_termination.field.clique import JudgedClique, judge_clique, stored_clique
 from grove_core.areas.gang_termination.field.failed_terminations import failed_terminations_in
 from grove_core.areas.gang_termination.field.generations import Generation
 from grove_core.areas.gang_termination.field.group import JudgedGroup, judge_group_as_released
 from grove_core.areas.gang_termination.field.rules import Why
+from grove_core.areas.gang_termination.result import not_collected
 from grove_core.areas.gang_termination.verdicts import (
     Breach,
     Keep,

@@ -4,10 +4,9 @@ from collections.abc import Iterator, Mapping
 
 from grove_core.areas.gang_termination.clocks import first_of, wake_among
 from grove_core.areas.gang_termination.deletions import ReplicaTermination, deletion_wants, replica_termination
-from grove_core.areas.gang_termination.field.findings import findings_of_field
+from grove_core.areas.gang_termination.field.findings import findings_of_field, risks_in
 from grove_core.areas.gang_termination.field.generations import Generation
 from grove_core.areas.gang_termination.field.judge import FieldJudgement, judge_field, terminating_of
-from grove_core.areas.gang_termination.field.risks import risks_in
 from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.areas.gang_termination.field.status import statuses_of
 from grove_core.areas.gang_termination.questions import PREDICTION

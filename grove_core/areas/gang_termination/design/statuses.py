@@ -1,18 +1,21 @@
-"""Counts and availability of a judged set, for statuses and findings; no termination depends on them."""
+"""The wanted statuses of a judged set: counts, availability, conditions. No termination depends on them."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from grove_core.areas.gang_termination.design.group import because_of_breach
 from grove_core.areas.gang_termination.design.replica import missing_of
 from grove_core.areas.gang_termination.rules import Why
-from grove_core.areas.gang_termination.statuses import Counts, count_pods
-from grove_core.areas.gang_termination.verdicts import Availability, Judgement
-from grove_core.kernel.conditions import Truth
+from grove_core.areas.gang_termination.statuses import Counts, count_pods, counts_of_group, status_if_other
+from grove_core.areas.gang_termination.verdicts import Availability, CliqueJudgement, GroupJudgement, Judgement
+from grove_core.kernel.conditions import Condition, Truth, condition_of, transition_time
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.wants import Status
+from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
 from grove_core.resources.names import member_clique_name, scaling_group_name, standalone_clique_name
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -131,3 +134,43 @@ def usable_groups(judgement: Judgement, counts: Mapping[Ref, Counts]) -> Mapping
         judged.group.ref.name: usable_replicas(judged.group, members[judged.group.uid], counts)
         for judged in judgement.groups
     }
+
+
+def conditions_of(judged: CliqueJudgement, placement: Decision[Truth], snapshot: Snapshot) -> tuple[Condition, ...]:
+    """Return the two conditions that a judged clique should have (GT-011 to GT-022)."""
+    (placed,) = placement.because
+    stored = condition_of(judged.clique.status.conditions, CLIQUE_SCHEDULED)
+    since = transition_time(stored, placement.verdict, snapshot.now)
+    return (
+        Condition(MIN_AVAILABLE_BREACHED, judged.breach, judged.why.code, judged.reason.sentence, judged.since),
+        Condition(CLIQUE_SCHEDULED, placement.verdict, placed.rule.code, placed.sentence, since),
+    )
+
+
+def statuses_of(snapshot: Snapshot, judgement: Judgement, tally: SetCounts) -> Iterator[Status]:
+    """Yield every wanted status that differs from the stored one."""
+    for judged in judgement.cliques:
+        yield from _clique_status(judged, tally, snapshot)
+    for group in judgement.groups:
+        yield from _group_status(group, tally.usable[group.group.ref.name])
+    root = snapshot.root
+    if root.uid and not root.deleting:
+        because = because_of_availability(root, tally.availability)
+        yield from status_if_other(root, tally.availability.fields, (), because)
+
+
+def _clique_status(judged: CliqueJudgement, tally: SetCounts, snapshot: Snapshot) -> Iterator[Status]:
+    wanted, placement = tally.counts[judged.clique.ref].fields, tally.placements[judged.clique.ref]
+    if judged.was_available is not None:
+        wanted["wasAvailable"] = judged.was_available
+    conditions = conditions_of(judged, placement, snapshot)
+    because = (judged.reason, *placement.because)
+    yield from status_if_other(judged.clique, wanted, conditions, because)
+
+
+def _group_status(judged: GroupJudgement, usable: UsableReplicas) -> Iterator[Status]:
+    wanted = counts_of_group(judged.group, scheduled=usable.scheduled, available=usable.available)
+    because = because_of_breach(judged)
+    first = because[0]
+    condition = Condition(MIN_AVAILABLE_BREACHED, judged.breach, first.rule.code, first.sentence, judged.since)
+    yield from status_if_other(judged.group, wanted, (condition,), because)
