@@ -1,4 +1,4 @@
-"""Forecasts: the coming rounds of one root if every write succeeds and nobody else writes, and repetitions."""
+"""Forecasts: the coming rounds of one root if every write succeeds, without other writers, and repetitions."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
