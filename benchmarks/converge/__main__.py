@@ -13,7 +13,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from grove_shell.converge.arguments import ConvergeArguments, points_of
-from grove_shell.converge.cluster.engine import MeasuredRun, connected_engine
+from grove_shell.converge.cluster.engine import connected_engine
+from grove_shell.converge.cluster.measurements import MeasuredRun
 from grove_shell.converge.run_file import read_runs, write_runs
 from grove_shell.converge.schedule import Schedule
 from grove_shell.manifests.compute_domain_definitions import domain_definitions

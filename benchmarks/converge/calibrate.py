@@ -21,7 +21,7 @@ from benchmarks.converge.fitting import Sample, Samples, fitted
 from grove_core.resources.api_names import NVIDIA
 from grove_shell.client.api import APPLY, Api
 from grove_shell.client.connection import Connection, connect
-from grove_shell.converge.cluster.server_metrics import ServerCounters, read_counters
+from grove_shell.converge.cluster.measurements import ServerCounters, read_counters
 from grove_shell.converge.model.costs import Costs
 from grove_shell.domain_daemon.kinds import DOMAINS
 from grove_shell.manifests.compute_domain_definitions import domain_definitions

@@ -1,10 +1,10 @@
 """Parses the options of ``grove converge`` into points, and reports every problem at once (CV-041)."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import product
-from typing import Final, TypeVar
+from typing import Final, TypeVar, cast
 
 from grove_core.areas.domain_cliques.protocols import Protocol, problems_in_settings, protocol_named
 from grove_core.kernel.errors import Problem
@@ -14,7 +14,6 @@ from grove_shell.converge.runs import Point
 T = TypeVar("T")
 UNLIMITED: Final = "unlimited"
 ALL: Final = "all"
-_ONE: Final[tuple[int, ...]] = (1,)
 _MAX_NODES: Final = 100_000
 _MAX_SEEDS: Final = 1_000
 _MAX_CORES: Final = 1_024
@@ -38,43 +37,32 @@ class ConvergeArguments:
     run_limit: str = "10m"
 
 
-@dataclass(slots=True)
-class _Parser:
-    """Parses options and collects their problems."""
-
-    problems: list[Problem] = field(default_factory=list)
-
-    def parse(self, option: str, text: str, read: Callable[[str], T | None], expected: str, instead: T) -> T:
-        """Return the parsed value, or ``instead`` with a problem."""
-        found = read(text)
-        if found is None:
-            self.problems.append(Problem(path=option, expected=expected, got=f'"{text}"'))
-        return instead if found is None else found
-
-
 def points_of(arguments: ConvergeArguments) -> tuple[tuple[Point, ...], tuple[Problem, ...]]:
     """Return all points; no points if there are problems."""
-    parser = _Parser()
+    problems: list[Problem] = []
+
+    def parsed(option: str, text: str, parse: Callable[[str], T | None], expected: str) -> T:
+        found = parse(text)
+        if found is None:
+            problems.append(Problem(path=option, expected=expected, got=f'"{text}"'))
+        return cast("T", found)  # None only with a problem, and then no point is made
+
     duration = 'a duration such as "2s", at most a day'
     sizes_expected = f'numbers of nodes such as "18..1152" or "4,18,144", each at most {_MAX_NODES}'
-    nodes = parser.parse("--nodes", arguments.nodes, _numbers, sizes_expected, _ONE)
-    sizes = parser.parse("--clique-size", arguments.clique_size, _numbers, 'sizes such as "18" or "4,9,18"', _ONE)
-    limit = parser.parse("--limit", arguments.limit, _number, "a number of indices", 1)
-    seeds = parser.parse("--seeds", arguments.seeds, _at_most(_MAX_SEEDS), f"a number from 1 to {_MAX_SEEDS}", 1)
-    arrival = parser.parse("--arrival", arguments.arrival, _seconds, duration, 0.0)
-    readiness = parser.parse("--readiness", arguments.readiness, _seconds, duration, 0.0)
-    run_limit = parser.parse(
-        "--run-limit", arguments.run_limit, _positive_seconds, f"{duration}, and more than 0s", 1.0
-    )
-    rate, burst = parser.parse(
-        "--limiter", arguments.limiter, _limiter, 'requests/s and burst such as "5/10", or "none"', (0.0, 1)
-    )
-    cores = parser.parse("--server-cores", arguments.server_cores, _cores, f'a number of cores, or "{UNLIMITED}"', 0)
-    protocols = tuple(_protocols(arguments.protocols, parser))
-    if not {"--limit", "--clique-size"} & {problem.path for problem in parser.problems}:
-        parser.problems += _of_settings(limit, sizes)
-    if parser.problems:
-        return (), tuple(parser.problems)
+    nodes = parsed("--nodes", arguments.nodes, _numbers, sizes_expected)
+    sizes = parsed("--clique-size", arguments.clique_size, _numbers, 'sizes such as "18" or "4,9,18"')
+    limit = parsed("--limit", arguments.limit, _number, "a number of indices")
+    seeds = parsed("--seeds", arguments.seeds, _at_most(_MAX_SEEDS), f"a number from 1 to {_MAX_SEEDS}")
+    arrival = parsed("--arrival", arguments.arrival, _seconds, duration)
+    readiness = parsed("--readiness", arguments.readiness, _seconds, duration)
+    run_limit = parsed("--run-limit", arguments.run_limit, _positive_seconds, f"{duration}, and more than 0s")
+    limiter = parsed("--limiter", arguments.limiter, _limiter, 'requests/s and burst such as "5/10", or "none"')
+    cores = parsed("--server-cores", arguments.server_cores, _cores, f'a number of cores, or "{UNLIMITED}"')
+    protocols = tuple(_protocols(arguments.protocols, problems))
+    if limit is not None and sizes is not None:
+        problems += _of_settings(limit, sizes)
+    if problems:
+        return (), tuple(problems)
     return tuple(
         Point(
             protocol=protocol,
@@ -84,8 +72,8 @@ def points_of(arguments: ConvergeArguments) -> tuple[tuple[Point, ...], tuple[Pr
             seed=seed,
             arrival_s=arrival,
             readiness_s=readiness,
-            rate=rate,
-            burst=burst,
+            rate=limiter[0],
+            burst=limiter[1],
             server_cores=cores or None,
             run_limit_s=run_limit,
         )
@@ -102,7 +90,7 @@ def _of_settings(limit: int, sizes: tuple[int, ...]) -> Iterator[Problem]:
         yield Problem(path=options[problem.path], expected=f"{problem.expected}{more}", got=problem.got)
 
 
-def _protocols(words: tuple[str, ...], parser: _Parser) -> Iterator[Protocol]:
+def _protocols(words: tuple[str, ...], problems: list[Problem]) -> Iterator[Protocol]:
     if ALL in words:
         yield from Protocol
     known = [one.short_name for one in Protocol]
@@ -114,7 +102,7 @@ def _protocols(words: tuple[str, ...], parser: _Parser) -> Iterator[Protocol]:
             near = get_close_matches(word.lower(), [*known, ALL], n=1)
             hint = f'; did you mean "{near[0]}"?' if near else ""
             expected = f"one of {', '.join(known)} or {ALL}{hint}"
-            parser.problems.append(Problem(path="--protocol", expected=expected, got=f'"{word}"'))
+            problems.append(Problem(path="--protocol", expected=expected, got=f'"{word}"'))
 
 
 def _number(text: str) -> int | None:

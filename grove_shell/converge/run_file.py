@@ -20,16 +20,14 @@ _UNLIMITED: Final = "unlimited"
 
 
 class _Column(NamedTuple):
-    """How a value is written to a cell and parsed.
+    """How a cell is parsed.
 
     Attributes:
-        write: returns the text of a value.
         read: returns the value of a text; raises ValueError for an invalid one.
         expected: describes valid texts.
     """
 
     name: str
-    write: Callable[[Any], str]
     read: Callable[[str], Any]
     expected: str
 
@@ -64,28 +62,31 @@ def _protocol(text: str) -> Protocol:
     return protocol_named(text) or _invalid(text)
 
 
-def _optional_text(value: float | None) -> str:
-    return "" if value is None else repr(value)
+def _cell_of(name: str, value: object) -> str:
+    if value is None:
+        return _UNLIMITED if name == "server_cores" else ""
+    if isinstance(value, Protocol):
+        return value.short_name
+    if isinstance(value, Outcome):
+        return str(value.value)
+    if isinstance(value, tuple):
+        return " ".join(map(repr, value))
+    return repr(value) if isinstance(value, float) else str(value)
 
 
 def _columns() -> Iterator[_Column]:
-    words = ", ".join(one.short_name for one in Protocol)
-    outcomes = ", ".join(one.value for one in Outcome)
-    special = {
-        "protocol": (lambda one: str(one.short_name), _protocol, f"one of {words}"),
-        "outcome": (lambda one: str(one.value), Outcome, f"one of {outcomes}"),
-        "server_cores": (
-            lambda cores: _UNLIMITED if cores is None else str(cores),
-            _cores,
-            f"a number of cores, or {_UNLIMITED}",
-        ),
-        "t_views_s": (lambda times: " ".join(map(repr, times)), _many, "seconds, sorted, with spaces between them"),
+    protocols = ", ".join(one.short_name for one in Protocol)
+    special: dict[str, tuple[Callable[[str], Any], str]] = {
+        "protocol": (_protocol, f"one of {protocols}"),
+        "outcome": (Outcome, f"one of {', '.join(one.value for one in Outcome)}"),
+        "server_cores": (_cores, f"a number of cores, or {_UNLIMITED}"),
+        "t_views_s": (_many, "seconds, sorted, with spaces between them"),
     }
-    by_type: dict[str, tuple[Callable[[Any], str], Callable[[str], Any], str]] = {
-        "str": (str, str, "text"),
-        "int": (str, _count, "a whole number"),
-        "float": (repr, _seconds, "a number that is not negative"),
-        "float | None": (_optional_text, _maybe, "a number that is not negative, or nothing"),
+    by_type: dict[str, tuple[Callable[[str], Any], str]] = {
+        "str": (str, "text"),
+        "int": (_count, "a whole number"),
+        "float": (_seconds, "a number that is not negative"),
+        "float | None": (_maybe, "a number that is not negative, or nothing"),
     }
     for field in (*fields(Point), *(one for one in fields(Run) if one.name != "point")):
         kind = field.type.__name__ if isinstance(field.type, type) else str(field.type)
@@ -100,8 +101,8 @@ def runs_as_csv(runs: Iterable[Run]) -> str:
     """Return the whole file: a line with the column names, then one line for each run."""
     lines = [[column.name for column in COLUMNS]]
     for run in runs:
-        values = [getattr(run.point if column.name in _OF_POINT else run, column.name) for column in COLUMNS]
-        lines.append([column.write(value) for column, value in zip(COLUMNS, values, strict=True)])
+        values = {name: getattr(run.point if name in _OF_POINT else run, name) for name in lines[0]}
+        lines.append([_cell_of(name, value) for name, value in values.items()])
     return "".join(_line(cells) for cells in lines)
 
 

@@ -2,20 +2,19 @@
 
 import asyncio
 import base64
-import json
 import multiprocessing
 import platform
 import ssl
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
 from multiprocessing.connection import Connection as Pipe
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any, Final
+from typing import ClassVar, Final
 
 from grove_core.areas.domain_cliques.daemon_context import DaemonIdentity
 from grove_shell.client.api import Api, Unreachable
@@ -24,38 +23,18 @@ from grove_shell.client.discovery import advice_on
 from grove_shell.client.reflector import Reflector
 from grove_shell.client.response import CONFLICT
 from grove_shell.converge.cluster.daemon_pool import DaemonCounts, PoolTask, limiter_of, run_pool
+from grove_shell.converge.cluster.measurements import WORLD, MeasuredRun, read_counters, require_no_faults, run_of
 from grove_shell.converge.cluster.run_monitor import RunMonitor
 from grove_shell.converge.cluster.run_namespace import DOMAIN_NAME, RunNamespace, check_kinds, write_kubeconfig
-from grove_shell.converge.cluster.server_metrics import ServerCounters, read_counters
 from grove_shell.converge.model.model_context import daemon_identity
-from grove_shell.converge.runs import Outcome, Point, Run
+from grove_shell.converge.runs import Point, Run
 from grove_shell.domain_controller.reconcile_loop import DomainReconcileLoop
 from grove_shell.domain_daemon.daemon import MonotonicClock
 from grove_shell.domain_daemon.kinds import CLIQUES, DOMAINS
 
-WORLD: Final = "cluster"
 _HEAD_START_S: Final = 0.5
 _GRACE_S: Final = 2.0
 _TICK_S: Final = 0.02
-
-
-@dataclass(frozen=True, slots=True)
-class MeasuredRun:
-    """A run with what the server counted.
-
-    Attributes:
-        server: counters of the server; they include ``monitor_events`` of the monitor's own watches and
-            ``controller_conflicts`` of the controller.
-        decoded: watch lines of daemons that were decoded.
-        refused: error messages of refused requests.
-    """
-
-    run: Run
-    server: ServerCounters
-    monitor_events: int
-    controller_conflicts: int
-    decoded: int
-    refused: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,23 +46,15 @@ class ClusterEngine:
         processes: number of processes that run the daemons.
     """
 
+    world: ClassVar[str] = WORLD
+    max_parallel: ClassVar[int] = 1
     kubeconfig: str | None
     setting: str
     store: str = ""
     processes: int = 2
 
-    @property
-    def world(self) -> str:
-        """See :class:`Engine`."""
-        return WORLD
-
-    @property
-    def max_parallel(self) -> int:
-        """See :class:`Engine`."""
-        return 1
-
     def run(self, point: Point) -> Run:
-        """See :class:`Engine`."""
+        """Run one point."""
         return self.measured(point).run
 
     def measured(self, point: Point) -> MeasuredRun:
@@ -162,7 +133,7 @@ async def _run_measured(engine: ClusterEngine, point: Point, pipes: Sequence[Pip
         finally:
             await namespace.delete()
     require_no_faults(all_counts)
-    run = _run_of(engine, point, monitor, start, all_counts, after.since(before))
+    run = run_of(engine.setting, point, monitor, start, all_counts, after.since(before))
     spent = sum(counts.cpu_s for counts in all_counts) + busy
     refused = tuple(chain.from_iterable(counts.refused for counts in all_counts))
     decoded = sum(counts.decoded for counts in all_counts)
@@ -174,17 +145,6 @@ async def _run_measured(engine: ClusterEngine, point: Point, pipes: Sequence[Pip
         decoded=decoded,
         refused=refused,
     )
-
-
-def require_no_faults(all_counts: Iterable[DaemonCounts]) -> None:
-    """Check that no daemon crashed: such a run says nothing about the protocol (CV-061).
-
-    Raises:
-        ChildProcessError: a daemon crashed.
-    """
-    faults = [fault for counts in all_counts for fault in counts.faults]
-    if faults:
-        raise ChildProcessError(f"{len(faults)} daemons of the run crashed, the first with {faults[0]}")
 
 
 async def _run_daemons(
@@ -239,55 +199,9 @@ async def _until_converged(
         await asyncio.sleep(_GRACE_S)
 
 
-def _run_of(
-    engine: ClusterEngine,
-    point: Point,
-    monitor: RunMonitor,
-    start: float,
-    all_counts: Sequence[DaemonCounts],
-    server: ServerCounters,
-) -> Run:
-    pushed = [at for counts in all_counts for at in counts.pushed]
-    viewed = sorted(at for counts in all_counts for at in counts.viewed)
-    writes = sum(counts.writes for counts in all_counts)
-    managed = monitor.largest.get("metadata", {}).get("managedFields", [])
-    return Run(
-        world=WORLD,
-        point=point,
-        outcome=Outcome.CENSORED if monitor.all_at is None else Outcome.CONVERGED,
-        setting=engine.setting,
-        t_all_s=_since(start, monitor.all_at),
-        t_global_s=_since(start, monitor.global_at),
-        t_push_s=max(pushed) if len(pushed) == point.nodes else None,
-        t_views_s=tuple(max(at, 0.0) for at in viewed),
-        writes=writes,
-        controller_writes=monitor.controller_writes,
-        conflicts=sum(counts.conflicts for counts in all_counts),
-        throttled=sum(counts.throttled for counts in all_counts),
-        timeouts=sum(counts.timeouts for counts in all_counts),
-        cas_failures=max(round(server.transactions) - round(server.good), 0),
-        watch_events=sum(counts.watch_events for counts in all_counts),
-        watch_bytes=sum(counts.watch_bytes for counts in all_counts),
-        uploaded_bytes=sum(counts.uploaded_bytes for counts in all_counts),
-        cpu_server_s=max(server.cpu_server_s, 0.0),
-        cpu_store_s=max(server.cpu_store_s, 0.0),
-        object_bytes=_length(monitor.largest),
-        managed_bytes=_length(managed),
-        repicks=sum(counts.repicks for counts in all_counts),
-    )
-
-
 def _daemon(number: int, point: Point, namespace: str, uid: str) -> DaemonIdentity:
     made = daemon_identity(number, point.clique_of(number))
     return replace(made, namespace=namespace, pod_namespace=namespace, domain=DOMAIN_NAME, domain_uid=uid)
-
-
-def _length(value: Any) -> int:  # noqa: ANN401 - JSON of any shape
-    return len(json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()) if value else 0
-
-
-def _since(start: float, at: float | None) -> float | None:
-    return None if at is None else max(at - start, 0.0)
 
 
 def _authority(connection: Connection) -> str | None:

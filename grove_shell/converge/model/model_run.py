@@ -1,7 +1,7 @@
 """One run of the model: the daemons start, virtual time passes until no event is left, and the counts are added up."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from grove_shell.converge.model.controller import ControllerModel, SimulatedController
 from grove_shell.converge.model.costs import SIZES, Costs, too_large
@@ -131,21 +131,17 @@ def _seconds(at: int | None) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class ModelEngine:
-    """See :class:`Engine`."""
+    """Runs points in the model; a run is a function of its point and the costs."""
 
+    world: ClassVar[str] = WORLD
     costs: Costs
     max_parallel: int
 
     @property
-    def world(self) -> str:
-        """See :class:`Engine`."""
-        return WORLD
-
-    @property
     def setting(self) -> str:
-        """See :class:`Engine`."""
+        """The source of the costs."""
         return setting_of(self.costs)
 
     def run(self, point: Point) -> Run:
-        """See :class:`Engine`."""
+        """Run one point."""
         return run_point(point, self.costs)

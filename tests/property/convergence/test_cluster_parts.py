@@ -25,8 +25,7 @@ from grove_shell.converge.cluster.daemon_pool import (
     TimedFabricProcess,
     limiter_of,
 )
-from grove_shell.converge.cluster.engine import require_no_faults
-from grove_shell.converge.cluster.server_metrics import ServerCounters, parse_counters
+from grove_shell.converge.cluster.measurements import ServerCounters, parse_counters, require_no_faults
 from grove_shell.converge.cluster.watch_decoder import WatchDecoder
 from grove_shell.converge.model.costs import costs_of
 from grove_shell.domain_daemon.kinds import parse_registry

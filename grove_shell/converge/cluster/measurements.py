@@ -1,12 +1,17 @@
-"""Counters from the metrics of the server: requests by status, transactions of the store, watch events, CPU time."""
+"""What is measured in a run: counters from the metrics of the server, and the run made of all counts."""
 
+import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Final
+from typing import Any, Final
 
 from grove_shell.client.api import Api, Unreachable
+from grove_shell.converge.cluster.daemon_pool import DaemonCounts
+from grove_shell.converge.cluster.run_monitor import RunMonitor
+from grove_shell.converge.runs import Outcome, Point, Run
 
+WORLD: Final = "cluster"
 RESOURCES: Final = frozenset({"computedomains", "computedomaincliques"})
 KINDS: Final = frozenset({"ComputeDomain", "ComputeDomainClique"})
 _WRITING: Final = frozenset({"APPLY", "PATCH", "PUT", "POST"})
@@ -98,3 +103,80 @@ async def _page(api: Api) -> str:
     if not answer.ok:
         raise Unreachable(f"{api.connection.server}/metrics: {answer.message}")
     return answer.body.decode()
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredRun:
+    """A run with what the server counted.
+
+    Attributes:
+        server: counters of the server; they include ``monitor_events`` of the monitor's own watches and
+            ``controller_conflicts`` of the controller.
+        decoded: watch lines of daemons that were decoded.
+        refused: error messages of refused requests.
+    """
+
+    run: Run
+    server: ServerCounters
+    monitor_events: int
+    controller_conflicts: int
+    decoded: int
+    refused: tuple[str, ...]
+
+
+def require_no_faults(all_counts: Iterable[DaemonCounts]) -> None:
+    """Check that no daemon crashed: such a run says nothing about the protocol (CV-061).
+
+    Raises:
+        ChildProcessError: a daemon crashed.
+    """
+    faults = [fault for counts in all_counts for fault in counts.faults]
+    if faults:
+        raise ChildProcessError(f"{len(faults)} daemons of the run crashed, the first with {faults[0]}")
+
+
+def run_of(
+    setting: str,
+    point: Point,
+    monitor: RunMonitor,
+    start: float,
+    all_counts: Sequence[DaemonCounts],
+    server: ServerCounters,
+) -> Run:
+    """Return the run made of the counts of daemons, monitor and server."""
+    pushed = [at for counts in all_counts for at in counts.pushed]
+    viewed = sorted(at for counts in all_counts for at in counts.viewed)
+    writes = sum(counts.writes for counts in all_counts)
+    managed = monitor.largest.get("metadata", {}).get("managedFields", [])
+    return Run(
+        world=WORLD,
+        point=point,
+        outcome=Outcome.CENSORED if monitor.all_at is None else Outcome.CONVERGED,
+        setting=setting,
+        t_all_s=_since(start, monitor.all_at),
+        t_global_s=_since(start, monitor.global_at),
+        t_push_s=max(pushed) if len(pushed) == point.nodes else None,
+        t_views_s=tuple(max(at, 0.0) for at in viewed),
+        writes=writes,
+        controller_writes=monitor.controller_writes,
+        conflicts=sum(counts.conflicts for counts in all_counts),
+        throttled=sum(counts.throttled for counts in all_counts),
+        timeouts=sum(counts.timeouts for counts in all_counts),
+        cas_failures=max(round(server.transactions) - round(server.good), 0),
+        watch_events=sum(counts.watch_events for counts in all_counts),
+        watch_bytes=sum(counts.watch_bytes for counts in all_counts),
+        uploaded_bytes=sum(counts.uploaded_bytes for counts in all_counts),
+        cpu_server_s=max(server.cpu_server_s, 0.0),
+        cpu_store_s=max(server.cpu_store_s, 0.0),
+        object_bytes=_length(monitor.largest),
+        managed_bytes=_length(managed),
+        repicks=sum(counts.repicks for counts in all_counts),
+    )
+
+
+def _length(value: Any) -> int:  # noqa: ANN401 - JSON of any shape
+    return len(json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()) if value else 0
+
+
+def _since(start: float, at: float | None) -> float | None:
+    return None if at is None else max(at - start, 0.0)
