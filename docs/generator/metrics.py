@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from prometheus_client import CollectorRegistry
 
 from docs.generator.markdown import code, prose, table
-from grove_shell.operator.operator_metrics import OperatorMetrics as OfOperator
+from grove_shell.operator.metrics import OperatorMetrics as OfOperator
 from grove_shell.operator.prediction_check import PredictionOutcome
 from grove_shell.webhooks.webhook_metrics import WebhookMetrics as OfWebhooks
 

@@ -1,8 +1,8 @@
-"""The log of the operator: a line of JSON for each group of steps that are executed, withheld or refused."""
+"""The log of the operator, a line of JSON for each group of steps; and the withheld writes to topologies for ``/readyz``."""
 
 import sys
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any, Final, TextIO, TypeAlias
 
@@ -10,7 +10,7 @@ from grove_core.document.document import action_name
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Attempt, Outcome, SetStatus
 from grove_shell.apply.planned_round import PlannedRound, RoundListener
-from grove_shell.cache.root_keys import RootKey, shown_key
+from grove_shell.cache.root_keys import RootKey, is_topology_key, shown_key
 from grove_shell.json_text import json_text
 from grove_shell.log_lines import log_reason, log_time, write_line
 
@@ -87,3 +87,31 @@ class JsonLog(RoundListener):
         """Forget what was withheld there."""
         for key in [key for key in self._held if key[0] == root_key]:
             del self._held[key]
+
+
+class WithheldTopologyWrites(RoundListener):
+    """The withheld writes in the last plan of each topology, as notes of ``/readyz`` (TP-047)."""
+
+    def __init__(self, holds: Callable[[RootKey], bool]) -> None:
+        """Start without a note; ``holds`` returns whether a root still exists."""
+        self._holds = holds
+        self._held: dict[RootKey, tuple[str, ...]] = {}
+
+    @property
+    def notes(self) -> Iterator[str]:
+        """One sentence for each withheld write."""
+        return (note for root_key, notes in sorted(self._held.items()) if self._holds(root_key) for note in notes)
+
+    def on_planned(self, planned_round: PlannedRound) -> None:
+        """Replace the notes of a topology by those of its plan."""
+        if not is_topology_key(planned_round.root_key):
+            return
+        self._held.pop(planned_round.root_key, None)
+        if planned_round.plan.withheld:
+            self._held[planned_round.root_key] = tuple(
+                f"{held.target.short}: {held.because[0].sentence}" for held in planned_round.plan.withheld
+            )
+
+    def on_gone(self, root_key: RootKey) -> None:
+        """Drop the notes of a topology."""
+        self._held.pop(root_key, None)

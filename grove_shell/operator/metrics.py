@@ -1,11 +1,28 @@
-"""The base of every process's metrics: a registry, and the requests to the API server."""
+"""The metrics of a process and of the operator, under the names of controller-runtime where it has one (OP-041)."""
 
-from collections.abc import Sequence
+from collections import Counter as Count
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
 
+from grove_core.areas.gang_termination.questions import BREACH, TERMINATION
+from grove_core.areas.gang_termination.rules import Why
+from grove_core.areas.gang_termination.verdicts import WAITS
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step
+from grove_core.plan.plan import Plan
+from grove_shell.apply.planned_round import PlannedRound, RoundListener
+from grove_shell.cache.root_keys import RootKey, is_topology_key
+from grove_shell.operator.prediction_check import PredictionOutcome
+
 REQUESTS: Final = ("rest_client_requests_total", "Requests by status of the response.", "code", "method")
+_SETS: Final = "podcliqueset"
+_TOPOLOGIES: Final = "clustertopology"
+_BREACHED: Final = ("PodClique", "PodCliqueScalingGroup")
+_DELAY_EXPIRED: Final = Why.DELAY_EXPIRED.code  # the only rule that terminates a gang, under every rule set
+_BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 
 class ProcessMetrics:
@@ -34,3 +51,118 @@ class ProcessMetrics:
     def render(self) -> bytes:
         """Return the metrics in the text format of Prometheus."""
         return generate_latest(self.registry)
+
+
+class OperatorMetrics(ProcessMetrics, RoundListener):
+    """The metrics of one operator process."""
+
+    def __init__(self) -> None:
+        """Start with all at zero."""
+        super().__init__()
+        self._rounds = self._count("controller_runtime_reconcile_total", "Rounds by result.", "controller", "result")
+        self._errors = self._count("controller_runtime_reconcile_errors_total", "Rounds that failed.", "controller")
+        time = "controller_runtime_reconcile_time_seconds"
+        self._planning_time = self._time(time, "Seconds to make a plan.", "controller", _BUCKETS)
+        self._requests = self._count(*REQUESTS)
+        self._depth = self._gauge("workqueue_depth", "Sets and topologies that wait for a round.", "name")
+        self._leads = self._gauge("leader_election_master_status", "Whether this process is the leader.", "name")
+        self.set_leading(False)
+        self._writes = self._count("grove_writes_total", "Steps by outcome.", "kind", "action", "outcome")
+        self._terminations = self._count(
+            "grove_gang_terminations_total", "Terminated gangs by level and rule.", "level", "rule"
+        )
+        self._causes: dict[tuple[RootKey, Ref], frozenset[str]] = {}  # gang -> causes of its last counted termination
+        self._predictions = self._count(
+            "grove_predictions_total", "Predicted terminations of PodCliques by outcome (--observe).", "outcome"
+        )
+        self._breached = self._gauge("grove_breached", "Breached objects.", "namespace", "set", "kind")
+        self._waiting = self._gauge(
+            "grove_termination_deadline_timestamp_seconds",
+            "When the next gang is due; 0 for none.",
+            "namespace",
+            "set",
+        )
+
+    def count_prediction(self, outcome: PredictionOutcome) -> None:
+        """Count an outcome of a prediction."""
+        self._predictions.labels(outcome.value).inc()
+
+    def observe_queue(self, depth: Callable[[], int]) -> None:
+        """Read the length of the work queue from a function."""
+        self._depth.labels(_SETS).set_function(depth)
+
+    def set_leading(self, leads: bool) -> None:  # noqa: FBT001 - its name says what it is
+        """Set whether this process is the leader."""
+        self._leads.labels("grove-operator").set(leads)
+
+    def on_planned(self, planned_round: PlannedRound) -> None:
+        """Count a round, and set the gauges of its set."""
+        root_key, plan = planned_round.root_key, planned_round.plan
+        self._rounds.labels(_controller(root_key), "success").inc()
+        self._planning_time.labels(_controller(root_key)).observe(planned_round.planning_seconds)
+        if is_topology_key(root_key):
+            return
+        breached = Count(
+            finding.subject.kind
+            for finding in plan.findings
+            if finding.question == BREACH and finding.verdict == "True"
+        )
+        for kind in _BREACHED:
+            self._breached.labels(*root_key, kind).set(breached[kind])
+        self._waiting.labels(*root_key).set(min(_deadlines(plan), default=0))
+
+    def on_executed(self, planned_round: PlannedRound, attempts: tuple[Attempt, ...]) -> None:
+        """Count the steps of a round by outcome, and the terminations."""
+        self._count_writes(attempts)
+        for attempt in attempts:
+            if attempt.outcome is Outcome.DONE and attempt.step.stage is Stage.CAUSE:
+                self._count_termination(planned_round.root_key, attempt.step)
+
+    def on_finalizers_dropped(self, root_key: RootKey, attempts: tuple[Attempt, ...]) -> None:
+        """Count a round that dropped the finalizers of a deleted set."""
+        self._rounds.labels(_controller(root_key), "success").inc()
+        self._count_writes(attempts)
+
+    def _count_termination(self, root_key: RootKey, step: Step) -> None:
+        """Count a termination once, also where its causes are deleted in several rounds."""
+        if not isinstance(step.action, Delete):
+            return
+        causes = frozenset(guard.uid for _, guard in step.action.rests_on)
+        for one in step.action.terminates:
+            gang = (root_key, one.replica)
+            if not causes & self._causes.get(gang, frozenset()):
+                self._terminations.labels(one.replica.kind, _DELAY_EXPIRED).inc()
+                self._causes[gang] = causes
+
+    def _count_writes(self, attempts: Iterable[Attempt]) -> None:
+        for attempt in attempts:
+            action = type(attempt.step.action).__name__
+            self._writes.labels(attempt.step.target.kind, action, attempt.outcome.value).inc()
+
+    def on_failed(self, root_key: RootKey, words: str) -> None:
+        """Count a round that failed."""
+        del words
+        self._rounds.labels(_controller(root_key), "error").inc()
+        self._errors.labels(_controller(root_key)).inc()
+
+    def on_gone(self, root_key: RootKey) -> None:
+        """Remove the gauges of a deleted set; those of an unknown one are removed already (OP-041)."""
+        if is_topology_key(root_key):
+            return
+        for gang in [gang for gang in self._causes if gang[0] == root_key]:
+            del self._causes[gang]
+        for gauge, labels in (*((self._breached, (*root_key, kind)) for kind in _BREACHED), (self._waiting, root_key)):
+            with suppress(KeyError):  # older versions of the library raise it
+                gauge.remove(*labels)
+
+
+def _deadlines(plan: Plan) -> Iterator[float]:
+    """Yield the times at which gangs are due, in seconds since 1970."""
+    for finding in plan.findings:
+        if finding.question == TERMINATION and finding.verdict == WAITS and finding.deadline is not None:
+            yield finding.deadline.timestamp()
+
+
+def _controller(root_key: RootKey) -> str:
+    """Return the value of the label ``controller`` for a root."""
+    return _TOPOLOGIES if is_topology_key(root_key) else _SETS

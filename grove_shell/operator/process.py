@@ -26,13 +26,12 @@ from grove_shell.client.reflector import Reflector
 from grove_shell.exits import DONE, LOST
 from grove_shell.operator.event_recorder import EventRecorder
 from grove_shell.operator.health_server import HealthServer, listening_at
-from grove_shell.operator.json_log import JsonLog
+from grove_shell.operator.json_log import JsonLog, WithheldTopologyWrites
 from grove_shell.operator.leader import Leader, LeadershipLost, LeaseTerms
-from grove_shell.operator.operator_metrics import OperatorMetrics
+from grove_shell.operator.metrics import OperatorMetrics
 from grove_shell.operator.prediction_check import Observer
 from grove_shell.operator.reconcile_loop import ReconcileLoop
 from grove_shell.operator.taken_names import log_taken_names
-from grove_shell.operator.withheld_topology_writes import TopologyNotes
 from grove_shell.replay.decision_log_recorder import DecisionLogRecorder
 from grove_shell.replay.log_format import DecisionLog
 from grove_shell.settings.operator import OperatorSettings
@@ -106,7 +105,7 @@ class _Running:
         )  # only an operator of all namespaces sees every set that uses one (TP-045)
         api.allowed = self._may_write
         writer = ClusterWriter(api, cache)
-        self._topology_notes = TopologyNotes(cache.holds)
+        self._topology_notes = WithheldTopologyWrites(cache.holds)
         self._unread = cache.unread
         rules = rule_set(options.settings.rules)
         self._observer = Observer(self._log.report, partial(reconcile, rules=rules), metrics.count_prediction)

@@ -16,7 +16,7 @@ from docs.generator.rules import heading_of
 from grove_core.areas.gang_termination.rules import Why
 from grove_shell import exits
 from grove_shell.catalogue.rule_lookup import catalogue
-from grove_shell.operator.operator_metrics import OperatorMetrics
+from grove_shell.operator.metrics import OperatorMetrics
 from grove_shell.settings.operator import OperatorSettings
 from grove_shell.settings.operator import settings_of as operator_settings
 from grove_shell.settings.webhooks import WebhookSettings

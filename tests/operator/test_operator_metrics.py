@@ -14,10 +14,9 @@ from grove_core.reconcile import reconcile
 from grove_core.rule_sets.named import rule_set
 from grove_shell.apply.planned_round import PlannedRound
 from grove_shell.cache.root_keys import RootKey
-from grove_shell.operator.json_log import JsonLog
-from grove_shell.operator.operator_metrics import OperatorMetrics
+from grove_shell.operator.json_log import JsonLog, WithheldTopologyWrites
+from grove_shell.operator.metrics import OperatorMetrics
 from grove_shell.operator.prediction_check import Observer, PredictionOutcome
-from grove_shell.operator.withheld_topology_writes import TopologyNotes
 from grove_shell.reading.objects import load
 from grove_shell.replay.decision_log_recorder import DecisionLogRecorder
 from grove_shell.replay.log_format import DecisionLog
@@ -148,7 +147,7 @@ def test_op041_what_was_predicted_is_taken_back_once(known: bool) -> None:
 def test_op041_whoever_listens_may_hear_of_it_again(known: bool) -> None:
     planned_round, out = look_at("gt034_breach_waits_for_its_delay"), StringIO()
     recorder = DecisionLogRecorder(DecisionLog(out), "design", "")
-    followers = (JsonLog(StringIO()), TopologyNotes(lambda _home: True), recorder)
+    followers = (JsonLog(StringIO()), WithheldTopologyWrites(lambda _home: True), recorder)
     for follower in followers:
         if known:
             follower.on_planned(planned_round)

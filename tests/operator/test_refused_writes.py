@@ -21,7 +21,7 @@ from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.client.api import Unreachable
 from grove_shell.operator.json_log import JsonLog
-from grove_shell.operator.operator_metrics import OperatorMetrics
+from grove_shell.operator.metrics import OperatorMetrics
 from grove_shell.operator.reconcile_loop import ReconcileLoop
 from tests.operator.set_planner import ROOT_KEY, planning_sets
 from tests.property.resources.manifests import clique, owner

@@ -15,7 +15,7 @@ from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey, key_of_topology
 from grove_shell.client.api import Unreachable
-from grove_shell.operator.operator_metrics import OperatorMetrics
+from grove_shell.operator.metrics import OperatorMetrics
 from grove_shell.operator.reconcile_loop import ReconcileLoop
 from tests.operator.cached_objects import NAMESPACE, a_set
 from tests.operator.test_step_recheck import Cluster

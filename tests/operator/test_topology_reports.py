@@ -14,9 +14,8 @@ from grove_shell.apply.planned_round import PlannedRound
 from grove_shell.cache.root_keys import key_of_topology
 from grove_shell.operator.event_recorder import planned_events
 from grove_shell.operator.health_server import HealthServer
-from grove_shell.operator.json_log import JsonLog
-from grove_shell.operator.operator_metrics import OperatorMetrics
-from grove_shell.operator.withheld_topology_writes import TopologyNotes
+from grove_shell.operator.json_log import JsonLog, WithheldTopologyWrites
+from grove_shell.operator.metrics import OperatorMetrics
 from tests.property.topology.snapshots_of_topologies import a_topology, topology_snapshot
 
 NOTE: Final = "ClusterTopology/grove-topology: its levels are not changed while pods are placed by them: ml/llm"
@@ -45,7 +44,7 @@ def test_tp047_an_event_about_the_topology_says_what_is_held_back() -> None:
 
 def test_tp047_who_asks_whether_it_is_ready_is_told_while_it_stands() -> None:
     there = {key_of_topology("grove-topology")}
-    standing = TopologyNotes(there.__contains__)
+    standing = WithheldTopologyWrites(there.__contains__)
     serving = HealthServer(host="127.0.0.1", port=0, missing=list, metrics=bytes, notes=lambda: standing.notes)
 
     async def asked() -> list[str]:
