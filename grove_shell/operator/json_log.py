@@ -1,4 +1,4 @@
-"""The log of the operator, a line of JSON for each group of steps; and the withheld writes to topologies for ``/readyz``."""
+"""The log of the operator, a line of JSON for each group of steps; and withheld writes to topologies."""
 
 import sys
 from collections import OrderedDict
