@@ -127,10 +127,7 @@ def _put(
         if becomes_owner:
             whole["metadata"] = _with_owner(context, whole["metadata"])
     return PutRequest(
-        target=registry.ref,
-        subresource=path.subresource,
-        manager=field_manager_of(context),
-        manifest=frozen(whole),
+        target=registry.ref, subresource=path.subresource, manager=field_manager_of(context), manifest=frozen(whole)
     )
 
 

@@ -58,12 +58,7 @@ def after_event(
     """
     due = now + settings.first_backoff * jitter
     waits = state.not_before is not None and state.not_before > now
-    state = replace(
-        state,
-        failures=0,
-        failure="",
-        not_before=min(state.not_before or due, due) if waits else due,
-    )
+    state = replace(state, failures=0, failure="", not_before=min(state.not_before or due, due) if waits else due)
     return _checked(_newest(state, observation), identity, now)
 
 

@@ -26,8 +26,7 @@ class Why(Rule):
     )
     DOMAINS_NOT_COLLECTED = Clause("MN-016", "ComputeDomains were not collected: whether {domain} exists is unknown")
     SIBLINGS_NOT_COLLECTED = Clause(
-        "MN-017",
-        "{kinds} objects were not collected: whether replica {replica} runs without one is unknown",
+        "MN-017", "{kinds} objects were not collected: whether replica {replica} runs without one is unknown"
     )
 
     DOMAIN_EXISTS = Clause("MN-020", "ComputeDomain {domain} exists")

@@ -48,11 +48,7 @@ NOTHING_KNOWN: Final = TopologyView()
 
 
 def objections_to(
-    subject: Ref,
-    new: Manifest,
-    old: Manifest | None,
-    configuration: Configuration,
-    view: TopologyView = NOTHING_KNOWN,
+    subject: Ref, new: Manifest, old: Manifest | None, configuration: Configuration, view: TopologyView = NOTHING_KNOWN
 ) -> Iterator[Objection]:
     """Yield every objection to the topology name and constraints of a set."""
     update = _SetUpdate(new, old, configuration, view)
@@ -65,11 +61,7 @@ def objections_to(
 
 
 def admission_warnings(
-    subject: Ref,
-    new: Manifest,
-    old: Manifest | None,
-    configuration: Configuration,
-    view: TopologyView = NOTHING_KNOWN,
+    subject: Ref, new: Manifest, old: Manifest | None, configuration: Configuration, view: TopologyView = NOTHING_KNOWN
 ) -> Iterator[Caution]:
     """Yield warnings on what is probably a mistake, or could not be checked; arguments as in objections_to."""
     for found in _warnings(_SetUpdate(new, old, configuration, view)):

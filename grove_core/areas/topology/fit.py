@@ -142,10 +142,7 @@ class _FitSearch:
             if result.verdict is not FitVerdict.FITS and minimum.pods < tree.pods
             else None,
             preferred=tuple(
-                (
-                    self._colocation(one, one.pack.preferred),
-                    self.result_for(self.tree(gang, preferring=one.owner)),
-                )
+                (self._colocation(one, one.pack.preferred), self.result_for(self.tree(gang, preferring=one.owner)))
                 for one in _parts_with_preference(gang)
             ),
         )

@@ -52,7 +52,7 @@ def _reconfigure(rng: Random, targets: Targets, at: int) -> list[Event]:
     return [Event(at=at, reconfigure=Reconfigure(mnnvl=settings, down=rng.choice((100, 5 * SECOND, 90 * SECOND))))]
 
 
-def late_domains(rng: Random, targets: Targets, horizon: int, kinds: list[str]) -> list[Event]:
+def domains_created_late(rng: Random, targets: Targets, horizon: int, kinds: list[str]) -> list[Event]:
     """Return events by which replicas start without a ComputeDomain, and get one later when parts are recreated."""
     most = rng.randrange(len(targets.domains))
     late = Event(at=0, limit_domains=LimitDomains(most=most, span=rng.choice((SECOND, 5 * SECOND, 30 * SECOND))))

@@ -8,7 +8,7 @@ from grove_core.snapshot.cluster import Cluster
 from grove_shell.simulator.random_events.random_domain_and_topology_events import (
     DOMAIN_DRAWS,
     TOPOLOGY_DRAWS,
-    late_domains,
+    domains_created_late,
 )
 from grove_shell.simulator.random_events.random_faults import FAULT_DRAWS, edited_labels
 from grove_shell.simulator.random_events.random_user_events import USER_DRAWS, outage
@@ -69,7 +69,7 @@ def with_random_events(
     if domain_kinds and rng.random() < _DOMAIN_EVENT_PROBABILITY:
         events += _DRAWS[rng.choice(domain_kinds)](rng, targets, rng.randrange(0, horizon, 100))
     if "limit_domains" in domain_kinds and rng.random() < _LATE_DOMAINS_PROBABILITY:
-        events += late_domains(rng, targets, horizon, kinds)
+        events += domains_created_late(rng, targets, horizon, kinds)
     topology_kinds = [name for name in kinds if name in TOPOLOGY_DRAWS]
     for _ in range(rng.randint(0, _MOST_TOPOLOGY_EVENTS) if topology_kinds else 0):
         early = rng.random() < 0.5  # noqa: PLR2004 - while pods are placed
