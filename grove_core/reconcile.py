@@ -6,7 +6,7 @@ from grove_core.areas.gang_termination.result import deferred_unless_confirmed
 from grove_core.areas.mnnvl.judge import clique_domains_of, judge_mnnvl
 from grove_core.areas.mnnvl.wants import result_of_mnnvl
 from grove_core.areas.mnnvl_scopes.judge import judge_scopes
-from grove_core.areas.mnnvl_scopes.wants import admitted, wants_of_scopes
+from grove_core.areas.mnnvl_scopes.wants import result_after_admission, wants_of_scopes
 from grove_core.areas.topology.judge import gang_topology_of, judge_topology
 from grove_core.areas.topology.wants import result_of_topology
 from grove_core.areas.workload.judge import withhold_if_too_large
@@ -71,7 +71,9 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
         )
     )
     result = union((termination.of_area, withhold_if_too_large(seen, others)))
-    return difference(admitted(seen, scopes, result), seen, deferred=termination.deferred, rules=rules.name)
+    return difference(
+        result_after_admission(seen, scopes, result), seen, deferred=termination.deferred, rules=rules.name
+    )
 
 
 def drop_finalizers(leftovers: Iterable[ScalingGroup | PodClique]) -> tuple[Step, ...]:

@@ -183,7 +183,7 @@ class CliqueView:
         """The first other node with this index; empty if there is none."""
         return next((entry.node for entry in self.others if entry.index == index), "")
 
-    def holders(self, index: int) -> tuple[str, ...]:
+    def nodes_with(self, index: int) -> tuple[str, ...]:
         """All other nodes with this index, sorted."""
         return tuple(sorted({entry.node for entry in self.others if entry.index == index}))
 

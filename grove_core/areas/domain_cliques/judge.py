@@ -159,7 +159,7 @@ def _resolve_contest(
     then a daemon whose fabric daemon has not started moves (DC-068). A rival that does not move within the timeout
     never will; then the last node by name moves (DC-026).
     """
-    identity, settings, holders = context.identity, context.settings, view.holders(index)
+    identity, settings, holders = context.identity, context.settings, view.nodes_with(index)
     only_in_other = context.fabric is None and not clique_view_of(identity, context.registry).rival(index)
     is_last = all(node < identity.node for node in holders) and context.now >= since + settings.rival_timeout
     free = choose_index(view, settings.limit)
@@ -185,7 +185,7 @@ def _wait_for_unique_indices(
         times = [time for time in (deadline, read_at) if time is not None and time > context.now]
         action = WaitAction(min(times, default=None))
         return context.decision(action, Why.RIVAL_AWAITED, index=index, rival=view.rival(index))
-    nodes = ", ".join(view.holders(duplicate))
+    nodes = ", ".join(view.nodes_with(duplicate))
     return context.decision(WaitAction(read_at), Why.DUPLICATE_VISIBLE, index=duplicate, nodes=nodes)
 
 

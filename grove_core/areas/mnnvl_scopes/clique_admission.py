@@ -229,7 +229,7 @@ def membership_in(clique: LabelledClique, position: CliquePosition | None = None
     )
 
 
-def serves(found: SharedObject, membership: DomainMembership) -> bool:
+def is_for_user_of(found: SharedObject, membership: DomainMembership) -> bool:
     """Return whether an object is the domain or claim of a membership, by the user in its labels (MS-036).
 
     Claims of ``resourceSharing`` have labels of a user too, and do not count.
@@ -237,7 +237,7 @@ def serves(found: SharedObject, membership: DomainMembership) -> bool:
     return managed_user_of(found.labels) == membership.user
 
 
-def holder_of(found: SharedObject) -> str:
+def user_text_of(found: SharedObject) -> str:
     """Return the user of an object, as a text."""
     user = managed_user_of(found.labels)
     return str(user) if user is not None else "another user, which no label names"
@@ -251,8 +251,8 @@ def _obstacle(
     refused: Mapping[tuple[str, str], str],
 ) -> Reason | None:
     kind_and_name = {"kind": ref.kind, "name": ref.name}
-    if found is not None and not serves(found, membership):
-        holder, user = holder_of(found), str(membership.user)
+    if found is not None and not is_for_user_of(found, membership):
+        holder, user = user_text_of(found), str(membership.user)
         return Why.NAME_SERVES_ANOTHER.because(clique, holder=holder, user=user, **kind_and_name)
     if found is not None and found.deleting:
         return Why.DOMAIN_LEAVES.because(clique, **kind_and_name)

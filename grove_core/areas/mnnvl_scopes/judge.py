@@ -7,9 +7,9 @@ from typing import NamedTuple
 from grove_core.areas.mnnvl_scopes.clique_admission import (
     SHARED_KINDS,
     SharedObjectBuilder,
-    holder_of,
+    is_for_user_of,
     membership_in,
-    serves,
+    user_text_of,
 )
 from grove_core.areas.mnnvl_scopes.rules import Why
 from grove_core.areas.mnnvl_scopes.verdicts import ScopeJudgement, SharedState, SharedVerdict
@@ -124,9 +124,14 @@ def _verdict_on(snapshot: Snapshot, kind: str, use: _SharedUse, owner: Resource)
         return SharedVerdict(kind, membership, found, owner, state, because.because(subject, **facts))
 
     kind_and_name = {"kind": kind, "name": ref.name}
-    if found is not None and not serves(found, membership):
+    if found is not None and not is_for_user_of(found, membership):
         return in_state(
-            SharedState.TAKEN, Why.NAME_SERVES_ANOTHER, found.ref, holder=holder_of(found), user=user, **kind_and_name
+            SharedState.TAKEN,
+            Why.NAME_SERVES_ANOTHER,
+            found.ref,
+            holder=user_text_of(found),
+            user=user,
+            **kind_and_name,
         )
     if not snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         return in_state(SharedState.LEFT_ALONE, Why.SWITCHED_OFF, found.ref if found is not None else ref, user=user)

@@ -59,13 +59,13 @@ def _wants(snapshot: Snapshot, judgement: ScopeJudgement) -> Iterator[Want | Wit
             yield Withheld(one.because.subject, (one.because,))
 
 
-def admitted(snapshot: Snapshot, judgement: ScopeJudgement, result: AreaResult) -> AreaResult:
+def result_after_admission(snapshot: Snapshot, judgement: ScopeJudgement, result: AreaResult) -> AreaResult:
     """Return the result of all areas as the webhooks change it, with the findings on what PodCliques share."""
-    wants = apply_admission(snapshot, result.wants)
+    wants = wants_after_admission(snapshot, result.wants)
     return result._replace(wants=wants, findings=(*result.findings, *findings_of_scopes(snapshot, judgement, wants)))
 
 
-def apply_admission(snapshot: Snapshot, desired: Desired) -> Desired:
+def wants_after_admission(snapshot: Snapshot, desired: Desired) -> Desired:
     """Return wants as the webhooks would change them: PodCliques get their shared claim, PodGangs their annotation.
 
     Missing domains and claims are wanted before the PodCliques that share them. A PodClique that admission would

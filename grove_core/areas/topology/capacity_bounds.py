@@ -46,7 +46,7 @@ class CapacityBounds:
         self._pod_limits_of: dict[tuple[tuple[tuple[int, int], ...], int, tuple[str, ...]], tuple[_Limit, ...]] = {}
         self._eligible: dict[tuple[int, ...], list[bool]] = {}
 
-    def copies(self, tree: GangTree, domain: Domain) -> int:
+    def max_copies(self, tree: GangTree, domain: Domain) -> int:
         """Return an upper bound on how many such trees fit into a domain if nothing else is added to it.
 
         Cost: the nodes of the domain times the demands, for each level of subtrees.
@@ -61,7 +61,7 @@ class CapacityBounds:
     def candidates(self, tree: GangTree, domain: Domain) -> list[Domain]:
         """Return the domains of the tree's level with a bound above zero, the tightest first."""
         found = self.capacity.subdomains(domain, tree.level)
-        return sorted((one for one in found if self.copies(tree, one)), key=lambda one: self.copies(tree, one))
+        return sorted((one for one in found if self.max_copies(tree, one)), key=lambda one: self.max_copies(tree, one))
 
     def why_not(self, tree: GangTree, domain: Domain, subject: Ref) -> tuple[Reason, ...]:
         """Return why the tree fits into no domain of its level within a domain, with the shortage of the best."""
@@ -159,7 +159,7 @@ class CapacityBounds:
         key = (subtree.shape, domain.level, domain.path)
         if key not in self._subtree_counts:
             self._subtree_counts[key] = sum(
-                self.copies(subtree, one) for one in self.capacity.subdomains(domain, subtree.level)
+                self.max_copies(subtree, one) for one in self.capacity.subdomains(domain, subtree.level)
             )
         return self._subtree_counts[key]
 

@@ -152,7 +152,7 @@ class _FitSearch:
         if not tree.pods:
             return FitResult(FitVerdict.FITS, (Fit.NOTHING_ASKED.because(self.subject),))
         domains = self.capacity.subdomains(self.capacity.cluster, tree.level)
-        if not any(self.bounds.copies(tree, domain) for domain in domains):
+        if not any(self.bounds.max_copies(tree, domain) for domain in domains):
             return FitResult(FitVerdict.CANNOT, self.bounds.why_not(tree, self.capacity.cluster, self.subject))
         for largest_first in (False, True):
             packing = PlacementSearch(self.bounds, largest_first=largest_first)
