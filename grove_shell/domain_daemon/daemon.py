@@ -21,19 +21,12 @@ from grove_core.areas.domain_cliques.judge import next_action
 from grove_core.areas.domain_cliques.protocols import DaemonSettings
 from grove_core.areas.domain_cliques.state_updates import after_event, after_result
 from grove_core.areas.domain_cliques.verdicts import (
-    ApplyRequest,
-    ClearOtherEntryRequest,
+    REQUEST_TYPES,
     DaemonAction,
     DaemonRegistry,
     DaemonRequest,
     IdleAction,
-    LabelPodRequest,
-    ListPodsRequest,
-    PostRequest,
     PushPeersAction,
-    PutRequest,
-    ReadObjectRequest,
-    RemoveEntryRequest,
     RequestResult,
     RestartFabricAction,
     ResultKind,
@@ -62,7 +55,6 @@ class MonotonicClock:
 
 T = TypeVar("T")
 GRACE_PERIOD: Final = timedelta(seconds=10)
-_JITTER: Final = (0.75, 1.25)
 
 
 class DaemonObserver(Protocol):
@@ -108,14 +100,9 @@ class DomainDaemon:
 
     def on_registry_change(self, version: int, registry: DaemonRegistry | None) -> None:
         """Apply a list or watch event of the registry; None if it does not exist."""
-        self.state = after_event(
-            self.state,
-            self.identity,
-            self.settings,
-            RegistryObservation(version, registry),
-            now=self._clock(),
-            jitter=random.uniform(*_JITTER),  # noqa: S311 - a pause is no secret
-        )
+        observation = RegistryObservation(version, registry)
+        now = self._clock()
+        self.state = after_event(self.state, self.identity, self.settings, observation, now=now, jitter=_jitter())
         self.wake()
 
     def on_pod_change(self, _version: int, pod: DaemonPod | None) -> None:
@@ -159,6 +146,9 @@ class DomainDaemon:
         )
 
     async def _carry_out(self, action: DaemonAction) -> None:
+        if isinstance(action, REQUEST_TYPES):
+            await self._send(action)
+            return
         match action:
             case StartFabricAction(index, peers):
                 await self.fabric.start(index, peers)
@@ -174,17 +164,6 @@ class DomainDaemon:
                 await self._wait(until)
             case IdleAction() | StoppedAction():
                 await self._wait(None)
-            case (
-                ApplyRequest()
-                | PutRequest()
-                | PostRequest()
-                | RemoveEntryRequest()
-                | ClearOtherEntryRequest()
-                | LabelPodRequest()
-                | ListPodsRequest()
-                | ReadObjectRequest()
-            ):
-                await self._send(action)
             case _:
                 assert_never(action)
 
@@ -192,15 +171,8 @@ class DomainDaemon:
         result = await self._within_grace_period(self._sender.send(request))
         if result is None:
             result = RequestResult(kind=ResultKind.NO_RESPONSE, detail="the grace period ended before the response")
-        self.state = after_result(
-            self.state,
-            self.identity,
-            self.settings,
-            request,
-            result,
-            now=self._clock(),
-            jitter=random.uniform(*_JITTER),  # noqa: S311 - no secret
-        )
+        now = self._clock()
+        self.state = after_result(self.state, self.identity, self.settings, request, result, now=now, jitter=_jitter())
         self._observer.on_result(request, result)
 
     async def _within_grace_period(self, work: Coroutine[Any, Any, T]) -> T | None:
@@ -225,3 +197,7 @@ class DomainDaemon:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._changed.wait()
+
+
+def _jitter() -> float:
+    return random.uniform(0.75, 1.25)  # noqa: S311 - a pause is no secret

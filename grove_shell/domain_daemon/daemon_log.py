@@ -9,25 +9,13 @@ from typing import Any, Final, TextIO
 
 from grove_core.areas.domain_cliques.rules import Why
 from grove_core.areas.domain_cliques.verdicts import (
-    ApplyRequest,
-    ClearOtherEntryRequest,
     DaemonAction,
     DaemonRequest,
-    IdleAction,
-    LabelPodRequest,
-    ListPodsRequest,
-    PostRequest,
-    PushPeersAction,
-    PutRequest,
-    ReadObjectRequest,
-    RemoveEntryRequest,
     RequestResult,
     RestartFabricAction,
     ResultKind,
     StartFabricAction,
     StopFabricAction,
-    StoppedAction,
-    WaitAction,
 )
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Reason
@@ -35,25 +23,6 @@ from grove_shell.json_text import json_text
 from grove_shell.log_lines import log_reason, log_time, write_line
 from grove_shell.page import Page, print_page_to
 
-_MESSAGES: Final[Mapping[type[DaemonAction], str]] = MappingProxyType(
-    {
-        ApplyRequest: "applies its entry",
-        PutRequest: "writes its entry",
-        PostRequest: "creates the object",
-        RemoveEntryRequest: "removes its entry",
-        ClearOtherEntryRequest: "clears the other object",
-        LabelPodRequest: "labels its pod",
-        ListPodsRequest: "lists the pods of its node",
-        ReadObjectRequest: "reads the other object",
-        StartFabricAction: "starts the fabric daemon",
-        PushPeersAction: "pushes the peer map",
-        RestartFabricAction: "restarts the fabric daemon",
-        WaitAction: "waits",
-        StopFabricAction: "stands by",
-        IdleAction: "is idle",
-        StoppedAction: "has stopped",
-    }
-)
 _STYLES: Final[Mapping[type[DaemonAction], str]] = MappingProxyType(
     {StartFabricAction: "green", RestartFabricAction: "yellow", StopFabricAction: "yellow"}
 )
@@ -93,13 +62,13 @@ class DaemonLog:
         reason = because[0]
         shown = f"{reason.sentence}  {reason.rule.requirement}"
         reasons = [*map(log_reason, because)]
-        self._write("info", _MESSAGES[kind], shown, _STYLES.get(kind, ""), {"because": reasons})
+        self._write("info", decision.verdict.summary, shown, _STYLES.get(kind, ""), {"because": reasons})
 
     def on_result(self, request: DaemonRequest, result: RequestResult) -> None:
         """Write a failed request; the next decision shows a success."""
         self._last = None
         if result.kind is not ResultKind.SUCCEEDED:
-            self.write("warning", f"{_MESSAGES[type(request)]}: {result.kind.value}", detail=result.detail)
+            self.write("warning", f"{request.summary}: {result.kind.value}", detail=result.detail)
 
     def _write(self, level: str, message: str, shown: str, style: str, fields: Mapping[str, Any]) -> None:
         at = log_time(self._clock())

@@ -1,9 +1,12 @@
-"""Actions that a daemon can take next, and results of its requests: closed unions."""
+"""Actions that a daemon can take next, and results of its requests: closed unions.
+
+The summary of an action is what a log says of it: the daemon "applies its entry".
+"""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum, unique
-from typing import Final, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
@@ -31,6 +34,7 @@ class PeerMap:
 class ApplyRequest:
     """Server-side apply of ``fields``; creates a missing object unless ``fields`` contain a uid."""
 
+    summary: ClassVar[str] = "applies its entry"
     target: Ref
     subresource: str
     manager: str
@@ -42,6 +46,7 @@ class ApplyRequest:
 class PutRequest:
     """Replace the whole object; the manifest contains the resourceVersion that was read."""
 
+    summary: ClassVar[str] = "writes its entry"
     target: Ref
     subresource: str
     manager: str
@@ -52,6 +57,7 @@ class PutRequest:
 class PostRequest:
     """Create the object."""
 
+    summary: ClassVar[str] = "creates the object"
     target: Ref
     manager: str
     manifest: FrozenMap
@@ -61,6 +67,7 @@ class PostRequest:
 class RemoveEntryRequest:
     """Remove the daemon's own entry with this write."""
 
+    summary: ClassVar[str] = "removes its entry"
     write: ApplyRequest | PutRequest
 
 
@@ -68,6 +75,7 @@ class RemoveEntryRequest:
 class ClearOtherEntryRequest:
     """Remove the entry of the daemon's node from the other registry with this write."""
 
+    summary: ClassVar[str] = "clears the other object"
     write: PutRequest
 
 
@@ -75,6 +83,7 @@ class ClearOtherEntryRequest:
 class LabelPodRequest:
     """Merge these labels into those of the daemon's own pod."""
 
+    summary: ClassVar[str] = "labels its pod"
     pod: Ref
     labels: FrozenMap
 
@@ -83,6 +92,7 @@ class LabelPodRequest:
 class ListPodsRequest:
     """List the domain's pods on the daemon's node, to find the pod with this IP address."""
 
+    summary: ClassVar[str] = "lists the pods of its node"
     address: str
 
 
@@ -90,6 +100,7 @@ class ListPodsRequest:
 class ReadObjectRequest:
     """Get this object once."""
 
+    summary: ClassVar[str] = "reads the other object"
     target: Ref
 
 
@@ -97,6 +108,7 @@ class ReadObjectRequest:
 class StartFabricAction:
     """Start the fabric daemon with this index and peer map."""
 
+    summary: ClassVar[str] = "starts the fabric daemon"
     index: int
     peers: PeerMap
 
@@ -105,6 +117,7 @@ class StartFabricAction:
 class PushPeersAction:
     """Send a new peer map to the running fabric daemon."""
 
+    summary: ClassVar[str] = "pushes the peer map"
     index: int
     peers: PeerMap
 
@@ -113,6 +126,7 @@ class PushPeersAction:
 class RestartFabricAction:
     """Restart the fabric daemon, which reads its index only when it starts."""
 
+    summary: ClassVar[str] = "restarts the fabric daemon"
     index: int
     peers: PeerMap
 
@@ -121,6 +135,7 @@ class RestartFabricAction:
 class WaitAction:
     """Do nothing now; decide again on the next event, or at ``until``."""
 
+    summary: ClassVar[str] = "waits"
     until: datetime | None = None
 
 
@@ -128,12 +143,15 @@ class WaitAction:
 class StopFabricAction:
     """Stop the fabric daemon if it runs, write nothing, and decide again at ``until``."""
 
+    summary: ClassVar[str] = "stands by"
     until: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class IdleAction:
     """Do nothing until the next event."""
+
+    summary: ClassVar[str] = "is idle"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +162,7 @@ class StoppedAction:
         entry_remains: whether its entry is still registered, because the deadline passed first (DC-057).
     """
 
+    summary: ClassVar[str] = "has stopped"
     entry_remains: bool = False
 
 
