@@ -93,7 +93,6 @@ class ClusterCache(CacheView):
         """Apply the deletion of an object.
 
         Args:
-            kind, raw: of the object in its last version.
             confirmed: whether the server returned that the object does not exist; after a watch event it may only have
                 lost its label (OP-106).
         """

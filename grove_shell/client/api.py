@@ -59,13 +59,11 @@ class Api:
         """Open nothing yet.
 
         Args:
-            connection: address and credentials.
             in_flight: the most concurrent requests, watches apart.
             rate_limiter: limits requests per second; None for no limit but the server's own.
             timeout: seconds to wait for a response.
             tries: how often a request is sent while the server answers 429 or 503.
             on_response: called after every request with its method and the status of the response (0 for none).
-            user_agent: the User-Agent header.
         """
         self.connection = connection
         self.allowed: Callable[[], bool] = lambda: True
@@ -111,7 +109,6 @@ class Api:
         """Send a request and return the response; it is sent again after 429, and after 503 with ``Retry-After``.
 
         Args:
-            method, path, query, body, content_type, accept: of the HTTP request.
             unless: called right before a write is sent; returns why it is withdrawn, None to send it (OP-074).
 
         Raises:

@@ -25,7 +25,6 @@ async def check_connection(api: Api, namespace: str = "") -> None:
     """List one PodCliqueSet (OP-044).
 
     Args:
-        api: the API server.
         namespace: of the list; empty for all.
 
     Raises:
@@ -57,7 +56,6 @@ async def discover(api: Api, *, tries: int = _MOST_TRIES) -> ServedApis:
     """Return the served versions of ResourceClaim and the schema of ComputeDomain (OP-034); it needs no role.
 
     Args:
-        api: the API server.
         tries: how often to request a schema that is not published yet, 250 ms apart.
 
     Raises:

@@ -103,7 +103,6 @@ def watched_kinds(kinds: Mapping[str, ApiKind], *, everywhere: bool, by_topology
     """Return the kinds that an operator watches, cluster-scoped ones only where they are used (MF-020).
 
     Args:
-        kinds: all kinds.
         everywhere: whether it watches all namespaces, and so reconciles topologies (TP-045).
         by_topology: whether pods are placed by topology.
     """

@@ -59,8 +59,6 @@ async def list_pages(
     """Yield the pages of a list; other tasks run between two pages.
 
     Args:
-        api: the API server.
-        kind: of the objects.
         namespace: of the objects; empty for all.
         selector: a label selector; None for that of the kind.
         least: the oldest version that the list may have.

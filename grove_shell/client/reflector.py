@@ -69,9 +69,6 @@ class Reflector:
         """Start without a list.
 
         Args:
-            api: the API server.
-            kind: of the objects.
-            cache: updated by lists and events.
             namespace: of the objects; empty for all.
             report: called once for each error, with the kind and what is wrong.
             longest_pause: seconds between two attempts, at the most.

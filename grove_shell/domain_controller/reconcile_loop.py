@@ -37,7 +37,6 @@ class DomainReconcileLoop:
         """Start with an empty queue.
 
         Args:
-            api: the API server.
             cache: of domains, cliques and pods; its changes are queued.
             on_write: called after each write with the step, the response (None without one) and the error.
             clock: returns aware UTC.

@@ -34,8 +34,6 @@ class ObjectWatch(Generic[T]):
         """Start without a list.
 
         Args:
-            api: the API server.
-            kind: of the object.
             key: namespace and name of the object.
             parse: of JSON; raises MalformedObject.
             on_change: called with the version and the parsed object; None if it does not exist.

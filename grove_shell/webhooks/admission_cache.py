@@ -1,6 +1,6 @@
 """What the verdicts of the webhooks depend on: only the kinds that a configuration needs are watched (WH-005)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Final, NamedTuple, TypeVar
 
@@ -32,7 +32,7 @@ from grove_core.resources.topology_usage import (
 )
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.cache.topology_cache import TopologyCache
-from grove_shell.client.kinds import KINDS, ApiKind, kinds_as_served
+from grove_shell.client.kinds import kinds_as_served
 from grove_shell.client.store import Entry, Key, Raw, Store, StoresByKind, key_of
 
 T = TypeVar("T")
@@ -79,7 +79,7 @@ class AdmissionCache(StoresByKind):
         self.shares = configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
         self.places = configuration.topology.enabled
         self.validates_topologies = self.places and everywhere
-        self.kinds: Mapping[str, ApiKind] = kinds_as_served(configuration, served) if self.shares else KINDS
+        self.kinds = kinds_as_served(configuration, served)
         self._names: dict[str, dict[str, Raw]] = {}  # namespace -> name of a set -> the set
         self._domains: dict[Key, ComputeDomain] = {}
         self._claims: dict[Key, OwnedObject] = {}

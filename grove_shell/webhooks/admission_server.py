@@ -17,7 +17,6 @@ from grove_shell.webhooks.admission_cache import AdmissionCache
 from grove_shell.webhooks.admission_review import AdmissionRequest, Json, allow, parse_review
 from grove_shell.webhooks.handlers import (
     SharedObjectCreator,
-    TopologyLookup,
     default_set,
     mutate_podclique,
     mutate_podgang,
@@ -64,11 +63,7 @@ class AdmissionServer(HttpServer):
 
         Args:
             host, port: to listen at; port 0 for any that is free.
-            tls: with a certificate.
             api: reads single topologies and creates shared objects.
-            cache: of what verdicts depend on.
-            metrics: count reviews and responses.
-            report: writes to the log.
         """
         self._metrics = metrics
         self._report = report
@@ -84,8 +79,7 @@ class AdmissionServer(HttpServer):
                 STAMPING: _at_once(lambda request: mutate_podgang(request, cache)),
             }
         if cache.places:
-            lookup = TopologyLookup(api)
-            self._handlers[VALIDATION] = lambda request: validate_set_with_topology(request, cache, lookup)
+            self._handlers[VALIDATION] = lambda request: validate_set_with_topology(request, cache, api)
         if cache.validates_topologies:
             handler = _at_once(lambda request: validate_topology(request, cache))
             self._handlers |= dict.fromkeys((TOPOLOGIES, LEAVING), handler)

@@ -69,44 +69,37 @@ class SharedObjectCreator:
         return await ensure(self._api, ref, wanted.manifest, WRITER, lambda raw: self._cache.put(ref.kind, raw))
 
 
-class TopologyLookup:
-    """Reads one topology from the API server before a stale cache would refuse a set for it (TP-090)."""
+async def with_current_topology(
+    api: Api, known: Mapping[str, ClusterTopology], name: str, seconds: float = _LOOKUP_TIMEOUT
+) -> Mapping[str, ClusterTopology] | None:
+    """Return the known topologies with one of them as the API server has it now; None if it cannot be read (TP-090).
 
-    def __init__(self, api: Api, timeout: float = _LOOKUP_TIMEOUT) -> None:
-        """Send no request yet; ``timeout`` is in seconds, for one topology."""
-        self._api = api
-        self._timeout = timeout
-
-    async def with_current(
-        self, known: Mapping[str, ClusterTopology], name: str
-    ) -> Mapping[str, ClusterTopology] | None:
-        """Return the known topologies with one of them as the API server has it now; None if it cannot be read.
-
-        A name that no object can have is not requested, since it would become part of a path.
-        """
-        if not is_dns_subdomain(name):
-            return known
-        try:
-            async with asyncio.timeout(self._timeout):
-                found = await self._find(name)
-        except (Unreachable, TimeoutError, _Unreadable):
-            return None
-        others = {other: one for other, one in known.items() if other != name}
-        return others if found is None else {**others, name: found}
-
-    async def _find(self, name: str) -> ClusterTopology | None:
-        """Return the effective topology of a name (TP-004), or None. Raises Unreachable, _Unreadable."""
-        for kind in TOPOLOGY_KINDS:
-            response = await self._api.request("GET", KINDS[kind].path(name=name))
-            is_stored = shows_object(response, topology_ref(name, kind))
-            if not is_stored and response.status != NOT_FOUND:
-                raise _Unreadable
-            if is_stored:
-                try:
-                    return cluster_topology_of({**response.json(), "kind": kind})
-                except MalformedObject as fault:
-                    raise _Unreadable from fault  # it is the effective one all the same
+    A name that no object can have is not requested, since it would become part of a path.
+    """
+    if not is_dns_subdomain(name):
+        return known
+    try:
+        async with asyncio.timeout(seconds):
+            found = await _current_topology(api, name)
+    except (Unreachable, TimeoutError, _Unreadable):
         return None
+    others = {other: one for other, one in known.items() if other != name}
+    return others if found is None else {**others, name: found}
+
+
+async def _current_topology(api: Api, name: str) -> ClusterTopology | None:
+    """Return the effective topology of a name (TP-004), or None. Raises Unreachable, _Unreadable."""
+    for kind in TOPOLOGY_KINDS:
+        response = await api.request("GET", KINDS[kind].path(name=name))
+        is_stored = shows_object(response, topology_ref(name, kind))
+        if not is_stored and response.status != NOT_FOUND:
+            raise _Unreadable
+        if is_stored:
+            try:
+                return cluster_topology_of({**response.json(), "kind": kind})
+            except MalformedObject as fault:
+                raise _Unreadable from fault  # it is the effective one all the same
+    return None
 
 
 class _Unreadable(Exception):
@@ -133,7 +126,7 @@ def validate_set(request: AdmissionRequest, cache: AdmissionCache, view: Topolog
     return _response(request, verdict, unknown)
 
 
-async def validate_set_with_topology(request: AdmissionRequest, cache: AdmissionCache, lookup: TopologyLookup) -> Json:
+async def validate_set_with_topology(request: AdmissionRequest, cache: AdmissionCache, api: Api) -> Json:
     """Return the response for a PodCliqueSet where pods are placed by topology (TP-090).
 
     The cache of topologies may be stale. A refusal that depends on it is decided again with the topology as the API
@@ -147,7 +140,7 @@ async def validate_set_with_topology(request: AdmissionRequest, cache: Admission
     without = validate_set(request, cache, view._replace(topologies=None))
     if without["response"].get("status") == response["response"]["status"]:
         return response
-    current = await lookup.with_current(view.topologies, topology)
+    current = await with_current_topology(api, view.topologies, topology)
     return validate_set(request, cache, view._replace(topologies=current))
 
 

@@ -41,7 +41,7 @@ from grove_shell.reading.sources import items_of, standard_input
 from grove_shell.settings.operator import OperatorSettings
 from grove_shell.settings.webhooks import WebhookSettings, settings_of
 from grove_shell.webhooks.certificate_rotation import MANAGER
-from grove_shell.webhooks.handlers import TopologyLookup
+from grove_shell.webhooks.handlers import with_current_topology
 from grove_shell.webhooks.process import WebhookProcess
 from tests.manifests.invalid_sets import sound
 from tests.manifests.request_recorder import Asked, Recorder
@@ -244,7 +244,7 @@ def test_mf020_the_webhooks_ask_for_what_is_declared_and_nothing_else(
             )
             running = asyncio.create_task(process.run())
             async with Api(connection) as api:  # as a set that names a topology that nobody has heard of makes it do
-                assert not placing or await TopologyLookup(api).with_current({}, "new") == {}
+                assert not placing or await with_current_topology(api, {}, "new") == {}
             await recorder.until(*declared(access), *(followed if shared else ()))
             process.stop.set()
             assert await running == 0

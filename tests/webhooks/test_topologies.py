@@ -10,7 +10,7 @@ from grove_core.resources.configuration import DEFAULT_CONFIGURATION
 from grove_shell.client.api import Api
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
 from grove_shell.client.webhook_names import LEAVING, TOPOLOGIES
-from grove_shell.webhooks.handlers import TopologyLookup
+from grove_shell.webhooks.handlers import with_current_topology
 from tests.property.topology.sets_to_admit import CREATED, a_set, raw_topology
 from tests.webhooks.object_server import ObjectServer
 from tests.webhooks.reviews import Json
@@ -161,10 +161,10 @@ class TestARefusalNeedsAFreshTopology:
             server = ObjectServer()
             async with server.connection() as connection, Api(connection, tries=1) as api:
                 server.objects[path_of(P5)] = P5
-                assert await TopologyLookup(api, timeout=0.001).with_current({}, "aws-p5") is None
-                assert list(await TopologyLookup(api).with_current({}, "aws-p5") or ()) == ["aws-p5"]
+                assert await with_current_topology(api, {}, "aws-p5", 0.001) is None
+                assert list(await with_current_topology(api, {}, "aws-p5") or ()) == ["aws-p5"]
             async with Api(connection, tries=1) as api:
-                assert await TopologyLookup(api).with_current({}, "aws-p5") is None
+                assert await with_current_topology(api, {}, "aws-p5") is None
 
         asyncio.run(play())
 
