@@ -1,7 +1,7 @@
 """Builds one JSON value from the events of one YAML node (IN-001, IN-006, IN-012).
 
 Rules for this file: no recursion. A flaw is recorded and building continues, so that one pass finds every flaw of an
-object. `NodeBuilder.node` is the hot loop of every YAML load; rare cases are separate methods.
+object. `NodeBuilder._collection` is the hot loop of every YAML load; rare cases are separate methods.
 """
 
 from typing import Any, NamedTuple, TypeAlias
@@ -78,9 +78,7 @@ class NodeBuilder:
         if event.anchor is not None:
             self._anchors[event.anchor] = INCOMPLETE
 
-    def node(  # noqa: C901, PLR0912, PLR0915 - one loop, for speed; what is rare is called from it
-        self, event: NodeEvent, prefix: str
-    ) -> JsonValue:
+    def node(self, event: NodeEvent, prefix: str) -> JsonValue:
         """Build the node that begins with ``event``; flaws are recorded with paths under ``prefix``.
 
         Raises:
@@ -88,53 +86,51 @@ class NodeBuilder:
             Unreadable: from the stream, or the nesting is too deep to be skipped.
         """
         if not isinstance(event, CollectionStartEvent):
-            return self._leaf(event, prefix)
+            return self._leaf(event, (prefix, [], None, True, ""))
+        outer, self._merged = self._merged, {}  # merged keys are remembered only within their mapping
+        self.begin(event)
+        value, end = self._collection(event, prefix)
+        self._merged = outer
+        if end is not None and end.end_mark.index - index_of(event) > MAX_CHARACTERS:
+            self.flaw(event, prefix, f"an object of at most {MAX_CHARACTERS:,} characters", "more")
+        if event.anchor is not None:
+            self._anchors[event.anchor] = value
+        return value
+
+    def _collection(self, event: CollectionStartEvent, prefix: str) -> tuple[JsonValue, Any]:  # noqa: C901, PLR0912 - one loop, for speed; what is rare is called from it
+        """Build a mapping or a sequence; return it and its last event, None for one that is too large (IN-012)."""
         get, scalars, anchors = self.get, self._scalars, self._anchors
         frames: list[_Frame] = []
         is_mapping = type(event) is MappingStartEvent
         current: Any = {} if is_mapping else []
         key, has_key, value = "", False, None
         deepest = MAX_DEPTH - (2 if prefix else 1)  # this collection counts as a level, and so does the one around it
-        outer, self._merged = self._merged, {}  # merged keys are remembered only within their mapping
-        self.begin(event)
         for _ in range(MAX_NODES):
             inner: Any = get()
             event_type = type(inner)
-            if event_type is ScalarEvent:
-                if inner.implicit[0]:
-                    try:
-                        value = scalars[inner.value]
-                    except InvalidScalar as refused:
-                        spot = (prefix, frames, current, is_mapping, key)
-                        value = self._refuse(inner, spot, refused) if has_key or not is_mapping else None
-                elif inner.tag is None:
-                    value = inner.value
-                else:
-                    value = self._tagged(inner, (prefix, frames, current, is_mapping, key))
+            if event_type is ScalarEvent and inner.tag is None and inner.anchor is None:
+                try:
+                    value = scalars[inner.value] if inner.implicit[0] else inner.value
+                except InvalidScalar:
+                    value = self._leaf(
+                        inner, (prefix, frames, current, is_mapping, key), is_key=is_mapping and not has_key
+                    )
+            elif (event_type is MappingStartEvent or event_type is SequenceStartEvent) and len(frames) < deepest:
+                frames.append((current, is_mapping, key, has_key, inner.anchor))
                 if inner.anchor is not None:
-                    anchors[inner.anchor] = value
-            elif event_type is MappingStartEvent or event_type is SequenceStartEvent:
-                if len(frames) < deepest:
-                    frames.append((current, is_mapping, key, has_key, inner.anchor))
-                    is_mapping, has_key = event_type is MappingStartEvent, False
-                    current = {} if is_mapping else []
-                    if inner.anchor is not None:
-                        anchors[inner.anchor] = INCOMPLETE
-                    continue
-                self.flaw(
-                    inner, _path((prefix, frames, current, is_mapping, key)), f"at most {MAX_DEPTH} levels", "more"
-                )
-                skip(get, 1)
-                value = None
+                    anchors[inner.anchor] = INCOMPLETE
+                is_mapping, has_key = event_type is MappingStartEvent, False
+                current = {} if is_mapping else []
+                continue
             elif event_type is MappingEndEvent or event_type is SequenceEndEvent:
-                value = current
                 if not frames:
-                    break
+                    return current, inner
+                value = current
                 current, is_mapping, key, has_key, anchor = frames.pop()
                 if anchor is not None:
                     anchors[anchor] = value
             else:
-                value = self._alias(inner, (prefix, frames, current, is_mapping, key))
+                value = self._leaf(inner, (prefix, frames, current, is_mapping, key), is_key=is_mapping and not has_key)
             if not is_mapping:
                 current.append(value)
             elif not has_key:
@@ -147,16 +143,9 @@ class NodeBuilder:
                     current[key] = value
                 else:
                     self.merge(inner, value, current, (prefix, frames, current, is_mapping, key))
-        else:
-            self.flaw(event, prefix, f"at most {MAX_NODES:,} values in one object", "more")
-            skip(get, len(frames) + 1)
-            value = None
-        self._merged = outer
-        if value is not None and inner.end_mark.index - index_of(event) > MAX_CHARACTERS:
-            self.flaw(event, prefix, f"an object of at most {MAX_CHARACTERS:,} characters", "more")
-        if event.anchor is not None:
-            anchors[event.anchor] = value
-        return value
+        self.flaw(event, prefix, f"at most {MAX_NODES:,} values in one object", "more")
+        skip(get, len(frames) + 1)
+        return None, None
 
     def root_key(self, event: NodeEvent, root: dict[str, Any]) -> str:
         """Return the next key of a mapping that the caller iterates."""
@@ -193,32 +182,30 @@ class NodeBuilder:
         merged.update(key for key in entries if key not in mapping)
         mapping.update(entries)
 
-    def _leaf(self, event: NodeEvent, prefix: str) -> JsonValue:
-        """Build a scalar or an alias outside a collection."""
-        spot: _Spot = (prefix, [], None, True, "")
+    def _leaf(self, event: NodeEvent, spot: _Spot, *, is_key: bool = False) -> JsonValue:
+        """Build a scalar or an alias, or skip a collection that is nested too deeply (IN-012).
+
+        What is wrong with a plain key is left to `key`.
+        """
+        if isinstance(event, CollectionStartEvent):
+            self.flaw(event, _path(spot), f"at most {MAX_DEPTH} levels", "more")
+            skip(self.get, 1)
+            return None
         if not isinstance(event, ScalarEvent):
             return self._alias(event, spot)
         value: JsonValue = event.value
-        if event.implicit[0]:
-            try:
+        try:
+            if event.implicit[0]:
                 value = self._scalars[value]
-            except InvalidScalar as refused:
-                value = self._refuse(event, spot, refused)
-        elif event.tag is not None:
-            value = self._tagged(event, spot)
+            elif event.tag is not None:
+                value = tagged_value(str(event.tag), value)
+        except InvalidScalar as refused:
+            value = None
+            if not is_key or not event.implicit[0]:
+                self.flaw(event, _path(spot), refused.expected, refused.got or shown(event.value))
         if event.anchor is not None:
             self._anchors[event.anchor] = value
         return value
-
-    def _tagged(self, event: ScalarEvent, spot: _Spot) -> JsonValue:
-        try:
-            return tagged_value(str(event.tag), event.value)
-        except InvalidScalar as refused:
-            return self._refuse(event, spot, refused)
-
-    def _refuse(self, event: ScalarEvent, spot: _Spot, refused: InvalidScalar) -> JsonValue:
-        self.flaw(event, _path(spot), refused.expected, refused.got or shown(event.value))
-        return None
 
     def _alias(self, event: NodeEvent, spot: _Spot) -> JsonValue:
         try:
