@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
@@ -43,31 +43,25 @@ from grove_shell.views.formatting import plural
 Deciding: TypeAlias = Callable[[Observation, RuleSet], Plan]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApplyOptions:
-    """The options; see ``grove apply --help``."""
-
-    path: str
-    kubeconfig: str | None = None
-    context: str | None = None
-    dry_run: bool = False
-
-
-def apply(options: ApplyOptions, decide: Deciding = reconcile_root) -> int:
-    """Compare the plan with one made now, and execute its first round; return the exit code (CL-001).
+def apply(
+    path: str,
+    kubeconfig: str | None = None,
+    context: str | None = None,
+    *,
+    dry_run: bool = False,
+    decide: Deciding = reconcile_root,
+) -> int:
+    """Compare a saved plan with one made now, and execute its first round; return the exit code (CL-001).
 
     Args:
-        options: the options.
         decide: makes a plan; it is checked against the laws of planning before anything is written (OP-025).
     """
     try:
-        document = _read(options.path)
+        document = _read(path)
         spaces = {forecast.root.namespace for forecast in document.forecasts}
         everywhere = len(spaces) > 1 or EVERYWHERE in spaces  # the users of a topology may be in any namespace
         namespace = None if everywhere else next(iter(spaces), None)
-        live = LiveCluster(
-            kubeconfig=options.kubeconfig, context=options.context, namespace=namespace, everywhere=everywhere
-        )
+        live = LiveCluster(kubeconfig=kubeconfig, context=context, namespace=namespace, everywhere=everywhere)
         found = collect(live)
         steps, stale = _compared(document, found, decide)
         if stale:
@@ -77,7 +71,7 @@ def apply(options: ApplyOptions, decide: Deciding = reconcile_root) -> int:
                 page.add(f"  {line}")
             print_error(page)
             return STALE
-        if options.dry_run:
+        if dry_run:
             write_stdout(f"still the plan: {plural(len(steps), 'write')}\n")
             return DONE
         return _print_attempts(asyncio.run(_act(live, found, steps)), steps)

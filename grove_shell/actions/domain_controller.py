@@ -1,7 +1,7 @@
 """``grove domain-controller``: check access to the cluster, run."""
 
-from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from grove_shell.actions.run_process import run_process
 from grove_shell.client.api import Api, Unreachable
@@ -12,28 +12,18 @@ from grove_shell.domain_daemon.daemon_log import DaemonLog
 from grove_shell.domain_daemon.kinds import DOMAINS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DomainControllerOptions:
-    """Options of ``grove domain-controller``."""
-
-    namespace: str = ""
-    pods_namespace: str = ""
-    cleanup: timedelta
-    kubeconfig: str | None = None
-    context: str | None = None
-    log: str = "text"
+def run_domain_controller(kubeconfig: str | None, context: str | None, **options: Any) -> int:  # noqa: ANN401 - as _run has them
+    """Run until a signal; return the exit code (CL-001). Options are those of ``grove domain-controller``."""
+    return run_process(_run(kubeconfig, context, **options))
 
 
-def run_domain_controller(options: DomainControllerOptions) -> int:
-    """Run until a signal; return the exit code (CL-001)."""
-    return run_process(_run(options))
-
-
-async def _run(options: DomainControllerOptions) -> int:
-    connection = await connect(options.kubeconfig, options.context)
+async def _run(
+    kubeconfig: str | None, context: str | None, *, namespace: str, pods_namespace: str, cleanup: timedelta, log: str
+) -> int:
+    connection = await connect(kubeconfig, context)
     async with Api(connection) as api:
         try:
-            response = await api.request("GET", DOMAINS.path(options.namespace), query={"limit": "1"})
+            response = await api.request("GET", DOMAINS.path(namespace), query={"limit": "1"})
         except Unreachable as fault:
             raise NoAccess(advice_on(fault)) from fault
     if not response.ok:
@@ -42,9 +32,9 @@ async def _run(options: DomainControllerOptions) -> int:
         raise NoAccess(f"{connection.server}: {error}{hint}")
     process = DomainControllerProcess(
         connection=connection,
-        log=DaemonLog(as_json=options.log == "json"),
-        namespace=options.namespace,
-        pods_namespace=options.pods_namespace,
-        cleanup_interval=options.cleanup,
+        log=DaemonLog(as_json=log == "json"),
+        namespace=namespace,
+        pods_namespace=pods_namespace,
+        cleanup_interval=cleanup,
     )
     return await process.run()

@@ -1,11 +1,10 @@
 """``grove operator``: reads the configuration, connects to the cluster, and runs."""
 
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from grove_core.areas.mnnvl.admit import objection_to_start
-from grove_core.version import IMAGE
 from grove_shell.actions.configuration import configuration
 from grove_shell.actions.run_process import run_process
 from grove_shell.client.api import Api, Unreachable
@@ -20,42 +19,38 @@ from grove_shell.settings.operator import OperatorSettings, settings_of
 from grove_shell.views.problems_page import NOTHING_STARTED, problems_page
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperatorOptions:
-    """The options; see ``grove operator --help``."""
-
-    kubeconfig: str | None = None
-    context: str | None = None
-    namespace: str = ""
-    config: str | None = None
-    observe: bool = False
-    own_image: str = IMAGE
-    decision_log: str | None = None
-
-
-def run_operator(options: OperatorOptions) -> int:
-    """Run until it is stopped; return the exit code (CL-001)."""
-    settings, faults = configuration(options.config, settings_of)
+def run_operator(config: str | None, decision_log: str | None, **options: Any) -> int:  # noqa: ANN401 - as _run has them
+    """Run until it is stopped; return the exit code (CL-001). Options are those of ``grove operator``."""
+    settings, faults = configuration(config, settings_of)
     if faults:
         print_error(problems_page(faults, NOTHING_STARTED))
         return ERROR
     with ExitStack() as stack:
         decisions = None
-        if options.decision_log is not None:
+        if decision_log is not None:
             try:
-                decisions = stack.enter_context(log_at(Path(options.decision_log)))
+                decisions = stack.enter_context(log_at(Path(decision_log)))
             except (OSError, NotADecisionLog) as fault:
                 words = fault.strerror if isinstance(fault, OSError) else "it is there, and is no decision log"
-                print_error(f"{options.decision_log}: {words}; try another --decision-log")
+                print_error(f"{decision_log}: {words}; try another --decision-log")
                 return ERROR
-        return run_process(_run(options, settings, decisions))
+        return run_process(_run(settings, decisions, **options))
 
 
-async def _run(options: OperatorOptions, settings: OperatorSettings, decisions: DecisionLog | None) -> int:
-    connection = await connect(options.kubeconfig, options.context)
+async def _run(
+    settings: OperatorSettings,
+    decisions: DecisionLog | None,
+    *,
+    kubeconfig: str | None,
+    context: str | None,
+    namespace: str,
+    observe: bool,
+    own_image: str,
+) -> int:
+    connection = await connect(kubeconfig, context)
     async with Api(connection, timeout=settings.client.timeout) as api:
         try:
-            await check_connection(api, options.namespace)
+            await check_connection(api, namespace)
         except NoAccess as fault:
             taken = () if isinstance(fault.__cause__, Unreachable) else await taken_names(api)
             raise NoAccess("; ".join((str(fault), *(clash.sentence for clash in taken)))) from fault
@@ -67,9 +62,9 @@ async def _run(options: OperatorOptions, settings: OperatorSettings, decisions: 
         connection=connection,
         settings=settings,
         served=served,
-        namespace=options.namespace,
+        namespace=namespace,
         own_namespace=connection.namespace,
-        observe_only=options.observe,
-        own_image=options.own_image,
+        observe_only=observe,
+        own_image=own_image,
         decisions=decisions,
     ).run()

@@ -1,7 +1,6 @@
 """``grove replay``: compute the plans of a decision log again and compare them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -24,36 +23,23 @@ from grove_shell.views.renderers import RENDERERS
 from grove_shell.views.replay_page import ChangedDecision, ReplayReport, RuleSetDifference, replay_page
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplayOptions:
-    """What the user asked for; see ``grove replay --help``."""
-
-    log: str
-    rules: str | None = None
-    output: str = "human"
-    detailed_exitcode: bool = False
-    verbose: bool = False
-
-
-def replay(options: ReplayOptions) -> int:
+def replay(log: str, rules: str | None, output: str, *, detailed_exitcode: bool, verbose: bool) -> int:
     """Replay and print; returns the exit code (CL-001). Nothing is decided of a log that is not whole (RP-004)."""
     try:
-        read = _reader(options.log)
+        read = _reader(log)
         count = sum(1 for _ in recorded_decisions(read()))
         with count_bar(count, "looks") as advance:
-            replayed = _replayed(recorded_decisions(read()), options, advance)
+            replayed = _replayed(recorded_decisions(read()), rules, advance)
     except OSError as fault:
-        print_error(f"{options.log}: {fault.strerror}")
+        print_error(f"{log}: {fault.strerror}")
         return ERROR
     except BrokenLog as broken:
         flaw = broken.flaw
-        return _refused(Fault(file=options.log, line=flaw.line or None, expected=flaw.expected, got=flaw.got))
-    RENDERERS[options.output].show(
-        page=lambda: replay_page(replayed, full=options.verbose), document=lambda: _as_json(replayed)
-    )
+        return _refused(Fault(file=log, line=flaw.line or None, expected=flaw.expected, got=flaw.got))
+    RENDERERS[output].show(page=lambda: replay_page(replayed, full=verbose), document=lambda: _as_json(replayed))
     if replayed.changed:
         return FAIL_ON
-    return CHANGES if options.detailed_exitcode and replayed.rule_differences else DONE
+    return CHANGES if detailed_exitcode and replayed.rule_differences else DONE
 
 
 def _reader(path: str) -> Callable[[], Iterable[bytes]]:
@@ -75,7 +61,7 @@ def _refused(fault: Fault) -> int:
     return ERROR
 
 
-def _replayed(looks: Iterable[RecordedDecision], options: ReplayOptions, advance: Callable[[], None]) -> ReplayReport:
+def _replayed(looks: Iterable[RecordedDecision], other_rules: str | None, advance: Callable[[], None]) -> ReplayReport:
     """Decide every look again, by the rules of the log, and by others where they are asked for (RP-001, RP-005)."""
     count, roots, moments = 0, set[Ref](), list[datetime]()
     others: list[ChangedDecision] = []
@@ -88,8 +74,8 @@ def _replayed(looks: Iterable[RecordedDecision], options: ReplayOptions, advance
         again = plan_as_json(plan, now)
         if compact_json(again) != compact_json(look.plan):
             others.append(ChangedDecision(look.line, look.name, now, tuple(_where(look.plan, again))))
-        if options.rules is not None:
-            forecast = forecast_of(reconcile(look.snapshot, rule_set(options.rules)), now)
+        if other_rules is not None:
+            forecast = forecast_of(reconcile(look.snapshot, rule_set(other_rules)), now)
             found = compare(forecast_of(plan, now), forecast)
             if not found.is_same:
                 parted.append(RuleSetDifference(look.line, look.name, look.rules, now, found))
@@ -106,7 +92,7 @@ def _replayed(looks: Iterable[RecordedDecision], options: ReplayOptions, advance
         last=moments[-1] if moments else None,
         versions=tuple(versions),
         rules=tuple(rules),
-        other_rules=options.rules,
+        other_rules=other_rules,
         changed=tuple(others),
         rule_differences=tuple(parted),
     )

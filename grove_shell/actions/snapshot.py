@@ -1,7 +1,6 @@
 """``grove snapshot``: writes the objects of a cluster into one file."""
 
 import os
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,32 +19,22 @@ from grove_shell.views.renderers import SERIALIZERS
 _SALT: int = 16
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SnapshotOptions:
-    """The options; see ``grove snapshot --help``."""
-
-    live: LiveCluster
-    out: str | None = None
-    output: str = "json"
-    whole: bool = False
-
-
-def take_snapshot(options: SnapshotOptions) -> int:
+def take_snapshot(live: LiveCluster, out: str | None, output: str, *, whole: bool) -> int:
     """List, redact and write the objects; return the exit code (CL-001). The file is written whole or not at all."""
     try:
-        found = collect(options.live)
+        found = collect(live)
     except ClusterUnavailable as fault:
         print_error(fault)
         return ERROR
-    items = [*found.items] if options.whole else Redaction(os.urandom(_SALT)).of(found.items)
+    items = [*found.items] if whole else Redaction(os.urandom(_SALT)).of(found.items)
     first = header_item(found, datetime.now(UTC))
     captured = {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": [first, *items]}
-    text = SERIALIZERS[options.output].document(captured)
-    if options.out is None:
+    text = SERIALIZERS[output].document(captured)
+    if out is None:
         write_stdout(text)
     else:
-        _write(Path(options.out), text)
-    print_error(_summary(items, found.origin, options.out))
+        _write(Path(out), text)
+    print_error(_summary(items, found.origin, out))
     for one in found.items:
         for field in cut_fields(one):
             print_error(f"not read whole: {display_name(one)}: {field}: {TOO_DEEP}")

@@ -1,6 +1,6 @@
 """``grove webhooks``: read the configuration, connect to the cluster, serve."""
 
-from dataclasses import dataclass
+from typing import Any
 
 from grove_core.resources.configuration import NOT_DISCOVERED, MnnvlMode
 from grove_shell.actions.configuration import configuration
@@ -15,29 +15,25 @@ from grove_shell.views.problems_page import NOTHING_STARTED, problems_page
 from grove_shell.webhooks.process import WebhookProcess
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WebhookOptions:
-    """What the user asked for; see ``grove webhooks --help``."""
-
-    kubeconfig: str | None = None
-    context: str | None = None
-    namespace: str | None = None
-    watch_namespace: str = ""
-    config: str | None = None
-    url_host: str = ""
-
-
-def serve(options: WebhookOptions) -> int:
-    """Run until a signal; return the exit code (CL-001)."""
-    settings, faults = configuration(options.config, settings_of)
+def serve(config: str | None, **options: Any) -> int:  # noqa: ANN401 - as _run has them
+    """Run until a signal; return the exit code (CL-001). Options are those of ``grove webhooks``."""
+    settings, faults = configuration(config, settings_of)
     if faults:
         print_error(problems_page(faults, NOTHING_STARTED))
         return ERROR
-    return run_process(_run(options, settings))
+    return run_process(_run(settings, **options))
 
 
-async def _run(options: WebhookOptions, settings: WebhookSettings) -> int:
-    connection = await connect(options.kubeconfig, options.context)
+async def _run(
+    settings: WebhookSettings,
+    *,
+    kubeconfig: str | None,
+    context: str | None,
+    namespace: str | None,
+    watch_namespace: str,
+    url_host: str,
+) -> int:
+    connection = await connect(kubeconfig, context)
     served = NOT_DISCOVERED
     if settings.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         async with Api(connection) as api:
@@ -45,8 +41,8 @@ async def _run(options: WebhookOptions, settings: WebhookSettings) -> int:
     return await WebhookProcess(
         connection=connection,
         settings=settings,
-        namespace=options.namespace or connection.namespace,
-        watched=options.watch_namespace,
-        url_host=options.url_host,
+        namespace=namespace or connection.namespace,
+        watched=watch_namespace,
+        url_host=url_host,
         served=served,
     ).run()

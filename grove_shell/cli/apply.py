@@ -24,6 +24,6 @@ def command(**options: Any) -> int:
 
     Exit codes: 0 done, 1 a write was refused, 4 the plan is stale, 64 usage.
     """
-    from grove_shell.actions.apply import ApplyOptions, apply
+    from grove_shell.actions.apply import apply
 
-    return apply(ApplyOptions(**options))
+    return apply(**options)

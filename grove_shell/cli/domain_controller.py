@@ -40,6 +40,6 @@ def command(**options: Any) -> int:
 
     Exit codes: 0 stopped by a signal, 1 no access to the cluster, 64 usage.
     """
-    from grove_shell.actions.domain_controller import DomainControllerOptions, run_domain_controller
+    from grove_shell.actions.domain_controller import run_domain_controller
 
-    return run_domain_controller(DomainControllerOptions(**options))
+    return run_domain_controller(**options)

@@ -1,5 +1,7 @@
 """``grove operator``."""
 
+from typing import Any
+
 import click
 
 from grove_core.version import IMAGE
@@ -30,7 +32,7 @@ from grove_core.version import IMAGE
     type=click.Path(dir_okay=False, writable=True),
     help="File to append every snapshot, plan and result to, for grove replay.",
 )
-def command(**options: str | bool | None) -> int:
+def command(**options: Any) -> int:
     """Run the operator: follow a cluster and do what `grove plan --live` shows.
 
     Of several processes only the one that holds the Lease acts. Logs are lines of
@@ -45,6 +47,6 @@ def command(**options: str | bool | None) -> int:
 
     Exit codes: 0 stopped by a signal, 1 bad configuration or cluster not reachable, 64 usage, 75 the Lease was lost.
     """
-    from grove_shell.actions.operator import OperatorOptions, run_operator
+    from grove_shell.actions.operator import run_operator
 
-    return run_operator(OperatorOptions(**options))  # type: ignore[arg-type]  # click passes options by name
+    return run_operator(**options)

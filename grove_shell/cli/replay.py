@@ -29,6 +29,6 @@ def command(**options: Any) -> int:
     Exit codes: 0 same decisions, 1 bad input, 2 terminations differ under --rules (--detailed-exitcode), 3 decisions
     differ from the log, 64 usage.
     """
-    from grove_shell.actions.replay import ReplayOptions, replay
+    from grove_shell.actions.replay import replay
 
-    return replay(ReplayOptions(**options))
+    return replay(**options)

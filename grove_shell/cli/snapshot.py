@@ -35,9 +35,9 @@ def command(**options: Any) -> int:
     Exit codes: 0 done, 1 cluster not reachable, 64 usage.
     """
     from grove_shell.actions.command_input import LiveCluster
-    from grove_shell.actions.snapshot import SnapshotOptions, take_snapshot
+    from grove_shell.actions.snapshot import take_snapshot
 
     if options["everywhere"] and options["namespace"] is not None:
         raise click.UsageError("-A (all namespaces) and -n (one namespace) exclude each other")
     live = LiveCluster(**{name: options.pop(name) for name in ("kubeconfig", "context", "namespace", "everywhere")})
-    return take_snapshot(SnapshotOptions(live=live, **options))
+    return take_snapshot(live, **options)

@@ -1,5 +1,7 @@
 """``grove webhooks``."""
 
+from typing import Any
+
 import click
 
 
@@ -22,7 +24,7 @@ import click
 @click.option(
     "--url-host", default="", metavar="HOST", help="Host that the API server calls instead of the Service (for trials)."
 )
-def command(**options: str | None) -> int:
+def command(**options: Any) -> int:
     """Serve the admission webhooks: set defaults of PodCliqueSets, and refuse what `grove validate` refuses.
 
     With topologyAwareScheduling.enabled also for ClusterTopologies, unless --watch-namespace is given.
@@ -43,6 +45,6 @@ def command(**options: str | None) -> int:
 
     Exit codes: 0 stopped by a signal, 1 bad configuration or cluster not reachable, 64 usage.
     """
-    from grove_shell.actions.webhooks import WebhookOptions, serve
+    from grove_shell.actions.webhooks import serve
 
-    return serve(WebhookOptions(**options))  # type: ignore[arg-type]  # click passes options by name
+    return serve(**options)

@@ -17,7 +17,7 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MANAGED_BY
 from grove_core.resources.labels import GROUP_REPLICA, SET
 from grove_core.rule_sets.rule_set import RuleSet
-from grove_shell.actions.apply import ApplyOptions, apply
+from grove_shell.actions.apply import apply
 from grove_shell.apply.planned_round import reconcile_root
 from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.cluster_cache import ClusterCache
@@ -87,13 +87,13 @@ def test_op053_what_may_not_be_listed_is_not_asked_for_twice(
     assert sum("/podcliques?" in one for one in server.asked) == 2
 
 
-def saved(server: ListingServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> ApplyOptions:
+def saved(server: ListingServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> tuple[str, str]:
     """A plan that was reviewed, and ends gangs."""
     path = tmp_path / "plan.json"
     found = planned(server, tmp_path, capsys, "--out", str(path))
     steps = [step for plan in found["plans"] for step in plan["rounds"][0]["steps"]]
     assert any(step["action"] == "delete" for step in steps)
-    return ApplyOptions(path=str(path), kubeconfig=str(tmp_path / "kubeconfig"))
+    return str(path), str(tmp_path / "kubeconfig")
 
 
 @pytest.mark.req("OP-052")
@@ -106,7 +106,7 @@ def test_op053_a_gang_that_serves_without_labels_is_not_ended(
         if item["kind"] == "Pod":
             item["status"] |= {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
     lose_labels(server, MANAGED_BY)
-    assert apply(options) == 4
+    assert apply(*options) == 4
     assert "was Delete" in capsys.readouterr().err
     assert server.writes == []
 
@@ -129,7 +129,7 @@ def test_op025_what_breaks_a_law_is_told_and_not_begun(
         return replace(plan, steps=tuple(steps))
 
     options = saved(server, tmp_path, capsys)
-    assert apply(options, decide) == 1
+    assert apply(*options, decide=decide) == 1
     said = capsys.readouterr().err
     assert "a plan made now breaks laws of planning" in said
     assert aimed
