@@ -35,7 +35,6 @@ def write_line(out: TextIO | None, line: str) -> None:
 
     Args:
         out: the stream; None where the process was started with standard error closed.
-        line: without its newline.
     """
     if out is not None:
         with suppress(OSError):

@@ -73,7 +73,6 @@ def print_page_to(page: Page, out: TextIO | None) -> None:
     """Print a page on a stream, with colours as ``print_page`` uses them.
 
     Args:
-        page: the page.
         out: the stream; None where the process was started with it closed, and then nothing is printed.
     """
     if out is None:

@@ -19,7 +19,6 @@ async def until_stopped(
 
     Args:
         stop: set by SIGTERM and SIGINT, too.
-        work: what runs.
         finish: an orderly end, awaited before the rest is cancelled.
 
     Raises:

@@ -58,7 +58,6 @@ def selected_sets(cluster: Cluster, names: Collection[str], namespace: str | Non
     """Yield the selected sets, sorted by namespace and name.
 
     Args:
-        cluster: all sets.
         names: ``set`` or ``namespace/set``; empty for all.
         namespace: only sets of this namespace; None for all.
     """
@@ -69,13 +68,7 @@ def selected_sets(cluster: Cluster, names: Collection[str], namespace: str | Non
 
 
 def missing_sets(cluster: Cluster, names: Collection[str], namespace: str | None = None) -> str:
-    """Return the selected names that are not there, with similar names (CL-009); empty where nothing is missing.
-
-    Args:
-        cluster: all sets.
-        names: ``set`` or ``namespace/set``.
-        namespace: only sets of this namespace; None for all.
-    """
+    """Return the selected names that are not there, with similar names (CL-009); empty where nothing is missing."""
     present = [*selected_sets(cluster, (), namespace)]
     if namespace is not None and not present and not names:
         meant = most_similar(namespace, {root.ref.namespace for root in cluster.sets})
@@ -128,12 +121,7 @@ class CommandInput:
     rules: str | None
 
     def snapshots(self, namespace: str | None, names: tuple[str, ...] = ()) -> Iterator[Snapshot]:
-        """Yield a snapshot of each selected PodCliqueSet, sorted by namespace and name.
-
-        Args:
-            namespace: only sets of this namespace; None for all.
-            names: ``set`` or ``namespace/set``; empty for all.
-        """
+        """Yield a snapshot of each selected PodCliqueSet, sorted by namespace and name."""
         for root in selected_sets(self.loaded.cluster, names, namespace):
             yield self.loaded.cluster.snapshot_of(root, self.now, self.attempts)
 

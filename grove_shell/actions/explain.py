@@ -40,10 +40,6 @@ def explain(source: InputSource, target: str, *, output: str, rules: str | None,
     """Explain and print. Returns the exit code (CL-001).
 
     Args:
-        source: the input.
-        target: ``KIND/NAME``.
-        output: the value of ``-o``.
-        rules: the value of ``--rules``; None where it is not given.
         why_not: ``terminate`` to show only why nothing is terminated; None for everything.
     """
     kind, slash, name = target.partition("/")

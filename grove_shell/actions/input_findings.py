@@ -38,9 +38,6 @@ def with_input_findings(
     """Return the findings of a plan, with those on misplaced pods (TP-131) and on a newer release (GF-134).
 
     Args:
-        findings: those of the plan.
-        snapshot: the snapshot that was planned.
-        nodes: the nodes that the input holds.
         shown: the operator that the input shows; None where there is nothing to recognise one by.
     """
     more = [*findings_of_misplacement(snapshot, nodes)] if nodes else []
@@ -54,10 +51,6 @@ def with_input_findings(
 
 def sets_with_unknown_nodes(snapshots: Iterable[Snapshot], nodes: NodeLabels) -> tuple[str, ...]:
     """Return the sets whose required topology constraints cannot be checked, because a node is unknown (TP-131).
-
-    Args:
-        snapshots: one for each set.
-        nodes: the nodes that the input holds.
 
     Returns:
         ``namespace/name`` of each.

@@ -169,8 +169,6 @@ async def _listed(
     """List the objects of a kind that concern Grove.
 
     Args:
-        api, kind, namespace: what to list.
-        count: called with each object.
         whole: whether to list without a label selector, and keep pods by their owner.
     """
     found: list[Json] = []

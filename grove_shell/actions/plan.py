@@ -156,7 +156,6 @@ def fail_on_classes(planned: Sequence[Forecast], until: datetime | None = None) 
     """Return the ``--fail-on`` classes that any round of the forecasts contains (CL-002).
 
     Args:
-        planned: the forecasts.
         until: the end of the forecast time; None without ``--until``. A termination whose delay ends by then counts
             where the steps that would avert it are not predicted (GF-133).
     """

@@ -26,7 +26,6 @@ def choose_rule_set(
     Args:
         option: the value of ``--rules``; None or ``auto`` where none is named.
         configured: the rule set that the file of ``--config`` names; None where it names none.
-        cluster: the objects to recognise an operator by; None where there are none.
         newer: marks of a newer release that are in the input and not in the cluster.
     """
     shown = recognised(cluster, newer) if cluster is not None else None

@@ -47,15 +47,7 @@ from grove_shell.views.topology_page import TopologyImpact, topology_impact_page
 def check_topologies(
     sets: tuple[str, ...], filenames: tuple[str, ...], config: str | None, output: str, *, verbose: bool
 ) -> int:
-    """Check and print. Returns the exit code (CL-001, TP-111).
-
-    Args:
-        sets: ``set`` or ``namespace/set``; empty for all.
-        filenames: files, folders or ``-``.
-        config: the operator's configuration file; None without one.
-        output: the value of ``-o``.
-        verbose: print the placement that was found, node by node.
-    """
+    """Check and print. Returns the exit code (CL-001, TP-111)."""
     found = read_topology_input(InputSource(filenames=filenames, config=config), NOTHING_DECIDED)
     if found is None or not found.usable:
         return ERROR
@@ -102,7 +94,6 @@ def read_topology_input(source: InputSource, unused: str | None = None) -> Topol
     Manifests are not refused for their topology constraints, which are the subject of these commands.
 
     Args:
-        source: the input.
         unused: the last line of the report where nothing is decided; None to advise ``--keep-going``.
     """
     configured = read_configuration(source.config)
@@ -160,10 +151,7 @@ def impact_of_topology(source: InputSource, name: str, changed: str | None, outp
     """Decide on a change or a deletion and print the affected sets. Returns the exit code (CL-001, TP-123).
 
     Args:
-        source: the input.
-        name: the topology.
         changed: file with the changed topology; None for its deletion.
-        output: the value of ``-o``.
     """
     found = read_topology_input(source)
     if found is None or not found.usable:
@@ -210,8 +198,6 @@ def _around(one: TopologyUsage, cluster: Cluster, *, by_placed: bool = False) ->
     """Return what admission would know of the users of a topology.
 
     Args:
-        one: the topology with its users.
-        cluster: all objects.
         by_placed: whether admission needs to know the placed pods of each user. Without, it needs the users alone;
             where not all that it needs is in the input, the view holds no users.
     """

@@ -139,7 +139,6 @@ def _around(before: _Given, given: _Given, kept: list[dict[str, Any]]) -> Topolo
     """Return the topologies, their users and the bound pods of the cluster as it will be, with earlier and new objects.
 
     Args:
-        before, given: both inputs.
         kept: sets that none of the new ones replaces.
     """
     topologies = (*before.bindings, *given.bindings, *before.topologies, *given.topologies)

@@ -36,7 +36,6 @@ def json_items(stream: Utf8Stream, file: str, faults: list[Fault]) -> Iterator[I
 
     Args:
         stream: read to its end, in chunks, as the objects are asked for.
-        file: name for items and faults.
         faults: problems are appended here; a syntax error ends the text (IN-014).
 
     Raises:

@@ -99,11 +99,8 @@ def admit_manifest(
     """Return a manifest as it would be stored; None if admission refuses it, with a fault for each objection (IN-039).
 
     Args:
-        item: holds the manifest.
         running: the set of that name as a cluster has it, if it is an edit (IN-041).
-        context: what it is judged by besides itself.
         note: called with item, field path, expectation and value of each fault.
-        warn: called with each warning of admission.
     """
     from grove_core.admit import admit  # noqa: PLC0415 - see above
     from grove_core.areas.workload.admission.defaults import with_defaults  # noqa: PLC0415 - see above
@@ -130,10 +127,7 @@ def lacks_claim_templates(
     """Return whether the set shares claims without a template, inline or in the input; each is a fault (IN-039).
 
     Args:
-        item: where the manifest stands.
-        manifest: with its defaults.
         templates: namespaces and names of the ResourceClaimTemplates in the input.
-        note: called with each fault.
     """
     root = podcliqueset_of(manifest)
     template = root.spec.template

@@ -62,9 +62,6 @@ class ForeignObjects:
         """Add an object if its cluster is complete and has no owner of it; return whether it was added (IN-033).
 
         Args:
-            item: the object.
-            address: its kind, namespace and name.
-            controller: its owner, which is not in the input.
             complete: kinds that the cluster listed completely, with their namespace.
         """
         if item.file not in self.sources or not all(
@@ -109,8 +106,6 @@ class OwnerCheck:
         """Begin after the whole input was read.
 
         Args:
-            found: the objects; faults are added there.
-            foreign: gets the objects that belong to no set.
             complete: kinds that a cluster listed completely, with their namespace.
         """
         self._found = found
@@ -140,7 +135,6 @@ class OwnerCheck:
         """Return whether the owner of an object is known; a missing owner is a fault (IN-033).
 
         Args:
-            resource: a scaling group or a clique.
             missed: kinds that were not collected before this check.
         """
         found, namespace = self._found, resource.ref.namespace

@@ -32,7 +32,6 @@ def yaml_items(stream: Utf8Stream, file: str, faults: list[Fault], *, pure: bool
 
     Args:
         stream: read to its end, in chunks, as the objects are asked for.
-        file: name for items and faults.
         faults: problems are appended here; a syntax error ends the text (IN-014).
         pure: use the Python parser even if libyaml is installed.
 

@@ -42,7 +42,6 @@ class DecisionLogRecorder(RoundListener):
         """Begin with a head; rules and namespace are those of the operator.
 
         Args:
-            log: to go on with.
             say: takes a level, a message and fields.
         """
         self._out, self._chain = log

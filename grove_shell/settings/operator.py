@@ -87,9 +87,5 @@ class OperatorSettings(StrictModel):
 
 
 def settings_of(raw: Mapping[str, Any]) -> tuple[OperatorSettings, tuple[Problem, ...]]:
-    """Return the configuration and its problems; with problems, the defaults.
-
-    Args:
-        raw: content of the file.
-    """
+    """Return the configuration and its problems; with problems, the defaults."""
     return read_strictly(OperatorSettings, raw, OperatorSettings)

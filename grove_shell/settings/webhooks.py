@@ -87,9 +87,5 @@ class WebhookSettings(StrictModel):
 
 
 def settings_of(raw: Mapping[str, Any]) -> tuple[WebhookSettings, tuple[Problem, ...]]:
-    """Return the configuration and its problems; with problems, the defaults.
-
-    Args:
-        raw: content of the file.
-    """
+    """Return the configuration and its problems; with problems, the defaults."""
     return read_strictly(WebhookSettings, raw, WebhookSettings)

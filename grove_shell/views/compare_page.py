@@ -136,15 +136,7 @@ def _set(page: Page, found: Comparison, report: ComparisonReport, *, full: bool)
 
 
 def add_differences(page: Page, found: Comparison, rules: tuple[str, str], now: datetime, *, full: bool) -> None:
-    """Add every replica of a set that two rule sets treat differently.
-
-    Args:
-        page: the page to add to.
-        found: the comparison of the set.
-        rules: names of the two rule sets.
-        now: the time of the decision.
-        full: whether to add every name and reason.
-    """
+    """Add every replica of a set that two rule sets treat differently."""
     for one in found.differences:
         _difference(page, one, rules, now, full=full)
     for subject, before, after in found.breaches if full else ():

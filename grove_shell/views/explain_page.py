@@ -52,8 +52,6 @@ def explain_page(inquiries: Iterable[ObjectExplanation], top: ExplainHeader, *, 
     """Return the page of some objects.
 
     Args:
-        inquiries: one for each object.
-        top: the first lines.
         only_guards: whether to show only why nothing is terminated (CL-015).
     """
     page = Page()

@@ -25,9 +25,6 @@ def add_headline(page: Page, document: PlanDocument, stories: Sequence[Explanati
     """Add the counts of all terminations and steps, terminations first, and below them the time and the rule set.
 
     Args:
-        page: the page to add to.
-        document: the plan.
-        stories: one for each forecast of the plan.
         nothing: why nothing was decided; empty where something was (CL-056).
     """
     now = document.as_of

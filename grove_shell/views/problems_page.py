@@ -33,7 +33,6 @@ def problems_page(faults: Sequence[Fault], closing: str) -> Page:
     """Return a page with one line for each problem: file, document, object and field path (IN-030).
 
     Args:
-        faults: the problems, in the order to print them.
         closing: the last line: what the command did despite them.
     """
     page = Page()

@@ -72,12 +72,7 @@ class Renderer:
     text: Callable[[Callable[[], Page], Callable[[], Any]], Page | str]
 
     def show(self, *, page: Callable[[], Page], document: Callable[[], Any]) -> None:
-        """Print a result on standard output.
-
-        Args:
-            page: makes the page; called only where this renderer uses it.
-            document: makes the JSON value; called only where this renderer uses it.
-        """
+        """Print a result on standard output."""
         found = self.text(page, document)
         if isinstance(found, Page):
             print_page(found)

@@ -116,8 +116,6 @@ def add_rounds(page: Page, forecast: Forecast, *, full: bool) -> None:
     """Add what each round does besides terminations, and what is still withheld after the last round (CL-010).
 
     Args:
-        page: the page to add to.
-        forecast: the rounds of one set.
         full: whether to add every line; else at most twenty.
     """
     rounds = forecast.rounds if full else rounds_before_repeats(forecast)
@@ -202,7 +200,6 @@ def add_gated_cliques(page: Page, gated: Iterable[tuple[Ref, tuple[tuple[Ref, st
     """Add the PodCliques whose pods stay gated; those with the same reasons share a line.
 
     Args:
-        page: the page to add to.
         gated: each clique with its reasons: the subject and the sentence of each, the clique's own first.
     """
     alike: dict[tuple[tuple[Ref, str], ...], list[str]] = {}

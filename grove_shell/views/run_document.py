@@ -61,11 +61,7 @@ def seeds_as_json(
     """Return the document of the runs of ``--seeds``.
 
     Args:
-        count: number of runs.
-        terminations: number of terminations in all runs.
         events: kind of event -> number of runs that had one.
-        first: seed of the first run.
-        broken: the last run, where it broke a promise.
     """
     return {
         "formatVersion": FORMAT_VERSION,

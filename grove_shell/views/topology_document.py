@@ -17,13 +17,7 @@ _THOUSAND = 1000
 
 
 def topology_list_as_json(survey: Iterable[TopologyUsage], without: int, unknown: Iterable[str] = ()) -> Json:
-    """Return the document of ``grove topology list``.
-
-    Args:
-        survey: every topology with its users.
-        without: the number of sets that use none.
-        unknown: kinds that were not collected.
-    """
+    """Return the document of ``grove topology list``."""
     return {
         "topologies": [_surveyed(one) for one in survey],
         "setsWithoutTopology": without,

@@ -88,9 +88,6 @@ def topology_list_page(
     """Return the page of ``grove topology list``: one line a set, one paragraph a topology (TP-121).
 
     Args:
-        survey: every topology with its users.
-        without: how many sets use none.
-        unknown: kinds that were not collected.
         is_unapplied: whether every set is a manifest that is in no cluster.
     """
     page, found = Page(), tuple(survey)
