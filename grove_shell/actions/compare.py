@@ -1,7 +1,7 @@
 """``grove compare``: decides about one cluster under two rule sets and prints where they differ."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -9,7 +9,7 @@ from grove_core.compare import Comparison, Termination, compare
 from grove_core.document.writing import reason_as_json, ref_as_json, rules_source_as_json
 from grove_core.kernel.times import format_time
 from grove_shell.actions.command_input import CommandInput, InputSource, missing_sets, read_input_or_report
-from grove_shell.actions.input_findings import nothing_judged_message, with_input_findings
+from grove_shell.actions.input_findings import forecasts_with_findings, nothing_judged_message
 from grove_shell.actions.plan import gap_names, time_after
 from grove_shell.actions.rule_set_choice import AUTO, choose_rule_set
 from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
@@ -50,10 +50,7 @@ def compare_rule_sets(source: InputSource, options: CompareOptions) -> int:
         print_error(f"both sides are '{names[0]}': {choices[0][1].because}; give --rules twice")
         return USAGE
     forecasts_by_rules = [
-        [
-            replace(forecast, findings=with_input_findings(forecast.findings, snapshot, {}, shown))
-            for forecast, snapshot in zip(forecasts(snapshots, rules, limit=None, until=until), snapshots, strict=True)
-        ]
+        forecasts_with_findings(snapshots, forecasts(snapshots, rules, limit=None, until=until), {}, shown)
         for rules, _, shown in choices
     ]
     found = tuple(compare(before, after) for before, after in zip(*forecasts_by_rules, strict=True))

@@ -1,6 +1,7 @@
 """What the input shows besides the plan: misplaced pods, an operator of a newer release, nothing to decide about."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from grove_core.areas.topology.wants import NodeLabels, findings_of_misplacement, has_unknown_node
 from grove_core.kernel.decisions import Finding
@@ -47,6 +48,16 @@ def with_input_findings(
     alike = [one for one in findings if (one.subject, one.question) == (newer.subject, newer.question)]
     because = (*newer.because, *(why for one in alike for why in one.because))
     return (*(one for one in findings if one not in alike), newer._replace(because=because), *more)
+
+
+def forecasts_with_findings(
+    snapshots: Sequence[Snapshot], planned: Iterable[Forecast], nodes: NodeLabels, shown: Recognition | None
+) -> tuple[Forecast, ...]:
+    """Return the forecasts of some snapshots with the findings of `with_input_findings`."""
+    return tuple(
+        replace(forecast, findings=with_input_findings(forecast.findings, snapshot, nodes, shown))
+        for forecast, snapshot in zip(planned, snapshots, strict=True)
+    )
 
 
 def sets_with_unknown_nodes(snapshots: Iterable[Snapshot], nodes: NodeLabels) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """``grove plan``: reads the input, forecasts the rounds, prints the plan and returns the exit code."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain
 from pathlib import Path
@@ -16,7 +16,7 @@ from grove_core.operator_recognition import Recognition
 from grove_core.plan.forecast import Forecast
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap
 from grove_shell.actions.command_input import CommandInput, InputSource, missing_sets, read_input_or_report
-from grove_shell.actions.input_findings import nothing_judged_message, sets_with_unknown_nodes, with_input_findings
+from grove_shell.actions.input_findings import forecasts_with_findings, nothing_judged_message, sets_with_unknown_nodes
 from grove_shell.actions.rule_set_choice import choose_rule_set
 from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.in_memory.forecasts import forecasts, topology_forecasts
@@ -56,12 +56,8 @@ def plan(source: InputSource, options: PlanOptions) -> int:
     rules, rules_from, recognition = choose_rule_set(
         options.rules, inputs.rules, inputs.loaded.cluster, inputs.loaded.newer
     )
-    nodes = inputs.loaded.nodes
-    planned = tuple(
-        replace(forecast, findings=with_input_findings(forecast.findings, snapshot, nodes, recognition))
-        for forecast, snapshot in zip(
-            forecasts(snapshots, rules, limit=options.rounds, until=until), snapshots, strict=True
-        )
+    planned = forecasts_with_findings(
+        snapshots, forecasts(snapshots, rules, limit=options.rounds, until=until), inputs.loaded.nodes, recognition
     )
     if source.namespace is None and not options.sets:
         planned += topology_forecasts(inputs.loaded.cluster, inputs.now, inputs.attempts)
@@ -73,20 +69,29 @@ def plan(source: InputSource, options: PlanOptions) -> int:
         configuration=inputs.loaded.cluster.configuration,
         rules_from=rules_from,
     )
-    if options.out is not None:
-        saved = json_document(document_as_json(document, decisions=options.decisions))
-        Path(options.out).write_text(saved, encoding="utf-8")
-    nothing = nothing_judged_message(inputs.loaded, planned)
     context = PlanContext(
         loaded=inputs.loaded,
-        nothing_judged=nothing,
-        sets_with_unknown_nodes=sets_with_unknown_nodes(snapshots, nodes),
+        nothing_judged=nothing_judged_message(inputs.loaded, planned),
+        sets_with_unknown_nodes=sets_with_unknown_nodes(snapshots, inputs.loaded.nodes),
         operator_note=operator_note(recognition, rules.name),
         newest_time=newest_transition_time(inputs.loaded.cluster),
         is_now_given=source.now is not None,
         verbose=options.verbose,
         decisions=options.decisions,
     )
+    _print(document, context, options)
+    if context.nothing_judged and not inputs.problems:
+        if not RENDERERS[options.output].shows_page:
+            print_error(context.nothing_judged)
+        return FAIL_ON
+    return _exit_code(inputs, options, planned, until)
+
+
+def _print(document: PlanDocument, context: PlanContext, options: PlanOptions) -> None:
+    """Print the page or the document of a plan, and write the file of ``--out``."""
+    if options.out is not None:
+        saved = json_document(document_as_json(document, decisions=options.decisions))
+        Path(options.out).write_text(saved, encoding="utf-8")
     renderer = RENDERERS[options.output]
     if not renderer.shows_page:
         print_error(notes_page(document, context))
@@ -94,11 +99,6 @@ def plan(source: InputSource, options: PlanOptions) -> int:
         page=lambda: plan_page(document, context),
         document=lambda: document_as_json(document, decisions=options.decisions),
     )
-    if nothing and not inputs.problems:
-        if not renderer.shows_page:
-            print_error(nothing)
-        return FAIL_ON
-    return _exit_code(inputs, options, planned, until)
 
 
 def gap_names(gaps: frozenset[Gap]) -> tuple[str, ...]:

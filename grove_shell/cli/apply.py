@@ -4,13 +4,12 @@ from typing import Any
 
 import click
 
+from grove_shell.cli.options import connection_options
+
 
 @click.command("apply")
 @click.argument("path", metavar="PLAN", type=click.Path(dir_okay=False))
-@click.option(
-    "--kubeconfig", type=click.Path(), metavar="FILE", help="Kubeconfig.  [default: KUBECONFIG, else ~/.kube/config]"
-)
-@click.option("--context", metavar="NAME", help="Context of the kubeconfig.  [default: current]")
+@connection_options()
 @click.option("--dry-run", is_flag=True, help="Only check whether the plan is still valid.")
 def command(**options: Any) -> int:
     """Execute exactly the plan that was reviewed, or refuse and show what changed.

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from grove_shell.cli.options import DurationType
+from grove_shell.cli.options import IN_A_POD, DurationType, connection_options, log_option
 
 
 @click.command("daemon", short_help="run one daemon of a ComputeDomain")
@@ -29,13 +29,8 @@ from grove_shell.cli.options import DurationType
 @click.option(
     "--grace", type=DurationType(), default="10s", show_default=True, help="Time to remove its entry at the end."
 )
-@click.option(
-    "--kubeconfig", type=click.Path(dir_okay=False), help="[default: KUBECONFIG, else the service account of the pod]"
-)
-@click.option("--context", help="Context of the kubeconfig.")
-@click.option(
-    "--log", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Format of log lines."
-)
+@connection_options(IN_A_POD)
+@log_option
 def command(**options: Any) -> int:
     """Register one node, find the daemons of its clique, and send their peer map to a fabric daemon.
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from grove_shell.cli.options import DurationType
+from grove_shell.cli.options import IN_A_POD, DurationType, connection_options, log_option
 
 
 @click.command("domain-controller", short_help="remove stale entries and write the status of ComputeDomains")
@@ -22,13 +22,8 @@ from grove_shell.cli.options import DurationType
     show_default=True,
     help="Time until entries that could not be judged are looked at again.",
 )
-@click.option(
-    "--kubeconfig", type=click.Path(dir_okay=False), help="[default: KUBECONFIG, else the service account of the pod]"
-)
-@click.option("--context", help="Context of the kubeconfig.")
-@click.option(
-    "--log", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Format of log lines."
-)
+@connection_options(IN_A_POD)
+@log_option
 def command(**options: Any) -> int:
     """Remove entries of daemons whose pods are gone, and write the status of each domain and its cliques.
 

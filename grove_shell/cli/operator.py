@@ -5,15 +5,11 @@ from typing import Any
 import click
 
 from grove_core.version import IMAGE
+from grove_shell.cli.options import IN_A_POD, connection_options
 
 
 @click.command(short_help="run the operator: follow a cluster and act")
-@click.option(
-    "--kubeconfig",
-    type=click.Path(dir_okay=False),
-    help="Kubeconfig.  [default: KUBECONFIG, else the service account of the pod]",
-)
-@click.option("--context", help="Context of the kubeconfig.  [default: current]")
+@connection_options(IN_A_POD)
 @click.option("-n", "--namespace", default="", help="Watch this namespace only; Roles are enough for that.")
 @click.option(
     "--config", type=click.Path(dir_okay=False, allow_dash=True), help="Configuration file (OperatorConfiguration)."

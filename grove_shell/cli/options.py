@@ -78,17 +78,42 @@ config_option = click.option(
 )
 
 
+def connection_options(default: str = "KUBECONFIG, else ~/.kube/config") -> Callable[[F], F]:
+    """``--kubeconfig`` and ``--context`` of commands that always need a cluster."""
+
+    def decorated(command: F) -> F:
+        command = click.option("--context", metavar="NAME", help="Context of the kubeconfig.  [default: current]")(
+            command
+        )
+        words = f"Kubeconfig.  [default: {default}]"
+        return click.option("--kubeconfig", type=click.Path(dir_okay=False), metavar="FILE", help=words)(command)
+
+    return decorated
+
+
+IN_A_POD = "KUBECONFIG, else the service account of the pod"
+
+log_option = click.option(
+    "--log", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Format of log lines."
+)
+
+
+LIVE_CONNECTION = (
+    click.option("--context", metavar="NAME", help="With --live: context of the kubeconfig.  [default: current]"),
+    click.option(
+        "--kubeconfig",
+        type=click.Path(),
+        metavar="FILE",
+        help="With --live: kubeconfig to use.  [default: KUBECONFIG, else ~/.kube/config]",
+    ),
+)
+
+
 def cluster_options(command: F) -> F:
     """``--kubeconfig``, ``--context`` and ``-A``: which cluster, and which namespaces of it."""
     for option in (
         click.option("-A", "--all-namespaces", "everywhere", is_flag=True, help="With --live: read all namespaces."),
-        click.option("--context", metavar="NAME", help="With --live: context of the kubeconfig.  [default: current]"),
-        click.option(
-            "--kubeconfig",
-            type=click.Path(),
-            metavar="FILE",
-            help="With --live: kubeconfig to use.  [default: KUBECONFIG, else ~/.kube/config]",
-        ),
+        *LIVE_CONNECTION,
     ):
         command = option(command)
     return command

@@ -4,14 +4,11 @@ from typing import Any
 
 import click
 
-from grove_shell.cli.options import document_option
+from grove_shell.cli.options import connection_options, document_option
 
 
 @click.command("snapshot")
-@click.option(
-    "--kubeconfig", type=click.Path(), metavar="FILE", help="Kubeconfig.  [default: KUBECONFIG, else ~/.kube/config]"
-)
-@click.option("--context", metavar="NAME", help="Context of the kubeconfig.  [default: current]")
+@connection_options()
 @click.option("-n", "--namespace", metavar="NS", help="Namespace to capture.  [default: that of the context]")
 @click.option("-A", "--all-namespaces", "everywhere", is_flag=True, help="Capture all namespaces.")
 @click.option(

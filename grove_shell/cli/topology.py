@@ -5,7 +5,14 @@ from typing import Any, TypeVar
 
 import click
 
-from grove_shell.cli.options import TimeType, config_option, filename_option, output_option, source_from_options
+from grove_shell.cli.options import (
+    LIVE_CONNECTION,
+    TimeType,
+    config_option,
+    filename_option,
+    output_option,
+    source_from_options,
+)
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -29,15 +36,7 @@ def _cluster(meaning: str) -> Callable[[F], F]:
         for option in (
             click.option("--keep-going", is_flag=True, help="Show what can be shown despite problems in the input."),
             click.option("--now", type=TimeType(), help="Time to decide at.  [default: the computer's clock]"),
-            click.option(
-                "--context", metavar="NAME", help="With --live: context of the kubeconfig.  [default: current]"
-            ),
-            click.option(
-                "--kubeconfig",
-                type=click.Path(),
-                metavar="FILE",
-                help="With --live: kubeconfig to use.  [default: KUBECONFIG, else ~/.kube/config]",
-            ),
+            *LIVE_CONNECTION,
             click.option("--live", is_flag=True, help="Read the cluster, all namespaces."),
             config_option,
             filename_option(meaning, required=False),

@@ -4,14 +4,11 @@ from typing import Any
 
 import click
 
+from grove_shell.cli.options import IN_A_POD, connection_options
+
 
 @click.command(short_help="serve the admission webhooks: defaults and validation of PodCliqueSets")
-@click.option(
-    "--kubeconfig",
-    type=click.Path(dir_okay=False),
-    help="Kubeconfig.  [default: KUBECONFIG, else the service account of the pod]",
-)
-@click.option("--context", help="Context of the kubeconfig.  [default: current]")
+@connection_options(IN_A_POD)
 @click.option(
     "-n",
     "--namespace",
