@@ -15,6 +15,17 @@ def point(protocol: Protocol = Protocol.SHARDED, nodes: int = 18, **others: Any)
     return Point(protocol=protocol, nodes=nodes, **others)
 
 
+def expected_watch_events(protocol: Protocol, nodes: int, clique_size: int) -> int:
+    """The watch events of all N daemons: 2 N^2 + 2 N for one object, 2 K for each daemon in cliques of K.
+
+    Each daemon writes twice, and the controller writes the status of the one object twice.
+    """
+    if not protocol.sharded:
+        return nodes * (2 * nodes + 2)
+    whole, rest = divmod(nodes, clique_size)
+    return 2 * (whole * clique_size**2 + rest**2)
+
+
 def run_of(one: Point, costs: Costs | None = None, parts: ModelParts | None = None) -> Run:
     return ModelRun(one, costs or shipped_costs(), parts).run()
 

@@ -9,7 +9,7 @@ import pytest
 
 from grove_core.areas.domain_cliques.protocols import Protocol
 from grove_core.areas.domain_cliques.verdicts import ResultKind
-from grove_shell.converge.model.costs import expected_watch_bytes, expected_watch_events
+from grove_shell.converge.model.costs import expected_watch_bytes
 from grove_shell.converge.model.daemon_model import DaemonModel
 from grove_shell.converge.model.model_context import (
     DOMAIN_NUMBER,
@@ -31,7 +31,7 @@ from grove_shell.converge.model.watches import CommittedChange, Watches
 from grove_shell.converge.runs import Outcome, Point
 from grove_shell.simulator.event_queue import EventQueue
 from tests.property.convergence.full_model import FullParts, LoggedFastParts
-from tests.property.convergence.points import PROTOCOLS, costs_with, drawn, point, run_of, slow
+from tests.property.convergence.points import PROTOCOLS, costs_with, drawn, expected_watch_events, point, run_of, slow
 
 WORLDS = 48
 

@@ -18,7 +18,6 @@ from grove_shell.converge.model.costs import (
     SIZES,
     costs_of,
     expected_watch_bytes,
-    expected_watch_events,
     shipped_costs,
     too_large,
 )
@@ -28,7 +27,7 @@ from grove_shell.converge.run_groups import caption_lines, group_runs
 from grove_shell.converge.runs import Outcome, Point, Run
 from grove_shell.converge.schedule import Schedule, run_scheduled
 from grove_shell.views.convergence_results import convergence_page
-from tests.property.convergence.points import PROTOCOLS, point
+from tests.property.convergence.points import PROTOCOLS, expected_watch_events, point
 
 
 def run(one: Point, seconds: float | None = 4.0, **others: object) -> Run:
