@@ -3,12 +3,15 @@
 from datetime import datetime
 from typing import NamedTuple
 
+from grove_core.areas.gang_termination.questions import BREACH, TERMINATION
 from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
 from grove_core.kernel.area_result import AreaResult
+from grove_core.kernel.conditions import Truth
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.reasons import Reason, Rule
+from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Outcome
-from grove_core.kernel.wants import Absent, Desired
+from grove_core.kernel.wants import Absent, Desired, Obstacle, Withheld
 from grove_core.snapshot.snapshot import Snapshot
 
 
@@ -45,6 +48,17 @@ def deferred_unless_confirmed(result: TerminationResult, snapshot: Snapshot) -> 
     if all(attempt.outcome is not Outcome.NOT_CONFIRMED for attempt in snapshot.attempts):
         return result
     return result._replace(deletions=(), deferred=result.deletions)
+
+
+def not_judged(root: Ref, because: tuple[Reason, ...]) -> TerminationResult:
+    """Return the result for a set that cannot be judged: nothing is written or terminated (GT-024, GF-009)."""
+    return TerminationResult(
+        statuses=Desired((), (Withheld(root, because, obstacle=Obstacle.SET_NOT_JUDGED),)),
+        deletions=(),
+        findings=tuple(Finding(root, question, Truth.UNKNOWN.value, because) for question in (BREACH, TERMINATION)),
+        wake_at=None,
+        terminating=TerminatingReplicas(),
+    )
 
 
 def not_collected(snapshot: Snapshot, rule: Rule) -> tuple[Reason, ...]:

@@ -140,9 +140,8 @@ class Judgement(NamedTuple):
     """The judgement of one set; it has verdicts only, reasons are derived from them when they are needed.
 
     Attributes:
-        cliques: those that are not being deleted; may be computed at each iteration.
+        cliques: those that are not being deleted.
         leaving: cliques that are being deleted.
-        unknown: why the set cannot be judged (GT-024); then the other fields are empty.
         guard: why nothing of the set may be terminated; None if it may.
     """
 
@@ -150,7 +149,6 @@ class Judgement(NamedTuple):
     leaving: tuple[PodClique, ...] = ()
     groups: tuple[GroupJudgement, ...] = ()
     replicas: tuple[ReplicaJudgement, ...] = ()
-    unknown: tuple[Reason, ...] = ()
     guard: Why | None = None
 
 

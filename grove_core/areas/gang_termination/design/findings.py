@@ -8,7 +8,7 @@ from typing import Final
 from grove_core.areas.gang_termination.design import group as of_group
 from grove_core.areas.gang_termination.design import replica as of_replica
 from grove_core.areas.gang_termination.design.statuses import SetCounts, because_of_availability
-from grove_core.areas.gang_termination.questions import AVAILABILITY, BREACH, SCHEDULED, TERMINATION, termination_of
+from grove_core.areas.gang_termination.questions import AVAILABILITY, BREACH, SCHEDULED, termination_of
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import Judgement
 from grove_core.kernel.conditions import Truth
@@ -29,14 +29,9 @@ def findings_of_termination(snapshot: Snapshot, judgement: Judgement, tally: Set
     and each replica of the set (termination).
     """
     root, now = snapshot.root.ref, snapshot.now
-    if judgement.unknown:
-        for question in (BREACH, TERMINATION):
-            yield Finding(root, question, Truth.UNKNOWN.value, judgement.unknown)
-    else:
-        because = because_of_availability(snapshot.root, tally.availability)
-        found = tally.availability
-        share = Share(found.available, found.replicas)
-        yield Finding(root, AVAILABILITY, found.verdict, because, share=share)
+    found = tally.availability
+    share = Share(found.available, found.replicas)
+    yield Finding(root, AVAILABILITY, found.verdict, because_of_availability(snapshot.root, found), share=share)
     around: dict[tuple[str, int, int], tuple[Ref, ...]] = {}  # one value for the cliques of one replica
     for judged in judgement.cliques:
         clique = judged.clique

@@ -5,7 +5,6 @@ from collections import Counter, defaultdict
 from grove_core.areas.gang_termination.design.clique import judge_clique
 from grove_core.areas.gang_termination.design.group import judge_group
 from grove_core.areas.gang_termination.design.replica import judge_replicas
-from grove_core.areas.gang_termination.result import not_collected
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement, Judgement
 from grove_core.resources.podclique import PodClique
@@ -16,8 +15,6 @@ from grove_core.snapshot.snapshot import Snapshot, is_too_large
 def judge_by_design(snapshot: Snapshot) -> Judgement:
     """Return the judgement of a set by the Gang Termination Design Doc. Linear in its pods, cliques and groups."""
     judgement = judge_terminations(snapshot)
-    if judgement.unknown:
-        return judgement
     lacking = {judged.clique.uid: judged for judged in judgement.cliques}
     cliques = tuple(
         lacking.get(clique.uid) or judge_clique(clique, snapshot.pods_of.get(clique.uid, ()), snapshot.now)
@@ -33,9 +30,6 @@ def judge_terminations(snapshot: Snapshot) -> Judgement:
     No termination depends on the other cliques; they matter for statuses and findings.
     """
     root, now = snapshot.root, snapshot.now
-    unknown = not_collected(snapshot, Why.NOT_COLLECTED)
-    if unknown:
-        return Judgement(unknown=unknown)
     pods_of, guard = snapshot.pods_of, why_not_terminated(snapshot)
     leaving: list[PodClique] = []
     lacking: dict[str, CliqueJudgement] = {}  # by uid, those with too few ready pods: no other clique can be breached

@@ -7,24 +7,13 @@ from grove_core.areas.gang_termination.clocks import first_of, wake_among
 from grove_core.areas.gang_termination.deletions import deletion_wants, replica_termination
 from grove_core.areas.gang_termination.design.findings import findings_of_termination
 from grove_core.areas.gang_termination.design.judge import judge_by_design
-from grove_core.areas.gang_termination.design.statuses import SetCounts, count_set, statuses_of
-from grove_core.areas.gang_termination.result import TerminationResult
+from grove_core.areas.gang_termination.design.statuses import count_set, statuses_of
+from grove_core.areas.gang_termination.result import TerminationResult, not_collected, not_judged
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import Judgement, Terminate, terminating_of
-from grove_core.kernel.wants import Absent, Desired, Obstacle, Withheld
+from grove_core.kernel.wants import Absent, Desired
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.snapshot import Snapshot
-
-
-def wants_of_statuses(snapshot: Snapshot, judgement: Judgement, tally: SetCounts) -> Desired:
-    """Return the wanted statuses, also of cliques that are deleted; none where the set cannot be judged (GT-024).
-
-    The plan drops the status of an object that it deletes (PL-013), unless the status could not be written later and
-    the object may not be deleted (PL-013).
-    """
-    if judgement.unknown:
-        return Desired((), (Withheld(snapshot.root.ref, judgement.unknown, obstacle=Obstacle.SET_NOT_JUDGED),))
-    return Desired(tuple(statuses_of(snapshot, judgement, tally)))
 
 
 def wake_of_termination(judgement: Judgement) -> datetime | None:
@@ -38,7 +27,7 @@ def wake_of_termination(judgement: Judgement) -> datetime | None:
 def deletions_of_termination(root: PodCliqueSet, judgement: Judgement) -> Iterator[Absent]:
     """Yield the wanted deletion of every clique of a terminated replica, with the reason of each level. Linear.
 
-    GT-033, GT-036, GT-050, GT-054; nothing where the set cannot be judged.
+    GT-033, GT-036, GT-050, GT-054.
     """
     cliques = {judged.clique.ref: judged.clique for judged in judgement.cliques}
     groups = {
@@ -69,10 +58,13 @@ def terminate_by_design(
     Args:
         judge: judges the cliques, groups and replicas of the set.
     """
+    unknown = not_collected(snapshot, Why.NOT_COLLECTED)
+    if unknown:
+        return not_judged(snapshot.root.ref, unknown)
     judgement = judge(snapshot)
     counts = count_set(snapshot, judgement)
     return TerminationResult(
-        statuses=wants_of_statuses(snapshot, judgement, counts),
+        statuses=Desired(tuple(statuses_of(snapshot, judgement, counts))),
         deletions=tuple(deletions_of_termination(snapshot.root, judgement)),
         findings=tuple(findings_of_termination(snapshot, judgement, counts)),
         wake_at=wake_of_termination(judgement),

@@ -12,7 +12,7 @@ from grove_core.areas.gang_termination.field.group import JudgedGroup
 from grove_core.areas.gang_termination.field.judge import FieldJudgement, JudgedReplica
 from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.areas.gang_termination.field.status import availability_of, because_of_availability
-from grove_core.areas.gang_termination.questions import AVAILABILITY, BREACH, SCHEDULED, TERMINATION, termination_of
+from grove_core.areas.gang_termination.questions import AVAILABILITY, BREACH, SCHEDULED, termination_of
 from grove_core.areas.gang_termination.verdicts import (
     KEEPS,
     Delegate,
@@ -25,7 +25,7 @@ from grove_core.areas.gang_termination.verdicts import (
     verdict_of,
 )
 from grove_core.kernel.admission import Caution
-from grove_core.kernel.conditions import Condition, Truth
+from grove_core.kernel.conditions import Condition
 from grove_core.kernel.decisions import Finding, Health, Share
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
@@ -34,6 +34,7 @@ from grove_core.resources.fields import shown
 from grove_core.resources.manifest import TEMPLATE
 from grove_core.resources.pod import UNSCHEDULABLE
 from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import update_start_time
 from grove_core.resources.template import SetSpec
@@ -61,10 +62,6 @@ def findings_of_field(snapshot: Snapshot, judgement: FieldJudgement, stored: Fie
         stored: the judgement of the same set by its stored statuses (GF-084).
     """
     root, now = snapshot.root.ref, snapshot.now
-    if judgement.unknown:
-        for question in (BREACH, TERMINATION):
-            yield Finding(root, question, Truth.UNKNOWN.value, judgement.unknown)
-        return
     availability = availability_of(snapshot.root, judgement)
     because = because_of_availability(snapshot.root, availability)
     share = Share(availability.available, availability.replicas)
@@ -177,19 +174,20 @@ def cautions_to(subject: Ref, spec: SetSpec, default: timedelta) -> tuple[Cautio
     return (Caution(f"{TEMPLATE}.terminationDelay", shown(short_duration(delay)), _too_short(subject, delay)),)
 
 
-def risks_in(snapshot: Snapshot, judgement: FieldJudgement) -> Iterator[Finding]:
-    """Yield the warnings about a running set as findings."""
-    root, now, template = snapshot.root.ref, snapshot.now, snapshot.root.spec.template
-    delay = template.delay if not judgement.unknown else None
-    of_root: list[Reason] = []
+def risks_of_set(root: PodCliqueSet, delay: timedelta | None) -> Iterator[Finding]:
+    """Yield the warnings about a running set as one finding; about its delay only where that is given."""
+    because: list[Reason] = []
     if delay is not None and delay < _REBOOT:
-        of_root.append(_too_short(root, delay))
-    if is_ineffective(template):
-        of_root.append(Why.CONSTRAINT_IN_VAIN.because(root))
-    if of_root:
-        yield Finding(root, RISK, "Warn", tuple(of_root))
-    if delay is None:
-        return
+        because.append(_too_short(root.ref, delay))
+    if is_ineffective(root.spec.template):
+        because.append(Why.CONSTRAINT_IN_VAIN.because(root.ref))
+    if because:
+        yield Finding(root.ref, RISK, "Warn", tuple(because))
+
+
+def risks_of_parts(snapshot: Snapshot, judgement: FieldJudgement, delay: timedelta) -> Iterator[Finding]:
+    """Yield the warnings about the cliques and scaling groups of a running set."""
+    now = snapshot.now
     updated: list[PodClique | ScalingGroup] = [seen.clique for seen in judgement.cliques]
     updated += [found.group for found in judgement.groups]
     for item in updated:

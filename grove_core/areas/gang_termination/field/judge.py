@@ -11,8 +11,6 @@ from grove_core.areas.gang_termination.field.clique import JudgedClique, judge_c
 from grove_core.areas.gang_termination.field.failed_terminations import failed_terminations_in
 from grove_core.areas.gang_termination.field.generations import Generation
 from grove_core.areas.gang_termination.field.group import JudgedGroup, judge_group_as_released
-from grove_core.areas.gang_termination.field.rules import Why
-from grove_core.areas.gang_termination.result import not_collected
 from grove_core.areas.gang_termination.verdicts import (
     Breach,
     Keep,
@@ -21,7 +19,6 @@ from grove_core.areas.gang_termination.verdicts import (
     TerminatingReplicas,
     terminating_among,
 )
-from grove_core.kernel.reasons import Reason
 from grove_core.resources.api_names import COMPONENT, MANAGED_BY, OPERATOR
 from grove_core.resources.labels import GROUP, SET
 from grove_core.resources.names import standalone_clique_name
@@ -53,16 +50,11 @@ class JudgedReplica(NamedTuple):
 
 
 class FieldJudgement(NamedTuple):
-    """The judgement of one set.
-
-    Attributes:
-        unknown: why the set cannot be judged (GF-002, GF-009); then the other fields are empty.
-    """
+    """The judgement of one set."""
 
     cliques: tuple[JudgedClique, ...] = ()
     groups: tuple[JudgedGroup, ...] = ()
     replicas: tuple[JudgedReplica, ...] = ()
-    unknown: tuple[Reason, ...] = ()
 
 
 def judge_field(snapshot: Snapshot, generation: Generation, *, looks: bool = True) -> FieldJudgement:
@@ -73,12 +65,9 @@ def judge_field(snapshot: Snapshot, generation: Generation, *, looks: bool = Tru
             timer ends (GF-084).
     """
     root, now = snapshot.root, snapshot.now
-    unknown = not_collected(snapshot, Why.NOT_COLLECTED)
-    if unknown:
-        return FieldJudgement(unknown=unknown)
     delay = root.shape.delay
-    if delay is None:
-        return FieldJudgement(unknown=(Why.DELAY_MISSING.because(root.ref),))
+    if delay is None:  # GF-002
+        return FieldJudgement()
     cliques = tuple(
         judge_clique(clique, snapshot.pods_of.get(clique.uid, ()), now, generation)
         if looks

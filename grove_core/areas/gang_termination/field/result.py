@@ -4,43 +4,41 @@ from collections.abc import Iterator, Mapping
 
 from grove_core.areas.gang_termination.clocks import first_of, wake_among
 from grove_core.areas.gang_termination.deletions import ReplicaTermination, deletion_wants, replica_termination
-from grove_core.areas.gang_termination.field.findings import findings_of_field, risks_in
+from grove_core.areas.gang_termination.field.findings import findings_of_field, risks_of_parts, risks_of_set
 from grove_core.areas.gang_termination.field.generations import Generation
 from grove_core.areas.gang_termination.field.judge import FieldJudgement, judge_field, terminating_of
 from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.areas.gang_termination.field.status import statuses_of
 from grove_core.areas.gang_termination.questions import PREDICTION
-from grove_core.areas.gang_termination.result import TerminationResult
+from grove_core.areas.gang_termination.result import TerminationResult, not_collected, not_judged
 from grove_core.areas.gang_termination.verdicts import Terminate
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.wants import Absent, Desired, Obstacle, Withheld
+from grove_core.kernel.wants import Absent, Desired
 from grove_core.resources.podcliqueset import Edit, PodCliqueSet
 from grove_core.snapshot.snapshot import Snapshot
 
 
 def terminate_by_generation(snapshot: Snapshot, generation: Generation) -> TerminationResult:
     """Return the result of gang termination for a set, by the rules of one generation of releases."""
-    root, judgement = snapshot.root, judge_field(snapshot, generation)
+    root, delay = snapshot.root, snapshot.root.shape.delay
+    unknown = not_collected(snapshot, Why.NOT_COLLECTED)
+    if unknown or delay is None:
+        result = not_judged(root.ref, unknown or (Why.DELAY_MISSING.because(root.ref),))
+        return result._replace(findings=(*result.findings, *risks_of_set(root, None)))
+    judgement = judge_field(snapshot, generation)
     stored = judge_field(snapshot, generation, looks=False)
     whole = _terminations_of(root, judgement)
-    statuses = Desired(
-        tuple(
-            statuses_of(
-                snapshot,
-                judgement,
-                generation,
-                {index: tuple(ref for ref, _ in end.rests_on) for index, end in whole.items()},
-            )
-        )
-    )
-    if judgement.unknown:
-        statuses = Desired((), (Withheld(root.ref, judgement.unknown, obstacle=Obstacle.SET_NOT_JUDGED),))
+    causes = {index: tuple(ref for ref, _ in end.rests_on) for index, end in whole.items()}
     return TerminationResult(
-        statuses=statuses,
+        statuses=Desired(tuple(statuses_of(snapshot, judgement, generation, causes))),
         deletions=tuple(_deletions(root.ref, judgement, whole)),
-        findings=(*findings_of_field(snapshot, judgement, stored), *risks_in(snapshot, judgement)),
+        findings=(
+            *findings_of_field(snapshot, judgement, stored),
+            *risks_of_set(root, delay),
+            *risks_of_parts(snapshot, judgement, delay),
+        ),
         wake_at=wake_among(  # GF-085
             ((replica.number, replica.fate) for replica in judgement.replicas),
             ((seen.group.replica_index, seen.fates.values()) for seen in judgement.groups),
