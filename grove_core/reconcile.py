@@ -11,7 +11,7 @@ from grove_core.areas.topology.judge import gang_topology_of, judge_topology
 from grove_core.areas.topology.wants import result_of_topology
 from grove_core.areas.workload.judge import withhold_if_too_large
 from grove_core.areas.workload.teardown import finalizer_removals
-from grove_core.kernel.area_result import AreaResult, union
+from grove_core.kernel.decisions import AreaResult, union
 from grove_core.kernel.steps import Step
 from grove_core.plan.difference import difference, steps_for
 from grove_core.plan.plan import Plan

@@ -8,7 +8,7 @@ from typing import Final
 
 from grove_core.areas.domain_cliques.domain_snapshot import DomainSnapshot
 from grove_core.areas.domain_cliques.wants import wants_of_domain
-from grove_core.kernel.area_result import AreaResult
+from grove_core.kernel.decisions import AreaResult
 from grove_core.plan.difference import difference
 from grove_core.plan.plan import Plan
 

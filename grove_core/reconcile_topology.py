@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from grove_core.areas.topology.lifecycle import wants_of_lifecycle
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot
-from grove_core.kernel.area_result import AreaResult
+from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import placeholder_uid
 from grove_core.kernel.steps import Make, Step

@@ -1,4 +1,4 @@
-"""Decisions: a verdict with its reasons, and the findings that a plan lists."""
+"""What areas return: decisions, the findings that a plan lists, and the result of one area."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from typing import Generic, NamedTuple, TypeVar
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.wants import Desired
 
 V = TypeVar("V")
 
@@ -81,3 +82,25 @@ class Finding(NamedTuple):
 def reasons_on(question: str, findings: Iterable[Finding]) -> tuple[Reason, ...]:
     """Return the reasons of every answer to one question, in the order of the findings."""
     return tuple(why for one in findings if one.question == question for why in one.because)
+
+
+class AreaResult(NamedTuple):
+    """The wants, findings and next wake time of one area, or of several areas together.
+
+    Attributes:
+        wake_at: when time alone may change the result; None if never (PL-008).
+    """
+
+    wants: Desired = Desired()
+    findings: tuple[Finding, ...] = ()
+    wake_at: datetime | None = None
+
+
+def union(results: Iterable[AreaResult]) -> AreaResult:
+    """Return the results of several areas as one; earlier ones come first where two want one object (PL-013)."""
+    found = tuple(results)
+    return AreaResult(
+        Desired.union(one.wants for one in found),
+        tuple(finding for one in found for finding in one.findings),
+        min((one.wake_at for one in found if one.wake_at is not None), default=None),
+    )

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum, unique
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from grove_core.kernel.conditions import REMOVED
 from grove_core.kernel.errors import BrokenInvariant
@@ -176,35 +176,46 @@ class Desired:
 
 
 def _merged(one: Want, other: Want) -> Want:
-    """Return the want that stands of two for one object; the other one comes again in a later round (PL-013).
+    """Return what is wanted of an object of which two areas want something; ``one`` is of the earlier area (PL-013).
 
-    A deletion or the removal of a finalizer comes before changes, and changes come before a status. A status that
-    cannot be written later, or that reports a termination, comes before changes.
+    The stronger want stands. The weaker one is decided again in a later round, or is carried out where the stronger
+    one is withheld and could not be written later.
     """
-    match one, other:
-        case Absent(), Absent():  # the reasons of the first area stand
-            return replace(one, otherwise=one.otherwise or other.otherwise)
-        case Status(), Status():
-            joined = _joined_status(one, other)
-            if joined is not None:
-                return joined
-        case (Absent() as deletion, Status() as status) | (Status() as status, Absent() as deletion):
-            if not status.is_urgent:
-                return deletion
+    if isinstance(one, Status) and isinstance(other, Status) and (joined := _joined_status(one, other)) is not None:
+        return joined
+    match sorted((one, other), key=_rank):
+        case Absent() as first, Absent() as second:  # the reasons of the earlier area stand
+            return replace(first, otherwise=first.otherwise or second.otherwise)
+        case Absent() as deletion, Status(is_urgent=True) as status:
             return replace(deletion, otherwise=deletion.otherwise or replace(status, otherwise=None))
-        case ((Absent() | WithoutFinalizer()) as first, Applied() | Status()) | (
-            Applied() | Status(),
-            (Absent() | WithoutFinalizer()) as first,
-        ):
+        case (Absent() | WithoutFinalizer()) as first, Status() | Applied():
             return first
-        case (Applied() as change, Status() as status) | (Status() as status, Applied() as change):
-            if not (status.is_urgent or status.end_of):
-                return change
-            if status.otherwise is None:
-                return replace(status, otherwise=change)
+        case Status(otherwise=None) as status, Applied() as change:
+            return replace(status, otherwise=change)
+        case Applied() as first, Status():
+            return first
         case _:
-            pass
-    raise BrokenInvariant("PL-013", f"two wants for {one.target}: {one} and {other}")
+            raise BrokenInvariant("PL-013", f"two wants for {one.target}: {one} and {other}")
+
+
+def _rank(want: Want) -> int:
+    """Return the rank of a want among those for one object, the strongest first (PL-013).
+
+    A status comes before other changes only if it could not be written later, or reports a termination.
+    """
+    match want:
+        case Absent():
+            return 0
+        case WithoutFinalizer():
+            return 1
+        case Status():
+            return 2 if want.is_urgent or want.end_of else 4
+        case Applied():
+            return 3
+        case Present() | Ensured():
+            return 5
+        case _:
+            assert_never(want)
 
 
 def _joined_status(one: Status, other: Status) -> Status | None:

@@ -1,15 +1,32 @@
 """The impact of deletions: the pods that they remove, how many of these are ready, and the GPUs that they hold."""
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import DeletionImpact
+from grove_core.kernel.steps import Delete, DeletionImpact, Step
+from grove_core.plan.plan import View
 from grove_core.resources.pod import FINISHED_PHASES, Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.snapshot.snapshot import Snapshot
 
 _POD: Final = "Pod"
+
+
+def with_impacts(steps: Iterable[Step], view: View) -> Iterable[Step]:
+    """Return the same steps, each deletion with its impact (PL-019)."""
+    found = list(steps)
+    deleted = {step.target for step in found if isinstance(step.action, Delete)}
+    if not deleted or not isinstance(view, Snapshot):
+        return found
+    impacts = DeletionImpacts(view, deleted)
+    return [
+        replace(step, action=replace(step.action, takes=impacts.of(step.target)))
+        if isinstance(step.action, Delete)
+        else step
+        for step in found
+    ]
 
 
 class DeletionImpacts:

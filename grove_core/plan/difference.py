@@ -1,11 +1,13 @@
 """Compares the wants with the snapshot: the steps of a plan, and the steps that are withheld."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import assert_never
 
-from grove_core.kernel.area_result import AreaResult
+from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.errors import BrokenInvariant
+from grove_core.kernel.frozen import FrozenMap, list_at
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import (
@@ -38,11 +40,10 @@ from grove_core.kernel.wants import (
     Withheld,
     WithoutFinalizer,
 )
-from grove_core.plan.deletion_impact import DeletionImpacts
-from grove_core.plan.partial_status import without_termination
+from grove_core.plan.deletion_impact import with_impacts
 from grove_core.plan.plan import Plan, View
 from grove_core.plan.rules import Why
-from grove_core.snapshot.snapshot import Snapshot
+from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
 from grove_core.snapshot.superseded_breaches import reports_another_breach
 
 
@@ -56,74 +57,80 @@ def difference(result: AreaResult, view: View, *, deferred: Iterable[Absent] = (
         rules: name of the rule set.
     """
     desired = result.wants
-    steps = sorted(_with_impacts(map(_step_for, desired.wants), view), key=lambda step: step.sort_key)
+    steps = sorted(with_impacts(map(_step_for, desired.wants), view), key=lambda step: step.sort_key)
     waiting = sorted(map(_step_for, deferred), key=lambda step: step.sort_key, reverse=True)
     causes = {ref for step in steps if isinstance(step.action, Delete) for ref in causes_of(step.action)}
-    created = {
-        one.step.target for one in view.attempts if one.outcome is Outcome.DONE and isinstance(one.step.action, Make)
-    }
-    fallbacks = _fallbacks(desired.wants, causes)
+    weaker = _weaker_steps(desired.wants, causes)
     obstacles = _Obstacles(view.attempts, steps, waiting)
     taken: list[Step] = []
     withheld = [*desired.withheld, *_not_confirmed(waiting, desired.wants, view)]
-    for step in steps:
-        is_created = isinstance(step.action, Make) and step.target in created  # the list does not show it yet
-        if is_created or (step.target in causes and isinstance(step.action, Apply)):  # a cause is not changed (PL-015)
-            continue
+    for step in _still_needed(steps, causes, view):
         found = obstacles.against(step)
         if found is None:
             taken.append(step)
-            continue
-        taken.extend(obstacles.alternative_to(step, fallbacks.get(step.target)))
-        obstacle, because = found
-        withheld.append(Withheld(step.target, (because, *step.because), terminated_by(step), obstacle))
+        else:
+            taken += obstacles.alternative_to(step, weaker.get(step.target))
+            obstacle, because = found
+            withheld.append(Withheld(step.target, (because, *step.because), terminated_by(step), obstacle))
     return Plan(
         root=view.root_ref,
         root_uid=view.root_uid,
         rules=rules,
-        steps=tuple(sorted(taken, key=lambda step: step.sort_key)) if fallbacks else tuple(taken),
+        steps=tuple(sorted(taken, key=lambda step: step.sort_key)) if weaker else tuple(taken),
         withheld=tuple(sorted(withheld, key=lambda held: held.target.sort_key)),
         wake_at=result.wake_at,
         findings=tuple(sorted(result.findings, key=lambda finding: finding.sort_key)),
     )
 
 
+def _still_needed(steps: Iterable[Step], causes: AbstractSet[Ref], view: View) -> Iterator[Step]:
+    """The steps without creations that were accepted before (PL-018), and without changes of a cause (PL-015)."""
+    done = (one.step for one in view.attempts if one.outcome is Outcome.DONE)
+    created = {step.target for step in done if isinstance(step.action, Make)}
+    for step in steps:
+        if isinstance(step.action, Make) and step.target in created:
+            continue
+        if isinstance(step.action, Apply) and step.target in causes:
+            continue
+        yield step
+
+
 class _Obstacles:
-    """The obstacles to the steps of one plan; a step that is withheld is an obstacle to later steps of its gang."""
+    """The obstacles to the steps of one plan; a step that is withheld is an obstacle to later steps of its gang.
+
+    Attributes:
+        refused: the refused attempts, by write.
+        refused_causes: cause of a termination -> its own deletion, which was refused (PL-027).
+        left: cause of a termination -> a deletion for it that is withheld, or waits for a fresh read (PL-014, PL-028).
+        unwritten: the refused status that has to be written before parts are created (PL-021).
+    """
 
     def __init__(self, attempts: Iterable[Attempt], steps: Iterable[Step], waiting: Iterable[Step]) -> None:
-        """Index the refusals.
-
-        Args:
-            attempts: earlier writes with their outcomes.
-            steps: all steps of the plan, in order.
-            waiting: deletions that have to wait for a fresh read.
-        """
-        self._refused = {one.step.write_key: one for one in attempts if one.outcome is Outcome.REFUSED}
-        last = (step for step in steps if step.stage is Stage.CAUSE and step.write_key in self._refused)
-        self._staying = {ref: step for step in last for ref in causes_of(step.action)} if self._refused else {}
-        self._remaining = {ref: step for step in waiting for ref in causes_of(step.action)}
-        self._unwritten: Step | None = None
+        self.refused = {one.step.write_key: one for one in attempts if one.outcome is Outcome.REFUSED}
+        last = (step for step in steps if step.stage is Stage.CAUSE and step.write_key in self.refused)
+        self.refused_causes = {ref: step for step in last for ref in causes_of(step.action)} if self.refused else {}
+        self.left = {ref: step for step in waiting for ref in causes_of(step.action)}
+        self.unwritten: Step | None = None
 
     def against(self, step: Step) -> tuple[Obstacle, Reason] | None:
         """Return why a step is withheld; None where it is taken. Must be called for the steps in their order."""
         refusal = self._refusal_of(step)
         if refusal is not None and is_written_first(step):
-            self._unwritten = step
+            self.unwritten = step
         found = self._find(step, refusal)
         if found is not None:
             for ref in causes_of(step.action):
-                self._remaining.setdefault(ref, step)
+                self.left.setdefault(ref, step)
         return found
 
-    def alternative_to(self, step: Step, fallback: Step | None) -> tuple[Step, ...]:
-        """Return the step that is taken in place of a withheld one, at most one (PL-013, PL-028).
+    def alternative_to(self, step: Step, weaker: Step | None) -> tuple[Step, ...]:
+        """Return what is done in place of a withheld step: at most one step, without its report of a termination.
 
-        Args:
-            fallback: the step for the weaker want of the same target, if there is one.
+        That is the step itself where it reports a termination (PL-028), else ``weaker``, the step for the weaker want
+        of the same target (PL-013).
         """
         own = step if isinstance(step.action, SetStatus) and step.action.end_of else None
-        for one in filter(None, (own, fallback)):
+        for one in filter(None, (own, weaker)):
             found = without_termination(one) if is_part_of_termination(one) else one
             if found is not None and self._refusal_of(found) is None:
                 return (found,)
@@ -133,21 +140,21 @@ class _Obstacles:
         if refusal is not None:
             detail = refusal.detail or "no detail given"
             return Obstacle.REFUSED, Why.REFUSED_BEFORE.because(step.target, detail=detail)
-        part = _of_same_termination(self._remaining, step) if step.stage >= Stage.CAUSE else None
-        if part is not None and step.stage is Stage.STATUS:
-            return Obstacle.RULE, Why.END_REMAINS.because(step.target, part=part.target.short)
-        cause = _of_same_termination(self._staying, step)
+        left = _of_same_termination(self.left, step) if step.stage >= Stage.CAUSE else None
+        if left is not None and step.stage is Stage.STATUS:
+            return Obstacle.RULE, Why.END_REMAINS.because(step.target, part=left.target.short)
+        cause = _of_same_termination(self.refused_causes, step)
         if cause is not None:
             return Obstacle.RULE, Why.CAUSE_REMAINS.because(step.target, cause=cause.target.short)
-        if part is not None:
-            return Obstacle.RULE, Why.COMPANION_REMAINS.because(step.target, companion=part.target.short)
-        if self._unwritten is not None and waits_for_first_status(step):
-            return Obstacle.RULE, Why.UNTOLD.because(step.target, subject=self._unwritten.target.short)
+        if left is not None:
+            return Obstacle.RULE, Why.COMPANION_REMAINS.because(step.target, companion=left.target.short)
+        if self.unwritten is not None and waits_for_first_status(step):
+            return Obstacle.RULE, Why.UNTOLD.because(step.target, subject=self.unwritten.target.short)
         return None
 
     def _refusal_of(self, step: Step) -> Attempt | None:
         """The refusal of the same write; a step for another breach state or another cause is another write (PL-012)."""
-        refusal = self._refused.get(step.write_key) if self._refused else None
+        refusal = self.refused.get(step.write_key) if self.refused else None
         if refusal is None or reports_another_breach(step, refusal.step) or _rests_on_more(step, refusal.step):
             return None
         return refusal
@@ -167,7 +174,7 @@ def _rests_on_more(step: Step, before: Step) -> bool:
     return is_companion and not causes_of(step.action) <= causes_of(before.action)
 
 
-def _fallbacks(wants: Iterable[Want], causes: set[Ref]) -> Mapping[Ref, Step]:
+def _weaker_steps(wants: Iterable[Want], causes: AbstractSet[Ref]) -> Mapping[Ref, Step]:
     """Target -> the step for its weaker want; a cause of a termination gets none (PL-013)."""
     weaker = (one.otherwise for one in wants if isinstance(one, Status | Absent) and one.otherwise is not None)
     return {want.target: _step_for(want) for want in weaker if want.target not in causes}
@@ -189,21 +196,6 @@ def _not_confirmed(waiting: Sequence[Step], wants: Iterable[Want], view: View) -
 def steps_for(wants: Iterable[Want]) -> tuple[Step, ...]:
     """Return the steps for wants that belong to no root, in the order of a plan."""
     return tuple(sorted(map(_step_for, wants), key=lambda step: step.sort_key))
-
-
-def _with_impacts(steps: Iterable[Step], view: View) -> Iterable[Step]:
-    """The same steps, each deletion with its impact (PL-019)."""
-    found = list(steps)
-    deleted = {step.target for step in found if isinstance(step.action, Delete)}
-    if not deleted or not isinstance(view, Snapshot):
-        return found
-    impacts = DeletionImpacts(view, deleted)
-    return [
-        replace(step, action=replace(step.action, takes=impacts.of(step.target)))
-        if isinstance(step.action, Delete)
-        else step
-        for step in found
-    ]
 
 
 def _step_for(want: Want) -> Step:
@@ -231,3 +223,26 @@ def _action_for(want: Want) -> tuple[Stage, Action]:
             return Stage.CLEANUP, DropFinalizer(want.finalizer, want.guard)
         case _:
             assert_never(want)
+
+
+def without_termination(step: Step) -> Step | None:
+    """Return a status step without its report of a termination; None where nothing else is left to write.
+
+    The condition TerminationInProgress and the reasons for it are left out.
+
+    Args:
+        step: a status step with ``end_of``.
+    """
+    if not isinstance(step.action, SetStatus):
+        return None
+    fields = dict(step.action.fields)
+    conditions = [one for one in list_at(step.action.fields, "conditions") if isinstance(one, FrozenMap)]
+    kept = tuple(one for one in conditions if one.get("type") != TERMINATION_IN_PROGRESS)
+    fields |= {"conditions": kept}
+    if not kept:
+        del fields["conditions"]
+    if not fields:
+        return None
+    dropped = {one.get("reason") for one in conditions if one not in kept}
+    because = tuple(reason for reason in step.because if reason.rule.code not in dropped)
+    return replace(step, action=replace(step.action, fields=FrozenMap(fields), end_of=()), because=because)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from grove_core.document.document import PlanDocument
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
-from grove_core.kernel.area_result import AreaResult
 from grove_core.kernel.conditions import condition_of
+from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenMap, canonical, thaw
 from grove_core.kernel.steps import (

@@ -5,9 +5,8 @@ from typing import NamedTuple
 
 from grove_core.areas.gang_termination.questions import BREACH, TERMINATION
 from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
-from grove_core.kernel.area_result import AreaResult
 from grove_core.kernel.conditions import Truth
-from grove_core.kernel.decisions import Finding
+from grove_core.kernel.decisions import AreaResult, Finding
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Outcome

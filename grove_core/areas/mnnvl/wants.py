@@ -8,9 +8,8 @@ from typing import assert_never
 from grove_core.areas.mnnvl.judge import domain_ref
 from grove_core.areas.mnnvl.rules import Why
 from grove_core.areas.mnnvl.verdicts import QUESTION, DomainState, MnnvlJudgement, ReplicaDomain
-from grove_core.kernel.area_result import AreaResult
 from grove_core.kernel.conditions import REMOVED, Condition, Truth, condition_of, transition_time
-from grove_core.kernel.decisions import Finding
+from grove_core.kernel.decisions import AreaResult, Finding
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import Absent, Desired, Obstacle, Present, Status, Want, Withheld

@@ -18,8 +18,7 @@ from grove_core.areas.mnnvl_scopes.clique_admission import (
 )
 from grove_core.areas.mnnvl_scopes.rules import Why
 from grove_core.areas.mnnvl_scopes.verdicts import ScopeJudgement, SharedState
-from grove_core.kernel.area_result import AreaResult
-from grove_core.kernel.decisions import Finding
+from grove_core.kernel.decisions import AreaResult, Finding
 from grove_core.kernel.frozen import FrozenMap, object_at
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Ensure

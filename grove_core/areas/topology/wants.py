@@ -7,9 +7,8 @@ from typing import Final
 from grove_core.areas.topology.judge import condition_reason
 from grove_core.areas.topology.rules import Why
 from grove_core.areas.topology.verdicts import TopologyJudgement, TopologyResolution
-from grove_core.kernel.area_result import AreaResult
 from grove_core.kernel.conditions import REMOVED, Condition, Truth, condition_of, transition_time
-from grove_core.kernel.decisions import Finding
+from grove_core.kernel.decisions import AreaResult, Finding
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref

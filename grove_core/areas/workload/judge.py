@@ -8,7 +8,7 @@ from grove_core.areas.workload.pods.scheduling_gates import findings_of_gates, j
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.teardown import wants_of_teardown
 from grove_core.areas.workload.verdicts import WorkloadResult
-from grove_core.kernel.area_result import AreaResult, union
+from grove_core.kernel.decisions import AreaResult, union
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import Desired, Status, Want, Withheld, WithoutFinalizer
 from grove_core.resources.podclique import GROUP_KIND

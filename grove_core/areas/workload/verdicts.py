@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from grove_core.kernel.area_result import AreaResult
+from grove_core.kernel.decisions import AreaResult
 
 
 class WorkloadResult(NamedTuple):

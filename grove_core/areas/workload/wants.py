@@ -22,8 +22,7 @@ from grove_core.areas.workload.set_objects import ExpansionInputs, SetObjects
 from grove_core.areas.workload.status import statuses_of
 from grove_core.areas.workload.surplus import unexpected_objects, wants_of_surplus
 from grove_core.areas.workload.verdicts import WorkloadResult
-from grove_core.kernel.area_result import AreaResult
-from grove_core.kernel.decisions import Finding
+from grove_core.kernel.decisions import AreaResult, Finding
 from grove_core.kernel.frozen import FrozenMap, object_at
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref

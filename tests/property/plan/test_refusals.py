@@ -3,14 +3,13 @@
 import pytest
 
 from grove_core.areas.gang_termination.field.rules import Why
-from grove_core.kernel.area_result import AreaResult
 from grove_core.kernel.conditions import Condition, Truth
+from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Apply, Attempt, Outcome, SetStatus, Stage, Step
 from grove_core.kernel.wants import Absent, Applied, Desired, Present, Status, Want
-from grove_core.plan.difference import difference, steps_for
-from grove_core.plan.partial_status import without_termination
+from grove_core.plan.difference import difference, steps_for, without_termination
 from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import GROVE
 from grove_core.snapshot.own_writes import standing_refusals
