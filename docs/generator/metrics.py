@@ -7,7 +7,7 @@ from prometheus_client import CollectorRegistry
 from docs.generator.markdown import code, prose, table
 from grove_shell.operator.metrics import OperatorMetrics as OfOperator
 from grove_shell.operator.prediction_check import PredictionOutcome
-from grove_shell.webhooks.webhook_metrics import WebhookMetrics as OfWebhooks
+from grove_shell.webhooks.admission_server import WebhookMetrics as OfWebhooks
 
 
 def metrics_page() -> str:

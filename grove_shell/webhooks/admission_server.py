@@ -13,6 +13,7 @@ from grove_shell.client.api import Api
 from grove_shell.client.webhook_names import DEFAULTING, JOINING, LEAVING, PATHS, STAMPING, TOPOLOGIES, VALIDATION
 from grove_shell.log_lines import described_error
 from grove_shell.operator.health_server import HttpServer
+from grove_shell.operator.metrics import REQUESTS, ProcessMetrics
 from grove_shell.webhooks.admission_cache import AdmissionCache
 from grove_shell.webhooks.admission_review import AdmissionRequest, Json, allow, parse_review
 from grove_shell.webhooks.handlers import (
@@ -24,12 +25,12 @@ from grove_shell.webhooks.handlers import (
     validate_set_with_topology,
     validate_topology,
 )
-from grove_shell.webhooks.webhook_metrics import WebhookMetrics
 
 _LARGEST: Final = 32 * 1024 * 1024  # bytes; the new and the old object, several times what an API server stores
 _BAD: Final = 400
 _FAULT: Final = 500
 _FINISH: Final = 10.0
+_BUCKETS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 
 Handler = Callable[[AdmissionRequest], Awaitable[Json]]
 _SETS: Final = ("grove.io", "PodCliqueSet")
@@ -43,6 +44,30 @@ _KINDS: Final = {
     LEAVING: _TOPOLOGIES,
 }
 _LOGGED_AS: Final = {_SETS[1]: "set", TOPOLOGY_KIND: "topology"}
+
+
+class WebhookMetrics(ProcessMetrics):
+    """The metrics of one process; it counts reviews and requests."""
+
+    def __init__(self, expires: Callable[[], float]) -> None:
+        """Begin at zero; ``expires`` returns when the certificate expires, in seconds since 1970."""
+        super().__init__()
+        self._responses = self._count("controller_runtime_webhook_requests_total", "Answers.", "webhook", "code")
+        latency = "controller_runtime_webhook_latency_seconds"
+        self._latency = self._time(latency, "Time to answer.", "webhook", _BUCKETS)
+        self._verdicts = self._count("grove_admission_reviews_total", "Reviews.", "webhook", "operation", "verdict")
+        self._requests = self._count(*REQUESTS)
+        name = "grove_webhook_certificate_expiry_timestamp_seconds"
+        self._gauge(name, "When the certificate ends; 0 for none.").set_function(expires)
+
+    def count_response(self, webhook: str, code: int, seconds: float) -> None:
+        """Count a response, with its HTTP status and its time in seconds."""
+        self._responses.labels(webhook, str(code)).inc()
+        self._latency.labels(webhook).observe(seconds)
+
+    def count_review(self, webhook: str, operation: str, verdict: str) -> None:
+        """Count a review by verdict: ``allowed``, ``patched`` or ``refused``."""
+        self._verdicts.labels(webhook, operation, verdict).inc()
 
 
 class AdmissionServer(HttpServer):

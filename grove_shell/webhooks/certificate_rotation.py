@@ -34,34 +34,55 @@ class UnusableSecret(Exception):
     """The Secret was made by something else, or cannot be read or written; the message says what to do."""
 
 
-class CertificateFiles:
-    """Serves certificates from files that something else renews, such as cert-manager (WH-024)."""
+class CertificateKeeper:
+    """Refreshes the served certificate again and again; an error is logged once until it ends."""
 
     def __init__(self, served: ServedCertificate, settings: CertificateSettings, report: Report) -> None:
         """Read nothing yet."""
         self._served = served
-        self._folder = Path(settings.directory)
-        self._interval = settings.check_every
-        self._errors = _ErrorLog(report)
+        self._settings = settings
         self._report = report
 
     async def run(self) -> None:
-        """Read the files again and again; a pair that cannot be served is reported, and the one before stays."""
+        """Refresh it until cancelled."""
+        last_error = ""
         while True:
+            error = ""
             try:
-                pair = KeyPair((self._folder / "tls.crt").read_bytes(), (self._folder / "tls.key").read_bytes())
-                if pair != self._served.key_pair:
-                    self._served.load(pair)
-                    self._report("info", "certificate loaded", folder=str(self._folder), expires=_date(self._served))
-                self._errors.clear()
+                await self._refresh()
             except OSError as fault:
-                self._errors.report(f"{fault.filename}: {fault.strerror}")
+                error = f"{fault.filename}: {fault.strerror}"
+            except (UnusableSecret, NotRegistered, BadCertificate, Unreachable) as fault:
+                error = str(fault)
+            if error and error != last_error:
+                self._report("error", "certificates", error=error)
+            last_error = error
+            await asyncio.sleep(min(self._settings.check_every, _RETRY) if error else self._settings.check_every)
+
+    async def _refresh(self) -> None:
+        """Serve the certificate that is to be served now. Raises why it is not."""
+        raise NotImplementedError
+
+    def _serve(self, pair: KeyPair, **source: str) -> None:
+        self._served.load(pair)
+        expires = datetime.fromtimestamp(self._served.expires, UTC)
+        self._report("info", "certificate loaded", **source, expires=f"{expires:%Y-%m-%dT%H:%M:%SZ}")
+
+
+class CertificateFiles(CertificateKeeper):
+    """Serves certificates from files that something else renews, such as cert-manager (WH-024)."""
+
+    async def _refresh(self) -> None:
+        folder = Path(self._settings.directory)
+        pair = KeyPair((folder / "tls.crt").read_bytes(), (folder / "tls.key").read_bytes())
+        if pair != self._served.key_pair:
+            try:
+                self._serve(pair, folder=str(folder))
             except BadCertificate as fault:
-                self._errors.report(f"{self._folder}: {fault}")
-            await asyncio.sleep(min(self._interval, _RETRY) if self._served.key_pair is None else self._interval)
+                raise BadCertificate(f"{folder}: {fault}") from fault
 
 
-class CertificateSecret:
+class CertificateSecret(CertificateKeeper):
     """Serves certificates that the replicas make and share in a Secret; the first replica makes them.
 
     Attributes:
@@ -86,48 +107,33 @@ class CertificateSecret:
             namespace: of the Secret.
             names: DNS names and addresses by which the API server calls.
         """
+        super().__init__(served, settings, report)
         self.listening = asyncio.Event()
         self._api = api
-        self._served = served
         self._registration = registration
-        self._settings = settings
         self._ref = Ref(CORE, "Secret", namespace, settings.secret)
         self._names = names
-        self._report = report
-        self._errors = _ErrorLog(report)
         self._authority = b""
 
-    async def run(self) -> None:
-        """Check the Secret and the registration again and again."""
-        while True:
-            interval = self._settings.check_every
-            try:
-                await self._apply(await self._chain())
-                self._errors.clear()
-            except (UnusableSecret, NotRegistered, BadCertificate, Unreachable) as fault:
-                self._errors.report(str(fault))
-                interval = min(interval, _RETRY)
-            await asyncio.sleep(interval)
-
-    async def _apply(self, chain: CertificateChain) -> None:
+    async def _refresh(self) -> None:
         """Register the authority first, then serve its certificate (WH-021).
 
         A certificate is served at once if its authority is trusted already, or if no valid one is served.
         """
+        chain = await self._chain()
         is_known = chain.authorities[0] == self._authority
         if not self._served.is_valid or (is_known and chain.server != self._served.key_pair):
-            self._serve(chain)
+            self._serve_chain(chain)
         await self.listening.wait()
         if changed := await self._registration.trust(chain.bundle):
             self._report("info", "authority registered", at=changed)
         if chain.server != self._served.key_pair:
             await asyncio.sleep(self._settings.settle)
-            self._serve(chain)
+            self._serve_chain(chain)
 
-    def _serve(self, chain: CertificateChain) -> None:
-        self._served.load(chain.server)
+    def _serve_chain(self, chain: CertificateChain) -> None:
+        self._serve(chain.server, secret=self._ref.name)
         self._authority = chain.authorities[0]
-        self._report("info", "certificate loaded", secret=self._settings.secret, expires=_date(self._served))
 
     async def _chain(self) -> CertificateChain:
         """Return the shared chain, made or renewed if that is due (WH-020, WH-021).
@@ -175,23 +181,3 @@ class CertificateSecret:
         if is_written or response.status == CONFLICT:
             return is_written
         raise UnusableSecret(response.message)
-
-
-class _ErrorLog:
-    """Logs an error when it begins, and not again until it ends."""
-
-    def __init__(self, report: Report) -> None:
-        self._report = report
-        self._last = ""
-
-    def report(self, error: str) -> None:
-        if error != self._last:
-            self._last = error
-            self._report("error", "certificates", error=error)
-
-    def clear(self) -> None:
-        self._last = ""
-
-
-def _date(served: ServedCertificate) -> str:
-    return f"{datetime.fromtimestamp(served.expires, UTC):%Y-%m-%dT%H:%M:%SZ}"

@@ -18,11 +18,10 @@ from grove_shell.operator.taken_names import log_taken_names
 from grove_shell.settings.webhooks import WebhookSettings
 from grove_shell.until_stopped import until_stopped
 from grove_shell.webhooks.admission_cache import AdmissionCache
-from grove_shell.webhooks.admission_server import AdmissionServer
+from grove_shell.webhooks.admission_server import AdmissionServer, WebhookMetrics
 from grove_shell.webhooks.certificate_rotation import CertificateFiles, CertificateSecret
 from grove_shell.webhooks.certificates import ServedCertificate
 from grove_shell.webhooks.registration import Registration
-from grove_shell.webhooks.webhook_metrics import WebhookMetrics
 
 
 @dataclass(kw_only=True)

@@ -21,9 +21,8 @@ from grove_shell.client.api import Api
 from grove_shell.client.kinds import POD_CLIQUE_SET
 from grove_shell.client.webhook_names import DEFAULTING, JOINING, LEAVING, PATHS, STAMPING, TOPOLOGIES, VALIDATION
 from grove_shell.webhooks.admission_cache import AdmissionCache
-from grove_shell.webhooks.admission_server import AdmissionServer
+from grove_shell.webhooks.admission_server import AdmissionServer, WebhookMetrics
 from grove_shell.webhooks.certificates import KeyPair, ServedCertificate
-from grove_shell.webhooks.webhook_metrics import WebhookMetrics
 from tests.fuzz import mutations
 from tests.fuzz.commands import Broken
 from tests.fuzz.fuzz_target import FuzzTarget

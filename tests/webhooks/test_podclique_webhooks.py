@@ -16,9 +16,8 @@ from grove_core.resources.configuration import Configuration, DomainShape, Mnnvl
 from grove_shell.client.api import Api
 from grove_shell.client.webhook_names import JOINING, PATHS, STAMPING
 from grove_shell.webhooks.admission_cache import AdmissionCache
-from grove_shell.webhooks.admission_server import AdmissionServer
+from grove_shell.webhooks.admission_server import AdmissionServer, WebhookMetrics
 from grove_shell.webhooks.certificates import KeyPair, ServedCertificate
-from grove_shell.webhooks.webhook_metrics import WebhookMetrics
 from tests.webhooks.object_server import ObjectServer
 from tests.webhooks.reviews import Json, patch_of, patched, review
 

@@ -23,10 +23,9 @@ from grove_shell.client.webhook_names import DEFAULTING, PATHS, VALIDATION
 from grove_shell.webhooks import admission_server, handlers
 from grove_shell.webhooks.admission_cache import AdmissionCache
 from grove_shell.webhooks.admission_review import parse_review
-from grove_shell.webhooks.admission_server import AdmissionServer
+from grove_shell.webhooks.admission_server import AdmissionServer, WebhookMetrics
 from grove_shell.webhooks.certificates import KeyPair, ServedCertificate
 from grove_shell.webhooks.handlers import default_set, validate_set
-from grove_shell.webhooks.webhook_metrics import WebhookMetrics
 from tests.webhooks.reviews import Json, patch_of, patched, review, set_of
 
 T = TypeVar("T")

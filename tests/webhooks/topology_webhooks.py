@@ -21,9 +21,8 @@ from grove_shell.client.api import Api
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
 from grove_shell.client.webhook_names import PATHS, VALIDATION
 from grove_shell.webhooks.admission_cache import AdmissionCache
-from grove_shell.webhooks.admission_server import AdmissionServer
+from grove_shell.webhooks.admission_server import AdmissionServer, WebhookMetrics
 from grove_shell.webhooks.certificates import KeyPair, ServedCertificate
-from grove_shell.webhooks.webhook_metrics import WebhookMetrics
 from tests.property.topology.sets_to_admit import raw_topology
 from tests.property.topology.sets_with_constraints import ON
 from tests.webhooks.object_server import ObjectServer
