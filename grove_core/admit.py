@@ -126,8 +126,12 @@ def _judged(subject: Ref, new: Manifest, beside: _Beside) -> tuple[frozenset[Obj
     """Return all objections and warnings of one reading of a manifest."""
     before, used_names = beside.before, beside.used_names
     earlier = before.spec if before is not None else None
-    unmade = () if beside.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS) else (DOMAIN_KIND,)  # MS-077
-    collisions = () if used_names is None else workload.collisions_of(subject, new, before, used_names, unmade=unmade)
+    kinds_not_created = () if beside.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS) else (DOMAIN_KIND,)  # MS-077
+    collisions = (
+        ()
+        if used_names is None
+        else workload.collisions_of(subject, new, before, used_names, kinds_not_created=kinds_not_created)
+    )
     objections = (
         *gang_termination.objections_to(subject, new.spec, earlier),
         *workload.objections_to(subject, new, before),

@@ -14,7 +14,7 @@ from grove_core.resources.api_names import DOMAIN, DOMAIN_CLIQUE, NVIDIA
 from grove_core.resources.configuration import DomainShape
 from grove_core.resources.fields import Fields
 from grove_core.resources.meta import Resource, read_identity, read_labels, view_of
-from grove_core.resources.names import clique_of_name
+from grove_core.resources.names import clique_id_in_name
 
 READY: Final = "Ready"
 NOT_READY: Final = "NotReady"
@@ -196,7 +196,7 @@ def compute_domain_clique_of(raw: Mapping[str, Any]) -> ComputeDomainClique:
         ComputeDomainClique(
             **identity,
             domain_uid=domain_uid,
-            clique=labels.text(DOMAIN_CLIQUE) or clique_of_name(domain_uid, identity["ref"].name),
+            clique=labels.text(DOMAIN_CLIQUE) or clique_id_in_name(domain_uid, identity["ref"].name),
             owners=tuple(sorted(owner.text("uid") for owner in top.part("metadata").parts("ownerReferences"))),
             daemons=read_entries(top, "daemons", DAEMON_NODE_NAME),
             stored=FrozenMap.over(raw),

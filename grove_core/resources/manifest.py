@@ -10,7 +10,7 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Fact, Rule
 from grove_core.kernel.refs import Ref
 from grove_core.resources.fields import Fields, shown
-from grove_core.resources.meta import read_texts
+from grove_core.resources.meta import read_string_map
 from grove_core.resources.template import SetSpec, read_spec
 
 
@@ -82,7 +82,7 @@ def manifest_of(raw: Mapping[str, Any]) -> tuple[Manifest | None, tuple[Problem,
     problems = list(faults)
     meta = Fields(raw, "", problems).part("metadata")
     name, namespace = meta.text("name", required=True), meta.text("namespace")
-    labels, annotations = read_texts(meta, "labels"), read_texts(meta, "annotations")
+    labels, annotations = read_string_map(meta, "labels"), read_string_map(meta, "annotations")
     if spec is None:
         return None, tuple(problems)
     path = "spec.template"

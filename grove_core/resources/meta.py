@@ -135,7 +135,7 @@ def read_labels(top: Fields) -> Fields:
     return top.part("metadata").part("labels")
 
 
-def read_texts(part: Fields, key: str) -> FrozenMap:
+def read_string_map(part: Fields, key: str) -> FrozenMap:
     """Return a map of strings, such as ``annotations``; values that are no strings are noted and left out."""
     texts, found = part.part(key), {}
     for name, value in texts.raw.items():

@@ -126,7 +126,7 @@ def domain_clique_name(domain_uid: str, clique: str) -> str:
     return f"{domain_uid}.{clique}"
 
 
-def clique_of_name(domain_uid: str, name: str) -> str:
+def clique_id_in_name(domain_uid: str, name: str) -> str:
     """Return the clique in the name of a ComputeDomainClique; empty where the name is not of that domain."""
     rest = name.removeprefix(f"{domain_uid}.")
     return rest if rest != name else ""

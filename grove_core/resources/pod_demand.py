@@ -23,7 +23,7 @@ REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _OF_ANY_NODE: Final = frozenset(  # volumes that bind a pod to no node and to no other pod
     {"name", "emptyDir", "configMap", "secret", "downwardAPI", "projected", "hostPath", "nfs", "image", "gitRepo"}
 )
-_UNSEEN: Final = (
+_UNEVALUATED_AFFINITY: Final = (
     ("podAffinity", "pod affinity"),
     ("podAntiAffinity", "pod anti-affinity"),
 )
@@ -163,7 +163,7 @@ def _term(term: Fields) -> tuple[Match, ...]:
 
 def _unchecked(spec: Fields) -> Iterator[str]:
     affinity = spec.part("affinity")
-    yield from (words for key, words in _UNSEEN if affinity.part(key).raw.get(REQUIRED))
+    yield from (words for key, words in _UNEVALUATED_AFFINITY if affinity.part(key).raw.get(REQUIRED))
     if any(one.text("whenUnsatisfiable") != "ScheduleAnyway" for one in spec.parts("topologySpreadConstraints")):
         yield "spread constraints"
     if any(one.text("operator") not in {"", "Equal", "Exists"} for one in spec.parts("tolerations")):

@@ -17,7 +17,7 @@ from grove_core.resources.meta import (
     read_conditions,
     read_creation,
     read_identity,
-    read_texts,
+    read_string_map,
     read_update,
     view_of,
 )
@@ -144,7 +144,7 @@ def podcliqueset_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | N
         conditions=read_conditions(status),
     )
     meta = top.part("metadata")
-    labels, annotations = (read_texts(meta, key) for key in ("labels", "annotations"))
+    labels, annotations = (read_string_map(meta, key) for key in ("labels", "annotations"))
     generation, created_at = meta.integer("generation"), read_creation(meta)
     spec, found = read_spec(top.raw.get("spec"))
     problems.extend(found)

@@ -42,15 +42,15 @@ def objections_to(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator
 
 
 def collisions_of(
-    subject: Ref, new: Manifest, old: Manifest | None, used_names: UsedNames, *, unmade: Collection[str] = ()
+    subject: Ref, new: Manifest, old: Manifest | None, used_names: UsedNames, *, kinds_not_created: Collection[str] = ()
 ) -> Iterator[Objection]:
     """Return objects that another set would have too (WL-117), except those that it had before the change (WL-116).
 
-    No set has objects of the ``unmade`` kinds.
+    No set has objects of the ``kinds_not_created`` kinds.
     """
     known = {(found.kind, found.other) for found in used_names.collisions(old)} if old is not None else set()
     for found in used_names.collisions(new):
-        if found.kind not in unmade and (found.kind, found.other) not in known:
+        if found.kind not in kinds_not_created and (found.kind, found.other) not in known:
             facts = {"kind": found.kind, "name": found.name, "other": found.other}
             yield Objection("metadata.name", shown(new.name), Refuse.SETS_COLLIDE.because(subject, **facts))
 

@@ -75,8 +75,8 @@ def _is_empty(value: Json) -> bool:
 
 
 _VARIABLES: Final = "GROVE_"
-_SAID_BY_GROVE: Final = frozenset({TOPOLOGY_NAME, DOMAIN_TEMPLATE})
-_GROVES_OWN: Final = frozenset({MANAGED_BY, NAME, COMPONENT, *SET.keys})
+_ANNOTATIONS_OF_GROVE: Final = frozenset({TOPOLOGY_NAME, DOMAIN_TEMPLATE})
+_LABELS_OF_GROVE: Final = frozenset({MANAGED_BY, NAME, COMPONENT, *SET.keys})
 
 
 class TemplateRevision:
@@ -105,7 +105,7 @@ class TemplateRevision:
             return True  # the input does not have it, so that it cannot be compared
         key = (part.template.name, clique.template_hash or clique.uid)  # cliques without a hash may differ
         if key not in self._foreign:
-            self._foreign[key] = self._holds_the_same(clique, part)
+            self._foreign[key] = self._has_content_of_template(clique, part)
         return self._foreign[key]
 
     def lost_hash(self, clique: PodClique, part: ExpectedClique, pods: Iterable[Pod]) -> str:
@@ -118,12 +118,12 @@ class TemplateRevision:
         known = "" if _may_have_changed(clique) else clique.status.current_hash or _hash_of_all(pods)
         if self.is_current(clique, part):
             return self.hash_of(part) if not known or is_own_hash(known) else known
-        return known or self._hash_of_held(clique)
+        return known or self._hash_of_content(clique)
 
-    def _hash_of_held(self, clique: PodClique) -> str:
+    def _hash_of_content(self, clique: PodClique) -> str:
         """Return the hash of the template that a clique was created from, as far as its content shows."""
-        spec = _users_own_spec(clique.pod_spec, _put_into(clique))
-        return hash_of(_users_own(clique.labels), _users_own(clique.annotations), spec, "")
+        spec = _without_groves_additions(clique.pod_spec, _claims_added_to(clique))
+        return hash_of(_without_groves_texts(clique.labels), _without_groves_texts(clique.annotations), spec, "")
 
     def generation(self, *, is_reached: bool) -> str:
         """Return the hash of the templates of all cliques together (WL-040).
@@ -135,15 +135,18 @@ class TemplateRevision:
             return stored
         return generation_of({clique.name: self._hash_of(clique) for clique in self._root.spec.template.cliques})
 
-    def _holds_the_same(self, clique: PodClique, part: ExpectedClique) -> bool:
+    def _has_content_of_template(self, clique: PodClique, part: ExpectedClique) -> bool:
         """Return whether the clique's content equals the template's; additional labels do not count."""
-        labels, annotations = _users_own(part.template.labels), _users_own(part.template.annotations)
+        labels, annotations = (
+            _without_groves_texts(part.template.labels),
+            _without_groves_texts(part.template.annotations),
+        )
         stored_labels = FrozenMap({key: text for key, text in clique.labels.items() if key in labels})
         stored_annotations = FrozenMap({key: text for key, text in clique.annotations.items() if key in annotations})
         if (labels, annotations) != (stored_labels, stored_annotations):
             return False
         specs = (part.template.spec.pod_spec, clique.pod_spec)
-        wanted, stored = (_users_own_spec(spec, _put_into(clique)) for spec in specs)
+        wanted, stored = (_without_groves_additions(spec, _claims_added_to(clique)) for spec in specs)
         if wanted == stored:
             return True  # cheaper than the normal form
         wanted, stored = normal_form(wanted), normal_form(stored)
@@ -165,18 +168,18 @@ def _hash_of_all(pods: Iterable[Pod]) -> str:
     return hashes.pop() if len(hashes) == 1 else ""
 
 
-def _put_into(clique: PodClique) -> AbstractSet[str]:
+def _claims_added_to(clique: PodClique) -> AbstractSet[str]:
     """Return the names of the claims that operators of Grove added to the clique's pod spec."""
     return {MNNVL_CLAIM} if shared_claim_entry(clique.pod_spec) is None else {MNNVL_CLAIM, SHARED_CLAIM}
 
 
-def _users_own(texts: FrozenMap) -> FrozenMap:
+def _without_groves_texts(texts: FrozenMap) -> FrozenMap:
     return FrozenMap(
-        {key: text for key, text in texts.items() if key not in _GROVES_OWN and not key.startswith(PREFIX)}
+        {key: text for key, text in texts.items() if key not in _LABELS_OF_GROVE and not key.startswith(PREFIX)}
     )
 
 
-def _users_own_spec(pod_spec: FrozenMap, put_in: AbstractSet[str]) -> FrozenMap:
+def _without_groves_additions(pod_spec: FrozenMap, claims: AbstractSet[str]) -> FrozenMap:
     """Return the pod spec without what operators of Grove added: their variables, and claims with these names."""
 
     def stripped(container: FrozenMap) -> Json:
@@ -186,10 +189,10 @@ def _users_own_spec(pod_spec: FrozenMap, put_in: AbstractSet[str]) -> FrozenMap:
             found["env"] = tuple(item for item in env if not _name_of(item).startswith(_VARIABLES))
         resources = container.get("resources")
         if isinstance(resources, FrozenMap):
-            found["resources"] = _without(put_in, resources, "claims")
+            found["resources"] = _without(claims, resources, "claims")
         return FrozenMap({key: item for key, item in found.items() if item or key not in {"env", "resources"}})
 
-    return in_containers(_without(put_in, pod_spec, "resourceClaims"), stripped)
+    return in_containers(_without(claims, pod_spec, "resourceClaims"), stripped)
 
 
 def _without(names: AbstractSet[str], fields: FrozenMap, key: str) -> FrozenMap:
@@ -216,4 +219,4 @@ def wanted_pod_spec(part: ExpectedClique, priority: str) -> FrozenMap:
 
 def wanted_annotations(part: ExpectedClique) -> FrozenMap:
     """Return the template's annotations, except those that Grove sets itself."""
-    return FrozenMap({key: text for key, text in part.template.annotations.items() if key not in _SAID_BY_GROVE})
+    return FrozenMap({key: text for key, text in part.template.annotations.items() if key not in _ANNOTATIONS_OF_GROVE})

@@ -19,7 +19,6 @@ from grove_core.areas.workload.expected_replicas import (
 )
 from grove_core.areas.workload.objects.manifests import LazyManifest
 from grove_core.areas.workload.objects.podcliques_and_groups import (
-    MnnvlAnnotations,
     autoscaler_for,
     changes_of_podclique,
     changes_of_scaling_group,
@@ -136,8 +135,9 @@ class SetObjects:
     def _clique(self, owner: PodCliqueSet | ScalingGroup, expected: ExpectedClique) -> Iterator[LazyManifest | Applied]:
         context = self._context
         claim_template = claim_template_of_group(owner) or self._domains.templates.get(expected.replica, "")
-        mnnvl = MnnvlAnnotations(claim_template, self._domains.annotations.get(expected.template.name, EMPTY))
-        make = partial(podclique_for, self._root, owner, expected, self._parents, context.revision, mnnvl)
+        inherited = self._domains.annotations.get(expected.template.name, EMPTY)
+        of_set = (self._root, owner, expected, self._parents, context.revision)
+        make = partial(podclique_for, *of_set, claim_template, inherited)
         yield LazyManifest("PodClique", expected.name, make)
         clique = context.clique_of(expected)
         if clique is not None and context.revision.is_current(clique, expected):

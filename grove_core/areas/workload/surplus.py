@@ -72,16 +72,18 @@ def pods_to_delete(clique: PodClique, pods: Sequence[Pod], wanted: int) -> Itera
             yield Absent(pod.ref, pod.guard, (Why.ENDED_POD.because(clique.ref, phase=pod.phase),))
     for pod in excess_pods(pods, wanted, clique.template_hash):
         yield Absent(pod.ref, pod.guard, (Why.EXCESS_POD.because(clique.ref, wanted=wanted),))
-    alike = duplicate_pods(pods, clique.template_hash)
-    if alike and len(active_pods(pods)) <= wanted:
-        yield from _doubled(clique, pods, alike)
+    duplicates = duplicate_pods(pods, clique.template_hash)
+    if duplicates and len(active_pods(pods)) <= wanted:
+        yield from _duplicate_deletion(clique, pods, duplicates)
 
 
-def _doubled(clique: PodClique, pods: Sequence[Pod], alike: Sequence[Pod]) -> Iterator[Absent | Withheld]:
+def _duplicate_deletion(
+    clique: PodClique, pods: Sequence[Pod], duplicates: Sequence[Pod]
+) -> Iterator[Absent | Withheld]:
     """Return the deletion of one duplicate pod; withheld if it is ready and the clique needs it (WL-205, WL-206)."""
-    double, ready = alike[0], sum(pod.ready for pod in active_pods(pods))
-    if double.ready and ready <= clique.needed:
-        because = Why.DOUBLE_IS_NEEDED.because(clique.ref, index=double.index, ready=ready, needed=clique.needed)
-        yield Withheld(double.ref, (because,))
+    duplicate, ready = duplicates[0], sum(pod.ready for pod in active_pods(pods))
+    if duplicate.ready and ready <= clique.needed:
+        because = Why.DOUBLE_IS_NEEDED.because(clique.ref, index=duplicate.index, ready=ready, needed=clique.needed)
+        yield Withheld(duplicate.ref, (because,))
     else:
-        yield Absent(double.ref, double.guard, (Why.DOUBLED_POD.because(clique.ref, index=double.index),))
+        yield Absent(duplicate.ref, duplicate.guard, (Why.DOUBLED_POD.because(clique.ref, index=duplicate.index),))

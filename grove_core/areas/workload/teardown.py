@@ -25,29 +25,29 @@ def wants_of_teardown(snapshot: Snapshot) -> Desired:
     The set keeps its finalizer until its parts are gone: otherwise a new set with its name would start among its pods.
     The parts are deleted in the foreground: the garbage collector removes their pods first.
     """
-    root, just_deleted = snapshot.root, _deleted_unseen(snapshot)
-    there = chain(finalizer_removals(snapshot.groups), finalizer_removals(snapshot.cliques))
-    released = [want for want in there if want.guard not in just_deleted]
+    root, just_deleted = snapshot.root, _just_deleted(snapshot)
+    parts_of_set = chain(finalizer_removals(snapshot.groups), finalizer_removals(snapshot.cliques))
+    removals = [want for want in parts_of_set if want.guard not in just_deleted]
     if not root.deleting:
-        return Desired(tuple(released))
+        return Desired(tuple(removals))
     if SET_FINALIZER not in root.finalizers:
         others = ", ".join(sorted(root.finalizers)) or "the API server"
-        held = Withheld(root.ref, (Why.HELD_BY_OTHERS.because(root.ref, finalizers=others),))
-        return Desired(tuple(released), (held,))
+        withheld = Withheld(root.ref, (Why.HELD_BY_OTHERS.because(root.ref, finalizers=others),))
+        return Desired(tuple(removals), (withheld,))
     parts = tuple(_parts_of(snapshot))
     unknown = ", ".join(words for kind, words in _PARTS.items() if kind in snapshot.not_collected)
     if unknown:
         because = Why.PARTS_NOT_COLLECTED.because(root.ref, kinds=unknown)
-        return Desired((*parts, *released), (Withheld(root.ref, (because,), obstacle=Obstacle.CLIQUES_NOT_COLLECTED),))
+        return Desired((*parts, *removals), (Withheld(root.ref, (because,), obstacle=Obstacle.CLIQUES_NOT_COLLECTED),))
     listed = (*snapshot.groups, *snapshot.cliques, *snapshot.orphans)
-    remaining = len(listed) + _made_unseen(snapshot, {part.ref for part in listed}) + _pods_left(snapshot)
+    remaining = len(listed) + _created_and_not_listed(snapshot, {part.ref for part in listed}) + _pods_left(snapshot)
     if remaining:
-        held = Withheld(root.ref, (Why.PARTS_REMAIN.because(root.ref, remaining=remaining),))
-        return Desired((*parts, *released), (held,))
+        withheld = Withheld(root.ref, (Why.PARTS_REMAIN.because(root.ref, remaining=remaining),))
+        return Desired((*parts, *removals), (withheld,))
     drop_finalizers = WithoutFinalizer(
         root.ref, root.guard, SET_FINALIZER, (Why.LET_GO.because(root.ref, finalizer=SET_FINALIZER),)
     )
-    return Desired((*released, drop_finalizers))
+    return Desired((*removals, drop_finalizers))
 
 
 def finalizer_removals(parts: Iterable[ScalingGroup | PodClique]) -> Iterator[WithoutFinalizer]:
@@ -60,13 +60,13 @@ def finalizer_removals(parts: Iterable[ScalingGroup | PodClique]) -> Iterator[Wi
             )
 
 
-def _made_unseen(snapshot: Snapshot, listed: AbstractSet[Ref]) -> int:
+def _created_and_not_listed(snapshot: Snapshot, listed: AbstractSet[Ref]) -> int:
     """Return the number of parts that were just created and that the snapshot does not show yet (PL-018)."""
-    made = creations(snapshot, {"PodClique", GROUP_KIND}, {Outcome.DONE})
-    return sum(ref not in listed for ref, _ in made)
+    created = creations(snapshot, {"PodClique", GROUP_KIND}, {Outcome.DONE})
+    return sum(ref not in listed for ref, _ in created)
 
 
-def _deleted_unseen(snapshot: Snapshot) -> set[Guard]:
+def _just_deleted(snapshot: Snapshot) -> set[Guard]:
     """Return the versions of objects that were just deleted; the snapshot may still show them (PL-018)."""
     return {
         attempt.step.action.guard

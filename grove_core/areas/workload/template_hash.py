@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from grove_core.kernel.frozen import FrozenMap, Json, canonical
-from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.template import CliqueTemplate
 
 _ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
@@ -40,14 +39,8 @@ def hash_of(labels: FrozenMap, annotations: FrozenMap, pod_spec: FrozenMap, prio
     spec: dict[str, Any] = dict(pod_spec)
     if priority_class_name:
         spec["priorityClassName"] = priority_class_name
-    return short_hash(canonical({"annotations": annotations, "labels": labels, "spec": _settled(FrozenMap(spec), "")}))
-
-
-def generation_hash(root: PodCliqueSet) -> str:
-    """Return the generation hash of a set: ten letters."""
-    template = root.spec.template
-    return generation_of(
-        {clique.name: template_hash(clique, template.priority_class_name) for clique in template.cliques}
+    return short_hash(
+        canonical({"annotations": annotations, "labels": labels, "spec": _with_keyed_lists_sorted(FrozenMap(spec), "")})
     )
 
 
@@ -71,19 +64,19 @@ def short_hash(text: str, length: int = _LENGTH) -> str:
     return "".join(letters)
 
 
-def _settled(value: Json, key: str) -> Any:  # noqa: ANN401 - JSON, to be written and no more
+def _with_keyed_lists_sorted(value: Json, key: str) -> Any:  # noqa: ANN401 - JSON, to be written and no more
     """Return the value with the keyed lists of the API sorted by their keys (WL-040)."""
     if isinstance(value, FrozenMap):
-        return {name: _settled(inner, name) for name, inner in value.items()}
+        return {name: _with_keyed_lists_sorted(inner, name) for name, inner in value.items()}
     if not isinstance(value, tuple):
         return value
-    items = [_settled(item, "") for item in value]
+    items = [_with_keyed_lists_sorted(item, "") for item in value]
     keys = _KEYED.get(key) if len(items) > 1 else None
     if keys is None or not all(isinstance(item, dict) for item in items):
         return items
-    return sorted(items, key=lambda item: _place(item, keys))
+    return sorted(items, key=lambda item: _sort_key(item, keys))
 
 
-def _place(item: Mapping[str, Any], keys: tuple[str, ...]) -> tuple[str, ...]:
+def _sort_key(item: Mapping[str, Any], keys: tuple[str, ...]) -> tuple[str, ...]:
     """Return the sort key of an item: its keys, then its whole content, in case keys are missing or repeated."""
     return (*(canonical(item.get(key)) for key in keys), canonical(item))

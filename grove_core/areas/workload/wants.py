@@ -95,7 +95,7 @@ def wants_of_expansion(
             continue
         key = (item.kind, item.name)
         if key in manifests:
-            wants.append(_wanted_twice(manifests[key], item))
+            wants.append(_second_of_name(manifests[key], item))
         else:
             manifests[key] = item
             wants += existing.wants_for(item)
@@ -149,7 +149,7 @@ class _Existing:
         return Withheld(want.target, (because, *want.because))
 
 
-def _wanted_twice(first: LazyManifest, second: LazyManifest) -> Withheld:
+def _second_of_name(first: LazyManifest, second: LazyManifest) -> Withheld:
     """Return the second of two objects of one kind and name: it is withheld (WL-022)."""
     other, want = first.make(), second.make()
     because = Why.NAME_WANTED_TWICE.because(want.target, other=other.because[0].sentence)

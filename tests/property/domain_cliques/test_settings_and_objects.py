@@ -34,7 +34,7 @@ from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import thaw
 from grove_core.resources.compute_domain import compute_domain_clique_of, compute_domain_of
 from grove_core.resources.daemon_pod import daemon_pod_of
-from grove_core.resources.names import clique_of_name, daemon_host, domain_clique_name, field_manager
+from grove_core.resources.names import clique_id_in_name, daemon_host, domain_clique_name, field_manager
 from tests.property.domain_cliques.builders import IDENTITY, NOW, SETTINGS, UID, Json, context_for, domain, entry
 
 
@@ -54,7 +54,7 @@ def test_dc001_default_protocol_is_ssa() -> None:
 
 def test_dc003_names_of_cliques_and_back() -> None:
     name = domain_clique_name(UID, "c0ffee.7")
-    assert (name, clique_of_name(UID, name), clique_of_name("other_registry", name)) == (
+    assert (name, clique_id_in_name(UID, name), clique_id_in_name("other_registry", name)) == (
         f"{UID}.c0ffee.7",
         "c0ffee.7",
         "",

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.areas.workload.revision import normal_form
-from grove_core.areas.workload.template_hash import generation_hash, is_own_hash
+from grove_core.areas.workload.revision import TemplateRevision, normal_form
+from grove_core.areas.workload.template_hash import is_own_hash
 from grove_core.kernel.frozen import FrozenMap, freeze, thaw
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import PodClique
@@ -40,6 +40,10 @@ def foreign(raw: dict[str, Any] = RAW, **changes: Any) -> Life:
     life.world.put(replace(life.root, status=replace(life.root.status, current_hash=THEIRS)))
     life.attempts = ()
     return life
+
+
+def generation_hash(root: PodCliqueSet) -> str:
+    return TemplateRevision(root).generation(is_reached=False)
 
 
 def is_rolled(life: Life) -> bool:

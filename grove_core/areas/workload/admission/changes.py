@@ -28,13 +28,13 @@ def change_violations(old: Manifest, new: Manifest) -> Iterator[Violation]:
     claims = before.resource_claim_templates
     if claims != after.resource_claim_templates:
         path = f"{TEMPLATE}.resourceClaimTemplates"
-        facts = {"before": _texts(tuple(claim.name for claim in claims))}
+        facts = {"before": _first_names(tuple(claim.name for claim in claims))}
         yield Violation(path, after.resource_claim_templates, Refuse.CLAIM_TEMPLATES_IMMUTABLE, facts)
     yield from _sharing(before.resource_sharing, after.resource_sharing, TEMPLATE)
-    held = {clique.name: index for index, clique in enumerate(before.cliques)}
+    old_indices = {clique.name: index for index, clique in enumerate(before.cliques)}
     for index, clique in enumerate(after.cliques):
-        if clique.name in held:
-            was = held[clique.name]
+        if clique.name in old_indices:
+            was = old_indices[clique.name]
             yield from _clique(before.cliques[was], clique, f"{CLIQUES}[{index}]")
             schedulers = (old.pods[was].scheduler_name, new.pods[index].scheduler_name)
             if schedulers[0] != schedulers[1]:
@@ -67,14 +67,16 @@ def _clique(before: CliqueTemplate, after: CliqueTemplate, path: str) -> Iterato
         facts = {"before": shown(was.role_name)}
         yield Violation(f"{path}.spec.roleName", now.role_name, Refuse.ROLE_IMMUTABLE, facts)
     if was.starts_after != now.starts_after:
-        facts = {"before": _texts(was.starts_after)}
-        yield Violation(f"{path}.spec.startsAfter", _texts(now.starts_after), Refuse.STARTS_AFTER_IMMUTABLE, facts)
+        facts = {"before": _first_names(was.starts_after)}
+        yield Violation(
+            f"{path}.spec.startsAfter", _first_names(now.starts_after), Refuse.STARTS_AFTER_IMMUTABLE, facts
+        )
     yield from _sharing(before.resource_sharing, after.resource_sharing, path)
 
 
 def _sharing(before: tuple[ResourceSharing, ...], after: tuple[ResourceSharing, ...], path: str) -> Iterator[Violation]:
     if before != after:
-        facts = {"before": _texts(tuple(entry.name for entry in before))}
+        facts = {"before": _first_names(tuple(entry.name for entry in before))}
         yield Violation(f"{path}.resourceSharing", after, Refuse.SHARING_IMMUTABLE, facts)
 
 
@@ -82,14 +84,14 @@ def _order(before: SetTemplate, after: SetTemplate) -> Iterator[Violation]:
     """Return a changed order of the cliques that are in both manifests, where they start in order (WL-156)."""
     if before.clique_startup_type not in _ORDERED:
         return
-    held, kept = ({clique.name: None for clique in template.cliques} for template in (before, after))
-    was = tuple(name for name in held if name in kept)
-    now = tuple(name for name in kept if name in held)
+    old_indices, new_names = ({clique.name: None for clique in template.cliques} for template in (before, after))
+    was = tuple(name for name in old_indices if name in new_names)
+    now = tuple(name for name in new_names if name in old_indices)
     if was != now:
-        yield Violation(CLIQUES, _texts(now), Refuse.CLIQUE_ORDER_IMMUTABLE, {"before": _texts(was)})
+        yield Violation(CLIQUES, _first_names(now), Refuse.CLIQUE_ORDER_IMMUTABLE, {"before": _first_names(was)})
 
 
-def _texts(names: tuple[str, ...]) -> str:
+def _first_names(names: tuple[str, ...]) -> str:
     """Return the first ten names, in their own order."""
     more = f" and {len(names) - _MOST_QUOTED} more" if len(names) > _MOST_QUOTED else ""
     return (", ".join(names[:_MOST_QUOTED]) or "none") + more

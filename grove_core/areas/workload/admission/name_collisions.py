@@ -56,12 +56,12 @@ class UsedNames:
         if not manifest.name:
             return
         namespace, words = manifest.namespace or "default", tuple(manifest.name.split("-"))
-        above = (words[:end] for end in _ends(words))
+        above = (words[:end] for end in _possible_name_ends(words))
         ours = tuple(_patterns_of(manifest))
         for other in (*above, *self.below.get((namespace, words), ())):
             theirs = self.patterns.get((namespace, other), ())
             first: dict[str, str] = {}
-            for kind, name in _common(ours, theirs):
+            for kind, name in _shared_names(ours, theirs):
                 first[kind] = min(name, first.get(kind, name))
             yield from (NameCollision(kind, name, "-".join(other)) for kind, name in sorted(first.items()))
 
@@ -80,7 +80,7 @@ def used_names_of(sets: Iterable[Manifest], held: Iterable[tuple[str, str, str, 
         found[namespace, tuple(owner.split("-"))].append(NamePattern(kind, tuple(name.split("-"))))
     below: dict[tuple[str, tuple[str, ...]], list[tuple[str, ...]]] = defaultdict(list)
     for namespace, words in found:
-        for end in _ends(words):
+        for end in _possible_name_ends(words):
             below[namespace, words[:end]].append(words)
     return UsedNames(
         {key: tuple(patterns) for key, patterns in found.items()},
@@ -109,10 +109,10 @@ def _patterns_of(manifest: Manifest) -> Iterator[NamePattern]:
 def _shared_domains(manifest: Manifest, replica: tuple[Word, ...]) -> Iterator[NamePattern]:
     """Return the ComputeDomains that a set's cliques would share by annotation (MS-077)."""
     template = manifest.spec.template
-    homes = template.groups_by_clique
+    groups_by_clique = template.groups_by_clique
     found = set[tuple[Word, ...]]()
     for clique in template.cliques:
-        group = homes.get(clique.name)
+        group = groups_by_clique.get(clique.name)
         scope = scope_of(effective_annotations(manifest.annotations, clique, group))
         of_group: tuple[Word, ...] = ()
         if group is not None:
@@ -153,27 +153,29 @@ def _claims(owner: tuple[Word, ...], count: int, entries: Iterable[ResourceShari
         yield NamePattern("ResourceClaim", (*owner, index, *entry.name.split("-")))
 
 
-def _ends(words: tuple[str, ...]) -> Iterator[int]:
+def _possible_name_ends(words: tuple[str, ...]) -> Iterator[int]:
     """Return the positions at which another set's name may end: before an index, or before the word ``all``."""
     return (end for end in range(1, len(words)) if words[end] == _ALL or index_from(words[end]) is not None)
 
 
-def _common(ours: Iterable[NamePattern], theirs: Iterable[NamePattern]) -> Iterator[tuple[str, str]]:
+def _shared_names(ours: Iterable[NamePattern], theirs: Iterable[NamePattern]) -> Iterator[tuple[str, str]]:
     """Return kind and name of objects that both lists would name: the lowest name for each pair of patterns."""
-    left, right = _by_places(ours), _by_places(theirs)
+    left, right = _by_open_positions(ours), _by_open_positions(theirs)
     for shape in left.keys() & right.keys():
         for places, own in left[shape].items():
             for others, patterns in right[shape].items():
                 free = places | others
                 table: dict[tuple[Word, ...], list[NamePattern]] = defaultdict(list)
                 for pattern in patterns:
-                    table[_without(pattern, free)].append(pattern)
+                    table[_words_except(pattern, free)].append(pattern)
                 for one in own:
-                    met = (_shared_name(one, another) for another in table.get(_without(one, free), ()))
+                    met = (_shared_name(one, another) for another in table.get(_words_except(one, free), ()))
                     yield from ((one.kind, name) for name in met if name)
 
 
-def _by_places(patterns: Iterable[NamePattern]) -> dict[tuple[str, ...], dict[frozenset[int], list[NamePattern]]]:
+def _by_open_positions(
+    patterns: Iterable[NamePattern],
+) -> dict[tuple[str, ...], dict[frozenset[int], list[NamePattern]]]:
     """Group patterns by kind and words without indices, then by the positions whose index is open."""
     found: dict[tuple[str, ...], dict[frozenset[int], list[NamePattern]]] = {}
     for pattern in patterns:
@@ -183,7 +185,7 @@ def _by_places(patterns: Iterable[NamePattern]) -> dict[tuple[str, ...], dict[fr
     return found
 
 
-def _without(pattern: NamePattern, places: frozenset[int]) -> tuple[Word, ...]:
+def _words_except(pattern: NamePattern, places: frozenset[int]) -> tuple[Word, ...]:
     return tuple(word for place, word in enumerate(pattern.words) if place not in places)
 
 

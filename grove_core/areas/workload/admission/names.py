@@ -5,8 +5,8 @@ is too long, else the longest derived name.
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
 
 from grove_core.areas.workload.rules import Refuse
 from grove_core.kernel.reasons import Fact
@@ -76,24 +76,15 @@ _LONGEST_QUOTED: Final = 100
 _INSIDE: Final = re.compile(r"-(?=([0-9]{1,10})-)")
 
 
-class _Owner(NamedTuple):
-    """The name that shared claims begin with, and the largest index of the pods or replicas that share them."""
-
-    name: str
-    last: int
-    entries: tuple[ResourceSharing, ...]
-    path: str
-
-
 def name_length_violations(manifest: Manifest) -> Iterator[Violation]:
     """Return combined names that are too long (WL-110, WL-111); none where the set's name alone is (WL-112)."""
     name, spec = manifest.name, manifest.spec
     if not name or _role_excess(name) > 0:
         return
-    homes = spec.template.groups_by_clique
+    groups_by_clique = spec.template.groups_by_clique
     for index, clique in enumerate(spec.template.cliques):
         excess = len(name) + len(clique.name) - MAX_COMBINED_NAME
-        if clique.name not in homes and excess > 0:
+        if clique.name not in groups_by_clique and excess > 0:
             facts: dict[str, Fact] = {"excess": excess, "most": MAX_COMBINED_NAME}
             yield Violation(f"{CLIQUES}[{index}].name", clique.name, Refuse.STANDALONE_NAMES_TOO_LONG, facts)
     for index, group in enumerate(spec.template.pod_clique_scaling_groups):
@@ -107,7 +98,7 @@ def name_length_violations(manifest: Manifest) -> Iterator[Violation]:
 
 def derived_name_violations(manifest: Manifest) -> Iterator[Violation]:
     """Return derived names that are invalid, too long or not unique (WL-106, WL-109, WL-112 to WL-115)."""
-    yield from _hosts(manifest)
+    yield from _host_names(manifest)
     if not manifest.name:
         return
     if _role_excess(manifest.name) > 0:
@@ -115,13 +106,13 @@ def derived_name_violations(manifest: Manifest) -> Iterator[Violation]:
         return
     last = max(manifest.spec.replicas, 1) - 1
     template = manifest.spec.template
-    yield from _claims(_Owner(manifest.name, last, template.resource_sharing, TEMPLATE))
-    homes = template.groups_by_clique
+    yield from _claims(manifest.name, last, template.resource_sharing, TEMPLATE)
+    groups_by_clique = template.groups_by_clique
     for index, clique in enumerate(template.cliques):
-        yield from _of_clique(manifest, last, clique, f"{CLIQUES}[{index}]", homes.get(clique.name))
+        yield from _clique_names(manifest, last, clique, f"{CLIQUES}[{index}]", groups_by_clique.get(clique.name))
     for index, group in enumerate(template.pod_clique_scaling_groups):
-        yield from _of_group(manifest, last, group, f"{GROUPS}[{index}]")
-    yield from _collisions(manifest, homes)
+        yield from _group_names(manifest, last, group, f"{GROUPS}[{index}]")
+    yield from _collisions(manifest, groups_by_clique)
 
 
 def _role_excess(set_name: str) -> int:
@@ -133,7 +124,7 @@ def _role_excess(set_name: str) -> int:
     return len(role_label(set_name)) - LONGEST_LABEL
 
 
-def _hosts(manifest: Manifest) -> Iterator[Violation]:
+def _host_names(manifest: Manifest) -> Iterator[Violation]:
     if is_dns_subdomain(manifest.name) and ("." in manifest.name or manifest.name[0].isdigit()):
         yield Violation("metadata.name", manifest.name, Refuse.SET_NAME_UNFIT_FOR_SERVICES, {})
     template = manifest.spec.template
@@ -146,27 +137,29 @@ def _hosts(manifest: Manifest) -> Iterator[Violation]:
             yield Violation(path, name, Refuse.PART_NAME_UNFIT_FOR_HOSTS, {})
 
 
-def _of_clique(
-    manifest: Manifest, last: int, clique: CliqueTemplate, path: str, home: GroupTemplate | None
+def _clique_names(
+    manifest: Manifest, last: int, clique: CliqueTemplate, path: str, group_template: GroupTemplate | None
 ) -> Iterator[Violation]:
     """Return violations of a clique's longest host name and of its shared claims."""
-    together = len(manifest.name) + len(clique.name) + (len(home.name) if home is not None else 0)
+    together = len(manifest.name) + len(clique.name) + (len(group_template.name) if group_template is not None else 0)
     if together > MAX_COMBINED_NAME:
         return
     last_pod = most_replicas(clique.spec.replicas, clique.spec.auto_scaling_config) - 1
-    if home is None:
+    if group_template is None:
         name = standalone_clique_name(manifest.name, last, clique.name)
     else:
-        group_name = scaling_group_name(manifest.name, last, home.name)
-        name = member_clique_name(group_name, most_replicas(home.replicas, home.scale_config) - 1, clique.name)
+        group_name = scaling_group_name(manifest.name, last, group_template.name)
+        name = member_clique_name(
+            group_name, most_replicas(group_template.replicas, group_template.scale_config) - 1, clique.name
+        )
     host = pod_hostname(name, last_pod)
     if len(host) > LONGEST_LABEL:
         yield _too_long(f"{path}.name", clique.name, "host name of a pod", host)
     else:
-        yield from _claims(_Owner(name, last_pod, clique.resource_sharing, path))
+        yield from _claims(name, last_pod, clique.resource_sharing, path)
 
 
-def _of_group(manifest: Manifest, last: int, group: GroupTemplate, path: str) -> Iterator[Violation]:
+def _group_names(manifest: Manifest, last: int, group: GroupTemplate, path: str) -> Iterator[Violation]:
     """Return violations of a scaling group's longest derived name and of its shared claims."""
     name = scaling_group_name(manifest.name, last, group.name)
     most = most_replicas(group.replicas, group.scale_config)
@@ -180,38 +173,41 @@ def _of_group(manifest: Manifest, last: int, group: GroupTemplate, path: str) ->
     if len(longest) > LONGEST_LABEL:
         yield _too_long(f"{path}.name", group.name, derived, longest)
     else:
-        yield from _claims(_Owner(name, most - 1, group.resource_sharing, path))
+        yield from _claims(name, most - 1, group.resource_sharing, path)
 
 
-def _claims(owner: _Owner) -> Iterator[Violation]:
-    for index, entry in enumerate(owner.entries):
-        path = f"{owner.path}.resourceSharing[{index}].name"
-        name = claim_name(owner.name, owner.last if entry.scope == PER_REPLICA else None, entry.name)
+def _claims(owner: str, last: int, entries: Iterable[ResourceSharing], above: str) -> Iterator[Violation]:
+    """Return violations of the names of shared claims; ``last`` is the largest index of what shares them."""
+    for index, entry in enumerate(entries):
+        path = f"{above}.resourceSharing[{index}].name"
+        name = claim_name(owner, last if entry.scope == PER_REPLICA else None, entry.name)
         if len(name) > LONGEST_LABEL:
             yield _too_long(path, entry.name, "ResourceClaim", name)
         elif entry.name and not is_dns_label(entry.name):
             yield Violation(path, entry.name, Refuse.CLAIM_NAME_INVALID, {"name": _quoted(name)})
 
 
-def _collisions(manifest: Manifest, homes: dict[str, GroupTemplate]) -> Iterator[Violation]:
+def _collisions(manifest: Manifest, groups_by_clique: dict[str, GroupTemplate]) -> Iterator[Violation]:
     """Return pairs of objects of the set that would have the same kind and name (WL-114, WL-115)."""
     template = manifest.spec.template
-    scaling = {clique.name for clique in template.cliques if clique.spec.auto_scaling_config is not None} - homes.keys()
+    scaling = {
+        clique.name for clique in template.cliques if clique.spec.auto_scaling_config is not None
+    } - groups_by_clique.keys()
     for index, group in enumerate(template.pod_clique_scaling_groups):
         if group.scale_config is not None and group.name in scaling:
             yield Violation(f"{GROUPS}[{index}].name", group.name, Refuse.AUTOSCALERS_COLLIDE, {})
     for index, clique in enumerate(template.cliques):
         # Longer names are refused anyhow, and only short ones are cheap to take apart at every place.
-        if clique.name in homes or len(clique.name) > MAX_COMBINED_NAME:
+        if clique.name in groups_by_clique or len(clique.name) > MAX_COMBINED_NAME:
             continue
         for match in _INSIDE.finditer(clique.name):
             digits = match[1]
             replica, member = int(digits), clique.name[match.end() + len(digits) + 1 :]
-            home = homes.get(member)
-            if home is None or (home.name, str(replica)) != (clique.name[: match.start()], digits):
+            group_template = groups_by_clique.get(member)
+            if group_template is None or (group_template.name, str(replica)) != (clique.name[: match.start()], digits):
                 continue
-            if replica < most_replicas(home.replicas, home.scale_config):
-                facts: dict[str, Fact] = {"replica": replica, "group": home.name, "clique": member}
+            if replica < most_replicas(group_template.replicas, group_template.scale_config):
+                facts: dict[str, Fact] = {"replica": replica, "group": group_template.name, "clique": member}
                 yield Violation(f"{CLIQUES}[{index}].name", clique.name, Refuse.CLIQUES_COLLIDE, facts)
 
 

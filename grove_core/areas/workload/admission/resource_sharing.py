@@ -20,7 +20,6 @@ class _Sharers(NamedTuple):
     path: str
     entries: tuple[ResourceSharing, ...]
     cliques: frozenset[str] | None
-    """Who may be named in the filter; None where there is no filter at this level."""
     groups: frozenset[str] | None
 
 
@@ -80,12 +79,12 @@ def _filter(chosen: SharingFilter, path: str, sharers: _Sharers) -> Iterator[Vio
         yield Violation(f"{path}.childScalingGroupNames", groups, Refuse.FILTER_OUT_OF_PLACE, {})
     elif not (cliques or groups):
         yield Violation(path, chosen.model_dump(exclude_unset=True), Refuse.FILTER_EMPTY, {})
-    yield from _unknown(cliques, sharers.cliques, f"{path}.childCliqueNames")
-    yield from _unknown(groups, sharers.groups, f"{path}.childScalingGroupNames")
+    yield from _unknown_names(cliques, sharers.cliques, f"{path}.childCliqueNames")
+    yield from _unknown_names(groups, sharers.groups, f"{path}.childScalingGroupNames")
 
 
-def _unknown(names: tuple[str, ...], known: frozenset[str] | None, path: str) -> Iterator[Violation]:
-    strange = [index for index, name in enumerate(names) if known is not None and name not in known]
-    facts = {"known": listed(known or ())} if strange else {}
-    for index in strange:
+def _unknown_names(names: tuple[str, ...], known: frozenset[str] | None, path: str) -> Iterator[Violation]:
+    unknown = [index for index, name in enumerate(names) if known is not None and name not in known]
+    facts = {"known": listed(known or ())} if unknown else {}
+    for index in unknown:
         yield Violation(f"{path}[{index}]", names[index], Refuse.FILTER_NAME_UNKNOWN, facts)

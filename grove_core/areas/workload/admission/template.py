@@ -33,7 +33,7 @@ def template_violations(manifest: Manifest) -> Iterator[Violation]:
     elif spec.update_strategy.type not in UPDATE_STRATEGIES:
         facts = {"allowed": ", ".join(UPDATE_STRATEGIES)}
         yield Violation("spec.updateStrategy.type", spec.update_strategy.type, Refuse.UPDATE_STRATEGY_UNKNOWN, facts)
-    homes = template.groups_by_clique
+    groups_by_clique = template.groups_by_clique
     roles: dict[str, str] = {}
     for index, clique in enumerate(template.cliques):
         path, role = f"{CLIQUES}[{index}].spec", clique.spec.role_name
@@ -41,18 +41,20 @@ def template_violations(manifest: Manifest) -> Iterator[Violation]:
             yield Violation(f"{path}.roleName", role, Refuse.ROLE_REPEATED, {"clique": roles[role]})
         roles.setdefault(role, clique.name)
         if clique.spec.auto_scaling_config is not None:
-            yield from _clique_scaling(clique, clique.spec.auto_scaling_config, path, homes.get(clique.name))
+            yield from _clique_scaling(clique, clique.spec.auto_scaling_config, path, groups_by_clique.get(clique.name))
     for index, group in enumerate(template.pod_clique_scaling_groups):
         if group.scale_config is not None:
             yield from _group_scaling(group, group.scale_config, f"{GROUPS}[{index}].scaleConfig")
 
 
 def _clique_scaling(
-    clique: CliqueTemplate, scaling: AutoScaling, above: str, home: GroupTemplate | None
+    clique: CliqueTemplate, scaling: AutoScaling, above: str, group: GroupTemplate | None
 ) -> Iterator[Violation]:
     path, replicas = f"{above}.autoScalingConfig", clique.spec.replicas
-    if home is not None:
-        yield Violation(path, scaling.model_dump(exclude_unset=True), Refuse.MEMBER_SCALES_ITSELF, {"group": home.name})
+    if group is not None:
+        yield Violation(
+            path, scaling.model_dump(exclude_unset=True), Refuse.MEMBER_SCALES_ITSELF, {"group": group.name}
+        )
     floor = replicas if scaling.min_replicas is None else scaling.min_replicas
     needed = clique.min_available
     if floor < needed <= replicas:  # a threshold above the replicas is to blame itself
@@ -143,8 +145,8 @@ def startup_order_violations(spec: SetSpec) -> Iterator[Violation]:
     names = {clique.name for clique in cliques}
     known = listed(names)
     for index, clique in enumerate(cliques):
-        yield from _names_faults(clique, f"{CLIQUES}[{index}].spec.startsAfter", names, known)
-    yield from _cycle_faults(cliques, names)
+        yield from _parent_violations(clique, f"{CLIQUES}[{index}].spec.startsAfter", names, known)
+    yield from _cycle_violations(cliques, names)
 
 
 def startup_order_warnings(spec: SetSpec) -> Iterator[Violation]:
@@ -183,7 +185,7 @@ def cycles_in(waits: Waits) -> list[list[str]]:
     return found
 
 
-def _names_faults(clique: CliqueTemplate, path: str, names: set[str], known: str) -> Iterator[Violation]:
+def _parent_violations(clique: CliqueTemplate, path: str, names: set[str], known: str) -> Iterator[Violation]:
     seen: set[str] = set()
     for index, name in enumerate(clique.spec.starts_after):
         place = f"{path}[{index}]"
@@ -198,7 +200,7 @@ def _names_faults(clique: CliqueTemplate, path: str, names: set[str], known: str
         seen.add(name)
 
 
-def _cycle_faults(cliques: Sequence[CliqueTemplate], names: set[str]) -> Iterator[Violation]:
+def _cycle_violations(cliques: Sequence[CliqueTemplate], names: set[str]) -> Iterator[Violation]:
     places = {clique.name: index for index, clique in reversed(list(enumerate(cliques)))}
     waits = {
         name: [other for other in cliques[index].spec.starts_after if other in names and other != name]
@@ -206,8 +208,8 @@ def _cycle_faults(cliques: Sequence[CliqueTemplate], names: set[str]) -> Iterato
     }
     for cycle in cycles_in(waits):
         first = min(range(len(cycle)), key=lambda position: places[cycle[position]])
-        whole = [*cycle[first:], *cycle[:first], cycle[first]]
-        index = places[whole[0]]
-        position = cliques[index].spec.starts_after.index(whole[1])
+        cycle_from_first = [*cycle[first:], *cycle[:first], cycle[first]]
+        index = places[cycle_from_first[0]]
+        position = cliques[index].spec.starts_after.index(cycle_from_first[1])
         path = f"{CLIQUES}[{index}].spec.startsAfter[{position}]"
-        yield Violation(path, whole[1], Refuse.STARTUP_CYCLE, {"cycle": " -> ".join(whole)})
+        yield Violation(path, cycle_from_first[1], Refuse.STARTUP_CYCLE, {"cycle": " -> ".join(cycle_from_first)})

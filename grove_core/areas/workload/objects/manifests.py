@@ -13,7 +13,9 @@ from grove_core.resources.names import replica_name
 from grove_core.resources.new_object import Body, NewObject
 from grove_core.resources.pod_spec import in_containers
 
-_OF_PLACE: Final = frozenset((*GROUP.keys, *GROUP_REPLICA.keys, BASE_GANG))  # scaling groups and gates go by them
+_POSITION_LABELS: Final = frozenset(
+    (*GROUP.keys, *GROUP_REPLICA.keys, BASE_GANG)
+)  # scaling groups and gates go by them
 
 
 class LazyManifest(NamedTuple):
@@ -42,7 +44,7 @@ def labels_of_clique(set_name: str, part: ExpectedClique, template_hash: str) ->
 
 def with_grove_labels(labels: FrozenMap, set_name: str, part: ExpectedClique, template_hash: str) -> dict[str, str]:
     """Return labels overridden by Grove's; labels of groups and base gangs that do not apply are removed (WL-030)."""
-    own = {str(key): str(text) for key, text in labels.items() if key not in _OF_PLACE}
+    own = {str(key): str(text) for key, text in labels.items() if key not in _POSITION_LABELS}
     return own | _groves_labels(set_name, part, template_hash)
 
 

@@ -1,7 +1,7 @@
 """Manifests of PodCliques and PodCliqueScalingGroups with their autoscalers, and their changes."""
 
 from collections.abc import Iterable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from grove_core.areas.workload.expected_replicas import ExpectedClique, ExpectedGroup, StartupParents
 from grove_core.areas.workload.objects.manifests import labels_of_clique, wanted_object
@@ -73,30 +73,20 @@ def autoscaling_bounds(scaling: AutoScaling, replicas: int) -> dict[str, Any]:
     return bounds
 
 
-class MnnvlAnnotations(NamedTuple):
-    """The MNNVL annotations of a new PodClique.
-
-    Attributes:
-        template: the ResourceClaimTemplate of its ComputeDomain; empty where it uses none (MN-020).
-        inherited: annotations from its set or scaling group (MS-010).
-    """
-
-    template: str = ""
-    inherited: FrozenMap = EMPTY
-
-
-NO_MNNVL: Final = MnnvlAnnotations()
-
-
 def podclique_for(
     root: PodCliqueSet,
     owner: PodCliqueSet | ScalingGroup,
     part: ExpectedClique,
     ordering: StartupParents,
     revision: TemplateRevision,
-    joined: MnnvlAnnotations = NO_MNNVL,
+    claim_template: str = "",
+    inherited: FrozenMap = EMPTY,
 ) -> Present:
-    """Return a PodClique of the set or of one of its scaling groups (WL-013, WL-015)."""
+    """Return a PodClique of the set or of one of its scaling groups (WL-013, WL-015).
+
+    It names the ResourceClaimTemplate of its ComputeDomain (MN-020), and has the MNNVL annotations that it inherits
+    from its set or scaling group (MS-010).
+    """
     template, spec = part.template, part.template.spec
     body: dict[str, Any] = {
         "roleName": spec.role_name,
@@ -115,7 +105,7 @@ def podclique_for(
         name=part.name,
         owner=owner,
         labels=labels_of_clique(root.ref.name, part, revision.hash_of(part)),
-        annotations=_joining(FrozenMap({**wanted_annotations(part), **joined.inherited}), joined.template),
+        annotations=_with_claim_template(FrozenMap({**wanted_annotations(part), **inherited}), claim_template),
         finalizer=CLIQUE_FINALIZER,
     )
     if part.surplus:
@@ -157,7 +147,7 @@ def _changed_bounds(bounds: FrozenMap, stored: FrozenMap) -> FrozenMap:
 
 def changes_of_scaling_group(group: ScalingGroup, part: ExpectedGroup) -> FrozenMap:
     """Return the annotations of a scaling group that differ from the template; empty for none (WL-025)."""
-    annotations = changed_texts(_of_group(part), group.annotations)
+    annotations = changed_texts(_template_annotations(part), group.annotations)
     return FrozenMap({"metadata": FrozenMap({"annotations": annotations})}) if annotations else EMPTY
 
 
@@ -174,20 +164,20 @@ def template_update_fields(
     pod_spec = replacement_patch(wanted_spec, clique.pod_spec)
     annotations = FrozenMap({key: text for key, text in wanted_annotations(part).items() if key not in MNNVL_KEYS})
     metadata = {
-        "labels": _replacing_texts(labels, clique.labels),
-        "annotations": _replacing_texts(annotations, clique.annotations),
+        "labels": _text_changes(labels, clique.labels),
+        "annotations": _text_changes(annotations, clique.annotations),
     }
     fields = {"metadata": FrozenMap({key: texts for key, texts in metadata.items() if texts})}
     return FrozenMap(fields | ({"spec": FrozenMap({"podSpec": pod_spec})} if pod_spec else {}))
 
 
-def _replacing_texts(wanted_object: FrozenMap, stored: FrozenMap) -> FrozenMap:
+def _text_changes(wanted_object: FrozenMap, stored: FrozenMap) -> FrozenMap:
     """Return the change to the template's texts; texts that other areas of Grove wrote stay."""
     kept = {key: text for key, text in stored.items() if key.startswith(PREFIX) and key not in wanted_object}
     return replacement_patch(FrozenMap({**kept, **wanted_object}), stored)
 
 
-def _of_group(part: ExpectedGroup) -> FrozenMap:
+def _template_annotations(part: ExpectedGroup) -> FrozenMap:
     """Return the annotations of a scaling group that come from its template."""
     return FrozenMap({key: text for key, text in part.template.annotations.items() if key != DOMAIN_TEMPLATE})
 
@@ -197,7 +187,7 @@ def claim_template_of_group(owner: PodCliqueSet | ScalingGroup) -> str:
     return str(owner.annotations.get(DOMAIN_TEMPLATE, "")) if isinstance(owner, ScalingGroup) else ""
 
 
-def _joining(annotations: FrozenMap, joined: str) -> FrozenMap:
+def _with_claim_template(annotations: FrozenMap, joined: str) -> FrozenMap:
     """Return annotations with the ResourceClaimTemplate of a ComputeDomain, if there is one (MN-020)."""
     return FrozenMap({**annotations, DOMAIN_TEMPLATE: joined}) if joined else annotations
 
@@ -219,7 +209,7 @@ def scaling_group_for(root: PodCliqueSet, part: ExpectedGroup, joined: str = "")
             **labels_of(root.ref.name, part.name, "pcs-podcliquescalinggroup"),
             **labels_of_replica(part.replica),
         },
-        annotations=_joining(_of_group(part), joined),
+        annotations=_with_claim_template(_template_annotations(part), joined),
         finalizer=GROUP_FINALIZER,
     )
     because = Why.GROUP_OF_REPLICA.because(root.ref, replica=part.replica, group=template.name)

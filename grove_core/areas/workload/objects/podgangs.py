@@ -24,27 +24,29 @@ def placement_of(root: PodCliqueSet, part: ExpectedGang, gang_topology: GangTopo
     if not gang_topology.topology:
         return NO_PLACEMENT
     template, keys = root.spec.template, gang_topology.keys
-    own = (_of_home(part.cliques[0]) if part.group else None) or template.topology_constraint
+    own = (_constraint_of_group(part.cliques[0]) if part.group else None) or template.topology_constraint
     packs = ((clique.name, _pack(clique.template.topology_constraint, keys)) for clique in part.cliques)
     return Placement(
         gang_topology.topology,
         _pack(own, keys),
         tuple(sorted((name, pack) for name, pack in packs if pack != NO_PACK)),
-        () if part.group else tuple(sorted(_together(part, keys))),
+        () if part.group else tuple(sorted(_packed_groups(part, keys))),
     )
 
 
-def _together(part: ExpectedGang, keys: Mapping[str, str]) -> Iterator[PackedGroup]:
+def _packed_groups(part: ExpectedGang, keys: Mapping[str, str]) -> Iterator[PackedGroup]:
     """Return the constraints of scaling group replicas that are part of a base gang (TP-020)."""
     members: dict[tuple[str, int], list[ExpectedClique]] = {}
     for clique in part.cliques:
-        if _of_home(clique) is not None:
+        if _constraint_of_group(clique) is not None:
             members.setdefault((clique.group, clique.group_replica), []).append(clique)
     for (group, replica), cliques in members.items():
-        yield PackedGroup(f"{group}-{replica}", tuple(one.name for one in cliques), _pack(_of_home(cliques[0]), keys))
+        yield PackedGroup(
+            f"{group}-{replica}", tuple(one.name for one in cliques), _pack(_constraint_of_group(cliques[0]), keys)
+        )
 
 
-def _of_home(clique: ExpectedClique) -> TopologyConstraint | None:
+def _constraint_of_group(clique: ExpectedClique) -> TopologyConstraint | None:
     return clique.group_template.topology_constraint if clique.group_template is not None else None
 
 
@@ -77,7 +79,7 @@ def podgang_for(
         name=part.name,
         owner=root,
         labels=_labels_of(root, part),
-        annotations=FrozenMap({**_foreign(root.annotations), **_annotation(placement)}),
+        annotations=FrozenMap({**_without_groves(root.annotations), **_topology_annotation(placement)}),
     )
     if part.group:
         because = Why.SCALED_GANG.because(root.ref, replica=part.group_replica, group=part.group)
@@ -99,7 +101,7 @@ def changes_of_podgang(
     """
     placement = move.to if move is not None else gang.placement
     wanted_groups = tuple(
-        PodGroup(clique.name, _least(clique), tuple(pods.get(clique.name, ()))) for clique in part.cliques
+        PodGroup(clique.name, _pods_needed(clique), tuple(pods.get(clique.name, ()))) for clique in part.cliques
     )
     because: list[Reason] = []
     fields: dict[str, Json] = {}
@@ -120,13 +122,13 @@ def changes_of_podgang(
         key: change
         for key, mirrored, stored in (
             ("labels", _labels_under(root, part), gang.labels),
-            ("annotations", _foreign(root.annotations), gang.annotations),
+            ("annotations", _without_groves(root.annotations), gang.annotations),
         )
         if (change := changed_texts(mirrored, stored))
     }
     follows = bool(metadata) or "priorityClassName" in spec
     if placement.topology != gang.placement.topology:
-        metadata["annotations"] = FrozenMap({**metadata.get("annotations", EMPTY), **_annotation(placement)})
+        metadata["annotations"] = FrozenMap({**metadata.get("annotations", EMPTY), **_topology_annotation(placement)})
     if metadata:
         fields["metadata"] = FrozenMap(metadata)
     if not fields:
@@ -136,7 +138,7 @@ def changes_of_podgang(
     return Applied(gang.ref, gang.guard, FrozenMap(fields), tuple(because))
 
 
-def _annotation(placement: Placement) -> dict[str, str]:
+def _topology_annotation(placement: Placement) -> dict[str, str]:
     return {TOPOLOGY_NAME: placement.topology} if placement.topology else {}
 
 
@@ -147,7 +149,7 @@ def _pod_groups(
     return [
         {
             "name": clique.name,
-            "minReplicas": _least(clique),
+            "minReplicas": _pods_needed(clique),
             "podReferences": [{"namespace": root.ref.namespace, "name": name} for name in pods.get(clique.name, ())],
             **({"topologyConstraint": packs[clique.name].as_json} if clique.name in packs else {}),
         }
@@ -155,7 +157,7 @@ def _pod_groups(
     ]
 
 
-def _least(clique: ExpectedClique) -> int:
+def _pods_needed(clique: ExpectedClique) -> int:
     """Return how many pods of a clique the gang needs. A negative number, which admission refuses, counts as 0."""
     return max(clique.template.min_available, 0)
 
@@ -163,7 +165,7 @@ def _least(clique: ExpectedClique) -> int:
 def _labels_of(root: PodCliqueSet, part: ExpectedGang) -> dict[str, str]:
     """Return the labels of a PodGang: its set's, overridden by Grove's (WL-026, WL-030)."""
     return {
-        **{str(key): str(text) for key, text in _foreign(root.labels).items()},
+        **{str(key): str(text) for key, text in _without_groves(root.labels).items()},
         **labels_of_set(root.ref.name),
         COMPONENT: "podgang",
         SCHEDULER_NAME: _scheduler_of(part),
@@ -175,7 +177,7 @@ def _labels_under(root: PodCliqueSet, part: ExpectedGang) -> FrozenMap:
     return FrozenMap({key: text for key, text in _labels_of(root, part).items() if key in root.labels})
 
 
-def _foreign(texts: FrozenMap) -> FrozenMap:
+def _without_groves(texts: FrozenMap) -> FrozenMap:
     return FrozenMap({key: text for key, text in texts.items() if not key.startswith(PREFIX)})
 
 

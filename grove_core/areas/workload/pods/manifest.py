@@ -102,7 +102,7 @@ def pod_for(
     spec = _spec_of(root, clique, part, pod.slot.index, gated=pod.gated)
     parents = ordering.parents_of(part)
     if parents:
-        spec = _waiting_for(spec, parents, token_secret_name(root.ref.name), image)
+        spec = _with_init_container(spec, parents, token_secret_name(root.ref.name), image)
     if pod.slot.is_surge:
         because = Why.SURGE_POD.because(clique.ref, replicas=part.replicas)
     else:
@@ -122,10 +122,10 @@ def _spec_of(root: PodCliqueSet, clique: PodClique, part: ExpectedClique, index:
         }
     )
     spec = with_claims(spec, root, part, index)
-    joined = clique.annotations.get(DOMAIN_TEMPLATE)
-    if not joined:
+    claim_template = clique.annotations.get(DOMAIN_TEMPLATE)
+    if not claim_template:
         return spec
-    claim = FrozenMap({"name": MNNVL_CLAIM, "resourceClaimTemplateName": joined})
+    claim = FrozenMap({"name": MNNVL_CLAIM, "resourceClaimTemplateName": claim_template})
     return with_gpu_claim(spec, claim)  # MN-030
 
 
@@ -137,7 +137,9 @@ def _labels_of(root: PodCliqueSet, clique: PodClique, part: ExpectedClique, pod:
     return labels
 
 
-def _waiting_for(pod_spec: FrozenMap, parents: tuple[tuple[str, int], ...], secret: str, image: str) -> FrozenMap:
+def _with_init_container(
+    pod_spec: FrozenMap, parents: tuple[tuple[str, int], ...], secret: str, image: str
+) -> FrozenMap:
     """Return the pod spec with the init container that waits for the parents' pods, after all others (WL-084)."""
     container = {
         "name": INIT_CONTAINER,

@@ -19,7 +19,9 @@ from grove_core.resources.podgang import PodGang
 from grove_core.snapshot.snapshot import Snapshot
 
 GATE_QUESTION: Final = "gate"
-_OPENED: Final = FrozenMap({"spec": FrozenMap({"schedulingGates": (FrozenMap({"$patch": "delete", "name": GATE}),)})})
+_GATE_REMOVED: Final = FrozenMap(
+    {"spec": FrozenMap({"schedulingGates": (FrozenMap({"$patch": "delete", "name": GATE}),)})}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ def judge_gates(snapshot: Snapshot) -> tuple[GateJudgement, ...]:
             GateJudgement(
                 clique,
                 pod,
-                _held(Why.GANGS_NOT_COLLECTED.because(pod.ref, gang=pod.gang)),
+                _gate_stays(Why.GANGS_NOT_COLLECTED.because(pod.ref, gang=pod.gang)),
                 Obstacle.GANGS_NOT_COLLECTED,
             )
             for clique, pod in unknown
@@ -53,7 +55,7 @@ def judge_gates(snapshot: Snapshot) -> tuple[GateJudgement, ...]:
     cliques = {clique.ref.name: clique for clique in snapshot.cliques if not clique.deleting}
     gangs = {gang.ref.name: GangState(snapshot, gang, cliques) for gang in snapshot.gangs if not gang.deleting}
     return tuple(
-        GateJudgement(clique, pod, _judge(pod, gangs, _base_gang_of(clique, snapshot)))
+        GateJudgement(clique, pod, _decision_about(pod, gangs, _base_gang_of(clique, snapshot)))
         for clique, pod in _gated(snapshot)
     )
 
@@ -95,22 +97,22 @@ def _base_gang_of(clique: PodClique, snapshot: Snapshot) -> str:
     return replica_name(snapshot.root.ref.name, index) if index >= 0 else clique.base_gang
 
 
-def _judge(pod: Pod, gangs: Mapping[str, GangState], base_gang: str) -> Decision[bool]:
+def _decision_about(pod: Pod, gangs: Mapping[str, GangState], base_gang: str) -> Decision[bool]:
     """Return the first thing that the pod waits for, else why its gate is removed."""
     own, base = gangs.get(pod.gang), gangs.get(base_gang)
     if own is None or pod.name not in own.pods:
-        return _held(Why.NOT_IN_GANG_YET.because(pod.ref, gang=pod.gang))
+        return _gate_stays(Why.NOT_IN_GANG_YET.because(pod.ref, gang=pod.gang))
     if own.incomplete:
-        return _held(Why.GANG_INCOMPLETE.because(pod.ref, gang=pod.gang), *own.incomplete)
+        return _gate_stays(Why.GANG_INCOMPLETE.because(pod.ref, gang=pod.gang), *own.incomplete)
     if base_gang in {"", pod.gang}:
         return Decision(True, (Why.GANG_COMPLETE.because(pod.ref, gang=pod.gang),))  # noqa: FBT003 - the verdict
     if base is None or base.unplaced:
         waits = Why.BASE_GANG_NOT_PLACED.because(pod.ref, gang=base_gang)
-        return _held(waits, *(base.unplaced if base else ()))
+        return _gate_stays(waits, *(base.unplaced if base else ()))
     return Decision(True, (Why.BASE_GANG_PLACED.because(pod.ref, gang=base_gang),))  # noqa: FBT003 - the verdict
 
 
-def _held(*because: Reason) -> Decision[bool]:
+def _gate_stays(*because: Reason) -> Decision[bool]:
     return Decision(False, because)  # noqa: FBT003 - the verdict
 
 
@@ -120,12 +122,12 @@ def wants_of_gates(judged: tuple[GateJudgement, ...]) -> Desired:
     For each clique with pods that keep their gate one withheld step gives the reason.
     """
     opened = (gate for gate in judged if gate.opens.verdict)
-    held = {gate.clique.ref: gate for gate in reversed(judged) if not gate.opens.verdict}
+    withheld = {gate.clique.ref: gate for gate in reversed(judged) if not gate.opens.verdict}
     return Desired(
-        tuple(Applied(gate.pod.ref, gate.pod.guard, _OPENED, gate.opens.because) for gate in opened),
+        tuple(Applied(gate.pod.ref, gate.pod.guard, _GATE_REMOVED, gate.opens.because) for gate in opened),
         tuple(
             Withheld(ref, gate.opens.because, obstacle=gate.obstacle)
-            for ref, gate in sorted(held.items(), key=lambda item: item[0].name)
+            for ref, gate in sorted(withheld.items(), key=lambda item: item[0].name)
         ),
     )
 

@@ -43,17 +43,17 @@ def is_complete(pods: Sequence[Pod], wanted: int) -> bool:
 def free_slots(pods: Iterable[Pod], replicas: int, surge: int) -> Iterator[PodSlot]:
     """Return the lowest indices that no active pod has, as many as pods are missing (WL-085). Linear."""
     taken: set[int] = set()
-    alive, going = 0, defaultdict[int, list[str]](list)
+    alive, inactive_uids = 0, defaultdict[int, list[str]](list)
     for pod in pods:
         if pod.deleting or pod.phase in FINISHED_PHASES:
-            going[pod.index].append(pod.uid)
+            inactive_uids[pod.index].append(pod.uid)
         else:
             taken.add(pod.index)
             alive += 1
     wanted = replicas + surge
     free = (index for index in range(len(taken) + wanted) if index not in taken)
     for index in islice(free, max(0, wanted - alive)):
-        yield PodSlot(index, sorted(going.get(index, ())), index >= replicas)
+        yield PodSlot(index, sorted(inactive_uids.get(index, ())), index >= replicas)
 
 
 def excess_pods(pods: Iterable[Pod], wanted: int, target_hash: str) -> list[Pod]:
@@ -66,8 +66,8 @@ def excess_pods(pods: Iterable[Pod], wanted: int, target_hash: str) -> list[Pod]
     surplus = len(alive) - wanted
     if surplus <= 0:
         return []
-    alike = {pod.uid for pod in duplicate_pods(alive, target_hash)}
-    first = sorted(alive, key=lambda pod: _use_of(pod, target_hash, alike))[:surplus]
+    duplicates = {pod.uid for pod in duplicate_pods(alive, target_hash)}
+    first = sorted(alive, key=lambda pod: _usefulness(pod, target_hash, duplicates))[:surplus]
     return [pod for pod in first if pod.uid]  # a pod that was just created has no uid yet
 
 
@@ -76,14 +76,14 @@ def duplicate_pods(pods: Iterable[Pod], target_hash: str) -> list[Pod]:
     alive = [pod for pod in active_pods(pods) if pod.index >= 0 and pod.uid]
     if len({pod.index for pod in alive}) == len(alive):
         return []  # the usual case
-    least_first = sorted(alive, key=lambda pod: _use_of(pod, target_hash))
+    least_first = sorted(alive, key=lambda pod: _usefulness(pod, target_hash))
     best = {pod.index: pod.uid for pod in least_first}
     return [pod for pod in least_first if best[pod.index] != pod.uid]
 
 
-def _use_of(
-    pod: Pod, target_hash: str, alike: AbstractSet[str] = frozenset()
+def _usefulness(
+    pod: Pod, target_hash: str, duplicates: AbstractSet[str] = frozenset()
 ) -> tuple[bool, int, bool, bool, bool, int, str]:
     phase = _PHASES.index(pod.phase) if pod.phase in _PHASES else 0
-    is_current, is_alone = pod.template_hash == target_hash, pod.uid not in alike
+    is_current, is_alone = pod.template_hash == target_hash, pod.uid not in duplicates
     return (pod.scheduled, phase, pod.ready, is_current, is_alone, -pod.index, pod.name)

@@ -51,14 +51,14 @@ def clique_rollout_step(clique: PodClique, pods: Sequence[Pod]) -> RolloutStep:
     wanted, needed = clique.replicas, clique.needed
     ready = [pod for pod in alive if pod.ready]
     is_open = clique.status.updating and clique.status.update_hash == clique.template_hash
-    substituted = needed == wanted and surge_pod_is_needed(clique, pods)
+    surge_is_needed = needed == wanted and surge_pod_is_needed(clique, pods)
     if not is_open:
-        return RolloutStep(runs=bool(outdated) or substituted, surge=substituted)
-    if not outdated and not substituted and len(alive) <= wanted and len(ready) >= needed:
+        return RolloutStep(runs=bool(outdated) or surge_is_needed, surge=surge_is_needed)
+    if not outdated and not surge_is_needed and len(alive) <= wanted and len(ready) >= needed:
         return NO_STEP
     old_and_ready = [pod for pod in outdated if pod.ready]
     surge = needed == wanted and (
-        substituted or bool(old_and_ready and len(ready) >= needed) or bool(outdated and len(alive) > wanted)
+        surge_is_needed or bool(old_and_ready and len(ready) >= needed) or bool(outdated and len(alive) > wanted)
     )
     if len(alive) > wanted + surge:
         return RolloutStep(runs=True, surge=surge)
@@ -78,7 +78,7 @@ def clique_rollout_step(clique: PodClique, pods: Sequence[Pod]) -> RolloutStep:
             waits = Why.UPDATE_WAITS.because(clique.ref, left=len(outdated), ready=len(ready), needed=needed)
             held = (
                 Withheld(
-                    clique.ref, (waits, *(_trouble(clique, pod) for pod in lacking[:1])), obstacle=Obstacle.UPDATE
+                    clique.ref, (waits, *(_why_not_ready(clique, pod) for pod in lacking[:1])), obstacle=Obstacle.UPDATE
                 ),
             )
     return RolloutStep(runs=True, surge=surge, absents=tuple(absents), held=held)
@@ -102,5 +102,5 @@ def _absent(clique: PodClique, pod: Pod, why: Why) -> Absent:
     return Absent(pod.ref, pod.guard, (why.because(clique.ref),))
 
 
-def _trouble(clique: PodClique, pod: Pod) -> Reason:
+def _why_not_ready(clique: PodClique, pod: Pod) -> Reason:
     return Why.POD_NOT_READY.because(clique.ref, pod=pod.name, trouble=pod.trouble or pod.phase or "unknown")

@@ -48,7 +48,7 @@ class ReplicaState:
     groups: Mapping[str, Sequence[GroupReplica]]
 
 
-def _no_rolls() -> Mapping[str, RolloutStep]:
+def _no_steps() -> Mapping[str, RolloutStep]:
     return MappingProxyType({})
 
 
@@ -70,8 +70,8 @@ class Rollout:
     updated: frozenset[str]
     runs: bool = False
     current: int = _NO_REPLICA
-    cliques: Mapping[str, RolloutStep] = field(default_factory=_no_rolls)
-    groups: Mapping[str, RolloutStep] = field(default_factory=_no_rolls)
+    cliques: Mapping[str, RolloutStep] = field(default_factory=_no_steps)
+    groups: Mapping[str, RolloutStep] = field(default_factory=_no_steps)
     surge: frozenset[str] = frozenset()
     desired: Desired = _NO_WANTS
 
@@ -94,22 +94,27 @@ def judge_rollout(
         for part in replica.all_cliques
         if (clique := context.clique_of(part)) is not None and context.revision.is_current(clique, part)
     )
-    there = (part.name for replica in replicas for part in replica.all_cliques if context.clique_of(part) is not None)
-    generation = context.revision.generation(is_reached=updated.issuperset(there))
-    at_rest = Rollout(generation=generation, states=states, updated=updated)
+    existing = (
+        part.name for replica in replicas for part in replica.all_cliques if context.clique_of(part) is not None
+    )
+    generation = context.revision.generation(is_reached=updated.issuperset(existing))
+    idle = Rollout(generation=generation, states=states, updated=updated)
     if root.spec.update_strategy.type == ON_DELETE:
         wants = [
-            want for replica in replicas for part in replica.all_cliques for want in _takeover(context, part, updated)
+            want
+            for replica in replicas
+            for part in replica.all_cliques
+            for want in _template_write(context, part, updated)
         ]
-        return replace(_with_stand_ins(context, at_rest), desired=Desired(tuple(wants)))
+        return replace(_with_stand_ins(context, idle), desired=Desired(tuple(wants)))
     current = _current(context, states)
     if current is None:
-        return replace(at_rest, runs=bool(outdated), current=_next_of(outdated))
-    rollout = _roll(context, states, current, generation, updated)
+        return replace(idle, runs=bool(outdated), current=_next_of(outdated))
+    rollout = _update_round(context, states, current, generation, updated)
     return _without_deletions(rollout) if current.part.index in ending.replicas else rollout
 
 
-def _roll(
+def _update_round(
     context: WorkloadContext,
     states: tuple[ReplicaState, ...],
     current: ReplicaState,
@@ -119,28 +124,28 @@ def _roll(
     """Return one round of the update of the current replica."""
     pods_of, stuck = context.snapshot.pods_of, unfinished_deletions(context.snapshot)
     wants: list[Want] = []
-    held: list[Withheld] = []
+    withheld: list[Withheld] = []
     cliques: dict[str, RolloutStep] = {}
     groups: dict[str, RolloutStep] = {}
     for part in current.part.cliques:
         clique = context.clique_of(part)
         if clique is not None and part.name in updated:
             cliques[part.name] = clique_rollout_step(clique, pods_of.get(clique.uid, ()))
-        wants += _takeover(context, part, updated)
+        wants += _template_write(context, part, updated)
     for group_part in current.part.groups:
         group = context.groups.get(group_part.name)
         if group is not None:
             found = current.groups[group_part.name]
             groups[group_part.name] = group_rollout_step(
-                group, found, _extra_of(context, group, found), generation, stuck
+                group, found, _replica_beyond(context, group, found), generation, stuck
             )
     for roll in (*cliques.values(), *groups.values()):
         wants += roll.absents
-        held += roll.held
+        withheld += roll.held
     others = [state for state in states if state.outdated and state is not current]
-    if others and not wants and not held:
+    if others and not wants and not withheld:
         because = Why.ROLLOUT_WAITS.because(context.root.ref.at_replica(current.part.index), left=len(others))
-        held.append(Withheld(context.root.ref.at_replica(current.part.index), (because,), obstacle=Obstacle.UPDATE))
+        withheld.append(Withheld(context.root.ref.at_replica(current.part.index), (because,), obstacle=Obstacle.UPDATE))
     return Rollout(
         generation=generation,
         runs=True,
@@ -150,7 +155,7 @@ def _roll(
         groups=groups,
         surge=frozenset(name for name, roll in (*cliques.items(), *groups.items()) if roll.surge),
         updated=updated,
-        desired=Desired(tuple(wants), tuple(held)),
+        desired=Desired(tuple(wants), tuple(withheld)),
     )
 
 
@@ -159,12 +164,14 @@ def _without_deletions(rollout: Rollout) -> Rollout:
     return replace(rollout, desired=replace(rollout.desired, wants=wants))
 
 
-def _extra_of(context: WorkloadContext, group: ScalingGroup, wanted: Sequence[GroupReplica]) -> GroupReplica | None:
+def _replica_beyond(
+    context: WorkloadContext, group: ScalingGroup, wanted: Sequence[GroupReplica]
+) -> GroupReplica | None:
     """Return the replica right after those that a group wants, if any of its cliques exists."""
     index = group.replicas
     names = {member_clique_name(group.ref.name, index, short) for short in group.clique_names}
-    there = (context.cliques.get(name) for name in sorted(names))
-    found = [clique for clique in there if clique is not None and clique.owner_uid == group.uid]
+    existing = (context.cliques.get(name) for name in sorted(names))
+    found = [clique for clique in existing if clique is not None and clique.owner_uid == group.uid]
     if not found:
         return None
     complete = len(found) == len(names)
@@ -191,7 +198,7 @@ def _state_of(context: WorkloadContext, part: ExpectedReplica) -> ReplicaState:
         )  # a clique without a hash is judged in the next round
         if not clique_part.group:
             available = available and context.ready[clique.uid] >= clique.needed
-            outdated = outdated or (_may_roll(clique, pods) and clique_rollout_step(clique, pods).runs)
+            outdated = outdated or (_may_have_old_pods(clique, pods) and clique_rollout_step(clique, pods).runs)
     for group_part in part.groups:
         group = context.groups.get(group_part.name)
         if group is None:
@@ -206,7 +213,7 @@ def _state_of(context: WorkloadContext, part: ExpectedReplica) -> ReplicaState:
     return ReplicaState(part, outdated, available, placed, breached, rolling, groups)
 
 
-def _may_roll(clique: PodClique, pods: Sequence[Pod]) -> bool:
+def _may_have_old_pods(clique: PodClique, pods: Sequence[Pod]) -> bool:
     """Return whether a clique may have old pods: a cheap check that saves the full one for most cliques."""
     target = clique.template_hash
     return clique.status.updating or any(pod.template_hash != target for pod in pods)
@@ -224,7 +231,7 @@ def _with_stand_ins(context: WorkloadContext, rollout: Rollout) -> Rollout:
         for name, found in state.groups.items():
             group = context.groups[name]
             is_served = all(replica.available for replica in found)
-            if group.status.updating and not is_served and _extra_of(context, group, found) is not None:
+            if group.status.updating and not is_served and _replica_beyond(context, group, found) is not None:
                 groups[name] = RolloutStep(runs=True)
     return replace(rollout, cliques=cliques, groups=groups, surge=frozenset({*cliques, *groups}))
 
@@ -253,7 +260,7 @@ def _next_of(outdated: Sequence[ReplicaState]) -> int:
     return min(order)[-1] if order else _NO_REPLICA
 
 
-def _takeover(context: WorkloadContext, part: ExpectedClique, updated: frozenset[str]) -> list[Want]:
+def _template_write(context: WorkloadContext, part: ExpectedClique, updated: frozenset[str]) -> list[Want]:
     """Return the write of the present template to an outdated clique (WL-213, WL-222)."""
     clique = context.clique_of(part)
     if clique is None or part.name in updated:
