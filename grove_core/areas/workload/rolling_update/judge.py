@@ -85,76 +85,56 @@ def judge_rollout(
     context: WorkloadContext, replicas: Sequence[ExpectedReplica], ending: TerminatingReplicas
 ) -> Rollout:
     """Judge the update of a set, all pods of which are known, without surge so far (WL-043 to WL-224)."""
-    root = context.root
     states = tuple(_state_of(context, part) for part in replicas)
     outdated = [state for state in states if state.outdated]
-    updated = frozenset(
-        part.name
-        for replica in replicas
-        for part in replica.all_cliques
-        if (clique := context.clique_of(part)) is not None and context.revision.is_current(clique, part)
-    )
-    existing = (
-        part.name for replica in replicas for part in replica.all_cliques if context.clique_of(part) is not None
-    )
-    generation = context.revision.generation(is_reached=updated.issuperset(existing))
+    parts = [part for replica in replicas for part in replica.all_cliques]
+    existing = [(part, clique) for part in parts if (clique := context.clique_of(part)) is not None]
+    updated = frozenset(part.name for part, clique in existing if context.revision.is_current(clique, part))
+    generation = context.revision.generation(is_reached=updated.issuperset(part.name for part, _ in existing))
     idle = Rollout(generation=generation, states=states, updated=updated)
-    if root.spec.update_strategy.type == ON_DELETE:
-        wants = [
-            want
-            for replica in replicas
-            for part in replica.all_cliques
-            for want in _template_write(context, part, updated)
-        ]
+    if context.root.spec.update_strategy.type == ON_DELETE:
+        wants = [want for part in parts for want in _template_write(context, part, updated)]
         return replace(_with_stand_ins(context, idle), desired=Desired(tuple(wants)))
     current = _current(context, states)
     if current is None:
         return replace(idle, runs=bool(outdated), current=_next_of(outdated))
-    rollout = _update_round(context, states, current, generation, updated)
+    rollout = _update_round(context, idle, current)
     return _without_deletions(rollout) if current.part.index in ending.replicas else rollout
 
 
-def _update_round(
-    context: WorkloadContext,
-    states: tuple[ReplicaState, ...],
-    current: ReplicaState,
-    generation: str,
-    updated: frozenset[str],
-) -> Rollout:
+def _update_round(context: WorkloadContext, idle: Rollout, current: ReplicaState) -> Rollout:
     """Return one round of the update of the current replica."""
-    pods_of, stuck = context.snapshot.pods_of, unfinished_deletions(context.snapshot)
+    undeletable = unfinished_deletions(context.snapshot)
     wants: list[Want] = []
     withheld: list[Withheld] = []
     cliques: dict[str, RolloutStep] = {}
     groups: dict[str, RolloutStep] = {}
     for part in current.part.cliques:
         clique = context.clique_of(part)
-        if clique is not None and part.name in updated:
-            cliques[part.name] = clique_rollout_step(clique, pods_of.get(clique.uid, ()))
-        wants += _template_write(context, part, updated)
+        if clique is not None and part.name in idle.updated:
+            cliques[part.name] = clique_rollout_step(clique, context.pods_of(clique))
+        wants += _template_write(context, part, idle.updated)
     for group_part in current.part.groups:
         group = context.groups.get(group_part.name)
         if group is not None:
             found = current.groups[group_part.name]
-            groups[group_part.name] = group_rollout_step(
-                group, found, _replica_beyond(context, group, found), generation, stuck
-            )
+            extra = _replica_beyond(context, group, found)
+            groups[group_part.name] = group_rollout_step(group, found, extra, idle.generation, undeletable)
     for roll in (*cliques.values(), *groups.values()):
         wants += roll.absents
         withheld += roll.held
-    others = [state for state in states if state.outdated and state is not current]
+    others = [state for state in idle.states if state.outdated and state is not current]
     if others and not wants and not withheld:
-        because = Why.ROLLOUT_WAITS.because(context.root.ref.at_replica(current.part.index), left=len(others))
-        withheld.append(Withheld(context.root.ref.at_replica(current.part.index), (because,), obstacle=Obstacle.UPDATE))
-    return Rollout(
-        generation=generation,
+        ref = context.root.ref.at_replica(current.part.index)
+        because = Why.ROLLOUT_WAITS.because(ref, left=len(others))
+        withheld.append(Withheld(ref, (because,), obstacle=Obstacle.UPDATE))
+    return replace(
+        idle,
         runs=True,
         current=current.part.index,
-        states=states,
         cliques=cliques,
         groups=groups,
         surge=frozenset(name for name, roll in (*cliques.items(), *groups.items()) if roll.surge),
-        updated=updated,
         desired=Desired(tuple(wants), tuple(withheld)),
     )
 
@@ -180,7 +160,6 @@ def _replica_beyond(
 
 
 def _state_of(context: WorkloadContext, part: ExpectedReplica) -> ReplicaState:
-    pods_of = context.snapshot.pods_of
     outdated = breached = rolling = False
     available, placed = True, 0
     groups: dict[str, Sequence[GroupReplica]] = {}
@@ -189,13 +168,12 @@ def _state_of(context: WorkloadContext, part: ExpectedReplica) -> ReplicaState:
         if clique is None:
             available = available and bool(clique_part.group)
             continue
-        pods = pods_of.get(clique.uid, ())
+        pods = context.pods_of(clique)
         placed += sum(pod.scheduled for pod in pods)
         outdated = outdated or not context.revision.is_current(clique, clique_part)
         breached = breached or is_marked_breached(clique.status)
-        rolling = (
-            rolling or clique.status.updating or not clique.template_hash
-        )  # a clique without a hash is judged in the next round
+        # A clique without a hash is judged in the next round.
+        rolling = rolling or clique.status.updating or not clique.template_hash
         if not clique_part.group:
             available = available and context.ready[clique.uid] >= clique.needed
             outdated = outdated or (_may_have_old_pods(clique, pods) and clique_rollout_step(clique, pods).runs)
