@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
 from grove_core.areas.gang_termination.questions import PREDICTION
 from grove_core.areas.workload.template_hash import is_own_hash
@@ -24,6 +24,24 @@ _ANY_MOMENT: Final = datetime(2000, 1, 1, tzinfo=UTC)  # names do not depend on 
 _OUR_LABEL: Final = SET.design  # on every object that this operator makes, and on none of the Go operator's
 
 
+class GoOperator(NamedTuple):
+    """The Go operator as recognised by objects.
+
+    Attributes:
+        fitting: the releases that can have written the objects, oldest first; empty where an older one than the oldest
+            known here has written them (GF-136).
+        newer: evidence that its release is newer than the newest one known here; empty without it (GF-134).
+    """
+
+    fitting: tuple[str, ...]
+    newer: tuple[str, ...] = ()
+
+    @property
+    def is_predicted(self) -> bool:
+        """Whether its release is one of those whose rules are known here."""
+        return bool(self.fitting) and not self.newer
+
+
 @dataclass(frozen=True, slots=True)
 class Recognition:
     """The rule set that predicts the operator of a cluster, and the evidence for it.
@@ -32,19 +50,14 @@ class Recognition:
         rules: name of the rule set.
         because: the evidence in the objects, as a clause of a sentence.
         is_shown: whether there is any evidence; without it the rule set is the default one.
-        go_operator: whether the Go operator runs the cluster.
-        fitting: the releases of the Go operator that can have written the objects, oldest first; empty where an older
-            one than the oldest known here has written them (GF-136).
-        newer: evidence that its release is newer than the newest one known here; empty without it (GF-134).
+        go_operator: the Go operator, where it runs the cluster.
         doubtful: the sets whose PodCliques show the Go operator beside others that show this one (GF-135).
     """
 
     rules: str
     because: str
     is_shown: bool = True
-    go_operator: bool = False
-    fitting: tuple[str, ...] = ()
-    newer: tuple[str, ...] = ()
+    go_operator: GoOperator | None = None
     doubtful: frozenset[Ref] = frozenset()
 
 
@@ -61,7 +74,7 @@ def recognised(cluster: Cluster, newer: Iterable[str] = ()) -> Recognition:
     """
     marks = (*newer, *_newer_conditions(cluster), *_foreign_gangs(cluster))
     found = _recognised(cluster)
-    if found.is_shown and not found.go_operator:
+    if found.is_shown and found.go_operator is None:
         left = f", beside what a newer release of the Go operator left ({listed(marks)})" if marks else ""
         return replace(found, because=f"{found.because}{left}", doubtful=frozenset(_doubtful(cluster)))
     if not marks:
@@ -72,26 +85,24 @@ def recognised(cluster: Cluster, newer: Iterable[str] = ()) -> Recognition:
     return Recognition(
         BY_RELEASE[NEWEST_KNOWN].name,
         f"the Go operator runs there, {release} ({listed(marks)})",
-        go_operator=True,
-        fitting=(NEWEST_KNOWN,),
-        newer=tuple(sorted(marks)),
+        go_operator=GoOperator((NEWEST_KNOWN,), tuple(sorted(marks))),
     )
 
 
 def unpredicted_of(recognition: Recognition, root: Ref) -> Finding | None:
     """Return the finding that a set is not predicted (GF-134 to GF-136); None where it is predicted."""
-    is_older = recognition.go_operator and not recognition.fitting
-    if not recognition.newer and not is_older and root not in recognition.doubtful:
+    go = recognition.go_operator
+    if (go is None or go.is_predicted) and root not in recognition.doubtful:
         return None
     from grove_core.areas.gang_termination.field.generations import RELEASES  # noqa: PLC0415 - of such clusters alone
     from grove_core.areas.gang_termination.field.rules import Why  # noqa: PLC0415 - of such clusters alone
 
-    if recognition.newer:
-        because = Why.NEWER_RELEASE.because(root, newest=NEWEST_KNOWN, marks=listed(recognition.newer))
-    elif is_older:
-        because = Why.OLDER_RELEASE.because(root, oldest=next(iter(RELEASES)))
-    else:
+    if go is None:
         because = Why.TWO_OPERATORS.because(root)
+    elif go.newer:
+        because = Why.NEWER_RELEASE.because(root, newest=NEWEST_KNOWN, marks=listed(go.newer))
+    else:
+        because = Why.OLDER_RELEASE.because(root, oldest=next(iter(RELEASES)))
     return Finding(root, PREDICTION, Truth.UNKNOWN.value, (because,))
 
 
@@ -163,7 +174,7 @@ def _go_operator(cluster: Cluster, mark: str) -> Recognition:
         which = f"a release from {fitting[0]} to {fitting[-1]}"
     rules = BY_RELEASE[fitting[-1] if fitting else known[0]].name
     because = f"the Go operator runs there, {which} ({mark})"
-    return Recognition(rules, because, go_operator=True, fitting=fitting)
+    return Recognition(rules, because, go_operator=GoOperator(fitting))
 
 
 def _cliques(cluster: Cluster) -> Iterator[PodClique]:

@@ -13,8 +13,8 @@ from grove_core.areas.workload.judge import withhold_if_too_large
 from grove_core.areas.workload.teardown import finalizer_removals
 from grove_core.kernel.decisions import AreaResult, union
 from grove_core.kernel.steps import Step
-from grove_core.plan.difference import difference, steps_for
 from grove_core.plan.plan import Plan
+from grove_core.plan.planner import make_plan, steps_for
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
@@ -71,7 +71,7 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
         )
     )
     result = union((termination.of_area, withhold_if_too_large(seen, others)))
-    return difference(
+    return make_plan(
         result_after_admission(seen, scopes, result), seen, deferred=termination.deferred, rules=rules.name
     )
 

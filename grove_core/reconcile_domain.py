@@ -9,8 +9,8 @@ from typing import Final
 from grove_core.areas.domain_cliques.domain_snapshot import DomainSnapshot
 from grove_core.areas.domain_cliques.wants import wants_of_domain
 from grove_core.kernel.decisions import AreaResult
-from grove_core.plan.difference import difference
 from grove_core.plan.plan import Plan
+from grove_core.plan.planner import make_plan
 
 CLEANUP_INTERVAL: Final = timedelta(seconds=2)
 """Time until entries that could not be judged are compared with the pods again."""
@@ -25,4 +25,4 @@ def reconcile_domain(snapshot: DomainSnapshot, *, cleanup_interval: timedelta = 
     """
     desired, findings = wants_of_domain(snapshot)  # DC
     wake_at = snapshot.now + cleanup_interval if desired.withheld else None
-    return difference(AreaResult(desired, findings, wake_at), snapshot)
+    return make_plan(AreaResult(desired, findings, wake_at), snapshot)

@@ -8,9 +8,9 @@ from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import placeholder_uid
 from grove_core.kernel.steps import Make, Step
-from grove_core.plan.difference import difference
 from grove_core.plan.forecast import Forecast, forecast_of, round_of
 from grove_core.plan.plan import Plan
+from grove_core.plan.planner import make_plan
 from grove_core.resources.after_write import after_write
 from grove_core.resources.cluster_topology import cluster_topology_of
 
@@ -23,7 +23,7 @@ def reconcile_topology(snapshot: TopologySnapshot) -> Plan:
     Args:
         snapshot: of the topology.
     """
-    return difference(AreaResult(*wants_of_lifecycle(snapshot)), snapshot)  # TP
+    return make_plan(AreaResult(*wants_of_lifecycle(snapshot)), snapshot)  # TP
 
 
 def forecast_topology(snapshot: TopologySnapshot) -> Forecast:

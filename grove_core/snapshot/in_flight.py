@@ -66,7 +66,7 @@ def unfinished_deletions(snapshot: Snapshot) -> AbstractSet[tuple[Ref, str]]:
     }
 
 
-def refusals(snapshot: Snapshot, action: type[Make]) -> Mapping[tuple[str, str], str]:
+def refused_creations(snapshot: Snapshot, action: type[Make]) -> Mapping[tuple[str, str], str]:
     """Return the details of refused creations by kind and name; the last refusal counts.
 
     Args:

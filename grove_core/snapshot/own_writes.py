@@ -18,7 +18,7 @@ Named = TypeVar("Named", ComputeDomain, OwnedObject)
 _POD: Final = "Pod"
 
 
-def unseen(attempts: tuple[Attempt, ...], snapshot: Snapshot) -> tuple[Attempt, ...]:
+def not_yet_listed(attempts: tuple[Attempt, ...], snapshot: Snapshot) -> tuple[Attempt, ...]:
     """Return the accepted writes that a snapshot does not show yet; a loop passes them to its next round (PL-018).
 
     Args:
@@ -34,7 +34,7 @@ def unseen(attempts: tuple[Attempt, ...], snapshot: Snapshot) -> tuple[Attempt, 
     return tuple(attempt for attempt in done if not _shown(attempt.step.action, listed.get(attempt.step.target)))
 
 
-def standing_refusals(before: tuple[Attempt, ...], now: tuple[Attempt, ...]) -> tuple[Attempt, ...]:
+def refusals_after(before: tuple[Attempt, ...], now: tuple[Attempt, ...]) -> tuple[Attempt, ...]:
     """Return the refusals that stand after a round, the newest of each write.
 
     A loop passes them to its next round; otherwise it would repeat the refused writes for ever. Fresh reads that failed

@@ -113,9 +113,10 @@ def gap_names(gaps: frozenset[Gap]) -> tuple[str, ...]:
 
 def operator_note(recognition: Recognition | None, rules: str) -> str:
     """Return which operator runs the cluster and which rule set predicts it; empty where that one is used (GF-111)."""
-    if recognition is None or not recognition.go_operator or rules.partition("@")[2] in recognition.fitting:
+    go = recognition.go_operator if recognition is not None else None
+    if recognition is None or go is None or rules.partition("@")[2] in go.fitting:
         return ""
-    nearest = "is the nearest" if recognition.newer or not recognition.fitting else "predicts it"
+    nearest = "predicts it" if go.is_predicted else "is the nearest"
     return f"{recognition.because}; --rules {recognition.rules} {nearest}"
 
 

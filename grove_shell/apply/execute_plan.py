@@ -18,7 +18,7 @@ from grove_core.kernel.steps import (
     is_written_first,
     waits_for_first_status,
 )
-from grove_core.plan.difference import without_termination
+from grove_core.plan.planner import without_termination
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.sharing_labels import uses_missing_domain
 

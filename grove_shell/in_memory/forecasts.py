@@ -25,7 +25,7 @@ from grove_core.resources.podcliqueset import Edit
 from grove_core.resources.template import SetSpec
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.cluster import Cluster
-from grove_core.snapshot.own_writes import standing_refusals
+from grove_core.snapshot.own_writes import refusals_after
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.apply.execute_plan import execute_plan
 from grove_shell.in_memory.cluster import InMemoryCluster
@@ -133,7 +133,7 @@ def run_until_settled(
                 return replace(forecast, rounds=tuple(rounds), complete=True, again=again)
         else:
             break
-        refused = standing_refusals(refused, attempts)
+        refused = refusals_after(refused, attempts)
         accepted = tuple(attempt for attempt in attempts if attempt.outcome is not Outcome.REFUSED)
         seen = cluster.observe(start.root.ref, now, (*accepted, *refused))
         if seen is None:

@@ -7,7 +7,7 @@ import pytest
 
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.operator_recognition import recognised, unpredicted_of
+from grove_core.operator_recognition import GoOperator, recognised, unpredicted_of
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.labels import SET
 from grove_core.resources.podclique import CliqueStatus, PodClique
@@ -52,7 +52,7 @@ def test_gf111_the_strongest_mark_tells(cliques: list[PodClique], set_hash: str,
     found = recognised(cluster(cliques, set_hash))
     assert found.rules.partition("@")[0] == rules
     assert mark in found.because
-    assert found.go_operator is (rules == "field")
+    assert (found.go_operator is not None) is (rules == "field")
     assert found.is_shown is ("no object" not in found.because)
     assert found.rules in rule_sets()
 
@@ -76,7 +76,8 @@ def test_gf112_the_newest_release_of_the_generation_is_taken(
     found = recognised(cluster([clique(replace(WRITTEN, scheduled=0, conditions=(condition,)), GO_LABELS)]))
     assert found.rules == f"field@{release}"
     assert words in found.because
-    assert release in found.fitting
+    assert found.go_operator is not None
+    assert release in found.go_operator.fitting
 
 
 def test_gf112_an_older_generation_is_taken_by_its_own_message() -> None:
@@ -90,7 +91,7 @@ def test_gf112_an_older_generation_is_taken_by_its_own_message() -> None:
 def test_gf136_an_older_release_is_not_predicted() -> None:
     condition = Condition(MIN_AVAILABLE_BREACHED, Truth.FALSE, "InsufficientScheduledPods", "", START)
     found = recognised(cluster([clique(replace(WRITTEN, conditions=(condition,)), GO_LABELS)]))
-    assert (found.rules, found.fitting) == ("field@v0.1.0-alpha.9", ())
+    assert (found.rules, found.go_operator) == ("field@v0.1.0-alpha.9", GoOperator(()))
     assert "of a release older than v0.1.0-alpha.9, the oldest known here" in found.because
     finding = unpredicted_of(found, WORLD.root.ref)
     assert finding is not None
@@ -100,7 +101,7 @@ def test_gf136_an_older_release_is_not_predicted() -> None:
 @pytest.mark.parametrize("left", ["PodGangMap", ""])
 def test_gf134_our_own_record_outranks_what_a_newer_release_left(left: str) -> None:
     found = recognised(cluster([clique(OURS, OUR_LABELS)]), [left] if left else [])
-    assert (found.rules, found.newer, found.go_operator) == ("design", (), False)
+    assert (found.rules, found.go_operator) == ("design", None)
     assert (left in found.because) or not left
 
 

@@ -11,7 +11,7 @@ from grove_core.kernel.steps import Apply, Attempt, Create, Delete, DropFinalize
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import CLIQUE_FINALIZER
 from grove_core.resources.podcliqueset import podcliqueset_of
-from grove_core.snapshot.own_writes import standing_refusals, unseen, with_own_writes
+from grove_core.snapshot.own_writes import not_yet_listed, refusals_after, with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.apply.execute_plan import execute_plan
 from grove_shell.in_memory.cluster import InMemoryCluster
@@ -50,7 +50,7 @@ def test_pl018_kinds_that_lag_for_many_rounds_make_two_of_nothing(data: bytes) -
         )
         if kinds & 64:
             life.kubelet()
-        remembered = unseen(remembered, shown)
+        remembered = not_yet_listed(remembered, shown)
         attempts = execute_plan(life.world.attempt, reconcile(replace(shown, attempts=remembered)).steps)
         for attempt in attempts:
             if isinstance(attempt.step.action, Create) and attempt.outcome is not Outcome.DONE:
@@ -77,7 +77,7 @@ def test_pl018_a_created_pod_is_there_and_has_its_index() -> None:
     lagging = replace(without, attempts=attempts)
     assert not [step for step in reconcile(lagging).steps if step.target.kind == "Pod"]
     assert sorted(pod.index for pod in with_own_writes(lagging).pods_of[clique.uid]) == [0, 1]
-    assert {attempt.step.target.kind for attempt in unseen(attempts, without)} >= {"Pod"}
+    assert {attempt.step.target.kind for attempt in not_yet_listed(attempts, without)} >= {"Pod"}
 
 
 def test_pl018_a_change_is_there_until_the_version_moves() -> None:
@@ -87,9 +87,9 @@ def test_pl018_a_change_is_there_until_the_version_moves() -> None:
     change = done(Step(Stage.WORKLOAD, gang.ref, Apply(fields, gang.guard), ()))
     found = with_own_writes(replace(seen, attempts=(change,)))
     assert found.gangs[0].labels["queue"] == "a"
-    assert unseen((change,), seen) == (change,)
+    assert not_yet_listed((change,), seen) == (change,)
     moved = replace(seen, gangs=(replace(gang, resource_version="99"), *seen.gangs[1:]))
-    assert unseen((change,), moved) == ()
+    assert not_yet_listed((change,), moved) == ()
     assert with_own_writes(replace(moved, attempts=(change,))).gangs == moved.gangs
 
 
@@ -101,12 +101,12 @@ def test_pl018_a_deletion_is_there_until_the_object_is_gone_or_going() -> None:
         other.deleting is (other.uid == pod.uid)
         for other in with_own_writes(replace(seen, attempts=(delete,))).pods_of[clique.uid]
     )
-    assert unseen((delete,), seen) == (delete,)
+    assert not_yet_listed((delete,), seen) == (delete,)
     going = [replace(other, deleting=True) for other in seen.pods_of[clique.uid]]
     for pods in (going, []):
-        assert unseen((delete,), replace(seen, pods_of={**seen.pods_of, clique.uid: pods})) == ()
+        assert not_yet_listed((delete,), replace(seen, pods_of={**seen.pods_of, clique.uid: pods})) == ()
     stranger = done(Step(Stage.CLEANUP, pod.ref, Delete(Guard("another", "1")), ()))
-    assert unseen((stranger,), seen) == ()
+    assert not_yet_listed((stranger,), seen) == ()
 
 
 def test_what_was_not_accepted_is_not_remembered() -> None:
@@ -114,7 +114,7 @@ def test_what_was_not_accepted_is_not_remembered() -> None:
     _, pod = next(seen.pods())
     step = Step(Stage.CLEANUP, pod.ref, Delete(pod.guard), ())
     for outcome in (Outcome.CONFLICT, Outcome.REFUSED, Outcome.UNREACHABLE):
-        assert unseen((Attempt(step, outcome),), seen) == ()
+        assert not_yet_listed((Attempt(step, outcome),), seen) == ()
     assert seen.now == NOW
 
 
@@ -123,9 +123,9 @@ def test_pl012_a_refusal_stands_until_the_same_write_is_answered_otherwise() -> 
     _, pod = next(seen.pods())
     step = Step(Stage.CLEANUP, pod.ref, Delete(pod.guard), ())
     no, yes = Attempt(step, Outcome.REFUSED, "no"), Attempt(step, Outcome.DONE)
-    assert standing_refusals((), (no,)) == standing_refusals((no,), ()) == (no,)
-    assert standing_refusals((no,), (yes,)) == ()
-    assert standing_refusals((no,), (Attempt(step, Outcome.REFUSED, "never"),))[0].detail == "never"
+    assert refusals_after((), (no,)) == refusals_after((no,), ()) == (no,)
+    assert refusals_after((no,), (yes,)) == ()
+    assert refusals_after((no,), (Attempt(step, Outcome.REFUSED, "never"),))[0].detail == "never"
 
 
 def test_pl018_a_pod_made_for_a_clique_that_is_gone_outlives_it() -> None:
@@ -171,7 +171,7 @@ def test_pl018_a_finalizer_that_was_dropped_is_dropped() -> None:
     after = replace(lagging, attempts=(done(drop),))
     assert with_own_writes(after).cliques[0].finalizers == ()
     assert drop.write_key not in {step.write_key for step in reconcile(after).steps}
-    assert unseen((done(drop),), lagging) == (done(drop),)
+    assert not_yet_listed((done(drop),), lagging) == (done(drop),)
 
 
 def test_pl018_an_autoscaler_that_was_changed_is_changed() -> None:

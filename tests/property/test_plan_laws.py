@@ -28,10 +28,10 @@ from grove_core.kernel.steps import (
     causes_of,
 )
 from grove_core.kernel.wants import Absent, Applied, Desired, Status
-from grove_core.plan.difference import difference, steps_for
 from grove_core.plan.forecast import forecast_of
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
+from grove_core.plan.planner import make_plan, steps_for
 from grove_core.reconcile import reconcile
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
@@ -169,7 +169,7 @@ class TestLegality:
             if isinstance(step.action, Delete)
         ]
         change = Applied(owner.ref, owner.guard, FrozenMap({"metadata": "x"}), deletes[0].because)
-        plan = difference(AreaResult(Desired((*wants, change))), snapshot)
+        plan = make_plan(AreaResult(Desired((*wants, change))), snapshot)
         assert [step.target for step in plan.steps] == [want.target for want in wants]
         wrong = replace(plan, steps=(*steps_for([change]), *plan.steps))
         assert [problem.expected for problem in problems_in(wrong, snapshot)] == ["to stay as it was judged (PL-015)"]
@@ -181,7 +181,7 @@ class TestLegality:
         owner, part = snapshot.root, snapshot.cliques[0]
         told = Status(part.ref, part.guard, FrozenMap({"conditions": ()}), because, end_of=(owner.ref,))
         change = Applied(owner.ref, owner.guard, FrozenMap({"metadata": "x"}), because)
-        plan = difference(AreaResult(Desired((told, change))), snapshot)
+        plan = make_plan(AreaResult(Desired((told, change))), snapshot)
         assert [step.target for step in plan.steps] == [owner.ref, part.ref]
         assert not problems_in(plan, snapshot)
 
@@ -189,7 +189,7 @@ class TestLegality:
         snapshot = world_of(b"").snapshot
         want = Absent(snapshot.root.ref, snapshot.root.guard, ())
         with pytest.raises(BrokenInvariant, match=r"^PL-003: want without a reason: Absent\("):
-            difference(AreaResult(Desired((want,))), snapshot, rules="design")
+            make_plan(AreaResult(Desired((want,))), snapshot, rules="design")
 
     def test_a_plan_names_the_rules_that_judged(self) -> None:
         snapshot = world_of(ENDING).snapshot

@@ -14,7 +14,7 @@ READ: Final = frozenset({"facts", "sentence", "rule", "clause", "requirement"})
 ALLOWED: Final = {
     "grove_core/kernel/reasons.py": "refuses a reason without the facts of its rule (PL-003)",
     "grove_core/document/reading.py": "refuses a reason without the facts of its rule (PL-009)",
-    "grove_core/plan/difference.py": "drops the reason of a condition that is not written (PL-028)",
+    "grove_core/plan/planner.py": "drops the reason of a condition that is not written (PL-028)",
     "grove_core/resources/manifest.py": "compares what two manifests break; no reason is made yet",
     "grove_core/areas/workload/admit.py": "the same for names that a set derives",
     "grove_shell/converge/cluster/daemon_pool.py": "counts moves between indices in an experiment",

@@ -21,7 +21,7 @@ from grove_core.resources.pod_spec import GPU, asks_for_gpus
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.template import SetTemplate
-from grove_core.snapshot.in_flight import created_parts, refusals
+from grove_core.snapshot.in_flight import created_parts, refused_creations
 from grove_core.snapshot.snapshot import Snapshot, is_too_large
 from grove_core.snapshot.users_of_shared_objects import parts_not_collected
 
@@ -119,7 +119,7 @@ class _SetDomains:
         self._snapshot = snapshot
         self._root = snapshot.root
         self._failed_before = creation_failure_in(snapshot.root.status.conditions)
-        refused = refusals(snapshot, Create)
+        refused = refused_creations(snapshot, Create)
         self._refused = {name: error for (kind, name), error in refused.items() if kind == DOMAIN_KIND}
         parts: tuple[ScalingGroup | PodClique, ...] = (*snapshot.groups, *snapshot.cliques, *created_parts(snapshot))
         for part in parts:

@@ -31,7 +31,7 @@ from grove_core.resources.labels import SET_REPLICA, label_in
 from grove_core.resources.names import index_from, listed
 from grove_core.resources.new_object import owner_reference_to
 from grove_core.resources.owned_object import CLAIM_KIND
-from grove_core.snapshot.in_flight import refusals
+from grove_core.snapshot.in_flight import refused_creations
 from grove_core.snapshot.snapshot import Snapshot
 
 _WITHHELD: Final = frozenset({SharedState.WAITED_FOR, SharedState.TAKEN, SharedState.KEPT, SharedState.UNKNOWN})
@@ -180,5 +180,5 @@ def _admission_view(snapshot: Snapshot) -> CliqueAdmissionView:
         owner=snapshot.root,
         domains=snapshot.named_domains,
         claims=snapshot.named_claims,
-        refused=refusals(snapshot, Ensure),
+        refused=refused_creations(snapshot, Ensure),
     )

@@ -11,7 +11,7 @@ from grove_core.resources.api_names import POD_GANG
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.foreign_gangs import foreign_gangs_in
-from grove_core.snapshot.in_flight import refusals
+from grove_core.snapshot.in_flight import refused_creations
 from grove_core.snapshot.snapshot import Snapshot
 
 
@@ -44,7 +44,7 @@ class WorkloadContext:
         """Kind and name of objects that cannot be created: it was refused, or a foreign object has the name."""
         namespace = self.root.ref.namespace
         taken = {(kind, name) for kind, where, name in self.snapshot.foreign_owners if where == namespace}
-        return refusals(self.snapshot, Create).keys() | taken
+        return refused_creations(self.snapshot, Create).keys() | taken
 
     def pods_of(self, clique: PodClique) -> Sequence[Pod]:
         """Return the pods of a clique, those being deleted included."""

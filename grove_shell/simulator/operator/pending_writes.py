@@ -7,7 +7,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Outcome
 from grove_core.plan.failed_writes import failed_writes_after, still_wanted
 from grove_core.plan.plan import Plan
-from grove_core.snapshot.own_writes import unseen
+from grove_core.snapshot.own_writes import not_yet_listed
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.cluster.topologies import RoundSnapshot
 from grove_shell.simulator.operator.informers import Informers
@@ -33,7 +33,7 @@ class PendingWrites:
         before it was listed never appears.
         """
         remembered = self._by_root.get(root, ())
-        hidden = set(map(id, unseen(tuple(found.attempt for found in remembered), listed)))
+        hidden = set(map(id, not_yet_listed(tuple(found.attempt for found in remembered), listed)))
         left = tuple(
             found
             for found in remembered

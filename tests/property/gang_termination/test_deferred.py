@@ -10,7 +10,7 @@ from grove_core.areas.gang_termination.result import TerminationResult, deferred
 from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.steps import Attempt, Create, Delete, Outcome
-from grove_core.plan.difference import steps_for
+from grove_core.plan.planner import steps_for
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique

@@ -19,7 +19,7 @@ from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.statuses import breach_condition_of, with_status
-from grove_core.snapshot.own_writes import standing_refusals
+from grove_core.snapshot.own_writes import refusals_after
 from grove_core.snapshot.superseded_breaches import with_superseded_breaches
 from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
 
@@ -91,7 +91,7 @@ class TestOP103:
             if is_time:
                 refused = ()
             answers = () if outcome is None else (no(step, outcome),)
-            refused, unfinished = standing_refusals(refused, answers), failed_writes_after(unfinished, answers)
+            refused, unfinished = refusals_after(refused, answers), failed_writes_after(unfinished, answers)
             if outcome is Outcome.DONE:
                 assert isinstance(step.action, SetStatus)
                 clique = with_status(clique, step.action.fields)

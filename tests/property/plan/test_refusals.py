@@ -9,10 +9,10 @@ from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Apply, Attempt, Outcome, SetStatus, Stage, Step
 from grove_core.kernel.wants import Absent, Applied, Desired, Present, Status, Want
-from grove_core.plan.difference import difference, steps_for, without_termination
 from grove_core.plan.plan import Plan
+from grove_core.plan.planner import make_plan, steps_for, without_termination
 from grove_core.resources.api_names import GROVE
-from grove_core.snapshot.own_writes import standing_refusals
+from grove_core.snapshot.own_writes import refusals_after
 from tests.property.plan.test_survivors import BECAUSE, GUARD, KNOWN, Seen, manifest
 from tests.property.workload.sets import NOW
 
@@ -29,14 +29,14 @@ END = (
 def plan_after(wants: tuple[Want, ...], target: Ref, outcome: Outcome, detail: str = "", *more: Attempt) -> Plan:
     """After one of the steps was tried."""
     (tried,) = (step for step in steps_for(wants) if step.target == target)
-    return difference(AreaResult(Desired(wants)), Seen(KNOWN, attempts=(Attempt(tried, outcome, detail), *more)))
+    return make_plan(AreaResult(Desired(wants)), Seen(KNOWN, attempts=(Attempt(tried, outcome, detail), *more)))
 
 
 def plan_unasked(*wants: Want, deferred: tuple[Absent, ...], said: str = "503") -> Plan:
     """What is wanted while the server could not be asked about some ends."""
     (tried, *_) = steps_for(deferred)
     seen = Seen(KNOWN, attempts=(Attempt(tried, Outcome.NOT_CONFIRMED, said),))
-    return difference(AreaResult(Desired(wants)), seen, deferred=deferred)
+    return make_plan(AreaResult(Desired(wants)), seen, deferred=deferred)
 
 
 def told(plan: Plan) -> dict[str, str]:
@@ -89,18 +89,18 @@ def test_pl012_for_an_end_is_tried_what_was_refused_for_less(rests_on: tuple[tup
     """That it was tried for this end is how anybody knows that it has begun."""
     (tried,) = steps_for([Absent(FIRST, GUARD, BECAUSE, rests_on)])
     refused = Attempt(tried, Outcome.REFUSED, "no")
-    plan = difference(AreaResult(Desired(END)), Seen(KNOWN, attempts=(refused,)))
+    plan = make_plan(AreaResult(Desired(END)), Seen(KNOWN, attempts=(refused,)))
     assert [step.target for step in plan.steps] == [FIRST, SECOND, CAUSE]
     (again,) = (step for step in plan.steps if step.target == FIRST)
-    known = standing_refusals((refused,), (Attempt(again, Outcome.REFUSED, "no"),))
+    known = refusals_after((refused,), (Attempt(again, Outcome.REFUSED, "no"),))
     for wants in (END, END[:1], [Absent(FIRST, GUARD, BECAUSE)]):
-        plan = difference(AreaResult(Desired(tuple(wants))), Seen(KNOWN, attempts=known))
+        plan = make_plan(AreaResult(Desired(tuple(wants))), Seen(KNOWN, attempts=known))
         assert told(plan)["llm-0-a"] == "PL-012"
 
 
 def test_pl012_a_cause_that_may_not_be_deleted_may_not_for_whatever_reason() -> None:
     (tried,) = steps_for([Absent(CAUSE, GUARD, BECAUSE)])
-    plan = difference(AreaResult(Desired(END)), Seen(KNOWN, attempts=(Attempt(tried, Outcome.REFUSED, "no"),)))
+    plan = make_plan(AreaResult(Desired(END)), Seen(KNOWN, attempts=(Attempt(tried, Outcome.REFUSED, "no"),)))
     assert not plan.steps
     assert told(plan) == {"llm-0-a": "PL-027", "llm-0-b": "PL-027", "llm-0-c": "PL-012"}
 
@@ -123,10 +123,10 @@ def test_pl013_of_two_who_want_one_gone_the_first_says_why(*, is_first: bool) ->
     scaled_in = Desired((Absent(SECOND, GUARD, SURPLUS),))
     ends = Desired.union((Desired(END), Desired((urgent,))) if is_first else (Desired((urgent,)), Desired(END)))
     desired = Desired.union((ends, scaled_in, scaled_in))
-    plan = difference(AreaResult(desired), Seen(KNOWN))
+    plan = make_plan(AreaResult(desired), Seen(KNOWN))
     assert [step.because for step in plan.steps] == [BECAUSE] * 3
     (gone,) = (step for step in plan.steps if step.target == SECOND)
-    plan = difference(AreaResult(desired), Seen(KNOWN, attempts=(Attempt(gone, Outcome.REFUSED, "no"),)))
+    plan = make_plan(AreaResult(desired), Seen(KNOWN, attempts=(Attempt(gone, Outcome.REFUSED, "no"),)))
     assert (SECOND, SetStatus) in {(step.target, type(step.action)) for step in plan.steps}
 
 

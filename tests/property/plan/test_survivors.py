@@ -30,10 +30,10 @@ from grove_core.kernel.steps import (
 from grove_core.kernel.times import format_time
 from grove_core.kernel.wants import Absent, Applied, Ensured, Present, Status, Want, Withheld, WithoutFinalizer
 from grove_core.plan.deletion_impact import DeletionImpacts
-from grove_core.plan.difference import steps_for
 from grove_core.plan.forecast import Forecast, Recurrence, Round, forecast_of, round_fingerprint
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
+from grove_core.plan.planner import steps_for
 from grove_core.plan.staleness import Change, changes_since
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.meta import Resource

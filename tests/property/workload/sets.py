@@ -12,7 +12,7 @@ from grove_core.kernel.steps import Attempt, Create
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.podcliqueset import podcliqueset_of
-from grove_core.snapshot.own_writes import standing_refusals
+from grove_core.snapshot.own_writes import refusals_after
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.apply.execute_plan import execute_plan
 from grove_shell.in_memory.cluster import InMemoryCluster
@@ -56,7 +56,7 @@ def rounds_of(start: Snapshot) -> Iterator[tuple[Snapshot, Plan]]:
         if not plan.steps:
             return
         attempts = execute_plan(world.attempt, plan.steps)
-        refused = standing_refusals(refused, attempts)
+        refused = refusals_after(refused, attempts)
         observed = world.observe(start.root.ref, NOW, (*attempts, *refused))
         assert observed is not None
         seen = observed

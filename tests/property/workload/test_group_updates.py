@@ -17,8 +17,8 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import FAILURES, Attempt, Delete, Outcome, Step
 from grove_core.kernel.times import parse_time
-from grove_core.plan.difference import steps_for
 from grove_core.plan.failed_writes import still_wanted
+from grove_core.plan.planner import steps_for
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.pod import UNSCHEDULABLE

@@ -47,7 +47,7 @@ from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
 from grove_core.snapshot.superseded_breaches import reports_another_breach
 
 
-def difference(result: AreaResult, view: View, *, deferred: Iterable[Absent] = (), rules: str = "") -> Plan:
+def make_plan(result: AreaResult, view: View, *, deferred: Iterable[Absent] = (), rules: str = "") -> Plan:
     """Return the plan that makes the snapshot match the wants. Linear but for sorting.
 
     Args:
