@@ -65,7 +65,7 @@ class ClusterWriter:
                 found.clear()
             as_of = version_number(page.version)
             for raw in page.items:
-                if self._cache.root_key_in(kind, raw, controller_in(raw)) == root_key:
+                if self._cache.root_key_of(kind, raw) == root_key:
                     found[Ref(KINDS[kind].api_version, kind, namespace, raw["metadata"]["name"])] = raw
         doubts: list[str] = []
         for ref, item in sorted(found.items(), key=lambda pair: _is_unlabelled_pod(*pair)):

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from grove_core.areas.topology.topology_snapshot import KINDS_THAT_SHOW_USE
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import DOMAIN_KIND, compute_domain_of
-from grove_core.resources.new_object import ControllerReference, controller_in
+from grove_core.resources.new_object import controller_in
 from grove_core.resources.owned_object import OWNED_KINDS, owned_object_of
 from grove_core.resources.pod import pod_of
 from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
@@ -109,11 +109,10 @@ class ClusterCache(CacheView):
             self._count_vanished(kind, self.stores[kind].mark_unlisted(why))
             self._requeue_all(kind)
 
-    def root_key_in(self, kind: str, raw: Raw, owner: ControllerReference) -> RootKey | None:
+    def root_key_of(self, kind: str, raw: Raw) -> RootKey | None:
         """Return the key of the set that an object belongs to, cached or not; None for no set."""
-        if owner.uid in self._places and kind != SET_KIND:
-            return self._places[owner.uid].root_key
-        return root_key_in(kind, raw, owner)
+        place = self._place_of(kind, raw)
+        return None if place is None else place.root_key
 
     def _parse(self, kind: str, raw: Raw) -> Any:  # noqa: ANN401 - of the type of the kind
         if len(self._shared) > self._most_shared:  # strings of deleted objects too; it fills again with events

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_core.resources.cluster_topology import topology_ref
-from grove_core.resources.new_object import controller_in
 from grove_shell.cache.cache_view import TEMPLATE_KIND
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.kinds import KINDS
@@ -62,7 +61,7 @@ class Copy:
 
     def _note(self, *told: Json) -> None:
         for raw in told:
-            if KINDS[raw["kind"]].clustered or self.cache.root_key_in(raw["kind"], raw, controller_in(raw)) is not None:
+            if KINDS[raw["kind"]].clustered or self.cache.root_key_of(raw["kind"], raw) is not None:
                 self.known[raw["kind"]].add(raw["metadata"]["uid"])
 
     def ask(self, raw: Json) -> None:
