@@ -16,7 +16,6 @@ from typing import Any, Final
 from grove_core.areas.gang_termination.questions import TERMINATION
 from grove_core.areas.gang_termination.verdicts import TERMINATES, WAITS
 from grove_core.kernel.decisions import Finding
-from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.times import format_time
 from grove_core.kernel.wants import Obstacle, Withheld
@@ -105,14 +104,12 @@ def planned_events(plan: Plan, unlisted: Mapping[str, str] = _ALL_LISTED) -> Ite
 
 def _of_termination(plan: Plan, finding: Finding) -> PlannedEvent:
     ends = finding.verdict == TERMINATES
-    note = f"{_replica_name(finding.subject)}: " + "; ".join(map(_clause, finding.because))
+    note = f"{_replica_name(finding.subject)}: " + "; ".join(
+        f"{reason.subject.short}: {reason.sentence}" for reason in finding.because
+    )
     reason = "GangTerminated" if ends else "TerminationScheduled"
     key = f"{_replica_name(finding.subject)} {'' if finding.deadline is None else format_time(finding.deadline)}"
     return PlannedEvent(plan.root, plan.root_uid, reason, "Terminate", note, key)
-
-
-def _clause(reason: Reason) -> str:
-    return f"{reason.subject.short}: {reason.sentence}"
 
 
 def _replica_name(replica: Ref) -> str:
@@ -183,14 +180,11 @@ class EventRecorder(RoundListener):
             await self._api.request("POST", path, body=self._event(planned, plan))
 
     def _event(self, planned: PlannedEvent, plan: str) -> dict[str, Any]:
+        metadata = {"name": _name_of(planned), "namespace": _namespace_of(planned), "annotations": {PLAN: plan}}
         return {
             "apiVersion": _EVENTS,
             "kind": "Event",
-            "metadata": {
-                "name": _name_of(planned),
-                "namespace": _namespace_of(planned),
-                "annotations": {PLAN: plan},
-            },
+            "metadata": metadata,
             "eventTime": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}",
             "reportingController": CONTROLLER,
             "reportingInstance": _cut(self._instance, _LONGEST_FIELD),

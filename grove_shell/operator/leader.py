@@ -116,12 +116,15 @@ class Leader:
                 raise LeadershipLost(f"the Lease {terms.namespace}/{terms.name} is held by {self.holder}")
 
     async def _renew(self) -> bool:
-        """Try once; the Lease is valid from the moment at which the try began."""
+        """Try once, and return whether this process holds the Lease; it is valid from when the try began."""
         begun = time.monotonic()
-        held = await self._try()
+        try:
+            held = await self._try()
+        except Unreachable as fault:
+            self._fail(str(fault))
+            return False
         if held:
-            self._renewed = begun
-            self._trouble = ""
+            self._renewed, self._trouble = begun, ""
         return held
 
     def _fail(self, words: str) -> None:
@@ -136,37 +139,29 @@ class Leader:
         self.holder = ""
         with suppress(Unreachable, TimeoutError):
             async with asyncio.timeout(self._terms.release_within):
-                await self._give_back()
-
-    async def _give_back(self) -> None:
-        response = await self._request("GET")
-        if self._is_held_in(response):
-            raw = response.json()
-            raw["spec"] |= {"holderIdentity": "", "leaseDurationSeconds": 1}
-            await self._request("PUT", raw)
+                response = await self._request("GET")
+                if self._is_held_in(response):
+                    raw = response.json()
+                    raw["spec"] |= {"holderIdentity": "", "leaseDurationSeconds": 1}
+                    await self._request("PUT", raw)
 
     async def _try(self) -> bool:
         """Acquire or renew the Lease; return whether this process holds it."""
-        try:
-            response = await self._request("GET")
-            if response.status == NOT_FOUND:
-                return self._has(await self._request("POST", self._lease({}, transitions=0)))
-            if not shows_object(response, self._ref):
-                self._fail(response.message)
-                return False
-            raw = response.json()
-            spec = raw.get("spec") or {}
-            holder = str(spec.get("holderIdentity") or "")
-            transitions = int(spec.get("leaseTransitions") or 0)
-            if holder not in {"", self._terms.identity} and not self._ran_out(raw, spec):
-                self.holder = holder
-                self._fail(f"{holder} holds it")
-                return False
-            changed = holder != self._terms.identity
-            return self._has(await self._request("PUT", self._lease(raw, transitions=transitions + changed)))
-        except Unreachable as fault:
-            self._fail(str(fault))
+        response = await self._request("GET")
+        if response.status == NOT_FOUND:
+            return self._has(await self._request("POST", self._lease({}, transitions=0)))
+        if not shows_object(response, self._ref):
+            self._fail(response.message)
             return False
+        raw = response.json()
+        spec = raw.get("spec") or {}
+        holder = str(spec.get("holderIdentity") or "")
+        if holder not in {"", self._terms.identity} and not self._ran_out(raw, spec):
+            self.holder = holder
+            self._fail(f"{holder} holds it")
+            return False
+        transitions = int(spec.get("leaseTransitions") or 0) + (holder != self._terms.identity)
+        return self._has(await self._request("PUT", self._lease(raw, transitions=transitions)))
 
     def _ran_out(self, raw: dict[str, Any], spec: dict[str, Any]) -> bool:
         """Return whether the Lease did not change for its duration, by the clock of this process."""

@@ -8,13 +8,13 @@ deletion between two rounds is compared with the plan that would have been made 
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import Enum, unique
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.steps import Attempt, Delete, Outcome, SetStatus, Step, is_termination
+from grove_core.kernel.steps import Attempt, Delete, Outcome, SetStatus, is_termination
 from grove_core.kernel.times import format_time
 from grove_core.object_explanation import ObjectExplanation
 from grove_core.plan.plan import Plan
@@ -52,6 +52,25 @@ class _Compared(NamedTuple):
     predicted: Mapping[str, datetime]
 
 
+@dataclass(slots=True)
+class _SetHistory:
+    """What is known of one set.
+
+    Attributes:
+        last: the last round; None before the first.
+        lately: snapshots before the last round, the newest last.
+        due: uid of a PodClique that should be deleted -> since when.
+        reported: uids of those that were logged as overdue.
+        missed: uids of those that were counted as ``otherwise``.
+    """
+
+    last: _Compared | None = None
+    lately: deque[Snapshot] = field(default_factory=deque)
+    due: Mapping[str, datetime] = field(default_factory=dict)
+    reported: frozenset[str] = frozenset()
+    missed: frozenset[str] = frozenset()
+
+
 class Observer(RoundListener):
     """Compares each round with the one before: unplanned deletions of PodCliques, and planned ones that are overdue.
 
@@ -75,18 +94,15 @@ class Observer(RoundListener):
         self._report = report
         self._decide = decide
         self._on_outcome = on_outcome
-        self._last: dict[RootKey, _Compared] = {}
-        self._lately: dict[RootKey, deque[Snapshot]] = {}  # snapshots before the last round, the newest last
-        self._due: dict[RootKey, Mapping[str, datetime]] = {}  # uid of a PodClique that should be deleted -> since when
-        self._reported: dict[RootKey, frozenset[str]] = {}  # uids of those that were logged as overdue
-        self._missed: dict[RootKey, frozenset[str]] = {}  # uids of those that were counted as ``otherwise``
+        self._histories: dict[RootKey, _SetHistory] = {}
         self.totals: Counter[PredictionOutcome] = Counter()
 
     def on_planned(self, planned_round: PlannedRound) -> None:
         """Compare the round of a set with the one before; of a topology nothing is terminated."""
         if not isinstance(planned_round.observation, Snapshot):
             return
-        before = self._last.get(planned_round.root_key)
+        history = self._histories.setdefault(planned_round.root_key, _SetHistory())
+        before = history.last
         earlier = before.predicted if before is not None else {}
         predicted = self._predictions(planned_round, planned_round.observation, earlier)
         now = _Compared(planned_round, planned_round.observation, predicted)
@@ -95,45 +111,40 @@ class Observer(RoundListener):
         predicted_deletions = set[str]()
         if before is not None:
             deleted = _deleted_between(before, now)
-            predicted_deletions = {clique.uid for clique in deleted if self._is_predicted(before, now, clique)}
-        self._withdraw(planned_round.root_key, earlier.keys() - now.predicted.keys() - predicted_deletions)
-        self._report_overdue(planned_round, planned_round.observation)
+            predicted_deletions = {one.uid for one in deleted if self._is_predicted(history, before, now, one)}
+        self._withdraw(history, earlier.keys() - now.predicted.keys() - predicted_deletions)
+        self._report_overdue(history, planned_round, planned_round.observation)
         if before is not None:
-            lately = self._lately.setdefault(planned_round.root_key, deque())
-            lately.append(before.snapshot)
-            while now.snapshot.now - lately[0].now > _STALE_BY and len(lately) > 1:
-                lately.popleft()
-        self._last[planned_round.root_key] = now
+            history.lately.append(before.snapshot)
+            while now.snapshot.now - history.lately[0].now > _STALE_BY and len(history.lately) > 1:
+                history.lately.popleft()
+        history.last = now
 
-    def _report_overdue(self, planned_round: PlannedRound, seen: Snapshot) -> None:
+    def _report_overdue(self, history: _SetHistory, planned_round: PlannedRound, seen: Snapshot) -> None:
         """Log PodCliques that still exist a minute after a plan first deleted them, for whatever reason."""
-        root_key = planned_round.root_key
         deletes = {step.target: step for step in planned_round.plan.steps if isinstance(step.action, Delete)}
-        last = self._due.get(root_key, {})
-        due = {clique.uid: last.get(clique.uid, seen.now) for clique in seen.cliques if clique.ref in deletes}
-        reported = self._reported.get(root_key, frozenset()) & due.keys()
-        missed = self._missed.get(root_key, frozenset()) & reported
+        due = {clique.uid: history.due.get(clique.uid, seen.now) for clique in seen.cliques if clique.ref in deletes}
+        history.due, history.reported = due, history.reported & due.keys()
+        history.missed &= history.reported
         for clique in seen.cliques:
-            if clique.uid in due.keys() - reported and seen.now - due[clique.uid] >= _OVERDUE_AFTER:
-                reported |= {clique.uid}
+            if clique.uid in due.keys() - history.reported and seen.now - due[clique.uid] >= _OVERDUE_AFTER:
+                history.reported |= {clique.uid}
                 step = deletes[clique.ref]
                 if is_termination(step):
-                    missed |= {clique.uid}
+                    history.missed |= {clique.uid}
                     self._count(PredictionOutcome.OTHERWISE)
                 self._log("the cluster keeps what the plan deletes", planned_round, clique, step.because)
-        self._due[root_key], self._reported[root_key], self._missed[root_key] = due, reported, missed
 
-    def _withdraw(self, root_key: RootKey, uids: AbstractSet[str]) -> None:
+    def _withdraw(self, history: _SetHistory, uids: AbstractSet[str]) -> None:
         """Count predictions as withdrawn, except those that were counted as ``otherwise``."""
-        for _ in uids - self._missed.get(root_key, frozenset()):
+        for _ in uids - history.missed:
             self._count(PredictionOutcome.TAKEN_BACK)
 
     def on_gone(self, root_key: RootKey) -> None:
         """Withdraw the predictions about a deleted set, and forget it."""
-        if root_key in self._last:
-            self._withdraw(root_key, self._last[root_key].predicted.keys())
-        for known in (self._last, self._lately, self._due, self._reported, self._missed):
-            known.pop(root_key, None)
+        history = self._histories.pop(root_key, None)
+        if history is not None and history.last is not None:
+            self._withdraw(history, history.last.predicted.keys())
 
     def report_totals(self) -> None:
         """Log how often each outcome occurred."""
@@ -158,19 +169,17 @@ class Observer(RoundListener):
             plan = self._decide(replace(seen, now=moment, attempts=recorded))
         return found
 
-    def _is_predicted(self, before: _Compared, now: _Compared, clique: PodClique) -> bool:
+    def _is_predicted(self, history: _SetHistory, before: _Compared, now: _Compared, clique: PodClique) -> bool:
         """Count the deletion of a PodClique; return whether it is a termination that was predicted."""
         seen, due = now.snapshot, before.predicted.get(clique.uid)
-        if clique.uid in self._missed.get(now.round.root_key, frozenset()):
+        if clique.uid in history.missed:
             return False  # too late, and counted already
         if due is None or due > seen.now + _EARLY_BY:
-            lately = self._lately.get(now.round.root_key, ())
-            moments = (
-                *_snapshots_between(before.snapshot, seen, clique),
-                *(then for then in lately if seen.now - then.now <= _STALE_BY),
-            )
+            lately = (then for then in history.lately if seen.now - then.now <= _STALE_BY)
+            moments = (*_snapshots_between(before.snapshot, seen, clique), *lately)
             plans = (before.round.plan, *map(self._decide, moments))
-            steps = [step for plan in plans for step in _deletions(plan, clique)]
+            deletions = (step for plan in plans for step in plan.steps if isinstance(step.action, Delete))
+            steps = [step for step in deletions if step.target == clique.ref]
             if not steps:
                 self._count(PredictionOutcome.NOT_PREDICTED)
                 because = _kept_because(before, clique)
@@ -183,13 +192,8 @@ class Observer(RoundListener):
             due = seen.now
         self._count(PredictionOutcome.AS_PREDICTED)
         late = max(seen.now - due, timedelta()).total_seconds()
-        fields = {
-            "set": "/".join(now.round.root_key),
-            "target": clique.ref.short,
-            "due": format_time(due),
-            "seenAfter": late,
-        }
-        self._report("info", "deleted as predicted", **fields)
+        fields = {"set": "/".join(now.round.root_key), "target": clique.ref.short, "due": format_time(due)}
+        self._report("info", "deleted as predicted", **fields, seenAfter=late)
         return True
 
     def _count(self, outcome: PredictionOutcome) -> None:
@@ -215,13 +219,6 @@ def _deleted_between(before: _Compared, now: _Compared) -> Iterator[PodClique]:
     for clique in then.cliques:
         if not clique.deleting and clique.uid not in there:
             yield clique
-
-
-def _deletions(plan: Plan, clique: PodClique) -> Iterator[Step]:
-    """Yield the steps that delete a PodClique."""
-    for step in plan.steps:
-        if step.target == clique.ref and isinstance(step.action, Delete):
-            yield step
 
 
 def _snapshots_between(then: Snapshot, now: Snapshot, clique: PodClique) -> Iterator[Snapshot]:
