@@ -75,7 +75,7 @@ def levels_in(spec: Fields) -> Levels:
 
 
 def effective_topologies(topologies: Iterable[ClusterTopology]) -> dict[str, ClusterTopology]:
-    """Return topologies by name; a ClusterTopology counts before a ClusterTopologyBinding of its name (TP-004)."""
+    """Return topologies by name; a ClusterTopology counts before a ClusterTopologyBinding of its name (TP-049)."""
     found: dict[str, ClusterTopology] = {}
     for topology in topologies:
         if topology.ref.kind == TOPOLOGY_KIND or topology.ref.name not in found:
@@ -84,13 +84,13 @@ def effective_topologies(topologies: Iterable[ClusterTopology]) -> dict[str, Clu
 
 
 def unreadable_names(unread: Iterable[Ref], known: Iterable[ClusterTopology]) -> frozenset[str]:
-    """Return the names whose effective topology (TP-004) cannot be read, by the unread and the read topologies."""
+    """Return the names whose effective topology (TP-049) cannot be read, by the unread and the read topologies."""
     sure = {topology.ref.name for topology in known if topology.ref.kind == TOPOLOGY_KIND}
     return frozenset(ref.name for ref in unread) - sure
 
 
 def shadowed_bindings(topologies: Iterable[ClusterTopology]) -> dict[str, ClusterTopology]:
-    """Return by name the bindings that do not count, because a ClusterTopology has their name (TP-004, TP-049)."""
+    """Return by name the bindings that do not count, because a ClusterTopology has their name (TP-049)."""
     every = tuple(topologies)
     counting = {one.ref.name for one in every if one.ref.kind == TOPOLOGY_KIND}
     return {one.ref.name: one for one in every if one.ref.kind != TOPOLOGY_KIND and one.ref.name in counting}

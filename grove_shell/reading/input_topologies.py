@@ -60,7 +60,7 @@ class InputTopologies:
         self._found: dict[tuple[str, str], tuple[ClusterTopology, _Place]] = {}
 
     def take(self, item: Item, shared: dict[str, str]) -> tuple[Problem, ...]:
-        """Add a topology; return its problems (TP-126)."""
+        """Add a topology; return its problems (IN-032)."""
         try:
             topology = cluster_topology_of(item.value, shared)
         except MalformedObject as fault:

@@ -66,7 +66,7 @@ class NodeCollector:
 
 
 def _level_faults(raw: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield the problems of the levels of a topology that can be parsed otherwise (TP-126)."""
+    """Yield the problems of the levels of a topology that can be parsed otherwise (IN-032)."""
     try:
         levels = cluster_topology_of(raw).levels
     except MalformedObject:

@@ -88,7 +88,7 @@ async def with_current_topology(
 
 
 async def _current_topology(api: Api, name: str) -> ClusterTopology | None:
-    """Return the effective topology of a name (TP-004), or None. Raises Unreachable, _Unreadable."""
+    """Return the effective topology of a name (TP-049), or None. Raises Unreachable, _Unreadable."""
     for kind in TOPOLOGY_KINDS:
         response = await api.request("GET", KINDS[kind].path(name=name))
         is_stored = shows_object(response, topology_ref(name, kind))

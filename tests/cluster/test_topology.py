@@ -241,7 +241,7 @@ def test_tp045_an_operator_of_one_namespace_follows_and_keeps_none(
 
 @pytest.mark.req("TP-054")
 @pytest.mark.req("OP-034")
-def test_tp004_where_only_the_newer_kind_is_known(keeping: Keeping) -> None:
+def test_tp049_where_only_the_newer_kind_is_known(keeping: Keeping) -> None:
     """Its definition is somebody else's; the one of ours goes while the test lasts."""
     scene, name = keeping.scene, f"{keeping.scene.namespace}-gcp"
     definition = keeping.api.get("customresourcedefinitions", f"{TOPOLOGIES}.grove.io")

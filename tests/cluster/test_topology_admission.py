@@ -270,7 +270,7 @@ def test_tp093_all_of_them_are_trusted_and_called_at_their_places(guarded: Guard
     )
 
 
-@pytest.mark.req("TP-004")
+@pytest.mark.req("TP-049")
 def test_tp090_a_binding_counts_and_is_judged_by_nobody(guarded: Guarded) -> None:
     """The newer kind comes to a cluster whose webhooks run, and goes again."""
     definition = binding_definition(guarded)

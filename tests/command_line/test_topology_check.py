@@ -70,7 +70,8 @@ def test_cl001_what_is_wrong_is_told(
     assert told in err
 
 
-class TestTP126:
+@pytest.mark.req("IN-032")
+class TestInvalidTopologiesAndNodesInTheInput:
     """Two different topologies or nodes of one name, invalid levels, and nodes that cannot be parsed MUST be faults of
     the input, each with its place.
     """
@@ -93,7 +94,7 @@ class TestTP126:
         err = said(capsys, "list", "-f", path)[2]
         assert "got another one in document 1, items[1]; this is items[2]" in err
 
-    @pytest.mark.req("TP-004")
+    @pytest.mark.req("TP-049")
     def test_a_binding_of_the_name_is_no_second_one(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         binding = topology("aws-p5", ("rack", "r")) | {"kind": "ClusterTopologyBinding"}
         code, out, _ = said(capsys, "list", "-f", written(tmp_path / "both.yaml", binding, topology()), "-o", "json")

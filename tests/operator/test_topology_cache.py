@@ -194,7 +194,7 @@ def acts_of(plan: Plan | None) -> set[tuple[Ref, type | None]]:
     return {*done, *((held.target, None) for held in plan.withheld)}
 
 
-@pytest.mark.req("TP-004")
+@pytest.mark.req("TP-049")
 @given(MOVES, st.data())
 def test_tp046_it_ends_as_the_cluster_is(moves: list[tuple[str, Any]], data: st.DataObject) -> None:
     """Events in their order, some told again, and late; then nothing differs from a list."""
@@ -252,7 +252,6 @@ def test_tp046_a_clique_that_goes_with_its_pods_wakes_the_topology() -> None:
     assert key_of_topology("aws") in told
 
 
-@pytest.mark.req("TP-004")
 def test_tp049_a_binding_that_is_shadowed_is_seen() -> None:
     moves = [("write", a_topology(kind, "aws", 2, TOPOLOGY_FINALIZER)) for kind in (BINDING_KIND, TOPOLOGY_KIND)]
     seen = shelves_of(lived(moves)).observation(key_of_topology("aws"), NOW)

@@ -106,7 +106,7 @@ class TestARefusalNeedsAFreshTopology:
 
         played(play)
 
-    @pytest.mark.req("TP-004")
+    @pytest.mark.req("TP-049")
     def test_tp090_also_one_of_the_other_kind(self) -> None:
         binding = {**raw_topology("newer", *DEFAULT_LEVELS), "kind": BINDING_KIND}
 

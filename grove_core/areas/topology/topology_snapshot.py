@@ -32,7 +32,7 @@ class TopologySnapshot:
         settings: of topology-aware scheduling, from the operator's configuration.
         not_collected: kinds that show users of topologies and are incomplete in the input.
         attempts: recent writes for this topology, with their results.
-        shadowed: a ClusterTopologyBinding of the same name that the ClusterTopology takes precedence over (TP-004).
+        shadowed: a ClusterTopologyBinding of the same name that the ClusterTopology takes precedence over (TP-049).
     """
 
     name: str

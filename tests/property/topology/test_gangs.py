@@ -153,7 +153,7 @@ def test_tp013_not_collected_is_not_absent(name: str, standing: TopologyResoluti
 
 
 @pytest.mark.parametrize("kind", [TOPOLOGY_KIND, "ClusterTopologyBinding"])
-def test_tp004_a_binding_is_a_topology_and_a_cluster_topology_takes_precedence(kind: str) -> None:
+def test_tp049_a_binding_is_a_topology_and_a_cluster_topology_takes_precedence(kind: str) -> None:
     both = (topology("t", ("zone", "b"), kind="ClusterTopologyBinding"), topology("t", ("zone", "a")))
     assert (
         effective_topologies(both)["t"].levels == effective_topologies(both[::-1])["t"].levels == (Level("zone", "a"),)

@@ -307,7 +307,6 @@ def written_by(step: Step, found: ClusterTopology | None) -> ClusterTopology:
             raise AssertionError(step)
 
 
-@pytest.mark.req("TP-004")
 @pytest.mark.parametrize("held", [False, True])
 def test_tp049_a_shadowed_binding_loses_the_finalizer(*, held: bool) -> None:
     """Also while the topology is used; other finalizers stay."""
