@@ -19,7 +19,7 @@ from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET, ApiKind
 from grove_shell.client.lists import NotListed, list_all, list_pages
 from grove_shell.operator.taken_names import served_definitions
 from grove_shell.reading.collected_objects import CollectedObjects
-from grove_shell.reading.dra_objects import DEFINITION_KIND
+from grove_shell.reading.input_objects import DEFINITION_KIND
 from grove_shell.views.progress_bars import progress_counter
 
 _DEFINITIONS: Final = ApiKind(DEFINITION_KIND, "apiextensions.k8s.io/v1", "customresourcedefinitions", clustered=True)

@@ -49,7 +49,7 @@ def check_topologies(
 ) -> int:
     """Check and print. Returns the exit code (CL-001, TP-111)."""
     found = read_topology_input(InputSource(filenames=filenames, config=config), NOTHING_DECIDED)
-    if found is None or not found.usable:
+    if found is None:
         return ERROR
     lacking = [
         what for what, there in (("PodCliqueSet", found.cluster.sets), ("Node", found.grounds.nodes)) if not there
@@ -78,18 +78,16 @@ class TopologyInput:
         grounds: the nodes and the pods on them.
         problems: everything that is wrong with the input; it is printed already.
         now: the time to decide at.
-        usable: whether to decide: there are no problems, or ``--keep-going`` was given.
     """
 
     cluster: Cluster
     grounds: NodeCollector
     problems: tuple[Fault, ...]
     now: datetime
-    usable: bool
 
 
 def read_topology_input(source: InputSource, unused: str | None = None) -> TopologyInput | None:
-    """Read the input and print its problems; None where the cluster cannot be read, which is printed too.
+    """Read the input and print its problems; None where nothing is decided.
 
     Manifests are not refused for their topology constraints, which are the subject of these commands.
 
@@ -125,16 +123,16 @@ def read_topology_input(source: InputSource, unused: str | None = None) -> Topol
     if problems:
         print_error(problems_page(problems, REST_UNKNOWN if usable else unused or closing_line(problems)))
     print_warnings((*loaded.foreign_objects, *loaded.unseen.values()))
+    if not usable:
+        return None
     cluster = loaded.cluster if source.config is not None else _as_configured(loaded)
-    return TopologyInput(
-        cluster=cluster, grounds=grounds, problems=problems, now=input_time(source, loaded), usable=usable
-    )
+    return TopologyInput(cluster=cluster, grounds=grounds, problems=problems, now=input_time(source, loaded))
 
 
 def list_topologies(source: InputSource, output: str) -> int:
     """List topologies with their users and print. Returns the exit code (CL-001)."""
     found = read_topology_input(source)
-    if found is None or not found.usable:
+    if found is None:
         return ERROR
     survey, without = usage_report_of(found.cluster, found.now), count_without_topology(found.cluster)
     unknown = kinds_that_may_hide_users(found.cluster)
@@ -154,7 +152,7 @@ def impact_of_topology(source: InputSource, name: str, changed: str | None, outp
         changed: file with the changed topology; None for its deletion.
     """
     found = read_topology_input(source)
-    if found is None or not found.usable:
+    if found is None:
         return ERROR
     survey = usage_report_of(found.cluster, found.now)
     one = next((one for one in survey if one.name == name), None)

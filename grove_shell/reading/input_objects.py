@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple, TypeVar
 
 from grove_core.kernel.errors import Problem
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
-from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
+from grove_core.resources.configuration import DomainShape, ServedApis
 from grove_core.resources.crd_names import CrdNames
 from grove_core.resources.meta import Resource
 from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
@@ -19,7 +21,6 @@ from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.resources.podgang import PodGang, podgang_of
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
-from grove_shell.reading.dra_objects import DEFINITION_KIND, TEMPLATE_KIND, DraObjects
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.items import fault_in
 from grove_shell.reading.sources import Item, heading_of, label_of
@@ -40,6 +41,8 @@ API_GROUPS: Final[Mapping[str, str]] = {
 }
 """Kinds that decisions read, with their API groups."""
 
+DEFINITION_KIND: Final = "CustomResourceDefinition"
+TEMPLATE_KIND: Final = "ResourceClaimTemplate"
 IDENTIFIED: Final = ("PodClique", GROUP_KIND)  # these are never written by hand
 
 
@@ -59,7 +62,9 @@ class InputObjects:
         conflicting: addresses of two objects that differ.
         owners: uid -> reference of the object, also if the object cannot be parsed.
         places: uid -> position of the object in the input.
-        dra: ComputeDomains, claim templates and served versions.
+        templates: ``spec`` of each ResourceClaimTemplate: templates of shared claims (WL-019).
+        shapes: form of ComputeDomains, from their definition.
+        claim_version: newest API version of a claim in the input; empty for none.
         others: objects of other kinds that Grove creates, by kind, namespace and name.
         claims: all ResourceClaims, since a foreign one occupies its name too.
         running: stored PodCliqueSets, as in the input.
@@ -73,7 +78,10 @@ class InputObjects:
         self.conflicting: set[Address] = set()
         self.owners: dict[str, Ref] = {}
         self.places: dict[str, Item] = {}
-        self.dra = DraObjects()
+        self.domains: dict[Key, ComputeDomain] = {}
+        self.templates: dict[Key, FrozenMap] = {}
+        self.shapes: dict[Key, DomainShape] = {}
+        self.claim_version = ""
         self.sets: dict[Key, PodCliqueSet] = {}
         self.groups: dict[Key, ScalingGroup] = {}
         self.cliques: dict[Key, PodClique] = {}
@@ -92,6 +100,11 @@ class InputObjects:
         }
         self._seen: set[Gap] = set()  # present kinds without a store
         self._clashes: dict[str, dict[Ref, Item]] = {}  # uid -> objects with that uid, if there are several
+
+    @property
+    def served(self) -> ServedApis:
+        """What the cluster serves, as far as the objects show it (IN-047)."""
+        return ServedApis(domains=next(iter(self.shapes.values()), None), claims=self.claim_version)
 
     def add_fault(self, item: Item, path: str, expected: str, got: str) -> None:
         """Add a fault of an item: field path, expectation and value."""
@@ -171,9 +184,9 @@ class InputObjects:
             return self.kinds[kind].objects, self.running if kind == "PodCliqueSet" else {}
         more: dict[str, dict[Key, Any]] = {
             CLAIM_KIND: self.claims,
-            DOMAIN_KIND: self.dra.domains,
-            DEFINITION_KIND: self.dra.shapes,
-            TEMPLATE_KIND: self.dra.templates,
+            DOMAIN_KIND: self.domains,
+            DEFINITION_KIND: self.shapes,
+            TEMPLATE_KIND: self.templates,
         }
         return (more[kind],) if kind in more else ()
 

@@ -5,12 +5,12 @@ Dumps of clusters have no manifests, so admission is imported only if there is o
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.podcliqueset import Edit, PodCliqueSet, podcliqueset_of
 from grove_core.resources.template import SetSpec
-from grove_shell.reading.dra_objects import TEMPLATE_KIND
+from grove_shell.reading.input_objects import TEMPLATE_KIND, InputObjects
 from grove_shell.reading.items import Item, meta_text
 from grove_shell.reading.sources import label_of
 
@@ -18,24 +18,9 @@ if TYPE_CHECKING:
     from grove_core.areas.topology.admit import TopologyView
     from grove_core.areas.workload.admission.kubectl_apply import AppliedManifest
     from grove_core.areas.workload.admission.name_collisions import UsedNames
-    from grove_shell.reading.input_objects import InputObjects
 
 _PLACED: Final = frozenset({"PodCliqueSet", TEMPLATE_KIND})
 Note = Callable[[Item, str, str, str], None]
-
-
-class AdmissionContext(NamedTuple):
-    """What manifests are judged by besides themselves.
-
-    Attributes:
-        used_names: names that other sets use.
-        configuration: of the operator.
-        around: topologies, and which sets are placed.
-    """
-
-    used_names: "UsedNames"
-    configuration: Configuration
-    around: "TopologyView"
 
 
 def with_namespace(item: Item, namespace: str | None) -> Item:
@@ -55,7 +40,7 @@ def is_of_other_namespace(item: Item, namespace: str | None) -> bool:
     return meta_text(item.value, "namespace") not in {"", namespace}
 
 
-def unique_manifests(manifests: Iterable[Item], found: "InputObjects") -> dict[tuple[str, str], Item]:
+def unique_manifests(manifests: Iterable[Item], found: InputObjects) -> dict[tuple[str, str], Item]:
     """Return manifests by namespace and name; manifests of one name that differ are faults and left out (IN-032).
 
     A manifest without a namespace belongs to the only set of its name in the cluster, if there is one (IN-041).
@@ -92,7 +77,10 @@ def used_names_among(
 def admit_manifest(
     item: Item,
     running: Mapping[str, Any] | None,
-    context: AdmissionContext,
+    *,
+    used_names: "UsedNames",
+    configuration: Configuration,
+    around: "TopologyView",
     note: Note,
     warn: Callable[[str], None],
 ) -> "AppliedManifest | None":
@@ -110,7 +98,7 @@ def admit_manifest(
 
     applied = AppliedManifest(with_defaults(item.value), ()) if running is None else apply_manifest(item.value, running)
     given = item.value if running is None else applied.manifest
-    decision = admit(given, running, context.used_names, context.configuration, around=context.around)
+    decision = admit(given, running, used_names, configuration, around=around)
     verdict = with_schema_objections(item.value, decision).verdict
     for warning in verdict.warnings:
         warn(f"{label_of(item)}: {warning}")

@@ -5,40 +5,34 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from grove_core.kernel.errors import MalformedObject
-from grove_core.resources.api_names import CORE
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.resources.api_names import CLAIM_VERSIONS, CORE, NVIDIA
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND, TOPOLOGY_KINDS
-from grove_core.resources.compute_domain import DOMAIN_KIND, compute_domain_of
-from grove_core.resources.configuration import Configuration
+from grove_core.resources.compute_domain import DOMAIN_KIND, compute_domain_of, shape_of
+from grove_core.resources.configuration import Configuration, DomainShape
 from grove_core.resources.crd_names import crd_names_in
-from grove_core.resources.fields import shown
+from grove_core.resources.fields import Fields, shown
 from grove_core.resources.newer_release import is_newer_kind, newer_fields_in
 from grove_core.resources.owned_object import CLAIM_KIND, OWNED_KINDS, owned_object_of
 from grove_core.resources.pod import pod_of
 from grove_core.snapshot.cluster import EVERYWHERE
 from grove_shell.reading.collected_objects import SNAPSHOT_KIND, SNAPSHOT_VERSION, CollectedObjects, SnapshotHeaders
-from grove_shell.reading.dra_objects import (
-    DEFINITION,
-    DEFINITION_KIND,
-    TEMPLATE_KIND,
-    is_compute_domain,
-    shape_in_definition,
-    template_in,
-)
-from grove_shell.reading.input_objects import API_GROUPS, InputObjects, is_same
+from grove_shell.reading.input_objects import API_GROUPS, DEFINITION_KIND, TEMPLATE_KIND, InputObjects, is_same
 from grove_shell.reading.input_topologies import InputTopologies, around, is_topology
 from grove_shell.reading.items import identity_problems, labels_in, meta_text, server_error_in
 from grove_shell.reading.manifest_admission import (
-    AdmissionContext,
     admit_manifest,
     apply_edit,
     lacks_claim_templates,
     unique_manifests,
     used_names_among,
 )
-from grove_shell.reading.owner_check import ForeignObjects, UnreadableObject
+from grove_shell.reading.owner_check import UnreadableObject
 from grove_shell.reading.sources import Item, heading_of, label_of
 
 _KINDS_OF_GROVE: Final = frozenset({*API_GROUPS, *TOPOLOGY_KINDS, SNAPSHOT_KIND, "Scenario"})
+_NVIDIA_GROUP: Final = NVIDIA.partition("/")[0]
+_DOMAIN_DEFINITION: Final = f"computedomains.{_NVIDIA_GROUP}"
 JUDGED: Final = ("Pod", "PodClique", "PodCliqueScalingGroup")
 """Kinds whose objects must be complete for decisions."""
 
@@ -53,7 +47,7 @@ class ObjectCollector:
         self.configuration = configuration
         self.topologies = topologies
         self.found = InputObjects()
-        self.foreign = ForeignObjects(self.live.origin)
+        self.clusters = {self.live.origin} - {""}  # the live one, and snapshot files
         self.unread: list[UnreadableObject] = []
         self.manifests: list[Item] = []  # sets without a uid
         self.edited: list[tuple[str, str]] = []
@@ -88,7 +82,7 @@ class ObjectCollector:
 
     def _take_related(self, item: Item, kind: str, group: str) -> bool:
         """Take an object of a kind that sets use besides Grove's own kinds; return whether it is one."""
-        if is_compute_domain(kind, group):
+        if (kind, group) == (DOMAIN_KIND, _NVIDIA_GROUP):
             self._take_domain(item)
         elif is_topology(item.value):
             self.found.add_faults(item, problems := self.topologies.take(item, self.interned))
@@ -97,14 +91,7 @@ class ObjectCollector:
             else:
                 self.found.mark_present(TOPOLOGY_KIND, EVERYWHERE)
         elif kind == TEMPLATE_KIND and group == OWNED_KINDS["ResourceClaim"]:
-            key, spec = template_in(item.value)
-            if spec is not None:
-                self.found.put(item, kind, self.found.dra.templates, key, spec)
-            elif item.value.get("spec") is not None:
-                self.found.conflicting.add(
-                    (kind, *key)
-                )  # it exists; no fault, since it may be a foreign object (WL-021)
-                self.warnings.append(f"{label_of(item)}: spec: expected an object, got {shown(item.value['spec'])}")
+            self._take_template(item)
         elif OWNED_KINDS.get(kind) == group:
             self._take_other(item, kind)
         else:
@@ -113,11 +100,11 @@ class ObjectCollector:
 
     def _ignore(self, item: Item, kind: str) -> None:
         """Count an object of a kind that no decision reads; a handwritten one may be misspelled (IN-031)."""
-        shape = shape_in_definition(kind, item.value)
-        if shape is not None:
-            self.found.put(item, kind, self.found.dra.shapes, ("", DEFINITION), shape)
-        if kind == DEFINITION_KIND and (names := crd_names_in(item.value)) is not None:
-            self.found.definitions.append(names)
+        if kind == DEFINITION_KIND:
+            if meta_text(item.value, "name") == _DOMAIN_DEFINITION:
+                self.found.put(item, kind, self.found.shapes, ("", _DOMAIN_DEFINITION), _shape_in(item.value))
+            if (names := crd_names_in(item.value)) is not None:
+                self.found.definitions.append(names)
         if not meta_text(item.value, "uid"):
             from grove_shell.manifests.misspelled_kinds import misspelling_in  # noqa: PLC0415 - dumps of clusters have none of these
 
@@ -139,7 +126,19 @@ class ObjectCollector:
         """Take the header of a snapshot file: its kinds count as if the cluster had just been listed (IN-047)."""
         self.live, problems = self.snapshot_headers.take(item.value, self.live)
         self.found.add_faults(item, problems)
-        self.foreign.sources.add(item.file)
+        self.clusters.add(item.file)
+
+    def _take_template(self, item: Item) -> None:
+        """Take a claim template; one without a valid spec may be a foreign object, so it is no fault (WL-021)."""
+        key, spec = (
+            (meta_text(item.value, "namespace") or "default", meta_text(item.value, "name")),
+            item.value.get("spec"),
+        )
+        if isinstance(spec, Mapping):
+            self.found.put(item, TEMPLATE_KIND, self.found.templates, key, FrozenMap.over(spec))
+        elif spec is not None:
+            self.found.conflicting.add((TEMPLATE_KIND, *key))
+            self.warnings.append(f"{label_of(item)}: spec: expected an object, got {shown(spec)}")
 
     def _take_domain(self, item: Item) -> None:
         """Take a ComputeDomain, also a foreign one: it occupies its name (IN-033)."""
@@ -150,12 +149,15 @@ class ObjectCollector:
             self.found.mark_missing(DOMAIN_KIND, item.value)
             return
         self.found.mark_present(DOMAIN_KIND, domain.ref.namespace)
-        self.found.put(item, DOMAIN_KIND, self.found.dra.domains, (domain.ref.namespace, domain.ref.name), domain)
+        self.found.put(item, DOMAIN_KIND, self.found.domains, (domain.ref.namespace, domain.ref.name), domain)
 
     def _take_other(self, item: Item, kind: str) -> None:
         """Take an object of a kind that Grove creates too; most of them are foreign (IN-053)."""
         if kind == CLAIM_KIND:
-            self.found.dra.record_claim_version(item.value)
+            known = [
+                one for one in CLAIM_VERSIONS if one in {str(item.value.get("apiVersion")), self.found.claim_version}
+            ]
+            self.found.claim_version = known[0] if known else ""
         try:
             owned = owned_object_of(item.value, self.interned)
         except MalformedObject:
@@ -194,12 +196,19 @@ class ObjectCollector:
         chosen = unique_manifests(self.manifests, self.found)
         used_names = used_names_among([item.value for item in chosen.values()], self.found.running)
         judging = around(self.topologies.judging, self.found.cliques.values() or None)
-        context = AdmissionContext(used_names, self.configuration, judging)
-        templates = self.found.dra.templates.keys() | self.found.conflicting_of(TEMPLATE_KIND)
+        templates = self.found.templates.keys() | self.found.conflicting_of(TEMPLATE_KIND)
         for key, item in sorted(chosen.items()):
             is_edit = key in self.found.running
             before = self.found.running[key] if is_edit else None
-            applied = admit_manifest(item, before, context, self.found.add_fault, self.warnings.append)
+            applied = admit_manifest(
+                item,
+                before,
+                used_names=used_names,
+                configuration=self.configuration,
+                around=judging,
+                note=self.found.add_fault,
+                warn=self.warnings.append,
+            )
             raw = applied.manifest if applied is not None else None
             if raw is not None and lacks_claim_templates(item, raw, templates, self.found.add_fault):
                 raw = None
@@ -220,3 +229,12 @@ class ObjectCollector:
             return False
         before = self.found.pods.setdefault((pod.namespace, pod.name), pod)
         return before is pod or is_same(before, pod)
+
+
+def _shape_in(definition: Mapping[str, Any]) -> DomainShape:
+    """Return the form of the newest version of ComputeDomains that has a channel (IN-047)."""
+    shapes = []
+    for version in Fields(definition, "", []).part("spec").parts("versions"):
+        spec = version.part("schema").part("openAPIV3Schema").part("properties").part("spec").part("properties")
+        shapes.append(shape_of(spec.part("channel").part("properties").raw))
+    return DomainShape.NVIDIA if DomainShape.NVIDIA in shapes else DomainShape.DESIGN

@@ -30,7 +30,7 @@ from grove_shell.reading.manifest_admission import (
     with_namespace,
 )
 from grove_shell.reading.object_collector import JUDGED, ObjectCollector
-from grove_shell.reading.owner_check import OwnedObjects, OwnerCheck
+from grove_shell.reading.owner_check import OwnerCheck
 from grove_shell.reading.sources import Item, items_of, label_of, standard_input
 
 
@@ -174,7 +174,7 @@ def _loaded(collector: ObjectCollector) -> LoadedInput:
     found.drop_conflicting()
     stored = tuple(found.sets.values())
     collector.admit_manifests()
-    owners = OwnerCheck(found, collector.foreign, collector.live.complete)
+    owners = OwnerCheck(found, collector.live.complete, collector.clusters)
     owners.report_unreadable(collector.unread)
     inferred = inferred_gaps(
         sets=stored,
@@ -187,7 +187,7 @@ def _loaded(collector: ObjectCollector) -> LoadedInput:
     inferred = {gap for gap in inferred if gap not in listed and (gap[0], EVERYWHERE) not in listed}
     lacks_kinds = bool(inferred - found.gaps)
     found.gaps |= inferred
-    cluster = _cluster(collector, owners.owned_objects())
+    cluster = _cluster(collector, owners)
     pods_without_clique = len(found.pods) - sum(
         len(pods) for uid, pods in cluster.pods_of.items() if uid in found.owners
     )
@@ -204,7 +204,7 @@ def _loaded(collector: ObjectCollector) -> LoadedInput:
         sets_without_cliques=tuple(sets_without_cliques(cluster)),
         lacks_kinds=lacks_kinds,
         unseen=collector.live.unseen,
-        foreign_objects=collector.foreign.warnings(),
+        foreign_objects=tuple(sorted(owners.warnings.values())),
         taken_at=collector.snapshot_headers.taken_at,
         server_errors=tuple(sorted(set(collector.server_errors))),
         nodes=collector.nodes,
@@ -213,9 +213,9 @@ def _loaded(collector: ObjectCollector) -> LoadedInput:
     )
 
 
-def _cluster(collector: ObjectCollector, kept: OwnedObjects) -> Cluster:
+def _cluster(collector: ObjectCollector, owners: OwnerCheck) -> Cluster:
     """Return the cluster; if objects may be lost, no kind that decisions need counts as complete (IN-034)."""
-    found = collector.found
+    found, kept = collector.found, owners.owned_objects()
     lost = JUDGED if any(fault.lost for fault in found.faults) else ()
     gaps = frozenset(found.gaps | collector.live.unseen.keys() | {(kind, EVERYWHERE) for kind in lost})
     cluster = cluster_of(
@@ -229,11 +229,11 @@ def _cluster(collector: ObjectCollector, kept: OwnedObjects) -> Cluster:
         complete=complete_kinds(found.seen | collector.live.complete, gaps),
     )
     return replace(
-        with_domains(cluster, found.dra.domains.values(), found.claims.values()),
-        claim_templates=found.dra.templates,
+        with_domains(cluster, found.domains.values(), found.claims.values()),
+        claim_templates=found.templates,
         configuration=collector.configuration,
-        served=collector.live.served or collector.snapshot_headers.served or found.dra.served,
-        foreign_owners=collector.foreign.holders(),
+        served=collector.live.served or collector.snapshot_headers.served or found.served,
+        foreign_owners=owners.holders,
         topologies=collector.topologies.by_name,
         shadowed_topologies=collector.topologies.shadowed,
         is_part=collector.live.is_part,

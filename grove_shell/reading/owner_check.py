@@ -1,6 +1,6 @@
 """Checks that the owners of objects are in the input; objects of a cluster without one are foreign (IN-033)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
@@ -15,70 +15,6 @@ from grove_core.snapshot.indexing import OWNERS_OF_CLIQUES
 from grove_shell.reading.input_objects import Address, InputObjects, Key
 from grove_shell.reading.items import meta_text
 from grove_shell.reading.sources import Item, label_of
-
-
-def controller_of(resource: Resource) -> ControllerReference:
-    """Return the controller reference of a parsed object."""
-    return ControllerReference(resource.owner_uid, resource.owner_kind, resource.owner_name)
-
-
-class ForeignObject(NamedTuple):
-    """An object whose controller owner does not exist in the cluster.
-
-    Attributes:
-        holder: its owner, for reasons of verdicts.
-        sentence: the warning above a plan.
-    """
-
-    holder: str
-    sentence: str
-
-    @classmethod
-    def of(cls, label: str, controller: ControllerReference) -> "ForeignObject":
-        """Return the object for its label and its controller reference."""
-        if not controller.uid:
-            return cls(
-                "without a controller", f"{label} has no controller owner; it is of no PodCliqueSet, and left alone"
-            )
-        owner = f"{controller.kind} {controller.name}"
-        return cls(f"of {owner}, which is not there", f"{label} is of {owner}, which is not there; it is left alone")
-
-
-class ForeignObjects:
-    """The foreign objects of one input.
-
-    Attributes:
-        sources: the live cluster and the snapshot files; objects of other files are faults instead.
-    """
-
-    def __init__(self, origin: str) -> None:
-        """Begin empty; ``origin`` is the live cluster, empty for none."""
-        self.sources = {origin} - {""}
-        self._found: dict[Address, ForeignObject] = {}
-
-    def add_if_foreign(
-        self, item: Item, address: Address, controller: ControllerReference, complete: AbstractSet[Gap]
-    ) -> bool:
-        """Add an object if its cluster is complete and has no owner of it; return whether it was added (IN-033).
-
-        Args:
-            complete: kinds that the cluster listed completely, with their namespace.
-        """
-        if item.file not in self.sources or not all(
-            {(kind, address[1]), (kind, EVERYWHERE)} & complete for kind in OWNERS_OF_CLIQUES
-        ):
-            return False
-        self._found[address] = ForeignObject.of(label_of(item), controller)
-        return True
-
-    def holders(self) -> dict[Address, str]:
-        """Return the owner of each occupied name."""
-        return {address: foreign.holder for address, foreign in self._found.items()}
-
-    def warnings(self) -> tuple[str, ...]:
-        """Return a warning for each object, sorted."""
-        return tuple(sorted(foreign.sentence for foreign in self._found.values()))
-
 
 _RANKS: Final = {GROUP_KIND: 1, "PodClique": 2, "PodGang": 3}
 
@@ -100,17 +36,25 @@ class OwnedObjects(NamedTuple):
 
 
 class OwnerCheck:
-    """Checks the owners of all objects of an input."""
+    """Checks the owners of all objects of an input, after the whole input was read.
 
-    def __init__(self, found: InputObjects, foreign: ForeignObjects, complete: AbstractSet[Gap]) -> None:
-        """Begin after the whole input was read.
+    Attributes:
+        holders: address of each foreign object -> its owner, for reasons of verdicts.
+        warnings: address of each foreign object -> the warning above a plan.
+    """
+
+    def __init__(self, found: InputObjects, complete: AbstractSet[Gap], clusters: Collection[str]) -> None:
+        """Begin.
 
         Args:
             complete: kinds that a cluster listed completely, with their namespace.
+            clusters: the live cluster and the snapshot files; objects of other files are faults instead.
         """
         self._found = found
-        self._foreign = foreign
         self._complete = complete
+        self._clusters = clusters
+        self.holders: dict[Address, str] = {}
+        self.warnings: dict[Address, str] = {}
 
     def report_unreadable(self, unread: Iterable[UnreadableObject]) -> None:
         """Report objects that cannot be parsed, unless they are foreign; owners first, since others refer to them."""
@@ -145,7 +89,7 @@ class OwnerCheck:
             return isinstance(resource, PodClique)
         item = found.places[resource.uid]
         address = (resource.ref.kind, namespace, resource.ref.name)
-        if self._is_foreign(item, address, controller_of(resource)):
+        if self._is_foreign(item, address, _controller_of(resource)):
             return isinstance(resource, PodClique) and resource.owner_kind in OWNERS_OF_CLIQUES  # its set counts it
         if not resource.owner_uid:
             found.add_fault(item, "metadata.ownerReferences", "a controller owner", "none")
@@ -160,10 +104,26 @@ class OwnerCheck:
     def _belongs(self, gang: PodGang) -> bool:
         item = self._found.places.get(gang.uid)
         address = (gang.ref.kind, gang.ref.namespace, gang.ref.name)
-        return gang.deleting or item is None or not self._is_foreign(item, address, controller_of(gang))
+        return gang.deleting or item is None or not self._is_foreign(item, address, _controller_of(gang))
 
     def _is_foreign(self, item: Item, address: Address, controller: ControllerReference) -> bool:
+        """Return whether the cluster of an object was listed completely and has no owner of it; record it (IN-033)."""
         owner = self._found.owners.get(controller.uid)
         if owner is not None and owner.namespace == address[1]:
             return False
-        return self._foreign.add_if_foreign(item, address, controller, self._complete)
+        if item.file not in self._clusters or not all(
+            {(kind, address[1]), (kind, EVERYWHERE)} & self._complete for kind in OWNERS_OF_CLIQUES
+        ):
+            return False
+        holder = f"of {controller.kind} {controller.name}, which is not there" if controller.uid else ""
+        self.holders[address] = holder or "without a controller"
+        self.warnings[address] = (
+            f"{label_of(item)} is {holder}; it is left alone"
+            if holder
+            else f"{label_of(item)} has no controller owner; it is of no PodCliqueSet, and left alone"
+        )
+        return True
+
+
+def _controller_of(resource: Resource) -> ControllerReference:
+    return ControllerReference(resource.owner_uid, resource.owner_kind, resource.owner_name)
