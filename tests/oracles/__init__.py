@@ -22,10 +22,10 @@ from tests.oracles.topology_references import TopologyReferenceCheck
 class SpecFulfilledByFactsCheck(SpecFulfilledCheck):
     """O1 as in the product, but whether a topology holds follows from the topologies, not from the set's condition."""
 
-    def topology_problem_of(self, root: PodCliqueSet) -> str:
-        """Return what is wrong with the topology of a set; empty if nothing is."""
+    def topology_holds(self, root: PodCliqueSet) -> bool:
+        """Return whether the set's topology exists and has the domains that it asks for."""
         server = self.state.cluster.server
-        return topology_keys(root, server.topologies(), server.configuration)[1]
+        return not topology_keys(root, server.topologies(), server.configuration)[1]
 
 
 ORACLES: Final[tuple[type[Check], ...]] = (

@@ -77,7 +77,7 @@ class SpecFulfilledCheck(Check):
 
     def _is_blocked(self, root: PodCliqueSet) -> bool:
         """Return whether the set's topology does not hold, or a shared domain or claim has a foreign object's name."""
-        if self.topology_problem_of(root):
+        if not self.topology_holds(root):
             return True
         is_on = self.state.cluster.server.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
         return is_on and any(
@@ -88,10 +88,10 @@ class SpecFulfilledCheck(Check):
             for ref, item in self.state.cluster.server.items.items()
         )
 
-    def topology_problem_of(self, root: PodCliqueSet) -> str:
-        """Return what is wrong with the topology of a set, as its condition says; empty if nothing is."""
+    def topology_holds(self, root: PodCliqueSet) -> bool:
+        """Return whether the set's topology holds, as its condition says."""
         condition = condition_of(root.status.conditions, TOPOLOGY_IN_SYNC)
-        return condition.message if condition is not None and condition.status is Truth.FALSE else ""
+        return condition is None or condition.status is not Truth.FALSE
 
     def _all_ready(self, root: PodCliqueSet) -> bool:
         """Whether nothing holds an update up, as a pod does that never comes up and may have replaced a better one."""
