@@ -9,7 +9,7 @@ from grove_shell.simulator.actors.user_actions import UserActions
 from grove_shell.simulator.faults.domain_faults import DomainFaults
 from grove_shell.simulator.faults.fault_injection import FaultInjector
 from grove_shell.simulator.recording.history import Actor
-from grove_shell.simulator.scenario.user_events import NodeTarget
+from grove_shell.simulator.scenario.events import NodeTarget
 
 FAULTS: Final = (
     "crash_operator",

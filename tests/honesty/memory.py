@@ -14,8 +14,8 @@ from grove_shell.simulator.actors.user_actions import UserActions
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.event_queue import EventQueue
 from grove_shell.simulator.recording.history import History, NoEffect
+from grove_shell.simulator.scenario.events import Scale
 from grove_shell.simulator.scenario.scenario import KubeletSpec
-from grove_shell.simulator.scenario.user_events import Scale
 from tests.honesty.hands import START, step_of
 from tests.honesty.moves import Move, What
 from tests.honesty.slots import FOREIGN_FINALIZER, SLOTS, set_manifest

@@ -13,6 +13,7 @@ from grove_shell.simulator.random_events.random_domain_and_topology_events impor
     settings_of,
     topology_raw,
 )
+from grove_shell.simulator.scenario.events import NodePool
 from grove_shell.simulator.scenario.field_types import WRITTEN
 from grove_shell.simulator.scenario.scenario import (
     API_VERSION,
@@ -24,7 +25,6 @@ from grove_shell.simulator.scenario.scenario import (
     SchedulerSpec,
     Spec,
 )
-from grove_shell.simulator.scenario.user_events import NodePool
 
 Json = dict[str, Any]
 

@@ -24,10 +24,9 @@ from grove_core.resources.names import index_from
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.cluster.admission import Admission
-from grove_shell.simulator.scenario.events import Event
+from grove_shell.simulator.scenario.events import Event, Scale
 from grove_shell.simulator.scenario.fault_events import Reconfigure
 from grove_shell.simulator.scenario.scenario import Scenario
-from grove_shell.simulator.scenario.user_events import Scale
 from grove_shell.simulator.simulation import SimulationOptions
 from grove_shell.simulator.virtual_time import SECOND
 from tests.oracles import checked

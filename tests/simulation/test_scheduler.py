@@ -14,10 +14,9 @@ from grove_core.resources.pod import Pod
 from grove_shell.simulator.cluster.nodes import nodes_of, requests_of
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.recording.history import EntryKind
-from grove_shell.simulator.scenario.events import Event
+from grove_shell.simulator.scenario.events import Event, NodePool
 from grove_shell.simulator.scenario.field_types import thousandths_in
 from grove_shell.simulator.scenario.scenario import SchedulerSpec
-from grove_shell.simulator.scenario.user_events import NodePool
 from grove_shell.simulator.simulation import Simulation
 from tests.oracles import checked
 from tests.property.few_examples import RARELY

@@ -22,10 +22,9 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.cluster.admission import Admission
 from grove_shell.simulator.operator.simulated_operator import Decide, DecideTopology
 from grove_shell.simulator.random_events.random_domain_and_topology_events import HIERARCHIES, settings_of, topology_raw
-from grove_shell.simulator.scenario.events import Event
+from grove_shell.simulator.scenario.events import ApplySet, ApplyTopology, Event, SetTarget, TopologyTarget
 from grove_shell.simulator.scenario.fault_events import HoldForeign, Reconfigure
 from grove_shell.simulator.scenario.scenario import Scenario
-from grove_shell.simulator.scenario.user_events import ApplySet, ApplyTopology, SetTarget, TopologyTarget
 from grove_shell.simulator.simulation import SimulationOptions
 from grove_shell.simulator.virtual_time import SECOND
 from tests.oracles import checked

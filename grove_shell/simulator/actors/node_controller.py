@@ -10,7 +10,7 @@ from grove_shell.simulator.actors.scheduler import Scheduler
 from grove_shell.simulator.cluster.nodes import Node, nodes_of
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live
 from grove_shell.simulator.recording.history import Actor, EntryKind, History, NoEffect
-from grove_shell.simulator.scenario.user_events import NodePool
+from grove_shell.simulator.scenario.events import NodePool
 from grove_shell.simulator.virtual_time import MINUTE, SECOND
 
 GRACE: Final = 40 * SECOND

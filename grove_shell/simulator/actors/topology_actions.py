@@ -10,7 +10,7 @@ from grove_shell.simulator.cluster.admission import Admission, Json
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.cluster.topologies import topology_manifest
 from grove_shell.simulator.recording.history import Actor, EntryKind, History
-from grove_shell.simulator.scenario.user_events import ApplyTopology
+from grove_shell.simulator.scenario.events import ApplyTopology
 
 
 @dataclass(slots=True)

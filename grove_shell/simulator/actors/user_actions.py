@@ -23,18 +23,18 @@ from grove_shell.simulator.actors.kubelet import Kubelet
 from grove_shell.simulator.cluster.admission import Admission
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live
 from grove_shell.simulator.recording.history import Actor, EntryKind, History, NoEffect
-from grove_shell.simulator.scenario.user_events import (
+from grove_shell.simulator.scenario.events import (
     ApplySet,
     Autoscale,
     ClaimTarget,
     CrashPod,
     DomainTarget,
     NodeTarget,
-    PodTarget,
     Scale,
     SetTarget,
     TopologyTarget,
 )
+from grove_shell.simulator.scenario.field_types import PodTarget
 from grove_shell.simulator.virtual_time import time_at
 
 Manifest = Mapping[str, Any]

@@ -6,8 +6,8 @@ from typing import Any, Final, TypeAlias
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.pod import FINISHED_PHASES, Pod
+from grove_shell.simulator.scenario.events import NodePool
 from grove_shell.simulator.scenario.field_types import thousandths_in
-from grove_shell.simulator.scenario.user_events import NodePool
 
 Amounts: TypeAlias = Mapping[str, int]
 

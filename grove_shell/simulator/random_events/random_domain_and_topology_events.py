@@ -7,7 +7,15 @@ from typing import Any, Final
 from grove_shell.settings.features import LevelSettings, MnnvlSettings, TopologySettings
 from grove_shell.simulator.random_events.random_user_events import outage, scale
 from grove_shell.simulator.random_events.targets import Draw, Targets, random_span
-from grove_shell.simulator.scenario.events import Event
+from grove_shell.simulator.scenario.events import (
+    ApplySet,
+    ApplyTopology,
+    ClaimTarget,
+    DomainTarget,
+    Event,
+    SetTarget,
+    TopologyTarget,
+)
 from grove_shell.simulator.scenario.fault_events import (
     ForeignDomain,
     HoldForeign,
@@ -15,14 +23,6 @@ from grove_shell.simulator.scenario.fault_events import (
     Reconfigure,
 )
 from grove_shell.simulator.scenario.scenario import API_VERSION
-from grove_shell.simulator.scenario.user_events import (
-    ApplySet,
-    ApplyTopology,
-    ClaimTarget,
-    DomainTarget,
-    SetTarget,
-    TopologyTarget,
-)
 from grove_shell.simulator.virtual_time import MINUTE, SECOND
 
 

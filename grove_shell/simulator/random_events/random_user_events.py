@@ -5,11 +5,11 @@ from random import Random
 from typing import Final
 
 from grove_shell.simulator.random_events.targets import Draw, Targets, random_pod, random_span
-from grove_shell.simulator.scenario.events import Event
-from grove_shell.simulator.scenario.user_events import (
+from grove_shell.simulator.scenario.events import (
     ApplySet,
     Autoscale,
     CrashPod,
+    Event,
     NodeTarget,
     Scale,
     SetTarget,

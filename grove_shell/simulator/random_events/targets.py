@@ -13,10 +13,9 @@ from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.snapshot.cluster import Cluster
 from grove_shell.settings.features import MnnvlSettings
 from grove_shell.simulator.scenario.events import Event
-from grove_shell.simulator.scenario.field_types import KINDS, Kind
+from grove_shell.simulator.scenario.field_types import KINDS, Kind, PodTarget
 from grove_shell.simulator.scenario.name_registry import memberships_of
 from grove_shell.simulator.scenario.scenario import Scenario
-from grove_shell.simulator.scenario.user_events import PodTarget
 from grove_shell.simulator.virtual_time import SECOND
 
 

@@ -1,31 +1,141 @@
-"""The events of a scenario: each has a time and exactly one kind."""
+"""The events of a scenario, each with a time and exactly one kind, and the arguments of those that are no faults."""
 
-from pydantic import model_validator
+from typing import Annotated, Literal
+
+from pydantic import Field, StrictStr, model_validator
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
+from grove_core.resources.cluster_topology import TOPOLOGY_KIND
+from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.owned_object import CLAIM_KIND
 from grove_shell.simulator.scenario import fault_events as faults
-from grove_shell.simulator.scenario import user_events as users
-from grove_shell.simulator.scenario.field_types import Model, Span
+from grove_shell.simulator.scenario.field_types import (
+    AUTOSCALER,
+    NODE,
+    Amount,
+    Count,
+    Model,
+    Name,
+    Named,
+    PodTarget,
+    Raw,
+    Several,
+    Span,
+)
+from grove_shell.simulator.virtual_time import SECOND
+
+
+class ApplySet(Model):
+    """A user applies a PodCliqueSet; where admission refuses it, the refusal is recorded and nothing changes."""
+
+    manifest: Raw
+
+
+class ApplyTopology(Model):
+    """A user applies a ClusterTopology; admission decides as for a set."""
+
+    manifest: Raw
+
+
+class Scale(Model):
+    """A user sets the replicas of an object."""
+
+    kind: Literal["PodCliqueSet", "PodCliqueScalingGroup", "PodClique"]
+    name: Annotated[Name, Named()]
+    replicas: Count
+
+
+class Autoscale(Model):
+    """A HorizontalPodAutoscaler sets the replicas of its target, within its bounds.
+
+    Attributes:
+        name: of the HorizontalPodAutoscaler; its target has the same name.
+    """
+
+    name: Annotated[Name, Named(AUTOSCALER)]
+    replicas: Count
+
+
+class SetTarget(Model):
+    """A PodCliqueSet, by its name."""
+
+    name: Annotated[Name, Named("PodCliqueSet")]
+
+
+class DomainTarget(Model):
+    """A ComputeDomain, by its name."""
+
+    name: Annotated[Name, Named(DOMAIN_KIND)]
+
+
+class ClaimTarget(Model):
+    """A ResourceClaim that is shared by annotation, by its name."""
+
+    name: Annotated[Name, Named(CLAIM_KIND)]
+
+
+class TopologyTarget(Model):
+    """A ClusterTopology, by its name."""
+
+    name: Annotated[Name, Named(TOPOLOGY_KIND)]
+
+
+class CrashPod(PodTarget):
+    """A pod becomes not ready, and is ready again after ``recovers``."""
+
+    recovers: Span = 30 * SECOND
+
+
+class NodePool(Model):
+    """Some equal nodes: ``name-0``, ``name-1`` and so on, or one node ``name`` without a count.
+
+    Attributes:
+        capacity: resource -> quantity; ``pods`` is the number of pods. A resource that is left out is unlimited for
+            ``cpu``, ``memory``, ``pods`` and ``ephemeral-storage``, and 0 for all others.
+    """
+
+    name: Name
+    count: Several | None = None
+    labels: dict[str, StrictStr] = Field(default_factory=dict)
+    capacity: dict[str, Amount] = Field(default_factory=dict)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of its nodes."""
+        return [self.name] if self.count is None else [f"{self.name}-{index}" for index in range(self.count)]
+
+
+class NodeTarget(Model):
+    """A node, by its name or as the node of a pod."""
+
+    node: Annotated[StrictStr, Named(NODE)] = ""
+    of: PodTarget | None = None
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> "NodeTarget":
+        if bool(self.node) == (self.of is not None):
+            raise PydanticCustomError("one_of_two", "either node, or of: {clique, index}")
+        return self
 
 
 class Event(Model):
     """One event: ``at`` a time after the start, and exactly one of the other fields."""
 
     at: Span
-    apply_set: users.ApplySet | None = None
-    scale: users.Scale | None = None
-    autoscale: users.Autoscale | None = None
-    delete_set: users.SetTarget | None = None
-    delete_pod: users.PodTarget | None = None
-    fail_pod: users.PodTarget | None = None
-    crash_pod: users.CrashPod | None = None
-    lose_node: users.NodeTarget | None = None
-    restore_node: users.NodeTarget | None = None
-    add_nodes: users.NodePool | None = None
-    remove_node: users.NodeTarget | None = None
-    cordon: users.NodeTarget | None = None
-    uncordon: users.NodeTarget | None = None
+    apply_set: ApplySet | None = None
+    scale: Scale | None = None
+    autoscale: Autoscale | None = None
+    delete_set: SetTarget | None = None
+    delete_pod: PodTarget | None = None
+    fail_pod: PodTarget | None = None
+    crash_pod: CrashPod | None = None
+    lose_node: NodeTarget | None = None
+    restore_node: NodeTarget | None = None
+    add_nodes: NodePool | None = None
+    remove_node: NodeTarget | None = None
+    cordon: NodeTarget | None = None
+    uncordon: NodeTarget | None = None
     crash_operator: faults.CrashOperator | None = None
     lag_cache: faults.LagCache | None = None
     relist: faults.Relist | None = None
@@ -42,13 +152,13 @@ class Event(Model):
     remove_labels: faults.RemoveLabels | None = None
     edit_labels: faults.EditLabels | None = None
     permute_lists: faults.PermuteLists | None = None
-    delete_domain: users.DomainTarget | None = None
-    delete_claim: users.ClaimTarget | None = None
+    delete_domain: DomainTarget | None = None
+    delete_claim: ClaimTarget | None = None
     foreign_domain: faults.ForeignDomain | None = None
     limit_domains: faults.LimitDomains | None = None
     reconfigure: faults.Reconfigure | None = None
-    apply_topology: users.ApplyTopology | None = None
-    delete_topology: users.TopologyTarget | None = None
+    apply_topology: ApplyTopology | None = None
+    delete_topology: TopologyTarget | None = None
 
     @model_validator(mode="after")
     def _exactly_one(self) -> "Event":

@@ -16,10 +16,10 @@ from grove_shell.simulator.scenario.field_types import (
     Model,
     Name,
     Named,
+    PodTarget,
     Several,
     Span,
 )
-from grove_shell.simulator.scenario.user_events import PodTarget
 from grove_shell.simulator.virtual_time import SECOND
 
 

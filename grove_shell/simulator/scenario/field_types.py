@@ -173,3 +173,10 @@ KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 def kind_of(kind: str) -> str:
     """Return a kind as faults name it: ``other`` for every kind that no decision reads."""
     return kind if kind in KINDS else "other"
+
+
+class PodTarget(Model):
+    """A pod, by its PodClique and index: the pod that has the index when the event happens (SM-007)."""
+
+    clique: CliqueName
+    index: Count = 0

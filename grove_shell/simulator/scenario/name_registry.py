@@ -29,15 +29,15 @@ from grove_core.resources.owned_object import CLAIM_KIND
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.resources.template import SetSpec
 from grove_core.snapshot.cluster import Cluster
-from grove_shell.simulator.scenario.events import Event
-from grove_shell.simulator.scenario.field_types import AUTOSCALER, NODE
-from grove_shell.simulator.scenario.user_events import (
+from grove_shell.simulator.scenario.events import (
     ApplySet,
     ApplyTopology,
     Autoscale,
+    Event,
     NodePool,
     Scale,
 )
+from grove_shell.simulator.scenario.field_types import AUTOSCALER, NODE
 from grove_shell.simulator.scenario.validation_errors import suggestions_for
 
 _NONE_REQUESTED: Final[Mapping[tuple[str, str], int]] = MappingProxyType({})

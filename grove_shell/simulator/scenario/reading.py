@@ -28,12 +28,11 @@ from grove_shell.reading.manifest_admission import expectation_of
 from grove_shell.reading.observed_times import newest_time_in
 from grove_shell.reading.sources import Item, items_of, standard_input
 from grove_shell.settings.features import MnnvlSettings, TopologySettings
-from grove_shell.simulator.scenario.events import Event
+from grove_shell.simulator.scenario.events import Event, NodePool
 from grove_shell.simulator.scenario.field_types import WRITTEN, Model
 from grove_shell.simulator.scenario.name_registry import NameRegistry
 from grove_shell.simulator.scenario.scenario import Expectation, Scenario
 from grove_shell.simulator.scenario.unknown_names import unknown_names_among
-from grove_shell.simulator.scenario.user_events import NodePool
 from grove_shell.simulator.scenario.validation_errors import expected_of, got_of
 
 _SET_KINDS: Final = ("PodCliqueSet",)

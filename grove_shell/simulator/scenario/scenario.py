@@ -8,7 +8,7 @@ from pydantic_core import PydanticCustomError
 
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_shell.settings.features import MnnvlSettings, TopologySettings
-from grove_shell.simulator.scenario.events import Event
+from grove_shell.simulator.scenario.events import Event, NodePool
 from grove_shell.simulator.scenario.field_types import (
     Address,
     ClockTime,
@@ -21,7 +21,6 @@ from grove_shell.simulator.scenario.field_types import (
     Span,
     Time,
 )
-from grove_shell.simulator.scenario.user_events import NodePool
 from grove_shell.simulator.virtual_time import SECOND
 
 API_VERSION: Final = "grove.io/v1alpha1"
