@@ -22,6 +22,12 @@ NO_FABRIC_INDEX: Final = -1
 """What the entry of a node without fabric has for an index (DC-062)."""
 
 _LOWEST: Final = -(2**31)
+DOMAIN_KIND: Final = "ComputeDomain"
+NODE_NAME: Final = "name"
+"""What an entry of ``status.nodes`` calls its node."""
+CLIQUE_KIND: Final = "ComputeDomainClique"
+DAEMON_NODE_NAME: Final = "nodeName"
+"""What an entry of ``daemons`` calls its node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +87,6 @@ def read_entries(part: Fields, key: str, name: str) -> tuple[DaemonEntry, ...]:
 
 def _by_node(entry: DaemonEntry) -> str:
     return entry.node
-
-
-DOMAIN_KIND: Final = "ComputeDomain"
-NODE_NAME: Final = "name"
-"""What an entry of ``status.nodes`` calls its node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,11 +156,6 @@ def shape_of(channel: Mapping[str, Any]) -> DomainShape:
 
 def _by_id(clique: CliqueInfo) -> str:
     return clique.id
-
-
-CLIQUE_KIND: Final = "ComputeDomainClique"
-DAEMON_NODE_NAME: Final = "nodeName"
-"""What an entry of ``daemons`` calls its node."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,11 @@ from grove_core.resources.fields import Fields, shown
 from grove_core.resources.meta import read_string_map
 from grove_core.resources.template import SetSpec, read_spec
 
+METADATA: Final = "metadata"
+TEMPLATE: Final = "spec.template"
+CLIQUES: Final = f"{TEMPLATE}.cliques"
+GROUPS: Final = f"{TEMPLATE}.podCliqueScalingGroups"
+
 
 @dataclass(frozen=True, slots=True)
 class Container:
@@ -85,7 +90,6 @@ def manifest_of(raw: Mapping[str, Any]) -> tuple[Manifest | None, tuple[Problem,
     labels, annotations = read_string_map(meta, "labels"), read_string_map(meta, "annotations")
     if spec is None:
         return None, tuple(problems)
-    path = "spec.template"
     manifest = Manifest(
         name=name,
         namespace=namespace,
@@ -93,23 +97,17 @@ def manifest_of(raw: Mapping[str, Any]) -> tuple[Manifest | None, tuple[Problem,
         annotations=annotations,
         spec=spec,
         pods=tuple(
-            read_pod_template(clique.spec.pod_spec, f"{path}.cliques[{index}].spec.podSpec", problems)
+            read_pod_template(clique.spec.pod_spec, f"{CLIQUES}[{index}].spec.podSpec", problems)
             for index, clique in enumerate(spec.template.cliques)
         ),
         device_requests=tuple(
             read_device_requests(
-                template.template_spec, f"{path}.resourceClaimTemplates[{index}].templateSpec", problems
+                template.template_spec, f"{TEMPLATE}.resourceClaimTemplates[{index}].templateSpec", problems
             )
             for index, template in enumerate(spec.template.resource_claim_templates)
         ),
     )
     return manifest, tuple(problems)
-
-
-METADATA: Final = "metadata"
-TEMPLATE: Final = "spec.template"
-CLIQUES: Final = f"{TEMPLATE}.cliques"
-GROUPS: Final = f"{TEMPLATE}.podCliqueScalingGroups"
 
 
 class AnnotatedElement(NamedTuple):

@@ -9,6 +9,12 @@ _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,9}")
 _MOST_LISTED: Final = 20
 _LONGEST_MANAGER: Final = 128
 _DAEMON_HOST: Final = "compute-domain-daemon-"
+LONGEST_LABEL: Final = 63
+LONGEST_SUBDOMAIN: Final = 253
+MOST_ANNOTATION_BYTES: Final = 256 * 1024
+_DNS: Final = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?")
+_WORD: Final = re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?")
+_VARIABLE: Final = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
 
 
 def standalone_clique_name(set_name: str, replica_index: int, clique: str) -> str:
@@ -141,15 +147,6 @@ def field_manager(prefix: str, node: str) -> str:
 def daemon_host(index: int) -> str:
     """The host name of the daemon with an index: ``compute-domain-daemon-0007`` (DC-003)."""
     return f"{_DAEMON_HOST}{index:04d}"
-
-
-LONGEST_LABEL: Final = 63
-LONGEST_SUBDOMAIN: Final = 253
-MOST_ANNOTATION_BYTES: Final = 256 * 1024
-
-_DNS: Final = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?")
-_WORD: Final = re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?")
-_VARIABLE: Final = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
 
 
 def is_dns_label(text: str) -> bool:

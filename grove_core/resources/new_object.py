@@ -9,6 +9,9 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create, Step
 from grove_core.resources.meta import Resource
 
+Body: TypeAlias = Mapping[str, Any]
+"""What is a kind's own: ``spec``, ``data``, ..."""
+
 
 def owner_reference_to(owner: Resource, *, blocks: bool = True) -> FrozenMap:
     """Return an entry of ``metadata.ownerReferences`` that makes the owner the controller (WL-030).
@@ -53,10 +56,6 @@ def clique_of_new_pod(step: Step) -> str:
     if step.target.kind == "Pod" and isinstance(step.action, Create):
         return controller_in(step.action.manifest).uid
     return ""
-
-
-Body: TypeAlias = Mapping[str, Any]
-"""What is a kind's own: ``spec``, ``data``, ..."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

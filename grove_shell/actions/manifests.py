@@ -10,8 +10,7 @@ from grove_shell.exits import DONE, ERROR
 from grove_shell.manifests.compute_domain_definitions import domain_definitions
 from grove_shell.manifests.definitions import definitions
 from grove_shell.manifests.deployments import operator_objects, webhook_objects
-from grove_shell.manifests.installation import Installation
-from grove_shell.manifests.roles import access_objects, daemon_roles
+from grove_shell.manifests.installation import Installation, access_objects, daemon_roles
 from grove_shell.page import print_error, write_stdout
 from grove_shell.views.problems_page import NOTHING_PRINTED, problems_page
 from grove_shell.views.renderers import SERIALIZERS

@@ -89,6 +89,7 @@ EXPLANATIONS: Final[Mapping[str, str]] = {
         for level in ("template", _CLIQUES, _GROUPS)
     },
 }
+_DOMAIN: Final = {"minLength": 1, "maxLength": 63}
 
 
 def explain_set(spec: Json) -> None:
@@ -109,9 +110,6 @@ def explain_group(spec: Json) -> None:
 def _explain(spec: Json, sentences: Mapping[str, str]) -> None:
     for path, sentence in sentences.items():
         subschema(spec, path)["description"] = sentence
-
-
-_DOMAIN: Final = {"minLength": 1, "maxLength": 63}
 
 
 def set_spec_schema() -> Json:

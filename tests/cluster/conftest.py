@@ -9,8 +9,7 @@ from typing import Any, Final
 import pytest
 
 from grove_shell.manifests.compute_domain_definitions import domain_definitions
-from grove_shell.manifests.installation import OPERATOR, Installation
-from grove_shell.manifests.roles import daemon_roles
+from grove_shell.manifests.installation import OPERATOR, Installation, daemon_roles
 from tests.cluster import binaries
 from tests.cluster.api import ApiError, wait_until
 from tests.cluster.binaries import APISERVER, CONTROLLERS, ETCD

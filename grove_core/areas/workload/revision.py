@@ -42,6 +42,9 @@ _DROPPED: Final = frozenset(
         *("readOnly", "stdin", "stdinOnce", "tty", "hostPort", "hostNetwork", "hostPID", "hostIPC", "partition"),
     }
 )
+_VARIABLES: Final = "GROVE_"
+_ANNOTATIONS_OF_GROVE: Final = frozenset({TOPOLOGY_NAME, DOMAIN_TEMPLATE})
+_LABELS_OF_GROVE: Final = frozenset({MANAGED_BY, NAME, COMPONENT, *SET.keys})
 
 
 def normal_form(pod_spec: FrozenMap) -> FrozenMap:
@@ -72,11 +75,6 @@ def _one_form(value: Json) -> Json:
 
 def _is_empty(value: Json) -> bool:
     return value is None or value in ("", ()) or (isinstance(value, FrozenMap) and not value)
-
-
-_VARIABLES: Final = "GROVE_"
-_ANNOTATIONS_OF_GROVE: Final = frozenset({TOPOLOGY_NAME, DOMAIN_TEMPLATE})
-_LABELS_OF_GROVE: Final = frozenset({MANAGED_BY, NAME, COMPONENT, *SET.keys})
 
 
 class TemplateRevision:

@@ -35,6 +35,10 @@ from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.snapshot import Snapshot, is_too_large
 
 UPDATE: Final = "update"
+_FOLLOW_TEMPLATE: Final = frozenset(
+    {"Service", "HorizontalPodAutoscaler"}
+)  # kinds whose spec changes with the template
+_Key: TypeAlias = tuple[str, str]  # kind and name
 
 
 def findings_of_update(context: WorkloadContext, rollout: Rollout) -> Iterator[Finding]:
@@ -57,12 +61,6 @@ def findings_of_update(context: WorkloadContext, rollout: Rollout) -> Iterator[F
             if outdated:
                 because = Why.OLD_PODS.because(clique.ref, outdated=outdated, pods=len(pods))
                 yield Finding(clique.ref, UPDATE, "PodsOutdated", (because, *turn))
-
-
-_FOLLOW_TEMPLATE: Final = frozenset(
-    {"Service", "HorizontalPodAutoscaler"}
-)  # kinds whose spec changes with the template
-_Key: TypeAlias = tuple[str, str]  # kind and name
 
 
 class Expansion(NamedTuple):

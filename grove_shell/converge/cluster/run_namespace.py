@@ -12,7 +12,7 @@ from grove_shell.client.access import DAEMON, DOMAIN_CONTROLLER
 from grove_shell.client.api import APPLY, Api
 from grove_shell.client.connection import NoAccess
 from grove_shell.domain_daemon.kinds import CLIQUES, DOMAINS
-from grove_shell.manifests.roles import rules_of
+from grove_shell.manifests.installation import rules_of
 
 DOMAIN_NAME: Final = "domain"
 ACCOUNT: Final = "daemons"

@@ -84,9 +84,9 @@ def _order(before: SetTemplate, after: SetTemplate) -> Iterator[Violation]:
     """Return a changed order of the cliques that are in both manifests, where they start in order (WL-156)."""
     if before.clique_startup_type not in _ORDERED:
         return
-    old_indices, new_names = ({clique.name: None for clique in template.cliques} for template in (before, after))
-    was = tuple(name for name in old_indices if name in new_names)
-    now = tuple(name for name in new_names if name in old_indices)
+    old_names, new_names = ({clique.name: None for clique in template.cliques} for template in (before, after))
+    was = tuple(name for name in old_names if name in new_names)
+    now = tuple(name for name in new_names if name in old_names)
     if was != now:
         yield Violation(CLIQUES, _first_names(now), Refuse.CLIQUE_ORDER_IMMUTABLE, {"before": _first_names(was)})
 

@@ -31,6 +31,11 @@ from grove_core.resources.names import (
 )
 from grove_core.resources.template import PER_REPLICA, CliqueTemplate, GroupTemplate, ResourceSharing, most_replicas
 
+MAX_COMBINED_NAME: Final = 45
+"""What the Go operator leaves for the names of set, group and clique."""
+_LONGEST_QUOTED: Final = 100
+_INSIDE: Final = re.compile(r"-(?=([0-9]{1,10})-)")
+
 
 def metadata_violations(manifest: Manifest) -> Iterator[Violation]:
     """Return invalid names, labels and annotations of the set, its cliques and its groups (WL-100 to WL-108)."""
@@ -68,12 +73,6 @@ def _annotations(annotations: Mapping[str, object], path: str) -> Iterator[Viola
     size = annotation_bytes(annotations)
     if size > MOST_ANNOTATION_BYTES:
         yield Violation(path, size, Refuse.ANNOTATIONS_TOO_LARGE, {"most": MOST_ANNOTATION_BYTES})
-
-
-MAX_COMBINED_NAME: Final = 45
-"""What the Go operator leaves for the names of set, group and clique."""
-_LONGEST_QUOTED: Final = 100
-_INSIDE: Final = re.compile(r"-(?=([0-9]{1,10})-)")
 
 
 def name_length_violations(manifest: Manifest) -> Iterator[Violation]:

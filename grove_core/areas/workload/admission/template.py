@@ -18,6 +18,9 @@ from grove_core.resources.template import (
     SetSpec,
 )
 
+Waits = Mapping[str, Sequence[str]]
+"""Clique -> the cliques that it waits for; every name is a key."""
+
 
 def template_violations(manifest: Manifest) -> Iterator[Violation]:
     """Return unknown types, repeated roles and invalid autoscaling (WL-120, WL-126, WL-128, WL-135 to WL-138)."""
@@ -131,10 +134,6 @@ def _variables(container: Container, path: str) -> Iterator[Violation]:
 
 def _path(index: int) -> str:
     return f"{CLIQUES}[{index}].spec.podSpec"
-
-
-Waits = Mapping[str, Sequence[str]]
-"""Clique -> the cliques that it waits for; every name is a key."""
 
 
 def startup_order_violations(spec: SetSpec) -> Iterator[Violation]:

@@ -16,6 +16,7 @@ from grove_core.resources.pod_spec import in_containers
 _POSITION_LABELS: Final = frozenset(
     (*GROUP.keys, *GROUP_REPLICA.keys, BASE_GANG)
 )  # scaling groups and gates go by them
+Variable = dict[str, Any]
 
 
 class LazyManifest(NamedTuple):
@@ -58,9 +59,6 @@ def _groves_labels(set_name: str, part: ExpectedClique, template_hash: str) -> d
     if part.base_gang:
         labels[BASE_GANG] = part.base_gang
     return labels
-
-
-Variable = dict[str, Any]
 
 
 def with_group_variables(pod_spec: FrozenMap, pods: int) -> FrozenMap:

@@ -18,6 +18,8 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import NO_PACK, NO_PLACEMENT, Pack, PackedGroup, Placement, PodGang, PodGroup
 from grove_core.resources.template import TopologyConstraint
 
+_DEFAULT_SCHEDULER: Final = "default-scheduler"
+
 
 def placement_of(root: PodCliqueSet, part: ExpectedGang, gang_topology: GangTopology) -> Placement:
     """Return the topology constraints of one gang; empty where no topology applies. Linear in its cliques."""
@@ -53,9 +55,6 @@ def _constraint_of_group(clique: ExpectedClique) -> TopologyConstraint | None:
 def _pack(constraint: TopologyConstraint | None, keys: Mapping[str, str]) -> Pack:
     required, preferred = constraint.domains if constraint is not None else ("", "")
     return Pack(keys.get(required, ""), keys.get(preferred, ""))
-
-
-_DEFAULT_SCHEDULER: Final = "default-scheduler"
 
 
 class PlacementChange(NamedTuple):
