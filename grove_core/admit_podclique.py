@@ -37,10 +37,6 @@ def admit_podclique(raw: Mapping[str, Any], around: CliqueAdmissionView) -> Deci
 
     Total. An object that cannot be read as a PodClique is left to the API server's validation. Dry runs get the same
     decision, and the caller creates nothing for them (MS-032, MS-090).
-
-    Args:
-        raw: the PodClique as it would be stored.
-        around: the other objects that the decision depends on.
     """
     try:
         clique = podclique_of(raw)

@@ -98,11 +98,7 @@ class Comparison:
 
 
 def compare(before: Forecast, after: Forecast) -> Comparison:
-    """Compare the forecasts of two rule sets for one set. Linear in the steps of both.
-
-    Args:
-        before, after: forecasts of the same snapshot, up to the same time.
-    """
+    """Compare the forecasts of two rule sets for one set. Linear in the steps of both."""
     first, second = _terminations_in(before), _terminations_in(after)
     alike: defaultdict[tuple[Change, _TerminationKey, _TerminationKey], list[Ref]] = defaultdict(list)
     same = 0

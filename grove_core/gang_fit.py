@@ -94,8 +94,6 @@ def check_gang_fit(snapshot: Snapshot, nodes: Iterable[Node], pods: Iterable[Pod
     """Return whether each gang of a set fits on nodes (TP-100 to TP-120).
 
     Args:
-        snapshot: of the set, with all topologies.
-        nodes: of the cluster.
         pods: the pods on the nodes; pods of the set itself are not subtracted, since they are what is placed.
     """
     root, judgement = snapshot.root.ref, judge_topology(snapshot)
@@ -178,12 +176,7 @@ class _SetFitCheck:
         return TopologyFit(name=name, levels=levels, because=because, unlabelled=unlabelled, fit=fit)
 
     def fit_by_other(self, name: str, current: str) -> TopologyFit:
-        """Return the fit by a topology that the set does not use.
-
-        Args:
-            name: of the topology.
-            current: name of the topology that the set uses.
-        """
+        """Return the fit by a topology that the set does not use."""
         snapshot = self.snapshot
         root, levels = snapshot.root.ref, snapshot.topologies[name].levels
         refusals: list[Reason] = []

@@ -63,13 +63,7 @@ class SetImpact:
 
 
 def set_impacts_of(cluster: Cluster, changed: ClusterTopology, now: datetime) -> tuple[SetImpact, ...]:
-    """Return what a change of a topology does to each set that uses it (TP-123); by namespace and name.
-
-    Args:
-        cluster: before the change.
-        changed: the topology after the change.
-        now: aware UTC.
-    """
+    """Return what a change of a topology does to each set that uses it (TP-123); by namespace and name."""
     after = replace(cluster, topologies={**cluster.topologies, changed.ref.name: changed})
     return tuple(
         _set_impact(after.snapshot_of(root, now), by_default=not topology_use_of(root.spec.template).named)

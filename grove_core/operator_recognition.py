@@ -18,7 +18,7 @@ from grove_core.resources.newer_release import CONDITIONS, NEWEST_KNOWN
 from grove_core.resources.podclique import PodClique
 from grove_core.rule_sets.rule_set import DESIGN
 from grove_core.snapshot.cluster import Cluster
-from grove_core.snapshot.foreign_gangs import foreign_gangs_in
+from grove_core.snapshot.snapshot import foreign_gangs_in
 
 _ANY_MOMENT: Final = datetime(2000, 1, 1, tzinfo=UTC)  # names do not depend on it
 _OUR_LABEL: Final = SET.design  # on every object that this operator makes, and on none of the Go operator's
@@ -69,7 +69,6 @@ def recognised(cluster: Cluster, newer: Iterable[str] = ()) -> Recognition:
     PodCliques.
 
     Args:
-        cluster: to look at.
         newer: marks of a newer release in objects and fields that a cluster does not contain, as words.
     """
     marks = (*newer, *_newer_conditions(cluster), *_foreign_gangs(cluster))

@@ -77,9 +77,5 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
 
 
 def drop_finalizers(leftovers: Iterable[ScalingGroup | PodClique]) -> tuple[Step, ...]:
-    """Return the steps that remove Grove's finalizer from parts of sets that no longer exist (WL-001).
-
-    Args:
-        leftovers: parts whose set does not exist; a former leader may have created them after the set was deleted.
-    """
+    """Return the steps that remove Grove's finalizer from parts of sets that no longer exist (WL-001)."""
     return steps_for(finalizer_removals(leftovers))

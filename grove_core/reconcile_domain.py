@@ -20,7 +20,6 @@ def reconcile_domain(snapshot: DomainSnapshot, *, cleanup_interval: timedelta = 
     """Return what the controller does about one ComputeDomain, and why (DC-070 to DC-089).
 
     Args:
-        snapshot: the domain, its cliques and pods.
         cleanup_interval: time until the next round if an entry could not be judged.
     """
     desired, findings = wants_of_domain(snapshot)  # DC

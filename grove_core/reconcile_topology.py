@@ -19,9 +19,6 @@ def reconcile_topology(snapshot: TopologySnapshot) -> Plan:
     """Return the operator's writes to one topology, and why (TP-040 to TP-054).
 
     Pure, and never raises. It does not change finalizers of others, nor levels of any topology but the default one.
-
-    Args:
-        snapshot: of the topology.
     """
     return make_plan(AreaResult(*wants_of_lifecycle(snapshot)), snapshot)  # TP
 

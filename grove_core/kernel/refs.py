@@ -48,7 +48,6 @@ def placeholder_uid(ref: Ref, serial: int = 1) -> str:
     """Return a placeholder uid for an object that is in no cluster yet.
 
     Args:
-        ref: its address.
         serial: the number of this object among those of its kind and name, from 1.
     """
     return f"{_PLACEHOLDER}{ref.short}{f' no. {serial}' if serial > 1 else ''})"

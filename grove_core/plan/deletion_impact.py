@@ -33,12 +33,7 @@ class DeletionImpacts:
     """The impacts of the deletions of one plan; each pod counts for one deletion, the narrowest (PL-019)."""
 
     def __init__(self, snapshot: Snapshot, deleted: Collection[Ref]) -> None:
-        """Index a snapshot. Linear in its cliques, and in its pods where the plan deletes single pods.
-
-        Args:
-            snapshot: the one that the plan is made from.
-            deleted: the targets of all deletions of the plan.
-        """
+        """Index a snapshot. Linear in its cliques, and in its pods where the plan deletes single pods."""
         self._snapshot = snapshot
         self._cliques = {clique.ref: clique for clique in snapshot.cliques}
         self._pods = (

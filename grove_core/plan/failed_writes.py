@@ -25,10 +25,6 @@ def failed_writes_after(before: Iterable[Attempt], attempts: Iterable[Attempt]) 
     which were not attempted again. A failed report that a breach is over is kept until a status of that object is
     written; otherwise the next breach would continue the old one (GT-067). A refusal is kept as a conflict: a conflict
     withholds no step (PL-012), so it can be kept after the refusal has expired.
-
-    Args:
-        before: the failed writes before the round.
-        attempts: of the last round, in their order.
     """
     found = tuple(attempts)
     tried = {_write_of(one.step) for one in found}
@@ -49,10 +45,6 @@ def with_earlier_refusals(unfinished: Iterable[Attempt], refused: Iterable[Attem
 
     While a refusal stands its step is not attempted, so it may have been dropped as no longer wanted and be wanted
     again now. Without it the objects that were deleted for the same termination would be created again.
-
-    Args:
-        unfinished: the failed writes so far.
-        refused: refusals that no longer stand.
     """
     found = tuple(unfinished)
     known = {_write_of(one.step) for one in found}
@@ -75,11 +67,6 @@ def still_wanted(unfinished: Iterable[Attempt], plan: Plan, seen: Snapshot) -> t
     withholds the whole set, and where another write of the same object takes precedence over a status (PL-013), the
     plan does not show what is wanted, so the write is kept. A failed deletion of an object that is gone matters only
     as a part of a termination, which another client then completed (GF-092).
-
-    Args:
-        unfinished: the failed writes before the plan.
-        plan: of this round.
-        seen: the snapshot of the plan.
     """
     found = tuple(unfinished)
     if not found:

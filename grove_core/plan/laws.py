@@ -33,10 +33,6 @@ def problems_in(plan: Plan, seen: Seen) -> tuple[Problem, ...]:
     Checks PL-001, PL-003, PL-004, PL-011, PL-013, PL-015, PL-016, PL-018, PL-019 and WL-001. Linear in the plan and in
     the snapshot. Property tests call it for every plan. A program that applies plans to a cluster should call it before
     its first write.
-
-    Args:
-        plan: to check.
-        seen: the snapshot or other view that the plan was made from.
     """
     return tuple(_problems(plan, seen.known()))
 

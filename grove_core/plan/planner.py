@@ -51,10 +51,7 @@ def make_plan(result: AreaResult, view: View, *, deferred: Iterable[Absent] = ()
     """Return the plan that makes the snapshot match the wants. Linear but for sorting.
 
     Args:
-        result: the joined result of all areas.
-        view: the root and its snapshot.
         deferred: deletions for gang terminations that have to wait for a fresh read (PL-029).
-        rules: name of the rule set.
     """
     desired = result.wants
     steps = sorted(with_impacts(map(_step_for, desired.wants), view), key=lambda step: step.sort_key)
@@ -229,9 +226,6 @@ def without_termination(step: Step) -> Step | None:
     """Return a status step without its report of a termination; None where nothing else is left to write.
 
     The condition TerminationInProgress and the reasons for it are left out.
-
-    Args:
-        step: a status step with ``end_of``.
     """
     if not isinstance(step.action, SetStatus):
         return None

@@ -35,10 +35,6 @@ def changes_since(reviewed: Iterable[Step], fresh: Iterable[Step]) -> tuple[Chan
     """Return the differences between reviewed steps and the steps of a plan made now.
 
     Resource versions and times are not compared.
-
-    Args:
-        reviewed: steps of the first round of a saved plan.
-        fresh: steps of a plan of the same root made now.
     """
     before, now = ({step.target: step for step in steps} for steps in (reviewed, fresh))
     found: list[Change] = []

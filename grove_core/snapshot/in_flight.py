@@ -67,12 +67,7 @@ def unfinished_deletions(snapshot: Snapshot) -> AbstractSet[tuple[Ref, str]]:
 
 
 def refused_creations(snapshot: Snapshot, action: type[Make]) -> Mapping[tuple[str, str], str]:
-    """Return the details of refused creations by kind and name; the last refusal counts.
-
-    Args:
-        snapshot: with the attempts.
-        action: the kind of creation, :class:`Create` or :class:`Ensure`.
-    """
+    """Return the details of refused creations by kind and name; the last refusal counts."""
     return {
         (attempt.step.target.kind, attempt.step.target.name): attempt.detail or "no detail given"
         for attempt in snapshot.attempts

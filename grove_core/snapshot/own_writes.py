@@ -19,12 +19,7 @@ _POD: Final = "Pod"
 
 
 def not_yet_listed(attempts: tuple[Attempt, ...], snapshot: Snapshot) -> tuple[Attempt, ...]:
-    """Return the accepted writes that a snapshot does not show yet; a loop passes them to its next round (PL-018).
-
-    Args:
-        attempts: all attempts so far, those of the last round included.
-        snapshot: as listed.
-    """
+    """Return the accepted writes that a snapshot does not show yet; a loop passes them to its next round (PL-018)."""
     done = [attempt for attempt in attempts if attempt.outcome is Outcome.DONE]
     if not done:
         return ()
@@ -39,10 +34,6 @@ def refusals_after(before: tuple[Attempt, ...], now: tuple[Attempt, ...]) -> tup
 
     A loop passes them to its next round; otherwise it would repeat the refused writes for ever. Fresh reads that failed
     are kept, too.
-
-    Args:
-        before: the refusals that stood before the round.
-        now: the attempts of the last round.
     """
     not_confirmed = tuple(attempt for attempt in before if attempt.outcome is Outcome.NOT_CONFIRMED)
     found = {attempt.step.write_key: attempt for attempt in before if attempt.outcome is not Outcome.NOT_CONFIRMED}

@@ -1,17 +1,19 @@
 """The snapshot of one PodCliqueSet; every decision about the set is a function of this value alone."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeVar
 
 from grove_core.kernel.frozen import FrozenDict, FrozenMap, freeze_fields, frozen_lists
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
+from grove_core.resources.api_names import POD_GANG
 from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, NOT_DISCOVERED, Configuration, ServedApis
 from grove_core.resources.meta import Resource
+from grove_core.resources.names import index_from
 from grove_core.resources.owned_object import OWNED_KINDS, OwnedObject
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
@@ -133,3 +135,58 @@ def size_of(snapshot: Snapshot) -> int:
 def is_too_large(snapshot: Snapshot) -> bool:
     """Whether the set is withheld as a whole, because it has more parts than :data:`MOST`."""
     return size_of(snapshot) > MOST
+
+
+def foreign_gangs_in(snapshot: Snapshot) -> frozenset[str]:
+    """Return the names of such PodGangs that a live pod or PodClique of the set refers to by label. Linear.
+
+    Known names are ``{set}-{replica}`` and ``{set}-{replica}-{group}-{number}``.
+    """
+    unknown = {gang.ref.name for gang in snapshot.gangs if not gang.deleting and not _is_known(snapshot, gang.ref.name)}
+    if not unknown:
+        return frozenset()
+    named = {clique.labels.get(POD_GANG) for clique in snapshot.cliques if not clique.deleting}
+    named |= {pod.gang for _, pod in snapshot.pods() if not pod.deleting}
+    return frozenset(unknown & named)
+
+
+def _is_known(snapshot: Snapshot, name: str) -> bool:
+    rest = name.removeprefix(f"{snapshot.root.ref.name}-")
+    replica, _, scaled = rest.partition("-")
+    if rest == name or index_from(replica) is None:
+        return False
+    group, _, number = scaled.rpartition("-")
+    groups = {one.name for one in snapshot.root.spec.template.pod_clique_scaling_groups}
+    return not scaled or (group in groups and index_from(number) is not None)
+
+
+V = TypeVar("V")
+
+
+def trimmed(snapshot: Snapshot) -> Snapshot:
+    """Return the snapshot without pods of other sets and without other namespaces; every decision stays the same.
+
+    Pods of PodCliques that are gone stay, since they may still use what the root shares (MN-051).
+    """
+    root = snapshot.root.ref
+    own = {clique.uid for clique in snapshot.cliques}
+    return replace(
+        snapshot,
+        pods_of={uid: pods for uid, pods in snapshot.pods_of.items() if uid in own or may_belong_to(root, pods)},
+        claim_templates=_within(snapshot.claim_templates, root.namespace),
+        named_domains=_within(snapshot.named_domains, root.namespace),
+        named_claims=_within(snapshot.named_claims, root.namespace),
+        foreign_owners={key: owner for key, owner in snapshot.foreign_owners.items() if key[1] == root.namespace},
+    )
+
+
+def may_belong_to(root: Ref, pods: Sequence[Pod]) -> bool:
+    """Whether pods of an unknown PodClique may belong to a set, by their set label or the name of their gang."""
+    return any(
+        pod.namespace == root.namespace and (pod.set_name == root.name or pod.gang.startswith(f"{root.name}-"))
+        for pod in pods
+    )
+
+
+def _within(found: Mapping[tuple[str, str], V], namespace: str) -> Mapping[tuple[str, str], V]:
+    return {key: value for key, value in found.items() if key[0] == namespace}

@@ -28,7 +28,6 @@ def pods_without_clique(snapshot: Snapshot, replicas: AbstractSet[int]) -> Count
     determines it, a pod of the set counts for every replica.
 
     Args:
-        snapshot: of the set.
         replicas: to count for. Linear in them, in the PodCliques whose pods are known, and in the attempts.
     """
     found: Counter[int] = Counter()

@@ -40,8 +40,7 @@ from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
 from grove_core.resources.podgang import PodGang, podgang_of
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
 from grove_core.resources.sharing_labels import managed_user_in, managed_user_of
-from grove_core.snapshot.snapshot import Snapshot
-from grove_core.snapshot.trim import may_belong_to
+from grove_core.snapshot.snapshot import Snapshot, may_belong_to
 from grove_shell.in_memory.garbage_collection import FOREGROUND, GarbageCollection
 from grove_shell.in_memory.object_store import StoredObject
 

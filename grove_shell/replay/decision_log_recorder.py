@@ -6,8 +6,7 @@ from typing import Any, Final
 
 from grove_core.document.writing import ref_as_json, step_as_json
 from grove_core.kernel.steps import Attempt
-from grove_core.snapshot.snapshot import Snapshot
-from grove_core.snapshot.trim import trimmed
+from grove_core.snapshot.snapshot import Snapshot, trimmed
 from grove_core.version import VERSION
 from grove_shell.apply.planned_round import PlannedRound, RoundListener
 from grove_shell.cache.root_keys import RootKey

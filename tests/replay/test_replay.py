@@ -11,7 +11,7 @@ from hypothesis import given
 
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.released import NEWEST
-from grove_core.snapshot.trim import trimmed
+from grove_core.snapshot.snapshot import trimmed
 from grove_shell.replay.decision_log_recorder import DecisionLogRecorder
 from grove_shell.replay.json_values import as_json, from_json
 from grove_shell.replay.log_format import DecisionLog, compact_json, plan_as_json

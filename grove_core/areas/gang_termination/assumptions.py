@@ -41,7 +41,6 @@ def assumptions_of(
     the forecast, and assumes that the pods that the plan creates or ungates are not scheduled.
 
     Args:
-        findings: of the first round.
         rounds: each with its moment; the steps of the first moment assume nothing.
     """
     waiting = {one.subject for one in findings if one.question == TERMINATION and one.verdict == WAITS}

@@ -52,7 +52,6 @@ def replica_termination(
     then rest on the owner of the replica instead.
 
     Args:
-        why: the rule of the reason that the delay of the cause ended.
         cause: the breach of a clique, or of a scaling group of a replica of the set.
         owner: the set or the scaling group that has the replica.
         cliques, groups: those among which the cause is; a group with its breached cliques that are not being deleted.
@@ -80,7 +79,6 @@ def deletion_wants(
     """Yield the wanted deletion of every clique of a terminated replica. Linear.
 
     Args:
-        root: the set.
         cliques: those that are not being deleted yet.
         whole: index of a replica of the set -> its termination.
         parts: uid of a scaling group and index of its replica -> its termination.

@@ -68,11 +68,6 @@ def status_if_other(
     """Yield the wanted status if it differs from the stored one or removes conditions; else nothing.
 
     It is urgent if the breach begins or ends, has another transition time (GT-067), or ``wasAvailable`` becomes true.
-
-    Args:
-        wanted: fields of the status.
-        conditions: those that it should have.
-        removed: types of conditions that it should not have.
     """
     fields = status_change(resource.status, wanted, conditions)
     if removed:

@@ -10,9 +10,8 @@ from grove_core.kernel.steps import Create
 from grove_core.resources.api_names import POD_GANG
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
-from grove_core.snapshot.foreign_gangs import foreign_gangs_in
 from grove_core.snapshot.in_flight import refused_creations
-from grove_core.snapshot.snapshot import Snapshot
+from grove_core.snapshot.snapshot import Snapshot, foreign_gangs_in
 
 
 class WorkloadContext:

@@ -10,8 +10,7 @@ from grove_core.reconcile import reconcile
 from grove_core.snapshot.in_flight import cliques_in_flight
 from grove_core.snapshot.indexing import cluster_of
 from grove_core.snapshot.own_writes import with_own_writes
-from grove_core.snapshot.snapshot import Snapshot, size_of
-from grove_core.snapshot.trim import trimmed
+from grove_core.snapshot.snapshot import Snapshot, size_of, trimmed
 from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, SCOPE, converged_set
 from tests.property.workload.life import Life
 from tests.property.workload.sets import NOW, applied, clique_raw, set_raw

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from grove_core.resources.pod import Pod
 from grove_core.snapshot.indexing import cluster_of
-from grove_core.snapshot.trim import may_belong_to, trimmed
+from grove_core.snapshot.snapshot import may_belong_to, trimmed
 from tests.property.workload.sets import NOW, applied, clique_raw, set_raw
 
 ROOT: Final = applied(set_raw(clique_raw("a"))).root

@@ -12,8 +12,7 @@ from grove_core.kernel.steps import Create, Delete
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import POD_GANG
 from grove_core.rule_sets.named import rule_set
-from grove_core.snapshot.foreign_gangs import foreign_gangs_in
-from grove_core.snapshot.snapshot import Snapshot
+from grove_core.snapshot.snapshot import Snapshot, foreign_gangs_in
 from tests.property.workload.sets import Json, applied, at_rest, clique_raw, raw_sets, set_raw
 
 EPOCHS: Final = st.sampled_from(["7f3a9c", "1234567", "0a", "pool-7f3a9c"])

@@ -71,7 +71,6 @@ def judge_clique(clique: PodClique, pods: Iterable[Pod], now: datetime) -> Cliqu
     Args:
         clique: one that is not being deleted.
         pods: exactly those it controls (GT-001).
-        now: the snapshot's clock.
     """
     ready = count_ready(pods)
     status, needed = clique.status, clique.min_available

@@ -43,10 +43,8 @@ def judge_group(
     """Judge a scaling group on its judged cliques (GT-040, GT-066).
 
     Args:
-        root: its set.
         group: the group; its own ``replicas`` and ``minAvailable`` count, not the template's.
         lacking: those of its cliques with too few ready pods that are not being deleted.
-        now: the snapshot's clock.
         guard: why nothing of the set may be terminated; None if it may.
         left_of_replica: how many cliques of its replica of the set are not being deleted; read only where its stored
             status says that it is breached.
@@ -131,7 +129,7 @@ def because_of_breach(judged: GroupJudgement) -> tuple[Reason, ...]:
     return (own, *lost, *(clique.reason for cliques in judged.breached.values() for clique in cliques))
 
 
-def because_of_fate(judged: GroupJudgement, now: datetime) -> tuple[Reason, ...]:
+def because_of_group(judged: GroupJudgement, now: datetime) -> tuple[Reason, ...]:
     """Return why the group as a whole has its fate: the reasons of the replicas with the same kind of fate."""
     if not judged.breached:
         return (Why.GROUP_NOTHING_BREACHED.because(judged.group.ref),)

@@ -1,15 +1,113 @@
-"""Judges a set by the design: each clique, each scaling group, then each replica of the set."""
+"""Judges a set by the design: each clique, each scaling group, then each replica of the set.
+
+A constituent of a replica is a standalone clique or a scaling group. The cliques of a scaling group are judged with it.
+"""
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from datetime import datetime
+from typing import Final
 
+from grove_core.areas.gang_termination.clocks import delay_reasons, fate_by
 from grove_core.areas.gang_termination.design.clique import judge_clique
 from grove_core.areas.gang_termination.design.group import judge_group
-from grove_core.areas.gang_termination.design.replica import judge_replicas
 from grove_core.areas.gang_termination.rules import Why
-from grove_core.areas.gang_termination.verdicts import CliqueJudgement, Judgement
-from grove_core.resources.podclique import PodClique
+from grove_core.areas.gang_termination.verdicts import (
+    Breach,
+    CliqueJudgement,
+    GroupJudgement,
+    Judgement,
+    Keep,
+    ReplicaJudgement,
+    build,
+)
+from grove_core.kernel.conditions import Truth
+from grove_core.kernel.reasons import Reason
+from grove_core.resources.names import scaling_group_name, standalone_clique_name
+from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.statuses import is_marked_breached
 from grove_core.snapshot.snapshot import Snapshot, is_too_large
+
+_KEEP: Final = Keep()
+
+
+def judge_replicas(
+    root: PodCliqueSet,
+    indices: Iterable[int],
+    lacking: Iterable[CliqueJudgement],
+    groups: Iterable[GroupJudgement],
+    now: datetime,
+    guard: Why | None,
+) -> tuple[ReplicaJudgement, ...]:
+    """Return the judgements of replicas of the set (GT-030 to GT-038).
+
+    Args:
+        indices: of the replicas to judge, all below ``spec.replicas``.
+        lacking: the cliques with too few ready pods that are not being deleted.
+        guard: why nothing of the set may be terminated; None if it may.
+    """
+    breached_cliques = [judged for judged in lacking if judged.breach is Truth.TRUE]
+    breached_groups = [judged for judged in groups if judged.breach is Truth.TRUE]
+    if not breached_cliques and not breached_groups:
+        return tuple([build(ReplicaJudgement, (index, _KEEP, ())) for index in indices])
+    alone = {judged.clique.ref.name: judged for judged in breached_cliques if judged.clique.group_replica_index < 0}
+    grouped = {judged.group.ref.name: judged for judged in breached_groups}
+    return tuple([_judge_replica(root, index, alone, grouped, now, guard) for index in indices])
+
+
+def _judge_replica(
+    root: PodCliqueSet,
+    index: int,
+    cliques: Mapping[str, CliqueJudgement],
+    groups: Mapping[str, GroupJudgement],
+    now: datetime,
+    guard: Why | None,
+) -> ReplicaJudgement:
+    """Judge one replica by those breached constituents of the set, by name, that the template names."""
+    set_name, delay = root.ref.name, root.shape.delay
+    breaches: list[Breach] = []
+    for short in root.shape.standalone:
+        clique = cliques.get(standalone_clique_name(set_name, index, short))
+        if clique is not None and delay is not None:
+            breaches.append(Breach(clique.clique.ref, clique.since, delay))
+    for short in root.shape.groups:
+        group = groups.get(scaling_group_name(set_name, index, short))
+        if group is not None and group.delay is not None:
+            breaches.append(Breach(group.group.ref, group.since, group.delay))
+    fate = fate_by(breaches, now) if breaches and guard is None else _KEEP
+    return ReplicaJudgement(index, fate, breaches)
+
+
+def missing_of(root: PodCliqueSet, index: int, there: AbstractSet[str]) -> tuple[str, ...]:
+    """Return the constituents of a replica of the set that do not exist, as ``Kind/name`` (GT-038).
+
+    Args:
+        there: the existing ones as ``Kind/name``, because a clique and a group may have the same name.
+    """
+    set_name, shape = root.ref.name, root.shape
+    wanted = (
+        *(f"PodClique/{standalone_clique_name(set_name, index, short)}" for short in shape.standalone),
+        *(f"{GROUP_KIND}/{scaling_group_name(set_name, index, short)}" for short in shape.groups),
+    )
+    return tuple(name for name in wanted if name not in there)
+
+
+def because_of_fate(
+    root: PodCliqueSet, judged: ReplicaJudgement, missing: Iterable[str], now: datetime, guard: Why | None
+) -> tuple[Reason, ...]:
+    """Return why a replica is terminated, waited for or kept, and after that what is missing of it (GT-038)."""
+    subject = root.ref.at_replica(judged.index)
+    also = (Why.CONSTITUENT_MISSING.because(subject, name=name) for name in missing)
+    if judged.fate == _KEEP:
+        return ((guard or _no_clock(root)).because(subject), *also)
+    return (*delay_reasons(judged.breaches, (Why.DELAY_EXPIRED, Why.DELAY_RUNNING), now), *also)
+
+
+def _no_clock(root: PodCliqueSet) -> Why:
+    """Return why no delay runs for a replica that may be terminated."""
+    return Why.TERMINATION_DISABLED if root.shape.delay is None else Why.NOTHING_BREACHED
 
 
 def judge_by_design(snapshot: Snapshot) -> Judgement:

@@ -1,19 +1,69 @@
 """The result of gang termination by the design: statuses, deletions of PodCliques, and when to look again."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
+from itertools import chain
+from types import MappingProxyType
+from typing import Final
 
 from grove_core.areas.gang_termination.clocks import first_of, wake_among
 from grove_core.areas.gang_termination.deletions import deletion_wants, replica_termination
-from grove_core.areas.gang_termination.design.findings import findings_of_termination
-from grove_core.areas.gang_termination.design.judge import judge_by_design
-from grove_core.areas.gang_termination.design.statuses import count_set, statuses_of
+from grove_core.areas.gang_termination.design.group import because_of_breach, because_of_group, because_of_replica
+from grove_core.areas.gang_termination.design.judge import because_of_fate, judge_by_design
+from grove_core.areas.gang_termination.design.statuses import SetCounts, because_of_availability, count_set, statuses_of
+from grove_core.areas.gang_termination.questions import AVAILABILITY, BREACH, SCHEDULED, termination_of
 from grove_core.areas.gang_termination.result import TerminationResult, not_collected, not_judged
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import Judgement, Terminate, terminating_of
+from grove_core.kernel.conditions import Truth
+from grove_core.kernel.decisions import Finding, Health, Share
+from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Absent, Desired
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.snapshot import Snapshot
+
+_HEALTH_BY: Final[Mapping[Why, Health]] = MappingProxyType(
+    {Why.SUFFICIENT_READY_PODS: Health.HEALTHY, Why.AVAILABILITY_NOT_RECORDED: Health.UNRECORDED}
+)
+"""The health of a judged PodClique by the row of the breach table that applies; by any other row it is lacking."""
+
+
+def findings_of_termination(snapshot: Snapshot, judgement: Judgement, tally: SetCounts) -> Iterator[Finding]:
+    """Yield the findings on a set.
+
+    They are about the set (availability), each clique (breach, scheduled), each scaling group (breach, termination),
+    and each replica of the set (termination).
+    """
+    root, now = snapshot.root.ref, snapshot.now
+    found = tally.availability
+    share = Share(found.available, found.replicas)
+    yield Finding(root, AVAILABILITY, found.verdict, because_of_availability(snapshot.root, found), share=share)
+    around: dict[tuple[str, int, int], tuple[Ref, ...]] = {}  # one value for the cliques of one replica
+    for judged in judgement.cliques:
+        clique = judged.clique
+        place = (clique.owner_uid, clique.replica_index, clique.group_replica_index)
+        within = around.get(place) or around.setdefault(place, clique.replicas_around(root))
+        health = _HEALTH_BY.get(judged.why, Health.LACKING)
+        yield Finding(clique.ref, BREACH, judged.breach.value, (judged.reason,), health=health, within=within)
+        placement = tally.placements[clique.ref]
+        health = Health.HEALTHY if placement.verdict is Truth.TRUE else Health.LACKING
+        yield Finding(clique.ref, SCHEDULED, placement.verdict.value, placement.because, health=health, within=within)
+    for leaving in judgement.leaving:
+        yield Finding(leaving.ref, BREACH, "Skip", (Why.CLIQUE_BEING_DELETED.because(leaving.ref),))
+    for group in judgement.groups:
+        ref = group.group.ref
+        breached = tuple(one.clique.ref for cliques in group.breached.values() for one in cliques)
+        yield Finding(ref, BREACH, group.breach.value, because_of_breach(group), causes=breached)
+        acting = [*chain.from_iterable(group.acting.values())]
+        yield termination_of(ref, group.fate, because_of_group(group, now), acting, now)
+        for index, fate in group.replica_fates.items():
+            because, acting = because_of_replica(group, index, now), [*group.acting.get(index, ())]
+            yield termination_of(ref.at_replica(index), fate, because, acting, now)
+    for replica in judgement.replicas:
+        missing = tally.missing[replica.index]
+        because = because_of_fate(snapshot.root, replica, missing, now, judgement.guard)
+        finding = termination_of(root.at_replica(replica.index), replica.fate, because, replica.breaches, now)
+        yield finding._replace(health=Health.LACKING) if missing else finding
 
 
 def wake_of_termination(judgement: Judgement) -> datetime | None:
@@ -53,11 +103,7 @@ def deletions_of_termination(root: PodCliqueSet, judgement: Judgement) -> Iterat
 def terminate_by_design(
     snapshot: Snapshot, judge: Callable[[Snapshot], Judgement] = judge_by_design
 ) -> TerminationResult:
-    """Return the result of gang termination for a set.
-
-    Args:
-        judge: judges the cliques, groups and replicas of the set.
-    """
+    """Return the result of gang termination for a set."""
     unknown = not_collected(snapshot, Why.NOT_COLLECTED)
     if unknown:
         return not_judged(snapshot.root.ref, unknown)

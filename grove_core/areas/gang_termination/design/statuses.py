@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from grove_core.areas.gang_termination.design.group import because_of_breach
-from grove_core.areas.gang_termination.design.replica import missing_of
+from grove_core.areas.gang_termination.design.judge import missing_of
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.statuses import Counts, count_pods, counts_of_group, status_if_other
 from grove_core.areas.gang_termination.verdicts import Availability, CliqueJudgement, GroupJudgement, Judgement

@@ -132,8 +132,6 @@ def judge_clique(clique: PodClique, pods: Iterable[Pod], now: datetime, generati
     Args:
         clique: if it is being deleted, its stored status counts (GF-029).
         pods: exactly those it controls (GT-001).
-        now: the snapshot's clock.
-        generation: the generation whose rules are applied.
     """
     return _guarded(_seen(clique, pods, now, generation), generation)
 

@@ -138,10 +138,8 @@ def judge_group_as_released(
     """Return the judgement of a scaling group by its cliques (GF-031 to GF-035, GF-060 to GF-067, GF-091, GF-092).
 
     Args:
-        members: its judged cliques.
         delay: of the set; a group has none of its own (GF-001).
         looks: whether its status is computed as at a look; else the stored one counts (GF-084).
-        unfinished: the terminations of the set that are not complete.
     """
     proper = proper_members(group, members)
     causes = unfinished.causes.get(group.replica_index)

@@ -55,11 +55,7 @@ def proper_members(group: ScalingGroup, members: Iterable[JudgedClique]) -> Mapp
 
 
 def counted_replicas(group: ScalingGroup, proper: Mapping[int, Sequence[JudgedClique]]) -> Iterator[CountedReplica]:
-    """Yield the replicas of which every member exists and is not being deleted (GF-031).
-
-    Args:
-        proper: the members of the group by replica index.
-    """
+    """Yield the replicas of which every member exists and is not being deleted (GF-031)."""
     for index, found in proper.items():
         if sum(not one.is_leaving for one in found) == len(group.clique_names):
             yield CountedReplica(index, found)
@@ -71,7 +67,6 @@ def counted_replicas_as_before(
     """Yield all replicas while a termination is not complete; deleted members count as they were before (GF-091).
 
     Args:
-        proper: the members of the group by replica index.
         causes: of the termination of the replica of the set. If the group itself is a cause, it stays breached while no
             breached member of it that is named as a cause recovers, because what was missing before is not known. If
             all of these members are gone, the group is not breached any more.
