@@ -87,6 +87,8 @@ class PodRelist:
             await self._read_unknown(namespace, listed)
             listed.at = asyncio.get_running_loop().time()
             self._lists[namespace] = listed
+            for empty in self._lists.keys() - set(self._reader.cache.namespaces()):
+                del self._lists[empty]
         except (Unreachable, NotListed) as fault:
             listed.error = f"the pods of the namespace could not be listed: {fault}"
         return listed

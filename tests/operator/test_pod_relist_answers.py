@@ -10,7 +10,10 @@ from aiohttp import web
 from grove_core.kernel.steps import Attempt, Outcome
 from grove_core.resources.api_names import MANAGED_BY, OPERATOR
 from grove_shell.apply import pod_relist
-from tests.operator.unlabelled_pods import FOLLOWED, Server, Tried, a_pod, cache_with, outcomes, run_on
+from grove_shell.apply.fresh_reader import FreshReader
+from grove_shell.apply.pod_relist import PodRelist
+from tests.operator.stub_server import api_with
+from tests.operator.unlabelled_pods import FOLLOWED, Server, Tried, a_clique, a_pod, cache_with, outcomes, run_on
 
 
 class Slow(Server):
@@ -250,3 +253,23 @@ def test_op106_a_created_pod_without_its_label_causes_a_list() -> None:
 
     assert outcomes(run_on(server, cache_with(), acts)) == [Outcome.DONE, Outcome.UNREACHABLE, Outcome.CONFLICT]
     assert server.lists == ["ml", "ml"]
+
+
+@pytest.mark.req("OP-041")
+def test_op106_of_a_namespace_that_is_empty_again_nothing_is_remembered() -> None:
+    """Somebody may make one of that name again."""
+    aside, again = a_clique("aside", "aa"), a_clique("again", "aa")
+    server, cache = Server(), cache_with()
+
+    async def scenario() -> None:
+        async with api_with(server.answer) as api:
+            pods = PodRelist(FreshReader(api, cache))
+            cache.put("PodClique", aside)
+            await pods.unknown_because("aa", "aside")
+            cache.drop("PodClique", aside)
+            await pods.unknown_because("ml", "a")
+            cache.put("PodClique", again)
+            await pods.unknown_because("aa", "again")
+
+    asyncio.run(scenario())
+    assert server.lists == ["aa", "ml", "aa"]
