@@ -62,11 +62,7 @@ class SharedObjectBuilder:
     def ensured(
         self, kind: str, membership: DomainMembership, owner: Resource, because: Reason | None = None
     ) -> Ensured:
-        """Return the want for a domain or claim.
-
-        Args:
-            because: the reason; without one, that new PodCliques share it.
-        """
+        """Return the want for a domain or claim; by default because new PodCliques share it."""
         user = str(membership.user)
         if kind == DOMAIN_KIND:
             spec = self._domain_format.spec_for(f"{membership.base_name}-mnnvl-rct")
@@ -119,11 +115,7 @@ class CliqueAdmissionView:
 
 
 class JoinsDomain(NamedTuple):
-    """The PodClique shares a domain.
-
-    Attributes:
-        ensures: the objects to create before the PodClique is stored; empty if they exist.
-    """
+    """The PodClique shares a domain; `ensures` are the missing objects to create before it is stored."""
 
     pod_spec: FrozenMap
     ensures: tuple[Ensured, ...]
@@ -131,11 +123,7 @@ class JoinsDomain(NamedTuple):
 
 
 class LeftUnchanged(NamedTuple):
-    """The PodClique shares nothing, and is stored unchanged.
-
-    Attributes:
-        invalid: an invalid annotation and what is wrong with it; empty if none is.
-    """
+    """The PodClique shares nothing and is stored unchanged; `invalid` is a bad annotation and what is wrong with it."""
 
     because: Reason
     invalid: tuple[str, str] = ("", "")
@@ -148,11 +136,7 @@ class MustWait(NamedTuple):
 
 
 class ClaimConflict(NamedTuple):
-    """The pod spec has a claim of the user under the name of the claim that the PodClique would get (MS-008).
-
-    Attributes:
-        claim_index: of that claim in ``resourceClaims``.
-    """
+    """The pod spec has a claim of the user, at `claim_index`, under the name of the one that it would get (MS-008)."""
 
     because: Reason
     claim_index: int
@@ -166,8 +150,7 @@ def judge_clique_admission(
 ) -> CliqueAdmission:
     """Return what the admission of a new PodClique decides. Idempotent: its own result is left unchanged (MS-032).
 
-    Args:
-        ensured: objects that are already wanted for another PodClique.
+    Objects that are `ensured` are already wanted for another PodClique.
     """
     if not view.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         return LeftUnchanged(Why.SCOPES_OFF.because(clique.ref))
@@ -203,8 +186,7 @@ def opt_in_reason(clique: LabelledClique, membership: DomainMembership) -> Reaso
 def membership_in(clique: LabelledClique, position: CliquePosition | None = None) -> DomainMembership | LeftUnchanged:
     """Return the domain that a PodClique shares by its annotations, or why it shares none (MS-002, MS-003, MS-007).
 
-    Args:
-        position: of the PodClique in its set; None to read it from the labels.
+    Without a position in the set it is read from the labels.
     """
     if DOMAIN_TEMPLATE in clique.annotations:
         return LeftUnchanged(Why.IN_THE_DOMAIN_OF_ITS_REPLICA.because(clique.ref, annotation=DOMAIN_TEMPLATE))

@@ -68,12 +68,7 @@ def mnnvl_annotations_of(snapshot: Snapshot) -> dict[str, FrozenMap]:
 
 
 class _SharedUse(NamedTuple):
-    """A domain and a claim that existing PodCliques of a set use.
-
-    Attributes:
-        membership: of one of these PodCliques.
-        gang: name of the PodGang that should own both.
-    """
+    """A domain and a claim that existing PodCliques of a set use, and the PodGang that should own both."""
 
     membership: DomainMembership
     gang: str
@@ -93,12 +88,10 @@ def _uses(
     for clique, claim in sharing:
         one = planned.get(clique.ref.name)
         use = _use_of(clique, one)
-        if use is None or (use.membership.user.set_name, use.membership.claim) != (
-            set_name,
-            claim["resourceClaimName"],
-        ):
+        if use is None or use.membership.user.set_name != set_name:
             continue
-        (by_labels if one is None else by_name).setdefault(use.membership.base_name, use)
+        if use.membership.claim == claim["resourceClaimName"]:
+            (by_labels if one is None else by_name).setdefault(use.membership.base_name, use)
     return {**by_labels, **by_name}.values()
 
 
@@ -107,18 +100,20 @@ def _use_of(clique: PodClique, one: "_PlannedClique | None") -> _SharedUse | Non
     membership = membership_in(clique, one.position if one is not None else None)
     if not isinstance(membership, DomainMembership):
         return None
-    if one is not None:
-        return _SharedUse(membership, one.base_gang if membership.scope is SharingScope.REPLICA else one.gang)
+    gang, base_gang = (one.gang, one.base_gang) if one is not None else _gangs_in_labels(clique)
+    return _SharedUse(membership, base_gang if membership.scope is SharingScope.REPLICA else gang)
+
+
+def _gangs_in_labels(clique: PodClique) -> tuple[str, str]:
     gang = str(clique.labels.get(POD_GANG, ""))
-    return _SharedUse(
-        membership, str(clique.labels.get(BASE_GANG, gang)) if membership.scope is SharingScope.REPLICA else gang
-    )
+    return gang, str(clique.labels.get(BASE_GANG, gang))
 
 
 def _verdict_on(snapshot: Snapshot, kind: str, use: _SharedUse, owner: Resource) -> SharedVerdict:
     root, membership, user = snapshot.root, use.membership, str(use.membership.user)
     ref = SharedObjectBuilder.of(snapshot).ref_of(kind, membership)
-    found = _existing(snapshot, ref)
+    existing = snapshot.named_domains if kind == DOMAIN_KIND else snapshot.named_claims
+    found = existing.get((ref.namespace, ref.name))
 
     def in_state(state: SharedState, because: Why, subject: Ref, **facts: str) -> SharedVerdict:
         return SharedVerdict(kind, membership, found, owner, state, because.because(subject, **facts))
@@ -151,21 +146,14 @@ def _verdict_on(snapshot: Snapshot, kind: str, use: _SharedUse, owner: Resource)
     return in_state(SharedState.HANDED_OVER, Why.HANDED_OVER, found.ref, owner=old_owner)
 
 
-def _existing(snapshot: Snapshot, ref: Ref) -> ComputeDomain | OwnedObject | None:
-    new_owner = snapshot.named_domains if ref.kind == DOMAIN_KIND else snapshot.named_claims
-    return new_owner.get((ref.namespace, ref.name))
-
-
 def _surplus(snapshot: Snapshot) -> Iterator[SharedVerdict]:
     """Yield the verdicts on objects that the set owns and whose user is gone (MS-050, MS-051, MS-054, MS-055).
 
     Objects of a PodGang are left to garbage collection.
     """
     root = snapshot.root
-    objects: Iterable[ComputeDomain | OwnedObject] = (
-        *snapshot.domains,
-        *(other for other in snapshot.others if other.ref.kind == CLAIM_KIND),
-    )
+    claims = (other for other in snapshot.others if other.ref.kind == CLAIM_KIND)
+    objects: Iterable[ComputeDomain | OwnedObject] = (*snapshot.domains, *claims)
     group_replicas = {group.ref.name: group.replicas for group in snapshot.groups}
     surplus = [
         (shared, user, replica)
@@ -226,25 +214,16 @@ def shared_domain_ref(snapshot: Snapshot, name: str) -> Ref | None:
     found = next((one.ref for one in snapshot.domains if one.ref.name == name and is_managed(one.labels)), None)
     if found is not None or not snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         return found
-    builder = SharedObjectBuilder.of(snapshot)
-    matching = (membership for membership in _planned_memberships(snapshot) if membership.domain == name)
-    return next((builder.ref_of(DOMAIN_KIND, membership) for membership in matching), None)
-
-
-def _planned_memberships(snapshot: Snapshot) -> Iterator[DomainMembership]:
-    """Yield what the PodCliques of the set share, by its template. Linear in their number."""
     annotations = mnnvl_annotations_of(snapshot)
-    memberships = (membership_of(one.position, annotations[one.position.clique]) for one in _planned_cliques(snapshot))
-    return (membership for membership in memberships if membership is not None)
+    for one in _planned_cliques(snapshot):
+        membership = membership_of(one.position, annotations[one.position.clique])
+        if membership is not None and membership.domain == name:
+            return SharedObjectBuilder.of(snapshot).ref_of(DOMAIN_KIND, membership)
+    return None
 
 
 class _PlannedClique(NamedTuple):
-    """A PodClique of the set by the template, whether it exists or not.
-
-    Attributes:
-        gang: name of the PodGang of its pods.
-        base_gang: name of the base PodGang of its replica.
-    """
+    """A PodClique of the set by the template, whether it exists or not, with its PodGang and the base one."""
 
     position: CliquePosition
     gang: str

@@ -198,13 +198,10 @@ def _change_violations(update: _SetUpdate) -> Iterator[Violation]:
     domains_before, domains_now = _domains_by_owner(update.old), _domains_by_owner(manifest)
     paths = {one.owner: one.path for one in (*constrained_levels(update.old.spec.template), *update.constrained)}
     for owner, path in paths.items():
-        if (
-            domains_before.get(owner) != domains_now.get(owner)
-            and _has_part(owner, update.old)
-            and _has_part(owner, manifest)
-        ):
-            facts = {"before": shown(_domains_text(domains_before.get(owner)))}
-            yield Violation(path, _domains_text(domains_now.get(owner)), Refuse.CONSTRAINT_IMMUTABLE, facts)
+        was, now = domains_before.get(owner), domains_now.get(owner)
+        if was != now and all(_has_part(owner, one) for one in (update.old, manifest)):
+            facts = {"before": shown(_domains_text(was))}
+            yield Violation(path, _domains_text(now), Refuse.CONSTRAINT_IMMUTABLE, facts)
 
 
 def _warnings(update: _SetUpdate) -> Iterator[Violation]:
