@@ -123,14 +123,6 @@ class PooledDaemon:
     """One daemon of a run; observes it and counts."""
 
     def __init__(self, task: PoolTask, position: int, counts: DaemonCounts, decoder: WatchDecoder) -> None:
-        """Create a daemon that has not started.
-
-        Args:
-            task: with all daemons of the process.
-            position: of this daemon in the task.
-            counts: of the process.
-            decoder: of the process.
-        """
         point = task.point
         self.identity = task.daemons[position]
         number = task.numbers[position]

@@ -151,12 +151,7 @@ class Processor:
         self._jobs: deque[tuple[CostOf, OnDone]] = deque()
 
     def submit(self, cost_of: CostOf, on_done: OnDone) -> None:
-        """Queue a job.
-
-        Args:
-            cost_of: called when a core starts the job; returns its microseconds.
-            on_done: called when the job is finished.
-        """
+        """Queue a job; ``cost_of`` returns its microseconds when a core starts it, ``on_done`` is called at its end."""
         if self._idle is None:
             self._start(cost_of, on_done)
         elif self._idle:

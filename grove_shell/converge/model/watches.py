@@ -62,12 +62,7 @@ class Watches:
         self._watchers[self._participants.point.clique_of(daemon)].append(daemon)
 
     def publish(self, change: CommittedChange, views: list[Any]) -> None:
-        """Send a change to all watchers of the object.
-
-        Args:
-            change: of one object.
-            views: each clique of the object, in order.
-        """
+        """Send a change to all watchers of the object, each with its clique among ``views``, the cliques in order."""
         cost = round(self._costs.serialise_ns_per_byte * change.size / 1000)
         recipients = [
             (view, self._watchers[clique][:])

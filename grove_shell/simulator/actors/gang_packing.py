@@ -87,14 +87,7 @@ def assign_nodes(
     requests_of: RequestsOf,
     best: ChooseNode,
 ) -> Assignment | None:
-    """Return a node for each pod of a block, and reserve the room; None, with nothing reserved, where it does not fit.
-
-    Args:
-        block: the pods.
-        nodes: the nodes to choose from.
-        requests_of: returns what a pod requests.
-        best: returns the best node for requests.
-    """
+    """Return a node for each pod of a block, with the room reserved; None, with nothing reserved, without room."""
     limited = frozenset(resource for pod in block.members() for resource in requests_of(pod).amounts) - UNLIMITED
     for chosen in _choices(block, nodes, limited):
         found = _within(block, chosen, requests_of, best)

@@ -56,7 +56,10 @@ class Admission:
 
 
 class Webhooks:
-    """The webhooks: called for every write of a topology, and in mode annotations for new PodCliques and PodGangs."""
+    """The webhooks: called for every write of a topology, and in mode annotations for new PodCliques and PodGangs.
+
+    ``ensure`` creates an object that a new PodClique needs.
+    """
 
     def __init__(
         self,
@@ -65,14 +68,6 @@ class Webhooks:
         ensure: Callable[[Step], Attempt],
         topology_view: Callable[[], TopologyView],
     ) -> None:
-        """Create the webhooks of a cluster.
-
-        Args:
-            server: the stored objects and the configuration.
-            admission: the decisions.
-            ensure: creates an object that a new PodClique needs.
-            topology_view: returns the topologies and their users.
-        """
         self.server = server
         self.admission = admission
         self.ensure = ensure

@@ -48,11 +48,7 @@ def memberships_of(
 ) -> Iterator[DomainMembership]:
     """Yield the shared ComputeDomain of each PodClique in one replica of a set; PodCliques may share the same one.
 
-    Args:
-        root: the set.
-        replica: index of the replica.
-        requested: kind and name of a scaling group -> the most replicas that an event requests.
-        spare: additional replicas that a scaling group may have during an update.
+    ``requested`` has the most replicas that an event requests, ``spare`` those that an update adds.
     """
     template = root.spec.template
     for clique in template.cliques:

@@ -34,12 +34,7 @@ class UnknownName:
 
 
 def unknown_names_in(scenario: Scenario, dump: Cluster | None = None) -> list[UnknownName]:
-    """Return every name in a scenario that no object can have at its time (SM-001).
-
-    Args:
-        scenario: a scenario with admitted sets.
-        dump: the dump that it starts from, if any.
-    """
+    """Return every name in a scenario that no object can have at its time (SM-001)."""
     spec = scenario.spec
     known = NameRegistry(spec.sets, spec.nodes, dump, spec.topologies)
     return unknown_names_among(known, dict(enumerate(spec.events)), dict(enumerate(spec.expect)), spec.kubelet.cliques)

@@ -43,12 +43,7 @@ _EXPECTED: Final[Mapping[str, str]] = {
 
 
 def expected_of(problem: Mapping[str, Any], whole: type[BaseModel]) -> str:
-    """Return what a field must be.
-
-    Args:
-        problem: one error of pydantic.
-        whole: the model that was validated.
-    """
+    """Return what a field must be."""
     kind = problem["type"]
     context = problem.get("ctx") or {}
     if kind == "extra_forbidden":
