@@ -59,6 +59,8 @@ _PROJECTIONS: Final[Mapping[str, Callable[[Mapping[str, Any]], _CreatedObject]]]
     }
 )
 
+NOT_FOUND: Final = "not found"
+
 
 class InMemoryCluster(GarbageCollection):
     """Executes steps in memory. Without a clock an object is created at the time of the last snapshot."""
@@ -108,7 +110,7 @@ class InMemoryCluster(GarbageCollection):
             return self._ensure(step, action)
         item = self.pod(step.target) if step.target.kind == "Pod" else self._item(step.target)
         if item is None:
-            return Attempt(step, Outcome.CONFLICT, "not found")
+            return Attempt(step, Outcome.CONFLICT, NOT_FOUND)
         refusal = _refusal_of(step, item, action)
         if refusal is not None:
             return refusal

@@ -1,7 +1,7 @@
 """The reconcile loop: read the cache, plan, write, and repeat for each root on changes and timers, never by polling."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -10,15 +10,19 @@ from typing import NamedTuple, Protocol
 from uuid import uuid4
 
 from grove_core.kernel.errors import BrokenInvariant
+from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Create, Delete, Step
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import drop_finalizers
+from grove_core.resources.meta import Resource
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.apply.execute_plan import Execute, execute_concurrently
 from grove_shell.apply.planned_round import PlannedRound, RoundListener
 from grove_shell.cache.cache_view import Observation
-from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.client.api import Unreachable
 from grove_shell.client.lists import NotListed
@@ -26,6 +30,38 @@ from grove_shell.log_lines import described_error
 from grove_shell.operator.requeue import Requeue
 from grove_shell.operator.step_recheck import StepRecheck, terminated_by, unconfirmed
 from grove_shell.operator.write_throttle import DueWrites, WriteThrottle
+
+
+class Cache(Protocol):
+    """The cache of the cluster of the loop."""
+
+    def root_keys(self) -> list[RootKey]:
+        """Return the keys of all roots."""
+        ...
+
+    def holds(self, root_key: RootKey) -> bool:
+        """Return whether anything of a root is cached."""
+        ...
+
+    def is_gone(self, root_key: RootKey) -> bool:
+        """Return whether a set is known not to exist."""
+        ...
+
+    def leftovers(self, root_key: RootKey) -> list[ScalingGroup | PodClique]:
+        """Return the parts of a deleted set that are being deleted."""
+        ...
+
+    def pods_of(self, root_key: RootKey, clique: str) -> Mapping[str, str]:
+        """Return name -> uid of the pods that a PodClique controls."""
+        ...
+
+    def find(self, ref: Ref) -> Resource | Pod | None:
+        """Return an object by its address."""
+        ...
+
+    def observation(self, root_key: RootKey, now: datetime, attempts: tuple[Attempt, ...] = ...) -> Observation | None:
+        """Return the snapshot of a root; None if it does not exist."""
+        ...
 
 
 class Writer(Protocol):
@@ -48,6 +84,10 @@ class _Planned(NamedTuple):
     attempts: tuple[Attempt, ...]
 
 
+def _time_of_day() -> datetime:
+    return datetime.now(UTC)
+
+
 async def _no_events() -> None:
     return
 
@@ -63,14 +103,18 @@ class ReconcileLoop:
         listeners: get every round.
         workers: how many roots may be in a round at once.
         flush_events: waits until the Events about a plan are written; called before a gang is terminated (OP-042).
+        clock: returns the time of day.
+        new_requeue: returns the requeue times of a new root, given what enqueues it.
     """
 
-    cache: ClusterCache
+    cache: Cache
     writer: Writer | None
     decide: Callable[[Observation], Plan]
     listeners: tuple[RoundListener, ...] = ()
     workers: int = 16
     flush_events: Callable[[], Awaitable[None]] = _no_events
+    clock: Callable[[], datetime] = _time_of_day
+    new_requeue: Callable[[Callable[[], None]], Requeue] = Requeue
 
     def __post_init__(self) -> None:
         self._queue: dict[RootKey, Requeue] = {}
@@ -87,7 +131,9 @@ class ReconcileLoop:
         """Ask for a round of a root. Several calls make one round; before ``start`` and after ``close`` none."""
         if not self._is_active or self._closing.is_set():
             return
-        requeue = self._queue.setdefault(root_key, Requeue(partial(self.enqueue, root_key)))
+        requeue = self._queue.get(root_key)
+        if requeue is None:
+            requeue = self._queue[root_key] = self.new_requeue(partial(self.enqueue, root_key))
         requeue.is_dirty = True
         if requeue.task is None:
             requeue.task = asyncio.get_running_loop().create_task(self._work(root_key, requeue))
@@ -178,7 +224,7 @@ class ReconcileLoop:
         )
         for listener in self.listeners:
             listener.on_planned(planned_round)
-        requeue.schedule_at(plan.wake_at)
+        requeue.schedule_at(plan.wake_at, self.clock())
         requeue.schedule_withheld(immediate=immediate)
         if self.writer is None or not plan.steps:
             requeue.reset_backoff()
@@ -241,7 +287,7 @@ class ReconcileLoop:
 
     def _observe(self, root_key: RootKey, attempts: tuple[Attempt, ...]) -> Observation | None:
         """Return the snapshot of a root at this moment; None where it is gone."""
-        return self.cache.observation(root_key, datetime.now(UTC), attempts)
+        return self.cache.observation(root_key, self.clock(), attempts)
 
     def _checked_plan(self, observation: Observation) -> Plan:
         """Raise BrokenInvariant where the plan breaks a law of planning (OP-025)."""

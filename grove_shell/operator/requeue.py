@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 from grove_core.kernel.steps import Attempt, Outcome, Step, is_part_of_termination
@@ -29,6 +29,7 @@ class Requeue:
         is_immediate: whether the next round is the one that follows a failure at once (OP-023).
         backlog: the failed writes.
         throttle: which steps of a plan are tried now.
+        shortest_rest: seconds after a round in which none begins.
     """
 
     enqueue: Callable[[], None]
@@ -38,11 +39,12 @@ class Requeue:
     is_immediate: bool = False
     backlog: WriteBacklog = field(default_factory=WriteBacklog)
     throttle: WriteThrottle = field(default_factory=WriteThrottle)
+    shortest_rest: float = _SHORTEST_REST
     _timer: asyncio.TimerHandle | None = None
 
     def rest(self, seconds: float = 0.0) -> None:
         """Begin no round for four times as long as the last one was planned, 20 ms at least (OP-020)."""
-        self._hold_off(max(seconds * _REST_SHARE, _SHORTEST_REST))
+        self._hold_off(max(seconds * _REST_SHARE, self.shortest_rest))
 
     def rest_after_failure(self) -> None:
         """Begin no round during the first pause: a server in trouble causes many changes (OP-023)."""
@@ -105,10 +107,10 @@ class Requeue:
         if self.backlog.drop_unwanted(plan, seen):
             self.schedule_in(FIRST_BACKOFF)
 
-    def schedule_at(self, moment: datetime | None) -> None:
+    def schedule_at(self, moment: datetime | None, now: datetime) -> None:
         """Schedule a round for the moment at which time alone may change the plan (PL-008)."""
         if moment is not None:
-            self.schedule_in((moment - datetime.now(UTC)).total_seconds())
+            self.schedule_in((moment - now).total_seconds())
 
     def schedule_withheld(self, *, immediate: bool) -> None:
         """Schedule the retry of what is withheld: an earlier round may have taken the place of that one (OP-021)."""

@@ -1,6 +1,6 @@
 """The failed writes of one PodCliqueSet or topology, and when they are tried again."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto, unique
 from random import uniform
@@ -19,6 +19,10 @@ _LONGEST_BACKOFF: Final = 60.0
 _WITH_STATUS: Final = frozenset({"PodClique", GROUP_KIND})
 
 _Key: TypeAlias = tuple[object, bool]
+
+
+def _random_share() -> float:
+    return uniform(0.8, 1.0)  # noqa: S311 - no secret
 
 
 @unique
@@ -56,11 +60,13 @@ class WriteBacklog:
         unconfirmed: a termination that is deferred because the server could not be read; it stands for all (PL-029).
         retry_at: when withheld and deferred writes may be tried again.
         backoff: seconds of the next pause.
+        jitter: returns the share of a pause after which a write is tried again.
     """
 
     unconfirmed: tuple[Attempt, ...] = ()
     retry_at: float = 0.0
     backoff: float = FIRST_BACKOFF
+    jitter: Callable[[], float] = _random_share
     _entries: dict[_Key, FailedWrite] = field(default_factory=dict)  # the latest failure last
 
     @property
@@ -132,7 +138,7 @@ class WriteBacklog:
             now: the time.
             keep_time: whether ``retry_at`` stays: a failure of another write must not delay it (OP-023).
         """
-        pause = self.backoff * uniform(0.8, 1.0)  # noqa: S311 - no secret
+        pause = self.backoff * self.jitter()
         self.backoff = min(self.backoff * 2, _LONGEST_BACKOFF)
         if not keep_time:
             self.retry_at = now + pause

@@ -1,7 +1,15 @@
 """The queue of future events of a simulation; nothing sleeps."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from heapq import heappop, heappush
+
+
+@dataclass(slots=True, eq=False)
+class Scheduled:
+    """A scheduled callback; None after it was cancelled."""
+
+    callback: Callable[[], object] | None
 
 
 class EventQueue:
@@ -13,25 +21,34 @@ class EventQueue:
 
     def __init__(self) -> None:
         self.now = 0
-        self._heap: list[tuple[int, int, Callable[[], None]]] = []
+        self._heap: list[tuple[int, int, Scheduled]] = []
         self._serial = 0
 
-    def schedule(self, at: int, callback: Callable[[], None]) -> None:
+    def schedule(self, at: int, callback: Callable[[], object]) -> Scheduled:
         """Schedule a callback at a time; at the current time, if that has passed."""
         self._serial += 1
-        heappush(self._heap, (max(at, self.now), self._serial, callback))
+        scheduled = Scheduled(callback)
+        heappush(self._heap, (max(at, self.now), self._serial, scheduled))
+        return scheduled
 
-    def schedule_after(self, span: int, callback: Callable[[], None]) -> None:
+    def schedule_after(self, span: int, callback: Callable[[], object]) -> None:
         """Schedule a callback after a span."""
         self.schedule(self.now + span, callback)
 
     @property
     def next_at(self) -> int | None:
         """The time of the next callback; None for an empty queue."""
+        while self._heap and self._heap[0][2].callback is None:
+            heappop(self._heap)
         return self._heap[0][0] if self._heap else None
 
     def run_next(self) -> None:
         """Advance to the next time, and run all callbacks of that time."""
-        self.now = self._heap[0][0]
-        while self._heap and self._heap[0][0] == self.now:
-            heappop(self._heap)[2]()
+        at = self.next_at
+        if at is None:
+            return
+        self.now = at
+        while self._heap and self._heap[0][0] == at:
+            callback = heappop(self._heap)[2].callback
+            if callback is not None:
+                callback()

@@ -35,7 +35,7 @@ from grove_shell.simulator.expectations import ExpectationChecker, UnmetExpectat
 from grove_shell.simulator.faults.domain_faults import DomainFaults
 from grove_shell.simulator.faults.fault_injection import FaultInjector
 from grove_shell.simulator.operator.informers import DelayedTopologies
-from grove_shell.simulator.operator.observer import OperatorObserver
+from grove_shell.simulator.operator.process import OperatorObserver
 from grove_shell.simulator.operator.simulated_operator import Decide, DecideTopology, Preflight, SimulatedOperator
 from grove_shell.simulator.recording.clique_states import CliqueState, clique_states_of
 from grove_shell.simulator.recording.history import EntryKind, History, NoEffect
@@ -203,6 +203,9 @@ class Simulation:
             violation, rested = found.violation, False
         except BrokenInvariant as broken:
             violation, rested = Violation("PL", self.queue.now, (), f"a law is broken: {broken}"), False
+        finally:
+            for operator in (self.operator, *self.faults.old):
+                operator.stop()
         if violation is None:
             self.expectations.check_before(None)
         return Run(
@@ -234,7 +237,6 @@ class Simulation:
         if any(event.kind in FAULTS for event in self.scenario.spec.events):
             self.queue.schedule(end + FAULTS_STOP_AFTER, self.faults.stop_faults)
             self.queue.schedule(end + FAULTS_STOP_AFTER, self.domain_faults.stop_faults)
-        self.operator.schedule_round(0)
         limit, tick = end + _LONGEST, self.options.tick
         goal = end if self.until is None else self.until
         self._deliver_changes()

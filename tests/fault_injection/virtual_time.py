@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any, Final, Self, TypeVar
 from unittest import mock
 
-from grove_shell.operator import event_recorder, json_log, reconcile_loop, requeue
+from grove_shell.operator import event_recorder, json_log, reconcile_loop
 
 BEGIN: Final = datetime(2026, 11, 20, 8, 0, 0, tzinfo=UTC)
 _UNDER_WAY: Final = 0.0005  # seconds: bytes on the loopback are there at once, or a moment later
-_TOLD_THE_TIME: Final = (reconcile_loop, requeue, event_recorder, json_log)
+_TOLD_THE_TIME: Final = (reconcile_loop, event_recorder, json_log)
 
 Result = TypeVar("Result")
 

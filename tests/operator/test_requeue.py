@@ -2,7 +2,7 @@
 
 import asyncio
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 import pytest
@@ -36,7 +36,7 @@ def test_op021_a_moment_that_came_while_the_plan_was_thought_about() -> None:
     async def scenario() -> list[float]:
         woken: list[float] = []
         turn = Requeue(lambda: woken.append(now()))
-        turn.schedule_at(datetime.now(UTC) - timedelta(milliseconds=50))
+        turn.schedule_at(NOW - timedelta(milliseconds=50), NOW)
         turn.schedule_in(15)
         await asyncio.sleep(1)
         assert woken == [0]

@@ -206,6 +206,6 @@ DOMAIN_MUTANTS: Final[Mapping[str, tuple[Callable[[], Decide], frozenset[str]]]]
     "does not wait": (_always(does_not_wait), frozenset({"CD3"})),
     "waits for ever": (_always(waits_for_ever), frozenset({"CD3"})),
     "forgets the claim": (_always(forgets_the_claim), frozenset({"CD4"})),
-    "takes any domain for its own": (_always(takes_any_domain_for_its_own), frozenset({"CD2", "CD7"})),
+    "takes any domain for its own": (_always(takes_any_domain_for_its_own), frozenset({"CD1", "CD2", "CD7"})),
 }
 """Name -> function that creates the operator, and the codes of the promises that it may break first."""

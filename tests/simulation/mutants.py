@@ -69,12 +69,12 @@ def takes_foreign_gates(snapshot: Snapshot) -> Plan:
     )
 
 
-def forgets_responses() -> Decide:
-    """Names its pods at random, as most operators do, and does not remember which ones it made."""
+def names_pods_at_random() -> Decide:
+    """Names its pods at random, as most operators do."""
     serial = count()
 
     def decide(snapshot: Snapshot) -> Plan:
-        plan = reconcile(replace(snapshot, attempts=()))
+        plan = reconcile(snapshot)
         return replace(plan, steps=tuple(sorted(map(renamed, plan.steps), key=lambda step: step.sort_key)))
 
     def renamed(step: Step) -> Step:
@@ -246,7 +246,6 @@ MUTANTS: Final[Mapping[str, tuple[Callable[[], Decide], frozenset[str]]]] = {
     "opens gates at once": (_always(opens_gates_at_once), frozenset({"RS6"})),
     "creates without gates": (_always(creates_without_gates), frozenset({"RS6"})),
     "takes foreign gates": (_always(takes_foreign_gates), frozenset({"RS6"})),
-    "forgets responses": (forgets_responses, frozenset({"RS1", "RS4", "PL", "O9"})),
     "terminates at once": (_always(terminates_at_once), frozenset({"GT5"})),
     "never wakes": (_always(never_wakes), frozenset({"GT6", "O2"})),
     "deletes a healthy pod": (_always(deletes_a_healthy_pod), frozenset({"B10"})),

@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grove_shell.simulator.operator.process import OperatorProcess
 from grove_shell.simulator.random_events.randomized_scenario import RANDOM_EVENT_KINDS
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.simulation import Simulation
 from tests.simulation.domain_mutants import DOMAIN_MUTANTS
-from tests.simulation.mutants import MUTANTS, terminates_at_once
+from tests.simulation.mutants import MUTANTS, names_pods_at_random, terminates_at_once
 from tests.simulation.random_runs import CHUNK, Tally, chunk, lines_of, main, played, random_run, smallest
 from tests.simulation.sample_sets import random_scenario
 from tests.simulation.shared_domain_mutants import SHARED_DOMAIN_MUTANTS, switched_on
@@ -66,7 +67,11 @@ FOUND_AT = {
     "waits for ever": 12,
     "takes any domain for its own": 13,
     "deletes pods twice": 15,
+    "tidies by labels": 12,
+    "follows always": 15,
     "thinks it was available": 17,
+    "leaves the default": 18,
+    "makes domains while off": 20,
     "never clears the condition": 23,
     "joins alone": 25,
     "all wait": 31,
@@ -110,6 +115,13 @@ def test_sm061_every_known_mistake_is_found(mistake: str) -> None:
     runs = (random_run(seed, without=SLOW) for seed in seeds_for(mistake))
     found = (run.violation.code for scenario in runs if (run := played(scenario, make())).violation is not None)
     assert any(code in codes for code in found)
+
+
+def test_sm061_an_operator_that_forgets_responses_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(OperatorProcess, "_apply_response", lambda *_: None)
+    runs = (played(random_run(seed, without=SLOW), names_pods_at_random()) for seed in range(RUNS))
+    found = (run.violation.code for run in runs if run.violation is not None)
+    assert any(code in {"RS1", "RS4", "PL", "O9"} for code in found)
 
 
 @pytest.mark.parametrize("mistake", DOMAIN_MUTANTS)

@@ -5,7 +5,6 @@ from typing import Final
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, DropFinalizer, Make, Outcome, SetStatus
-from grove_core.plan.plan import Plan
 from grove_core.resources.meta import Resource
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -26,6 +25,7 @@ class OperatorWriteCheck(Check):
 
     def __init__(self, state: ActualState) -> None:
         super().__init__(state)
+        self._planned_on: Snapshot | None = None
         self._targets: dict[Ref, Resource] = {}
         self.writes = 0
         self.changes = 0
@@ -34,13 +34,10 @@ class OperatorWriteCheck(Check):
         """Count changes: each is a reason for some writes."""
         self.changes += len(changes)
 
-    def on_plan(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
-        """Keep the objects that the plan was decided on."""
-        self._targets = snapshot.targets() if plan.steps else {}
-        del actor
-
     def on_write(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
         """Check one write."""
+        if snapshot is not self._planned_on:
+            self._planned_on, self._targets = snapshot, snapshot.targets()
         # The scenario determines how often an old leader reconciles: its failed writes do not count (RS11).
         self.writes += actor is Actor.OPERATOR or attempt.outcome is Outcome.DONE
         step = attempt.step

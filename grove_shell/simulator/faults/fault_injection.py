@@ -67,8 +67,8 @@ class FaultInjector:
         self.operator.informers.frozen.clear()
         self.operator.informers.shuffle = None
         for leader in self.old:
-            leader.stopped = True
-        self.operator.schedule_round(self._now)
+            leader.stop()
+        self.operator.catch_up()
 
     def crash_operator(self, fault: CrashOperator) -> None:
         """Crash the operator (F1)."""
@@ -82,7 +82,7 @@ class FaultInjector:
         self._record(f"the operator's cache of {', '.join(fault.kinds)} is frozen for {span_text(fault.span)}")
         for kind in fault.kinds:
             self.operator.informers.frozen[kind] = self._now + fault.span
-        self.cluster.queue.schedule_after(fault.span, lambda: self.operator.schedule_round(self._now))
+        self.cluster.queue.schedule_after(fault.span, self.operator.catch_up)
 
     def relist(self, fault: Relist) -> None:
         """Relist all kinds (F2, F3)."""
@@ -91,7 +91,8 @@ class FaultInjector:
         for kind in KINDS if fault.back else ():  # the next round sees the past, the one after it the present
             frozen = self.operator.informers.frozen
             frozen[kind] = max(frozen.get(kind, 0), self._now + 1)
-        self.operator.schedule_round(self._now)
+        self.cluster.queue.schedule_after(1, self.operator.catch_up)
+        self.operator.enqueue_all()
 
     def touch(self, fault: Touch) -> None:
         """Let another client write first (F4)."""
@@ -154,8 +155,8 @@ class FaultInjector:
         old.informers.frozen = dict.fromkeys(map(str, KINDS), _NEVER)
         self.old.append(old)
         for at in range(fault.every, fault.span, fault.every):
-            self.cluster.queue.schedule_after(at, old.reconcile_all)
-        self.cluster.queue.schedule_after(fault.span, lambda: setattr(old, "retired", True))
+            self.cluster.queue.schedule_after(at, old.enqueue_all)
+        self.cluster.queue.schedule_after(fault.span, old.stop)
 
     def jump_clock(self, fault: JumpClock) -> None:
         """Move the operator's clock (F9)."""
@@ -163,7 +164,6 @@ class FaultInjector:
         self._record(f"the operator's clock is {span_text(abs(off))} {'ahead' if off >= 0 else 'behind'}")
         self.clocks = (min(off, *self.clocks), max(off, *self.clocks))
         self.operator.clock_offset = off
-        self.operator.schedule_round(self._now)
         self.cluster.queue.schedule_after(fault.span, self._right_clock)
 
     def hold_foreign(self, fault: HoldForeign) -> None:
@@ -237,7 +237,6 @@ class FaultInjector:
 
     def _right_clock(self) -> None:
         self.operator.clock_offset = 0
-        self.operator.schedule_round(self._now)
 
     def _release(self, ref: Ref) -> None:
         item = self.cluster.server.items.get(ref)

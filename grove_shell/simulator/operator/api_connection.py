@@ -3,8 +3,10 @@
 from dataclasses import dataclass, field
 from typing import Final
 
+from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Outcome, Step
 from grove_core.resources.pod import Pod
+from grove_shell.simulator.cluster.changes import Object
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.scenario.field_types import kind_of
 
@@ -94,6 +96,10 @@ class ApiConnection:
                 return Attempt(step, Outcome.UNREACHABLE, "timeout: the connection was reset")
         return attempt
 
+    def find(self, ref: Ref) -> Object | None:
+        """Return the stored object; None without one."""
+        return self.cluster.server.pod(ref) if ref.kind == "Pod" else self.cluster.server.items.get(ref)
+
     def stop_faults(self) -> None:
         """Remove all faults."""
         self.crash_at = None
@@ -104,8 +110,8 @@ class ApiConnection:
 
     def _touch(self, step: Step) -> None:
         """Write the object as another client: only its resourceVersion changes."""
-        item: object = self.cluster.server.pod(step.target) if step.target.kind == "Pod" else None
+        item = self.find(step.target)
         if isinstance(item, Pod):
             self.cluster.put_pod(item)
-        elif step.target in self.cluster.server.items:
-            self.cluster.put(self.cluster.server.items[step.target])
+        elif item is not None:
+            self.cluster.put(item)

@@ -1,28 +1,41 @@
-"""Informers: a copy of the cluster that lags, is frozen by kind, and can be relisted."""
+"""The cache of a simulated operator: it lags, is frozen by kind, can be relisted, and shows own writes at once."""
 
 from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping
+from datetime import datetime
 from random import Random
 
 from grove_core.areas.topology.admit import TopologyView
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt
+from grove_core.resources.api_names import GROVE
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
+from grove_core.resources.labels import set_named_by
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.topology_usage import SET_KIND
 from grove_core.snapshot.snapshot import EVERY_KIND
+from grove_shell.cache.root_keys import RootKey, is_topology_key, key_of_topology
 from grove_shell.in_memory.object_store import ObjectStore
-from grove_shell.simulator.cluster.changes import Change
+from grove_shell.simulator.cluster.changes import Change, Object
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
-from grove_shell.simulator.cluster.topologies import topology_view_in
+from grove_shell.simulator.cluster.topologies import (
+    RoundSnapshot,
+    managed_topologies,
+    topology_snapshot_in,
+    topology_view_in,
+)
 from grove_shell.simulator.scenario.field_types import KINDS, kind_of
 
 
 class Informers:
-    """A cache that is fed from the changes of a cluster, one watch delay later.
+    """A cache that is fed from the changes of a cluster, one watch delay later, and from responses.
 
     Attributes:
         view: the cached objects.
         frozen: kind -> time until which none of its changes arrive.
         shuffle: puts lists in random order; None for the order of arrival.
-        version: grows with every change that arrives.
     """
 
     def __init__(self, cluster: SimulatedCluster, watch: int) -> None:
@@ -30,81 +43,148 @@ class Informers:
         self.watch = watch
         self.frozen: dict[str, int] = {}
         self.shuffle: Random | None = None
-        self.version = 0
         self.view = ObjectStore()
         self.relist(0)
 
+    # what arrives
+
     def relist(self, back: int) -> None:
         """Drop the cache and list the objects as they were ``back`` milliseconds ago."""
-        self.version += 1
-        configuration = self.view.configuration  # a round in progress keeps its configuration
+        configuration = self.view.configuration  # a process keeps the configuration of its start
         self.view = ObjectStore()
         self.view.configuration = configuration
         self.view.complete = EVERY_KIND | {TOPOLOGY_KIND}
         self._queues: defaultdict[str, deque[Change]] = defaultdict(deque)
         self._read = 0
-        self._horizon: dict[str, int] = dict.fromkeys(KINDS, -1)
-        self._take(self.cluster.queue.now - back, thaw=True)
+        self._deleted: set[str] = set()  # uids
+        self._apply_until(self.cluster.queue.now - back, KINDS)
 
-    def catch_up(self) -> None:
-        """Apply the changes that have arrived by now."""
-        self._take(self.cluster.queue.now - self.watch, thaw=False)
-        if self.shuffle is not None:
+    def catch_up(self) -> bool:
+        """Apply the changes that have arrived by now; return whether there were any."""
+        now = self.cluster.queue.now
+        has_changed = self._apply_until(now - self.watch, [kind for kind in KINDS if self.frozen.get(kind, 0) <= now])
+        if has_changed and self.shuffle is not None:
             self._permute(self.shuffle)
+        return has_changed
 
-    def has_caught_up(self, kind: str, at: int) -> bool:
-        """Return whether all writes to a kind at a past time have arrived."""
-        return at < self.cluster.queue.now and at <= self._horizon[kind_of(kind)]
+    def read(self, kinds: Iterable[str]) -> None:
+        """Read all objects of some kinds, as they were at the end of the last time step."""
+        self._apply_until(self.cluster.queue.now, kinds)
 
-    @property
-    def next_arrival(self) -> int | None:
-        """When the next change arrives; None if all have arrived."""
-        moments = [
-            max(queue[0].at + self.watch, self.frozen.get(kind, 0)) for kind, queue in self._queues.items() if queue
-        ]
-        if self._read < len(self.cluster.changes):
-            moments.append(self.cluster.changes[self._read].at + self.watch)
-        return min(moments, default=None)
+    def read_unknown_pods(self) -> None:
+        """Read the pods that are not cached."""
+        for uid, pods in self.cluster.server.pods.items():
+            known = {pod.uid for pod in self.view.pods.get(uid, ())}
+            for pod in pods:
+                if pod.uid not in known:
+                    self.put(pod)
 
-    def _take(self, horizon: int, *, thaw: bool) -> None:
-        changes, now = self.cluster.changes, self.cluster.queue.now
+    def put(self, item: Object) -> bool:
+        """Apply a state of an object; return False, and change nothing, for one that is not newer than the cached."""
+        before = self._cached(item)
+        if item.uid in self._deleted:
+            return False
+        if before is not None and before.uid == item.uid and _writes(before) >= _writes(item):
+            return False
+        if before is not None and before.uid != item.uid:
+            self._deleted.add(before.uid)
+        if isinstance(item, Pod):
+            self._replace_pod(item, item)
+        else:
+            self.view.items[item.ref] = item
+        if isinstance(item, PodClique):
+            self.view.pods.setdefault(item.uid, [])
+        return True
+
+    def drop(self, ref: Ref, uid: str) -> bool:
+        """Apply a deletion; later states of the object have no effect. Return whether it was cached."""
+        self._deleted.add(uid)
+        before = self.find(ref)
+        return before is not None and before.uid == uid and self._remove(before)
+
+    def _apply_until(self, horizon: int, kinds: Iterable[str]) -> bool:
+        changes = self.cluster.changes
         for change in changes[self._read :]:
             self._queues[kind_of(change.kind)].append(change)
         self._read = len(changes)
-        for kind in KINDS:
-            if not thaw and self.frozen.get(kind, 0) > now:
-                continue
-            self._horizon[kind] = max(self._horizon[kind], horizon)
+        has_changed = False
+        for kind in kinds:
             queue = self._queues[kind]
             while queue and queue[0].at <= horizon:
-                self._apply(queue.popleft())
+                has_changed |= self._apply(queue.popleft())
+        return has_changed
 
-    def _apply(self, change: Change) -> None:
-        self.version += 1
+    def _apply(self, change: Change) -> bool:
         item = change.object
+        if change.after is not None:
+            return self.put(item)
+        self._deleted.add(item.uid)
+        before = self._cached(item)
+        return before is not None and before.uid == item.uid and self._remove(before)
+
+    def _cached(self, item: Object) -> Object | None:
+        """Return what is cached under the address of an object."""
+        if not isinstance(item, Pod):
+            return self.view.items.get(item.ref)
+        return next((pod for pod in self.view.pods.get(item.owner_uid, ()) if pod.name == item.name), None)
+
+    def _remove(self, item: Object) -> bool:
         if isinstance(item, Pod):
-            pods = [pod for pod in self.view.pods.get(item.owner_uid, ()) if pod.uid != item.uid]
-            if change.after is not None:
-                place = next(
-                    (n for n, pod in enumerate(self.view.pods.get(item.owner_uid, ())) if pod.uid == item.uid),
-                    len(pods),
-                )
-                pods.insert(place, item)
-            self.view.pods[item.owner_uid] = pods
-        elif change.after is None:
-            self.view.items.pop(item.ref, None)
+            self._replace_pod(item, None)
         else:
-            self.view.items[item.ref] = item
-            if isinstance(item, PodClique):
-                self.view.pods.setdefault(item.uid, [])
+            del self.view.items[item.ref]
+        return True
+
+    def _replace_pod(self, pod: Pod, after: Pod | None) -> None:
+        pods = self.view.pods.get(pod.owner_uid, [])
+        place = next((n for n, other in enumerate(pods) if other.name == pod.name), len(pods))
+        self.view.pods[pod.owner_uid] = [*pods[:place], *([after] if after is not None else []), *pods[place + 1 :]]
 
     def _permute(self, order: Random) -> None:
-        self.version += 1
         items = list(self.view.items.items())
         order.shuffle(items)
         self.view.items = dict(items)
         for uid, pods in self.view.pods.items():
             self.view.pods[uid] = order.sample(pods, len(pods))
+
+    # what a reconcile loop reads
+
+    def root_keys(self) -> list[RootKey]:
+        """Return the keys of all topologies and sets, deleted ones with leftovers included."""
+        topologies = [key_of_topology(ref.name) for ref in managed_topologies(self.view)]
+        sets = [(ref.namespace, ref.name) for ref in self.view.roots()]
+        return list(dict.fromkeys((*topologies, *sets, *map(_set_of, self.view.leftovers()))))
+
+    def holds(self, root_key: RootKey) -> bool:
+        """Return whether a root is cached."""
+        return root_key in self.root_keys()
+
+    def is_gone(self, root_key: RootKey) -> bool:
+        """Return whether a set does not exist."""
+        return not is_topology_key(root_key) and _set_ref(root_key) not in self.view.items
+
+    def leftovers(self, root_key: RootKey) -> list[ScalingGroup | PodClique]:
+        """Return the parts of a deleted set that are being deleted."""
+        return [part for part in self.view.leftovers() if _set_of(part) == root_key]
+
+    def pods_of(self, _root_key: RootKey, clique: str) -> Mapping[str, str]:
+        """Return name -> uid of the pods of a PodClique."""
+        return {pod.name: pod.uid for pod in self.view.pods.get(clique, ())}
+
+    def find(self, ref: Ref) -> Object | None:
+        """Return an object by its address; None without one."""
+        if ref.kind != "Pod":
+            return self.view.items.get(ref)
+        pods = (pod for pods in self.view.pods.values() for pod in pods)
+        return next((pod for pod in pods if pod.name == ref.name and pod.namespace == ref.namespace), None)
+
+    def observation(self, root_key: RootKey, now: datetime, attempts: tuple[Attempt, ...] = ()) -> RoundSnapshot | None:
+        """Return the snapshot of a set or a topology; None if it does not exist."""
+        if not is_topology_key(root_key):
+            return self.view.observe(_set_ref(root_key), now, attempts)
+        if all(ref.name != root_key[1] for ref in managed_topologies(self.view)):
+            return None
+        return topology_snapshot_in(self.view, root_key[1], now, attempts)
 
 
 class DelayedTopologies:
@@ -117,3 +197,18 @@ class DelayedTopologies:
         """Return what has arrived by now."""
         self.informers.catch_up()
         return topology_view_in(self.informers.view)
+
+
+def _writes(item: Object) -> int:
+    """Return how often an object was written in the run; the API server in memory counts it in the version."""
+    _, plus, writes = item.resource_version.rpartition("+")
+    return int(writes) if plus else 0
+
+
+def _set_ref(root_key: RootKey) -> Ref:
+    return Ref(GROVE, SET_KIND, *root_key)
+
+
+def _set_of(part: ScalingGroup | PodClique) -> RootKey:
+    name = part.owner_name if isinstance(part, ScalingGroup) else set_named_by(part.labels)
+    return (part.ref.namespace, name)
