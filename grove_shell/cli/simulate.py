@@ -10,7 +10,7 @@ _HELP: Final = """\
 Simulate a cluster: what the operator does under the events and faults of a scenario, in virtual time.
 
 The scenario lists PodCliqueSets, nodes, events and expectations.  The decisions are those of the real operator;
-its process, the scheduler, the kubelets, nodes and users are simulated.  A day takes seconds.
+as is its reconcile loop; caches, scheduler, kubelets, nodes and users are simulated.  A day takes seconds.
 
 \b
 Examples:
