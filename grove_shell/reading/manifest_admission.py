@@ -16,7 +16,7 @@ from grove_shell.reading.sources import label_of
 
 if TYPE_CHECKING:
     from grove_core.areas.topology.admit import TopologyView
-    from grove_core.areas.workload.admission.kubectl_apply import AppliedManifest
+    from grove_core.areas.workload.admission.defaults import AppliedManifest
     from grove_core.areas.workload.admission.name_collisions import UsedNames
 
 _PLACED: Final = frozenset({"PodCliqueSet", TEMPLATE_KIND})
@@ -91,8 +91,11 @@ def admit_manifest(
         note: called with item, field path, expectation and value of each fault.
     """
     from grove_core.admit import admit  # noqa: PLC0415 - see above
-    from grove_core.areas.workload.admission.defaults import with_defaults  # noqa: PLC0415 - see above
-    from grove_core.areas.workload.admission.kubectl_apply import AppliedManifest, apply_manifest  # noqa: PLC0415 - see above
+    from grove_core.areas.workload.admission.defaults import (  # noqa: PLC0415 - see above
+        AppliedManifest,
+        apply_manifest,
+        with_defaults,
+    )
     from grove_core.kernel.admission import Deny  # noqa: PLC0415 - see above
     from grove_shell.manifests.schema_validation import with_schema_objections  # noqa: PLC0415 - see above
 

@@ -13,5 +13,5 @@ fields), ``teardown`` (deletes a set in order), ``admit`` (the entry point for a
   ``scheduling_gates``.
 - ``rolling_update``: ``judge`` (the update of a set), ``clique`` and ``scaling_group`` (one round of one part).
 - ``admission``: ``names``, ``name_collisions`` (with other sets), ``template``, ``resource_sharing``, ``changes``
-  (updates of a set), ``defaults``, ``kubectl_apply`` (what an applied manifest becomes).
+  (updates of a set), ``defaults`` (and what an applied manifest becomes).
 """

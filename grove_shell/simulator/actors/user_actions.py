@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from grove_core.areas.workload.admission.kubectl_apply import apply_manifest
+from grove_core.areas.workload.admission.defaults import apply_manifest
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND, TOPOLOGY_KINDS
