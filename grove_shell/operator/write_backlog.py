@@ -37,9 +37,9 @@ class RetryTime(Enum):
     """No round tries it before ``retry_at`` (OP-023, PL-012)."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class FailedWrite:
-    """The last attempt of one write.
+    """The last attempt of one write. Mutable.
 
     Attributes:
         attempt: that failed.
@@ -104,31 +104,21 @@ class WriteBacklog:
         """
         found = tuple(attempts)
         tried = {attempt.step.write_key for attempt in found}
-        reported = {_key_of(attempt.step) for attempt in failed_writes_after(self._reported(), found)}
-        failed = {_key_of(attempt.step): attempt for attempt in found if attempt.outcome is not Outcome.DONE}
-        entries = {
-            key: replace(
-                entry,
-                withheld=RetryTime.NO if entry.attempt.step.write_key in tried else _without_one_round(entry.withheld),
-                is_reported=key in reported,
-            )
-            for key, entry in self._entries.items()
-            if key not in failed
-        }
-        entries |= {key: FailedWrite(one, _withheld_after(one), key in reported) for key, one in failed.items()}
-        self._keep(entries)
+        reported = failed_writes_after(self._reported(), found)
+        for entry in self._entries.values():
+            if entry.withheld is RetryTime.ONE_ROUND or entry.attempt.step.write_key in tried:
+                entry.withheld = RetryTime.NO
+        for attempt in found:
+            if attempt.outcome is not Outcome.DONE:
+                self._entries.pop(key := _key_of(attempt.step), None)
+                self._entries[key] = FailedWrite(attempt, _withheld_after(attempt))
+        self._report_only(reported)
         return any(entry.withheld is RetryTime.ONE_ROUND for entry in self._entries.values())
 
     def drop_unwanted(self, plan: Plan, seen: Snapshot) -> bool:
         """Report no failed write that the plan does not want any more; return whether there was one (OP-103)."""
         before = self._reported()
-        wanted = {_key_of(attempt.step) for attempt in still_wanted(before, plan, seen)}
-        self._keep(
-            {
-                key: replace(entry, is_reported=entry.is_reported and key in wanted)
-                for key, entry in self._entries.items()
-            }
-        )
+        self._report_only(still_wanted(before, plan, seen))
         return len(self._reported()) < len(before)
 
     def back_off(self, now: float, *, keep_time: bool) -> float:
@@ -162,33 +152,25 @@ class WriteBacklog:
         return tuple(replace(one, outcome=Outcome.CONFLICT) if one.outcome is Outcome.REFUSED else one for one in found)
 
     def _expire(self) -> None:
-        former = with_earlier_refusals(self._reported(), self._withheld(RetryTime.UNTIL_RETRY))
-        reported = {_key_of(attempt.step) for attempt in former}
+        reported = with_earlier_refusals(self._reported(), self._withheld(RetryTime.UNTIL_RETRY))
         self.unconfirmed = ()
-        self._keep(
-            {
-                key: replace(
-                    entry,
-                    withheld=RetryTime.NO if entry.withheld is RetryTime.UNTIL_RETRY else entry.withheld,
-                    is_reported=key in reported,
-                )
-                for key, entry in self._entries.items()
-            }
-        )
+        for entry in self._entries.values():
+            if entry.withheld is RetryTime.UNTIL_RETRY:
+                entry.withheld = RetryTime.NO
+        self._report_only(reported)
 
-    def _keep(self, entries: dict[_Key, FailedWrite]) -> None:
-        self._entries = {
-            key: entry for key, entry in entries.items() if entry.is_reported or entry.withheld is not RetryTime.NO
-        }
+    def _report_only(self, attempts: Iterable[Attempt]) -> None:
+        """Report these from now on, and forget what is neither reported nor withheld."""
+        keys = {_key_of(attempt.step) for attempt in attempts}
+        for key, entry in self._entries.items():
+            entry.is_reported = key in keys
+        kept = ((key, one) for key, one in self._entries.items() if one.is_reported or one.withheld is not RetryTime.NO)
+        self._entries = dict(kept)
 
 
 def _key_of(step: Step) -> _Key:
     """Return what identifies a write; a status that ends a breach is another write than one that begins it."""
     return step.write_key, reports_recovery(step)
-
-
-def _without_one_round(withheld: RetryTime) -> RetryTime:
-    return RetryTime.NO if withheld is RetryTime.ONE_ROUND else withheld
 
 
 def _withheld_after(failed: Attempt) -> RetryTime:
