@@ -1,17 +1,16 @@
 """The input of a command: files or a live cluster, earlier attempts, the configuration, the clock, selected sets."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
 
-from grove_core.kernel.errors import MalformedObject, Problem
+from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.steps import Attempt
-from grove_core.resources.configuration import Configuration
 from grove_core.resources.names import most_similar
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.cluster import Cluster
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.actions.configuration import read_configuration
 from grove_shell.page import print_error
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.items import fault_in
@@ -82,22 +81,6 @@ def missing_sets(cluster: Cluster, names: Collection[str], namespace: str | None
 
 def _full(root: PodCliqueSet) -> str:
     return f"{root.ref.namespace}/{root.ref.name}"
-
-
-class ConfigurationFile(NamedTuple):
-    """The content of an operator's configuration file.
-
-    Attributes:
-        configuration: the part that decisions depend on.
-        rules: the rule set that the file names; None where it names none.
-        raw: the file as it is written.
-        problems: everything that is wrong with the file.
-    """
-
-    configuration: Configuration
-    rules: str | None
-    raw: Mapping[str, Any]
-    problems: tuple[Fault, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,22 +158,6 @@ def read_input_or_report(source: InputSource) -> CommandInput | None:
     if inputs.problems:
         print_error(problems_page(inputs.problems, REST_UNKNOWN if inputs.usable else closing_line(inputs.problems)))
     return inputs if inputs.usable else None
-
-
-def read_configuration(path: str | None) -> ConfigurationFile:
-    """Read an operator's configuration file; without a file the defaults (CL-055)."""
-    if path is None:
-        return ConfigurationFile(Configuration(), None, {}, ())
-    from grove_shell.actions.configuration import configuration  # noqa: PLC0415 - few commands come with one (P11)
-    from grove_shell.settings.operator import OperatorSettings, settings_of  # noqa: PLC0415 - brings pydantic
-
-    def read(raw: Mapping[str, Any]) -> tuple[tuple[OperatorSettings, Mapping[str, Any]], tuple[Problem, ...]]:
-        settings, problems = settings_of(raw)
-        return (settings, raw), problems
-
-    (settings, raw), problems = configuration(path, read)
-    named = settings.rules if "rules" in settings.model_fields_set else None
-    return ConfigurationFile(settings.configuration, named, raw, problems)
 
 
 def _preflight_problems(source: InputSource, loaded: LoadedInput) -> Iterator[Fault]:

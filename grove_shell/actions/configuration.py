@@ -1,9 +1,10 @@
 """Reads configuration files, with the reader and the fault reports of manifests."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from grove_core.kernel.errors import Problem
+from grove_core.resources.configuration import Configuration
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.items import fault_in
 from grove_shell.reading.sources import items_of, standard_input
@@ -25,3 +26,34 @@ def configuration(path: str | None, read: Reader[T]) -> tuple[T, tuple[Fault, ..
     if path is not None and len(found) != 1 and not faults:
         faults.append(Fault(file=path, expected="one configuration", got=str(len(found) or "none")))
     return found[0][1] if found else read({})[0], tuple(faults)
+
+
+class ConfigurationFile(NamedTuple):
+    """The content of an operator's configuration file.
+
+    Attributes:
+        configuration: the part that decisions depend on.
+        rules: the rule set that the file names; None where it names none.
+        raw: the file as it is written.
+        problems: everything that is wrong with the file.
+    """
+
+    configuration: Configuration
+    rules: str | None
+    raw: Mapping[str, Any]
+    problems: tuple[Fault, ...]
+
+
+def read_configuration(path: str | None) -> ConfigurationFile:
+    """Read an operator's configuration file; without a file the defaults (CL-055)."""
+    if path is None:
+        return ConfigurationFile(Configuration(), None, {}, ())
+    from grove_shell.settings.operator import OperatorSettings, settings_of  # noqa: PLC0415 - brings pydantic
+
+    def read(raw: Mapping[str, Any]) -> tuple[tuple[OperatorSettings, Mapping[str, Any]], tuple[Problem, ...]]:
+        settings, problems = settings_of(raw)
+        return (settings, raw), problems
+
+    (settings, raw), problems = configuration(path, read)
+    named = settings.rules if "rules" in settings.model_fields_set else None
+    return ConfigurationFile(settings.configuration, named, raw, problems)

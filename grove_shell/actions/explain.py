@@ -95,7 +95,6 @@ def _hint(name: str, known: Sequence[str]) -> str:
 
 
 def _names(snapshot: Snapshot, kind: str) -> Iterable[str]:
-    """Return the names of all objects of a kind that a set has."""
     if kind == "Pod":
         return (pod.name for _, pod in snapshot.pods())
     every = (snapshot.root, *snapshot.groups, *snapshot.cliques, *snapshot.gangs, *snapshot.domains)

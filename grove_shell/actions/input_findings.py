@@ -29,7 +29,6 @@ def nothing_judged_message(loaded: LoadedInput, forecasts: Sequence[Forecast]) -
 
 
 def _does_something(forecast: Forecast) -> bool:
-    """Whether a forecast has a step or a withheld one."""
     return any(round_.steps or round_.withheld for round_ in forecast.rounds)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from grove_shell.actions.command_input import read_configuration
+from grove_shell.actions.configuration import read_configuration
 from grove_shell.exits import DONE, ERROR
 from grove_shell.manifests.compute_domain_definitions import domain_definitions
 from grove_shell.manifests.definitions import definitions

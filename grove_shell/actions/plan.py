@@ -88,7 +88,6 @@ def plan(source: InputSource, options: PlanOptions) -> int:
 
 
 def _print(document: PlanDocument, context: PlanContext, options: PlanOptions) -> None:
-    """Print the page or the document of a plan, and write the file of ``--out``."""
     if options.out is not None:
         saved = json_document(document_as_json(document, decisions=options.decisions))
         Path(options.out).write_text(saved, encoding="utf-8")

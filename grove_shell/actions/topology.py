@@ -24,9 +24,9 @@ from grove_shell.actions.command_input import (
     InputSource,
     input_time,
     missing_sets,
-    read_configuration,
     selected_sets,
 )
+from grove_shell.actions.configuration import read_configuration
 from grove_shell.exits import DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.page import print_error, print_warnings
 from grove_shell.reading.faults import Fault
@@ -52,7 +52,7 @@ def check_topologies(
     if found is None:
         return ERROR
     lacking = [
-        what for what, there in (("PodCliqueSet", found.cluster.sets), ("Node", found.grounds.nodes)) if not there
+        what for what, there in (("PodCliqueSet", found.cluster.sets), ("Node", found.capacity.nodes)) if not there
     ]
     if lacking:
         print_error(f"nothing to check: no {' and no '.join(lacking)} in the input")
@@ -61,10 +61,12 @@ def check_topologies(
         print_error(f"not in the input: {unknown}")
         return USAGE
     snapshots = (found.cluster.snapshot_of(root, found.now) for root in selected_sets(found.cluster, sets))
-    checks = [check_gang_fit(snapshot, found.grounds.nodes.values(), found.grounds.tenants) for snapshot in snapshots]
+    checks = [
+        check_gang_fit(snapshot, found.capacity.nodes.values(), found.capacity.pods_on_nodes) for snapshot in snapshots
+    ]
     RENDERERS[output].show(
-        page=lambda: topology_check_page(checks, found.grounds, verbose=verbose),
-        document=lambda: topology_check_as_json(checks, found.grounds),
+        page=lambda: topology_check_page(checks, found.capacity, verbose=verbose),
+        document=lambda: topology_check_as_json(checks, found.capacity),
     )
     return DONE if all(check.is_success for check in checks) else FAIL_ON
 
@@ -75,13 +77,13 @@ class TopologyInput:
 
     Attributes:
         cluster: the objects; topology-aware scheduling is on unless ``--config`` switches it off.
-        grounds: the nodes and the pods on them.
+        capacity: the nodes and the pods on them.
         problems: everything that is wrong with the input; it is printed already.
         now: the time to decide at.
     """
 
     cluster: Cluster
-    grounds: NodeCollector
+    capacity: NodeCollector
     problems: tuple[Fault, ...]
     now: datetime
 
@@ -108,17 +110,17 @@ def read_topology_input(source: InputSource, unused: str | None = None) -> Topol
             print_error(fault)
             return None
     with progress_counter("reading", "objects") as count:
-        grounds = NodeCollector(count)
+        capacity = NodeCollector(count)
         loaded = load(
             source.filenames,
             standard_input(),
-            grounds.take,
+            capacity.take,
             collected,
             configuration,
             by_topologies=False,
             raising=False,
         )
-    problems = (*configured.problems, *sorted((*loaded.faults, *grounds.faults), key=lambda fault: fault.sort_key))
+    problems = (*configured.problems, *sorted((*loaded.faults, *capacity.faults), key=lambda fault: fault.sort_key))
     usable = not problems or source.keep_going
     if problems:
         print_error(problems_page(problems, REST_UNKNOWN if usable else unused or closing_line(problems)))
@@ -126,7 +128,7 @@ def read_topology_input(source: InputSource, unused: str | None = None) -> Topol
     if not usable:
         return None
     cluster = loaded.cluster if source.config is not None else _as_configured(loaded)
-    return TopologyInput(cluster=cluster, grounds=grounds, problems=problems, now=input_time(source, loaded))
+    return TopologyInput(cluster=cluster, capacity=capacity, problems=problems, now=input_time(source, loaded))
 
 
 def list_topologies(source: InputSource, output: str) -> int:
@@ -134,13 +136,13 @@ def list_topologies(source: InputSource, output: str) -> int:
     found = read_topology_input(source)
     if found is None:
         return ERROR
-    survey, without = usage_report_of(found.cluster, found.now), count_without_topology(found.cluster)
+    usages, without = usage_report_of(found.cluster, found.now), count_without_topology(found.cluster)
     unknown = kinds_that_may_hide_users(found.cluster)
     sets = found.cluster.sets
     is_unapplied = bool(sets) and not any(root.uid for root in sets) and not found.cluster.gaps
     RENDERERS[output].show(
-        page=lambda: topology_list_page(survey, without, unknown, is_unapplied=is_unapplied),
-        document=lambda: topology_list_as_json(survey, without, unknown),
+        page=lambda: topology_list_page(usages, without, unknown, is_unapplied=is_unapplied),
+        document=lambda: topology_list_as_json(usages, without, unknown),
     )
     return ERROR if found.problems else DONE
 
@@ -154,8 +156,8 @@ def impact_of_topology(source: InputSource, name: str, changed: str | None, outp
     found = read_topology_input(source)
     if found is None:
         return ERROR
-    survey = usage_report_of(found.cluster, found.now)
-    one = next((one for one in survey if one.name == name), None)
+    usages = usage_report_of(found.cluster, found.now)
+    one = next((one for one in usages if one.name == name), None)
     if one is None or (changed is None and name not in found.cluster.topologies):
         known = found.cluster.topologies
         meant = did_you_mean(name, known)
@@ -186,7 +188,6 @@ def impact_of_topology(source: InputSource, name: str, changed: str | None, outp
 
 
 def _as_configured(loaded: LoadedInput) -> Cluster:
-    """Return the cluster with the stored default topology as the configured one."""
     found = loaded.cluster.topologies.get(DEFAULT_TOPOLOGY)
     configured = TopologyAware(enabled=True, levels=found.levels if found is not None else ())
     return replace(loaded.cluster, configuration=Configuration(topology=configured))

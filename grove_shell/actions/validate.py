@@ -22,7 +22,7 @@ from grove_core.resources.podclique import PodClique, podclique_of
 from grove_core.resources.template import read_spec
 from grove_core.resources.topology_usage import SET_KIND
 from grove_core.rule_sets.rule_set import RuleSet
-from grove_shell.actions.command_input import read_configuration
+from grove_shell.actions.configuration import read_configuration
 from grove_shell.actions.rule_set_choice import choose_rule_set, cluster_to_recognise
 from grove_shell.exits import DONE, ERROR
 from grove_shell.manifests.misspelled_kinds import misspelling_in

@@ -112,7 +112,6 @@ def _discard_stdout() -> None:
 
 
 def _print_usage_error(fault: click.ClickException) -> None:
-    """Print a fault on standard error; nothing where the process was started with it closed."""
     if sys.stderr is not None:
         fault.show()
 

@@ -50,7 +50,7 @@ def _cluster(meaning: str) -> Callable[[F], F]:
 @command.command("list")
 @_cluster("Topologies, PodCliqueSets and PodCliques as kubectl prints them; may be repeated.")
 @output_option
-def listing(output: str, **options: Any) -> int:
+def list_all(output: str, **options: Any) -> int:
     """List topologies with their levels and users, and what cannot be deleted or changed because of them.
 
     Sets that name no topology use grove-topology; they are marked (default).  Bound pods are counted from the statuses

@@ -21,7 +21,7 @@ class NodeCollector:
 
     Attributes:
         nodes: by name.
-        tenants: the pods that are on some node.
+        pods_on_nodes: the pods that are on some node.
         with_pods: whether there is any pod: pods are listed completely or not at all.
         faults: problems of nodes and of levels of topologies.
     """
@@ -29,7 +29,7 @@ class NodeCollector:
     def __init__(self, count: Callable[[Item], None] | None = None) -> None:
         """Begin empty; ``count`` is called for every item too."""
         self.nodes: dict[str, Node] = {}
-        self.tenants: list[PodOnNode] = []
+        self.pods_on_nodes: list[PodOnNode] = []
         self.with_pods = False
         self.faults: list[Fault] = []
         self._count = count
@@ -49,11 +49,11 @@ class NodeCollector:
 
     def _take_pod(self, item: Item) -> None:
         try:
-            tenant = pod_on_node_of(item.value)
+            pod = pod_on_node_of(item.value)
         except MalformedObject as fault:
             self.faults += [_fault(item, one.path, one.expected, one.got) for one in fault.problems]
             return
-        self.tenants += [] if tenant is None else [tenant]
+        self.pods_on_nodes += [] if pod is None else [pod]
 
     def _take_node(self, item: Item) -> None:
         try:

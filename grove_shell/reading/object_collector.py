@@ -130,10 +130,8 @@ class ObjectCollector:
 
     def _take_template(self, item: Item) -> None:
         """Take a claim template; one without a valid spec may be a foreign object, so it is no fault (WL-021)."""
-        key, spec = (
-            (meta_text(item.value, "namespace") or "default", meta_text(item.value, "name")),
-            item.value.get("spec"),
-        )
+        key = (meta_text(item.value, "namespace") or "default", meta_text(item.value, "name"))
+        spec = item.value.get("spec")
         if isinstance(spec, Mapping):
             self.found.put(item, TEMPLATE_KIND, self.found.templates, key, FrozenMap.over(spec))
         elif spec is not None:
@@ -154,10 +152,8 @@ class ObjectCollector:
     def _take_other(self, item: Item, kind: str) -> None:
         """Take an object of a kind that Grove creates too; most of them are foreign (IN-053)."""
         if kind == CLAIM_KIND:
-            known = [
-                one for one in CLAIM_VERSIONS if one in {str(item.value.get("apiVersion")), self.found.claim_version}
-            ]
-            self.found.claim_version = known[0] if known else ""
+            versions = {str(item.value.get("apiVersion")), self.found.claim_version}
+            self.found.claim_version = next((one for one in CLAIM_VERSIONS if one in versions), "")
         try:
             owned = owned_object_of(item.value, self.interned)
         except MalformedObject:

@@ -169,7 +169,6 @@ def _server_error_fault(error: str) -> Fault:
 
 
 def _loaded(collector: ObjectCollector) -> LoadedInput:
-    """Check owners, infer missing kinds, and build the result."""
     found = collector.found
     found.drop_conflicting()
     stored = tuple(found.sets.values())

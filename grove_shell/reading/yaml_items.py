@@ -111,7 +111,6 @@ class _Reader:
             yield from self._finished(root, -1, start)
 
     def _elements(self, start: SequenceStartEvent) -> Iterator[Item]:
-        """Yield the elements of a sequence, one by one."""
         nodes, index = self._nodes, 0
         nodes.begin(start)
         while type(event := nodes.get()) is not SequenceEndEvent:

@@ -21,8 +21,7 @@ from grove_core.resources.fields import shown
 from grove_shell.reading.items import MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, JsonValue
 from grove_shell.reading.scalars import MERGE, InvalidScalar, ScalarCache, key_of, tagged_value
 from grove_shell.reading.utf8_stream import Utf8Stream
-from grove_shell.reading.yaml_anchors import BOMB, INCOMPLETE, Anchors
-from grove_shell.reading.yaml_events import events_of, index_of, place_of, skip
+from grove_shell.reading.yaml_events import BOMB, INCOMPLETE, Anchors, events_of, index_of, place_of, skip
 
 _Frame: TypeAlias = tuple[Any, bool, str, bool, str | None]
 """An outer collection: itself, whether it is a mapping, its current key, whether that key still needs its value, and

@@ -209,7 +209,6 @@ def _text_of(number: int, line: bytes) -> tuple[str, Flaw | None]:
 
 
 def _trouble(fault: Exception) -> str:
-    """Return an exception as the value in a flaw."""
     if isinstance(fault, KeyError):
         return f"a line of which {fault.args[0]!r} is missing or not known"
     return "a line of another shape" if isinstance(fault, AttributeError | RecursionError) else str(fault)

@@ -73,7 +73,6 @@ def read_strictly(model: type[S], raw: Mapping[str, Any], otherwise: Callable[[]
 
 
 def _problems_of(fault: ValidationError, model: type[BaseModel]) -> Iterator[Problem]:
-    """Yield each problem with its path."""
     for error in fault.errors():
         path, got = ".".join(map(str, error["loc"])), shown(error["input"])
         expected = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
@@ -87,7 +86,6 @@ def _problems_of(fault: ValidationError, model: type[BaseModel]) -> Iterator[Pro
 
 
 def _field_names(model: type[BaseModel], path: Iterable[str]) -> list[str]:
-    """Return the names of the fields of a part of a configuration, as they are written in a file."""
     for step in path:
         kinds = [field.annotation for name, field in model.model_fields.items() if step in {name, field.alias}]
         parts = [kind for kind in (*kinds, *map(_first_argument, kinds)) if isinstance(kind, type)]

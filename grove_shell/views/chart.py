@@ -141,7 +141,6 @@ def _draw_lane(axes: Axes, lane: Lane, place: float, end: int) -> None:
 
 
 def _draw_marks(axes: Axes, run: Run, places: dict[tuple[str, str], float]) -> None:
-    """Draw terminations, and crashed and failed pods, on their lanes."""
     for entry in run.history.entries:
         subject = entry.subject
         if subject is None:
@@ -195,7 +194,6 @@ def _draw_events(axes: Axes, events: Iterable[tuple[int, str, str]], end: int, g
 
 
 def _draw_gangs(axes: Axes, lanes: list[Lane], places: list[float]) -> None:
-    """Draw a bracket at the left of the lanes of each gang."""
     gangs: dict[tuple[str, str], list[float]] = {}
     for lane, place in zip(lanes, places, strict=True):
         gangs.setdefault((lane.namespace, lane.gang), []).append(place)

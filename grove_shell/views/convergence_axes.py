@@ -89,7 +89,6 @@ def log_times(axes: Axes, label: str) -> None:
 
 
 def _few_ticks(axis: Axis) -> None:
-    """Put ticks at 1, 2 and 5 of each decade, with short labels."""
     axis.set_major_locator(LogLocator(10, subs=(1.0, 2.0, 5.0), numticks=12))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FuncFormatter(lambda value, _: short_number(value)))

@@ -91,7 +91,6 @@ def _times(title: str, runs: Sequence[Run]) -> Figure:
 
 
 def _marks(axes: Axes, runs: Sequence[Run], place: Callable[[Run], float]) -> None:
-    """Draw a mark for each run; at the time limit for a run without a time."""
     for run in runs:
         colour, limit = COLOURS[run.point.protocol], run.point.run_limit_s
         if run.outcome is Outcome.CONVERGED:
@@ -174,7 +173,6 @@ def _bytes(runs: Sequence[Run]) -> Figure:
 
 
 def _processor(runs: Sequence[Run]) -> Figure:
-    """Processor seconds of server and store by number of nodes."""
     figure, axes = figure_for("Processor time of API server and store", runs)
     for run in runs:
         spent = run.cpu_server_s + run.cpu_store_s

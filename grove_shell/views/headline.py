@@ -87,14 +87,12 @@ def _on_terminations(document: PlanDocument, stories: Sequence[Explanation]) -> 
 
 
 def _waiting_text(count: int, first: str) -> str:
-    """Return how many replicas will be terminated, and when the first one."""
     if count == 1:
         return f"1 replica will be terminated at {first} unless it recovers"
     return f"{count:,} replicas will be terminated unless they recover, the first at {first}"
 
 
 def _on_the_rest(document: PlanDocument, stories: Sequence[Explanation]) -> list[Span]:
-    """Return the counts of objects to create, update and delete, and of withheld steps and gated cliques."""
     counts = Counter(entry.tone for story in stories for entry in story.entries)
     rounds = [round_ for forecast in document.forecasts for round_ in rounds_before_repeats(forecast)]
     now = [step for round_ in rounds if round_.at == document.as_of for step in round_.steps]
@@ -112,7 +110,6 @@ def _on_the_rest(document: PlanDocument, stories: Sequence[Explanation]) -> list
 
 
 def _done(steps: Sequence[Step]) -> Iterator[str]:
-    """Yield how many objects some steps create, update and delete."""
     for word, count in (
         ("create", created_kinds(steps).total()),
         ("update", len(applied_changes(steps))),

@@ -50,12 +50,10 @@ def _is_shown(entry: HistoryEntry) -> bool:
 
 
 def _clique_of(entry: HistoryEntry) -> tuple[str, str]:
-    """Return namespace and name of the PodClique of the entry's pod."""
     return (entry.subject.namespace if entry.subject is not None else "", entry.clique)
 
 
 def _group_key(entry: HistoryEntry, *, verbose: bool) -> tuple[object, ...]:
-    """Return the key that entries of one line have in common."""
     key: tuple[object, ...] = (entry.actor, entry.kind)
     match entry.kind:
         case EntryKind.CREATED if not entry.clique:
@@ -81,7 +79,6 @@ def _group_key(entry: HistoryEntry, *, verbose: bool) -> tuple[object, ...]:
 
 
 def _text_of(entries: Sequence[HistoryEntry], *, verbose: bool) -> tuple[str, tuple[str, ...]]:
-    """Return the text of a group of entries, and the lines below it."""
     first = entries[0]
     group = _EntryGroup(
         entries=entries,

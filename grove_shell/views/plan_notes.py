@@ -115,7 +115,6 @@ def _clock(page: Page, document: PlanDocument, stories: Sequence[Explanation], c
 
 
 def _missing(page: Page, document: PlanDocument, loaded: LoadedInput) -> None:
-    """Add the kinds that were not collected."""
     if document.not_collected:
         page.add(("not collected: ", "bold magenta"), ", ".join(document.not_collected))
         for words in loaded.unseen.values():

@@ -113,7 +113,6 @@ def _rest(entries: Sequence[Entry], now: datetime) -> str:
 
 
 def _cut(items: Sequence[T], most: int | None) -> tuple[Sequence[T], Sequence[T]]:
-    """Return the first ``most`` items and the rest; all items where ``most`` is None."""
     return (items, ()) if most is None else (items[:most], items[most:])
 
 
@@ -175,7 +174,6 @@ def _cause(page: Page, cause: Cause, most: int | None) -> None:
 
 
 def _calm(page: Page, calm: Sequence[ForecastAndStory]) -> None:
-    """Add one line for all sets without a termination or a change."""
     names = [f"{story.root.namespace}/{story.root.name}" for _, story in calm]
     writes = _counted(step for forecast, _ in calm for step in forecast.rounds[0].steps)
     page.add(

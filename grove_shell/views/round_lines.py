@@ -143,7 +143,6 @@ def add_rounds(page: Page, forecast: Forecast, *, full: bool) -> None:
 
 
 def _lines_of_round(round_: Round) -> Iterator[tuple[str, str]]:
-    """Yield the first word and the text of each line about one round."""
     for word, steps in (("DELETE", ordinary_deletions(round_.steps)), ("UPDATE", applied_changes(round_.steps))):
         for alike in _grouped_by_reason(steps):
             names = joined_names([step.target.name for step in alike], MAX_NAMES)

@@ -24,10 +24,10 @@ _WORDS: Final[Mapping[FitVerdict, Span]] = MappingProxyType(
 )
 
 
-def topology_check_page(checks: Iterable[GangFitCheck], grounds: NodeCollector, *, verbose: bool) -> Page:
+def topology_check_page(checks: Iterable[GangFitCheck], collected: NodeCollector, *, verbose: bool) -> Page:
     """Return the page: each set under its own topology, then under each other one (TP-100 to TP-111)."""
     page = Page()
-    page.add((f"{plural(len(grounds.nodes), 'node')}, {_subtracted(grounds)}", "dim"))
+    page.add((f"{plural(len(collected.nodes), 'node')}, {_subtracted(collected)}", "dim"))
     for check in checks:
         page.add()
         page.add(
@@ -42,13 +42,13 @@ def topology_check_page(checks: Iterable[GangFitCheck], grounds: NodeCollector, 
     return page
 
 
-def _subtracted(grounds: NodeCollector) -> str:
+def _subtracted(collected: NodeCollector) -> str:
     """Return whose requests are subtracted from the nodes (TP-103)."""
-    if not grounds.with_pods:
+    if not collected.with_pods:
         return "taken as empty: the input has no pods"
-    if not grounds.tenants:
+    if not collected.pods_on_nodes:
         return "all empty: no pod in the input requests resources on a node"
-    return f"minus the requests of {plural(len(grounds.tenants), 'pod')} on them"
+    return f"minus the requests of {plural(len(collected.pods_on_nodes), 'pod')} on them"
 
 
 def _head(one: TopologyFit, *, refused: bool = False) -> tuple[Span | str, ...]:

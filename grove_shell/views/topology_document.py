@@ -16,10 +16,10 @@ Json = dict[str, Any]
 _THOUSAND = 1000
 
 
-def topology_list_as_json(survey: Iterable[TopologyUsage], without: int, unknown: Iterable[str] = ()) -> Json:
+def topology_list_as_json(usages: Iterable[TopologyUsage], without: int, unknown: Iterable[str] = ()) -> Json:
     """Return the document of ``grove topology list``."""
     return {
-        "topologies": [_surveyed(one) for one in survey],
+        "topologies": [_usage(one) for one in usages],
         "setsWithoutTopology": without,
         "notCollected": list(unknown),
     }
@@ -28,7 +28,7 @@ def topology_list_as_json(survey: Iterable[TopologyUsage], without: int, unknown
 def topology_impact_as_json(impact: TopologyImpact) -> Json:
     """Return the document of ``grove topology impact``."""
     return {
-        "topology": _surveyed(impact.one),
+        "topology": _usage(impact.one),
         "change": {"levels": _levels(impact.after.levels)} if impact.after is not None else None,
         "verdict": type(impact.decision.verdict).__name__ if impact.decision is not None else None,
         "objections": [remark_as_json(one) for one in impact.objections],
@@ -49,11 +49,11 @@ def topology_impact_as_json(impact: TopologyImpact) -> Json:
     }
 
 
-def topology_check_as_json(checks: Iterable[GangFitCheck], grounds: NodeCollector) -> Json:
+def topology_check_as_json(checks: Iterable[GangFitCheck], collected: NodeCollector) -> Json:
     """Return the document of ``grove topology check``."""
     return {
-        "nodes": len(grounds.nodes),
-        "podsOnNodes": len(grounds.tenants) if grounds.with_pods else None,
+        "nodes": len(collected.nodes),
+        "podsOnNodes": len(collected.pods_on_nodes) if collected.with_pods else None,
         "sets": [
             {
                 "namespace": check.root.namespace,
@@ -67,7 +67,7 @@ def topology_check_as_json(checks: Iterable[GangFitCheck], grounds: NodeCollecto
     }
 
 
-def _surveyed(one: TopologyUsage) -> Json:
+def _usage(one: TopologyUsage) -> Json:
     return {
         "name": one.name,
         "kind": one.kind or None,

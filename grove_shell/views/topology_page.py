@@ -83,14 +83,14 @@ class TopologyImpact(NamedTuple):
 
 
 def topology_list_page(
-    survey: Iterable[TopologyUsage], without: int, unknown: Collection[str] = (), *, is_unapplied: bool = False
+    usages: Iterable[TopologyUsage], without: int, unknown: Collection[str] = (), *, is_unapplied: bool = False
 ) -> Page:
     """Return the page of ``grove topology list``: one line a set, one paragraph a topology (TP-121).
 
     Args:
         is_unapplied: whether every set is a manifest that is in no cluster.
     """
-    page, found = Page(), tuple(survey)
+    page, found = Page(), tuple(usages)
     rows = [
         (
             f"{one.name}{_mark(one, user)}",

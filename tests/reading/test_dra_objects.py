@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from grove_core.resources.configuration import DomainShape, MnnvlMode, ServedApis
-from grove_shell.actions.command_input import read_configuration
+from grove_shell.actions.configuration import read_configuration
 from grove_shell.reading.collected_objects import CollectedObjects, header_item
 from grove_shell.reading.loaded_input import LoadedInput
 from grove_shell.reading.objects import load
