@@ -163,7 +163,7 @@ def _cached(found: CollectedObjects) -> ClusterCache:
     cache = ClusterCache()
     for kind in sorted({kind for kind, _ in found.complete}):
         cache.replace(kind, [item for item in found.items if item.get("kind") == kind], "0")
-    for (kind, _), why in found.unseen.items():
+    for (kind, _), why in found.not_listed.items():
         cache.mark_unlisted(kind, why)
     return cache
 

@@ -89,13 +89,13 @@ async def _collect(live: LiveCluster, count: Callable[[Any], None]) -> Collected
             raise ClusterUnavailable(f"{connection.server}: {advice_on(fault)}") from fault
         served = await discover(api)
         lists = await asyncio.gather(*(_listed(api, kind, namespace, count) for kind in kinds), return_exceptions=True)
-        items, unseen, complete = list(sets), dict[Gap, str](), {(POD_CLIQUE_SET, namespace)}
+        items, not_listed, complete = list(sets), dict[Gap, str](), {(POD_CLIQUE_SET, namespace)}
         for kind, found in zip(kinds, lists, strict=True):
             where = EVERYWHERE if kind.clustered else namespace
             if isinstance(found, NotListed) and found.is_absent and kind.optional:
                 complete.add((kind.kind, where))
             elif isinstance(found, NotListed) and not kind.clustered:  # a set that needs topologies reports it (TP-013)
-                unseen[kind.kind, where] = str(found)
+                not_listed[kind.kind, where] = str(found)
             elif isinstance(found, list):
                 items += found
                 complete.add((kind.kind, where))
@@ -106,9 +106,9 @@ async def _collect(live: LiveCluster, count: Callable[[Any], None]) -> Collected
             try:
                 items += map(_labels_of, await _listed(api, NODES, EVERYWHERE, count))
             except NotListed as fault:
-                unseen[NODES.kind, EVERYWHERE] = str(fault)
+                not_listed[NODES.kind, EVERYWHERE] = str(fault)
     return CollectedObjects(
-        origin=connection.server, items=tuple(items), complete=frozenset(complete), served=served, unseen=unseen
+        origin=connection.server, items=tuple(items), complete=frozenset(complete), served=served, not_listed=not_listed
     )
 
 

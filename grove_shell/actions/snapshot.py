@@ -38,7 +38,7 @@ def take_snapshot(live: LiveCluster, out: str | None, output: str, *, whole: boo
     for one in found.items:
         for field in cut_fields(one):
             print_error(f"not read whole: {display_name(one)}: {field}: {TOO_DEEP}")
-    for why in found.unseen.values():
+    for why in found.not_listed.values():
         print_error(f"not shown to us: {why}")
     return DONE
 

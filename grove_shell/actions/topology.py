@@ -124,7 +124,7 @@ def read_topology_input(source: InputSource, unused: str | None = None) -> Topol
     usable = not problems or source.keep_going
     if problems:
         print_error(problems_page(problems, REST_UNKNOWN if usable else unused or closing_line(problems)))
-    print_warnings((*loaded.foreign_objects, *loaded.unseen.values()))
+    print_warnings((*loaded.foreign_objects, *loaded.not_listed.values()))
     if not usable:
         return None
     cluster = loaded.cluster if source.config is not None else _as_configured(loaded)
@@ -168,7 +168,7 @@ def impact_of_topology(source: InputSource, name: str, changed: str | None, outp
     decision: Decision[AdmissionVerdict] | None = None
     if changed is None:
         if one.not_validated is None:
-            decision = admit_topology_deletion(_raw_of(name, old), _around(one, found.cluster))
+            decision = admit_topology_deletion(_raw_of(name, old), _topology_view(one, found.cluster))
         what = TopologyImpact(one, old, None, decision, (), again)
     else:
         new = _changed(changed, name, old.ref.kind if old is not None else TOPOLOGY_KIND)
@@ -176,7 +176,7 @@ def impact_of_topology(source: InputSource, name: str, changed: str | None, outp
             return ERROR
         raw = _raw_of(name, old) if old is not None else None
         if one.not_validated is None:
-            around = _around(one, found.cluster, by_placed=True)
+            around = _topology_view(one, found.cluster, by_placed=True)
             decision = admit_topology(new.value, raw, around, found.cluster.configuration)
         topology = _projected(new)
         sets = set_impacts_of(found.cluster, topology, found.now) if topology is not None else ()
@@ -193,7 +193,7 @@ def _as_configured(loaded: LoadedInput) -> Cluster:
     return replace(loaded.cluster, configuration=Configuration(topology=configured))
 
 
-def _around(one: TopologyUsage, cluster: Cluster, *, by_placed: bool = False) -> TopologyView:
+def _topology_view(one: TopologyUsage, cluster: Cluster, *, by_placed: bool = False) -> TopologyView:
     """Return what admission would know of the users of a topology.
 
     Args:

@@ -94,7 +94,7 @@ def validate(
     classes = given.classes | before.classes or None
     stored = cluster_to_recognise((*held, *(item.value for item in given.sets)), (*before.cliques, *given.cliques))
     judges, _, _ = choose_rule_set(rules, settings.rules, stored)
-    around = _around(before, given, [raw for raw in held if _name(raw) not in replaced])
+    around = _topology_view(before, given, [raw for raw in held if _name(raw) not in replaced])
     judged = []
     for item in given.sets:
         earlier = _earlier(item.value, held)
@@ -135,7 +135,7 @@ def _advised(
     return replace(decision, verdict=verdict)
 
 
-def _around(before: _Given, given: _Given, kept: list[dict[str, Any]]) -> TopologyView:
+def _topology_view(before: _Given, given: _Given, kept: list[dict[str, Any]]) -> TopologyView:
     """Return the topologies, their users and the bound pods of the cluster as it will be, with earlier and new objects.
 
     Args:

@@ -25,14 +25,14 @@ class CollectedObjects:
         items: as the server returned them.
         complete: kinds that were listed completely, with their namespace (IN-040).
         served: what the server serves; None if that was not requested.
-        unseen: kinds that the server did not list, with its message.
+        not_listed: kinds that the server did not list, with its message.
     """
 
     origin: str
     items: tuple[dict[str, Any], ...] = ()
     complete: frozenset[Gap] = frozenset()
     served: ServedApis | None = None
-    unseen: Mapping[Gap, str] = field(default_factory=dict)
+    not_listed: Mapping[Gap, str] = field(default_factory=dict)
 
     @property
     def is_part(self) -> bool:
@@ -52,7 +52,7 @@ def header_item(collected: CollectedObjects, taken_at: datetime) -> dict[str, An
         "collected": [{"kind": kind, "namespace": namespace} for kind, namespace in sorted(collected.complete)],
         "notCollected": [
             {"kind": kind, "namespace": namespace, "why": why}
-            for (kind, namespace), why in sorted(collected.unseen.items())
+            for (kind, namespace), why in sorted(collected.not_listed.items())
         ],
     }
 
@@ -62,10 +62,12 @@ def read_header(raw: Mapping[str, Any]) -> tuple[CollectedObjects, datetime | No
     problems: list[Problem] = []
     top = Fields(raw, "", problems)
     complete: set[Gap] = {(part.text("kind"), part.text("namespace")) for part in top.parts("collected")}
-    unseen = {(part.text("kind"), part.text("namespace")): part.text("why") for part in top.parts("notCollected")}
+    not_listed = {(part.text("kind"), part.text("namespace")): part.text("why") for part in top.parts("notCollected")}
     taken_at = top.time("takenAt", required=True)
     served = _served_in(top.part("offers")) if "offers" in raw else None
-    found = CollectedObjects(origin=top.text("server"), complete=frozenset(complete), served=served, unseen=unseen)
+    found = CollectedObjects(
+        origin=top.text("server"), complete=frozenset(complete), served=served, not_listed=not_listed
+    )
     return found, taken_at, tuple(problems)
 
 
@@ -89,16 +91,16 @@ class SnapshotHeaders:
     def take(self, raw: Mapping[str, Any], live: CollectedObjects) -> tuple[CollectedObjects, tuple[Problem, ...]]:
         """Add a header; return the combined collected kinds and every problem of the header."""
         found, taken_at, problems = read_header(raw)
-        unseen, known = dict(live.unseen), len(self._served)
-        for gap, words in found.unseen.items():
-            unseen[gap] = min(words, unseen.get(gap, words))
+        not_listed, known = dict(live.not_listed), len(self._served)
+        for gap, words in found.not_listed.items():
+            not_listed[gap] = min(words, not_listed.get(gap, words))
         if found.served is not None:
             self._served.add(found.served)
         if len(self._served) > 1 >= known:
             expected = "what the other captures say that their server offers"
             problems = (*problems, Problem(path="offers", expected=expected, got="something else"))
         self.taken_at = max(filter(None, (self.taken_at, taken_at)), default=None)
-        return replace(live, complete=live.complete | found.complete, unseen=unseen), problems
+        return replace(live, complete=live.complete | found.complete, not_listed=not_listed), problems
 
 
 def _served_as_json(served: ServedApis) -> dict[str, Any]:

@@ -30,7 +30,9 @@ def is_topology(raw: Mapping[str, Any]) -> bool:
     return version == GROVE or meta_text(raw, "uid") != ""
 
 
-def around(topologies: Mapping[str, ClusterTopology] | None, cliques: Iterable[PodClique] | None) -> "TopologyView":
+def topology_view(
+    topologies: Mapping[str, ClusterTopology] | None, cliques: Iterable[PodClique] | None
+) -> "TopologyView":
     """Return what manifests are admitted by; None for kinds that are not in the input."""
     from grove_core.areas.topology.admit import TopologyView  # noqa: PLC0415 - dumps of clusters have no manifests (P11)
 

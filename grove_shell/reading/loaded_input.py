@@ -24,7 +24,7 @@ class LoadedInput:
         cliques_without_pods: ``namespace/name`` of PodCliques whose status counts pods that the input lacks (IN-040).
         sets_without_cliques: the same of the sets whose status counts available replicas without PodCliques.
         lacks_kinds: whether a whole kind is missing that other objects refer to (IN-040).
-        unseen: kinds that a cluster did not list, with its message.
+        not_listed: kinds that a cluster did not list, with its message.
         foreign_objects: a sentence for each object of our kinds in a cluster that belongs to no set (IN-033).
         taken_at: when the newest snapshot file of the input was taken.
         newer: fields and kinds of a Go operator newer than the newest known release (GF-134).
@@ -43,7 +43,7 @@ class LoadedInput:
     cliques_without_pods: tuple[str, ...] = ()
     sets_without_cliques: tuple[str, ...] = ()
     lacks_kinds: bool = False
-    unseen: Mapping[Gap, str] = field(default_factory=dict)
+    not_listed: Mapping[Gap, str] = field(default_factory=dict)
     foreign_objects: tuple[str, ...] = ()
     taken_at: datetime | None = None
     newer: tuple[str, ...] = ()

@@ -18,7 +18,7 @@ from grove_core.resources.pod import pod_of
 from grove_core.snapshot.cluster import EVERYWHERE
 from grove_shell.reading.collected_objects import SNAPSHOT_KIND, SNAPSHOT_VERSION, CollectedObjects, SnapshotHeaders
 from grove_shell.reading.input_objects import API_GROUPS, DEFINITION_KIND, TEMPLATE_KIND, InputObjects, is_same
-from grove_shell.reading.input_topologies import InputTopologies, around, is_topology
+from grove_shell.reading.input_topologies import InputTopologies, is_topology, topology_view
 from grove_shell.reading.items import identity_problems, labels_in, meta_text, server_error_in
 from grove_shell.reading.manifest_admission import (
     admit_manifest,
@@ -191,7 +191,7 @@ class ObjectCollector:
             return
         chosen = unique_manifests(self.manifests, self.found)
         used_names = used_names_among([item.value for item in chosen.values()], self.found.running)
-        judging = around(self.topologies.judging, self.found.cliques.values() or None)
+        judging = topology_view(self.topologies.judging, self.found.cliques.values() or None)
         templates = self.found.templates.keys() | self.found.conflicting_of(TEMPLATE_KIND)
         for key, item in sorted(chosen.items()):
             is_edit = key in self.found.running

@@ -202,7 +202,7 @@ def _loaded(collector: ObjectCollector) -> LoadedInput:
         cliques_without_pods=tuple(cliques_without_pods(cluster)),
         sets_without_cliques=tuple(sets_without_cliques(cluster)),
         lacks_kinds=lacks_kinds,
-        unseen=collector.live.unseen,
+        not_listed=collector.live.not_listed,
         foreign_objects=tuple(sorted(owners.warnings.values())),
         taken_at=collector.snapshot_headers.taken_at,
         server_errors=tuple(sorted(set(collector.server_errors))),
@@ -216,7 +216,7 @@ def _cluster(collector: ObjectCollector, owners: OwnerCheck) -> Cluster:
     """Return the cluster; if objects may be lost, no kind that decisions need counts as complete (IN-034)."""
     found, kept = collector.found, owners.owned_objects()
     lost = JUDGED if any(fault.lost for fault in found.faults) else ()
-    gaps = frozenset(found.gaps | collector.live.unseen.keys() | {(kind, EVERYWHERE) for kind in lost})
+    gaps = frozenset(found.gaps | collector.live.not_listed.keys() | {(kind, EVERYWHERE) for kind in lost})
     cluster = cluster_of(
         sets=found.sets.values(),
         groups=kept.groups.values(),

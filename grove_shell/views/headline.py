@@ -12,10 +12,10 @@ from grove_core.kernel.steps import Step, total_impact
 from grove_shell.page import Page, Span
 from grove_shell.views.formatting import STYLES, clock_time, impact_text, not_predicted_text, plural
 from grove_shell.views.round_lines import (
-    applied_changes,
     created_kinds,
     later_terminations,
     ordinary_deletions,
+    ordinary_updates,
     rounds_before_repeats,
     terminations_in,
 )
@@ -112,7 +112,7 @@ def _on_the_rest(document: PlanDocument, stories: Sequence[Explanation]) -> list
 def _done(steps: Sequence[Step]) -> Iterator[str]:
     for word, count in (
         ("create", created_kinds(steps).total()),
-        ("update", len(applied_changes(steps))),
+        ("update", len(ordinary_updates(steps))),
         ("delete", len(ordinary_deletions(steps))),
     ):
         if count:

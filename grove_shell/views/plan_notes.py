@@ -117,7 +117,7 @@ def _clock(page: Page, document: PlanDocument, stories: Sequence[Explanation], c
 def _missing(page: Page, document: PlanDocument, loaded: LoadedInput) -> None:
     if document.not_collected:
         page.add(("not collected: ", "bold magenta"), ", ".join(document.not_collected))
-        for words in loaded.unseen.values():
+        for words in loaded.not_listed.values():
             page.add(f"  {words}")
-        if loaded.lacks_kinds and not loaded.unseen:
+        if loaded.lacks_kinds and not loaded.not_listed:
             page.add("  all that is needed: kubectl get pcs,pcsg,pclq,pods,podgangs -o json")

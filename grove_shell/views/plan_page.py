@@ -30,8 +30,8 @@ from grove_shell.views.round_lines import (
     add_gated_cliques,
     add_later_terminations,
     add_rounds,
-    applied_changes,
     created_kinds,
+    ordinary_updates,
 )
 
 _ENTRIES: Final = 20
@@ -208,7 +208,7 @@ def _reasons(page: Page, indent: str, reasons: Iterable[Reason]) -> None:
 def _is_eventful(forecast: Forecast) -> bool:
     """Whether any round creates, updates or deletes an object; status updates do not count."""
     return any(
-        applied_changes(round_.steps) or created_kinds(round_.steps) or _deletes(round_.steps)
+        ordinary_updates(round_.steps) or created_kinds(round_.steps) or _deletes(round_.steps)
         for round_ in forecast.rounds
     )
 

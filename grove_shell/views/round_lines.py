@@ -143,7 +143,7 @@ def add_rounds(page: Page, forecast: Forecast, *, full: bool) -> None:
 
 
 def _lines_of_round(round_: Round) -> Iterator[tuple[str, str]]:
-    for word, steps in (("DELETE", ordinary_deletions(round_.steps)), ("UPDATE", applied_changes(round_.steps))):
+    for word, steps in (("DELETE", ordinary_deletions(round_.steps)), ("UPDATE", ordinary_updates(round_.steps))):
         for alike in _grouped_by_reason(steps):
             names = joined_names([step.target.name for step in alike], MAX_NAMES)
             goes = impact_text(total_impact(alike)) if word == "DELETE" and alike[0].target.kind != "Pod" else ""
@@ -182,7 +182,7 @@ def ordinary_deletions(steps: Iterable[Step]) -> list[Step]:
     return [step for step in steps if isinstance(step.action, Delete) and not is_termination(step)]
 
 
-def applied_changes(steps: Iterable[Step]) -> list[Step]:
+def ordinary_updates(steps: Iterable[Step]) -> list[Step]:
     """Return the updates of cliques, scaling groups, services and autoscalers.
 
     Updates of PodGangs count only where they mirror a change of the PodCliqueSet.

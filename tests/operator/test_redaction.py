@@ -230,11 +230,11 @@ def test_in047_a_capture_tells_what_it_is(tmp_path: Path) -> None:
     told = CollectedObjects(
         origin="https://somewhere",
         complete=frozenset((kind, "ml") for kind in EVERY_KIND - {"Pod"}),
-        unseen={("Pod", "ml"): "pods is forbidden"},
+        not_listed={("Pod", "ml"): "pods is forbidden"},
     )
     found = loaded([header_item(told, taken_at)], tmp_path)
     assert (found.faults, found.taken_at) == ((), taken_at)
-    assert found.unseen == {("Pod", "ml"): "pods is forbidden"}
+    assert found.not_listed == {("Pod", "ml"): "pods is forbidden"}
     assert found.cluster.complete == told.complete
     assert ("Pod", "ml") in found.cluster.gaps
 
