@@ -17,7 +17,7 @@ from grove_core.document.document import PlanDocument, RulesSource, action_name
 from grove_core.document.writing import document_as_json
 from grove_core.kernel.times import parse_time
 from grove_core.reconcile_topology import forecast_topology, reconcile_topology
-from grove_shell.actions.command_input import read_configuration
+from grove_shell.actions.configuration import read_configuration
 from grove_shell.reading.objects import load
 from grove_shell.views.renderers import yaml_document
 from tests.golden.reason_notation import abridged, write_reasons_in_notation

@@ -23,7 +23,7 @@ from grove_core.resources.api_names import GROUP_FINALIZER, MANAGED_BY, SET_FINA
 from grove_core.resources.configuration import Mnnvl, MnnvlMode, TopologyAware
 from grove_core.resources.scaling_group import scaling_group_of
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.actions.command_input import read_configuration
+from grove_shell.actions.configuration import read_configuration
 from grove_shell.actions.manifests import objects_of
 from grove_shell.apply.cluster_writer import ClusterWriter
 from grove_shell.apply.planned_round import PlannedRound
