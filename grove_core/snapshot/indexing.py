@@ -52,7 +52,6 @@ def cluster_of(
     owners = {root.uid for root in roots}
     owners |= {group.uid for root in roots for group in groups_of.get(root.uid, ())}
     attached = {clique.uid for uid in owners for clique in cliques_of.get(uid, ())}
-    outliving = pods_of.keys() - attached
     unowned = [(set_named_by(one.labels), one) for uid in cliques_of.keys() - owners for one in cliques_of[uid]]
     return Cluster(
         sets=roots,
@@ -66,7 +65,7 @@ def cluster_of(
         gangs_of=_by_owner(gangs),
         others_of=_by_owner(others),
         pods_of=pods_of,
-        outlived=_by_set_of_gang({uid: pods for uid, pods in pods_of.items() if uid in outliving}) if outliving else {},
+        outlived=_by_set_of_gang({uid: pods for uid, pods in pods_of.items() if uid not in attached}),
         gaps=gaps,
         complete=complete,
     )
@@ -157,9 +156,11 @@ def _with_replica_index(
 ) -> Mapping[str, tuple[PodClique, ...]]:
     """The PodCliques of a scaling group with the replica index of the group, whatever their labels say (GT-026)."""
     for group in (group for groups in groups_of.values() for group in groups):
-        members = cliques_of.get(group.uid, ())
-        if any(clique.replica_index != group.replica_index for clique in members):
-            cliques_of[group.uid] = tuple(replace(clique, replica_index=group.replica_index) for clique in members)
+        members, index = cliques_of.get(group.uid, ()), group.replica_index
+        for clique in members:
+            if clique.replica_index != index:
+                cliques_of[group.uid] = tuple(replace(one, replica_index=index) for one in members)
+                break
     return cliques_of
 
 
