@@ -64,25 +64,11 @@ def _without_terminations(statuses: Iterable[Step], failed_causes: AbstractSet[R
 
 def execute_plan(attempt: Callable[[Step], Attempt], steps: Iterable[Step]) -> tuple[Attempt, ...]:
     """Execute steps one after the other, and return their attempts."""
-    writes = executing_plan(steps)
-    try:
-        step = next(writes)
-        while True:
-            step = writes.send(attempt(step))
-    except StopIteration as done:
-        attempts: tuple[Attempt, ...] = done.value
-        return attempts
-
-
-def executing_plan(steps: Iterable[Step]) -> Generator[Step, Attempt, tuple[Attempt, ...]]:
-    """Yield each step to execute, one after the other; the caller sends in its attempt. Return all attempts."""
     attempts: list[Attempt] = []
     batches = step_batches(steps)
     batch = next(batches, None)
     while batch is not None:
-        done: list[Attempt] = []
-        for step in batch:
-            done.append((yield step))  # noqa: PERF401 - a comprehension cannot yield
+        done = [attempt(step) for step in batch]
         attempts += done
         batch = _next_batch(batches, done)
     return tuple(attempts)

@@ -27,9 +27,8 @@ from grove_shell.cache.root_keys import RootKey
 from grove_shell.client.api import Unreachable
 from grove_shell.client.lists import NotListed
 from grove_shell.log_lines import described_error
-from grove_shell.operator.requeue import Requeue
+from grove_shell.operator.requeue import DueWrites, Requeue, WriteThrottle
 from grove_shell.operator.step_recheck import StepRecheck, terminated_by, unconfirmed
-from grove_shell.operator.write_throttle import DueWrites, WriteThrottle
 
 
 class Cache(Protocol):

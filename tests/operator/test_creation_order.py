@@ -8,7 +8,7 @@ import pytest
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Outcome
 from grove_core.resources.api_names import CORE
-from grove_shell.operator.write_throttle import WriteThrottle
+from grove_shell.operator.requeue import WriteThrottle
 from tests.operator.unlabelled_pods import HOME, cache_with, creation_of
 
 

@@ -16,7 +16,7 @@ from grove_shell.apply.planned_round import PlannedRound, RoundListener, reconci
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.operator.reconcile_loop import ReconcileLoop
-from grove_shell.operator.write_throttle import WriteThrottle
+from grove_shell.operator.requeue import WriteThrottle
 from tests.operator.set_planner import ROOT_KEY, planning_sets
 from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
 
