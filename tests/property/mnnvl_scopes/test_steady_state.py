@@ -138,7 +138,7 @@ def test_ms052_a_disturbed_set_converges_again(raw: Json, data: st.DataObject) -
             assert isinstance(group, ScalingGroup)
             world.put(replace(group, replicas=data.draw(st.integers(group.min_available, 4))))
         elif what == "switch":
-            converged(world, ref)
+            seen = converged(world, ref)
             before = {item: item.resource_version for item in world.items.values()}
             converged(world, ref, DEFAULT_CONFIGURATION)
             assert {item: item.resource_version for item in world.items.values()} == before
