@@ -88,10 +88,7 @@ class CommandInput:
     """Everything a command decides from.
 
     Attributes:
-        loaded: the objects.
         problems: everything that is wrong with the input.
-        now: the time to decide at.
-        attempts: results of earlier writes.
         usable: whether to decide: there are no problems, or ``--keep-going`` was given.
         rules: the rule set that the configuration names; None where it names none.
     """

@@ -35,7 +35,6 @@ class ConfigurationFile(NamedTuple):
         configuration: the part that decisions depend on.
         rules: the rule set that the file names; None where it names none.
         raw: the file as it is written.
-        problems: everything that is wrong with the file.
     """
 
     configuration: Configuration

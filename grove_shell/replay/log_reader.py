@@ -69,7 +69,6 @@ class RecordedDecision:
     """One recorded snapshot and its plan.
 
     Attributes:
-        line: its line in the log.
         head: of the process that wrote it.
         plan: as recorded (:func:`grove_shell.replay.log_format.plan_as_json`).
     """

@@ -49,10 +49,7 @@ class ComparisonReport:
         rules: names of the two rule sets: the present one and the other one.
         rules_from: what chose each of them (CL-055).
         nothing_judged: why nothing was decided; empty where something was (CL-056).
-        as_of: the time of the decision.
         until: the end of the compared time; None without ``--until``.
-        not_collected: kinds that the input lacks.
-        comparisons: one for each set.
     """
 
     rules: tuple[str, str]

@@ -36,8 +36,6 @@ class ExplainHeader(NamedTuple):
     """The first lines of the page.
 
     Attributes:
-        now: the time of the decision.
-        rules: name of the rule set.
         source: what chose the rule set (CL-055).
         other: which operator runs the cluster, where the rule set is that of another one (GF-111); else empty.
     """

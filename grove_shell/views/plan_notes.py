@@ -20,12 +20,10 @@ class PlanContext:
     """What the page of a plan shows besides the plan.
 
     Attributes:
-        loaded: the input.
         nothing_judged: why nothing was decided; empty where something was (CL-056).
         sets_with_unknown_nodes: sets whose required topology constraints cannot be checked (TP-131).
         operator_note: which operator runs the cluster, where the rule set is that of another one (GF-111).
         newest_time: the newest time in the input; None where it has none.
-        is_now_given: whether ``--now`` was given.
         verbose: whether to list every entry, and every write of every round.
         decisions: whether to list every verdict.
     """

@@ -16,14 +16,7 @@ _WORDS: Final = 5
 
 
 class ChangedDecision(NamedTuple):
-    """A decision that is not the same as in the log.
-
-    Attributes:
-        line: its line in the log.
-        name: name of the plan.
-        at: the time of the decision.
-        differences: where the two plans differ.
-    """
+    """A decision that is not the same as in the log."""
 
     line: int
     name: str
@@ -32,15 +25,7 @@ class ChangedDecision(NamedTuple):
 
 
 class RuleSetDifference(NamedTuple):
-    """A decision at which another rule set terminates something else.
-
-    Attributes:
-        line: its line in the log.
-        name: name of the plan.
-        rules: the rule set of the log.
-        at: the time of the decision.
-        comparison: the terminations of both rule sets.
-    """
+    """A decision at which another rule set terminates something else."""
 
     line: int
     name: str
@@ -54,8 +39,6 @@ class ReplayReport:
     """The result of replaying a log.
 
     Attributes:
-        decisions, sets: the number of decisions and of PodCliqueSets in the log.
-        first, last: the times of the first and the last decision.
         versions, rules: versions and rule sets of the operators that wrote it.
         other_rules: the rule set of ``--rules``; None without it.
         changed: decisions that are not the same as in the log.
