@@ -5,13 +5,17 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.steps import Attempt
 from grove_core.plan.plan import Plan
-from grove_core.reconcile import reconcile
+from grove_core.resources.configuration import Configuration
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.apply.planned_round import PlannedRound
 from grove_shell.replay.decision_log_recorder import DecisionLogRecorder
 from grove_shell.replay.log_format import DecisionLog
+from grove_shell.simulator.cluster.topologies import RoundSnapshot
+from grove_shell.simulator.recording.history import Actor
 from grove_shell.simulator.scenario.reading import read_scenario
 from grove_shell.simulator.simulation import Simulation, SimulationOptions
 
@@ -33,7 +37,7 @@ def look_at(snapshot: Snapshot, plan: Plan, name: str = "a plan") -> PlannedRoun
 
 
 class Seen:
-    """An operator's mind that remembers what it was shown, and writes it down."""
+    """An observer that records the rounds of an operator, as its decision log does."""
 
     def __init__(self, rules: RuleSet = DESIGN) -> None:
         self.rules = rules
@@ -41,11 +45,19 @@ class Seen:
         self.recorder = DecisionLogRecorder(DecisionLog(self.out), rules.name, "")
         self.snapshots: list[Snapshot] = []
 
-    def decide(self, snapshot: Snapshot) -> Plan:
-        plan = reconcile(snapshot, self.rules)
-        self.snapshots.append(snapshot)
-        self.recorder.on_planned(look_at(snapshot, plan, f"plan-{len(self.snapshots)}"))
-        return plan
+    def on_start(self, actor: Actor, configuration: Configuration, objection: Reason | None) -> None:
+        pass
+
+    def on_plan(self, _actor: Actor, seen: RoundSnapshot, plan: Plan) -> None:
+        if isinstance(seen, Snapshot):
+            self.snapshots.append(seen)
+            self.recorder.on_planned(look_at(seen, plan, f"plan-{len(self.snapshots)}"))
+
+    def on_write(self, actor: Actor, seen: RoundSnapshot, attempt: Attempt) -> None:
+        pass
+
+    def on_crash(self, actor: Actor, writes: int) -> None:
+        pass
 
 
 @cache
@@ -55,6 +67,6 @@ def played(scenario: str, rules: RuleSet = DESIGN) -> Seen:
     assert read.scenario is not None
     seen = Seen(rules)
     Simulation(
-        read.scenario, SimulationOptions(decide=seen.decide, rules=rules), dump=read.cluster, manifests=read.manifests
+        read.scenario, SimulationOptions(rules=rules, observers=(seen,)), dump=read.cluster, manifests=read.manifests
     ).run()
     return seen
