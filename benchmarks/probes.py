@@ -27,10 +27,10 @@ from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podcliqueset import podcliqueset_of
 from grove_core.rule_sets.rule_set import DESIGN
 from grove_core.snapshot.cluster import Cluster
-from grove_core.snapshot.indexing import cluster_of
+from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.cluster import InMemoryCluster
-from grove_shell.in_memory.forecasts import as_applied, run_until_settled
+from grove_shell.in_memory.forecasts import manifest_as_created, run_until_settled
 
 Numbers: TypeAlias = dict[str, float]
 Json: TypeAlias = dict[str, Any]
@@ -162,7 +162,7 @@ def _read_five_slots(facts: Sequence[Pod]) -> None:
 
 
 def _index(owners: Owners, facts: list[Pod]) -> Cluster:
-    return cluster_of(sets=owners.sets, groups=owners.groups, cliques=owners.cliques, pods=facts)
+    return index_cluster(sets=owners.sets, groups=owners.groups, cliques=owners.cliques, pods=facts)
 
 
 def _judge(cluster: Cluster) -> Cluster:
@@ -213,7 +213,7 @@ def domains(replicas: int, rounds: int) -> dict[str, list[float]]:
 def _expand(raw: Json, told: Configuration, found: dict[str, list[float]] | None) -> None:
     start = process_time()
     root = podcliqueset_of(raw)
-    snapshot = as_applied(Snapshot(root=root, pods_of={}, now=NOW, configuration=told, served=_SERVED))
+    snapshot = manifest_as_created(Snapshot(root=root, pods_of={}, now=NOW, configuration=told, served=_SERVED))
     reconcile(snapshot)
     first = process_time() - start
     rested = run_until_settled(InMemoryCluster((snapshot,)), snapshot, DESIGN, limit=None, until=None)

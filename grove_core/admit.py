@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from grove_core.areas.gang_termination import admit as gang_termination
-from grove_core.areas.gang_termination.rules import Refuse
+from grove_core.areas.gang_termination.rules import GangTerminationDenial
 from grove_core.areas.mnnvl import admit as mnnvl
 from grove_core.areas.mnnvl_scopes import admit as mnnvl_scopes
 from grove_core.areas.mnnvl_scopes.admission_warnings import admission_warnings as sharing_warnings
@@ -13,14 +13,14 @@ from grove_core.areas.topology.admit import NOTHING_KNOWN, TopologyView
 from grove_core.areas.workload import admit as workload
 from grove_core.areas.workload.admission.defaults import with_defaults
 from grove_core.areas.workload.admission.name_collisions import UsedNames, used_names_of
-from grove_core.kernel.admission import AdmissionVerdict, Caution, Objection, verdict_of
+from grove_core.kernel.admission import AdmissionVerdict, AdmissionWarning, DenialReason, verdict_of
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, MnnvlMode
-from grove_core.resources.fields import Fields
+from grove_core.resources.fields import JsonFieldReader
 from grove_core.resources.labels import SET
 from grove_core.resources.manifest import Manifest, manifest_of
 from grove_core.resources.meta import read_label, read_labels, ref_in
@@ -67,7 +67,7 @@ def admit(
     subject, raw = ref_in(new, GROVE, SET_KIND), with_defaults(new)
     before = manifest_of(with_defaults(old))[0] if old is not None else None
     objections, warnings = _found_in(subject, raw, _Beside(before, used_names, configuration, classes, around))
-    return verdict_of(objections, warnings, Refuse.ADMITTED.because(subject))
+    return verdict_of(objections, warnings, GangTerminationDenial.ADMITTED.because(subject))
 
 
 def used_names_in(objects: Iterable[Mapping[str, Any]]) -> UsedNames:
@@ -82,7 +82,7 @@ def used_names_in(objects: Iterable[Mapping[str, Any]]) -> UsedNames:
             manifest, _ = manifest_of(with_defaults(raw))
             sets += [] if manifest is None else [manifest]
         elif (kind := str(raw.get("kind"))) in _NAMED:
-            ref, owner = ref_in(raw, "", kind), read_label(read_labels(Fields(raw, "", [])), SET)
+            ref, owner = ref_in(raw, "", kind), read_label(read_labels(JsonFieldReader(raw, "", [])), SET)
             held += [(ref.namespace, owner, kind, ref.name)] if owner else []
     return used_names_of(sets, held)
 
@@ -97,7 +97,9 @@ class _Beside(NamedTuple):
     around: TopologyView
 
 
-def _found_in(subject: Ref, raw: Mapping[str, Any], beside: _Beside) -> tuple[list[Objection], list[Caution]]:
+def _found_in(
+    subject: Ref, raw: Mapping[str, Any], beside: _Beside
+) -> tuple[list[DenialReason], list[AdmissionWarning]]:
     """Return the unreadable fields, and the objections and warnings that hold whatever these were meant to be.
 
     An unreadable number of replicas must not make a valid ``minAvailable`` look too high, nor an unreadable delay make
@@ -122,7 +124,9 @@ def _found_in(subject: Ref, raw: Mapping[str, Any], beside: _Beside) -> tuple[li
     )
 
 
-def _judged(subject: Ref, new: Manifest, beside: _Beside) -> tuple[frozenset[Objection], frozenset[Caution]]:
+def _judged(
+    subject: Ref, new: Manifest, beside: _Beside
+) -> tuple[frozenset[DenialReason], frozenset[AdmissionWarning]]:
     """Return all objections and warnings of one reading of a manifest."""
     before, used_names = beside.before, beside.used_names
     earlier = before.spec if before is not None else None
@@ -157,10 +161,12 @@ def _problems_of(raw: Mapping[str, Any]) -> tuple[Problem, ...]:
     return ()
 
 
-def _objection(subject: Ref, problem: Problem) -> Objection:
+def _objection(subject: Ref, problem: Problem) -> DenialReason:
     if problem.path.endswith("terminationDelay"):
-        return Objection(problem.path, problem.got, Refuse.DELAY_MALFORMED.because(subject))
-    return Objection(problem.path, problem.got, Refuse.MALFORMED.because(subject, expected=problem.expected))
+        return DenialReason(problem.path, problem.got, GangTerminationDenial.DELAY_MALFORMED.because(subject))
+    return DenialReason(
+        problem.path, problem.got, GangTerminationDenial.MALFORMED.because(subject, expected=problem.expected)
+    )
 
 
 def _is_open(path: str, unread: set[str], above: set[str]) -> bool:

@@ -9,22 +9,22 @@ from typing import Any, Final
 from grove_core.areas.mnnvl_scopes.clique_admission import (
     ClaimConflict,
     CliqueAdmissionView,
-    JoinsDomain,
-    LeftUnchanged,
-    MustWait,
+    CliqueJoinsDomain,
+    CliqueMustWait,
+    CliqueUnchanged,
     judge_clique_admission,
 )
-from grove_core.areas.mnnvl_scopes.rules import Refuse, Warn, Why
+from grove_core.areas.mnnvl_scopes.rules import SharedDomainDenial, Warn, Why
 from grove_core.areas.mnnvl_scopes.wants import with_adoption_annotation
 from grove_core.areas.workload.admission.defaults import patch_between
-from grove_core.kernel.admission import Amend, AmendmentVerdict, Caution, Deny, Objection
+from grove_core.kernel.admission import AdmissionWarning, AdmitWithChanges, AmendmentVerdict, DenialReason, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import GROVE, MNNVL_ADOPTED, MNNVL_ENABLED, SCHEDULER, SHARED_CLAIM
 from grove_core.resources.configuration import Configuration, MnnvlMode
-from grove_core.resources.fields import Fields, shown
+from grove_core.resources.fields import JsonFieldReader, short_json
 from grove_core.resources.labels import SET
 from grove_core.resources.meta import read_label, read_labels, ref_in
 from grove_core.resources.podclique import podclique_of
@@ -42,40 +42,40 @@ def admit_podclique(raw: Mapping[str, Any], around: CliqueAdmissionView) -> Deci
         clique = podclique_of(raw)
     except MalformedObject as fault:
         because = Why.NOT_READ.because(ref_in(raw, GROVE, "PodClique"), problem=str(fault.problems[0]))
-        return Decision(Amend(), (because,))
+        return Decision(AdmitWithChanges(), (because,))
     entry = judge_clique_admission(clique, around)
-    if isinstance(entry, MustWait):
-        because = Refuse.NOT_NOW.because(clique.ref, why=entry.because.sentence)
-        objection = Objection(_ANNOTATION.format(MNNVL_ENABLED), shown("true"), because)
+    if isinstance(entry, CliqueMustWait):
+        because = SharedDomainDenial.NOT_NOW.because(clique.ref, why=entry.because.sentence)
+        objection = DenialReason(_ANNOTATION.format(MNNVL_ENABLED), short_json("true"), because)
         return Decision(Deny((objection,)), (entry.because, because))
     if isinstance(entry, ClaimConflict):
-        taken = Refuse.SHARED_CLAIM_RESERVED.because(clique.ref, name=SHARED_CLAIM)
+        taken = SharedDomainDenial.SHARED_CLAIM_RESERVED.because(clique.ref, name=SHARED_CLAIM)
         path = f"spec.podSpec.resourceClaims[{entry.claim_index}].name"
-        return Decision(Deny((Objection(path, shown(SHARED_CLAIM), taken),)), (entry.because, taken))
-    if isinstance(entry, JoinsDomain):
+        return Decision(Deny((DenialReason(path, short_json(SHARED_CLAIM), taken),)), (entry.because, taken))
+    if isinstance(entry, CliqueJoinsDomain):
         after = {**raw, "spec": {**(raw.get("spec") or {}), "podSpec": thaw(entry.pod_spec)}}
-        return Decision(Amend(tuple(patch_between(raw, after)), entry.ensures), (entry.because,))
-    return Decision(Amend(warnings=_cautions(clique.ref, clique.annotations, entry)), (entry.because,))
+        return Decision(AdmitWithChanges(tuple(patch_between(raw, after)), entry.ensures), (entry.because,))
+    return Decision(AdmitWithChanges(warnings=_cautions(clique.ref, clique.annotations, entry)), (entry.because,))
 
 
 def admit_podgang(raw: Mapping[str, Any], configuration: Configuration) -> Decision[AmendmentVerdict]:
     """Judge a PodGang that is to be created: it is annotated, so that its members' domains get it as owner (MS-044)."""
     gang = ref_in(raw, SCHEDULER, "PodGang")
     if not configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
-        return Decision(Amend(), (Why.SCOPES_OFF.because(gang),))
+        return Decision(AdmitWithChanges(), (Why.SCOPES_OFF.because(gang),))
     patch = tuple(patch_between(raw, thaw(with_adoption_annotation(FrozenMap.over(raw)))))
-    return Decision(Amend(patch), (Why.STAMPED.because(gang, annotation=MNNVL_ADOPTED),))
+    return Decision(AdmitWithChanges(patch), (Why.STAMPED.because(gang, annotation=MNNVL_ADOPTED),))
 
 
 def set_named_in(raw: Mapping[str, Any]) -> str:
     """Return the set in a PodClique's labels; empty where there is none."""
-    return read_label(read_labels(Fields(raw, "", [])), SET)
+    return read_label(read_labels(JsonFieldReader(raw, "", [])), SET)
 
 
-def _cautions(subject: Ref, annotations: Mapping[str, object], entry: LeftUnchanged) -> tuple[Caution, ...]:
+def _cautions(subject: Ref, annotations: Mapping[str, object], entry: CliqueUnchanged) -> tuple[AdmissionWarning, ...]:
     """MS-079."""
     annotation, trouble = entry.invalid
     if not annotation:
         return ()
     because = Warn.ODD_ON_CLIQUE.because(subject, trouble=trouble)
-    return (Caution(_ANNOTATION.format(annotation), shown(annotations.get(annotation)), because),)
+    return (AdmissionWarning(_ANNOTATION.format(annotation), short_json(annotations.get(annotation)), because),)

@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from grove_core.areas.topology.admit import NOTHING_KNOWN, TopologyView
-from grove_core.areas.topology.lifecycle import level_violations, level_warnings, users_text
 from grove_core.areas.topology.rules import Refuse, Warn
+from grove_core.areas.topology.topology_lifecycle import level_violations, level_warnings, users_text
 from grove_core.areas.workload.admission.defaults import with_defaults
-from grove_core.kernel.admission import AdmissionVerdict, Caution, Objection, verdict_of
+from grove_core.kernel.admission import AdmissionVerdict, AdmissionWarning, DenialReason, verdict_of
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.reasons import Reason
@@ -22,7 +22,7 @@ from grove_core.resources.cluster_topology import (
     unreadable_names,
 )
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
-from grove_core.resources.fields import Fields, shown
+from grove_core.resources.fields import JsonFieldReader, short_json
 from grove_core.resources.manifest import manifest_of
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.template import read_spec
@@ -51,7 +51,9 @@ def admit_topology(
         topology = cluster_topology_of(new)
     except MalformedObject as fault:
         problems = (
-            Objection(problem.path, problem.got, Refuse.TOPOLOGY_UNREADABLE.because(subject, expected=problem.expected))
+            DenialReason(
+                problem.path, problem.got, Refuse.TOPOLOGY_UNREADABLE.because(subject, expected=problem.expected)
+            )
             for problem in fault.problems
         )
         return verdict_of(problems, (), admitted)
@@ -64,7 +66,8 @@ def admit_topology_deletion(old: Mapping[str, Any], view: TopologyView = NOTHING
     """Return the verdict on the deletion of a ClusterTopology: admitted, with a warning if sets use it (TP-086)."""
     subject = _subject(old)
     cautions = (
-        Caution("metadata.name", shown(subject.name), reason) for reason in _deletion_warnings(subject, old, view)
+        AdmissionWarning("metadata.name", short_json(subject.name), reason)
+        for reason in _deletion_warnings(subject, old, view)
     )
     return verdict_of((), cautions, Refuse.TOPOLOGY_ADMITTED.because(subject))
 
@@ -120,7 +123,7 @@ def _deletion_warnings(subject: Ref, old: Mapping[str, Any], view: TopologyView)
     users = (view.users or {}).get(subject.name, ())
     if view.users is None:
         yield Warn.USERS_NOT_KNOWN.because(subject)
-    elif users and TOPOLOGY_FINALIZER in Fields(old, "", []).part("metadata").texts("finalizers"):
+    elif users and TOPOLOGY_FINALIZER in JsonFieldReader(old, "", []).part("metadata").texts("finalizers"):
         yield Warn.STILL_USED.because(subject, users=users_text(users))
     elif users:
         yield Warn.USED_AND_NOT_HELD.because(subject, users=users_text(users), finalizer=TOPOLOGY_FINALIZER)
@@ -136,4 +139,4 @@ def _topology_before(old: Mapping[str, Any] | None) -> ClusterTopology | None:
 
 
 def _subject(raw: Mapping[str, Any]) -> Ref:
-    return topology_ref(Fields(raw, "", []).part("metadata").text("name"))
+    return topology_ref(JsonFieldReader(raw, "", []).part("metadata").text("name"))

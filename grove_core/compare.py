@@ -11,10 +11,10 @@ from datetime import datetime
 from enum import Enum, unique
 from typing import TypeAlias
 
-from grove_core.areas.gang_termination.deletions import delays_behind, deletions_by_replica
-from grove_core.areas.gang_termination.questions import BREACH, PREDICTION, TERMINATION
-from grove_core.kernel.conditions import Truth
-from grove_core.kernel.decisions import Health, reasons_on
+from grove_core.areas.gang_termination.deletions import deletions_by_replica, ended_delay_reasons
+from grove_core.areas.gang_termination.termination_questions import BREACH, PREDICTION, TERMINATION
+from grove_core.kernel.conditions import ConditionStatus
+from grove_core.kernel.decisions import SubjectHealth, reasons_on
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DeletionImpact, Step, total_impact
@@ -24,7 +24,7 @@ _TerminationKey: TypeAlias = tuple[Ref, datetime, int] | None  # equal for PodCl
 
 
 @unique
-class Change(Enum):
+class ComparedChange(Enum):
     """How the second rule set differs from the first for some PodCliques, the most severe change first."""
 
     ENDS = "ENDS"
@@ -65,7 +65,7 @@ class Difference:
         spared_because: why one rule set does not terminate them, by its findings now; empty where both do.
     """
 
-    change: Change
+    change: ComparedChange
     cliques: tuple[Ref, ...]
     before: Termination | None
     after: Termination | None
@@ -100,7 +100,7 @@ class Comparison:
 def compare(before: Forecast, after: Forecast) -> Comparison:
     """Compare the forecasts of two rule sets for one set. Linear in the steps of both."""
     first, second = _terminations_in(before), _terminations_in(after)
-    alike: defaultdict[tuple[Change, _TerminationKey, _TerminationKey], list[Ref]] = defaultdict(list)
+    alike: defaultdict[tuple[ComparedChange, _TerminationKey, _TerminationKey], list[Ref]] = defaultdict(list)
     same = 0
     for clique in {**first, **second}:
         pair = first.get(clique), second.get(clique)
@@ -113,7 +113,7 @@ def compare(before: Forecast, after: Forecast) -> Comparison:
         _difference(change, cliques, (first.get(cliques[0]), second.get(cliques[0])), (before, after))
         for (change, _, _), cliques in alike.items()
     ]
-    order = list(Change)
+    order = list(ComparedChange)
     found.sort(key=lambda one: (order.index(one.change), one.cliques[0].sort_key))
     unknown = dict.fromkeys(reason for one in (before, after) for reason in _unknown_in(one))
     unpredicted = dict.fromkeys(reason for one in (before, after) for reason in reasons_on(PREDICTION, one.findings))
@@ -125,20 +125,20 @@ def _key_of(one: Termination | None) -> _TerminationKey:
     return None if one is None else (one.subject, one.at, one.times)
 
 
-def _change(before: Termination | None, after: Termination | None) -> Change | None:
+def _change(before: Termination | None, after: Termination | None) -> ComparedChange | None:
     if before is None:
-        return Change.ENDS
+        return ComparedChange.ENDS
     if after is None:
-        return Change.SPARED
+        return ComparedChange.SPARED
     if before.at != after.at:
-        return Change.SOONER if after.at < before.at else Change.LATER
+        return ComparedChange.SOONER if after.at < before.at else ComparedChange.LATER
     if before.times != after.times:
-        return Change.OFTENER if after.times > before.times else Change.RARER
+        return ComparedChange.OFTENER if after.times > before.times else ComparedChange.RARER
     return None
 
 
 def _difference(
-    change: Change,
+    change: ComparedChange,
     cliques: Sequence[Ref],
     terminations: tuple[Termination | None, Termination | None],
     forecasts: tuple[Forecast, Forecast],
@@ -167,7 +167,7 @@ def _terminations_in(forecast: Forecast) -> Mapping[Ref, Termination]:
 
 
 def _termination_of(subject: Ref, at: datetime, steps: Sequence[Step]) -> Termination:
-    delays = dict.fromkeys(reason for step in steps for reason in delays_behind(step))
+    delays = dict.fromkeys(reason for step in steps for reason in ended_delay_reasons(step))
     return Termination(subject, at, tuple(step.target for step in steps), total_impact(steps), tuple(delays))
 
 
@@ -178,12 +178,12 @@ def _kept_because(forecast: Forecast, subject: Ref, cliques: Sequence[Ref]) -> t
     own = fate.because if fate is not None else ()
     gone = frozenset(cliques)
     breaches = (one for one in forecast.findings if one.question == BREACH and one.subject in gone)
-    return (*own, *(one.because[0] for one in breaches if one.health is not Health.HEALTHY))
+    return (*own, *(one.because[0] for one in breaches if one.health is not SubjectHealth.HEALTHY))
 
 
 def _unknown_in(forecast: Forecast) -> Iterable[Reason]:
     for one in forecast.findings:
-        if one.question == TERMINATION and one.verdict == Truth.UNKNOWN.value:
+        if one.question == TERMINATION and one.verdict == ConditionStatus.UNKNOWN.value:
             yield from one.because
 
 

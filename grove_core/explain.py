@@ -9,12 +9,12 @@ from enum import Enum, unique
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.gang_termination.deletions import delays_behind, deletions_by_replica
-from grove_core.areas.gang_termination.questions import AVAILABILITY, BREACH, PREDICTION, TERMINATION
+from grove_core.areas.gang_termination.deletions import deletions_by_replica, ended_delay_reasons
+from grove_core.areas.gang_termination.termination_questions import AVAILABILITY, BREACH, PREDICTION, TERMINATION
 from grove_core.areas.gang_termination.verdicts import DELEGATES, KEEPS, SUSPENDS, TERMINATES, WAITS
 from grove_core.areas.topology.wants import MISPLACEMENT
-from grove_core.kernel.conditions import Truth
-from grove_core.kernel.decisions import Finding, Health, Share, reasons_on
+from grove_core.kernel.conditions import ConditionStatus
+from grove_core.kernel.decisions import CountShare, Finding, SubjectHealth, reasons_on
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DeletionImpact, Step, total_impact
@@ -22,12 +22,12 @@ from grove_core.kernel.wants import Obstacle, Withheld
 from grove_core.plan.forecast import Forecast
 
 _GATES: Final = frozenset({Obstacle.GATE, Obstacle.GANGS_NOT_COLLECTED})
-_LACKING: Final = frozenset({Health.LACKING, Health.UNRECORDED})
-_NO_SHARE: Final = Share(0, 0)
+_LACKING: Final = frozenset({SubjectHealth.LACKING, SubjectHealth.UNRECORDED})
+_NO_SHARE: Final = CountShare(0, 0)
 
 
 @unique
-class Tone(Enum):
+class Urgency(Enum):
     """How urgent an entry is, the most urgent first."""
 
     ENDS = "TERMINATE"
@@ -38,23 +38,23 @@ class Tone(Enum):
     KEEPS = "KEEP"
 
 
-TONES: Final[Mapping[str, Tone]] = MappingProxyType(
+TONES: Final[Mapping[str, Urgency]] = MappingProxyType(
     {
-        TERMINATES: Tone.ENDS,
-        WAITS: Tone.WAITS,
-        Truth.UNKNOWN.value: Tone.UNKNOWN,
-        KEEPS: Tone.KEEPS,
-        DELEGATES: Tone.KEEPS,
-        SUSPENDS: Tone.KEEPS,
+        TERMINATES: Urgency.ENDS,
+        WAITS: Urgency.WAITS,
+        ConditionStatus.UNKNOWN.value: Urgency.UNKNOWN,
+        KEEPS: Urgency.KEEPS,
+        DELEGATES: Urgency.KEEPS,
+        SUSPENDS: Urgency.KEEPS,
     }
 )
 """The tone of each verdict on a termination."""
 
-_URGENCY: Final[Mapping[Tone, int]] = MappingProxyType({tone: place for place, tone in enumerate(Tone)})
+_URGENCY: Final[Mapping[Urgency, int]] = MappingProxyType({tone: place for place, tone in enumerate(Urgency)})
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class ExplainedCause:
     """One reason behind an entry: the subject, what is wrong with it, and the delay that runs.
 
     Attributes:
@@ -64,11 +64,11 @@ class Cause:
 
     subject: Ref
     sentences: tuple[str, ...]
-    below: tuple["Cause", ...] = ()
+    below: tuple["ExplainedCause", ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ExplainedReplica:
     """What happens to one replica of the set, or of one of its scaling groups.
 
     Attributes:
@@ -81,13 +81,13 @@ class Entry:
             statuses would terminate it (GF-084).
     """
 
-    tone: Tone
+    tone: Urgency
     subject: Ref
-    causes: tuple[Cause, ...]
+    causes: tuple[ExplainedCause, ...]
     until: datetime | None = None
     deletes: tuple[Ref, ...] = ()
     impact: DeletionImpact | None = None
-    degraded: tuple[Cause, ...] = ()
+    degraded: tuple[ExplainedCause, ...] = ()
     unwell: bool = False
     averted: datetime | None = None
 
@@ -104,7 +104,7 @@ class Explanation:
     """
 
     root: Ref
-    entries: tuple[Entry, ...]
+    entries: tuple[ExplainedReplica, ...]
     unrecorded: int
     available: int = 0
     replicas: int = 0
@@ -116,9 +116,9 @@ class Explanation:
         """Whether everything is predicted, kept, present and well placed, and has the pods that it needs."""
         if self.unpredicted or self.misplaced or self.available < self.replicas:
             return False
-        return not any(entry.tone is not Tone.KEEPS or entry.degraded or entry.unwell for entry in self.entries)
+        return not any(entry.tone is not Urgency.KEEPS or entry.degraded or entry.unwell for entry in self.entries)
 
-    def having(self, tone: Tone) -> tuple[Entry, ...]:
+    def having(self, tone: Urgency) -> tuple[ExplainedReplica, ...]:
         """Return the entries of one tone."""
         return tuple(entry for entry in self.entries if entry.tone is tone)
 
@@ -140,7 +140,7 @@ def explanation_of(forecast: Forecast) -> Explanation:
     return Explanation(
         forecast.root,
         tuple(sorted(entries, key=lambda entry: (_URGENCY[entry.tone], entry.subject.sort_key))),
-        unrecorded=sum(one.health is Health.UNRECORDED for one in breaches.values()),
+        unrecorded=sum(one.health is SubjectHealth.UNRECORDED for one in breaches.values()),
         available=share.there,
         replicas=share.wanted,
         unpredicted=tuple(why.sentence for why in unpredicted),
@@ -160,7 +160,7 @@ def is_undecided(withheld: Withheld) -> bool:
 
 def _replica_entries(
     forecast: Forecast, findings: Iterable[Finding], averted: Iterable[Finding], breaches: Mapping[Ref, Finding]
-) -> Iterator[Entry]:
+) -> Iterator[ExplainedReplica]:
     """An entry for each replica that has something to report."""
     fates = [one for one in findings if one.question == TERMINATION]
     shown = [fate for fate in fates if _is_shown(fate)]
@@ -170,49 +170,51 @@ def _replica_entries(
     pending = (one for one in forecast.findings if one.question == TERMINATION and one.subject in averted_ones)
     deadlines = {one.subject: one.deadline for one in pending}
     tones = {fate.subject: _tone_of(fate, steps, blocked) for fate in shown}
-    urgent = (fate for fate in shown if tones[fate.subject] is not Tone.KEEPS)
+    urgent = (fate for fate in shown if tones[fate.subject] is not Urgency.KEEPS)
     reported = {reason.subject for fate in urgent for reason in fate.because}
     recovered = {one.subject for one in averted if one.question == BREACH}
     degraded = _degraded((one for one in breaches.values() if one.subject not in reported), recovered, fates)
     for fate in shown:
         subject, deletions = fate.subject, steps.get(fate.subject, ())
-        yield Entry(
+        yield ExplainedReplica(
             tones[subject],
             subject,
             tuple(_causes(fate.because, (why for why in fate.because if why.subject in fate.causes), breaches)),
             fate.deadline,
             tuple(step.target for step in deletions),
             total_impact(deletions),
-            degraded=tuple(degraded.get(subject, ())) if tones[subject] is Tone.KEEPS else (),
-            unwell=fate.health is Health.LACKING,
+            degraded=tuple(degraded.get(subject, ())) if tones[subject] is Urgency.KEEPS else (),
+            unwell=fate.health is SubjectHealth.LACKING,
             averted=deadlines.get(subject),
         )
 
 
-def _withheld_entries(withheld: Iterable[Withheld], breaches: Mapping[Ref, Finding]) -> Iterator[Entry]:
+def _withheld_entries(withheld: Iterable[Withheld], breaches: Mapping[Ref, Finding]) -> Iterator[ExplainedReplica]:
     for held in withheld:
         if held.obstacle is not Obstacle.SET_NOT_JUDGED:  # the findings on the set report it
-            tone = Tone.GATED if is_gated(held) else Tone.HELD
-            yield Entry(tone, held.target, tuple(_causes(held.because, delays_behind(held), breaches)))
+            tone = Urgency.GATED if is_gated(held) else Urgency.HELD
+            yield ExplainedReplica(tone, held.target, tuple(_causes(held.because, ended_delay_reasons(held), breaches)))
 
 
 def _is_shown(fate: Finding) -> bool:
     """Whether a replica gets an entry: of a set always, of a scaling group where it acts itself or is not well."""
     if fate.subject.kind == "PodCliqueSet":
         return True
-    return fate.subject.replica is not None and (fate.verdict in {TERMINATES, WAITS} or fate.health is Health.LACKING)
+    return fate.subject.replica is not None and (
+        fate.verdict in {TERMINATES, WAITS} or fate.health is SubjectHealth.LACKING
+    )
 
 
-def _tone_of(fate: Finding, steps: Mapping[Ref, list[Step]], blocked: AbstractSet[Ref]) -> Tone:
+def _tone_of(fate: Finding, steps: Mapping[Ref, list[Step]], blocked: AbstractSet[Ref]) -> Urgency:
     """The tone of a replica; one that is terminated without a deletion is withheld, or is being deleted already."""
-    tone = TONES.get(fate.verdict, Tone.UNKNOWN)  # a saved plan may come from rules with other verdicts
-    is_withheld = tone is Tone.ENDS and not steps.get(fate.subject) and fate.subject in blocked
-    return Tone.HELD if is_withheld else tone
+    tone = TONES.get(fate.verdict, Urgency.UNKNOWN)  # a saved plan may come from rules with other verdicts
+    is_withheld = tone is Urgency.ENDS and not steps.get(fate.subject) and fate.subject in blocked
+    return Urgency.HELD if is_withheld else tone
 
 
 def _degraded(
     breaches: Iterable[Finding], recovered: AbstractSet[Ref], fates: Iterable[Finding]
-) -> Mapping[Ref, list[Cause]]:
+) -> Mapping[Ref, list[ExplainedCause]]:
     """Replica of the set -> its PodCliques with too few ready pods that no other entry reports.
 
     Args:
@@ -227,18 +229,20 @@ def _degraded(
         and fate.subject.replica is not None
         and fate.verdict not in {TERMINATES, WAITS}
     }
-    found: defaultdict[Ref, list[Cause]] = defaultdict(list)
+    found: defaultdict[Ref, list[ExplainedCause]] = defaultdict(list)
     for breach in breaches:
         if not breach.within or not (breach.health in _LACKING or breach.subject in recovered):
             continue
         sentences = [breach.because[0].sentence]
-        if breach.verdict == Truth.TRUE.value:
+        if breach.verdict == ConditionStatus.TRUE.value:
             sentences += [guards[replica] for replica in breach.within if replica in guards]
-        found[breach.within[-1]].append(Cause(breach.subject, tuple(sentences)))
+        found[breach.within[-1]].append(ExplainedCause(breach.subject, tuple(sentences)))
     return found
 
 
-def _causes(because: Iterable[Reason], delays: Iterable[Reason], breaches: Mapping[Ref, Finding]) -> Iterator[Cause]:
+def _causes(
+    because: Iterable[Reason], delays: Iterable[Reason], breaches: Mapping[Ref, Finding]
+) -> Iterator[ExplainedCause]:
     """A cause for each reason; one about a delay begins with the breach that it is for, and has its causes below it.
 
     Args:
@@ -248,8 +252,8 @@ def _causes(because: Iterable[Reason], delays: Iterable[Reason], breaches: Mappi
     for reason in because:
         breach = breaches.get(reason.subject) if reason in of_breaches else None
         if breach is None:
-            yield Cause(reason.subject, (reason.sentence,))
+            yield ExplainedCause(reason.subject, (reason.sentence,))
             continue
         first, *rest = breach.because
-        below = tuple(Cause(part.subject, (part.sentence,)) for part in rest)
-        yield Cause(reason.subject, (first.sentence, reason.sentence), below)
+        below = tuple(ExplainedCause(part.subject, (part.sentence,)) for part in rest)
+        yield ExplainedCause(reason.subject, (first.sentence, reason.sentence), below)

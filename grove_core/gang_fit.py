@@ -8,8 +8,8 @@ from typing import Any, Final
 from grove_core.areas.mnnvl.judge import clique_domains_of, judge_mnnvl
 from grove_core.areas.mnnvl_scopes.judge import mnnvl_annotations_of
 from grove_core.areas.topology.admit import TopologyView, broader_than_parent, objections_to
-from grove_core.areas.topology.fit import SetFit, fit_gangs
-from grove_core.areas.topology.gang_tree import CliqueRequest, GangRequest
+from grove_core.areas.topology.fit_check import SetFit, fit_gangs
+from grove_core.areas.topology.gang_tree import CliquePodsToPlace, GangRequest
 from grove_core.areas.topology.judge import judge_topology, levels_of, missing_domains
 from grove_core.areas.topology.node_capacity import (
     NO_UNLABELLED_NODES,
@@ -17,12 +17,12 @@ from grove_core.areas.topology.node_capacity import (
     free_capacity_of,
     unlabelled_nodes,
 )
-from grove_core.areas.topology.rules import Fit, Refuse
+from grove_core.areas.topology.rules import FitReason, Refuse
 from grove_core.areas.topology.verdicts import FitVerdict, GangTopology, TopologyJudgement, TopologyResolution
 from grove_core.areas.workload.expected_replicas import ExpectedGang, expected_replicas_of
 from grove_core.areas.workload.judge import why_too_large
 from grove_core.areas.workload.objects.podgangs import placement_of
-from grove_core.kernel.admission import Objection
+from grove_core.kernel.admission import DenialReason
 from grove_core.kernel.frozen import EMPTY
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
@@ -82,7 +82,7 @@ class GangFitCheck:
     root: Ref
     own: TopologyFit
     others: tuple[TopologyFit, ...]
-    objections: tuple[Objection, ...] = ()
+    objections: tuple[DenialReason, ...] = ()
 
     @property
     def is_success(self) -> bool:
@@ -117,7 +117,7 @@ def _cannot_place(snapshot: Snapshot, judgement: TopologyJudgement) -> TopologyF
     """Return the fit by the set's own topology if that can place no gang, or if this is unknown."""
     found = snapshot.topologies.get(judgement.name)
     is_unknown = judgement.resolution is TopologyResolution.UNKNOWN
-    to_add = (Fit.TOPOLOGIES_TO_ADD.because(snapshot.root.ref),) if is_unknown else ()
+    to_add = (FitReason.TOPOLOGIES_TO_ADD.because(snapshot.root.ref),) if is_unknown else ()
     return TopologyFit(
         name=judgement.name,
         levels=found.levels if found is not None else (),
@@ -127,7 +127,7 @@ def _cannot_place(snapshot: Snapshot, judgement: TopologyJudgement) -> TopologyF
     )
 
 
-def _admission_objections(snapshot: Snapshot) -> Iterator[Objection]:
+def _admission_objections(snapshot: Snapshot) -> Iterator[DenialReason]:
     """Yield the objections of admission to a set that is not in the cluster yet."""
     root = snapshot.root
     if root.uid:
@@ -202,7 +202,7 @@ def _gang_request(
     snapshot: Snapshot, gang: ExpectedGang, gang_topology: GangTopology, demands: Mapping[str, PodDemand]
 ) -> GangRequest:
     cliques = tuple(
-        CliqueRequest(
+        CliquePodsToPlace(
             name=part.name,
             template=part.template.name,
             group=part.group_template.name if part.group_template is not None else "",

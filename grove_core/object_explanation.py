@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from grove_core.areas.gang_termination.questions import BREACH, TERMINATION
+from grove_core.areas.gang_termination.termination_questions import BREACH, TERMINATION
 from grove_core.areas.gang_termination.verdicts import DELEGATES, TERMINATES
 from grove_core.areas.mnnvl.judge import domain_ref
 from grove_core.areas.mnnvl.verdicts import QUESTION as FABRIC
 from grove_core.areas.mnnvl_scopes.judge import shared_domain_ref
 from grove_core.areas.topology.wants import MISPLACEMENT
-from grove_core.kernel.conditions import Truth
-from grove_core.kernel.decisions import Finding, Health
+from grove_core.kernel.conditions import ConditionStatus
+from grove_core.kernel.decisions import Finding, SubjectHealth
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Make, SetStatus, Step
@@ -20,17 +20,17 @@ from grove_core.kernel.wants import Withheld
 from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import CORE, GROVE, SCHEDULER
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.fields import Fields
+from grove_core.resources.fields import JsonFieldReader
 from grove_core.resources.meta import read_identity
 from grove_core.resources.names import replica_of_domain
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.snapshot.snapshot import Snapshot
 
-_TRUE: Final = Truth.TRUE.value
+_TRUE: Final = ConditionStatus.TRUE.value
 
 
-def cliques_behind(snapshot: Snapshot, kind: str, name: str) -> tuple[PodClique, ...]:
+def cliques_of_object(snapshot: Snapshot, kind: str, name: str) -> tuple[PodClique, ...]:
     """Return the PodCliques that an object of a root consists of or belongs to; empty if there is no such object."""
     if kind == "PodCliqueSet":
         return snapshot.cliques if snapshot.root.ref.name == name else ()
@@ -45,12 +45,12 @@ def cliques_behind(snapshot: Snapshot, kind: str, name: str) -> tuple[PodClique,
     return tuple(clique for clique in snapshot.cliques if clique.ref.name in named)
 
 
-def has(snapshot: Snapshot, kind: str, name: str) -> bool:
+def has_object(snapshot: Snapshot, kind: str, name: str) -> bool:
     """Whether a root has an object of that kind and name."""
     refs = [snapshot.root.ref, *(group.ref for group in snapshot.groups), *(gang.ref for gang in snapshot.gangs)]
     if kind == DOMAIN_KIND:
         return _replica_of_domain(snapshot, name) is not None or shared_domain_ref(snapshot, name) is not None
-    return bool(cliques_behind(snapshot, kind, name)) or any((ref.kind, ref.name) == (kind, name) for ref in refs)
+    return bool(cliques_of_object(snapshot, kind, name)) or any((ref.kind, ref.name) == (kind, name) for ref in refs)
 
 
 def _replica_of_domain(snapshot: Snapshot, name: str) -> int | None:
@@ -67,7 +67,7 @@ class ObjectExplanation:
 
     Attributes:
         kind: PodCliqueSet, PodCliqueScalingGroup, PodClique, PodGang, Pod or ComputeDomain.
-        name: of an object of that kind that the root has (:func:`has`).
+        name: of an object of that kind that the root has (:func:`has_object`).
     """
 
     snapshot: Snapshot
@@ -87,7 +87,7 @@ class ObjectExplanation:
     @cached_property
     def cliques(self) -> tuple[PodClique, ...]:
         """The PodCliques of the object: itself, its members, all of a set, or the one that a pod belongs to."""
-        return cliques_behind(self.snapshot, self.kind, self.name)
+        return cliques_of_object(self.snapshot, self.kind, self.name)
 
     def pods_of(self, clique: PodClique) -> list[Pod]:
         """Return the pods of a PodClique, sorted by name."""
@@ -166,7 +166,7 @@ class ObjectExplanation:
             guard = self._guard_of(clique, found)
             if guard is not None and (guard.subject, guard.question) not in yielded:
                 yielded.add((guard.subject, guard.question))
-                if guard.health is not Health.HEALTHY or self.kind in {"PodClique", "Pod"}:
+                if guard.health is not SubjectHealth.HEALTHY or self.kind in {"PodClique", "Pod"}:
                     yield guard
         if self.kind in {"PodCliqueSet", GROUP_KIND}:
             for finding in self.plan.findings:
@@ -202,7 +202,7 @@ class ObjectExplanation:
 
 def _owner_of(target: Ref, action: Make) -> str:
     """The uid of the owner of an object that a step creates."""
-    owner: str = read_identity(Fields(thaw(action.manifest), "", []), target.api_version, target.kind, None)[
+    owner: str = read_identity(JsonFieldReader(thaw(action.manifest), "", []), target.api_version, target.kind, None)[
         "owner_uid"
     ]
     return owner

@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import Final, NamedTuple
 
-from grove_core.areas.gang_termination.questions import PREDICTION
+from grove_core.areas.gang_termination.termination_questions import PREDICTION
 from grove_core.areas.workload.template_hash import is_own_hash
-from grove_core.kernel.conditions import Truth
+from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import MANAGED_BY, OPERATOR
 from grove_core.resources.labels import SET
-from grove_core.resources.names import listed
+from grove_core.resources.names import listed_names
 from grove_core.resources.newer_release import CONDITIONS, NEWEST_KNOWN
 from grove_core.resources.podclique import PodClique
 from grove_core.rule_sets.rule_set import DESIGN
@@ -43,7 +43,7 @@ class GoOperator(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Recognition:
+class RecognisedOperator:
     """The rule set that predicts the operator of a cluster, and the evidence for it.
 
     Attributes:
@@ -61,7 +61,7 @@ class Recognition:
     doubtful: frozenset[Ref] = frozenset()
 
 
-def recognised(cluster: Cluster, newer: Iterable[str] = ()) -> Recognition:
+def recognised(cluster: Cluster, newer: Iterable[str] = ()) -> RecognisedOperator:
     """Recognise the operator by the first mark that only one of the operators leaves. Linear in the cluster.
 
     The status of a PodClique is the strongest mark, since the operator writes it again and again. Labels of PodCliques
@@ -74,35 +74,35 @@ def recognised(cluster: Cluster, newer: Iterable[str] = ()) -> Recognition:
     marks = (*newer, *_newer_conditions(cluster), *_foreign_gangs(cluster))
     found = _recognised(cluster)
     if found.is_shown and found.go_operator is None:
-        left = f", beside what a newer release of the Go operator left ({listed(marks)})" if marks else ""
+        left = f", beside what a newer release of the Go operator left ({listed_names(marks)})" if marks else ""
         return replace(found, because=f"{found.because}{left}", doubtful=frozenset(_doubtful(cluster)))
     if not marks:
         return found
-    from grove_core.rule_sets.released import BY_RELEASE  # noqa: PLC0415 - of such clusters alone
+    from grove_core.rule_sets.go_operator import BY_RELEASE  # noqa: PLC0415 - of such clusters alone
 
     release = f"of a release newer than {NEWEST_KNOWN}, the newest known here"
-    return Recognition(
+    return RecognisedOperator(
         BY_RELEASE[NEWEST_KNOWN].name,
-        f"the Go operator runs there, {release} ({listed(marks)})",
+        f"the Go operator runs there, {release} ({listed_names(marks)})",
         go_operator=GoOperator((NEWEST_KNOWN,), tuple(sorted(marks))),
     )
 
 
-def unpredicted_of(recognition: Recognition, root: Ref) -> Finding | None:
+def not_predicted_finding(recognition: RecognisedOperator, root: Ref) -> Finding | None:
     """Return the finding that a set is not predicted (GF-134 to GF-136); None where it is predicted."""
     go = recognition.go_operator
     if (go is None or go.is_predicted) and root not in recognition.doubtful:
         return None
     from grove_core.areas.gang_termination.field.generations import RELEASES  # noqa: PLC0415 - of such clusters alone
-    from grove_core.areas.gang_termination.field.rules import Why  # noqa: PLC0415 - of such clusters alone
+    from grove_core.areas.gang_termination.field.rules import GoOperatorReason  # noqa: PLC0415 - of such clusters alone
 
     if go is None:
-        because = Why.TWO_OPERATORS.because(root)
+        because = GoOperatorReason.TWO_OPERATORS.because(root)
     elif go.newer:
-        because = Why.NEWER_RELEASE.because(root, newest=NEWEST_KNOWN, marks=listed(go.newer))
+        because = GoOperatorReason.NEWER_RELEASE.because(root, newest=NEWEST_KNOWN, marks=listed_names(go.newer))
     else:
-        because = Why.OLDER_RELEASE.because(root, oldest=next(iter(RELEASES)))
-    return Finding(root, PREDICTION, Truth.UNKNOWN.value, (because,))
+        because = GoOperatorReason.OLDER_RELEASE.because(root, oldest=next(iter(RELEASES)))
+    return Finding(root, PREDICTION, ConditionStatus.UNKNOWN.value, (because,))
 
 
 def _doubtful(cluster: Cluster) -> Iterator[Ref]:
@@ -133,33 +133,33 @@ def _foreign_gangs(cluster: Cluster) -> Iterator[str]:
         yield from (f"PodGang {name}" for name in sorted(foreign_gangs_in(cluster.snapshot_of(root, _ANY_MOMENT))))
 
 
-def _recognised(cluster: Cluster) -> Recognition:
+def _recognised(cluster: Cluster) -> RecognisedOperator:
     recorded = sum(clique.status.recorded for clique in _cliques(cluster))
     if any(clique.status.was_available is not None for clique in _cliques(cluster)):
-        return Recognition(DESIGN.name, "PodClique statuses record wasAvailable")
+        return RecognisedOperator(DESIGN.name, "PodClique statuses record wasAvailable")
     if recorded:
         return _go_operator(cluster, f"no wasAvailable in the status of {_counted(recorded, 'PodClique')}")
     if any(_OUR_LABEL in clique.labels for clique in _cliques(cluster)):
-        return Recognition(DESIGN.name, f"PodCliques have the label {_OUR_LABEL}")
+        return RecognisedOperator(DESIGN.name, f"PodCliques have the label {_OUR_LABEL}")
     unlabelled = sum(clique.labels.get(MANAGED_BY) == OPERATOR for clique in _cliques(cluster))
     if unlabelled:
         return _go_operator(cluster, f"no label {_OUR_LABEL} on {_counted(unlabelled, 'PodClique')}")
     hashes = [root.status.current_hash for root in cluster.sets if root.status.current_hash]
     if any(map(is_own_hash, hashes)):
-        return Recognition(DESIGN.name, "PodCliqueSets have a currentGenerationHash of this operator's form")
+        return RecognisedOperator(DESIGN.name, "PodCliqueSets have a currentGenerationHash of this operator's form")
     if hashes:
         which = _counted(len(hashes), "PodCliqueSet")
         return _go_operator(cluster, f"the currentGenerationHash of {which} has not this operator's form")
-    return Recognition(DESIGN.name, "no object shows which operator runs there", is_shown=False)
+    return RecognisedOperator(DESIGN.name, "no object shows which operator runs there", is_shown=False)
 
 
-def _go_operator(cluster: Cluster, mark: str) -> Recognition:
+def _go_operator(cluster: Cluster, mark: str) -> RecognisedOperator:
     """The newest release that can have written the statuses; the oldest one where all are too new (GF-136)."""
     from grove_core.areas.gang_termination.field.generations import (  # noqa: PLC0415 - of such clusters alone
         RELEASES,
         releases_fitting,
     )
-    from grove_core.rule_sets.released import BY_RELEASE  # noqa: PLC0415 - as above
+    from grove_core.rule_sets.go_operator import BY_RELEASE  # noqa: PLC0415 - as above
 
     known = tuple(RELEASES)
     fitting = releases_fitting(_cliques(cluster), chain(*cluster.groups_of.values()))
@@ -173,7 +173,7 @@ def _go_operator(cluster: Cluster, mark: str) -> Recognition:
         which = f"a release from {fitting[0]} to {fitting[-1]}"
     rules = BY_RELEASE[fitting[-1] if fitting else known[0]].name
     because = f"the Go operator runs there, {which} ({mark})"
-    return Recognition(rules, because, go_operator=GoOperator(fitting))
+    return RecognisedOperator(rules, because, go_operator=GoOperator(fitting))
 
 
 def _cliques(cluster: Cluster) -> Iterator[PodClique]:

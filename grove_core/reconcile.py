@@ -11,7 +11,7 @@ from grove_core.areas.topology.judge import gang_topology_of, judge_topology
 from grove_core.areas.topology.wants import result_of_topology
 from grove_core.areas.workload.judge import withhold_if_too_large
 from grove_core.areas.workload.teardown import finalizer_removals
-from grove_core.kernel.decisions import AreaResult, union
+from grove_core.kernel.decisions import AreaResult, union_of_results
 from grove_core.kernel.steps import Step
 from grove_core.plan.plan import Plan
 from grove_core.plan.planner import make_plan, steps_for
@@ -61,7 +61,7 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
     topology = judge_topology(seen)  # TP
     domains = clique_domains_of(seen, mnnvl)._replace(annotations=scopes.annotations)
     workload = rules.workload(seen, termination.terminating, domains, gang_topology_of(seen, topology))  # WL
-    others = union(
+    others = union_of_results(
         (
             result_of_mnnvl(seen, mnnvl),
             AreaResult(wants_of_scopes(seen, scopes)),
@@ -70,7 +70,7 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
             AreaResult(findings=rules.unpredicted(seen, workload.is_outdated) if rules.unpredicted else ()),
         )
     )
-    result = union((termination.of_area, withhold_if_too_large(seen, others)))
+    result = union_of_results((termination.of_area, withhold_if_too_large(seen, others)))
     return make_plan(
         result_after_admission(seen, scopes, result), seen, deferred=termination.deferred, rules=rules.name
     )

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from grove_core.areas.topology.lifecycle import wants_of_lifecycle
+from grove_core.areas.topology.topology_lifecycle import wants_of_lifecycle
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot
 from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.frozen import thaw
@@ -11,8 +11,8 @@ from grove_core.kernel.steps import Make, Step
 from grove_core.plan.forecast import Forecast, forecast_of, round_of
 from grove_core.plan.plan import Plan
 from grove_core.plan.planner import make_plan
-from grove_core.resources.after_write import after_write
 from grove_core.resources.cluster_topology import cluster_topology_of
+from grove_core.resources.object_after_write import object_after_write
 
 
 def reconcile_topology(snapshot: TopologySnapshot) -> Plan:
@@ -45,7 +45,7 @@ def _next_snapshot(snapshot: TopologySnapshot, steps: tuple[Step, ...]) -> Topol
             created = cluster_topology_of(thaw(step.action.manifest))
             topology = replace(created, uid=placeholder_uid(step.target), resource_version="1")
         elif topology is not None and step.target == topology.ref:
-            topology = after_write(topology, step.action)
+            topology = object_after_write(topology, step.action)
     if topology is not None and topology.deleting and not topology.finalizers:
         topology = None
     return replace(snapshot, topology=topology, shadowed=None, attempts=())

@@ -10,10 +10,10 @@ def json_text(value: Any, indent: int | None = None) -> str:  # noqa: ANN401 - a
 
     separators = (",", ":") if indent is None else None
     text = json.dumps(value, indent=indent, ensure_ascii=False, separators=separators)
-    return text if is_shown(text) else escaped(text, _in_json)
+    return text if is_printable(text) else escaped(text, _in_json)
 
 
-def is_shown(text: str) -> bool:
+def is_printable(text: str) -> bool:
     """Whether a terminal shows every character, line ends apart."""
     return text.replace("\n", "").isprintable()
 

@@ -18,7 +18,7 @@ from benchmarks.rows import ROWS
 from benchmarks.samples import Row
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.cluster import EVERYWHERE
-from grove_core.snapshot.indexing import cluster_of
+from grove_core.snapshot.cluster_index import index_cluster
 from grove_shell.reading.objects import load
 
 SETS = 2
@@ -55,7 +55,7 @@ def test_facts_and_every_form_of_text_are_one_cluster(form: Form, tmp_path: Path
     loaded = load([str(path)], io.BytesIO())
     owners, facts = owner_facts(PODS, {}), pod_facts(PODS, {})
     gaps = frozenset({("PodGang", "inference")})  # some pods are gated, and the clusters have no gangs
-    expected = cluster_of(sets=owners.sets, groups=owners.groups, cliques=owners.cliques, pods=facts, gaps=gaps)
+    expected = index_cluster(sets=owners.sets, groups=owners.groups, cliques=owners.cliques, pods=facts, gaps=gaps)
     assert loaded.faults == ()
     assert replace(loaded.cluster, complete=frozenset()) == expected
     kinds = {"PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "Pod"}
@@ -65,7 +65,7 @@ def test_facts_and_every_form_of_text_are_one_cluster(form: Form, tmp_path: Path
 
 def test_the_clusters_are_at_rest() -> None:
     owners = owner_facts(PODS, {})
-    cluster = cluster_of(
+    cluster = index_cluster(
         sets=owners.sets,
         groups=owners.groups,
         cliques=owners.cliques,

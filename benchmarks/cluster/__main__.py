@@ -21,7 +21,7 @@ from benchmarks.cluster.runs import Measured
 from benchmarks.cluster.stage import IN_FLIGHT, Stage
 from grove_shell.client.api import Api
 from grove_shell.client.connection import connect
-from grove_shell.manifests.definitions import definitions
+from grove_shell.manifests.crd_definitions import custom_resource_definitions
 from tests.cluster import binaries
 from tests.cluster.plane import ControlPlane
 
@@ -62,7 +62,7 @@ async def _measure(kubeconfig: Path, folder: Path, options: argparse.Namespace) 
     connection = await connect(str(kubeconfig))
     async with Api(connection, in_flight=IN_FLIGHT, timeout=120) as api:
         stage = Stage(api, kubeconfig, folder)
-        for definition in definitions():
+        for definition in custom_resource_definitions():
             await stage.post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
         await asyncio.sleep(2)
         await runs.warm_up(stage)

@@ -19,12 +19,12 @@ from typing import Any, Final
 
 import aiohttp
 
-from grove_core.resources.configuration import TopologyAware
+from grove_core.resources.configuration import TopologyAwareSettings
 from grove_shell.client.api import Api
 from grove_shell.client.connection import connect
 from grove_shell.client.kinds import KINDS
 from grove_shell.client.webhook_names import JOINING, MUTATING, PATHS, VALIDATION
-from grove_shell.manifests.definitions import definitions
+from grove_shell.manifests.crd_definitions import custom_resource_definitions
 from tests.cluster.guarding import PLACING, topology
 from tests.cluster.installing import apply
 from tests.cluster.nvidia.definitions import install, released
@@ -80,7 +80,7 @@ def reviews(plane: ControlPlane, folder: Path, many: int) -> list[Latency]:
         many: answers.
     """
     api = plane.api()
-    apply(api, definitions())
+    apply(api, custom_resource_definitions())
     install(api, *released())
     api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": _NAMESPACE}})
     scene = Scene(api, _NAMESPACE, nodes=0)
@@ -96,7 +96,7 @@ def reviews(plane: ControlPlane, folder: Path, many: int) -> list[Latency]:
 
 
 @contextmanager
-def _running(plane: ControlPlane, scene: Scene, folder: Path, told: TopologyAware = BLIND) -> Iterator[None]:
+def _running(plane: ControlPlane, scene: Scene, folder: Path, told: TopologyAwareSettings = BLIND) -> Iterator[None]:
     """Webhooks that the API server calls."""
     installed = Installed(plane, _NAMESPACE, folder, SHARED, told)
     apply(scene.api, installed.objects)

@@ -19,8 +19,7 @@ from benchmarks.cluster.workloads import NAMESPACE, Json, bare_pod
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Create, Outcome, Step
-from grove_core.kernel.steps import Stage as StepStage
+from grove_core.kernel.steps import Create, Outcome, Step, StepStage
 from grove_core.plan.rules import Why
 from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.step_executor import StepExecutor

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from grove_shell.converge.arguments import ConvergeArguments, points_of
-from grove_shell.converge.cluster.engine import connected_engine
+from grove_shell.converge.cluster.cluster_engine import connected_engine
 from grove_shell.converge.cluster.measurements import MeasuredRun
 from grove_shell.converge.run_file import read_runs, write_runs
 from grove_shell.converge.schedule import Schedule

@@ -22,7 +22,7 @@ from grove_core.resources.api_names import NVIDIA
 from grove_shell.client.api import APPLY, Api
 from grove_shell.client.connection import Connection, connect
 from grove_shell.converge.cluster.measurements import ServerCounters, read_counters
-from grove_shell.converge.model.costs import Costs
+from grove_shell.converge.model.costs import ServerCosts
 from grove_shell.domain_daemon.kinds import DOMAINS
 from grove_shell.manifests.compute_domain_definitions import domain_definitions
 from tests.cluster import binaries
@@ -184,7 +184,7 @@ async def measured(bench: Bench, say: Callable[[str], None]) -> Samples:
     )
 
 
-async def calibrated(kubeconfig: str, store: str, source: str, say: Callable[[str], None]) -> Costs:
+async def calibrated(kubeconfig: str, store: str, source: str, say: Callable[[str], None]) -> ServerCosts:
     """Measure and fit."""
 
     async def nobody() -> str | None:
@@ -195,7 +195,7 @@ async def calibrated(kubeconfig: str, store: str, source: str, say: Callable[[st
         return fitted(await measured(Bench(api, etcd), say), source)
 
 
-def text_of(costs: Costs) -> str:
+def text_of(costs: ServerCosts) -> str:
     """As ``--costs`` reads it; to four digits, since a second calibration differs in the third."""
     told = {
         name: float(f"{value:.4g}") if isinstance(value, float) else value

@@ -52,7 +52,7 @@ class PlanDocument:
     rules_from: RulesSource | None = None
 
 
-def summary_of(forecasts: Iterable[Forecast]) -> Json:
+def step_counts(forecasts: Iterable[Forecast]) -> Json:
     """Return the number of steps by action, and of withheld steps, in all rounds."""
     counts: Counter[str] = Counter()
     for forecast in forecasts:

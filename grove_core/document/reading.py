@@ -14,8 +14,17 @@ from grove_core.areas.mnnvl_scopes import rules as mnnvl_scopes
 from grove_core.areas.topology import rules as topology
 from grove_core.areas.workload import rules as workload
 from grove_core.document.document import AUTO, FOREGROUND, FORMAT_VERSION, Json, PlanDocument, RulesSource
-from grove_core.document.values import MalformedValue, fact, flag, integer, items, moment, text, whole_object
-from grove_core.kernel.decisions import Finding, Health, Share
+from grove_core.document.document_values import (
+    MalformedValue,
+    integer,
+    items,
+    read_fact,
+    read_flag,
+    read_moment,
+    read_object,
+    text,
+)
+from grove_core.kernel.decisions import CountShare, Finding, SubjectHealth
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Guard, Ref
@@ -30,34 +39,34 @@ from grove_core.kernel.steps import (
     Ensure,
     Outcome,
     SetStatus,
-    Stage,
     Step,
+    StepStage,
     Termination,
 )
 from grove_core.kernel.times import parse_duration
 from grove_core.kernel.wants import Obstacle, Withheld
 from grove_core.plan import rules as planning
-from grove_core.plan.forecast import Forecast, Recurrence, Round
-from grove_core.resources.cluster_topology import Level
+from grove_core.plan.forecast import Forecast, ForecastRound, Recurrence
+from grove_core.resources.cluster_topology import TopologyLevel
 from grove_core.resources.configuration import (
     DEFAULT_CONFIGURATION,
     Configuration,
     DomainShape,
     Mnnvl,
     MnnvlMode,
-    TopologyAware,
+    TopologyAwareSettings,
 )
-from grove_core.resources.fields import shown
-from grove_core.resources.names import listed
+from grove_core.resources.fields import short_json
+from grove_core.resources.names import listed_names
 from grove_core.version import IMAGE
 
 _RULES: Final[Mapping[str, Rule]] = MappingProxyType(
     {
         rule.requirement: rule
         for rules in (
-            gang_termination.Why,
-            gang_termination.Refuse,
-            field.Why,
+            gang_termination.TerminationReason,
+            gang_termination.GangTerminationDenial,
+            field.GoOperatorReason,
             workload.Why,
             mnnvl.Why,
             mnnvl_scopes.Why,
@@ -67,8 +76,13 @@ _RULES: Final[Mapping[str, Rule]] = MappingProxyType(
         for rule in rules
     }
 )
-_STAGES: Final[Mapping[str, Stage]] = MappingProxyType(
-    {"apply": Stage.WORKLOAD, "setStatus": Stage.STATUS, "delete": Stage.CLEANUP, "dropFinalizer": Stage.CLEANUP}
+_STAGES: Final[Mapping[str, StepStage]] = MappingProxyType(
+    {
+        "apply": StepStage.WORKLOAD,
+        "setStatus": StepStage.STATUS,
+        "delete": StepStage.CLEANUP,
+        "dropFinalizer": StepStage.CLEANUP,
+    }
 )
 _MALFORMED: Final = (KeyError, TypeError, AttributeError, ValueError)
 
@@ -78,11 +92,11 @@ def document_from_json(raw: Any) -> PlanDocument:  # noqa: ANN401 - any JSON
     version = raw.get("formatVersion") if isinstance(raw, Mapping) else raw
     if not isinstance(version, str) or version.split(".")[0] != FORMAT_VERSION.split(".")[0]:
         expected = f"a plan of format {FORMAT_VERSION}"
-        raise MalformedObject((Problem(path="formatVersion", expected=expected, got=shown(version)),))
+        raise MalformedObject((Problem(path="formatVersion", expected=expected, got=short_json(version)),))
     try:
         return PlanDocument(
             rules=text(raw["rules"]),
-            as_of=moment(raw["asOf"]),
+            as_of=read_moment(raw["asOf"]),
             not_collected=tuple(map(text, items(raw["notCollected"]))),
             forecasts=tuple(_forecast_from_json(plan) for plan in items(raw["plans"])),
             configuration=_configuration(raw["configuration"]) if "configuration" in raw else DEFAULT_CONFIGURATION,
@@ -98,17 +112,17 @@ def _rules_source(raw: Json) -> RulesSource:
 
 def _configuration(raw: Json) -> Configuration:
     fields = raw["mnnvl"]
-    enabled, shape = flag(fields["enabled"]), text(fields["computeDomainShape"])
+    enabled, shape = read_flag(fields["enabled"]), text(fields["computeDomainShape"])
     mnnvl_options = Mnnvl(enabled, MnnvlMode(text(fields["mode"])), None if shape == AUTO else DomainShape(shape))
     image = text(raw["startup"]["image"]) if "startup" in raw else IMAGE
     return Configuration(mnnvl=mnnvl_options, init_image=image, topology=_topology(raw.get("topologyAwareScheduling")))
 
 
-def _topology(raw: Any) -> TopologyAware:  # noqa: ANN401 - any JSON
+def _topology(raw: Any) -> TopologyAwareSettings:  # noqa: ANN401 - any JSON
     if raw is None:
         return DEFAULT_CONFIGURATION.topology
-    levels = tuple(Level(text(level["domain"]), text(level["key"])) for level in items(raw["levels"]))
-    return TopologyAware(flag(raw["enabled"]), levels)
+    levels = tuple(TopologyLevel(text(level["domain"]), text(level["key"])) for level in items(raw["levels"]))
+    return TopologyAwareSettings(read_flag(raw["enabled"]), levels)
 
 
 def attempts_from_json(raw: Any) -> tuple[Attempt, ...]:  # noqa: ANN401 - any JSON
@@ -119,7 +133,7 @@ def attempts_from_json(raw: Any) -> tuple[Attempt, ...]:  # noqa: ANN401 - any J
     Raises MalformedObject with every item that is no attempt.
     """
     if not isinstance(raw, list | Mapping):
-        raise MalformedObject((Problem(path="", expected="a list of attempts", got=shown(raw)),))
+        raise MalformedObject((Problem(path="", expected="a list of attempts", got=short_json(raw)),))
     found: list[Attempt] = []
     problems: list[Problem] = []
     for place, item in enumerate(raw if isinstance(raw, list) else [raw]):
@@ -136,8 +150,8 @@ def attempts_from_json(raw: Any) -> tuple[Attempt, ...]:  # noqa: ANN401 - any J
 def _got(raw: Any, fault: Exception) -> str:  # noqa: ANN401 - any JSON
     """The value found, with the problem where the exception has a text for readers."""
     if isinstance(fault, KeyError):
-        return f"{shown(raw)}, of which {fault.args[0]!r} is missing or not known"
-    return f"{shown(raw)}, with {fault}" if isinstance(fault, ValueError) else shown(raw)
+        return f"{short_json(raw)}, of which {fault.args[0]!r} is missing or not known"
+    return f"{short_json(raw)}, with {fault}" if isinstance(fault, ValueError) else short_json(raw)
 
 
 def _attempt(raw: Json) -> Attempt:
@@ -153,18 +167,18 @@ def _forecast_from_json(raw: Json) -> Forecast:
         root=_ref(raw["root"]),
         root_uid=text(raw["root"]["uid"]),
         rounds=tuple(
-            Round(
+            ForecastRound(
                 integer(round_["round"]),
-                moment(round_["at"]),
+                read_moment(round_["at"]),
                 tuple(_step(step, _reasons(step["because"])) for step in items(round_["steps"])),
                 tuple(map(_withheld, items(round_["withheld"]))),
-                None if round_["wakeAt"] is None else moment(round_["wakeAt"]),
+                None if round_["wakeAt"] is None else read_moment(round_["wakeAt"]),
             )
             for round_ in rounds
         ),
         findings=_findings(raw.get("decisions", [])),
         averted=_findings(raw.get("averted", [])),
-        complete=flag(raw["complete"]),
+        complete=read_flag(raw["complete"]),
         again=_again(raw.get("again")),
     )
 
@@ -176,8 +190,8 @@ def _findings(raw: object) -> tuple[Finding, ...]:
             text(item["question"]),
             text(item["verdict"]),
             _reasons(item["because"]),
-            moment(item["deadline"]) if "deadline" in item else None,
-            health=Health(item["health"]) if "health" in item else Health.NOT_JUDGED,
+            read_moment(item["deadline"]) if "deadline" in item else None,
+            health=SubjectHealth(item["health"]) if "health" in item else SubjectHealth.NOT_JUDGED,
             causes=tuple(map(_ref, items(item.get("causes", [])))),
             within=tuple(map(_ref, items(item.get("within", [])))),
             share=_share(item["share"]) if "share" in item else None,
@@ -191,14 +205,14 @@ def _withheld(raw: Json) -> Withheld:
     return Withheld(_ref(raw["target"]), _reasons(raw["because"]), _terminations(raw), obstacle)
 
 
-def _share(raw: Json) -> Share:
-    return Share(integer(raw["there"]), integer(raw["wanted"]))
+def _share(raw: Json) -> CountShare:
+    return CountShare(integer(raw["there"]), integer(raw["wanted"]))
 
 
 def _terminations(raw: Json) -> tuple[Termination, ...]:
     """The gangs that a deletion terminates."""
     return tuple(
-        Termination(_ref(item["replica"]), _ref(item["trigger"]), moment(item["deadline"]))
+        Termination(_ref(item["replica"]), _ref(item["trigger"]), read_moment(item["deadline"]))
         for item in items(raw.get("terminates", []))
     )
 
@@ -209,23 +223,23 @@ def _again(raw: Json | None) -> Recurrence | None:
         return None
     every = parse_duration(text(raw["every"]))
     if not every:
-        raise ValueError(f"{shown(raw['every'])} instead of an interval")
-    return Recurrence(integer(raw["sinceRound"]), every, moment(raw["until"]))
+        raise ValueError(f"{short_json(raw['every'])} instead of an interval")
+    return Recurrence(integer(raw["sinceRound"]), every, read_moment(raw["until"]))
 
 
 def _step(raw: Json, because: tuple[Reason, ...]) -> Step:
     name, target = raw["action"], _ref(raw["target"])
     if name == "create":
-        return Step(Stage[text(raw["stage"])], target, Create(whole_object(raw["object"])), because)
+        return Step(StepStage[text(raw["stage"])], target, Create(read_object(raw["object"])), because)
     if name == "ensure":
-        return Step(Stage.FOUNDATION, target, Ensure(whole_object(raw["object"])), because)
+        return Step(StepStage.FOUNDATION, target, Ensure(read_object(raw["object"])), because)
     guard = _guard(raw["guard"])
-    stage = Stage[text(raw["stage"])] if "stage" in raw else _STAGES[name]
+    stage = StepStage[text(raw["stage"])] if "stage" in raw else _STAGES[name]
     action: Action
     if name == "apply":
-        action = Apply(whole_object(raw["object"]), guard)
+        action = Apply(read_object(raw["object"]), guard)
     elif name == "setStatus":
-        action = SetStatus(whole_object(raw["object"]), guard, tuple(map(_ref, items(raw.get("endOf", [])))))
+        action = SetStatus(read_object(raw["object"]), guard, tuple(map(_ref, items(raw.get("endOf", [])))))
     elif name == "dropFinalizer":
         action = DropFinalizer(text(raw["object"]["finalizer"]), guard)
     elif name == "delete":
@@ -235,9 +249,9 @@ def _step(raw: Json, because: tuple[Reason, ...]) -> Step:
         if bool(rests_on) != bool(terminates):
             raise MalformedValue("a deletion with only one of restsOn and terminates (PL-019)")
         action = Delete(guard, rests_on, foreground=foreground, takes=takes, terminates=terminates)
-        stage = Stage.CAUSE if flag(raw["isCause"]) else stage
+        stage = StepStage.CAUSE if read_flag(raw["isCause"]) else stage
     else:
-        raise ValueError(f"{shown(name)}, which is no action")
+        raise ValueError(f"{short_json(name)}, which is no action")
     return Step(stage, target, action, because)
 
 
@@ -260,8 +274,10 @@ def _reasons(raw: object) -> tuple[Reason, ...]:
 def _reason(raw: Json) -> Reason:
     rule, facts = _RULES[raw["requirement"]], raw["facts"]
     if facts.keys() != rule.clause.facts:
-        raise ValueError(f"{rule.requirement}, whose facts are {listed(rule.clause.facts)}, not {listed(facts)}")
-    return Reason(rule, _ref(raw["subject"]), tuple(sorted((name, fact(value)) for name, value in facts.items())))
+        raise ValueError(
+            f"{rule.requirement}, whose facts are {listed_names(rule.clause.facts)}, not {listed_names(facts)}"
+        )
+    return Reason(rule, _ref(raw["subject"]), tuple(sorted((name, read_fact(value)) for name, value in facts.items())))
 
 
 def _ref(raw: Json) -> Ref:

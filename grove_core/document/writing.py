@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
-from grove_core.areas.gang_termination.assumptions import Assumption, assumptions_of
-from grove_core.areas.gang_termination.questions import PREDICTION
+from grove_core.areas.gang_termination.assumptions import TerminationAssumption, assumptions_of
+from grove_core.areas.gang_termination.termination_questions import PREDICTION
 from grove_core.areas.topology.wants import MISPLACEMENT
 from grove_core.document.document import (
     AUTO,
@@ -14,9 +14,9 @@ from grove_core.document.document import (
     PlanDocument,
     RulesSource,
     action_name,
-    summary_of,
+    step_counts,
 )
-from grove_core.kernel.decisions import Finding, Health, reasons_on
+from grove_core.kernel.decisions import Finding, SubjectHealth, reasons_on
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Guard, Ref
@@ -27,13 +27,13 @@ from grove_core.kernel.steps import (
     DropFinalizer,
     Make,
     SetStatus,
-    Stage,
     Step,
+    StepStage,
     Termination,
 )
 from grove_core.kernel.times import format_duration, format_time
 from grove_core.kernel.wants import Obstacle, Withheld
-from grove_core.plan.forecast import Forecast, Round
+from grove_core.plan.forecast import Forecast, ForecastRound
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 from grove_core.version import IMAGE, VERSION
 
@@ -48,7 +48,7 @@ def document_as_json(document: PlanDocument, *, decisions: bool) -> Json:
         **_configuration_as_json(document.configuration),
         "asOf": format_time(document.as_of),
         "notCollected": list(document.not_collected),
-        "summary": summary_of(document.forecasts),
+        "summary": step_counts(document.forecasts),
         "plans": [_forecast_as_json(forecast, decisions=decisions) for forecast in document.forecasts],
     }
 
@@ -95,7 +95,7 @@ def finding_as_json(finding: Finding) -> Json:
     }
     if finding.deadline is not None:
         shown["deadline"] = format_time(finding.deadline)
-    if finding.health is not Health.NOT_JUDGED:
+    if finding.health is not SubjectHealth.NOT_JUDGED:
         shown["health"] = finding.health.value
     if finding.causes:
         shown["causes"] = [ref_as_json(ref) for ref in finding.causes]
@@ -137,9 +137,11 @@ def _forecast_as_json(forecast: Forecast, *, decisions: bool) -> Json:
     return shown
 
 
-def _rounds_as_json(rounds: Iterable[Round], assumed: Iterable[Mapping[Ref, Assumption]]) -> Iterator[Json]:
+def _rounds_as_json(
+    rounds: Iterable[ForecastRound], assumed: Iterable[Mapping[Ref, TerminationAssumption]]
+) -> Iterator[Json]:
     """Rounds as JSON, each with the assumptions of its terminations and of those before it (PL-032)."""
-    so_far = set[Assumption]()
+    so_far = set[TerminationAssumption]()
     for round_, by_target in zip(rounds, assumed, strict=True):
         so_far.update(by_target.values())
         yield {
@@ -152,12 +154,12 @@ def _rounds_as_json(rounds: Iterable[Round], assumed: Iterable[Mapping[Ref, Assu
         }
 
 
-def _step_in_round(step: Step, assumed: Mapping[Ref, Assumption]) -> Json:
+def _step_in_round(step: Step, assumed: Mapping[Ref, TerminationAssumption]) -> Json:
     found = assumed.get(step.target)
     return {**step_as_json(step), **({} if found is None else {"assumes": found.code})}
 
 
-def _codes(assumed: Iterable[Assumption]) -> list[str]:
+def _codes(assumed: Iterable[TerminationAssumption]) -> list[str]:
     return sorted({one.code for one in assumed})
 
 
@@ -192,7 +194,7 @@ def step_as_json(step: Step) -> Json:
         "object": body,
         "because": _reasons_as_json(step.because),
     }
-    if isinstance(step.action, Create) or (isinstance(step.action, SetStatus) and step.stage is Stage.FOUNDATION):
+    if isinstance(step.action, Create) or (isinstance(step.action, SetStatus) and step.stage is StepStage.FOUNDATION):
         shown["stage"] = step.stage.name
     if isinstance(step.action, SetStatus) and step.action.end_of:
         shown["endOf"] = [ref_as_json(ref) for ref in step.action.end_of]
@@ -200,7 +202,7 @@ def step_as_json(step: Step) -> Json:
         shown["restsOn"] = [
             {"target": ref_as_json(ref), "guard": _guard_as_json(held)} for ref, held in step.action.rests_on
         ]
-        shown["isCause"] = step.stage is Stage.CAUSE
+        shown["isCause"] = step.stage is StepStage.CAUSE
         if step.action.terminates:
             shown["terminates"] = _terminations_as_json(step.action.terminates)
         impact = step.action.takes

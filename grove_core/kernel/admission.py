@@ -6,11 +6,11 @@ from typing import Any, TypeAlias
 
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.wants import Ensured
+from grove_core.kernel.wants import ObjectToEnsure
 
 
 @dataclass(frozen=True, slots=True)
-class Remark:
+class FieldRemark:
     """A remark on one field: its path, its value, and the rule behind the remark."""
 
     path: str
@@ -29,13 +29,13 @@ class Remark:
         return f"{self.path}: {sentence}" + ("" if sentence.startswith("unknown field") else f", got {self.got}")
 
 
-class Objection(Remark):
+class DenialReason(FieldRemark):
     """A remark that denies the object."""
 
     __slots__ = ()
 
 
-class Caution(Remark):
+class AdmissionWarning(FieldRemark):
     """A warning about a field that is allowed and probably not intended."""
 
     __slots__ = ()
@@ -45,19 +45,19 @@ class Caution(Remark):
 class Admit:
     """The object is admitted unchanged, perhaps with warnings."""
 
-    warnings: tuple[Caution, ...] = ()
+    warnings: tuple[AdmissionWarning, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Deny:
     """The object is denied, with at least one objection. Objections and warnings are sorted by path."""
 
-    objections: tuple[Objection, ...]
-    warnings: tuple[Caution, ...] = ()
+    objections: tuple[DenialReason, ...]
+    warnings: tuple[AdmissionWarning, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Amend:
+class AdmitWithChanges:
     """The object is admitted with changes, after other objects were ensured.
 
     Attributes:
@@ -66,16 +66,16 @@ class Amend:
     """
 
     patch: tuple[dict[str, Any], ...] = ()
-    ensures: tuple[Ensured, ...] = ()
-    warnings: tuple[Caution, ...] = ()
+    ensures: tuple[ObjectToEnsure, ...] = ()
+    warnings: tuple[AdmissionWarning, ...] = ()
 
 
 AdmissionVerdict: TypeAlias = Admit | Deny
-AmendmentVerdict: TypeAlias = Amend | Deny
+AmendmentVerdict: TypeAlias = AdmitWithChanges | Deny
 
 
 def verdict_of(
-    objections: Iterable[Objection], cautions: Iterable[Caution], admitted: Reason
+    objections: Iterable[DenialReason], cautions: Iterable[AdmissionWarning], admitted: Reason
 ) -> Decision[AdmissionVerdict]:
     """Return a denial with the objections, or an admission for the reason ``admitted`` where there is none."""
     ordered = tuple(sorted(objections, key=lambda one: one.sort_key))

@@ -16,7 +16,7 @@ REMOVED: Final = "removedConditions"
 
 
 @unique
-class Truth(Enum):
+class ConditionStatus(Enum):
     """The three values of a condition's status."""
 
     TRUE = "True"
@@ -29,7 +29,7 @@ class Condition:
     """One condition of an object; times are aware UTC."""
 
     type: str
-    status: Truth
+    status: ConditionStatus
     reason: str
     message: str
     last_transition_time: datetime
@@ -55,9 +55,9 @@ def condition_of(conditions: Iterable[Condition], type_: str) -> Condition | Non
 
 def is_true(condition: Condition | None) -> TypeGuard[Condition]:
     """Whether the condition exists and its status is True."""
-    return condition is not None and condition.status is Truth.TRUE
+    return condition is not None and condition.status is ConditionStatus.TRUE
 
 
-def transition_time(stored: Condition | None, status: Truth, now: datetime) -> datetime:
+def transition_time(stored: Condition | None, status: ConditionStatus, now: datetime) -> datetime:
     """Return the stored transition time while the status stays the same, else ``now`` in whole seconds (GT-019)."""
     return stored.last_transition_time if stored is not None and stored.status is status else whole_seconds(now)

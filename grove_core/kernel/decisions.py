@@ -9,7 +9,7 @@ from typing import Generic, NamedTuple, TypeVar
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.wants import Desired
+from grove_core.kernel.wants import DesiredChanges
 
 V = TypeVar("V")
 
@@ -27,7 +27,7 @@ class Decision(Generic[V]):
 
 
 @unique
-class Health(Enum):
+class SubjectHealth(Enum):
     """The state of the subject of a finding, independent of the verdict (PL-003)."""
 
     HEALTHY = "healthy"
@@ -40,7 +40,7 @@ class Health(Enum):
     """The question is not about health, or the answer is not known."""
 
 
-class Share(NamedTuple):
+class CountShare(NamedTuple):
     """The number of existing and of wanted ones, for instance of available replicas of a set."""
 
     there: int
@@ -68,10 +68,10 @@ class Finding(NamedTuple):
     verdict: str
     because: tuple[Reason, ...]
     deadline: datetime | None = None
-    health: Health = Health.NOT_JUDGED
+    health: SubjectHealth = SubjectHealth.NOT_JUDGED
     causes: tuple[Ref, ...] = ()
     within: tuple[Ref, ...] = ()
-    share: Share | None = None
+    share: CountShare | None = None
 
     @property
     def sort_key(self) -> tuple[tuple[str, str, str, int], str]:
@@ -91,16 +91,16 @@ class AreaResult(NamedTuple):
         wake_at: when time alone may change the result; None if never (PL-008).
     """
 
-    wants: Desired = Desired()
+    wants: DesiredChanges = DesiredChanges()
     findings: tuple[Finding, ...] = ()
     wake_at: datetime | None = None
 
 
-def union(results: Iterable[AreaResult]) -> AreaResult:
+def union_of_results(results: Iterable[AreaResult]) -> AreaResult:
     """Return the results of several areas as one; earlier ones come first where two want one object (PL-013)."""
     found = tuple(results)
     return AreaResult(
-        Desired.union(one.wants for one in found),
+        DesiredChanges.union(one.wants for one in found),
         tuple(finding for one in found for finding in one.findings),
         min((one.wake_at for one in found if one.wake_at is not None), default=None),
     )

@@ -19,10 +19,10 @@ class Problem:
 
     def __str__(self) -> str:
         where = f"{self.path}: " if self.path else ""
-        return where + mismatch(self.expected, self.got)
+        return where + value_mismatch(self.expected, self.got)
 
 
-def mismatch(expected: str, got: str) -> str:
+def value_mismatch(expected: str, got: str) -> str:
     """Return what is wrong with a value, e.g. ``is required`` or ``expected a list, got "a"``."""
     if (expected, got) == ("a value", "nothing"):
         return "is required"

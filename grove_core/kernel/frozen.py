@@ -51,13 +51,13 @@ class FrozenMap(Mapping[str, Json]):
         return len(self._items)
 
     def __eq__(self, other: object) -> bool:
-        return canonical(self) == canonical(other) if isinstance(other, FrozenMap) else NotImplemented
+        return canonical_json(self) == canonical_json(other) if isinstance(other, FrozenMap) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash(canonical(self))
+        return hash(canonical_json(self))
 
     def __repr__(self) -> str:
-        return f"FrozenMap({canonical(self)})"
+        return f"FrozenMap({canonical_json(self)})"
 
     def __reduce__(self) -> tuple[type["FrozenMap"], tuple[dict[str, Json]]]:
         return (FrozenMap, (dict(self._items),))
@@ -152,7 +152,7 @@ def _thawed(value: Any) -> Any:  # noqa: ANN401 - JSON, frozen or as a reader ma
     return value
 
 
-def canonical(value: Any) -> str:  # noqa: ANN401 - any JSON
+def canonical_json(value: Any) -> str:  # noqa: ANN401 - any JSON
     """Return the canonical text of a JSON value, with sorted keys and no spaces; equal exactly for equal JSON."""
     return _ENCODER.encode(value)
 

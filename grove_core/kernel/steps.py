@@ -12,7 +12,7 @@ from grove_core.kernel.refs import Guard, Ref
 
 
 @unique
-class Stage(IntEnum):
+class StepStage(IntEnum):
     """The order of steps in a round: all steps of a stage are attempted before the next stage begins.
 
     A cause is deleted only after its companions (PL-014). A status that reports the termination is written only after
@@ -153,7 +153,7 @@ WriteKey: TypeAlias = tuple[Ref, type[Action], Guard | None, bool]
 class Step:
     """One write with its reasons."""
 
-    stage: Stage
+    stage: StepStage
     target: Ref
     action: Action
     because: tuple[Reason, ...]
@@ -192,7 +192,7 @@ def total_impact(steps: Iterable[Step]) -> DeletionImpact | None:
 
 def is_written_first(step: Step) -> bool:
     """Whether a step writes a status that must precede the creations of the same round (PL-021)."""
-    return step.stage is Stage.FOUNDATION and isinstance(step.action, SetStatus)
+    return step.stage is StepStage.FOUNDATION and isinstance(step.action, SetStatus)
 
 
 def terminated_by(step: Step) -> tuple[Termination, ...]:

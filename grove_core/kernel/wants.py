@@ -14,7 +14,7 @@ from grove_core.kernel.steps import Termination
 
 
 @dataclass(frozen=True, slots=True)
-class Present:
+class ObjectToCreate:
     """The object does not exist and should exist.
 
     Attributes:
@@ -29,7 +29,7 @@ class Present:
 
 
 @dataclass(frozen=True, slots=True)
-class Ensured:
+class ObjectToEnsure:
     """The object should exist, and may exist already; other steps of the same round need it (PL-016).
 
     Attributes:
@@ -42,7 +42,7 @@ class Ensured:
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
+class FieldsToApply:
     """The object should have these fields, which differ from the stored ones."""
 
     target: Ref
@@ -52,7 +52,7 @@ class Applied:
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class StatusToWrite:
     """The status of the object should have these fields, which differ from the stored ones (PL-011).
 
     Attributes:
@@ -69,11 +69,11 @@ class Status:
     is_foundation: bool = False
     end_of: tuple[Ref, ...] = ()
     is_urgent: bool = False
-    otherwise: Applied | None = None
+    otherwise: FieldsToApply | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Absent:
+class ObjectToDelete:
     """The object should not exist.
 
     Attributes:
@@ -91,11 +91,11 @@ class Absent:
     is_cause: bool = False
     foreground: bool = False
     terminates: tuple[Termination, ...] = ()
-    otherwise: Status | None = None
+    otherwise: StatusToWrite | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class WithoutFinalizer:
+class FinalizerToDrop:
     """The object is being deleted and should no longer have this finalizer."""
 
     target: Ref
@@ -143,27 +143,27 @@ class Withheld:
     obstacle: Obstacle = Obstacle.RULE
 
 
-Want: TypeAlias = Present | Ensured | Applied | Status | Absent | WithoutFinalizer
+Want: TypeAlias = ObjectToCreate | ObjectToEnsure | FieldsToApply | StatusToWrite | ObjectToDelete | FinalizerToDrop
 
 
 @dataclass(frozen=True, slots=True)
-class Desired:
+class DesiredChanges:
     """Wants, at most one for each target, and withheld steps."""
 
     wants: tuple[Want, ...] = ()
     withheld: tuple[Withheld, ...] = ()
 
     @staticmethod
-    def of(items: Iterable[Want | Withheld]) -> "Desired":
+    def of(items: Iterable[Want | Withheld]) -> "DesiredChanges":
         """Return the wants and the withheld steps among some items, each in their order."""
         found = tuple(items)
-        return Desired(
+        return DesiredChanges(
             tuple(item for item in found if not isinstance(item, Withheld)),
             tuple(item for item in found if isinstance(item, Withheld)),
         )
 
     @staticmethod
-    def union(parts: Iterable["Desired"]) -> "Desired":
+    def union(parts: Iterable["DesiredChanges"]) -> "DesiredChanges":
         """Return the wants of several areas as one value. Raises BrokenInvariant (PL-013) where two contradict."""
         wants: dict[Ref, Want] = {}
         withheld: list[Withheld] = []
@@ -172,7 +172,7 @@ class Desired:
             for want in part.wants:
                 other = wants.get(want.target)
                 wants[want.target] = want if other is None else _merged(other, want)
-        return Desired(tuple(wants.values()), tuple(withheld))
+        return DesiredChanges(tuple(wants.values()), tuple(withheld))
 
 
 def _merged(one: Want, other: Want) -> Want:
@@ -181,18 +181,22 @@ def _merged(one: Want, other: Want) -> Want:
     The stronger want stands. The weaker one is decided again in a later round, or is carried out where the stronger
     one is withheld and could not be written later.
     """
-    if isinstance(one, Status) and isinstance(other, Status) and (joined := _joined_status(one, other)) is not None:
+    if (
+        isinstance(one, StatusToWrite)
+        and isinstance(other, StatusToWrite)
+        and (joined := _joined_status(one, other)) is not None
+    ):
         return joined
     match sorted((one, other), key=_rank):
-        case Absent() as first, Absent() as second:  # the reasons of the earlier area stand
+        case ObjectToDelete() as first, ObjectToDelete() as second:  # the reasons of the earlier area stand
             return replace(first, otherwise=first.otherwise or second.otherwise)
-        case Absent() as deletion, Status(is_urgent=True) as status:
+        case ObjectToDelete() as deletion, StatusToWrite(is_urgent=True) as status:
             return replace(deletion, otherwise=deletion.otherwise or replace(status, otherwise=None))
-        case (Absent() | WithoutFinalizer()) as first, Status() | Applied():
+        case (ObjectToDelete() | FinalizerToDrop()) as first, StatusToWrite() | FieldsToApply():
             return first
-        case Status(otherwise=None) as status, Applied() as change:
+        case StatusToWrite(otherwise=None) as status, FieldsToApply() as change:
             return replace(status, otherwise=change)
-        case Applied() as first, Status():
+        case FieldsToApply() as first, StatusToWrite():
             return first
         case _:
             raise BrokenInvariant("PL-013", f"two wants for {one.target}: {one} and {other}")
@@ -204,26 +208,26 @@ def _rank(want: Want) -> int:
     A status comes before other changes only if it could not be written later, or reports a termination.
     """
     match want:
-        case Absent():
+        case ObjectToDelete():
             return 0
-        case WithoutFinalizer():
+        case FinalizerToDrop():
             return 1
-        case Status():
+        case StatusToWrite():
             return 2 if want.is_urgent or want.end_of else 4
-        case Applied():
+        case FieldsToApply():
             return 3
-        case Present() | Ensured():
+        case ObjectToCreate() | ObjectToEnsure():
             return 5
         case _:
             assert_never(want)
 
 
-def _joined_status(one: Status, other: Status) -> Status | None:
+def _joined_status(one: StatusToWrite, other: StatusToWrite) -> StatusToWrite | None:
     """Return two changes of one status as one; None where both set one field, or a condition of one type."""
     fields = _joined(one.fields, other.fields)
     if fields is None:
         return None
-    return Status(
+    return StatusToWrite(
         one.target,
         one.guard,
         fields,

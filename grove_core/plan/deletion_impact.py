@@ -6,7 +6,7 @@ from typing import Final
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, DeletionImpact, Step
-from grove_core.plan.plan import View
+from grove_core.plan.plan import PlannedRoot
 from grove_core.resources.pod import FINISHED_PHASES, Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.snapshot.snapshot import Snapshot
@@ -14,7 +14,7 @@ from grove_core.snapshot.snapshot import Snapshot
 _POD: Final = "Pod"
 
 
-def with_impacts(steps: Iterable[Step], view: View) -> Iterable[Step]:
+def with_impacts(steps: Iterable[Step], view: PlannedRoot) -> Iterable[Step]:
     """Return the same steps, each deletion with its impact (PL-019)."""
     found = list(steps)
     deleted = {step.target for step in found if isinstance(step.action, Delete)}

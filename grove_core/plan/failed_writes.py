@@ -59,7 +59,7 @@ def with_earlier_refusals(unfinished: Iterable[Attempt], refused: Iterable[Attem
     return (*found, *former)
 
 
-def still_wanted(unfinished: Iterable[Attempt], plan: Plan, seen: Snapshot) -> tuple[Attempt, ...]:
+def failures_still_wanted(unfinished: Iterable[Attempt], plan: Plan, seen: Snapshot) -> tuple[Attempt, ...]:
     """Return the failed writes that still matter after a plan. Linear.
 
     A report of a breach matters while the object is marked as breached, whatever the plan does to the object: an object

@@ -84,7 +84,7 @@ def _address(ref: Ref) -> Ref:
 
 
 @dataclass(frozen=True, slots=True)
-class Round:
+class ForecastRound:
     """One round of a forecast; the first is exactly what the operator would do now.
 
     Attributes:
@@ -113,13 +113,13 @@ class Forecast:
 
     root: Ref
     root_uid: str
-    rounds: tuple[Round, ...]
+    rounds: tuple[ForecastRound, ...]
     findings: tuple[Finding, ...] = ()
     complete: bool = True
     averted: tuple[Finding, ...] = ()
     again: Recurrence | None = None
 
-    def times(self, round_: Round) -> int:
+    def times(self, round_: ForecastRound) -> int:
         """Return how often a round happens in all, itself included."""
         return self.again.times(round_.at) if self.again is not None and round_.number >= self.again.since else 1
 
@@ -135,6 +135,6 @@ def forecast_of(plan: Plan, at: datetime) -> Forecast:
     )
 
 
-def round_of(plan: Plan, number: int, at: datetime) -> Round:
+def round_of(plan: Plan, number: int, at: datetime) -> ForecastRound:
     """Return a plan as one round of a forecast."""
-    return Round(number, at, plan.steps, plan.withheld, plan.wake_at)
+    return ForecastRound(number, at, plan.steps, plan.withheld, plan.wake_at)

@@ -17,17 +17,17 @@ from grove_core.kernel.steps import (
     Ensure,
     Make,
     SetStatus,
-    Stage,
     Step,
+    StepStage,
     causes_of,
 )
-from grove_core.plan.plan import Plan, Seen
-from grove_core.resources.fields import Fields
+from grove_core.plan.plan import Plan, PlannedRootObjects
+from grove_core.resources.fields import JsonFieldReader
 from grove_core.resources.meta import Resource, read_identity
 from grove_core.resources.pod import Pod
 
 
-def problems_in(plan: Plan, seen: Seen) -> tuple[Problem, ...]:
+def problems_in(plan: Plan, seen: PlannedRootObjects) -> tuple[Problem, ...]:
     """Return the problems of a plan; a plan of this core has none.
 
     Checks PL-001, PL-003, PL-004, PL-011, PL-013, PL-015, PL-016, PL-018, PL-019 and WL-001. Linear in the plan and in
@@ -73,11 +73,11 @@ def _problems_of_step(step: Step, known: Mapping[Ref, Resource | Pod], uids: Abs
 def _problems_of_creation(step: Step, action: Make, uids: AbstractSet[str], *, is_taken: bool) -> Iterator[Problem]:
     target = step.target
     metadata = {key: thaw(value) for key, value in action.manifest.items() if key != "spec"}
-    made = read_identity(Fields(metadata, "", []), target.api_version, target.kind, None)
+    made = read_identity(JsonFieldReader(metadata, "", []), target.api_version, target.kind, None)
     named = made["ref"] if target.namespace else replace(made["ref"], namespace="")
     if isinstance(action, Create) and is_taken:
         yield Problem(path=target.short, expected="a name that is free (PL-016)", got="one that is taken")
-    if isinstance(action, Ensure) and step.stage is not Stage.FOUNDATION:
+    if isinstance(action, Ensure) and step.stage is not StepStage.FOUNDATION:
         yield Problem(path=target.short, expected="to come before what stands on it (PL-016)", got=step.stage.name)
     if named != target:
         yield Problem(path=target.short, expected="a manifest of that name (PL-016)", got=named.short)

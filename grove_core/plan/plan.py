@@ -13,7 +13,7 @@ from grove_core.resources.meta import Resource
 from grove_core.resources.pod import Pod
 
 
-class View(Protocol):
+class PlannedRoot(Protocol):
     """One root and the attempts of its last round."""
 
     @property
@@ -32,7 +32,7 @@ class View(Protocol):
         ...
 
 
-class Seen(View, Protocol):
+class PlannedRootObjects(PlannedRoot, Protocol):
     """A view that also lists its objects, so that steps can be checked against them."""
 
     def known(self) -> Mapping[Ref, Resource | Pod]:

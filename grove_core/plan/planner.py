@@ -21,8 +21,8 @@ from grove_core.kernel.steps import (
     Make,
     Outcome,
     SetStatus,
-    Stage,
     Step,
+    StepStage,
     causes_of,
     is_part_of_termination,
     is_written_first,
@@ -30,24 +30,26 @@ from grove_core.kernel.steps import (
     waits_for_first_status,
 )
 from grove_core.kernel.wants import (
-    Absent,
-    Applied,
-    Ensured,
+    FieldsToApply,
+    FinalizerToDrop,
+    ObjectToCreate,
+    ObjectToDelete,
+    ObjectToEnsure,
     Obstacle,
-    Present,
-    Status,
+    StatusToWrite,
     Want,
     Withheld,
-    WithoutFinalizer,
 )
 from grove_core.plan.deletion_impact import with_impacts
-from grove_core.plan.plan import Plan, View
+from grove_core.plan.plan import Plan, PlannedRoot
 from grove_core.plan.rules import Why
 from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
 from grove_core.snapshot.superseded_breaches import reports_another_breach
 
 
-def make_plan(result: AreaResult, view: View, *, deferred: Iterable[Absent] = (), rules: str = "") -> Plan:
+def make_plan(
+    result: AreaResult, view: PlannedRoot, *, deferred: Iterable[ObjectToDelete] = (), rules: str = ""
+) -> Plan:
     """Return the plan that makes the snapshot match the wants. Linear but for sorting.
 
     Args:
@@ -80,7 +82,7 @@ def make_plan(result: AreaResult, view: View, *, deferred: Iterable[Absent] = ()
     )
 
 
-def _still_needed(steps: Iterable[Step], causes: AbstractSet[Ref], view: View) -> Iterator[Step]:
+def _still_needed(steps: Iterable[Step], causes: AbstractSet[Ref], view: PlannedRoot) -> Iterator[Step]:
     """The steps without creations that were accepted before (PL-018), and without changes of a cause (PL-015)."""
     done = (one.step for one in view.attempts if one.outcome is Outcome.DONE)
     created = {step.target for step in done if isinstance(step.action, Make)}
@@ -104,7 +106,7 @@ class _Obstacles:
 
     def __init__(self, attempts: Iterable[Attempt], steps: Iterable[Step], waiting: Iterable[Step]) -> None:
         self.refused = {one.step.write_key: one for one in attempts if one.outcome is Outcome.REFUSED}
-        last = (step for step in steps if step.stage is Stage.CAUSE and step.write_key in self.refused)
+        last = (step for step in steps if step.stage is StepStage.CAUSE and step.write_key in self.refused)
         self.refused_causes = {ref: step for step in last for ref in causes_of(step.action)} if self.refused else {}
         self.left = {ref: step for step in waiting for ref in causes_of(step.action)}
         self.unwritten: Step | None = None
@@ -137,8 +139,8 @@ class _Obstacles:
         if refusal is not None:
             detail = refusal.detail or "no detail given"
             return Obstacle.REFUSED, Why.REFUSED_BEFORE.because(step.target, detail=detail)
-        left = _of_same_termination(self.left, step) if step.stage >= Stage.CAUSE else None
-        if left is not None and step.stage is Stage.STATUS:
+        left = _of_same_termination(self.left, step) if step.stage >= StepStage.CAUSE else None
+        if left is not None and step.stage is StepStage.STATUS:
             return Obstacle.RULE, Why.END_REMAINS.because(step.target, part=left.target.short)
         cause = _of_same_termination(self.refused_causes, step)
         if cause is not None:
@@ -167,23 +169,25 @@ def _of_same_termination(steps: Mapping[Ref, Step], step: Step) -> Step | None:
 
 def _rests_on_more(step: Step, before: Step) -> bool:
     """Whether a companion's deletion has a cause that the earlier attempt did not have."""
-    is_companion = isinstance(step.action, Delete) and step.stage is not Stage.CAUSE
+    is_companion = isinstance(step.action, Delete) and step.stage is not StepStage.CAUSE
     return is_companion and not causes_of(step.action) <= causes_of(before.action)
 
 
 def _weaker_steps(wants: Iterable[Want], causes: AbstractSet[Ref]) -> Mapping[Ref, Step]:
     """Target -> the step for its weaker want; a cause of a termination gets none (PL-013)."""
-    weaker = (one.otherwise for one in wants if isinstance(one, Status | Absent) and one.otherwise is not None)
+    weaker = (
+        one.otherwise for one in wants if isinstance(one, StatusToWrite | ObjectToDelete) and one.otherwise is not None
+    )
     return {want.target: _step_for(want) for want in weaker if want.target not in causes}
 
 
-def _not_confirmed(waiting: Sequence[Step], wants: Iterable[Want], view: View) -> Iterator[Withheld]:
+def _not_confirmed(waiting: Sequence[Step], wants: Iterable[Want], view: PlannedRoot) -> Iterator[Withheld]:
     """The deletions that wait for a fresh read, without objects that are deleted for another reason (PL-029)."""
     if not waiting:
         return
     not_confirmed = (one.detail for one in view.attempts if one.outcome is Outcome.NOT_CONFIRMED and one.detail)
     detail = next(not_confirmed, "no detail given")
-    deleted = {want.target for want in wants if isinstance(want, Absent)}
+    deleted = {want.target for want in wants if isinstance(want, ObjectToDelete)}
     for step in waiting:
         if step.target not in deleted:
             because = (Why.NOT_ASKED.because(step.target, detail=detail), *step.because)
@@ -202,22 +206,22 @@ def _step_for(want: Want) -> Step:
     return Step(stage, want.target, action, want.because)
 
 
-def _action_for(want: Want) -> tuple[Stage, Action]:
+def _action_for(want: Want) -> tuple[StepStage, Action]:
     match want:
-        case Present():
-            return Stage.FOUNDATION if want.is_foundation else Stage.WORKLOAD, Create(want.manifest)
-        case Ensured():
-            return Stage.FOUNDATION, Ensure(want.manifest)
-        case Applied():
-            return Stage.WORKLOAD, Apply(want.fields, want.guard)
-        case Status():
-            stage = Stage.FOUNDATION if want.is_foundation else Stage.STATUS
+        case ObjectToCreate():
+            return StepStage.FOUNDATION if want.is_foundation else StepStage.WORKLOAD, Create(want.manifest)
+        case ObjectToEnsure():
+            return StepStage.FOUNDATION, Ensure(want.manifest)
+        case FieldsToApply():
+            return StepStage.WORKLOAD, Apply(want.fields, want.guard)
+        case StatusToWrite():
+            stage = StepStage.FOUNDATION if want.is_foundation else StepStage.STATUS
             return stage, SetStatus(want.fields, want.guard, want.end_of, is_urgent=want.is_urgent)
-        case Absent():
+        case ObjectToDelete():
             deletion = Delete(want.guard, want.rests_on, want.foreground, terminates=want.terminates)
-            return Stage.CAUSE if want.is_cause else Stage.CLEANUP, deletion
-        case WithoutFinalizer():
-            return Stage.CLEANUP, DropFinalizer(want.finalizer, want.guard)
+            return StepStage.CAUSE if want.is_cause else StepStage.CLEANUP, deletion
+        case FinalizerToDrop():
+            return StepStage.CLEANUP, DropFinalizer(want.finalizer, want.guard)
         case _:
             assert_never(want)
 

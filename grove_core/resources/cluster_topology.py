@@ -9,8 +9,8 @@ from grove_core.kernel.errors import Problem
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import GROVE
-from grove_core.resources.fields import Fields
-from grove_core.resources.meta import Resource, read_identity, read_labels, view_of
+from grove_core.resources.fields import JsonFieldReader
+from grove_core.resources.meta import Resource, inner_object, read_identity, read_labels
 
 TOPOLOGY_KIND: Final = "ClusterTopology"
 BINDING_KIND: Final = "ClusterTopologyBinding"
@@ -27,14 +27,14 @@ _LABEL: Final = re.compile(
 )
 
 
-class Level(NamedTuple):
+class TopologyLevel(NamedTuple):
     """One level of a topology: its domain, and the key of the node label whose value distinguishes the domains."""
 
     domain: str
     key: str
 
 
-Levels = tuple[Level, ...]
+Levels = tuple[TopologyLevel, ...]
 """From broad to narrow."""
 
 
@@ -58,19 +58,20 @@ def topology_ref(name: str, kind: str = TOPOLOGY_KIND) -> Ref:
 
 def cluster_topology_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> ClusterTopology:
     """Read a topology of either kind; raises MalformedObject with every problem (IN-030)."""
-    top = Fields(raw, "", [])
+    top = JsonFieldReader(raw, "", [])
     kind = raw.get("kind")
     identity = read_identity(top, GROVE, kind if kind in TOPOLOGY_KINDS else TOPOLOGY_KIND, shared)
     identity["ref"] = replace(identity["ref"], namespace="")
     return top.checked(
-        ClusterTopology(**identity, labels=view_of(read_labels(top)), levels=levels_in(top.part("spec")))
+        ClusterTopology(**identity, labels=inner_object(read_labels(top)), levels=levels_in(top.part("spec")))
     )
 
 
-def levels_in(spec: Fields) -> Levels:
+def levels_in(spec: JsonFieldReader) -> Levels:
     """Return the ``levels`` of a topology's spec, as written."""
     return tuple(
-        Level(level.text("domain", required=True), level.text("key", required=True)) for level in spec.parts("levels")
+        TopologyLevel(level.text("domain", required=True), level.text("key", required=True))
+        for level in spec.parts("levels")
     )
 
 

@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Final
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.resources.api_names import DOMAIN, DOMAIN_CLIQUE, NVIDIA
 from grove_core.resources.configuration import DomainShape
-from grove_core.resources.fields import Fields
-from grove_core.resources.meta import Resource, read_identity, read_labels, view_of
+from grove_core.resources.fields import JsonFieldReader
+from grove_core.resources.meta import Resource, inner_object, read_identity, read_labels
 from grove_core.resources.names import clique_id_in_name
 
 READY: Final = "Ready"
@@ -70,7 +70,7 @@ class DaemonEntry:
         )
 
 
-def read_entries(part: Fields, key: str, name: str) -> tuple[DaemonEntry, ...]:
+def read_entries(part: JsonFieldReader, key: str, name: str) -> tuple[DaemonEntry, ...]:
     """The entries of a list, sorted by node: a merged list has no order of its own (DC-010)."""
     found = [
         DaemonEntry(
@@ -90,7 +90,7 @@ def _by_node(entry: DaemonEntry) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class CliqueInfo:
+class DomainCliqueSummary:
     """The summary of one clique of a domain (D18)."""
 
     FIELDS: ClassVar[Mapping[str, str]] = MappingProxyType({"id": "id", "status": "status"})
@@ -119,7 +119,7 @@ class ComputeDomain(Resource):
     deleted_at: datetime | None = None
     readiness: str = ""
     nodes: tuple[DaemonEntry, ...] = ()
-    cliques: tuple[CliqueInfo, ...] = ()
+    cliques: tuple[DomainCliqueSummary, ...] = ()
     stored: FrozenMap = EMPTY
 
     @property
@@ -130,15 +130,17 @@ class ComputeDomain(Resource):
 
 def compute_domain_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> ComputeDomain:
     """Read a ComputeDomain of any version; raises MalformedObject with every problem (IN-030)."""
-    top = Fields(raw, "", [])
+    top = JsonFieldReader(raw, "", [])
     identity = read_identity(top, str(raw.get("apiVersion") or NVIDIA), DOMAIN_KIND, shared)
     spec, status = top.part("spec"), top.part("status")
-    cliques = [CliqueInfo(part.text("id", required=True), part.text("status")) for part in status.parts("cliques")]
+    cliques = [
+        DomainCliqueSummary(part.text("id", required=True), part.text("status")) for part in status.parts("cliques")
+    ]
     return top.checked(
         ComputeDomain(
             **identity,
-            labels=view_of(read_labels(top)),
-            spec=view_of(spec),
+            labels=inner_object(read_labels(top)),
+            spec=inner_object(spec),
             num_nodes=spec.integer("numNodes") or 0,
             deleted_at=top.part("metadata").time("deletionTimestamp"),
             readiness=status.text("status"),
@@ -149,12 +151,12 @@ def compute_domain_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] |
     )
 
 
-def shape_of(channel: Mapping[str, Any]) -> DomainShape:
+def served_domain_format(channel: Mapping[str, Any]) -> DomainShape:
     """In which shape a cluster has ComputeDomains, by the properties that its schema of ``spec.channel`` has."""
     return DomainShape.NVIDIA if "resourceClaimTemplate" in channel else DomainShape.DESIGN
 
 
-def _by_id(clique: CliqueInfo) -> str:
+def _by_id(clique: DomainCliqueSummary) -> str:
     return clique.id
 
 
@@ -184,7 +186,7 @@ class ComputeDomainClique(Resource):
 
 def compute_domain_clique_of(raw: Mapping[str, Any]) -> ComputeDomainClique:
     """Read a ComputeDomainClique; raises MalformedObject with every problem (IN-030)."""
-    top = Fields(raw, "", [])
+    top = JsonFieldReader(raw, "", [])
     identity = read_identity(top, NVIDIA, CLIQUE_KIND, None)
     labels = read_labels(top)
     domain_uid = labels.text(DOMAIN)

@@ -46,7 +46,7 @@ class Mnnvl:
 
 
 @dataclass(frozen=True, slots=True)
-class TopologyAware:
+class TopologyAwareSettings:
     """Whether pods are placed by the topology of the cluster.
 
     Attributes:
@@ -58,7 +58,7 @@ class TopologyAware:
 
 
 _OFF: Final = Mnnvl()
-_BLIND: Final = TopologyAware()
+_BLIND: Final = TopologyAwareSettings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Configuration:
 
     mnnvl: Mnnvl = _OFF
     init_image: str = IMAGE
-    topology: TopologyAware = _BLIND
+    topology: TopologyAwareSettings = _BLIND
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from grove_core.resources.fields import Fields
+from grove_core.resources.fields import JsonFieldReader
 
 
-class NameRole(StrEnum):
+class CrdNameUse(StrEnum):
     """The use of a name in a definition."""
 
     PLURAL = "plural"
@@ -22,12 +22,12 @@ class CrdName(NamedTuple):
     """One name in a definition."""
 
     text: str
-    role: NameRole
+    role: CrdNameUse
 
     @property
     def key(self) -> tuple[bool, str]:
         """What has to be unique in a group: kinds with list kinds, and resources with short names."""
-        return self.role in {NameRole.KIND, NameRole.LIST_KIND}, self.text
+        return self.role in {CrdNameUse.KIND, CrdNameUse.LIST_KIND}, self.text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +76,7 @@ class NameClash(NamedTuple):
 
 def crd_names_in(definition: Mapping[str, Any]) -> CrdNames | None:
     """Return the names of a definition, with the defaults of an API server; None where it has no group or no names."""
-    whole = Fields(definition, "", [])
+    whole = JsonFieldReader(definition, "", [])
     spec = whole.part("spec")
     wanted = spec.part("names")
     group, plural, kind = spec.text("group"), wanted.text("plural"), wanted.text("kind")
@@ -90,19 +90,19 @@ def crd_names_in(definition: Mapping[str, Any]) -> CrdNames | None:
     return CrdNames(
         definition=whole.part("metadata").text("name") or f"{plural}.{group}",
         group=group,
-        asked=frozenset(_listed(Fields(filled, "", []))),
+        asked=frozenset(_listed(JsonFieldReader(filled, "", []))),
         accepted=frozenset(_listed(whole.part("status").part("acceptedNames"))),
     )
 
 
 def served_names(group: str, resource: Mapping[str, Any]) -> CrdNames | None:
     """Return the names of a resource as discovery lists it: a server lists accepted names only, and no list kind."""
-    listed = Fields(resource, "", [])
+    listed = JsonFieldReader(resource, "", [])
     plural, kind = listed.text("name"), listed.text("kind")
     if not (plural and kind) or "/" in plural:
         return None
     found = frozenset(
-        _listed(Fields({**listed.raw, "plural": plural, "singular": listed.text("singularName")}, "", []))
+        _listed(JsonFieldReader({**listed.raw, "plural": plural, "singular": listed.text("singularName")}, "", []))
     )
     return CrdNames(definition=f"{plural}.{group}", group=group, asked=found, accepted=found)
 
@@ -143,13 +143,13 @@ def _among(key: tuple[bool, str], several: Mapping[str, CrdNames]) -> Iterator[N
             yield NameClash(names.definition, name, holder.definition, holder.holds(key))
 
 
-def _listed(names: Fields) -> Iterator[CrdName]:
+def _listed(names: JsonFieldReader) -> Iterator[CrdName]:
     """The names in ``spec.names``, or in an object of the same form."""
     single = {
-        "plural": NameRole.PLURAL,
-        "singular": NameRole.SINGULAR,
-        "kind": NameRole.KIND,
-        "listKind": NameRole.LIST_KIND,
+        "plural": CrdNameUse.PLURAL,
+        "singular": CrdNameUse.SINGULAR,
+        "kind": CrdNameUse.KIND,
+        "listKind": CrdNameUse.LIST_KIND,
     }
     yield from (CrdName(text, role) for field, role in single.items() if (text := names.text(field)))
-    yield from (CrdName(text, NameRole.SHORT) for text in names.texts("shortNames") if text)
+    yield from (CrdName(text, CrdNameUse.SHORT) for text in names.texts("shortNames") if text)

@@ -7,7 +7,7 @@ from typing import Any
 
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE, DOMAIN, DOMAIN_CLIQUE
-from grove_core.resources.fields import Fields
+from grove_core.resources.fields import JsonFieldReader
 from grove_core.resources.meta import read_identity, read_labels
 from grove_core.resources.pod import FINISHED_PHASES
 
@@ -42,7 +42,7 @@ class DaemonPod:
 
 def daemon_pod_of(raw: Mapping[str, Any]) -> DaemonPod:
     """Project a daemon's pod as the API writes it. Raises MalformedObject with every problem (IN-030)."""
-    top = Fields(raw, "", [])
+    top = JsonFieldReader(raw, "", [])
     identity = read_identity(top, CORE, "Pod", None)
     labels, status = read_labels(top), top.part("status")
     return top.checked(
@@ -60,7 +60,7 @@ def daemon_pod_of(raw: Mapping[str, Any]) -> DaemonPod:
     )
 
 
-def _is_ready(status: Fields) -> bool:
+def _is_ready(status: JsonFieldReader) -> bool:
     """Return whether the condition ``Ready`` is ``True``; other conditions are not read (IN-053)."""
     found = [one.text("status", required=True) for one in status.parts("conditions") if one.raw.get("type") == "Ready"]
     return "True" in found

@@ -244,7 +244,7 @@ def member_of(
     return membership_of(position, effective_annotations(manifest.annotations, clique, group))
 
 
-def base_name_of(kind: str, name: str) -> str:
+def shared_base_name(kind: str, name: str) -> str:
     """Return the base name of a shared domain or claim, from its name (MS-020)."""
     return name.removesuffix(DOMAIN_SUFFIX if kind == DOMAIN_KIND else CLAIM_SUFFIX)
 

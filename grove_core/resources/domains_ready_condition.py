@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from grove_core.kernel.conditions import LONGEST_MESSAGE, Condition, Truth
+from grove_core.kernel.conditions import LONGEST_MESSAGE, Condition, ConditionStatus
 from grove_core.resources.api_names import DOMAINS_READY
 from grove_core.resources.names import index_from
 
@@ -39,7 +39,7 @@ def creation_failure_in(conditions: Iterable[Condition]) -> CreationFailure:
     """Return the failure in stored conditions; empty where there is none, or where the message is not Grove's."""
     for condition in conditions:
         found = _MESSAGE.fullmatch(condition.message) if condition.type == DOMAINS_READY else None
-        if found is not None and condition.status is Truth.FALSE:
+        if found is not None and condition.status is ConditionStatus.FALSE:
             return CreationFailure(_replicas_in(found[1]), found[2])
     return CreationFailure()
 

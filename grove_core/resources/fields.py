@@ -18,7 +18,7 @@ _INT32: Final = 2**31 - 1
 T = TypeVar("T")
 
 
-def shown(value: object) -> str:
+def short_json(value: object) -> str:
     """Return a value as reports show it: JSON-like, short, on one line."""
     if value is None:
         return "nothing"
@@ -35,7 +35,7 @@ def shown(value: object) -> str:
     return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 3] + "..."
 
 
-class Fields:
+class JsonFieldReader:
     """One JSON object that is being read.
 
     Attributes:
@@ -45,7 +45,7 @@ class Fields:
 
     __slots__ = ("_above", "_step", "problems", "raw")
 
-    def __init__(self, raw: object, step: str, problems: list[Problem], above: "Fields | None" = None) -> None:
+    def __init__(self, raw: object, step: str, problems: list[Problem], above: "JsonFieldReader | None" = None) -> None:
         """Read an object; ``step`` leads to it from the object ``above``. Paths are put together only for a report."""
         self.raw: Mapping[str, Any] = _EMPTY
         self.problems = problems
@@ -66,7 +66,7 @@ class Fields:
         """Add a problem at ``key`` of this object."""
         base = self.path
         path = f"{base}.{key}" if base and key and not key.startswith("[") else f"{base}{key}"
-        self.problems.append(Problem(path=path, expected=expected, got=shown(got)))
+        self.problems.append(Problem(path=path, expected=expected, got=short_json(got)))
 
     def checked(self, found: T) -> T:
         """Return what was read of the object; raises MalformedObject with every problem where there is one (IN-030)."""
@@ -121,14 +121,14 @@ class Fields:
                 self.note(f"{key}[{index}]", "a string", value)
         return tuple(found)
 
-    def part(self, key: str) -> "Fields":
+    def part(self, key: str) -> "JsonFieldReader":
         """An object inside this one; an empty one where absent."""
-        return Fields(self.raw.get(key), key, self.problems, self)
+        return JsonFieldReader(self.raw.get(key), key, self.problems, self)
 
-    def parts(self, key: str) -> Iterator["Fields"]:
+    def parts(self, key: str) -> Iterator["JsonFieldReader"]:
         """The objects of a list; nothing where absent."""
         for index, value in enumerate(self._list(key)):
-            part = Fields(value, f"{key}[{index}]", self.problems, self)
+            part = JsonFieldReader(value, f"{key}[{index}]", self.problems, self)
             if value is None:
                 part.note("", "an object", value)
             yield part

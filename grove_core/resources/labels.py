@@ -61,7 +61,7 @@ def first_value(label: LabelKeys, value_at: Callable[[str], V]) -> V | None:
     return None
 
 
-def text_at(labels: Mapping[str, object], key: str) -> str:
+def label_text(labels: Mapping[str, object], key: str) -> str:
     """Return the text at one key; empty where there is none."""
     value = labels.get(key)
     return value if isinstance(value, str) else ""
@@ -69,7 +69,7 @@ def text_at(labels: Mapping[str, object], key: str) -> str:
 
 def label_in(labels: Mapping[str, object], label: LabelKeys) -> str:
     """Return the value of a label; empty where no key has a text."""
-    return first_value(label, lambda key: text_at(labels, key)) or ""
+    return first_value(label, lambda key: label_text(labels, key)) or ""
 
 
 def has_label(labels: Mapping[str, object], label: LabelKeys, value: str) -> bool:

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from grove_core.kernel.admission import Caution, Objection
+from grove_core.kernel.admission import AdmissionWarning, DenialReason
 from grove_core.kernel.errors import Problem
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Fact, Rule
 from grove_core.kernel.refs import Ref
-from grove_core.resources.fields import Fields, shown
+from grove_core.resources.fields import JsonFieldReader, short_json
 from grove_core.resources.meta import read_string_map
 from grove_core.resources.template import SetSpec, read_spec
 
@@ -40,7 +40,7 @@ class PodTemplate:
 
 def read_pod_template(raw: Mapping[str, Any], path: str, problems: list[Problem]) -> PodTemplate:
     """Read a pod spec at ``path``; problems are added to ``problems``."""
-    spec = Fields(raw, path, problems)
+    spec = JsonFieldReader(raw, path, problems)
     return PodTemplate(
         scheduler_name=spec.text("schedulerName"),
         node_name=spec.text("nodeName"),
@@ -56,7 +56,7 @@ def read_pod_template(raw: Mapping[str, Any], path: str, problems: list[Problem]
 
 def read_device_requests(raw: Mapping[str, Any], path: str, problems: list[Problem]) -> int:
     """Return the number of device requests in the ``templateSpec`` of a ResourceClaimTemplate at ``path``."""
-    devices = Fields(raw, path, problems).part("spec").part("devices")
+    devices = JsonFieldReader(raw, path, problems).part("spec").part("devices")
     return sum(1 for _ in devices.parts("requests"))
 
 
@@ -85,7 +85,7 @@ def manifest_of(raw: Mapping[str, Any]) -> tuple[Manifest | None, tuple[Problem,
     """Return the manifest, or None where its spec cannot be read, and every problem in the fields above."""
     spec, faults = read_spec(raw.get("spec"))
     problems = list(faults)
-    meta = Fields(raw, "", problems).part("metadata")
+    meta = JsonFieldReader(raw, "", problems).part("metadata")
     name, namespace = meta.text("name", required=True), meta.text("namespace")
     labels, annotations = read_string_map(meta, "labels"), read_string_map(meta, "annotations")
     if spec is None:
@@ -157,13 +157,13 @@ class Violation(NamedTuple):
     rule: Rule
     facts: Mapping[str, Fact]
 
-    def objection(self, subject: Ref) -> Objection:
+    def objection(self, subject: Ref) -> DenialReason:
         """Return the violation as an objection, which refuses the manifest."""
-        return Objection(self.path, shown(self.got), self.rule.because(subject, **self.facts))
+        return DenialReason(self.path, short_json(self.got), self.rule.because(subject, **self.facts))
 
-    def caution(self, subject: Ref) -> Caution:
+    def caution(self, subject: Ref) -> AdmissionWarning:
         """Return the violation as a warning."""
-        return Caution(self.path, shown(self.got), self.rule.because(subject, **self.facts))
+        return AdmissionWarning(self.path, short_json(self.got), self.rule.because(subject, **self.facts))
 
 
 def new_violations(now: Iterable[Violation], before: Iterable[Violation]) -> Iterator[Violation]:

@@ -9,7 +9,7 @@ import re
 from fractions import Fraction
 from typing import Final
 
-from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, canonical
+from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, canonical_json
 
 _BINARY: Final = ("Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 _DECIMAL: Final = ("n", "u", "m", "", "k", "M", "G", "T", "P", "E")
@@ -61,7 +61,7 @@ def replacement_patch(wanted: FrozenMap, stored: FrozenMap) -> FrozenMap:
 
 
 def _is(stored: Json, wanted: Json) -> bool:
-    return canonical(stored) == canonical(wanted)
+    return canonical_json(stored) == canonical_json(wanted)
 
 
 def apply_merge_patch(stored: FrozenMap, fields: FrozenMap) -> FrozenMap:
@@ -90,7 +90,7 @@ def _holds(stored: Json, wanted: Json, key: str = "", above: str = "") -> bool:
     if isinstance(wanted, tuple):
         same_length = isinstance(stored, tuple) and len(stored) == len(wanted)
         return same_length and all(map(_holds, stored, wanted))  # type: ignore[arg-type]  # same_length says so
-    if canonical(stored) == canonical(wanted) or (stored is None and wanted is False):
+    if canonical_json(stored) == canonical_json(wanted) or (stored is None and wanted is False):
         return True
     if key not in _AMOUNT and above not in AMOUNTS:
         return False

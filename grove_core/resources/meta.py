@@ -7,17 +7,17 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, Final, TypedDict
 
-from grove_core.kernel.conditions import Condition, Truth
+from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.times import parse_time
 from grove_core.resources.api_names import CONDITIONS
-from grove_core.resources.fields import Fields
+from grove_core.resources.fields import JsonFieldReader
 from grove_core.resources.labels import LabelKeys, first_value
 from grove_core.resources.names import index_from
 
 _TYPE: Final = attrgetter("type")
-_TRUTHS: Final = MappingProxyType({truth.value: truth for truth in Truth})
+_TRUTHS: Final = MappingProxyType({truth.value: truth for truth in ConditionStatus})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ class Resource:
         return Guard(self.uid, self.resource_version)
 
 
-class Identity(TypedDict):
+class ResourceFields(TypedDict):
     """The fields of a :class:`Resource`, as arguments for its subclasses."""
 
     ref: Ref
@@ -57,7 +57,9 @@ class Identity(TypedDict):
     deleting: bool
 
 
-def read_identity(top: Fields, api_version: str, kind: str, shared: MutableMapping[str, str] | None) -> Identity:
+def read_identity(
+    top: JsonFieldReader, api_version: str, kind: str, shared: MutableMapping[str, str] | None
+) -> ResourceFields:
     """Read ``metadata``. A missing namespace is ``default``, as for kubectl.
 
     ``shared`` has strings read before, so that equal strings share one copy; indexes compare by identity first.
@@ -72,7 +74,7 @@ def _identity_at_once(
     api_version: str,
     kind: str,
     shared: MutableMapping[str, str],
-) -> Identity | None:
+) -> ResourceFields | None:
     """Return the identity in well-formed metadata; None for anything else."""
     share = shared.setdefault
     try:
@@ -91,7 +93,7 @@ def _identity_at_once(
         return None
     if not (namespace and name and type(references) is type(finalizers) is list) or "deletionTimestamp" in meta:
         return None
-    return Identity(
+    return ResourceFields(
         ref=Ref(api_version, kind, share(namespace, namespace), name),
         uid=share(uid, uid),
         resource_version=version,
@@ -103,16 +105,16 @@ def _identity_at_once(
     )
 
 
-def _identity_step_by_step(top: Fields, api_version: str, kind: str) -> Identity:
+def _identity_step_by_step(top: JsonFieldReader, api_version: str, kind: str) -> ResourceFields:
     """Return the identity, noting every problem."""
     meta = top.part("metadata")
-    owner = Fields(None, "", top.problems)
+    owner = JsonFieldReader(None, "", top.problems)
     for reference in meta.parts("ownerReferences"):
         if reference.flag("controller"):
             if owner.raw:
                 reference.note("controller", "at most one controller owner", f"a second one, {reference.text('name')}")
             owner = reference
-    return Identity(
+    return ResourceFields(
         ref=Ref(api_version, kind, meta.text("namespace") or "default", meta.text("name", required=True)),
         uid=meta.text("uid"),
         resource_version=meta.text("resourceVersion"),
@@ -126,16 +128,16 @@ def _identity_step_by_step(top: Fields, api_version: str, kind: str) -> Identity
 
 def ref_in(raw: Mapping[str, Any], api_version: str, kind: str) -> Ref:
     """Return the address of an unread object; its name may be empty. Total."""
-    meta = Fields(raw, "", []).part("metadata").raw
+    meta = JsonFieldReader(raw, "", []).part("metadata").raw
     return Ref(api_version, kind, str(meta.get("namespace") or "default"), str(meta.get("name") or ""))
 
 
-def read_labels(top: Fields) -> Fields:
+def read_labels(top: JsonFieldReader) -> JsonFieldReader:
     """Return ``metadata.labels``, for :func:`read_label` and :func:`read_index`."""
     return top.part("metadata").part("labels")
 
 
-def read_string_map(part: Fields, key: str) -> FrozenMap:
+def read_string_map(part: JsonFieldReader, key: str) -> FrozenMap:
     """Return a map of strings, such as ``annotations``; values that are no strings are noted and left out."""
     texts, found = part.part(key), {}
     for name, value in texts.raw.items():
@@ -146,23 +148,23 @@ def read_string_map(part: Fields, key: str) -> FrozenMap:
     return FrozenMap(found) if found else EMPTY
 
 
-def view_of(part: Fields) -> FrozenMap:
+def inner_object(part: JsonFieldReader) -> FrozenMap:
     """Return an inner object as stored; empty where it is absent."""
     return FrozenMap.over(part.raw) if part.raw else EMPTY
 
 
-def read_creation(meta: Fields) -> datetime | None:
+def read_creation(meta: JsonFieldReader) -> datetime | None:
     """Return ``creationTimestamp``; None where it is absent or invalid, as in a manifest."""
     value = meta.raw.get("creationTimestamp")
     return parse_time(value) if isinstance(value, str) else None
 
 
-def read_label(labels: Fields, label: LabelKeys) -> str:
+def read_label(labels: JsonFieldReader, label: LabelKeys) -> str:
     """Return the value of a label; empty where it has none. A value that is no string is noted (decision D3)."""
     return first_value(label, labels.text) or ""
 
 
-def read_index(labels: Fields, label: LabelKeys, named: int | None, *, is_known: bool = False) -> int:
+def read_index(labels: JsonFieldReader, label: LabelKeys, named: int | None, *, is_known: bool = False) -> int:
     """Return a replica index (GT-026); -1 where neither name nor label has it.
 
     The index in the object's name (``named``) cannot be edited and wins over the label. Where the index ``is_known``
@@ -175,7 +177,7 @@ def read_index(labels: Fields, label: LabelKeys, named: int | None, *, is_known:
     return next((found for found in (named, index) if found is not None), -1)
 
 
-def read_conditions(status: Fields) -> tuple[Condition, ...]:
+def read_conditions(status: JsonFieldReader) -> tuple[Condition, ...]:
     """Return ``conditions``, sorted by type; of two with one type the first counts.
 
     A condition with a problem is left out; the problem is noted if Grove writes the type (IN-053).
@@ -202,11 +204,11 @@ def _conditions_at_once(raw: Any) -> list[Condition] | None:  # noqa: ANN401 - u
     return found if len(types) == len(found) else None
 
 
-def _conditions_one_by_one(status: Fields) -> Iterable[Condition]:
+def _conditions_one_by_one(status: JsonFieldReader) -> Iterable[Condition]:
     """Return the conditions, noting every problem."""
     found: dict[str, Condition] = {}
     for stored in status.parts("conditions"):
-        part = Fields(stored.raw, "", []) if _is_of_others(stored.raw.get("type")) else stored
+        part = JsonFieldReader(stored.raw, "", []) if _is_of_others(stored.raw.get("type")) else stored
         before = len(part.problems)
         type_ = part.text("type", required=True)
         truth = part.text("status", required=True)
@@ -225,12 +227,12 @@ def _is_of_others(type_: object) -> bool:
     return isinstance(type_, str) and type_ != "" and type_ not in CONDITIONS
 
 
-def is_old_spelling(status: Fields) -> bool:
+def has_old_progress_key(status: JsonFieldReader) -> bool:
     """Return whether an update's progress is stored under its old key only, which the Go operator ignores (GF-080)."""
     return "updateProgress" not in status and "rollingUpdateProgress" in status
 
 
-def read_update(status: Fields) -> tuple[bool, Fields]:
+def read_update(status: JsonFieldReader) -> tuple[bool, JsonFieldReader]:
     """Return whether an update runs, and its progress (GT-018); ``updateProgress`` wins over its old key."""
     key = "updateProgress" if "updateProgress" in status else "rollingUpdateProgress"
     progress = status.part(key)

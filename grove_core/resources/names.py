@@ -84,14 +84,14 @@ def pods_text(count: int) -> str:
     return "1 pod" if count == 1 else f"{count} pods"
 
 
-def listed(names: Iterable[str]) -> str:
+def listed_names(names: Iterable[str]) -> str:
     """Names in order, for a sentence: the first twenty, and how many more there are."""
     ordered = sorted(names)
     more = f" and {len(ordered) - _MOST_LISTED} more" if len(ordered) > _MOST_LISTED else ""
     return (", ".join(ordered[:_MOST_LISTED]) or "none") + more
 
 
-def index_after(owner: str, name: str) -> int | None:
+def replica_index_after(owner: str, name: str) -> int | None:
     """The replica index that follows the owner's name in ``name``; None where there is none.
 
     The inverse of the names of cliques and groups, where a label is missing:
@@ -191,11 +191,11 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     The cost is the length of the name times the total length of the known names.
     """
     names = list(known)
-    found = most_similar(name, names)
+    found = most_similar_name(name, names)
     return f", did you mean {found if len(names) > 1 else 'that'}?" if found else ""
 
 
-def most_similar(name: str, known: Iterable[str]) -> str:
+def most_similar_name(name: str, known: Iterable[str]) -> str:
     """Return the known name with the fewest different letters; empty where all differ by more than a typing error."""
     distance, found = min(((_distance(name, other), other) for other in known), default=(0, ""))
     return found if distance <= max(1, len(name) // 4) else ""

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from grove_core.resources.fields import Fields
-from grove_core.resources.pod_demand import Amounts, Match, PodDemand, Toleration, read_amounts
+from grove_core.resources.fields import JsonFieldReader
+from grove_core.resources.pod_demand import AffinityExpression, Amounts, PodDemand, Toleration, read_amounts
 
 _CORDONED: Final = "node.kubernetes.io/unschedulable"
 _NOT_READY: Final = "node.kubernetes.io/not-ready"
@@ -42,7 +42,7 @@ class Node:
 
 def node_of(raw: Mapping[str, Any]) -> Node:
     """Read a node; raises MalformedObject with every problem (IN-030)."""
-    top = Fields(raw, "", [])
+    top = JsonFieldReader(raw, "", [])
     meta, spec, status = top.part("metadata"), top.part("spec"), top.part("status")
     name = meta.text("name", required=True)
     labels = meta.part("labels")
@@ -63,7 +63,7 @@ def unschedulable_reason(node: Node, demand: PodDemand) -> str:
     return ""
 
 
-def _taints(spec: Fields, status: Fields) -> tuple[Taint, ...]:
+def _taints(spec: JsonFieldReader, status: JsonFieldReader) -> tuple[Taint, ...]:
     written = (Taint(one.text("key"), one.text("value"), one.text("effect")) for one in spec.parts("taints"))
     found = [taint for taint in written if taint.effect in _TURNS_AWAY]
     keys = {taint.key for taint in found}
@@ -82,12 +82,12 @@ def _tolerates(one: Toleration, taint: Taint) -> bool:
     return one.operator not in {"", "Equal"} or (bool(one.key) and one.value == taint.value)
 
 
-def _holds(term: tuple[Match, ...], node: Node) -> bool:
+def _holds(term: tuple[AffinityExpression, ...], node: Node) -> bool:
     """An empty term matches nothing."""
     return bool(term) and all(_matches(line, node) for line in term)
 
 
-def _matches(line: Match, node: Node) -> bool:
+def _matches(line: AffinityExpression, node: Node) -> bool:
     there = node.name if line.is_field else node.labels.get(line.key)
     match line.operator:
         case "In":

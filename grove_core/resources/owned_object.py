@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.resources.api_names import MANAGED_BY, OPERATOR
-from grove_core.resources.fields import Fields
-from grove_core.resources.meta import Resource, read_identity, read_labels, view_of
+from grove_core.resources.fields import JsonFieldReader
+from grove_core.resources.meta import Resource, inner_object, read_identity, read_labels
 
 CLAIM_KIND: Final = "ResourceClaim"
 # Kinds that Grove creates besides its own -> their API group.
@@ -42,7 +42,7 @@ class OwnedObject(Resource):
 
 def owned_object_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> OwnedObject:
     """Return the object that the API describes. Raises MalformedObject with every problem (IN-030)."""
-    top = Fields(raw, "", [])
+    top = JsonFieldReader(raw, "", [])
     api_version, kind = top.text("apiVersion"), top.text("kind")
     for name, text in (("apiVersion", api_version), ("kind", kind)):
         if not text and not top.raw.get(name):
@@ -50,10 +50,10 @@ def owned_object_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | N
     identity = read_identity(top, api_version, kind, shared)
     labels = read_labels(top)
     managed = is_managed_by_grove(labels)
-    spec = view_of(top.part("spec"))
-    return top.checked(OwnedObject(**identity, managed=managed, labels=view_of(labels), spec=spec))
+    spec = inner_object(top.part("spec"))
+    return top.checked(OwnedObject(**identity, managed=managed, labels=inner_object(labels), spec=spec))
 
 
-def is_managed_by_grove(labels: Fields) -> bool:
+def is_managed_by_grove(labels: JsonFieldReader) -> bool:
     """Return whether labels say that Grove created the object."""
     return labels.text(MANAGED_BY) == OPERATOR

@@ -13,7 +13,7 @@ from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.resources.api_names import CORE, GATE, POD_GANG, POD_INDEX, TEMPLATE_HASH
-from grove_core.resources.fields import Fields
+from grove_core.resources.fields import JsonFieldReader
 from grove_core.resources.labels import SET, first_value
 from grove_core.resources.meta import read_identity, read_label, read_labels
 from grove_core.resources.names import index_from
@@ -218,7 +218,7 @@ def _failing(status: Mapping[str, Any]) -> tuple[bool, bool]:
 def _problems_of(raw: object) -> tuple[Problem, ...]:
     """Return every problem of a pod that is not well-formed."""
     problems: list[Problem] = []
-    top = Fields(raw, "", problems)
+    top = JsonFieldReader(raw, "", problems)
     read_identity(top, CORE, "Pod", None)
     labels = read_labels(top)
     labels.text(TEMPLATE_HASH)

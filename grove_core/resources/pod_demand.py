@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from grove_core.kernel.errors import Problem
-from grove_core.resources.fields import Fields
+from grove_core.resources.fields import JsonFieldReader
 from grove_core.resources.labels import SET
 from grove_core.resources.merge_patch import quantity_of
 from grove_core.resources.meta import read_label
@@ -32,7 +32,7 @@ Amounts = Mapping[str, int]
 """Resource -> thousandths."""
 
 
-class Match(NamedTuple):
+class AffinityExpression(NamedTuple):
     """One expression of a node affinity: on a label, or on a field where ``is_field``."""
 
     key: str
@@ -63,7 +63,7 @@ class PodDemand(NamedTuple):
 
     amounts: tuple[tuple[str, int], ...]
     selector: tuple[tuple[str, str], ...] = ()
-    affinity: tuple[tuple[Match, ...], ...] | None = None
+    affinity: tuple[tuple[AffinityExpression, ...], ...] | None = None
     tolerations: tuple[Toleration, ...] = ()
     unchecked: tuple[str, ...] = ()
 
@@ -71,7 +71,7 @@ class PodDemand(NamedTuple):
 def pod_demand_of(raw: Mapping[str, Any]) -> PodDemand:
     """Return the requirements of a pod with this pod spec."""
     problems: list[Problem] = []
-    spec = Fields(raw, "", problems)
+    spec = JsonFieldReader(raw, "", problems)
     amounts = amounts_of(spec)
     required = spec.part("affinity").part("nodeAffinity").part(REQUIRED)
     affinity = tuple(_term(term) for term in required.parts("nodeSelectorTerms")) if required.raw else None
@@ -92,7 +92,7 @@ def scarcest_first(item: tuple[str, int]) -> tuple[bool, str]:
     return item[0] in COMMON, item[0]
 
 
-def amounts_of(spec: Fields) -> dict[str, int]:
+def amounts_of(spec: JsonFieldReader) -> dict[str, int]:
     """Return thousandths of each resource as the scheduler counts them, including one pod (TP-103)."""
     running: dict[str, int] = {}
     peak: dict[str, int] = {}
@@ -112,7 +112,7 @@ def amounts_of(spec: Fields) -> dict[str, int]:
     return {key: amount for key, amount in peak.items() if amount} | {PODS: _SCALE}
 
 
-def read_amounts(part: Fields) -> dict[str, int]:
+def read_amounts(part: JsonFieldReader) -> dict[str, int]:
     """Return thousandths by resource, rounded up; invalid amounts are noted."""
     found = {}
     for key, value in part.raw.items():
@@ -137,7 +137,7 @@ def amount_text(resource: str, amount: int) -> str:
     return f"{whole if not rest else amount / _SCALE:,} {resource}"
 
 
-def _requests(holder: Fields) -> dict[str, int]:
+def _requests(holder: JsonFieldReader) -> dict[str, int]:
     """Return the requests; a resource with a limit only is requested too."""
     resources = holder.part("resources")
     return {**read_amounts(resources.part("limits")), **read_amounts(resources.part("requests"))}
@@ -153,15 +153,15 @@ def _raise(peak: dict[str, int], other: Amounts) -> None:
         peak[key] = max(peak.get(key, 0), amount)
 
 
-def _term(term: Fields) -> tuple[Match, ...]:
+def _term(term: JsonFieldReader) -> tuple[AffinityExpression, ...]:
     return tuple(
-        Match(one.text("key"), one.text("operator"), one.texts("values"), key == "matchFields")
+        AffinityExpression(one.text("key"), one.text("operator"), one.texts("values"), key == "matchFields")
         for key in ("matchExpressions", "matchFields")
         for one in term.parts(key)
     )
 
 
-def _unchecked(spec: Fields) -> Iterator[str]:
+def _unchecked(spec: JsonFieldReader) -> Iterator[str]:
     affinity = spec.part("affinity")
     yield from (words for key, words in _UNEVALUATED_AFFINITY if affinity.part(key).raw.get(REQUIRED))
     if any(one.text("whenUnsatisfiable") != "ScheduleAnyway" for one in spec.parts("topologySpreadConstraints")):
@@ -201,7 +201,7 @@ class PodOnNode(NamedTuple):
 
 def pod_on_node_of(raw: Mapping[str, Any]) -> PodOnNode | None:
     """Read a pod that takes resources of a node; None where it takes none. Raises MalformedObject (IN-030)."""
-    pod = Fields(raw, "", [])
+    pod = JsonFieldReader(raw, "", [])
     node = pod.part("spec").text("nodeName")
     if not node or pod.part("status").text("phase") in FINISHED_PHASES:
         return None
@@ -215,7 +215,7 @@ def pod_on_node_of(raw: Mapping[str, Any]) -> PodOnNode | None:
     return pod.checked(PodOnNode(node, (namespace, name), amounts_of(spec), repelled_namespaces))
 
 
-def _repelled_namespaces(affinity: Fields, namespace: str) -> Iterator[str]:
+def _repelled_namespaces(affinity: JsonFieldReader, namespace: str) -> Iterator[str]:
     """Return the namespaces of a pod's required anti-affinity; its pod selectors are not evaluated."""
     for term in affinity.part("podAntiAffinity").parts(REQUIRED):
         named = term.texts("namespaces")

@@ -10,11 +10,12 @@ from grove_core.kernel.conditions import Condition
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import BASE_GANG, GROVE, TEMPLATE_HASH
-from grove_core.resources.fields import Fields
+from grove_core.resources.fields import JsonFieldReader
 from grove_core.resources.labels import GROUP_REPLICA, SET, SET_REPLICA
 from grove_core.resources.meta import (
     Resource,
-    is_old_spelling,
+    has_old_progress_key,
+    inner_object,
     read_conditions,
     read_creation,
     read_identity,
@@ -22,9 +23,8 @@ from grove_core.resources.meta import (
     read_label,
     read_labels,
     read_update,
-    view_of,
 )
-from grove_core.resources.names import index_after
+from grove_core.resources.names import replica_index_after
 
 GROUP_KIND: Final = "PodCliqueScalingGroup"
 
@@ -140,14 +140,14 @@ class CliqueLabels(TypedDict):
     base_gang: str
 
 
-def read_clique_labels(labels: Fields, owner_kind: str, owner_name: str, name: str) -> CliqueLabels:
+def read_clique_labels(labels: JsonFieldReader, owner_kind: str, owner_name: str, name: str) -> CliqueLabels:
     """Return the fields that come from a clique's labels; indices in its name win over them (GT-026).
 
     For a clique of a scaling group, the group's name has the index of the set's replica.
     """
     is_member = owner_kind == GROUP_KIND
-    in_owner = index_after(owner_name, name) if owner_name else None
-    in_set = index_after(read_label(labels, SET), owner_name) if is_member else in_owner
+    in_owner = replica_index_after(owner_name, name) if owner_name else None
+    in_set = replica_index_after(read_label(labels, SET), owner_name) if is_member else in_owner
     return CliqueLabels(
         replica_index=read_index(labels, SET_REPLICA, in_set, is_known=is_member),
         group_replica_index=read_index(labels, GROUP_REPLICA, in_owner) if is_member else -1,
@@ -158,7 +158,7 @@ def read_clique_labels(labels: Fields, owner_kind: str, owner_name: str, name: s
 
 def podclique_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> PodClique:
     """Read a PodClique; raises MalformedObject with every problem (IN-030)."""
-    top = Fields(raw, "", [])
+    top = JsonFieldReader(raw, "", [])
     identity = read_identity(top, GROVE, "PodClique", shared)
     labels, spec, status = read_labels(top), top.part("spec"), top.part("status")
     meta, replicas = top.part("metadata"), spec.integer("replicas")
@@ -174,16 +174,16 @@ def podclique_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None
             starts_after=spec.texts("startsAfter"),
             generation=meta.integer("generation"),
             created_at=read_creation(meta),
-            labels=view_of(labels),
-            annotations=view_of(meta.part("annotations")),
-            pod_spec=view_of(spec.part("podSpec")),
-            auto_scaling=view_of(spec.part("autoScalingConfig")),
+            labels=inner_object(labels),
+            annotations=inner_object(meta.part("annotations")),
+            pod_spec=inner_object(spec.part("podSpec")),
+            auto_scaling=inner_object(spec.part("autoScalingConfig")),
             status=CliqueStatus(
                 recorded=bool(status.raw),
                 updating=updating,
-                old_spelling=is_old_spelling(status),
+                old_spelling=has_old_progress_key(status),
                 update_hash=progress.text("podTemplateHash"),
-                progress=view_of(progress),
+                progress=inner_object(progress),
                 current_hash=status.text("currentPodTemplateHash"),
                 set_hash=status.text("currentPodCliqueSetGenerationHash"),
                 selector=status.text("hpaPodSelector"),

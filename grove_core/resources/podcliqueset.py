@@ -11,15 +11,15 @@ from grove_core.kernel.conditions import Condition
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import EMPTY, FrozenDict, FrozenMap
 from grove_core.resources.api_names import GROVE
-from grove_core.resources.fields import Fields
+from grove_core.resources.fields import JsonFieldReader
 from grove_core.resources.meta import (
     Resource,
+    inner_object,
     read_conditions,
     read_creation,
     read_identity,
     read_string_map,
     read_update,
-    view_of,
 )
 from grove_core.resources.template import SetSpec, read_spec
 
@@ -60,7 +60,7 @@ class SetStatus:
 
 
 @unique
-class Edit(Enum):
+class ManifestEdit(Enum):
     """What a manifest that is planned as applied changes in the stored set."""
 
     NONE = "None"
@@ -72,7 +72,7 @@ class Edit(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class SetStructure:
     """Standalone cliques, scaling groups and effective delays of a set.
 
     Attributes:
@@ -86,9 +86,9 @@ class Shape:
     groups: FrozenDict[str, timedelta | None]
 
 
-def _shape_of(spec: SetSpec) -> Shape:
+def _shape_of(spec: SetSpec) -> SetStructure:
     template, delay = spec.template, spec.template.delay
-    return Shape(
+    return SetStructure(
         delay=delay,
         standalone=tuple(clique.name for clique in spec.standalone_cliques),
         groups=FrozenDict(
@@ -116,10 +116,10 @@ class PodCliqueSet(Resource):
     annotations: FrozenMap = EMPTY
     generation: int | None = None
     created_at: datetime | None = None
-    edit: Edit = Edit.NONE
+    edit: ManifestEdit = ManifestEdit.NONE
     spec: SetSpec
     status: SetStatus
-    shape: Shape = field(init=False, repr=False, compare=False)
+    shape: SetStructure = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", _shape_of(self.spec))
@@ -128,13 +128,13 @@ class PodCliqueSet(Resource):
 def podcliqueset_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> PodCliqueSet:
     """Read a PodCliqueSet; raises MalformedObject with every problem (IN-030)."""
     problems: list[Problem] = []
-    top = Fields(raw, "", problems)
+    top = JsonFieldReader(raw, "", problems)
     identity = read_identity(top, GROVE, "PodCliqueSet", shared)
     status = top.part("status")
     updating, progress = read_update(status)
     read = SetStatus(
         updating=updating,
-        progress=view_of(progress),
+        progress=inner_object(progress),
         updated=status.integer("updatedReplicas"),
         selector=status.text("hpaPodSelector"),
         observed=status.integer("observedGeneration"),

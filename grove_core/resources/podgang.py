@@ -8,14 +8,14 @@ from typing import Any, ClassVar, Final, NamedTuple
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.resources.api_names import SCHEDULER, TOPOLOGY_NAME
-from grove_core.resources.fields import Fields
-from grove_core.resources.meta import Resource, read_conditions, read_identity, read_labels, view_of
+from grove_core.resources.fields import JsonFieldReader
+from grove_core.resources.meta import Resource, inner_object, read_conditions, read_identity, read_labels
 
 _FIELD: Final = "topologyConstraint"
 _CONFIGS: Final = "topologyConstraintGroupConfigs"
 
 
-class Pack(NamedTuple):
+class TopologyPacking(NamedTuple):
     """Pods share the value of a node label: required and preferred label key, empty for none."""
 
     required: str = ""
@@ -28,7 +28,7 @@ class Pack(NamedTuple):
         return FrozenMap({"packConstraint": FrozenMap({key: text for key, text in texts.items() if text})})
 
 
-NO_PACK: Final = Pack()
+NO_PACK: Final = TopologyPacking()
 
 
 class PackedGroup(NamedTuple):
@@ -36,10 +36,10 @@ class PackedGroup(NamedTuple):
 
     name: str
     cliques: tuple[str, ...]
-    pack: Pack
+    pack: TopologyPacking
 
 
-class Placement(NamedTuple):
+class PodGangConstraints(NamedTuple):
     """The topology constraints of a gang.
 
     Attributes:
@@ -50,8 +50,8 @@ class Placement(NamedTuple):
     """
 
     topology: str = ""
-    gang: Pack = NO_PACK
-    cliques: tuple[tuple[str, Pack], ...] = ()
+    gang: TopologyPacking = NO_PACK
+    cliques: tuple[tuple[str, TopologyPacking], ...] = ()
     packed_groups: tuple[PackedGroup, ...] = ()
 
     @property
@@ -68,12 +68,12 @@ class Placement(NamedTuple):
         return found
 
 
-NO_PLACEMENT: Final = Placement()
+NO_PLACEMENT: Final = PodGangConstraints()
 
 
-def placement_in(spec: Fields, topology: str) -> Placement:
+def placement_in(spec: JsonFieldReader, topology: str) -> PodGangConstraints:
     """Return the constraints of a stored PodGang."""
-    return Placement(
+    return PodGangConstraints(
         topology,
         _pack_in(spec),
         tuple(sorted(_cliques_in(spec))),
@@ -85,16 +85,16 @@ def placement_in(spec: Fields, topology: str) -> Placement:
     )
 
 
-def _cliques_in(spec: Fields) -> Iterator[tuple[str, Pack]]:
+def _cliques_in(spec: JsonFieldReader) -> Iterator[tuple[str, TopologyPacking]]:
     for group in spec.parts("podgroups"):
         pack = _pack_in(group)
         if pack != NO_PACK:
             yield group.text("name"), pack
 
 
-def _pack_in(holder: Fields) -> Pack:
+def _pack_in(holder: JsonFieldReader) -> TopologyPacking:
     pack = holder.part(_FIELD).part("packConstraint")
-    return Pack(pack.text("required"), pack.text("preferred"))
+    return TopologyPacking(pack.text("required"), pack.text("preferred"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,21 +131,21 @@ class PodGang(Resource):
     annotations: FrozenMap = EMPTY
     priority: str = ""
     groups: tuple[PodGroup, ...]
-    placement: Placement = NO_PLACEMENT
+    placement: PodGangConstraints = NO_PLACEMENT
     status: GangStatus = GangStatus()
 
 
 def podgang_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> PodGang:
     """Read a PodGang; raises MalformedObject with every problem (IN-030)."""
-    top = Fields(raw, "", [])
+    top = JsonFieldReader(raw, "", [])
     identity = read_identity(top, SCHEDULER, "PodGang", shared)
     spec, status = top.part("spec"), top.part("status")
     annotations = top.part("metadata").part("annotations")
     return top.checked(
         PodGang(
             **identity,
-            labels=view_of(read_labels(top)),
-            annotations=view_of(annotations),
+            labels=inner_object(read_labels(top)),
+            annotations=inner_object(annotations),
             priority=spec.text("priorityClassName"),
             groups=groups_in(spec),
             placement=placement_in(spec, annotations.text(TOPOLOGY_NAME)),
@@ -154,7 +154,7 @@ def podgang_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None =
     )
 
 
-def groups_in(spec: Fields) -> tuple[PodGroup, ...]:
+def groups_in(spec: JsonFieldReader) -> tuple[PodGroup, ...]:
     """The ``podgroups`` of a gang's spec, as they stand there."""
     return tuple(
         PodGroup(

@@ -9,20 +9,20 @@ from typing import Any, ClassVar
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.resources.api_names import GROVE
-from grove_core.resources.fields import Fields
+from grove_core.resources.fields import JsonFieldReader
 from grove_core.resources.labels import SET_REPLICA
 from grove_core.resources.meta import (
     Resource,
-    is_old_spelling,
+    has_old_progress_key,
+    inner_object,
     read_conditions,
     read_creation,
     read_identity,
     read_index,
     read_labels,
     read_update,
-    view_of,
 )
-from grove_core.resources.names import index_after
+from grove_core.resources.names import replica_index_after
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,12 +96,12 @@ class ScalingGroup(Resource):
 
 def scaling_group_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> ScalingGroup:
     """Read a scaling group; raises MalformedObject with every problem (IN-030)."""
-    top = Fields(raw, "", [])
+    top = JsonFieldReader(raw, "", [])
     identity = read_identity(top, GROVE, "PodCliqueScalingGroup", shared)
     meta, spec, status = top.part("metadata"), top.part("spec"), top.part("status")
     replicas = spec.integer("replicas")
     updating, progress = read_update(status)
-    in_owner = index_after(identity["owner_name"], identity["ref"].name) if identity["owner_name"] else None
+    in_owner = replica_index_after(identity["owner_name"], identity["ref"].name) if identity["owner_name"] else None
     return top.checked(
         ScalingGroup(
             **identity,
@@ -111,11 +111,11 @@ def scaling_group_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | 
             clique_names=spec.texts("cliqueNames"),
             generation=meta.integer("generation"),
             created_at=read_creation(meta),
-            annotations=view_of(meta.part("annotations")),
+            annotations=inner_object(meta.part("annotations")),
             status=GroupStatus(
                 updating=updating,
-                old_spelling=is_old_spelling(status),
-                progress=view_of(progress),
+                old_spelling=has_old_progress_key(status),
+                progress=inner_object(progress),
                 updated=status.integer("updatedReplicas"),
                 selector=status.text("selector"),
                 observed=status.integer("observedGeneration"),

@@ -8,7 +8,7 @@ from grove_core.kernel.steps import Create, Step
 from grove_core.resources.api_names import COMPONENT, MNNVL_MANAGED
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.domain_sharing import CLAIM_SUFFIX, DOMAIN_SUFFIX, DomainUser, shared_claim_entry
-from grove_core.resources.labels import CLIQUE, GROUP, GROUP_REPLICA, SET_REPLICA, label_in, set_named_by, text_at
+from grove_core.resources.labels import CLIQUE, GROUP, GROUP_REPLICA, SET_REPLICA, label_in, label_text, set_named_by
 from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
 
 
@@ -20,9 +20,9 @@ def domain_user_of(labels: FrozenMap) -> DomainUser | None:
     return DomainUser(
         set_name,
         replica,
-        group=text_at(labels, GROUP.design),
+        group=label_text(labels, GROUP.design),
         group_replica=label_in(labels, GROUP_REPLICA),
-        clique=text_at(labels, CLIQUE.design),
+        clique=label_text(labels, CLIQUE.design),
     )
 
 

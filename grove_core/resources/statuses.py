@@ -10,7 +10,7 @@ from grove_core.kernel.conditions import REMOVED, Condition, condition_of, is_tr
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, thaw
 from grove_core.kernel.times import parse_time
 from grove_core.resources.api_names import CONDITIONS, MIN_AVAILABLE_BREACHED
-from grove_core.resources.fields import Fields
+from grove_core.resources.fields import JsonFieldReader
 from grove_core.resources.meta import read_conditions, read_update
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet, SetStatus
@@ -60,14 +60,14 @@ def with_status(resource: HasStatus, fields: FrozenMap) -> HasStatus:
     changes: dict[str, Any] = {stored.FIELDS[key]: fields[key] for key in fields if key in stored.FIELDS}
     if "conditions" in fields:
         given = {"conditions": thaw(fields["conditions"])}
-        written = {condition.type: condition for condition in read_conditions(Fields(given, "", []))}
+        written = {condition.type: condition for condition in read_conditions(JsonFieldReader(given, "", []))}
         kept = tuple(written.pop(condition.type, condition) for condition in stored.conditions)
         changes["conditions"] = tuple(sorted((*kept, *written.values()), key=_TYPE))
     if REMOVED in fields:
         left = changes.get("conditions", stored.conditions)
         changes["conditions"] = tuple(one for one in left if one.type not in fields[REMOVED])  # type: ignore[operator]  # a list of texts
     if _PROGRESS in fields and _PROGRESS in stored.FIELDS:
-        updating, progress = read_update(Fields({_PROGRESS: fields[_PROGRESS]}, "", []))
+        updating, progress = read_update(JsonFieldReader({_PROGRESS: fields[_PROGRESS]}, "", []))
         changes["updating"] = updating
         if isinstance(stored, CliqueStatus | GroupStatus):
             changes["old_spelling"] = False

@@ -21,7 +21,7 @@ from pydantic_core import PydanticCustomError
 from grove_core.kernel.errors import Problem
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.times import parse_duration
-from grove_core.resources.fields import shown
+from grove_core.resources.fields import short_json
 
 _INT32: Final = 2**31 - 1
 _EXPECTED: Final[Mapping[str, str]] = MappingProxyType(
@@ -104,5 +104,5 @@ def problem_of(error: Any) -> Problem:  # noqa: ANN401 - pydantic's ErrorDetails
     for part in error["loc"]:
         path += f"[{part}]" if isinstance(part, int) else f".{part}"
     kind = str(error["type"])
-    got = "nothing" if kind == "missing" else shown(error["input"])
+    got = "nothing" if kind == "missing" else short_json(error["input"])
     return Problem(path=path, expected=_EXPECTED.get(kind, str(error["msg"])), got=got)

@@ -97,7 +97,7 @@ def constrained_levels(template: SetTemplate) -> Iterator[ConstrainedLevel]:
             )
 
 
-def is_ineffective(template: SetTemplate) -> bool:
+def has_ineffective_constraints(template: SetTemplate) -> bool:
     """Return whether there are constraints that have no effect, because all pods are placed one by one."""
     named = {clique.spec.pod_spec.get("schedulerName", "") for clique in template.cliques if clique.spec.pod_spec}
     return bool(named) and named <= PODS_ONE_BY_ONE and topology_use_of(template).constraints > 0

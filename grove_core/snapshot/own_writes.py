@@ -7,9 +7,9 @@ from typing import Any, Final, TypeVar
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Action, Attempt, Delete, Make, Outcome
-from grove_core.resources.after_write import K, after_write
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_of
 from grove_core.resources.meta import Resource
+from grove_core.resources.object_after_write import K, object_after_write
 from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject, owned_object_of
 from grove_core.resources.pod import Pod, pod_of
 from grove_core.snapshot.snapshot import Snapshot
@@ -115,9 +115,9 @@ def _written(item: K, actions: Iterable[Action]) -> K:
     version = item.guard
     for action in actions:
         if isinstance(action, Delete):
-            item = after_write(item, action) if action.guard.uid == item.uid else item
+            item = object_after_write(item, action) if action.guard.uid == item.uid else item
         elif not isinstance(action, Make):
-            item = after_write(item, action) if action.guard == version else item
+            item = object_after_write(item, action) if action.guard == version else item
     return item
 
 

@@ -117,7 +117,7 @@ MOST: Final = 1_000_000
 """The largest number of PodCliques and pods of a set that is planned."""
 
 
-def size_of(snapshot: Snapshot) -> int:
+def expected_object_counts(snapshot: Snapshot) -> int:
     """Return how many PodCliques and pods a set should have. Linear in its templates and existing parts."""
     root = snapshot.root
     weights = {clique.name: 1 + max(0, clique.spec.replicas) for clique in root.spec.template.cliques}
@@ -134,7 +134,7 @@ def size_of(snapshot: Snapshot) -> int:
 
 def is_too_large(snapshot: Snapshot) -> bool:
     """Whether the set is withheld as a whole, because it has more parts than :data:`MOST`."""
-    return size_of(snapshot) > MOST
+    return expected_object_counts(snapshot) > MOST
 
 
 def foreign_gangs_in(snapshot: Snapshot) -> frozenset[str]:
@@ -163,7 +163,7 @@ def _is_known(snapshot: Snapshot, name: str) -> bool:
 V = TypeVar("V")
 
 
-def trimmed(snapshot: Snapshot) -> Snapshot:
+def trim_snapshot(snapshot: Snapshot) -> Snapshot:
     """Return the snapshot without pods of other sets and without other namespaces; every decision stays the same.
 
     Pods of PodCliques that are gone stay, since they may still use what the root shares (MN-051).
@@ -172,7 +172,7 @@ def trimmed(snapshot: Snapshot) -> Snapshot:
     own = {clique.uid for clique in snapshot.cliques}
     return replace(
         snapshot,
-        pods_of={uid: pods for uid, pods in snapshot.pods_of.items() if uid in own or may_belong_to(root, pods)},
+        pods_of={uid: pods for uid, pods in snapshot.pods_of.items() if uid in own or pods_may_belong_to(root, pods)},
         claim_templates=_within(snapshot.claim_templates, root.namespace),
         named_domains=_within(snapshot.named_domains, root.namespace),
         named_claims=_within(snapshot.named_claims, root.namespace),
@@ -180,7 +180,7 @@ def trimmed(snapshot: Snapshot) -> Snapshot:
     )
 
 
-def may_belong_to(root: Ref, pods: Sequence[Pod]) -> bool:
+def pods_may_belong_to(root: Ref, pods: Sequence[Pod]) -> bool:
     """Whether pods of an unknown PodClique may belong to a set, by their set label or the name of their gang."""
     return any(
         pod.namespace == root.namespace and (pod.set_name == root.name or pod.gang.startswith(f"{root.name}-"))

@@ -9,7 +9,7 @@ from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Outcome, SetStatus, Step
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
-from grove_core.resources.fields import Fields
+from grove_core.resources.fields import JsonFieldReader
 from grove_core.resources.meta import read_conditions
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.scaling_group import ScalingGroup
@@ -68,7 +68,7 @@ def reported_breach(step: Step) -> Condition | None:
     action = step.action
     if not isinstance(action, SetStatus) or step.target.kind not in _KINDS or "conditions" not in action.fields:
         return None
-    conditions = read_conditions(Fields({"conditions": thaw(action.fields["conditions"])}, "", []))
+    conditions = read_conditions(JsonFieldReader({"conditions": thaw(action.fields["conditions"])}, "", []))
     return condition_of(conditions, MIN_AVAILABLE_BREACHED)
 
 

@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Set as AbstractSet
 
-from grove_core.resources.names import index_after, replica_name, scaling_group_name
+from grove_core.resources.names import replica_index_after, replica_name, scaling_group_name
 from grove_core.resources.podclique import GROUP_KIND
-from grove_core.snapshot.in_flight import pods_in_flight
 from grove_core.snapshot.snapshot import Snapshot
+from grove_core.snapshot.writes_in_flight import pods_in_flight
 
 
 def parts_not_collected(snapshot: Snapshot) -> tuple[str, ...]:
@@ -46,7 +46,7 @@ def pods_without_clique(snapshot: Snapshot, replicas: AbstractSet[int]) -> Count
             continue
         replica = gangs.get(pod.gang, scaled.get(pod.gang.rpartition("-")[0]))
         if replica is None and pod.set_name == root.ref.name and not pod.gang:
-            replica = index_after(root.ref.name, pod.name)
+            replica = replica_index_after(root.ref.name, pod.name)
             found.update(replicas if replica is None else ())
         if replica is not None and replica in replicas:
             found[replica] += 1

@@ -17,14 +17,14 @@ from grove_core.kernel.steps import Attempt, Outcome, Step
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
-from grove_core.plan.staleness import changes_since
-from grove_core.resources.fields import shown
+from grove_core.plan.plan_staleness import changes_since
+from grove_core.resources.fields import short_json
 from grove_core.rule_sets.named import rule_set, rule_sets
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import EVERYWHERE
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.command_input import ClusterUnavailable, LiveCluster
-from grove_shell.actions.live import collect
+from grove_shell.actions.live import list_all_kinds
 from grove_shell.apply.execute_plan import execute_concurrently
 from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.planned_round import reconcile_root
@@ -32,7 +32,7 @@ from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.api import Api, Unreachable
-from grove_shell.client.connection import NoAccess, connect
+from grove_shell.client.connection import NoClusterAccess, connect
 from grove_shell.exits import DONE, ERROR, STALE
 from grove_shell.page import Page, escape_unprintable, print_error, print_page, write_stdout
 from grove_shell.reading.collected_objects import CollectedObjects
@@ -62,7 +62,7 @@ def apply(
         everywhere = len(spaces) > 1 or EVERYWHERE in spaces  # the users of a topology may be in any namespace
         namespace = None if everywhere else next(iter(spaces), None)
         live = LiveCluster(kubeconfig=kubeconfig, context=context, namespace=namespace, everywhere=everywhere)
-        found = collect(live)
+        found = list_all_kinds(live)
         steps, stale = _compared(document, found, decide)
         if stale:
             page = Page()
@@ -75,7 +75,7 @@ def apply(
             write_stdout(f"still the plan: {plural(len(steps), 'write')}\n")
             return DONE
         return _print_attempts(asyncio.run(_act(live, found, steps)), steps)
-    except (_NotAPlan, _IllegalPlan, ClusterUnavailable, NoAccess, Unreachable) as fault:
+    except (_NotAPlan, _IllegalPlan, ClusterUnavailable, NoClusterAccess, Unreachable) as fault:
         print_error(fault)
         return ERROR
 
@@ -114,7 +114,7 @@ def _unread(path: str, problems: Iterable[Problem]) -> _NotAPlan:
 def _problems(document: PlanDocument) -> Iterator[Problem]:
     """Yield why a readable document cannot be executed: it is ambiguous to a reviewer (CL-005)."""
     if document.rules not in rule_sets():
-        yield Problem(path="rules", expected=f"one of {', '.join(sorted(rule_sets()))}", got=shown(document.rules))
+        yield Problem(path="rules", expected=f"one of {', '.join(sorted(rule_sets()))}", got=short_json(document.rules))
     seen: set[Ref] = set()
     for number, forecast in enumerate(document.forecasts):
         if forecast.root in seen:

@@ -6,17 +6,17 @@ from datetime import UTC, datetime
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.steps import Attempt
-from grove_core.resources.names import most_similar
+from grove_core.resources.names import most_similar_name
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.cluster import Cluster
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.configuration import read_configuration
 from grove_shell.page import print_error
 from grove_shell.reading.faults import Fault
-from grove_shell.reading.items import fault_in
+from grove_shell.reading.input_items import fault_in
+from grove_shell.reading.input_sources import items_of, standard_input
 from grove_shell.reading.loaded_input import LoadedInput
 from grove_shell.reading.objects import load
-from grove_shell.reading.sources import items_of, standard_input
 from grove_shell.views.problems_page import REST_UNKNOWN, closing_line, problems_page
 from grove_shell.views.progress_bars import progress_counter
 
@@ -70,11 +70,11 @@ def missing_sets(cluster: Cluster, names: Collection[str], namespace: str | None
     """Return the selected names that are not there, with similar names (CL-009); empty where nothing is missing."""
     present = [*selected_sets(cluster, (), namespace)]
     if namespace is not None and not present and not names:
-        meant = most_similar(namespace, {root.ref.namespace for root in cluster.sets})
+        meant = most_similar_name(namespace, {root.ref.namespace for root in cluster.sets})
         return f"a PodCliqueSet in namespace {namespace}" + (f"; did you mean {meant}?" if meant else "")
     known = {name: _full(root) for root in present for name in (root.ref.name, _full(root))}
     lacking = sorted(name for name in names if name not in known)
-    guesses = (known.get(most_similar(name, known)) or known.get(name.rpartition("/")[2]) for name in lacking)
+    guesses = (known.get(most_similar_name(name, known)) or known.get(name.rpartition("/")[2]) for name in lacking)
     meant = ", ".join(dict.fromkeys(filter(None, guesses)))
     return ", ".join(f"PodCliqueSet {name}" for name in lacking) + (f"; did you mean {meant}?" if meant else "")
 
@@ -120,9 +120,9 @@ def read_input(source: InputSource) -> CommandInput:
     configured = read_configuration(source.config)
     collected = None
     if source.live is not None:
-        from grove_shell.actions.live import collect  # noqa: PLC0415 - the client, which a file does not need
+        from grove_shell.actions.live import list_all_kinds  # noqa: PLC0415 - the client, which a file does not need
 
-        collected = collect(source.live)
+        collected = list_all_kinds(source.live)
     with progress_counter("reading", "objects") as count:
         loaded = load(
             source.filenames,
@@ -161,9 +161,9 @@ def _preflight_problems(source: InputSource, loaded: LoadedInput) -> Iterator[Fa
     """Yield why an operator with that configuration would not start on the cluster (MN-061)."""
     if source.config is None:
         return
-    from grove_core.areas.mnnvl.admit import objection_to_start  # noqa: PLC0415 - few commands come with one (P11)
+    from grove_core.areas.mnnvl.admit import preflight_objection  # noqa: PLC0415 - few commands come with one (P11)
 
-    objection = objection_to_start(loaded.cluster.configuration, loaded.cluster.served)
+    objection = preflight_objection(loaded.cluster.configuration, loaded.cluster.served)
     if objection is not None:
         yield Fault(
             file=source.config,

@@ -10,7 +10,7 @@ from grove_core.document.writing import reason_as_json, ref_as_json, rules_sourc
 from grove_core.kernel.times import format_time
 from grove_shell.actions.command_input import CommandInput, InputSource, missing_sets, read_input_or_report
 from grove_shell.actions.input_findings import forecasts_with_findings, nothing_judged_message
-from grove_shell.actions.plan import gap_names, time_after
+from grove_shell.actions.plan import missing_kind_names, time_after
 from grove_shell.actions.rule_set_choice import AUTO, choose_rule_set
 from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.in_memory.forecasts import forecasts
@@ -61,7 +61,7 @@ def compare_rule_sets(source: InputSource, options: CompareOptions) -> int:
         nothing_judged=nothing,
         as_of=inputs.now,
         until=until,
-        not_collected=gap_names(inputs.loaded.cluster.gaps),
+        not_collected=missing_kind_names(inputs.loaded.cluster.gaps),
         comparisons=found,
     )
     print_warnings(inputs.loaded.foreign_objects)

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple, TypeVar
 from grove_core.kernel.errors import Problem
 from grove_core.resources.configuration import Configuration
 from grove_shell.reading.faults import Fault
-from grove_shell.reading.items import fault_in
-from grove_shell.reading.sources import items_of, standard_input
+from grove_shell.reading.input_items import fault_in
+from grove_shell.reading.input_sources import items_of, standard_input
 
 T = TypeVar("T")
 Reader = Callable[[Mapping[str, Any]], tuple[T, tuple[Problem, ...]]]

@@ -8,19 +8,19 @@ from pathlib import Path
 from typing import Final
 
 from grove_shell.actions.configuration import configuration
-from grove_shell.client.connection import NoAccess
+from grove_shell.client.connection import NoClusterAccess
 from grove_shell.converge.arguments import ConvergeArguments, points_of
-from grove_shell.converge.model.costs import Costs, costs_of
+from grove_shell.converge.convergence_runs import ConvergenceRun, RunParameters, shared_parameters
+from grove_shell.converge.model.costs import ServerCosts, costs_of
 from grove_shell.converge.model.model_run import ModelEngine
 from grove_shell.converge.run_file import read_runs, write_runs
-from grove_shell.converge.runs import Point, Run, shared_parameters
 from grove_shell.converge.schedule import Engine, Schedule, run_scheduled
 from grove_shell.exits import DONE, ERROR, USAGE
 from grove_shell.page import print_error, print_warnings
 from grove_shell.reading.faults import Fault, faults_in
 from grove_shell.views.convergence_results import convergence_page, runs_as_json
 from grove_shell.views.problems_page import COMMAND_LINE, NOTHING_RUN, problems_page
-from grove_shell.views.progress_bars import count_bar
+from grove_shell.views.progress_bars import progress_bar
 from grove_shell.views.renderers import RENDERERS
 
 RUNS: Final = "runs.csv"
@@ -46,7 +46,7 @@ def converge(options: ConvergeOptions) -> int:
     """Run the experiments and show their results; return the exit code (CL-001)."""
     try:
         return _converge(options)
-    except NoAccess as fault:  # CV-041
+    except NoClusterAccess as fault:  # CV-041
         print_error(fault)
         return ERROR
 
@@ -69,7 +69,11 @@ def _converge(options: ConvergeOptions) -> int:
 
 
 def _run(
-    points: Sequence[Point], engine: Engine, earlier: Sequence[Run], folder: Path | None, options: ConvergeOptions
+    points: Sequence[RunParameters],
+    engine: Engine,
+    earlier: Sequence[ConvergenceRun],
+    folder: Path | None,
+    options: ConvergeOptions,
 ) -> int:
     known = {run.point: run for run in earlier if run.world == engine.world}
     schedule, runs = Schedule(points, known), list(earlier)
@@ -77,7 +81,7 @@ def _run(
     try:
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
-        with count_bar(schedule.left, "runs") as advance, closing(run_scheduled(schedule, engine)) as finished:
+        with progress_bar(schedule.left, "runs") as advance, closing(run_scheduled(schedule, engine)) as finished:
             for run in finished:
                 runs.append(run)
                 if folder is not None:
@@ -100,7 +104,9 @@ def _run(
     return DONE
 
 
-def _earlier_runs(folder: Path | None, options: ConvergeOptions) -> tuple[tuple[Run, ...], tuple[Fault, ...]]:
+def _earlier_runs(
+    folder: Path | None, options: ConvergeOptions
+) -> tuple[tuple[ConvergenceRun, ...], tuple[Fault, ...]]:
     """The runs in the folder, with --resume; without it, a fault if they would be overwritten (CV-030)."""
     if folder is None:
         missing = Fault(file=COMMAND_LINE, path="--resume", expected="--out with the folder to continue", got="none")
@@ -119,16 +125,16 @@ def _earlier_runs(folder: Path | None, options: ConvergeOptions) -> tuple[tuple[
     return read_runs(text, str(path))
 
 
-def _engine_of(options: ConvergeOptions, costs: Costs) -> Engine:
+def _engine_of(options: ConvergeOptions, costs: ServerCosts) -> Engine:
     if options.world == "model":
         return ModelEngine(costs, options.jobs)
-    from grove_shell.converge.cluster.engine import connected_engine  # noqa: PLC0415 - few runs need a cluster
+    from grove_shell.converge.cluster.cluster_engine import connected_engine  # noqa: PLC0415 - few runs need a cluster
 
     return connected_engine(options.kubeconfig, options.store)
 
 
 def _mismatches(
-    points: Sequence[Point], earlier: Sequence[Run], engine: Engine, folder: Path | None
+    points: Sequence[RunParameters], earlier: Sequence[ConvergenceRun], engine: Engine, folder: Path | None
 ) -> tuple[Fault, ...]:
     """Earlier runs that cannot share curves with these: another setting of this world, or another experiment."""
     file = f"{folder}/{RUNS}"
@@ -143,7 +149,7 @@ def _mismatches(
     )
 
 
-def _show(runs: Sequence[Run], schedule: Schedule, folder: Path | None, options: ConvergeOptions) -> None:
+def _show(runs: Sequence[ConvergenceRun], schedule: Schedule, folder: Path | None, options: ConvergeOptions) -> None:
     page = convergence_page(runs, schedule.stopped)
     RENDERERS[options.output].show(page=lambda: page, document=lambda: runs_as_json(runs, schedule.stopped))
     if folder is None:
@@ -152,7 +158,7 @@ def _show(runs: Sequence[Run], schedule: Schedule, folder: Path | None, options:
     if find_spec("matplotlib") is None:
         print_warnings(["no pictures without matplotlib: pip install matplotlib, then repeat with --resume"])
         return
-    from grove_shell.views.convergence_plots import draw_all  # noqa: PLC0415 - it imports matplotlib
+    from grove_shell.views.convergence_plots import draw_plots  # noqa: PLC0415 - it imports matplotlib
 
-    for name in draw_all(runs, folder):
+    for name in draw_plots(runs, folder):
         print_error(f"{folder / name}")

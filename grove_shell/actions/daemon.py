@@ -6,7 +6,7 @@ from pathlib import Path
 from grove_core.kernel.errors import Problem
 from grove_shell.actions.run_process import run_process
 from grove_shell.client.api import Api
-from grove_shell.client.connection import Connection, NoAccess, connect
+from grove_shell.client.connection import Connection, NoClusterAccess, connect
 from grove_shell.domain_daemon.daemon_log import DaemonLog
 from grove_shell.domain_daemon.fabric_process import hosts_file_command
 from grove_shell.domain_daemon.identity import DaemonArguments, problems_in_arguments, resolve_identity
@@ -48,7 +48,7 @@ async def _connect(kubeconfig: str | None, context: str | None, problems: list[P
     """Connect to the API server; a failure is added to the problems if there are any."""
     try:
         return await connect(kubeconfig, context)
-    except NoAccess as fault:
+    except NoClusterAccess as fault:
         if not problems:
             raise
         problems.append(Problem(path="--kubeconfig", expected="a way to a cluster", got=str(fault)))

@@ -5,8 +5,8 @@ from typing import Any
 
 from grove_shell.actions.run_process import run_process
 from grove_shell.client.api import Api, Unreachable
-from grove_shell.client.connection import NoAccess, connect
-from grove_shell.client.discovery import advice_on
+from grove_shell.client.connection import NoClusterAccess, connect
+from grove_shell.client.discovery import connection_advice
 from grove_shell.domain_controller.process import DomainControllerProcess
 from grove_shell.domain_daemon.daemon_log import DaemonLog
 from grove_shell.domain_daemon.kinds import DOMAINS
@@ -25,11 +25,11 @@ async def _run(
         try:
             response = await api.request("GET", DOMAINS.path(namespace), query={"limit": "1"})
         except Unreachable as fault:
-            raise NoAccess(advice_on(fault)) from fault
+            raise NoClusterAccess(connection_advice(fault)) from fault
     if not response.ok:
         error = f"ComputeDomain: {response.message.strip()}"
         hint = "; NVIDIA's driver installs the definition, or: grove manifests --only crds --with compute-domains"
-        raise NoAccess(f"{connection.server}: {error}{hint}")
+        raise NoClusterAccess(f"{connection.server}: {error}{hint}")
     process = DomainControllerProcess(
         connection=connection,
         log=DaemonLog(as_json=log == "json"),

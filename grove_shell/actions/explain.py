@@ -7,11 +7,11 @@ from typing import Final
 from grove_core.areas.topology.wants import NodeLabels
 from grove_core.document.writing import rules_source_as_json
 from grove_core.kernel.times import format_time
-from grove_core.object_explanation import ObjectExplanation, has
-from grove_core.operator_recognition import Recognition
+from grove_core.object_explanation import ObjectExplanation, has_object
+from grove_core.operator_recognition import RecognisedOperator
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
-from grove_core.resources.names import most_similar
+from grove_core.resources.names import most_similar_name
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.command_input import InputSource, read_input_or_report
@@ -19,9 +19,9 @@ from grove_shell.actions.input_findings import with_input_findings
 from grove_shell.actions.plan import operator_note
 from grove_shell.actions.rule_set_choice import choose_rule_set
 from grove_shell.exits import DONE, ERROR, USAGE
-from grove_shell.in_memory.forecasts import as_stored
+from grove_shell.in_memory.forecasts import set_as_stored
 from grove_shell.page import print_error, print_warnings
-from grove_shell.views.explain_page import ExplainHeader, explain_page, inquiry_as_json
+from grove_shell.views.explain_page import ExplainHeader, explain_page, explanation_as_json
 from grove_shell.views.renderers import RENDERERS
 
 KINDS: Final[Mapping[str, str]] = {
@@ -52,8 +52,8 @@ def explain(source: InputSource, target: str, *, output: str, rules: str | None,
     kind = KINDS[kind.lower()]
     rule_set, rules_from, recognition = choose_rule_set(rules, inputs.rules, inputs.loaded.cluster, inputs.loaded.newer)
     found = inputs.snapshots(source.namespace)
-    snapshots = tuple(as_stored(one, rule_set) for one in found)
-    having = tuple(snapshot for snapshot in snapshots if has(snapshot, kind, name))
+    snapshots = tuple(set_as_stored(one, rule_set) for one in found)
+    having = tuple(snapshot for snapshot in snapshots if has_object(snapshot, kind, name))
     nodes = inputs.loaded.nodes
     every = (
         ObjectExplanation(snapshot, _planned(snapshot, rule_set, nodes, recognition), kind, name)
@@ -75,13 +75,13 @@ def explain(source: InputSource, target: str, *, output: str, rules: str | None,
             "rules": rule_set.name,
             "rulesFrom": rules_source_as_json(rules_from),
             "asOf": format_time(inputs.now),
-            "answers": [inquiry_as_json(inquiry, only_guards=only_guards) for inquiry in inquiries],
+            "answers": [explanation_as_json(inquiry, only_guards=only_guards) for inquiry in inquiries],
         },
     )
     return ERROR if inputs.problems else DONE
 
 
-def _planned(snapshot: Snapshot, rule_set: RuleSet, nodes: NodeLabels, shown: Recognition | None) -> Plan:
+def _planned(snapshot: Snapshot, rule_set: RuleSet, nodes: NodeLabels, shown: RecognisedOperator | None) -> Plan:
     plan = reconcile(snapshot, rule_set)
     return replace(plan, findings=with_input_findings(plan.findings, snapshot, nodes, shown))
 
@@ -90,7 +90,7 @@ def _hint(name: str, known: Sequence[str]) -> str:
     """Return a hint at a similar name, for one that is not there (CL-009); empty where there is none."""
     if "/" in name:
         return "; the namespace goes in -n"
-    meant = most_similar(name, known[:_MOST_COMPARED])
+    meant = most_similar_name(name, known[:_MOST_COMPARED])
     return f"; did you mean {meant}?" if meant else ""
 
 

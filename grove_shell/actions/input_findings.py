@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from grove_core.areas.topology.wants import NodeLabels, findings_of_misplacement, has_unknown_node
 from grove_core.kernel.decisions import Finding
-from grove_core.operator_recognition import Recognition, unpredicted_of
+from grove_core.operator_recognition import RecognisedOperator, not_predicted_finding
 from grove_core.plan.forecast import Forecast
 from grove_core.resources.topology_usage import SET_KIND
 from grove_core.snapshot.snapshot import Snapshot
@@ -33,7 +33,7 @@ def _does_something(forecast: Forecast) -> bool:
 
 
 def with_input_findings(
-    findings: Sequence[Finding], snapshot: Snapshot, nodes: NodeLabels, shown: Recognition | None
+    findings: Sequence[Finding], snapshot: Snapshot, nodes: NodeLabels, shown: RecognisedOperator | None
 ) -> tuple[Finding, ...]:
     """Return the findings of a plan, with those on misplaced pods (TP-131) and on a newer release (GF-134).
 
@@ -41,7 +41,7 @@ def with_input_findings(
         shown: the operator that the input shows; None where there is nothing to recognise one by.
     """
     more = [*findings_of_misplacement(snapshot, nodes)] if nodes else []
-    newer = unpredicted_of(shown, snapshot.root.ref) if shown is not None else None
+    newer = not_predicted_finding(shown, snapshot.root.ref) if shown is not None else None
     if newer is None:
         return (*findings, *more)
     alike = [one for one in findings if (one.subject, one.question) == (newer.subject, newer.question)]
@@ -50,7 +50,7 @@ def with_input_findings(
 
 
 def forecasts_with_findings(
-    snapshots: Sequence[Snapshot], planned: Iterable[Forecast], nodes: NodeLabels, shown: Recognition | None
+    snapshots: Sequence[Snapshot], planned: Iterable[Forecast], nodes: NodeLabels, shown: RecognisedOperator | None
 ) -> tuple[Forecast, ...]:
     """Return the forecasts of some snapshots with the findings of `with_input_findings`."""
     return tuple(

@@ -13,8 +13,8 @@ from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_shell.actions.command_input import ClusterUnavailable, LiveCluster
 from grove_shell.client.api import Api, Unreachable
-from grove_shell.client.connection import NoAccess, connect
-from grove_shell.client.discovery import advice_on, discover
+from grove_shell.client.connection import NoClusterAccess, connect
+from grove_shell.client.discovery import connection_advice, discover_apis
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET, ApiKind
 from grove_shell.client.lists import NotListed, list_all, list_pages
 from grove_shell.operator.taken_names import served_definitions
@@ -54,7 +54,7 @@ _POD: Final = "Pod"
 _RELISTED: Final = (POD_CLIQUE_SET, GROUP_KIND, _CLIQUE, _POD)
 
 
-def collect(live: LiveCluster) -> CollectedObjects:
+def list_all_kinds(live: LiveCluster) -> CollectedObjects:
     """List every kind at the same time.
 
     Raises:
@@ -72,10 +72,10 @@ def run_requests(requests: Coroutine[Any, Any, T]) -> T:
     """
     try:
         return asyncio.run(requests)
-    except NoAccess as fault:
+    except NoClusterAccess as fault:
         raise ClusterUnavailable(str(fault)) from fault
     except Unreachable as fault:
-        raise ClusterUnavailable(advice_on(fault)) from fault
+        raise ClusterUnavailable(connection_advice(fault)) from fault
 
 
 async def _collect(live: LiveCluster, count: Callable[[Any], None]) -> CollectedObjects:
@@ -86,8 +86,8 @@ async def _collect(live: LiveCluster, count: Callable[[Any], None]) -> Collected
         try:
             sets = await _listed(api, KINDS[POD_CLIQUE_SET], namespace, count)
         except NotListed as fault:
-            raise ClusterUnavailable(f"{connection.server}: {advice_on(fault)}") from fault
-        served = await discover(api)
+            raise ClusterUnavailable(f"{connection.server}: {connection_advice(fault)}") from fault
+        served = await discover_apis(api)
         lists = await asyncio.gather(*(_listed(api, kind, namespace, count) for kind in kinds), return_exceptions=True)
         items, not_listed, complete = list(sets), dict[Gap, str](), {(POD_CLIQUE_SET, namespace)}
         for kind, found in zip(kinds, lists, strict=True):
@@ -130,7 +130,9 @@ async def _with_relisted(api: Api, items: list[Json], complete: set[Gap], count:
             for kind in judged:
                 again += await _listed(api, KINDS[kind], namespace, count, whole=True)
         except NotListed as fault:
-            raise ClusterUnavailable(f"{namespace}: listed once, and not a second time: {advice_on(fault)}") from fault
+            raise ClusterUnavailable(
+                f"{namespace}: listed once, and not a second time: {connection_advice(fault)}"
+            ) from fault
     kept = [item for item in items if item["kind"] not in judged or item["metadata"]["namespace"] not in short]
     return kept + again
 

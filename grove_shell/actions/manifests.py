@@ -8,7 +8,7 @@ from typing import Any, Final
 from grove_shell.actions.configuration import read_configuration
 from grove_shell.exits import DONE, ERROR
 from grove_shell.manifests.compute_domain_definitions import domain_definitions
-from grove_shell.manifests.definitions import definitions
+from grove_shell.manifests.crd_definitions import custom_resource_definitions
 from grove_shell.manifests.deployments import operator_objects, webhook_objects
 from grove_shell.manifests.installation import Installation, access_objects, daemon_roles
 from grove_shell.page import print_error, write_stdout
@@ -16,7 +16,7 @@ from grove_shell.views.problems_page import NOTHING_PRINTED, problems_page
 from grove_shell.views.renderers import SERIALIZERS
 
 PARTS: Final[Mapping[str, Callable[[Installation], Iterator[dict[str, Any]]]]] = {
-    "crds": lambda _: definitions(),
+    "crds": lambda _: custom_resource_definitions(),
     "rbac": access_objects,
     "operator": operator_objects,
     "webhooks": webhook_objects,

@@ -4,17 +4,17 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from grove_core.areas.mnnvl.admit import objection_to_start
+from grove_core.areas.mnnvl.admit import preflight_objection
 from grove_shell.actions.configuration import configuration
 from grove_shell.actions.run_process import run_process
 from grove_shell.client.api import Api, Unreachable
-from grove_shell.client.connection import NoAccess, connect
-from grove_shell.client.discovery import check_connection, discover
+from grove_shell.client.connection import NoClusterAccess, connect
+from grove_shell.client.discovery import check_connection, discover_apis
 from grove_shell.exits import ERROR
 from grove_shell.operator.process import OperatorProcess
 from grove_shell.operator.taken_names import taken_names
 from grove_shell.page import print_error
-from grove_shell.replay.log_format import DecisionLog, NotADecisionLog, log_at
+from grove_shell.replay.log_format import DecisionLog, NotADecisionLog, open_decision_log
 from grove_shell.settings.operator import OperatorSettings, settings_of
 from grove_shell.views.problems_page import NOTHING_STARTED, problems_page
 
@@ -29,7 +29,7 @@ def run_operator(config: str | None, decision_log: str | None, **options: Any) -
         decisions = None
         if decision_log is not None:
             try:
-                decisions = stack.enter_context(log_at(Path(decision_log)))
+                decisions = stack.enter_context(open_decision_log(Path(decision_log)))
             except (OSError, NotADecisionLog) as fault:
                 words = fault.strerror if isinstance(fault, OSError) else "it is there, and is no decision log"
                 print_error(f"{decision_log}: {words}; try another --decision-log")
@@ -51,13 +51,13 @@ async def _run(
     async with Api(connection, timeout=settings.client.timeout) as api:
         try:
             await check_connection(api, namespace)
-        except NoAccess as fault:
+        except NoClusterAccess as fault:
             taken = () if isinstance(fault.__cause__, Unreachable) else await taken_names(api)
-            raise NoAccess("; ".join((str(fault), *(clash.sentence for clash in taken)))) from fault
-        served = await discover(api)
-    objection = objection_to_start(settings.configuration, served)
+            raise NoClusterAccess("; ".join((str(fault), *(clash.sentence for clash in taken)))) from fault
+        served = await discover_apis(api)
+    objection = preflight_objection(settings.configuration, served)
     if objection is not None:
-        raise NoAccess(f"{connection.server}: {objection.sentence}")
+        raise NoClusterAccess(f"{connection.server}: {objection.sentence}")
     return await OperatorProcess(
         connection=connection,
         settings=settings,

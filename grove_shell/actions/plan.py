@@ -6,13 +6,13 @@ from datetime import datetime, timedelta
 from itertools import chain
 from pathlib import Path
 
-from grove_core.areas.gang_termination.questions import TERMINATION
+from grove_core.areas.gang_termination.termination_questions import TERMINATION
 from grove_core.document.document import PlanDocument
 from grove_core.document.writing import document_as_json
-from grove_core.explain import Tone, explanation_of, is_undecided
-from grove_core.kernel.conditions import Truth
+from grove_core.explain import Urgency, explanation_of, is_undecided
+from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.steps import Delete, is_termination
-from grove_core.operator_recognition import Recognition
+from grove_core.operator_recognition import RecognisedOperator
 from grove_core.plan.forecast import Forecast
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap
 from grove_shell.actions.command_input import CommandInput, InputSource, missing_sets, read_input_or_report
@@ -64,7 +64,7 @@ def plan(source: InputSource, options: PlanOptions) -> int:
     document = PlanDocument(
         rules=rules.name,
         as_of=inputs.now,
-        not_collected=gap_names(inputs.loaded.cluster.gaps),
+        not_collected=missing_kind_names(inputs.loaded.cluster.gaps),
         forecasts=planned,
         configuration=inputs.loaded.cluster.configuration,
         rules_from=rules_from,
@@ -100,7 +100,7 @@ def _print(document: PlanDocument, context: PlanContext, options: PlanOptions) -
     )
 
 
-def gap_names(gaps: frozenset[Gap]) -> tuple[str, ...]:
+def missing_kind_names(gaps: frozenset[Gap]) -> tuple[str, ...]:
     """Return the kinds that were not collected, sorted: ``Pod``, or ``Pod in ml`` where one namespace lacks them."""
     everywhere = {kind for kind, namespace in gaps if namespace == EVERYWHERE}
     return tuple(
@@ -110,7 +110,7 @@ def gap_names(gaps: frozenset[Gap]) -> tuple[str, ...]:
     )
 
 
-def operator_note(recognition: Recognition | None, rules: str) -> str:
+def operator_note(recognition: RecognisedOperator | None, rules: str) -> str:
     """Return which operator runs the cluster and which rule set predicts it; empty where that one is used (GF-111)."""
     go = recognition.go_operator if recognition is not None else None
     if recognition is None or go is None or rules.partition("@")[2] in go.fitting:
@@ -148,7 +148,7 @@ def _exit_code(inputs: CommandInput, options: PlanOptions, planned: Sequence[For
 def undecided_classes(planned: Sequence[Forecast]) -> set[str]:
     """Return ``unknown`` where a termination could not be decided, which fails every check (CL-002)."""
     findings = chain.from_iterable(forecast.findings for forecast in planned)
-    is_open = any(one.question == TERMINATION and one.verdict == Truth.UNKNOWN.value for one in findings)
+    is_open = any(one.question == TERMINATION and one.verdict == ConditionStatus.UNKNOWN.value for one in findings)
     return {"unknown"} if is_open else set()
 
 
@@ -166,12 +166,12 @@ def fail_on_classes(planned: Sequence[Forecast], until: datetime | None = None) 
         steps = [step for round_ in forecast.rounds for step in round_.steps]
         withheld = [held for round_ in forecast.rounds for held in round_.withheld]
         deletes = any(isinstance(step.action, Delete) for step in steps)
-        waits = (entry.until for entry in story.having(Tone.WAITS))
+        waits = (entry.until for entry in story.having(Urgency.WAITS))
         due = until is not None and any(one is not None and one <= until for one in waits)
         found = {
-            "terminate": Tone.ENDS in tones or any(map(is_termination, steps)) or (due and bool(story.unpredicted)),
-            "wait": Tone.WAITS in tones,
-            "unknown": Tone.UNKNOWN in tones or bool(story.unpredicted) or any(map(is_undecided, withheld)),
+            "terminate": Urgency.ENDS in tones or any(map(is_termination, steps)) or (due and bool(story.unpredicted)),
+            "wait": Urgency.WAITS in tones,
+            "unknown": Urgency.UNKNOWN in tones or bool(story.unpredicted) or any(map(is_undecided, withheld)),
             "withheld": bool(withheld),
             "delete": deletes,
             "change": bool(steps),

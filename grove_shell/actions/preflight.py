@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from grove_core.areas.mnnvl.admit import objection_to_start
+from grove_core.areas.mnnvl.admit import preflight_objection
 from grove_core.resources.crd_names import CrdNames, name_clashes
 from grove_shell.actions.command_input import ClusterUnavailable, InputSource, read_input
 from grove_shell.exits import DONE, ERROR
-from grove_shell.manifests.definitions import own_definition_names
+from grove_shell.manifests.crd_definitions import own_definition_names
 from grove_shell.page import Page, print_error, print_page
 from grove_shell.views.problems_page import NOTHING_DECIDED, problems_page
 
@@ -26,7 +26,7 @@ def preflight(source: InputSource) -> int:
         return ERROR
     cluster, page = inputs.loaded.cluster, _page_of_taken_names([*installed, *inputs.loaded.definitions])
     settings, served = cluster.configuration, cluster.served
-    objection = objection_to_start(settings, served)
+    objection = preflight_objection(settings, served)
     if objection is not None:
         page.add(("would not start: ", "bold red"), objection.sentence, (f"  {objection.rule.requirement}", "dim"))
     elif inputs.problems:

@@ -18,7 +18,7 @@ from grove_shell.reading.faults import Fault
 from grove_shell.replay.log_format import compact_json, plan_as_json
 from grove_shell.replay.log_reader import BrokenLog, RecordedDecision, recorded_decisions
 from grove_shell.views.problems_page import NOTHING_REPLAYED, problems_page
-from grove_shell.views.progress_bars import count_bar
+from grove_shell.views.progress_bars import progress_bar
 from grove_shell.views.renderers import RENDERERS
 from grove_shell.views.replay_page import ChangedDecision, ReplayReport, RuleSetDifference, replay_page
 
@@ -28,7 +28,7 @@ def replay(log: str, rules: str | None, output: str, *, detailed_exitcode: bool,
     try:
         read = _reader(log)
         count = sum(1 for _ in recorded_decisions(read()))
-        with count_bar(count, "looks") as advance:
+        with progress_bar(count, "looks") as advance:
             replayed = _replayed(recorded_decisions(read()), rules, advance)
     except OSError as fault:
         print_error(f"{log}: {fault.strerror}")

@@ -7,20 +7,20 @@ from typing import Any, Final
 
 from grove_core.document.document import RulesSource
 from grove_core.kernel.errors import MalformedObject
-from grove_core.operator_recognition import Recognition, recognised
+from grove_core.operator_recognition import RecognisedOperator, recognised
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import podcliqueset_of
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import Cluster
-from grove_core.snapshot.indexing import cluster_of
+from grove_core.snapshot.cluster_index import index_cluster
 
 AUTO: Final = "auto"
 
 
 def choose_rule_set(
     option: str | None, configured: str | None, cluster: Cluster | None, newer: Iterable[str] = ()
-) -> tuple[RuleSet, RulesSource, Recognition | None]:
+) -> tuple[RuleSet, RulesSource, RecognisedOperator | None]:
     """Return the rule set, what chose it, and the operator that the cluster shows.
 
     Args:
@@ -44,4 +44,4 @@ def cluster_to_recognise(sets: Iterable[Mapping[str, Any]], cliques: Iterable[Po
     for raw in sets:
         with suppress(MalformedObject):
             found.append(podcliqueset_of(raw))
-    return cluster_of(sets=found, cliques=cliques)
+    return index_cluster(sets=found, cliques=cliques)

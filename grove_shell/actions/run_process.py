@@ -7,7 +7,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from grove_shell.client.api import Unreachable
-from grove_shell.client.connection import NoAccess
+from grove_shell.client.connection import NoClusterAccess
 from grove_shell.exits import ERROR
 from grove_shell.operator.health_server import CannotListen
 from grove_shell.page import print_error
@@ -17,7 +17,7 @@ def run_process(program: Coroutine[Any, Any, int]) -> int:
     """Run a coroutine and return its exit code (CL-001); print one sentence where it cannot start."""
     try:
         return asyncio.run(program)
-    except (NoAccess, CannotListen, Unreachable) as fault:
+    except (NoClusterAccess, CannotListen, Unreachable) as fault:
         print_error(fault)
         return ERROR
     finally:

@@ -9,7 +9,7 @@ from pathlib import Path
 from time import monotonic
 
 from grove_core.kernel.refs import Ref
-from grove_core.operator_recognition import Recognition, unpredicted_of
+from grove_core.operator_recognition import RecognisedOperator, not_predicted_finding
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import DESIGN
 from grove_shell.actions.rule_set_choice import choose_rule_set
@@ -20,10 +20,10 @@ from grove_shell.simulator.scenario.reading import ScenarioRead, read_scenario
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.unknown_names import unknown_names_in
 from grove_shell.simulator.shrink_scenario import MOST_RUNS, smallest_failing
-from grove_shell.simulator.simulation import Run, Simulation, SimulationOptions
+from grove_shell.simulator.simulation import Simulation, SimulationOptions, SimulationRun
 from grove_shell.views.formatting import plural
 from grove_shell.views.problems_page import NOTHING_PLAYED, problems_page
-from grove_shell.views.progress_bars import Tick, count_bar, virtual_time_bar
+from grove_shell.views.progress_bars import Tick, progress_bar, virtual_time_bar
 from grove_shell.views.renderers import RENDERERS, yaml_document
 from grove_shell.views.run_document import run_as_json, seeds_as_json
 from grove_shell.views.timeline import timeline_page, verdict_lines
@@ -68,19 +68,19 @@ def simulate(options: SimulateOptions) -> int:
     return _show_run(read, replace(run, rules_from=source, unpredicted=unpredicted), options)
 
 
-def _reasons_of_newer_release(read: ScenarioRead, shown: Recognition | None) -> Mapping[Ref, tuple[str, ...]]:
+def _reasons_of_newer_release(read: ScenarioRead, shown: RecognisedOperator | None) -> Mapping[Ref, tuple[str, ...]]:
     """Return set of the dump -> why its steps are not predicted: a newer or unclear release (GF-134, GF-135)."""
     found: dict[Ref, tuple[str, ...]] = {}
     if read.cluster is None or shown is None:
         return found
     for root in read.cluster.sets:
-        newer = unpredicted_of(shown, root.ref)
+        newer = not_predicted_finding(shown, root.ref)
         if newer is not None:
             found[root.ref] = tuple(why.sentence for why in newer.because)
     return found
 
 
-def _show_run(read: ScenarioRead, run: Run, options: SimulateOptions) -> int:
+def _show_run(read: ScenarioRead, run: SimulationRun, options: SimulateOptions) -> int:
     RENDERERS[options.output].show(
         page=lambda: timeline_page(run, verbose=options.verbose), document=lambda: run_as_json(run)
     )
@@ -104,13 +104,13 @@ class _SeedRuns:
     count: int = 0
     terminations: int = 0
     events: Counter[str] = field(default_factory=Counter)
-    broken: Run | None = None
+    broken: SimulationRun | None = None
 
 
 def _run_seeds(read: ScenarioRead, scenario: Scenario, options: SimulateOptions) -> int:
     """Run the scenario with the random events of each seed, until a promise is broken."""
     runs, wanted, start = _SeedRuns(), options.seeds or 0, monotonic()
-    with count_bar(wanted, "runs") as advance, suppress(KeyboardInterrupt):
+    with progress_bar(wanted, "runs") as advance, suppress(KeyboardInterrupt):
         for seed in range(options.first, options.first + wanted):
             drawn = with_random_events(scenario, seed, dump=read.cluster)
             bare = drawn.model_copy(update={"spec": drawn.spec.model_copy(update={"expect": ()})})
@@ -163,12 +163,12 @@ def _draw_one_of(
     return True
 
 
-def _draw(run: Run, path: str) -> bool:
+def _draw(run: SimulationRun, path: str) -> bool:
     """Draw a run; return whether the file was written, and report why not."""
-    from grove_shell.views.chart import draw  # noqa: PLC0415 - few want a picture
+    from grove_shell.views.chart import draw_chart  # noqa: PLC0415 - few want a picture
 
     try:
-        draw(run, path)
+        draw_chart(run, path)
     except OSError as fault:
         print_error(f"cannot write {path}: {fault.strerror or fault}")
         return False
@@ -183,7 +183,7 @@ def _run(
     check: bool,
     counts_only: bool = False,
     tick: Tick | None = None,
-) -> Run:
+) -> SimulationRun:
     until = None if options.until is None else options.until // timedelta(milliseconds=1)
     how = SimulationOptions(
         check=check, counts_only=counts_only, until=until, tick=tick, rules=rule_set(options.rules or DESIGN.name)
@@ -191,7 +191,7 @@ def _run(
     return Simulation(scenario, how, dump=read.cluster, manifests=read.manifests).run()
 
 
-def _report_smallest(read: ScenarioRead, run: Run, options: SimulateOptions) -> Scenario:
+def _report_smallest(read: ScenarioRead, run: SimulationRun, options: SimulateOptions) -> Scenario:
     """Shrink the scenario of a violation; print it, or write it to the file of ``--trace``."""
     code = run.violation.code if run.violation is not None else ""
 
@@ -202,7 +202,7 @@ def _report_smallest(read: ScenarioRead, run: Run, options: SimulateOptions) -> 
         found = _run(read, scenario, options, check=True, counts_only=True).violation
         return found is not None and found.code == code
 
-    with count_bar(MOST_RUNS, "runs to shrink the scenario") as advance:
+    with progress_bar(MOST_RUNS, "runs to shrink the scenario") as advance:
         smallest = smallest_failing(run.scenario, fails)
     text = yaml_document(smallest.as_json)
     if options.trace is None:

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from grove_shell.actions.command_input import ClusterUnavailable, LiveCluster
-from grove_shell.actions.live import collect
-from grove_shell.client.nesting_limit import TOO_DEEP, cut_fields
+from grove_shell.actions.live import list_all_kinds
+from grove_shell.client.nesting_limit import TOO_DEEP, deeply_nested_fields
 from grove_shell.exits import DONE, ERROR
 from grove_shell.page import print_error, write_stdout
 from grove_shell.reading.collected_objects import header_item
-from grove_shell.reading.items import display_name
+from grove_shell.reading.input_items import display_name
 from grove_shell.redaction import Redaction
 from grove_shell.views.formatting import plural
 from grove_shell.views.renderers import SERIALIZERS
@@ -22,7 +22,7 @@ _SALT: int = 16
 def take_snapshot(live: LiveCluster, out: str | None, output: str, *, whole: bool) -> int:
     """List, redact and write the objects; return the exit code (CL-001). The file is written whole or not at all."""
     try:
-        found = collect(live)
+        found = list_all_kinds(live)
     except ClusterUnavailable as fault:
         print_error(fault)
         return ERROR
@@ -36,7 +36,7 @@ def take_snapshot(live: LiveCluster, out: str | None, output: str, *, whole: boo
         _write(Path(out), text)
     print_error(_summary(items, found.origin, out))
     for one in found.items:
-        for field in cut_fields(one):
+        for field in deeply_nested_fields(one):
             print_error(f"not read whole: {display_name(one)}: {field}: {TOO_DEEP}")
     for why in found.not_listed.values():
         print_error(f"not shown to us: {why}")

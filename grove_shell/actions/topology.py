@@ -15,8 +15,8 @@ from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND, ClusterTopology, cluster_topology_of
-from grove_core.resources.configuration import Configuration, TopologyAware
-from grove_core.resources.names import did_you_mean, listed
+from grove_core.resources.configuration import Configuration, TopologyAwareSettings
+from grove_core.resources.names import did_you_mean, listed_names
 from grove_core.resources.topology_usage import TopologyUser
 from grove_core.snapshot.cluster import Cluster
 from grove_shell.actions.command_input import (
@@ -30,12 +30,12 @@ from grove_shell.actions.configuration import read_configuration
 from grove_shell.exits import DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.page import print_error, print_warnings
 from grove_shell.reading.faults import Fault
+from grove_shell.reading.input_items import InputItem, fault_in
+from grove_shell.reading.input_sources import items_of, label_of, standard_input
 from grove_shell.reading.input_topologies import is_topology
-from grove_shell.reading.items import Item, fault_in
 from grove_shell.reading.loaded_input import LoadedInput
 from grove_shell.reading.node_collector import NodeCollector
 from grove_shell.reading.objects import load
-from grove_shell.reading.sources import items_of, label_of, standard_input
 from grove_shell.views.problems_page import NOTHING_DECIDED, REST_UNKNOWN, closing_line, problems_page
 from grove_shell.views.progress_bars import progress_counter
 from grove_shell.views.renderers import RENDERERS
@@ -99,13 +99,13 @@ def read_topology_input(source: InputSource, unused: str | None = None) -> Topol
     configured = read_configuration(source.config)
     configuration = configured.configuration
     if source.config is None:
-        configuration = Configuration(topology=TopologyAware(enabled=True))
+        configuration = Configuration(topology=TopologyAwareSettings(enabled=True))
     collected = None
     if source.live is not None:
-        from grove_shell.actions.live import collect  # noqa: PLC0415 - the client, which a file does not need
+        from grove_shell.actions.live import list_all_kinds  # noqa: PLC0415 - the client, which a file does not need
 
         try:
-            collected = collect(source.live)
+            collected = list_all_kinds(source.live)
         except ClusterUnavailable as fault:
             print_error(fault)
             return None
@@ -161,7 +161,7 @@ def impact_of_topology(source: InputSource, name: str, changed: str | None, outp
     if one is None or (changed is None and name not in found.cluster.topologies):
         known = found.cluster.topologies
         meant = did_you_mean(name, known)
-        print_error(f"not in the input: topology {name}; known: {listed(known) or 'none'}{meant}")
+        print_error(f"not in the input: topology {name}; known: {listed_names(known) or 'none'}{meant}")
         return USAGE
     old = found.cluster.topologies.get(name)
     again = name == DEFAULT_TOPOLOGY and found.cluster.configuration.topology.enabled
@@ -189,7 +189,7 @@ def impact_of_topology(source: InputSource, name: str, changed: str | None, outp
 
 def _as_configured(loaded: LoadedInput) -> Cluster:
     found = loaded.cluster.topologies.get(DEFAULT_TOPOLOGY)
-    configured = TopologyAware(enabled=True, levels=found.levels if found is not None else ())
+    configured = TopologyAwareSettings(enabled=True, levels=found.levels if found is not None else ())
     return replace(loaded.cluster, configuration=Configuration(topology=configured))
 
 
@@ -214,7 +214,7 @@ def _raw_of(name: str, topology: ClusterTopology | None) -> dict[str, Any]:
     return {"apiVersion": GROVE, "kind": kind, "metadata": metadata, "spec": {"levels": levels}}
 
 
-def _changed(path: str, name: str, kind: str) -> Item | None:
+def _changed(path: str, name: str, kind: str) -> InputItem | None:
     """Return the topology in the file of ``--changed``; None where the file does not hold it exactly once.
 
     The problem is printed.
@@ -235,7 +235,7 @@ def _changed(path: str, name: str, kind: str) -> Item | None:
     return chosen[0]
 
 
-def _projected(item: Item) -> ClusterTopology | None:
+def _projected(item: InputItem) -> ClusterTopology | None:
     """Return the parsed topology; None where it is malformed, which admission refuses with every problem (TP-087)."""
     try:
         return cluster_topology_of(item.value)

@@ -9,7 +9,7 @@ from typing import Any
 
 from grove_core.admit import admit, used_names_in
 from grove_core.admit_topology import admit_topology, topology_view_of
-from grove_core.areas.gang_termination.field.findings import cautions_to
+from grove_core.areas.gang_termination.field.findings import manifest_warnings
 from grove_core.areas.topology.admit import TopologyView
 from grove_core.areas.workload.admission.defaults import with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, Deny
@@ -29,14 +29,14 @@ from grove_shell.manifests.misspelled_kinds import misspelling_in
 from grove_shell.manifests.schema_validation import with_schema_objections
 from grove_shell.page import Page, print_error
 from grove_shell.reading.faults import Fault
+from grove_shell.reading.input_items import display_name, fault_in, identity_problems
 from grove_shell.reading.input_objects import API_GROUPS
-from grove_shell.reading.items import display_name, fault_in, identity_problems
-from grove_shell.reading.sources import Item, items_of, label_of, standard_input
+from grove_shell.reading.input_sources import InputItem, items_of, label_of, standard_input
 from grove_shell.views.formatting import plural, remark_as_json, rule_citation
 from grove_shell.views.problems_page import NOTHING_CHECKED, REST_JUDGED, problems_page
 from grove_shell.views.renderers import RENDERERS
 
-Judged = tuple[Item, Decision[AdmissionVerdict]]
+Judged = tuple[InputItem, Decision[AdmissionVerdict]]
 
 
 @dataclass(slots=True)
@@ -53,16 +53,16 @@ class _Given:
         classes: names of the DeviceClasses (MS-084).
     """
 
-    sets: list[Item] = field(default_factory=list)
-    topologies: list[Item] = field(default_factory=list)
-    bindings: list[Item] = field(default_factory=list)
+    sets: list[InputItem] = field(default_factory=list)
+    topologies: list[InputItem] = field(default_factory=list)
+    bindings: list[InputItem] = field(default_factory=list)
     cliques: list[PodClique] = field(default_factory=list)
     partial: set[str] = field(default_factory=set)
     others: Counter[str] = field(default_factory=Counter)
     headings: list[Mapping[str, Any]] = field(default_factory=list)
     classes: set[str] = field(default_factory=set)
 
-    def put_aside(self, item: Item, kind: str) -> None:
+    def put_aside(self, item: InputItem, kind: str) -> None:
         """An object with which others are judged, or which is not judged itself."""
         raw = item.value
         self.others[kind] += 1
@@ -130,7 +130,7 @@ def _advised(
     if rules.default_delay is None or spec is None:
         return decision
     ref = Ref(GROVE, SET_KIND, _field(raw, "namespace") or "default", _field(raw, "name"))
-    more = cautions_to(ref, spec, rules.default_delay)
+    more = manifest_warnings(ref, spec, rules.default_delay)
     verdict = replace(decision.verdict, warnings=(*decision.verdict.warnings, *more))
     return replace(decision, verdict=verdict)
 
@@ -171,7 +171,7 @@ def _sorted_out(paths: Iterable[str], faults: list[Fault]) -> _Given:
 
 def _twins(given: _Given) -> Iterator[Fault]:
     """Manifests of one name that differ: only one of them can be stored (IN-032). Linear."""
-    alike: dict[tuple[str, str], dict[str, Item]] = {}
+    alike: dict[tuple[str, str], dict[str, InputItem]] = {}
     for kind, items in ((SET_KIND, given.sets), (TOPOLOGY_KIND, given.topologies)):
         for item in items:
             raw = item.value
@@ -220,7 +220,7 @@ def _page(judged: list[Judged], others: Mapping[str, int], *, is_reported: bool)
     return page
 
 
-def _as_json(item: Item, decision: Decision[AdmissionVerdict]) -> dict[str, Any]:
+def _as_json(item: InputItem, decision: Decision[AdmissionVerdict]) -> dict[str, Any]:
     objections = decision.verdict.objections if isinstance(decision.verdict, Deny) else ()
     return {
         "file": item.file,

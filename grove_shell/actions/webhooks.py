@@ -7,7 +7,7 @@ from grove_shell.actions.configuration import configuration
 from grove_shell.actions.run_process import run_process
 from grove_shell.client.api import Api
 from grove_shell.client.connection import connect
-from grove_shell.client.discovery import discover
+from grove_shell.client.discovery import discover_apis
 from grove_shell.exits import ERROR
 from grove_shell.page import print_error
 from grove_shell.settings.webhooks import WebhookSettings, settings_of
@@ -37,7 +37,7 @@ async def _run(
     served = NOT_DISCOVERED
     if settings.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         async with Api(connection) as api:
-            served = await discover(api)
+            served = await discover_apis(api)
     return await WebhookProcess(
         connection=connection,
         settings=settings,

@@ -12,8 +12,8 @@ from grove_core.kernel.steps import (
     Ensure,
     Make,
     Outcome,
-    Stage,
     Step,
+    StepStage,
     causes_of,
     is_written_first,
     waits_for_first_status,
@@ -36,11 +36,11 @@ def step_batches(steps: Iterable[Step]) -> StepBatches:
     failed_causes, missing = set[Ref](), set[Ref]()
     status_missing = False
     for stage, of_stage in groupby(steps, key=lambda step: step.stage):
-        for batch in ([step] for step in of_stage) if stage is Stage.CAUSE else (list(of_stage),):
-            if stage is Stage.CAUSE and not failed_causes.isdisjoint(causes_of(batch[0].action)):
+        for batch in ([step] for step in of_stage) if stage is StepStage.CAUSE else (list(of_stage),):
+            if stage is StepStage.CAUSE and not failed_causes.isdisjoint(causes_of(batch[0].action)):
                 failed_causes |= causes_of(batch[0].action)
                 continue
-            if failed_causes and stage is Stage.STATUS:
+            if failed_causes and stage is StepStage.STATUS:
                 batch = list(_without_terminations(batch, failed_causes))  # noqa: PLW2901 - fewer of them
             if status_missing:
                 batch = [step for step in batch if not waits_for_first_status(step)]  # noqa: PLW2901 - as above
@@ -97,7 +97,9 @@ async def execute_concurrently(attempt: Execute, steps: Iterable[Step]) -> tuple
         for step in batch:
             by_kind.setdefault(step.target.kind if isinstance(step.action, Make) else "", []).append(step)
         groups = [
-            _in_growing_groups(attempt, steps, to_the_end=kind == DOMAIN_KIND and steps[0].stage is Stage.FOUNDATION)
+            _in_growing_groups(
+                attempt, steps, to_the_end=kind == DOMAIN_KIND and steps[0].stage is StepStage.FOUNDATION
+            )
             if kind
             else asyncio.gather(*map(attempt, steps))
             for kind, steps in by_kind.items()

@@ -11,15 +11,15 @@ from typing import Final
 
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Attempt, Create, Delete, Ensure, Make, Outcome, Stage, Step
-from grove_core.resources.fields import Fields
+from grove_core.kernel.steps import Attempt, Create, Delete, Ensure, Make, Outcome, Step, StepStage
+from grove_core.resources.fields import JsonFieldReader
 from grove_core.resources.meta import read_identity
 from grove_core.resources.new_object import clique_of_new_pod
-from grove_shell.apply.ensure import ensure
+from grove_shell.apply.create_or_reuse import create_or_reuse
 from grove_shell.apply.fresh_reader import FreshReader, label_missing
 from grove_shell.apply.pod_relist import PodRelist
 from grove_shell.apply.step_requests import WRITER, NotDecided, exists_already, outcome_of, request_of
-from grove_shell.client.api import Unreachable, Withdrawn
+from grove_shell.client.api import RequestWithdrawn, Unreachable
 from grove_shell.client.kinds import kind_of, path_of
 from grove_shell.client.lists import accept_header
 from grove_shell.client.response import NOT_FOUND, Response
@@ -59,11 +59,11 @@ class StepExecutor:
         try:
             if isinstance(step.action, Ensure):
                 put = partial(reader.cache.put, target.kind)
-                return Attempt(step, *await ensure(reader.api, target, step.action.manifest, WRITER, put))
+                return Attempt(step, *await create_or_reuse(reader.api, target, step.action.manifest, WRITER, put))
             request = request_of(step, reader.cache.find(target))
             response = await reader.api.request(**request._asdict(), unless=partial(self._withdrawn_because, step))
             outcome, words = await self._outcome(step, response)
-        except Withdrawn as why:
+        except RequestWithdrawn as why:
             return Attempt(step, Outcome.CONFLICT, str(why))
         except Unreachable as fault:
             outcome, words = fault.outcome if isinstance(fault, NotDecided) else Outcome.UNREACHABLE, str(fault)
@@ -82,7 +82,7 @@ class StepExecutor:
         if clique and self._pods is not None:
             words = await self._pods.unknown_because(step.target.namespace, clique)
             return (Outcome.UNREACHABLE, words) if words else None
-        if isinstance(step.action, Delete) and step.stage is not Stage.CAUSE:
+        if isinstance(step.action, Delete) and step.stage is not StepStage.CAUSE:
             for ref, guard in step.action.rests_on:
                 is_unchanged = await self._is_unchanged(ref, guard)
                 if isinstance(is_unchanged, Unreachable):
@@ -138,7 +138,7 @@ class StepExecutor:
         if is_labelled:
             await self._take_in(target, response)
         found, wanted = (
-            read_identity(Fields(one, "", []), target.api_version, target.kind, None)
+            read_identity(JsonFieldReader(one, "", []), target.api_version, target.kind, None)
             for one in (raw, thaw(action.manifest))
         )
         if found["owner_uid"] != wanted["owner_uid"]:

@@ -25,7 +25,7 @@ from grove_shell.cache.cache_view import TEMPLATE_KIND, CacheView
 from grove_shell.cache.root_keys import RootKey, UserIndex, root_key_in
 from grove_shell.cache.set_cache import Address, SetCache
 from grove_shell.cache.topology_cache import TopologyCache
-from grove_shell.client.store import Entry, Key, Raw, Store, key_of
+from grove_shell.client.store import CachedObject, Key, Raw, Store, key_of
 
 _FEWEST_SHARED: Final = 8_192
 _SHARED_EACH: Final = 4  # strings of one object that others may have as well
@@ -40,7 +40,7 @@ _PARSERS: Final[Mapping[str, Callable[[Raw, dict[str, str]], Any]]] = MappingPro
         **dict.fromkeys((*OWNED_KINDS, TEMPLATE_KIND), owned_object_of),
     }
 )
-_AnEntry = Entry[Any] | None
+_AnEntry = CachedObject[Any] | None
 
 
 class _Place(NamedTuple):
@@ -149,7 +149,7 @@ class ClusterCache(CacheView):
             set_cache.put((kind, *key), controller, after.item)
         self._notify(root_key)
 
-    def _take_out(self, address: Address, entry: Entry[Any]) -> None:
+    def _take_out(self, address: Address, entry: CachedObject[Any]) -> None:
         root_key, controller = entry.index
         controlled = self._controlled.get(controller)
         if controlled is not None:
@@ -210,7 +210,7 @@ class ClusterCache(CacheView):
         if root_key[1]:
             self.changed(root_key)
 
-    def _count_vanished(self, kind: str, removed: Iterable[tuple[Key, Entry[Any]]]) -> None:
+    def _count_vanished(self, kind: str, removed: Iterable[tuple[Key, CachedObject[Any]]]) -> None:
         """Count pods that disappeared from the watch; those that were being deleted do not count (OP-106)."""
         for (namespace, _), entry in removed if kind == "Pod" else ():
             if entry.item is None or not entry.item.deleting:

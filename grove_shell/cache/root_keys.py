@@ -30,7 +30,7 @@ def is_topology_key(root_key: RootKey) -> bool:
     return root_key[0] == _OF_TOPOLOGIES
 
 
-def shown_key(root_key: RootKey) -> dict[str, str]:
+def root_key_fields(root_key: RootKey) -> dict[str, str]:
     """Return a key as the fields of a log line."""
     return {"topology": root_key[1]} if is_topology_key(root_key) else {"set": "/".join(root_key)}
 

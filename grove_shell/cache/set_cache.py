@@ -13,7 +13,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.topology_usage import bound_pods_of
-from grove_core.snapshot.indexing import snapshot_among
+from grove_core.snapshot.cluster_index import snapshot_without_pods
 from grove_core.snapshot.snapshot import Snapshot
 
 Address: TypeAlias = tuple[str, str, str]  # kind, namespace, name
@@ -93,6 +93,6 @@ class SetCache:
     def seen(self, root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...]) -> Snapshot:
         """Return the snapshot of the set at a moment. Linear in its objects."""
         return replace(
-            snapshot_among(self.items.values(), root, now, attempts),
+            snapshot_without_pods(self.items.values(), root, now, attempts),
             pods_of={uid: list(pods.values()) for uid, pods in self.pods.items()},
         )

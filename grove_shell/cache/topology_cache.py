@@ -17,7 +17,7 @@ from grove_core.resources.cluster_topology import (
     unreadable_names,
 )
 from grove_shell.cache.root_keys import RootKey, UserIndex, key_of_topology
-from grove_shell.client.store import Entry, Key, Raw, Store, StoresByKind
+from grove_shell.client.store import CachedObject, Key, Raw, Store, StoresByKind
 
 _NONE: Final[frozenset[str]] = frozenset()
 
@@ -112,7 +112,7 @@ class TopologyCache(StoresByKind):
             self._requeue_topology(name)
 
     def _on_change(
-        self, key: Key, _before: Entry[ClusterTopology] | None, _after: Entry[ClusterTopology] | None
+        self, key: Key, _before: CachedObject[ClusterTopology] | None, _after: CachedObject[ClusterTopology] | None
     ) -> None:
         self.by_name = FrozenDict(effective_topologies(self.found))
         self._requeue_users(key[1])

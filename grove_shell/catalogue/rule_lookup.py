@@ -14,8 +14,8 @@ from grove_core.areas.topology import rules as topology
 from grove_core.areas.workload import rules as workload
 from grove_core.kernel.reasons import Rule
 from grove_core.plan import rules as planning
+from grove_core.rule_sets.go_operator import FIELD
 from grove_core.rule_sets.named import rule_set
-from grove_core.rule_sets.released import FIELD
 from grove_shell.catalogue.spec_rules import (
     RETIRED_FILE,
     RetiredRule,

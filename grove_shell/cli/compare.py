@@ -5,9 +5,9 @@ from typing import Any
 import click
 
 from grove_shell.cli.options import (
-    DurationType,
+    DurationOption,
     RepeatableChoice,
-    RuleSetType,
+    RuleSetOption,
     output_option,
     source_from_options,
     source_options,
@@ -23,13 +23,13 @@ DEFAULT = ("auto", "design")
 @output_option
 @click.option(
     "--rules",
-    type=RuleSetType(auto=True),
+    type=RuleSetOption(auto=True),
     multiple=True,
     default=DEFAULT,
     show_default="auto, then design",
     help="Give it twice: the present rule set (auto: that of the operator that runs in the input), then the other one.",
 )
-@click.option("--until", type=DurationType(), help="Also compare what happens within this time, e.g. 6h.")
+@click.option("--until", type=DurationOption(), help="Also compare what happens within this time, e.g. 6h.")
 @click.option("--detailed-exitcode", is_flag=True, help="Exit 2 if any termination differs.")
 @click.option(
     "--fail-on",

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from grove_shell.cli.options import IN_A_POD, DurationType, connection_options, log_option
+from grove_shell.cli.options import IN_A_POD, DurationOption, connection_options, log_option
 
 
 @click.command("daemon", short_help="run one daemon of a ComputeDomain")
@@ -27,7 +27,7 @@ from grove_shell.cli.options import IN_A_POD, DurationType, connection_options, 
 @click.option("--peers", default="", metavar="FILE", help="Write the peer map to this hosts file.")
 @click.option("--fabric", default="", metavar="COMMAND", help="Fabric daemon to run instead of writing --peers.")
 @click.option(
-    "--grace", type=DurationType(), default="10s", show_default=True, help="Time to remove its entry at the end."
+    "--grace", type=DurationOption(), default="10s", show_default=True, help="Time to remove its entry at the end."
 )
 @connection_options(IN_A_POD)
 @log_option

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from grove_shell.cli.options import IN_A_POD, DurationType, connection_options, log_option
+from grove_shell.cli.options import IN_A_POD, DurationOption, connection_options, log_option
 
 
 @click.command("domain-controller", short_help="remove stale entries and write the status of ComputeDomains")
@@ -17,7 +17,7 @@ from grove_shell.cli.options import IN_A_POD, DurationType, connection_options, 
 )
 @click.option(
     "--cleanup",
-    type=DurationType(),
+    type=DurationOption(),
     default="2s",
     show_default=True,
     help="Time until entries that could not be judged are looked at again.",

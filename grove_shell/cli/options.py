@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class TimeType(click.ParamType[datetime]):
+class TimeOption(click.ParamType[datetime]):
     """An RFC 3339 time."""
 
     name = "time"
@@ -26,7 +26,7 @@ class TimeType(click.ParamType[datetime]):
         return moment or self.fail(f"{value!r} is not a time such as 2026-11-20T09:00:00Z", param, ctx)
 
 
-class DurationType(click.ParamType[timedelta]):
+class DurationOption(click.ParamType[timedelta]):
     """A Go duration greater than zero."""
 
     name = "duration"
@@ -133,7 +133,7 @@ def source_options(command: F) -> F:
         ),
         click.option(
             "--now",
-            type=TimeType(),
+            type=TimeOption(),
             help="Time to decide at, e.g. when the dump was taken.  [default: the computer's clock]",
         ),
         click.option(
@@ -170,7 +170,7 @@ def document_option(default: str) -> Callable[[F], F]:
     return _printing(default, *(name for name in SERIALIZERS if name != default))
 
 
-class RuleSetType(click.ParamType[str]):
+class RuleSetOption(click.ParamType[str]):
     """The name of a rule set; an unknown name is a usage error that lists the known ones.
 
     Args:
@@ -207,7 +207,7 @@ def rules_option(default: str = "the rule set of --config, else auto") -> Callab
         "Rule set: auto (that of the operator that runs in the input), design, field (the Go operator), or"
         " field@RELEASE; see grove rules."
     )
-    return click.option("--rules", type=RuleSetType(auto=True), show_default=default, help=meaning)
+    return click.option("--rules", type=RuleSetOption(auto=True), show_default=default, help=meaning)
 
 
 def source_from_options(options: dict[str, Any]) -> "InputSource":

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from grove_shell.cli.options import (
-    DurationType,
+    DurationOption,
     RepeatableChoice,
     output_option,
     rules_option,
@@ -28,7 +28,7 @@ FAIL_ON = ("terminate", "wait", "delete", "withheld", "unknown", "change")
     help="Show at most N reconcile rounds.  [default: until nothing is left to do]",
 )
 @click.option(
-    "--until", type=DurationType(), help="Also show what happens within this time, e.g. 6h, if nothing is done."
+    "--until", type=DurationOption(), help="Also show what happens within this time, e.g. 6h, if nothing is done."
 )
 @click.option("--decisions", is_flag=True, help="List every verdict, also those to do nothing.")
 @click.option("--detailed-exitcode", is_flag=True, help="Exit 2 if there is anything to do now.")

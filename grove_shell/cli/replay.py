@@ -4,13 +4,15 @@ from typing import Any
 
 import click
 
-from grove_shell.cli.options import RuleSetType, output_option
+from grove_shell.cli.options import RuleSetOption, output_option
 
 
 @click.command("replay")
 @click.argument("log", metavar="LOG", type=click.Path(dir_okay=False))
 @output_option
-@click.option("--rules", type=RuleSetType(), help="Decide under this rule set too, and show terminations that differ.")
+@click.option(
+    "--rules", type=RuleSetOption(), help="Decide under this rule set too, and show terminations that differ."
+)
 @click.option("--detailed-exitcode", is_flag=True, help="With --rules: exit 2 if any termination differs.")
 @click.option("-v", "--verbose", is_flag=True, help="List everything that differs.")
 def command(**options: Any) -> int:

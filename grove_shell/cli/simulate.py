@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import click
 
-from grove_shell.cli.options import DurationType, output_option, rules_option
+from grove_shell.cli.options import DurationOption, output_option, rules_option
 
 _HELP: Final = """\
 Simulate a cluster: what the operator does under the events and faults of a scenario, in virtual time.
@@ -68,7 +68,9 @@ Exit codes: 0 as expected, 1 bad input, 3 an expectation not met or a promise br
 @click.argument("scenario", metavar="SCENARIO.yaml", type=click.Path())
 @output_option
 @rules_option("auto")
-@click.option("--until", type=DurationType(), help="Stop this long after the start.  [default: when no event is left]")
+@click.option(
+    "--until", type=DurationOption(), help="Stop this long after the start.  [default: when no event is left]"
+)
 @click.option(
     "--seeds",
     type=click.IntRange(min=1),

@@ -7,7 +7,7 @@ import click
 
 from grove_shell.cli.options import (
     LIVE_CONNECTION,
-    TimeType,
+    TimeOption,
     config_option,
     filename_option,
     output_option,
@@ -35,7 +35,7 @@ def _cluster(meaning: str) -> Callable[[F], F]:
     def decorated(function: F) -> F:
         for option in (
             click.option("--keep-going", is_flag=True, help="Show what can be shown despite problems in the input."),
-            click.option("--now", type=TimeType(), help="Time to decide at.  [default: the computer's clock]"),
+            click.option("--now", type=TimeOption(), help="Time to decide at.  [default: the computer's clock]"),
             *LIVE_CONNECTION,
             click.option("--live", is_flag=True, help="Read the cluster, all namespaces."),
             config_option,

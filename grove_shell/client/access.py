@@ -18,7 +18,7 @@ from grove_shell.settings.operator import OperatorSettings
 from grove_shell.settings.webhooks import WebhookSettings
 
 
-class Scope(StrEnum):
+class RequestScope(StrEnum):
     """Where a resource is requested: in the cluster, in the watched namespace, or in the namespace of the process."""
 
     WATCHED = "watched"
@@ -44,7 +44,7 @@ class Access:
     group: str
     resource: str
     verbs: tuple[str, ...]
-    scope: Scope = Scope.WATCHED
+    scope: RequestScope = RequestScope.WATCHED
     names: tuple[str, ...] = ()
     unrequested: str = ""
 
@@ -83,7 +83,7 @@ def _of_kinds(*, everywhere: bool, by_topology: bool) -> Iterator[Access]:
     for kind in watched_kinds(KINDS, everywhere=everywhere, by_topology=by_topology).values():
         done = "" if kind.clustered and not everywhere else VERBS[kind.kind]
         verbs = tuple(sorted(f"{_WATCHED} {done}".split()))
-        scope = Scope.CLUSTER if kind.clustered else Scope.WATCHED
+        scope = RequestScope.CLUSTER if kind.clustered else RequestScope.WATCHED
         yield Access(group=kind.group, resource=kind.plural, verbs=verbs, scope=scope)
         if kind.kind in _WITH_STATUS:
             yield Access(group=kind.group, resource=f"{kind.plural}/status", verbs=("patch",))
@@ -106,11 +106,11 @@ def operator_access(*, everywhere: bool = True, by_topology: bool = False) -> tu
         *_of_kinds(everywhere=everywhere, by_topology=by_topology),
         Access(group="", resource="pods/status", verbs=("get", "list", "watch"), unrequested=_GRANTED),
         Access(group="events.k8s.io", resource="events", verbs=("create",)),
-        Access(group=_LEASES, resource="leases", scope=Scope.HOME, verbs=("create",)),
+        Access(group=_LEASES, resource="leases", scope=RequestScope.HOME, verbs=("create",)),
         Access(
             group=_LEASES,
             resource="leases",
-            scope=Scope.HOME,
+            scope=RequestScope.HOME,
             verbs=("get", "update"),
             names=(OperatorSettings().leader_election.name,),
         ),
@@ -136,7 +136,7 @@ def topology_access() -> Iterator[Access]:
     cliques = KINDS["PodClique"]
     yield Access(group=cliques.group, resource=cliques.plural, verbs=("list", "watch"))
     for kind in (KINDS[name] for name in TOPOLOGY_KINDS):
-        yield Access(group=kind.group, resource=kind.plural, scope=Scope.CLUSTER, verbs=("get", "list", "watch"))
+        yield Access(group=kind.group, resource=kind.plural, scope=RequestScope.CLUSTER, verbs=("get", "list", "watch"))
 
 
 def webhook_access(suffix: str = "", *, shared: bool = False, by_topology: bool = False) -> tuple[Access, ...]:
@@ -152,11 +152,11 @@ def webhook_access(suffix: str = "", *, shared: bool = False, by_topology: bool 
         Access(group=sets.group, resource=sets.plural, verbs=("list", "watch")),
         *(sharing_access() if shared else ()),
         *(topology_access() if by_topology else ()),
-        Access(group="", resource="secrets", scope=Scope.HOME, verbs=("create",)),
+        Access(group="", resource="secrets", scope=RequestScope.HOME, verbs=("create",)),
         Access(
             group="",
             resource="secrets",
-            scope=Scope.HOME,
+            scope=RequestScope.HOME,
             verbs=("get", "update"),
             names=(defaults.certificates.secret,),
         ),
@@ -164,7 +164,7 @@ def webhook_access(suffix: str = "", *, shared: bool = False, by_topology: bool 
             Access(
                 group=GROUP,
                 resource=resource,
-                scope=Scope.CLUSTER,
+                scope=RequestScope.CLUSTER,
                 verbs=("get", "patch"),
                 names=(f"{name}{suffix}",),
             )

@@ -29,7 +29,7 @@ class Unreachable(Exception):
     """There was no response: refused, cut, or too late. Whether the request was carried out is not known."""
 
 
-class Withdrawn(Exception):
+class RequestWithdrawn(Exception):
     """The request was not sent: it was withdrawn while it waited for its turn."""
 
 
@@ -153,7 +153,7 @@ class Api:
                 pause = retry_after_in(response.status, response.headers.get("Retry-After"))
                 return Response(response.status, await response.read(), pause)
         except (aiohttp.ClientError, TimeoutError, ssl.SSLError, OSError) as fault:
-            if isinstance(fault.__cause__, (Withdrawn, Unreachable)):  # raised by _about_to_send
+            if isinstance(fault.__cause__, (RequestWithdrawn, Unreachable)):  # raised by _about_to_send
                 raise fault.__cause__ from None
             if self._on_response is not None:
                 self._on_response(method, 0)
@@ -168,7 +168,7 @@ class Api:
             raise Unreachable("this process does not lead any more")
         words = unless()
         if words is not None:
-            raise Withdrawn(words)
+            raise RequestWithdrawn(words)
 
     async def lines(self, path: str, query: Mapping[str, str], accept: str = JSON) -> AsyncGenerator[bytes, None]:
         """Yield the lines of a streaming response.

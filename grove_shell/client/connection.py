@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from yarl import URL
 
-from grove_core.resources.fields import shown
+from grove_core.resources.fields import short_json
 
 _DEFAULT_CONFIG: Final = "~/.kube/config"
 _SHAPES: Final = (TypeError, ValueError, LookupError, AttributeError, RecursionError)
@@ -22,7 +22,7 @@ FILE_PAUSE_S = 60.0  # kubectl reads the file as often
 PLUGIN_PAUSE_S = 10.0  # a plugin with short-lived tokens would run before every request
 
 
-class NoAccess(Exception):
+class NoClusterAccess(Exception):
     """No cluster can be reached: no configuration, or one that cannot be read. The message says what to try."""
 
 
@@ -81,15 +81,19 @@ async def _connected(kubeconfig: str | None, context: str | None) -> Connection:
             config.load_incluster_config(settings)  # type: ignore[no-untyped-call]  # the library has no types for it
             namespace = _OWN_NAMESPACE.read_text(encoding="utf-8").strip() if _OWN_NAMESPACE.exists() else ""
         else:
-            raise NoAccess(f"no kubeconfig: {found} does not exist, and KUBECONFIG is not set; try --kubeconfig FILE")
+            raise NoClusterAccess(
+                f"no kubeconfig: {found} does not exist, and KUBECONFIG is not set; try --kubeconfig FILE"
+            )
     except config.ConfigException as fault:
-        raise NoAccess(f"{found}: {fault}") from fault
+        raise NoClusterAccess(f"{found}: {fault}") from fault
     except YAMLError as fault:
-        raise NoAccess(f"{found}: this is no YAML ({' '.join(str(fault).split())})") from fault
+        raise NoClusterAccess(f"{found}: this is no YAML ({' '.join(str(fault).split())})") from fault
     except _SHAPES as fault:  # what the library raises for a wrong shape
-        raise NoAccess(f"{found}: this is no kubeconfig, or its context names what is not in it ({fault})") from fault
+        raise NoClusterAccess(
+            f"{found}: this is no kubeconfig, or its context names what is not in it ({fault})"
+        ) from fault
     except (OSError, ClientError) as fault:
-        raise NoAccess(f"{found}: what it names cannot be read: {fault}") from fault
+        raise NoClusterAccess(f"{found}: what it names cannot be read: {fault}") from fault
 
     server = _address(settings.host, f"{found}: the server")
 
@@ -129,13 +133,13 @@ def _existing_files(path: str) -> str:
         NoAccess: none of them exists, or one cannot be read.
     """
     found: list[str] = []
-    missing = NoAccess(f"{path}: names no file; try --kubeconfig FILE")
+    missing = NoClusterAccess(f"{path}: names no file; try --kubeconfig FILE")
     for part in filter(None, reversed(path.split(os.pathsep))):
         try:
             with Path(part).expanduser().open("rb"):
                 found.insert(0, part)
         except OSError as fault:
-            missing = NoAccess(f"{part}: {fault.strerror}; try --kubeconfig FILE")
+            missing = NoClusterAccess(f"{part}: {fault.strerror}; try --kubeconfig FILE")
             if not isinstance(fault, FileNotFoundError):
                 raise missing from fault
     if not found:
@@ -160,13 +164,13 @@ def _address(value: object, where: str) -> str:
     except ValueError:
         host = b""
     if not host or parts.scheme not in {"http", "https"} or parts.query or parts.fragment:
-        raise NoAccess(f"{where} is no address such as https://10.0.0.1:6443, but {shown(value)}")
+        raise NoClusterAccess(f"{where} is no address such as https://10.0.0.1:6443, but {short_json(value)}")
     return text
 
 
 def _text(value: object, where: str) -> str:
     if not isinstance(value, str | None):
-        raise NoAccess(f"{where} is no text, but {shown(value)}")
+        raise NoClusterAccess(f"{where} is no text, but {short_json(value)}")
     return value or ""
 
 
@@ -180,7 +184,9 @@ def _check_credentials(loader: object, settings: object, path: str) -> None:
     user = getattr(loader, "_user", None)
     has_plugin = user is not None and "exec" in user
     if has_plugin and not getattr(settings, "api_key", None) and not getattr(settings, "cert_file", None):
-        raise NoAccess(f"{path}: the credential plugin of the user gave no token; run it by hand, or log in again")
+        raise NoClusterAccess(
+            f"{path}: the credential plugin of the user gave no token; run it by hand, or log in again"
+        )
 
 
 def _tls_of(settings: object, path: str) -> ssl.SSLContext:
@@ -190,7 +196,7 @@ def _tls_of(settings: object, path: str) -> ssl.SSLContext:
         if certificate:
             tls.load_cert_chain(certificate, getattr(settings, "key_file", None))
     except (OSError, ssl.SSLError) as fault:
-        raise NoAccess(f"{path}: its certificates cannot be read: {fault}") from fault
+        raise NoClusterAccess(f"{path}: its certificates cannot be read: {fault}") from fault
     if getattr(settings, "verify_ssl", True) is False:
         tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
     return tls

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from grove_core.resources.api_names import CLAIM_VERSIONS, NVIDIA
-from grove_core.resources.compute_domain import DOMAIN_KIND, shape_of
+from grove_core.resources.compute_domain import DOMAIN_KIND, served_domain_format
 from grove_core.resources.configuration import DomainShape, ServedApis
 from grove_shell.client.api import Api, Unreachable
-from grove_shell.client.connection import NoAccess
+from grove_shell.client.connection import NoClusterAccess
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
 from grove_shell.client.lists import NotListed
 from grove_shell.client.response import NOT_FOUND, OK
@@ -34,12 +34,12 @@ async def check_connection(api: Api, namespace: str = "") -> None:
     try:
         answer = await api.request("GET", kind.path(namespace), query={"limit": "1"})
     except Unreachable as fault:
-        raise NoAccess(advice_on(fault)) from fault
+        raise NoClusterAccess(connection_advice(fault)) from fault
     if not answer.ok or not is_list(answer.json(), kind):
-        raise NoAccess(f"{api.connection.server}: {advice_on(NotListed(kind, answer))}")
+        raise NoClusterAccess(f"{api.connection.server}: {connection_advice(NotListed(kind, answer))}")
 
 
-def advice_on(fault: Unreachable | NotListed) -> str:
+def connection_advice(fault: Unreachable | NotListed) -> str:
     """Return what went wrong and what to try."""
     if not isinstance(fault, NotListed):
         return f"{fault}; is it up, and is --context the one you mean?"
@@ -52,7 +52,7 @@ def advice_on(fault: Unreachable | NotListed) -> str:
     return str(fault)
 
 
-async def discover(api: Api, *, tries: int = _MOST_TRIES) -> ServedApis:
+async def discover_apis(api: Api, *, tries: int = _MOST_TRIES) -> ServedApis:
     """Return the served versions of ResourceClaim and the schema of ComputeDomain (OP-034); it needs no role.
 
     Args:
@@ -98,5 +98,5 @@ def _shape_in(document: Mapping[str, Any]) -> DomainShape | None:
         kinds = schema.get("x-kubernetes-group-version-kind") or ()
         if any((one.get("group"), one.get("kind")) == (_GROUP, DOMAIN_KIND) for one in kinds):
             spec = schema.get("properties", {}).get("spec", {}).get("properties", {})
-            return shape_of(spec.get("channel", {}).get("properties", {}))
+            return served_domain_format(spec.get("channel", {}).get("properties", {}))
     return None

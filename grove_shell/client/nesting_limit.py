@@ -33,7 +33,7 @@ def read_json(text: bytes) -> Any:  # noqa: ANN401 - any JSON
     return raw if is_flat or not _is_deeper(raw, MOST_LEVELS) else _shallow(raw)
 
 
-def cut_fields(raw: dict[str, Any]) -> Iterator[str]:
+def deeply_nested_fields(raw: dict[str, Any]) -> Iterator[str]:
     """Return the fields of an object that were replaced."""
     return (field for field, value in raw.items() if value == TOO_DEEP)
 

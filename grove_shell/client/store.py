@@ -32,7 +32,7 @@ def uid_and_version_of(raw: Raw) -> tuple[str, int]:
     return str(meta.get("uid") or ""), version_number(meta.get("resourceVersion"))
 
 
-class Entry(NamedTuple, Generic[T]):
+class CachedObject(NamedTuple, Generic[T]):
     """A cached object.
 
     Attributes:
@@ -62,7 +62,7 @@ class Store(Generic[T]):
     def __init__(
         self,
         parse: Callable[[Raw], T],
-        *subscribers: Callable[[Key, Entry[T] | None, Entry[T] | None], None],
+        *subscribers: Callable[[Key, CachedObject[T] | None, CachedObject[T] | None], None],
         index_of: Callable[[Raw], Any] = lambda _raw: "",
         keeps_readable: bool = False,
     ) -> None:
@@ -74,7 +74,7 @@ class Store(Generic[T]):
             index_of: returns what subscribers file an object by; None for an object that is not to be kept.
             keeps_readable: whether the last readable state of an object stays while a newer one cannot be parsed.
         """
-        self.entries: dict[Key, Entry[T]] = {}
+        self.entries: dict[Key, CachedObject[T]] = {}
         self.unreadable: dict[Key, str] = {}
         self.unlisted_because = NOT_LISTED
         self.subscribers = list(subscribers)
@@ -142,10 +142,10 @@ class Store(Generic[T]):
                 self._bury(uid, version)
             return
         self._deleted.pop(uid, None)
-        after = self.entries[key] = Entry(uid, version, self._parsed(key, raw), index)
+        after = self.entries[key] = CachedObject(uid, version, self._parsed(key, raw), index)
         self._notify(key, before, after)
 
-    def drop(self, raw: Raw) -> Entry[T] | None:
+    def drop(self, raw: Raw) -> CachedObject[T] | None:
         """Apply a deletion, given the last state of the object; return what it removed."""
         key, (uid, version) = key_of(raw), uid_and_version_of(raw)
         known = self.entries.get(key)
@@ -157,7 +157,7 @@ class Store(Generic[T]):
         self._bury(uid, max(version, known.version))
         return self._remove(key)
 
-    def replace(self, items: Iterable[Raw], version: str) -> list[tuple[Key, Entry[T]]]:
+    def replace(self, items: Iterable[Raw], version: str) -> list[tuple[Key, CachedObject[T]]]:
         """Apply a complete list as of a version; return what it removed (OP-002).
 
         Newer objects stay. A list without a version, or of a store that was restored from a backup, overrules all that
@@ -186,7 +186,7 @@ class Store(Generic[T]):
         self.unlisted_because = ""
         return removed
 
-    def mark_unlisted(self, why: str) -> list[tuple[Key, Entry[T]]]:
+    def mark_unlisted(self, why: str) -> list[tuple[Key, CachedObject[T]]]:
         """Forget all objects, which are not listed any more; return them."""
         self.unlisted_because = why
         return [(key, self._remove(key)) for key in list(self.entries)]
@@ -219,13 +219,13 @@ class Store(Generic[T]):
         if len(self._deleted) > _MOST_TOMBSTONES:
             del self._deleted[next(iter(self._deleted))]
 
-    def _remove(self, key: Key) -> Entry[T]:
+    def _remove(self, key: Key) -> CachedObject[T]:
         gone = self.entries.pop(key)
         self.unreadable.pop(key, None)
         self._notify(key, gone, None)
         return gone
 
-    def _notify(self, key: Key, before: Entry[T] | None, after: Entry[T] | None) -> None:
+    def _notify(self, key: Key, before: CachedObject[T] | None, after: CachedObject[T] | None) -> None:
         self._frozen = None
         for subscriber in self.subscribers:
             subscriber(key, before, after)

@@ -6,10 +6,10 @@ from difflib import get_close_matches
 from itertools import product
 from typing import Final, TypeVar, cast
 
-from grove_core.areas.domain_cliques.protocols import Protocol, problems_in_settings, protocol_named
+from grove_core.areas.domain_cliques.protocols import Protocol, problems_in_settings, protocol_by_name
 from grove_core.kernel.errors import Problem
 from grove_core.kernel.times import parse_duration
-from grove_shell.converge.runs import Point
+from grove_shell.converge.convergence_runs import RunParameters
 
 T = TypeVar("T")
 UNLIMITED: Final = "unlimited"
@@ -37,7 +37,7 @@ class ConvergeArguments:
     run_limit: str = "10m"
 
 
-def points_of(arguments: ConvergeArguments) -> tuple[tuple[Point, ...], tuple[Problem, ...]]:
+def points_of(arguments: ConvergeArguments) -> tuple[tuple[RunParameters, ...], tuple[Problem, ...]]:
     """Return all points; no points if there are problems."""
     problems: list[Problem] = []
 
@@ -64,7 +64,7 @@ def points_of(arguments: ConvergeArguments) -> tuple[tuple[Point, ...], tuple[Pr
     if problems:
         return (), tuple(problems)
     return tuple(
-        Point(
+        RunParameters(
             protocol=protocol,
             nodes=count,
             clique_size=size,
@@ -95,7 +95,7 @@ def _protocols(words: tuple[str, ...], problems: list[Problem]) -> Iterator[Prot
         yield from Protocol
     known = [one.short_name for one in Protocol]
     for word in dict.fromkeys(words):
-        found = protocol_named(word)
+        found = protocol_by_name(word)
         if found is not None and ALL not in words:
             yield found
         if found is None and word != ALL:

@@ -12,8 +12,8 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from grove_core.areas.domain_cliques.protocols import Protocol, protocol_named
-from grove_shell.converge.runs import Outcome, Point, Run
+from grove_core.areas.domain_cliques.protocols import Protocol, protocol_by_name
+from grove_shell.converge.convergence_runs import ConvergenceRun, RunOutcome, RunParameters
 from grove_shell.reading.faults import Fault
 
 _UNLIMITED: Final = "unlimited"
@@ -59,7 +59,7 @@ def _many(text: str) -> tuple[float, ...]:
 
 
 def _protocol(text: str) -> Protocol:
-    return protocol_named(text) or _invalid(text)
+    return protocol_by_name(text) or _invalid(text)
 
 
 def _cell_of(name: str, value: object) -> str:
@@ -67,7 +67,7 @@ def _cell_of(name: str, value: object) -> str:
         return _UNLIMITED if name == "server_cores" else ""
     if isinstance(value, Protocol):
         return value.short_name
-    if isinstance(value, Outcome):
+    if isinstance(value, RunOutcome):
         return str(value.value)
     if isinstance(value, tuple):
         return " ".join(map(repr, value))
@@ -78,7 +78,7 @@ def _columns() -> Iterator[_Column]:
     protocols = ", ".join(one.short_name for one in Protocol)
     special: dict[str, tuple[Callable[[str], Any], str]] = {
         "protocol": (_protocol, f"one of {protocols}"),
-        "outcome": (Outcome, f"one of {', '.join(one.value for one in Outcome)}"),
+        "outcome": (RunOutcome, f"one of {', '.join(one.value for one in RunOutcome)}"),
         "server_cores": (_cores, f"a number of cores, or {_UNLIMITED}"),
         "t_views_s": (_many, "seconds, sorted, with spaces between them"),
     }
@@ -88,16 +88,16 @@ def _columns() -> Iterator[_Column]:
         "float": (_seconds, "a number that is not negative"),
         "float | None": (_maybe, "a number that is not negative, or nothing"),
     }
-    for field in (*fields(Point), *(one for one in fields(Run) if one.name != "point")):
+    for field in (*fields(RunParameters), *(one for one in fields(ConvergenceRun) if one.name != "point")):
         kind = field.type.__name__ if isinstance(field.type, type) else str(field.type)
         yield _Column(field.name, *(special[field.name] if field.name in special else by_type[kind]))
 
 
 COLUMNS: Final = tuple(_columns())
-_OF_POINT: Final = frozenset(field.name for field in fields(Point))
+_OF_POINT: Final = frozenset(field.name for field in fields(RunParameters))
 
 
-def runs_as_csv(runs: Iterable[Run]) -> str:
+def runs_as_csv(runs: Iterable[ConvergenceRun]) -> str:
     """Return the whole file: a line with the column names, then one line for each run."""
     lines = [[column.name for column in COLUMNS]]
     for run in runs:
@@ -106,14 +106,14 @@ def runs_as_csv(runs: Iterable[Run]) -> str:
     return "".join(_line(cells) for cells in lines)
 
 
-def write_runs(path: Path, runs: Iterable[Run]) -> None:
+def write_runs(path: Path, runs: Iterable[ConvergenceRun]) -> None:
     """Replace the file atomically, so that a reader never sees a part of it, even after a crash (CV-030)."""
     temporary = path.with_name(f".{path.name}.new")
     temporary.write_text(runs_as_csv(runs), encoding="utf-8", newline="")
     os.replace(temporary, path)  # noqa: PTH105 - the atomic call itself
 
 
-def read_runs(text: str, file: str) -> tuple[tuple[Run, ...], tuple[Fault, ...]]:
+def read_runs(text: str, file: str) -> tuple[tuple[ConvergenceRun, ...], tuple[Fault, ...]]:
     """Parse a file of runs (CV-041).
 
     Returns:
@@ -146,7 +146,7 @@ def _faults_of_header(header: list[str], file: str) -> Iterator[Fault]:
             yield Fault(file=file, line=1, column=1, expected=f"a column {name}", got="none")
 
 
-def _read_line(cells: list[str], header: list[str], file: str, line: int) -> tuple[Run | None, list[Fault]]:
+def _read_line(cells: list[str], header: list[str], file: str, line: int) -> tuple[ConvergenceRun | None, list[Fault]]:
     if len(cells) != len(header):
         expected = f"{len(header)} cells"
         return None, [Fault(file=file, line=line, column=1, expected=expected, got=str(len(cells)))]
@@ -164,8 +164,8 @@ def _read_line(cells: list[str], header: list[str], file: str, line: int) -> tup
             )
     if faults:
         return None, faults
-    point = Point(**{name: value for name, value in values.items() if name in _OF_POINT})
-    return Run(point=point, **{name: value for name, value in values.items() if name not in _OF_POINT}), []
+    point = RunParameters(**{name: value for name, value in values.items() if name in _OF_POINT})
+    return ConvergenceRun(point=point, **{name: value for name, value in values.items() if name not in _OF_POINT}), []
 
 
 def _line(cells: list[str]) -> str:

@@ -8,7 +8,7 @@ from statistics import median
 from typing import Any, Final
 
 from grove_core.areas.domain_cliques.protocols import Protocol
-from grove_shell.converge.runs import Outcome, Point, Run
+from grove_shell.converge.convergence_runs import ConvergenceRun, RunOutcome, RunParameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,13 +16,13 @@ class RunGroup:
     """Runs of one world and of points that differ in the seed alone; at least one."""
 
     world: str
-    point: Point
-    runs: tuple[Run, ...]
+    point: RunParameters
+    runs: tuple[ConvergenceRun, ...]
 
     @property
     def storable(self) -> bool:
         """Whether the store accepts its objects, so that it was run."""
-        return all(run.outcome is not Outcome.NOT_STORABLE for run in self.runs)
+        return all(run.outcome is not RunOutcome.NOT_STORABLE for run in self.runs)
 
     @property
     def time_s(self) -> float:
@@ -35,15 +35,15 @@ class RunGroup:
         times = [run.time_s for run in self.runs]
         return min(times), max(times)
 
-    def median_of(self, value: Callable[[Run], float | None]) -> float | None:
+    def median_of(self, value: Callable[[ConvergenceRun], float | None]) -> float | None:
         """Return the median of a value; None if most runs have none."""
         found = median(inf if one is None else one for one in map(value, self.runs))
         return None if isinf(found) else found
 
 
-def group_runs(runs: Iterable[Run]) -> tuple[RunGroup, ...]:
+def group_runs(runs: Iterable[ConvergenceRun]) -> tuple[RunGroup, ...]:
     """Return all groups, sorted by world, protocol, clique size and nodes."""
-    found = defaultdict[tuple[str, Point], list[Run]](list)
+    found = defaultdict[tuple[str, RunParameters], list[ConvergenceRun]](list)
     for run in runs:
         found[run.world, replace(run.point, seed=0)].append(run)
     groups = [
@@ -58,7 +58,7 @@ def _sort_key(group: RunGroup) -> tuple[str, int, int, int]:
     return group.world, list(Protocol).index(point.protocol), point.clique_size, point.nodes
 
 
-_PARAMETERS: Final[tuple[tuple[str, Callable[[Point], Any], str], ...]] = (
+_PARAMETERS: Final[tuple[tuple[str, Callable[[RunParameters], Any], str], ...]] = (
     ("cliques of", lambda point: point.clique_size, ""),
     ("at most", lambda point: point.limit, " indices"),
     ("arrival within", lambda point: point.arrival_s, " s"),
@@ -69,7 +69,7 @@ _PARAMETERS: Final[tuple[tuple[str, Callable[[Point], Any], str], ...]] = (
 )
 
 
-def caption_lines(runs: Sequence[Run]) -> Iterator[str]:
+def caption_lines(runs: Sequence[ConvergenceRun]) -> Iterator[str]:
     """Yield one line for each world with its setting, one with the parameters, and one with the seeds."""
     for world, setting in dict.fromkeys((run.world, run.setting) for run in runs):
         yield f"{world}: {setting}"

@@ -12,13 +12,13 @@ from statistics import median
 from typing import Any, Final, NamedTuple
 
 from grove_core.areas.domain_cliques.protocols import Protocol
-from grove_shell.converge.runs import Point, Run
+from grove_shell.converge.convergence_runs import ConvergenceRun, RunParameters
 
 TOO_SLOW_S: Final = 300.0
 """A curve ends after its first median above this (CV-020)."""
 
 
-class CurveName(NamedTuple):
+class CurveParameters(NamedTuple):
     """The parameters that the points of one curve share."""
 
     protocol: Protocol
@@ -28,8 +28,8 @@ class CurveName(NamedTuple):
 class _Curve:
     """One curve: steps with ascending numbers of nodes, each with the points that differ in the seed alone."""
 
-    def __init__(self, points: Iterable[Point], known: Mapping[Point, Run]) -> None:
-        steps = defaultdict[int, list[Point]](list)
+    def __init__(self, points: Iterable[RunParameters], known: Mapping[RunParameters, ConvergenceRun]) -> None:
+        steps = defaultdict[int, list[RunParameters]](list)
         for point in points:
             steps[point.nodes].append(point)
         self.steps = [steps[nodes] for nodes in sorted(steps)]
@@ -40,12 +40,12 @@ class _Curve:
         self.nodes = 0
         self.advance()
 
-    def take(self) -> Point:
+    def take(self) -> RunParameters:
         """Return the next point of the present step."""
         self.running += 1
         return self.steps[0].pop(0)
 
-    def record(self, run: Run) -> None:
+    def record(self, run: ConvergenceRun) -> None:
         """Record a finished run."""
         self.running -= 1
         self.times.append(run.time_s)
@@ -70,11 +70,13 @@ class _Curve:
 class Schedule:
     """The points to run, without those of known runs."""
 
-    def __init__(self, points: Iterable[Point], known: Mapping[Point, Run], seed: int = 0) -> None:
+    def __init__(
+        self, points: Iterable[RunParameters], known: Mapping[RunParameters, ConvergenceRun], seed: int = 0
+    ) -> None:
         """Choose the order of curves at random by the seed, so that drift of the machine affects all of them alike."""
-        curves = defaultdict[CurveName, list[Point]](list)
+        curves = defaultdict[CurveParameters, list[RunParameters]](list)
         for point in points:
-            curves[CurveName(point.protocol, point.clique_size)].append(point)
+            curves[CurveParameters(point.protocol, point.clique_size)].append(point)
         self._curves = {name: _Curve(found, known) for name, found in curves.items()}
         self._chance = random.Random(seed)  # noqa: S311 - an experiment, no secret
 
@@ -84,11 +86,11 @@ class Schedule:
         return sum(len(step) for curve in self._curves.values() for step in curve.steps)
 
     @property
-    def stopped(self) -> dict[CurveName, int]:
+    def stopped(self) -> dict[CurveParameters, int]:
         """Curves that ended early, with the number of nodes that was too slow."""
         return {name: curve.stopped for name, curve in self._curves.items() if curve.stopped}
 
-    def take(self) -> Point | None:
+    def take(self) -> RunParameters | None:
         """Return a point to run now; None if the rest waits for unfinished runs, or nothing is left."""
         ready = [curve for curve in self._curves.values() if curve.steps and curve.steps[0]]
         if not ready:
@@ -96,9 +98,9 @@ class Schedule:
         fewest = min(curve.nodes for curve in ready)
         return self._chance.choice([curve for curve in ready if curve.nodes == fewest]).take()
 
-    def record(self, run: Run) -> None:
+    def record(self, run: ConvergenceRun) -> None:
         """Record a finished run."""
-        self._curves[CurveName(run.point.protocol, run.point.clique_size)].record(run)
+        self._curves[CurveParameters(run.point.protocol, run.point.clique_size)].record(run)
 
 
 class Engine(typing.Protocol):
@@ -119,12 +121,12 @@ class Engine(typing.Protocol):
         """The most parallel runs, each in a process of its own; with 1 they run in this process."""
         ...
 
-    def run(self, point: Point) -> Run:
+    def run(self, point: RunParameters) -> ConvergenceRun:
         """Run one point; a run that does not converge is a result, not an error."""
         ...
 
 
-def run_scheduled(schedule: Schedule, engine: Engine) -> Generator[Run]:
+def run_scheduled(schedule: Schedule, engine: Engine) -> Generator[ConvergenceRun]:
     """Run all scheduled points and yield each finished run; closing the generator terminates unfinished runs.
 
     Raises:
@@ -162,11 +164,11 @@ class _WorkerProcess:
 def _work(engine: Engine, line: "Connection[Any, Any]") -> None:
     gc.disable()  # faster: reference counts free the objects of a run
     while True:
-        point: Point = line.recv()
+        point: RunParameters = line.recv()
         line.send(engine.run(point))
 
 
-def _run_in_parallel(schedule: Schedule, engine: Engine) -> Generator[Run]:
+def _run_in_parallel(schedule: Schedule, engine: Engine) -> Generator[ConvergenceRun]:
     workers = [_WorkerProcess(engine) for _ in range(min(engine.max_parallel, schedule.left))]
     try:
         idle: list[Any] = [worker.line for worker in workers]
@@ -189,9 +191,9 @@ def _run_in_parallel(schedule: Schedule, engine: Engine) -> Generator[Run]:
             worker.end()
 
 
-def _receive(line: Any) -> Run:  # noqa: ANN401 - Connection is generic only for type checkers
+def _receive(line: Any) -> ConvergenceRun:  # noqa: ANN401 - Connection is generic only for type checkers
     try:
-        run: Run = line.recv()
+        run: ConvergenceRun = line.recv()
     except (EOFError, OSError) as fault:
         raise ChildProcessError("a worker process ended during a run; finished runs are kept") from fault
     return run

@@ -10,8 +10,8 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import DOMAIN
 from grove_core.resources.compute_domain import ComputeDomain, compute_domain_clique_of, compute_domain_of
 from grove_core.resources.daemon_pod import daemon_pod_of
-from grove_core.resources.fields import Fields
-from grove_shell.client.store import Entry, Key, Raw, Store, StoresByKind, version_number
+from grove_core.resources.fields import JsonFieldReader
+from grove_shell.client.store import CachedObject, Key, Raw, Store, StoresByKind, version_number
 from grove_shell.domain_daemon.kinds import CLIQUES, DOMAINS, KINDS, PODS
 
 
@@ -87,7 +87,7 @@ class DomainCache(StoresByKind):
             now=now,
         )
 
-    def _changed(self, kind: str, key: Key, before: Entry[Any] | None, after: Entry[Any] | None) -> None:
+    def _changed(self, kind: str, key: Key, before: CachedObject[Any] | None, after: CachedObject[Any] | None) -> None:
         error = self.stores[kind].unreadable.get(key)
         if error is not None:
             self._report(f"{kind} {'/'.join(key)}", f"malformed object: {error}")
@@ -103,4 +103,4 @@ class DomainCache(StoresByKind):
 
 def _domain_uid_on_label(raw: Raw) -> str:
     """The domain uid on the label of an object, which may be malformed; empty without a label."""
-    return Fields(raw, "", []).part("metadata").part("labels").text(DOMAIN)
+    return JsonFieldReader(raw, "", []).part("metadata").part("labels").text(DOMAIN)

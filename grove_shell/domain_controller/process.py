@@ -15,8 +15,8 @@ from grove_shell.domain_controller.domain_cache import DomainCache
 from grove_shell.domain_controller.reconcile_loop import DomainReconcileLoop
 from grove_shell.domain_daemon.daemon import MonotonicClock
 from grove_shell.domain_daemon.daemon_log import DaemonLog
+from grove_shell.domain_daemon.daemon_requests import BURST, REQUESTS_PER_SECOND
 from grove_shell.domain_daemon.kinds import CLIQUES, DOMAINS, PODS
-from grove_shell.domain_daemon.requests import BURST, REQUESTS_PER_SECOND
 from grove_shell.exits import DONE
 from grove_shell.until_stopped import until_stopped
 

@@ -12,14 +12,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Protocol, TypeVar, assert_never
 
 from grove_core.areas.domain_cliques.daemon_context import (
-    DaemonContext,
     DaemonIdentity,
+    DaemonInput,
     RegistrationState,
     RegistryObservation,
 )
 from grove_core.areas.domain_cliques.judge import next_action
 from grove_core.areas.domain_cliques.protocols import DaemonSettings
-from grove_core.areas.domain_cliques.state_updates import after_event, after_result
+from grove_core.areas.domain_cliques.state_updates import state_after_event, state_after_result
 from grove_core.areas.domain_cliques.verdicts import (
     REQUEST_TYPES,
     DaemonAction,
@@ -37,8 +37,8 @@ from grove_core.areas.domain_cliques.verdicts import (
 )
 from grove_core.kernel.decisions import Decision
 from grove_core.resources.daemon_pod import DaemonPod
+from grove_shell.domain_daemon.daemon_requests import HttpRequestSender
 from grove_shell.domain_daemon.fabric_process import FabricProcess
-from grove_shell.domain_daemon.requests import HttpRequestSender
 
 
 class MonotonicClock:
@@ -102,7 +102,7 @@ class DomainDaemon:
         """Apply a list or watch event of the registry; None if it does not exist."""
         observation = RegistryObservation(version, registry)
         now = self._clock()
-        self.state = after_event(self.state, self.identity, self.settings, observation, now=now, jitter=_jitter())
+        self.state = state_after_event(self.state, self.identity, self.settings, observation, now=now, jitter=_jitter())
         self.wake()
 
     def on_pod_change(self, _version: int, pod: DaemonPod | None) -> None:
@@ -133,9 +133,9 @@ class DomainDaemon:
                 return decision.verdict
             await self._carry_out(decision.verdict)
 
-    def context(self) -> DaemonContext:
+    def context(self) -> DaemonInput:
         """Return the input of the next decision."""
-        return DaemonContext(
+        return DaemonInput(
             identity=self.identity,
             settings=self.settings,
             state=self.state,
@@ -172,7 +172,9 @@ class DomainDaemon:
         if result is None:
             result = RequestResult(kind=ResultKind.NO_RESPONSE, detail="the grace period ended before the response")
         now = self._clock()
-        self.state = after_result(self.state, self.identity, self.settings, request, result, now=now, jitter=_jitter())
+        self.state = state_after_result(
+            self.state, self.identity, self.settings, request, result, now=now, jitter=_jitter()
+        )
         self._observer.on_result(request, result)
 
     async def _within_grace_period(self, work: Coroutine[Any, Any, T]) -> T | None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Final, TextIO
 
-from grove_core.areas.domain_cliques.rules import Why
+from grove_core.areas.domain_cliques.rules import DomainReason
 from grove_core.areas.domain_cliques.verdicts import (
     DaemonAction,
     DaemonRequest,
@@ -26,7 +26,7 @@ from grove_shell.page import Page, print_page_to
 _STYLES: Final[Mapping[type[DaemonAction], str]] = MappingProxyType(
     {StartFabricAction: "green", RestartFabricAction: "yellow", StopFabricAction: "yellow"}
 )
-_NOT_LOGGED: Final = frozenset({Why.BACKING_OFF})
+_NOT_LOGGED: Final = frozenset({DomainReason.BACKING_OFF})
 _VARYING_FACTS: Final = frozenset({"until"})
 
 

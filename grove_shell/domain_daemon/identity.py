@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from grove_core.areas.domain_cliques.daemon_context import DaemonIdentity
-from grove_core.areas.domain_cliques.protocols import DaemonSettings, Protocol, problems_in_settings, protocol_named
+from grove_core.areas.domain_cliques.protocols import DaemonSettings, Protocol, problems_in_settings, protocol_by_name
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE, DOMAIN
 from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_of
 from grove_core.resources.names import domain_clique_name, is_dns_subdomain, is_label_value
 from grove_shell.client.api import Api, Unreachable
-from grove_shell.client.connection import NoAccess
-from grove_shell.client.discovery import advice_on
+from grove_shell.client.connection import NoClusterAccess
+from grove_shell.client.discovery import connection_advice
 from grove_shell.client.kinds import ApiKind
 from grove_shell.client.response_check import confirms_absence, shows_object
 from grove_shell.domain_daemon.kinds import DOMAINS, PODS
@@ -52,7 +52,7 @@ class DaemonArguments:
     def settings(self) -> DaemonSettings:
         """The settings of the daemon; only meaningful if the arguments have no problems."""
         return DaemonSettings(
-            protocol=protocol_named(self.protocol) or Protocol.SSA, limit=self.limit, has_pods=bool(self.pod)
+            protocol=protocol_by_name(self.protocol) or Protocol.SSA, limit=self.limit, has_pods=bool(self.pod)
         )
 
 
@@ -109,7 +109,7 @@ def _problems(arguments: DaemonArguments) -> Iterator[Problem]:
     if arguments.clique and not (is_label_value(arguments.clique) and is_dns_subdomain(name)):
         expected = "an id of at most 63 lowercase letters, digits, dots and dashes; empty for a node without fabric"
         yield Problem(path="--clique", expected=expected, got=f'"{arguments.clique}"')
-    protocol = protocol_named(arguments.protocol)
+    protocol = protocol_by_name(arguments.protocol)
     if not arguments.pod:
         if protocol is not None and protocol.sharded:
             yield Problem(path="--pod", expected="its pod, which becomes an owner of the clique's object", got="none")
@@ -169,12 +169,12 @@ async def _read_object(
     try:
         response = await api.request("GET", kind.path(*key))
     except Unreachable as fault:
-        raise NoAccess(advice_on(fault)) from fault
+        raise NoClusterAccess(connection_advice(fault)) from fault
     ref = Ref(kind.api_version, kind.kind, *key)
     if shows_object(response, ref):
         return response.json()
     if response.ok:
-        raise NoAccess(f"the response is no {kind.kind}: {response.message}; is there a proxy on the way?")
+        raise NoClusterAccess(f"the response is no {kind.kind}: {response.message}; is there a proxy on the way?")
     got = "none of that name" if confirms_absence(response, ref) else response.message
     problems.append(Problem(path=path, expected=f"an existing {kind.kind}", got=got))
     return None

@@ -16,10 +16,10 @@ from grove_shell.client.connection import Connection
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.domain_daemon.daemon import DomainDaemon, MonotonicClock
 from grove_shell.domain_daemon.daemon_log import DaemonLog
+from grove_shell.domain_daemon.daemon_requests import BURST, REQUEST_TIMEOUT_S, REQUESTS_PER_SECOND, HttpRequestSender
 from grove_shell.domain_daemon.fabric_process import FabricChildProcess
 from grove_shell.domain_daemon.kinds import CLIQUES, DOMAINS, PODS, parse_registry
 from grove_shell.domain_daemon.object_watch import ObjectWatch
-from grove_shell.domain_daemon.requests import BURST, REQUEST_TIMEOUT_S, REQUESTS_PER_SECOND, HttpRequestSender
 from grove_shell.exits import DONE, ERROR
 
 

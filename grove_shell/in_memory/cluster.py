@@ -25,22 +25,22 @@ from grove_core.kernel.steps import (
     Make,
     Outcome,
     SetStatus,
-    Stage,
     Step,
+    StepStage,
 )
 from grove_core.kernel.times import format_time, whole_seconds
-from grove_core.resources.after_write import Write, after_write
 from grove_core.resources.api_formats import refs_in_all_versions
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND, ClusterTopology, cluster_topology_of
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_of
-from grove_core.resources.fields import Fields
+from grove_core.resources.fields import JsonFieldReader
+from grove_core.resources.object_after_write import Write, object_after_write
 from grove_core.resources.owned_object import OwnedObject, owned_object_of
 from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
 from grove_core.resources.podgang import PodGang, podgang_of
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
 from grove_core.resources.sharing_labels import managed_user_in, managed_user_of
-from grove_core.snapshot.snapshot import Snapshot, may_belong_to
+from grove_core.snapshot.snapshot import Snapshot, pods_may_belong_to
 from grove_shell.in_memory.garbage_collection import FOREGROUND, GarbageCollection
 from grove_shell.in_memory.object_store import StoredObject
 
@@ -93,7 +93,7 @@ class InMemoryCluster(GarbageCollection):
             self.add(clique)
             self.pods[clique.uid] = list(snapshot.pods_of.get(clique.uid, ()))
         root = snapshot.root.ref  # pods of a deleted PodClique count as well (WL-231, MN-051)
-        orphaned = (uid for uid, pods in snapshot.pods_of.items() if may_belong_to(root, pods))
+        orphaned = (uid for uid, pods in snapshot.pods_of.items() if pods_may_belong_to(root, pods))
         self.pods |= {uid: list(snapshot.pods_of[uid]) for uid in orphaned if uid not in self.pods}
 
     def observe(self, root: Ref, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot | None:
@@ -114,7 +114,7 @@ class InMemoryCluster(GarbageCollection):
         refusal = _refusal_of(step, item, action)
         if refusal is not None:
             return refusal
-        if isinstance(action, Delete) and step.stage is not Stage.CAUSE:
+        if isinstance(action, Delete) and step.stage is not StepStage.CAUSE:
             for ref, guard in action.rests_on:
                 cause = self.items.get(ref)
                 if cause is None or cause.guard != guard:
@@ -176,7 +176,7 @@ class InMemoryCluster(GarbageCollection):
         if isinstance(action, Delete):
             self.delete_pod(pod)
             return
-        written = after_write(pod, action)
+        written = object_after_write(pod, action)
         if written != pod:
             self.put_pod(written)
 
@@ -184,9 +184,9 @@ class InMemoryCluster(GarbageCollection):
         if isinstance(action, Delete):
             self._delete(item, foreground=action.foreground)
         elif isinstance(action, SetStatus):
-            self._keep(after_write(item, action))
+            self._keep(object_after_write(item, action))
         else:
-            self._settle(after_write(item, action))
+            self._settle(object_after_write(item, action))
 
 
 def _refusal_of(
@@ -218,7 +218,7 @@ def _as_found(step: Step, there: StoredObject | Pod, wanted: StoredObject | Pod)
 
 
 def _adds_to(item: StoredObject, fields: FrozenMap) -> bool:
-    wanted = Fields(fields, "", []).part("metadata").texts("finalizers")
+    wanted = JsonFieldReader(fields, "", []).part("metadata").texts("finalizers")
     return not set(wanted) <= set(item.finalizers)
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-from grove_core.areas.gang_termination.questions import averted_between
+from grove_core.areas.gang_termination.termination_questions import averted_between
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.steps import Attempt, Outcome
 from grove_core.plan.forecast import (
@@ -21,7 +21,7 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import SET_FINALIZER
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
-from grove_core.resources.podcliqueset import Edit
+from grove_core.resources.podcliqueset import ManifestEdit
 from grove_core.resources.template import SetSpec
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.cluster import Cluster
@@ -45,7 +45,7 @@ def forecasts(
         until: to which moment the clock is advanced; None to stop when nothing is left to do at the present one.
     """
     for given in snapshots:
-        snapshot = as_stored(given, rules)
+        snapshot = set_as_stored(given, rules)
         plan = reconcile(snapshot, rules)
         if plan.settled and (until is None or plan.wake_at is None or plan.wake_at > until):
             yield forecast_of(plan, snapshot.now)
@@ -64,15 +64,15 @@ def topology_forecasts(cluster: Cluster, now: datetime, attempts: tuple[Attempt,
     return tuple(one for one in found if one.rounds[0].steps or one.rounds[0].withheld)
 
 
-def as_stored(snapshot: Snapshot, rules: RuleSet) -> Snapshot:
+def set_as_stored(snapshot: Snapshot, rules: RuleSet) -> Snapshot:
     """Return the snapshot with the set as the operator of these rules stores it (WL-198, GF-001).
 
     A new set is created, an edited one gets its defaults, any other one is returned as it is.
     """
     root = snapshot.root
     if not root.uid:
-        return as_applied(snapshot, rules)
-    if root.edit is Edit.NONE:
+        return manifest_as_created(snapshot, rules)
+    if root.edit is ManifestEdit.NONE:
         return snapshot
     return replace(snapshot, root=replace(root, spec=with_default_delay(root.spec, rules)))
 
@@ -85,7 +85,7 @@ def with_default_delay(spec: SetSpec, rules: RuleSet) -> SetSpec:
     return spec.model_copy(update={"template": template})
 
 
-def as_applied(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Snapshot:
+def manifest_as_created(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Snapshot:
     """Return the snapshot of a new set right after its creation: it has a uid and owns nothing.
 
     Objects that belong to no set are known as before. The spec has the default terminationDelay of the rules (GF-001).

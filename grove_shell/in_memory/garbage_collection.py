@@ -8,11 +8,11 @@ from typing import Final
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
-from grove_core.resources.after_write import with_deletion_accepted, without_finalizer
 from grove_core.resources.compute_domain import ComputeDomain
+from grove_core.resources.object_after_write import with_deletion_accepted, without_finalizer
 from grove_core.resources.pod import FINISHED_PHASES, Pod
 from grove_core.resources.podclique import PodClique
-from grove_shell.in_memory.object_store import ObjectStore, StoredObject, bumped
+from grove_shell.in_memory.object_store import ObjectStore, StoredObject, next_resource_version
 
 FOREGROUND: Final = "foregroundDeletion"
 
@@ -66,7 +66,7 @@ class GarbageCollection(ObjectStore):
         if before is not None and before.owner_uid != item.owner_uid:
             self._owned[before.owner_uid].discard(item.ref)
             self._owned[item.owner_uid].add(item.ref)
-        self.items[item.ref] = replace(item, resource_version=bumped(item.resource_version))
+        self.items[item.ref] = replace(item, resource_version=next_resource_version(item.resource_version))
 
     def delete(self, ref: Ref) -> None:
         """Delete an object or a pod in the background; an object with finalizers stays until they are dropped."""
@@ -101,7 +101,7 @@ class GarbageCollection(ObjectStore):
         """Store a pod as it is, with a new version."""
         pods = self.pods[pod.owner_uid]
         place = next(place for place, other in enumerate(pods) if other.uid == pod.uid)
-        pods[place] = replace(pod, resource_version=bumped(pod.resource_version))
+        pods[place] = replace(pod, resource_version=next_resource_version(pod.resource_version))
 
     def end_pod(self, ref: Ref) -> None:
         """Remove a pod: its containers have stopped."""

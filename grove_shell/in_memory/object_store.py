@@ -7,22 +7,22 @@ from typing import TypeAlias
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
-from grove_core.resources.after_write import Known
 from grove_core.resources.cluster_topology import ClusterTopology, effective_topologies
 from grove_core.resources.configuration import Configuration, ServedApis
 from grove_core.resources.labels import set_named_by
 from grove_core.resources.names import index_from
+from grove_core.resources.object_after_write import Known
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.snapshot.indexing import snapshot_among
+from grove_core.snapshot.cluster_index import snapshot_without_pods
 from grove_core.snapshot.snapshot import Snapshot
 
 StoredObject: TypeAlias = Known
 
 
-def bumped(resource_version: str) -> str:
+def next_resource_version(resource_version: str) -> str:
     """Return the resource version after one more write."""
     version, plus, writes = resource_version.rpartition("+")
     if not plus or index_from(writes) is None:
@@ -76,7 +76,7 @@ class ObjectStore:
         if not isinstance(found, PodCliqueSet):
             return None
         return replace(
-            snapshot_among(self.items.values(), found, now, attempts),
+            snapshot_without_pods(self.items.values(), found, now, attempts),
             pods_of={uid: tuple(pods) for uid, pods in self.pods.items()},
             not_collected=self.not_collected,
             complete=self.complete or frozenset(),

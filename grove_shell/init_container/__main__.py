@@ -75,7 +75,7 @@ class _NotInPod(Exception):
     """A file or variable of a container is missing; the message names it."""
 
 
-class CliqueAndCount(click.ParamType[tuple[str, int]]):
+class RequiredReadyPods(click.ParamType[tuple[str, int]]):
     """The name of a PodClique and the number of its pods that must be ready, such as ``llama-0-router:1``."""
 
     name = "clique"
@@ -91,7 +91,7 @@ class CliqueAndCount(click.ParamType[tuple[str, int]]):
 @click.command("grove-initc")
 @click.option(
     "--podcliques",
-    type=CliqueAndCount(),
+    type=RequiredReadyPods(),
     multiple=True,
     metavar="NAME:PODS",
     help="PodClique to wait for, and its ready pods; repeatable.",

@@ -15,10 +15,17 @@ from grove_core.resources.compute_domain import (
     NODE_NAME,
     NOT_READY,
     READY,
-    CliqueInfo,
     DaemonEntry,
+    DomainCliqueSummary,
 )
-from grove_shell.manifests.schemas import Json, array_schema, definition, object_schema, object_type, string_schema
+from grove_shell.manifests.schemas import (
+    Json,
+    array_schema,
+    custom_resource_definition,
+    object_schema,
+    object_type,
+    string_schema,
+)
 
 _WORDS: Final = (READY, NOT_READY)
 _IMMUTABLE: Final = {"rule": "self == oldSelf", "message": "A computeDomain.spec is immutable"}
@@ -27,8 +34,8 @@ _IMMUTABLE: Final = {"rule": "self == oldSelf", "message": "A computeDomain.spec
 def domain_definitions() -> Iterator[Json]:
     """The custom resource definitions of both kinds."""
     parts = {"schema": {"openAPIV3Schema": _domain()}, "subresources": {"status": {}}}
-    yield definition(NVIDIA, DOMAIN_KIND, parts)
-    yield definition(NVIDIA, CLIQUE_KIND, {"schema": {"openAPIV3Schema": _clique()}})
+    yield custom_resource_definition(NVIDIA, DOMAIN_KIND, parts)
+    yield custom_resource_definition(NVIDIA, CLIQUE_KIND, {"schema": {"openAPIV3Schema": _clique()}})
 
 
 def domain_schemas() -> Mapping[str, Json]:
@@ -44,7 +51,7 @@ def _domain() -> Json:
     )
     spec = object_type({"channel": channel, "numNodes": {"type": "integer", "minimum": 0, "default": 0}}, ("channel",))
     parts = {"id": string_schema(), "status": string_schema(enum=list(_WORDS))}
-    clique = object_type({name: parts[name] for name in CliqueInfo.FIELDS}, ("id",))
+    clique = object_type({name: parts[name] for name in DomainCliqueSummary.FIELDS}, ("id",))
     status = object_type(
         {
             "cliques": array_schema(clique, "id"),

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from grove_core.resources.configuration import Mnnvl, MnnvlMode, TopologyAware
+from grove_core.resources.configuration import Mnnvl, MnnvlMode, TopologyAwareSettings
 from grove_core.version import IMAGE
-from grove_shell.client.access import DAEMON, DOMAIN_CONTROLLER, Access, Scope, operator_access, webhook_access
+from grove_shell.client.access import DAEMON, DOMAIN_CONTROLLER, Access, RequestScope, operator_access, webhook_access
 from grove_shell.manifests.schemas import Json
 
 OPERATOR: Final = "grove-operator"
@@ -35,7 +35,7 @@ class Installation:
     watched: str = ""
     image: str = IMAGE
     mnnvl: Mnnvl = Mnnvl()  # noqa: RUF009 - it is frozen
-    topology: TopologyAware = TopologyAware()  # noqa: RUF009 - as above
+    topology: TopologyAwareSettings = TopologyAwareSettings()  # noqa: RUF009 - as above
     operator: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -123,15 +123,19 @@ def rules_of(access: Iterable[Access]) -> list[Json]:
 
 
 def _of_program(installation: Installation, program: str, access: Iterable[Access]) -> Iterator[Json]:
-    by_scope: dict[Scope, list[Access]] = defaultdict(list)
+    by_scope: dict[RequestScope, list[Access]] = defaultdict(list)
     for one in access:
-        scope = Scope.CLUSTER if one.scope is Scope.WATCHED and not installation.watched else one.scope
+        scope = RequestScope.CLUSTER if one.scope is RequestScope.WATCHED and not installation.watched else one.scope
         by_scope[scope].append(one)
-    if by_scope[Scope.CLUSTER]:
-        yield from _bound(installation, program, f"{program}{installation.suffix}", None, by_scope[Scope.CLUSTER])
-    if by_scope[Scope.WATCHED]:
-        yield from _bound(installation, program, program, {"namespace": installation.watched}, by_scope[Scope.WATCHED])
-    yield from _bound(installation, program, f"{program}-home", installation.where, by_scope[Scope.HOME])
+    if by_scope[RequestScope.CLUSTER]:
+        yield from _bound(
+            installation, program, f"{program}{installation.suffix}", None, by_scope[RequestScope.CLUSTER]
+        )
+    if by_scope[RequestScope.WATCHED]:
+        yield from _bound(
+            installation, program, program, {"namespace": installation.watched}, by_scope[RequestScope.WATCHED]
+        )
+    yield from _bound(installation, program, f"{program}-home", installation.where, by_scope[RequestScope.HOME])
 
 
 def _bound(

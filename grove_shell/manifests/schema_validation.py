@@ -9,16 +9,16 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any, Final, NamedTuple
 
-from grove_core.areas.gang_termination.rules import Refuse as Malformed
+from grove_core.areas.gang_termination.rules import GangTerminationDenial as Malformed
 from grove_core.areas.workload.rules import Refuse
-from grove_core.kernel.admission import AdmissionVerdict, Deny, Objection
+from grove_core.kernel.admission import AdmissionVerdict, DenialReason, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.times import parse_time
 from grove_core.resources.api_names import GROVE
-from grove_core.resources.fields import shown
+from grove_core.resources.fields import short_json
 from grove_core.resources.newer_release import NEWEST_KNOWN, is_newer_field
-from grove_shell.manifests.definitions import schema_for
+from grove_shell.manifests.crd_definitions import schema_for
 from grove_shell.manifests.schemas import Json
 
 _LONGEST_ENUM: Final = 12
@@ -162,11 +162,11 @@ def _hint(name: str, known: Mapping[str, Any]) -> str:
     return f"did you mean {by_lower[near[0]]}?" if near else "there is none like it here"
 
 
-def _objection(subject: Ref, flaw: SchemaViolation) -> Objection:
-    got = shown(flaw.got)
+def _objection(subject: Ref, flaw: SchemaViolation) -> DenialReason:
+    got = short_json(flaw.got)
     if flaw.kind == "field" and is_newer_field(flaw.path):
-        return Objection(flaw.path, got, Refuse.OF_A_NEWER_RELEASE.because(subject, newest=NEWEST_KNOWN))
+        return DenialReason(flaw.path, got, Refuse.OF_A_NEWER_RELEASE.because(subject, newest=NEWEST_KNOWN))
     if flaw.kind == "field":
-        return Objection(flaw.path, got, Refuse.FIELD_UNKNOWN.because(subject, hint=flaw.expected))
+        return DenialReason(flaw.path, got, Refuse.FIELD_UNKNOWN.because(subject, hint=flaw.expected))
     rule = Malformed.MALFORMED if flaw.kind == "type" else Refuse.VALUE_NOT_ALLOWED
-    return Objection(flaw.path, got, rule.because(subject, expected=flaw.expected))
+    return DenialReason(flaw.path, got, rule.because(subject, expected=flaw.expected))

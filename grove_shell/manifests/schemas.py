@@ -143,7 +143,7 @@ def object_schema(about: str, parts: Mapping[str, Json], required: Iterable[str]
     return {"description": about, **object_type({**head, **parts}, required)}
 
 
-def definition(
+def custom_resource_definition(
     api_version: str, kind: str, parts: Json, *, plural: str = "", scope: str = "Namespaced", short: str = ""
 ) -> Json:
     """Return the custom resource definition of a kind, with ``parts`` for its only version, the schema among them.

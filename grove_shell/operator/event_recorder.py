@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Final
 
-from grove_core.areas.gang_termination.questions import TERMINATION
+from grove_core.areas.gang_termination.termination_questions import TERMINATION
 from grove_core.areas.gang_termination.verdicts import TERMINATES, WAITS
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Ref

@@ -10,7 +10,7 @@ from grove_core.document.document import action_name
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Attempt, Outcome, SetStatus
 from grove_shell.apply.planned_round import PlannedRound, RoundListener
-from grove_shell.cache.root_keys import RootKey, is_topology_key, shown_key
+from grove_shell.cache.root_keys import RootKey, is_topology_key, root_key_fields
 from grove_shell.json_text import json_text
 from grove_shell.log_lines import log_reason, log_time, write_line
 
@@ -42,7 +42,7 @@ class JsonLog(RoundListener):
             if before != reasons:
                 self._held.move_to_end(key)
             for because in (one for one in reasons if one not in before):
-                fields = {**shown_key(planned_round.root_key), "plan": planned_round.plan_name, "target": target}
+                fields = {**root_key_fields(planned_round.root_key), "plan": planned_round.plan_name, "target": target}
                 self.report("info", "withheld", **fields, because=[*map(log_reason, because)])
         while len(self._held) > _REMEMBERED:
             self._held.popitem(last=False)
@@ -70,7 +70,7 @@ class JsonLog(RoundListener):
                 self.report(
                     level,
                     f"{action} {kind}: {outcome}",
-                    **shown_key(root_key),
+                    **root_key_fields(root_key),
                     **plan,
                     count=len(found),
                     first=found[0].step.target.name,
@@ -81,7 +81,7 @@ class JsonLog(RoundListener):
 
     def on_failed(self, root_key: RootKey, words: str) -> None:
         """Log that a round failed."""
-        self.report("error", "round failed", **shown_key(root_key), error=words)
+        self.report("error", "round failed", **root_key_fields(root_key), error=words)
 
     def on_gone(self, root_key: RootKey) -> None:
         """Forget what was withheld there."""

@@ -7,11 +7,11 @@ from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
 
-from grove_core.areas.gang_termination.questions import BREACH, TERMINATION
-from grove_core.areas.gang_termination.rules import Why
+from grove_core.areas.gang_termination.rules import TerminationReason
+from grove_core.areas.gang_termination.termination_questions import BREACH, TERMINATION
 from grove_core.areas.gang_termination.verdicts import WAITS
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step
+from grove_core.kernel.steps import Attempt, Delete, Outcome, Step, StepStage
 from grove_core.plan.plan import Plan
 from grove_shell.apply.planned_round import PlannedRound, RoundListener
 from grove_shell.cache.root_keys import RootKey, is_topology_key
@@ -21,7 +21,9 @@ REQUESTS: Final = ("rest_client_requests_total", "Requests by status of the resp
 _SETS: Final = "podcliqueset"
 _TOPOLOGIES: Final = "clustertopology"
 _BREACHED: Final = ("PodClique", "PodCliqueScalingGroup")
-_DELAY_EXPIRED: Final = Why.DELAY_EXPIRED.code  # the only rule that terminates a gang, under every rule set
+_DELAY_EXPIRED: Final = (
+    TerminationReason.DELAY_EXPIRED.code
+)  # the only rule that terminates a gang, under every rule set
 _BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 
@@ -115,7 +117,7 @@ class OperatorMetrics(ProcessMetrics, RoundListener):
         """Count the steps of a round by outcome, and the terminations."""
         self._count_writes(attempts)
         for attempt in attempts:
-            if attempt.outcome is Outcome.DONE and attempt.step.stage is Stage.CAUSE:
+            if attempt.outcome is Outcome.DONE and attempt.step.stage is StepStage.CAUSE:
                 self._count_termination(planned_round.root_key, attempt.step)
 
     def on_finalizers_dropped(self, root_key: RootKey, attempts: tuple[Attempt, ...]) -> None:

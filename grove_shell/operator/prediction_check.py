@@ -71,7 +71,7 @@ class _SetHistory:
     missed: frozenset[str] = frozenset()
 
 
-class Observer(RoundListener):
+class PredictionObserver(RoundListener):
     """Compares each round with the one before: unplanned deletions of PodCliques, and planned ones that are overdue.
 
     Attributes:

@@ -29,7 +29,7 @@ from grove_shell.operator.health_server import HealthServer, listening_at
 from grove_shell.operator.json_log import JsonLog, WithheldTopologyWrites
 from grove_shell.operator.leader import Leader, LeadershipLost, LeaseTerms
 from grove_shell.operator.metrics import OperatorMetrics
-from grove_shell.operator.prediction_check import Observer
+from grove_shell.operator.prediction_check import PredictionObserver
 from grove_shell.operator.reconcile_loop import ReconcileLoop
 from grove_shell.operator.taken_names import log_taken_names
 from grove_shell.replay.decision_log_recorder import DecisionLogRecorder
@@ -108,7 +108,7 @@ class _Running:
         self._topology_notes = WithheldTopologyWrites(cache.holds)
         self._unread = cache.unread
         rules = rule_set(options.settings.rules)
-        self._observer = Observer(self._log.report, partial(reconcile, rules=rules), metrics.count_prediction)
+        self._observer = PredictionObserver(self._log.report, partial(reconcile, rules=rules), metrics.count_prediction)
         reporter: RoundListener = self._observer if options.observe_only else self._events
         recorders: tuple[RoundListener, ...] = ()
         if options.decisions is not None:

@@ -28,7 +28,7 @@ from grove_shell.client.api import Unreachable
 from grove_shell.client.lists import NotListed
 from grove_shell.log_lines import described_error
 from grove_shell.operator.requeue import DueWrites, Requeue, WriteThrottle
-from grove_shell.operator.step_recheck import StepRecheck, terminated_by, unconfirmed
+from grove_shell.operator.step_recheck import StepRecheck, deferred_termination, terminated_by
 
 
 class Cache(Protocol):
@@ -278,7 +278,7 @@ class ReconcileLoop:
         planned = self._plan_root(root_key, attempts)
         if fault is None or planned is None or not terminated_by(planned.plan.steps):
             return planned
-        deferred = unconfirmed(planned.plan.steps, str(fault))
+        deferred = deferred_termination(planned.plan.steps, str(fault))
         requeue.defer(deferred)
         attempts += deferred
         observation = replace(planned.observation, attempts=attempts)

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Make, Outcome, SetStatus, Stage, Step, is_part_of_termination
+from grove_core.kernel.steps import Attempt, Make, Outcome, SetStatus, Step, StepStage, is_part_of_termination
 from grove_core.plan.plan import Plan
 from grove_core.resources.new_object import clique_of_new_pod
 from grove_core.snapshot.snapshot import Snapshot
@@ -211,7 +211,7 @@ def _now() -> float:
     return asyncio.get_running_loop().time()
 
 
-def _sort_key(places: Mapping[Ref | str, int], step: Step) -> tuple[Stage, int, int]:
+def _sort_key(places: Mapping[Ref | str, int], step: Step) -> tuple[StepStage, int, int]:
     """Return the sort key of a step; of those that failed the one comes first that failed the longest ago."""
     return step.stage, places.get(clique_of_new_pod(step), 0), places.get(step.target, 0)
 
@@ -229,4 +229,4 @@ def _may_wait(step: Step) -> bool:
     """Return whether a step is a status that may be delayed: nothing depends on it, and it reports no termination."""
     action = step.action
     is_later = isinstance(action, SetStatus) and not action.is_urgent and not action.end_of
-    return is_later and step.stage is not Stage.FOUNDATION
+    return is_later and step.stage is not StepStage.FOUNDATION

@@ -28,7 +28,7 @@ def terminated_by(steps: Iterable[Step]) -> AbstractSet[Ref]:
     return {step.target for step in steps if is_termination(step)}
 
 
-def unconfirmed(steps: Iterable[Step], because: str) -> tuple[Attempt, ...]:
+def deferred_termination(steps: Iterable[Step], because: str) -> tuple[Attempt, ...]:
     """Return an attempt of a termination that is not tried because a read failed; it stands for all (PL-029)."""
     return tuple(Attempt(step, Outcome.NOT_CONFIRMED, because) for step in islice(filter(is_termination, steps), 1))
 

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Final
 
 from grove_core.resources.crd_names import CrdNames, NameClash, name_clashes, served_names
-from grove_core.resources.fields import Fields
+from grove_core.resources.fields import JsonFieldReader
 from grove_shell.client.api import Api, Unreachable
-from grove_shell.manifests.definitions import own_definition_names
+from grove_shell.manifests.crd_definitions import own_definition_names
 
 _PAUSE: Final = 30.0
 
@@ -60,7 +60,7 @@ async def served_definitions(api: Api) -> list[CrdNames]:
     return found
 
 
-async def _discovered(api: Api, path: str) -> Fields:
+async def _discovered(api: Api, path: str) -> JsonFieldReader:
     """Return a document of discovery; empty without one."""
     response = await api.request("GET", f"/apis/{path}")
-    return Fields(response.json() if response.ok else None, "", [])
+    return JsonFieldReader(response.json() if response.ok else None, "", [])

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Step
-from grove_core.plan.failed_writes import failed_writes_after, still_wanted, with_earlier_refusals
+from grove_core.plan.failed_writes import failed_writes_after, failures_still_wanted, with_earlier_refusals
 from grove_core.plan.plan import Plan
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.snapshot import Snapshot
@@ -118,7 +118,7 @@ class WriteBacklog:
     def drop_unwanted(self, plan: Plan, seen: Snapshot) -> bool:
         """Report no failed write that the plan does not want any more; return whether there was one (OP-103)."""
         before = self._reported()
-        self._report_only(still_wanted(before, plan, seen))
+        self._report_only(failures_still_wanted(before, plan, seen))
         return len(self._reported()) < len(before)
 
     def back_off(self, now: float, *, keep_time: bool) -> float:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from grove_core.kernel.errors import Problem
 from grove_core.kernel.times import format_time
 from grove_core.resources.configuration import DomainShape, ServedApis
-from grove_core.resources.fields import Fields
+from grove_core.resources.fields import JsonFieldReader
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 
 SNAPSHOT_VERSION: Final = "snapshot.grove.io/v1"
@@ -60,7 +60,7 @@ def header_item(collected: CollectedObjects, taken_at: datetime) -> dict[str, An
 def read_header(raw: Mapping[str, Any]) -> tuple[CollectedObjects, datetime | None, tuple[Problem, ...]]:
     """Parse a header; return the collected kinds, the time and every problem."""
     problems: list[Problem] = []
-    top = Fields(raw, "", problems)
+    top = JsonFieldReader(raw, "", problems)
     complete: set[Gap] = {(part.text("kind"), part.text("namespace")) for part in top.parts("collected")}
     not_listed = {(part.text("kind"), part.text("namespace")): part.text("why") for part in top.parts("notCollected")}
     taken_at = top.time("takenAt", required=True)
@@ -110,7 +110,7 @@ def _served_as_json(served: ServedApis) -> dict[str, Any]:
     return {key: value for key, value in found.items() if value}
 
 
-def _served_in(part: Fields) -> ServedApis:
+def _served_in(part: JsonFieldReader) -> ServedApis:
     text = part.text("computeDomains")
     shapes = {shape.value: shape for shape in DomainShape}
     if text and text != _NO_DOMAINS and text not in shapes:

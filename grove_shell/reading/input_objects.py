@@ -22,8 +22,8 @@ from grove_core.resources.podgang import PodGang, podgang_of
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_shell.reading.faults import Fault
-from grove_shell.reading.items import fault_in
-from grove_shell.reading.sources import Item, heading_of, label_of
+from grove_shell.reading.input_items import fault_in
+from grove_shell.reading.input_sources import InputItem, heading_of, label_of
 
 K = TypeVar("K", bound=tuple[str, ...])
 V = TypeVar("V")
@@ -77,7 +77,7 @@ class InputObjects:
         self.gaps: set[Gap] = set()
         self.conflicting: set[Address] = set()
         self.owners: dict[str, Ref] = {}
-        self.places: dict[str, Item] = {}
+        self.places: dict[str, InputItem] = {}
         self.domains: dict[Key, ComputeDomain] = {}
         self.templates: dict[Key, FrozenMap] = {}
         self.shapes: dict[Key, DomainShape] = {}
@@ -99,18 +99,18 @@ class InputObjects:
             "Pod": KindStore(pod_of, self.pods),
         }
         self._seen: set[Gap] = set()  # present kinds without a store
-        self._clashes: dict[str, dict[Ref, Item]] = {}  # uid -> objects with that uid, if there are several
+        self._clashes: dict[str, dict[Ref, InputItem]] = {}  # uid -> objects with that uid, if there are several
 
     @property
     def served(self) -> ServedApis:
         """What the cluster serves, as far as the objects show it (IN-047)."""
         return ServedApis(domains=next(iter(self.shapes.values()), None), claims=self.claim_version)
 
-    def add_fault(self, item: Item, path: str, expected: str, got: str) -> None:
+    def add_fault(self, item: InputItem, path: str, expected: str, got: str) -> None:
         """Add a fault of an item: field path, expectation and value."""
         self.faults.append(fault_in(item, label_of(item), (path, expected, got), None, lost=False))
 
-    def add_faults(self, item: Item, problems: Iterable[Problem]) -> None:
+    def add_faults(self, item: InputItem, problems: Iterable[Problem]) -> None:
         """Add a fault for each problem of a parser."""
         for problem in problems:
             self.add_fault(item, problem.path, problem.expected, problem.got)
@@ -133,10 +133,10 @@ class InputObjects:
         """The kinds that are present, with their namespaces."""
         return self._seen | {(kind, namespace) for kind, store in self.kinds.items() for namespace, _ in store.objects}
 
-    def put(self, item: Item, kind: str, store: dict[K, V], key: K, found: V) -> None:
+    def put(self, item: InputItem, kind: str, store: dict[K, V], key: K, found: V) -> None:
         """Store an object; two objects of one name that differ are a fault, and neither counts (IN-032)."""
         before = store.setdefault(key, found)
-        if before is found or is_same(before, found):
+        if before is found or is_same_object(before, found):
             return
         address = (kind, key[-2], key[-1])
         if address not in self.conflicting:
@@ -149,7 +149,7 @@ class InputObjects:
         if kind != DEFINITION_KIND:
             self.mark_missing(kind, item.value)
 
-    def identify(self, item: Item, kind: str, resource: Resource) -> bool:
+    def identify(self, item: InputItem, kind: str, resource: Resource) -> bool:
         """Return whether an object has a unique identity (IN-032), and record its position for later faults."""
         uid, place = resource.uid, item._replace(value=heading_of(item.value))
         known = kind not in IDENTIFIED or bool(uid and resource.resource_version)
@@ -191,7 +191,7 @@ class InputObjects:
         return (more[kind],) if kind in more else ()
 
 
-def is_same(before: object, other: object) -> bool:
+def is_same_object(before: object, other: object) -> bool:
     """Return whether two objects of one name are the same object in the same state, as in overlapping files.
 
     Equal resource versions mean equal states (PL-900). Without versions, everything that is read is compared.

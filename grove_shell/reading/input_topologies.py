@@ -14,7 +14,7 @@ from grove_core.resources.cluster_topology import (
 )
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.topology_usage import bound_pods_by_set
-from grove_shell.reading.items import Item, meta_text
+from grove_shell.reading.input_items import InputItem, meta_text
 
 if TYPE_CHECKING:
     from grove_core.areas.topology.admit import TopologyView
@@ -61,7 +61,7 @@ class InputTopologies:
         self._judging = judging
         self._found: dict[tuple[str, str], tuple[ClusterTopology, _Place]] = {}
 
-    def take(self, item: Item, shared: dict[str, str]) -> tuple[Problem, ...]:
+    def take(self, item: InputItem, shared: dict[str, str]) -> tuple[Problem, ...]:
         """Add a topology; return its problems (IN-032)."""
         try:
             topology = cluster_topology_of(item.value, shared)

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from json.decoder import scanstring  # type: ignore[attr-defined]  # the stubs leave it out
 from typing import Final, NamedTuple
 
-from grove_shell.reading.items import MAX_DEPTH, Problem
+from grove_shell.reading.input_items import MAX_DEPTH, Problem
 
 _TOKEN: Final = re.compile(r'[ \t\n\r]*(?:([\[\]{},:])|("[^"\\]*(?:\\.[^"\\]*)*")|([^\s\[\]{},:"]+))', re.DOTALL)
 HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
 
 
-class JsonFlaw(NamedTuple):
+class JsonFault(NamedTuple):
     """A flaw inside a value.
 
     Attributes:
@@ -31,7 +31,7 @@ class JsonFlaw(NamedTuple):
     got: str
 
 
-class Truncated(Exception):
+class TruncatedJson(Exception):
     """The text ends, or is no JSON any more, before the end of the value."""
 
     def __init__(self, at: int) -> None:
@@ -47,7 +47,7 @@ class _Frame:
     index: int = 0
 
 
-def check_value(text: str, at: int, outer: int = 0) -> tuple[int, list[JsonFlaw]]:
+def check_value(text: str, at: int, outer: int = 0) -> tuple[int, list[JsonFault]]:
     """Return the end of the value that begins at ``at``, and its flaws.
 
     Args:
@@ -57,11 +57,11 @@ def check_value(text: str, at: int, outer: int = 0) -> tuple[int, list[JsonFlaw]
         Truncated: the value does not end in this text.
     """
     frames: list[_Frame] = []
-    flaws: list[JsonFlaw] = []
+    flaws: list[JsonFault] = []
     while True:
         match = _TOKEN.match(text, at)
         if not match:
-            raise Truncated(at)
+            raise TruncatedJson(at)
         at = match.end()
         mark, string, word = match.groups()
         if mark:
@@ -69,41 +69,41 @@ def check_value(text: str, at: int, outer: int = 0) -> tuple[int, list[JsonFlaw]
         elif string:
             _take_string(text, match.start(2), frames, flaws)
         elif not math.isfinite(_number(word)):
-            flaws.append(JsonFlaw(match.start(3), _path(frames), "a finite number", word))
+            flaws.append(JsonFault(match.start(3), _path(frames), "a finite number", word))
         if not frames:
             return at, flaws
 
 
-def _take_mark(mark: str, at: int, frames: list[_Frame], flaws: list[JsonFlaw], deepest: int) -> None:
+def _take_mark(mark: str, at: int, frames: list[_Frame], flaws: list[JsonFault], deepest: int) -> None:
     if mark in "{[":
         frames.append(_Frame(is_map=mark == "{"))
         if len(frames) == deepest + 1:
-            flaws.append(JsonFlaw(at, _path(frames[:-1]), f"at most {MAX_DEPTH} levels", "more"))
+            flaws.append(JsonFault(at, _path(frames[:-1]), f"at most {MAX_DEPTH} levels", "more"))
     elif mark in "}]":
         if not frames:
-            raise Truncated(at)
+            raise TruncatedJson(at)
         frames.pop()
     elif mark == "," and frames:
         frames[-1].key = None
         frames[-1].index += 1
 
 
-def _take_string(text: str, at: int, frames: list[_Frame], flaws: list[JsonFlaw]) -> None:
+def _take_string(text: str, at: int, frames: list[_Frame], flaws: list[JsonFault]) -> None:
     try:
         value, _ = scanstring(text, at + 1, True)  # noqa: FBT003 - its C form takes no keyword
     except ValueError:
-        raise Truncated(at) from None
+        raise TruncatedJson(at) from None
     frame = frames[-1] if frames else None
     if frame and frame.is_map and frame.key is None:
         frame.key = value
         if value in frame.keys:
-            flaws.append(JsonFlaw(at, _path(frames), "each key once", f'the key "{value}" again'))
+            flaws.append(JsonFault(at, _path(frames), "each key once", f'the key "{value}" again'))
         frame.keys.add(value)
     if half := HALF_PAIR.search(value):
-        flaws.append(JsonFlaw(at, *half_pair(half, _path(frames))))
+        flaws.append(JsonFault(at, *surrogate_problem(half, _path(frames))))
 
 
-def half_pair(half: re.Match[str], path: str) -> Problem:
+def surrogate_problem(half: re.Match[str], path: str) -> Problem:
     """Return the problem of an unpaired surrogate, which UTF-8 cannot encode (IN-006)."""
     return path, "text", f"half a surrogate pair, \\u{ord(half.group()):x}"
 

@@ -9,19 +9,19 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from grove_shell.reading.faults import Fault, Unreadable
-from grove_shell.reading.items import (
+from grove_shell.reading.input_items import (
     MAX_CHARACTERS,
     MAX_DEPTH,
-    Item,
+    InputItem,
     JsonValue,
     Place,
     display_name,
     empty_file,
     fault_in,
     flatten_lists,
-    list_problem,
+    list_kind_problem,
 )
-from grove_shell.reading.json_checks import HALF_PAIR, check_value, half_pair
+from grove_shell.reading.json_checks import HALF_PAIR, check_value, surrogate_problem
 from grove_shell.reading.json_window import HALF_PAIR_ESCAPE, UNSURE, JsonWindow
 from grove_shell.reading.utf8_stream import Utf8Stream
 
@@ -31,7 +31,7 @@ _BEGINNING: Final = 256  # characters; an API server writes the kind before ever
 _COMMA: Final = re.compile(r"[ \t\n\r]*,[ \t\n\r]*")
 
 
-def json_items(stream: Utf8Stream, file: str, faults: list[Fault]) -> Iterator[Item]:
+def json_items(stream: Utf8Stream, file: str, faults: list[Fault]) -> Iterator[InputItem]:
     """Yield the objects of one JSON text, in its order: of a list, an array, or a sequence of objects.
 
     Args:
@@ -71,7 +71,7 @@ class _Reader:
         """The current list item, as in ``items[3]``; empty outside a list."""
         return f"items[{self._index}]" if self._index >= 0 else ""
 
-    def documents(self) -> Iterator[Item]:
+    def documents(self) -> Iterator[InputItem]:
         """Yield every object of every document; null is skipped (IN-016, IN-020)."""
         window = self._window
         while mark := window.peek():
@@ -89,7 +89,7 @@ class _Reader:
                 self.content = True
                 yield from self._checked(value, -1)
 
-    def _root(self) -> Iterator[Item]:
+    def _root(self) -> Iterator[InputItem]:
         """Yield the objects of a root object; it is scanned as a whole if it fits and is no list."""
         window = self._window
         try:
@@ -103,7 +103,7 @@ class _Reader:
             window.start, window.at = window.at, end
             yield from self._checked(value, -1)
 
-    def _members(self) -> Iterator[Item]:
+    def _members(self) -> Iterator[InputItem]:
         """Read a root object key by key: elements of ``items`` are yielded at once, the rest at its end (IN-020)."""
         window, root = self._window, dict[str, Any]()
         place = window.place(window.at)
@@ -116,7 +116,7 @@ class _Reader:
             key = window.key()
             if half := HALF_PAIR.search(key):
                 sound = False
-                self._fault(display_name(root), half_pair(half, ""), at)
+                self._fault(display_name(root), surrogate_problem(half, ""), at)
             repeated = key in root
             if repeated:
                 sound = False
@@ -130,13 +130,13 @@ class _Reader:
                 root[key] = window.value()
                 sound = self._sound(root, -1, key) and sound
             more = window.take(",}") == ","
-        item = Item(self._file, self.number, -1, root)
-        if streamed and (problem := list_problem(root)):
+        item = InputItem(self._file, self.number, -1, root)
+        if streamed and (problem := list_kind_problem(root)):
             self._fault(display_name(root), problem, place, lost=False)
         elif sound and not streamed:
             yield from flatten_lists(item, self._faults, place)
 
-    def _elements(self) -> Iterator[Item]:
+    def _elements(self) -> Iterator[InputItem]:
         """Yield the elements of an array, and read its closing bracket.
 
         A pod that begins like the pod before it is scanned fast, without checks: there may be a hundred thousand, and
@@ -167,7 +167,7 @@ class _Reader:
                 and end - at <= MAX_CHARACTERS
             ):
                 window.start, window.at = at, end
-                yield Item(file, number, self._index, value)
+                yield InputItem(file, number, self._index, value)
             else:
                 window.at = at
                 value = window.value()
@@ -191,11 +191,11 @@ class _Reader:
         found = text.find(_POD, start, start + _BEGINNING) if type(value) is dict and value.get("kind") == "Pod" else -1
         return text[start : found + len(_POD)] if found >= 0 else ""
 
-    def _checked(self, value: JsonValue, index: int) -> Iterator[Item]:
+    def _checked(self, value: JsonValue, index: int) -> Iterator[InputItem]:
         """Yield the objects of a value, unless it has flaws."""
         place = self._window.start
         if self._sound(value, index, ""):
-            item = Item(self._file, self.number, index, value)
+            item = InputItem(self._file, self.number, index, value)
             if type(value) is dict and "items" not in value:
                 yield item
             else:
@@ -226,4 +226,4 @@ class _Reader:
         return not flaws
 
     def _fault(self, where: str, problem: tuple[str, str, str], place: Place, *, lost: bool = True) -> None:
-        self._faults.append(fault_in(Item(self._file, self.number, -1, {}), where, problem, place, lost=lost))
+        self._faults.append(fault_in(InputItem(self._file, self.number, -1, {}), where, problem, place, lost=lost))

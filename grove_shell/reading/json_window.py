@@ -8,10 +8,10 @@ from json.decoder import scanstring  # type: ignore[attr-defined]  # the stubs l
 from typing import Any, Final, TypeAlias
 
 from grove_shell.reading.faults import Unreadable
-from grove_shell.reading.items import MAX_CHARACTERS, JsonValue, Place
-from grove_shell.reading.json_checks import Truncated, check_value
-from grove_shell.reading.scalars import float_as_sent
+from grove_shell.reading.input_items import MAX_CHARACTERS, JsonValue, Place
+from grove_shell.reading.json_checks import TruncatedJson, check_value
 from grove_shell.reading.utf8_stream import Utf8Stream
+from grove_shell.reading.yaml_scalars import float_as_sent
 
 Scan: TypeAlias = Callable[[str, int], tuple[Any, int]]
 
@@ -167,7 +167,7 @@ class JsonWindow:
                 try:
                     end, _ = check_value(self.text, self.at)
                     self.needs_check = True
-                except Truncated as off:
+                except TruncatedJson as off:
                     failed = off.at
             if 0 <= end <= len(self.text) - UNSURE:
                 break

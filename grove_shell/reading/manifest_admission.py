@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from grove_core.resources.configuration import Configuration
-from grove_core.resources.podcliqueset import Edit, PodCliqueSet, podcliqueset_of
+from grove_core.resources.podcliqueset import ManifestEdit, PodCliqueSet, podcliqueset_of
 from grove_core.resources.template import SetSpec
+from grove_shell.reading.input_items import InputItem, meta_text
 from grove_shell.reading.input_objects import TEMPLATE_KIND, InputObjects
-from grove_shell.reading.items import Item, meta_text
-from grove_shell.reading.sources import label_of
+from grove_shell.reading.input_sources import label_of
 
 if TYPE_CHECKING:
     from grove_core.areas.topology.admit import TopologyView
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from grove_core.areas.workload.admission.name_collisions import UsedNames
 
 _PLACED: Final = frozenset({"PodCliqueSet", TEMPLATE_KIND})
-Note = Callable[[Item, str, str, str], None]
+Note = Callable[[InputItem, str, str, str], None]
 
 
-def with_namespace(item: Item, namespace: str | None) -> Item:
+def with_namespace(item: InputItem, namespace: str | None) -> InputItem:
     """Return a manifest with the namespace of ``-n`` if it has none, as with ``kubectl apply -n`` (IN-039)."""
     meta = item.value.get("metadata")
     if not namespace or item.value.get("kind") not in _PLACED or not isinstance(meta, Mapping):
@@ -33,20 +33,20 @@ def with_namespace(item: Item, namespace: str | None) -> Item:
     return item._replace(value={**item.value, "metadata": {**meta, "namespace": namespace}})
 
 
-def is_of_other_namespace(item: Item, namespace: str | None) -> bool:
+def is_of_other_namespace(item: InputItem, namespace: str | None) -> bool:
     """Return whether a manifest has another namespace than ``-n``, which ``kubectl apply -n`` refuses (IN-039)."""
     if not namespace or item.value.get("kind") not in _PLACED or meta_text(item.value, "uid"):
         return False
     return meta_text(item.value, "namespace") not in {"", namespace}
 
 
-def unique_manifests(manifests: Iterable[Item], found: InputObjects) -> dict[tuple[str, str], Item]:
+def unique_manifests(manifests: Iterable[InputItem], found: InputObjects) -> dict[tuple[str, str], InputItem]:
     """Return manifests by namespace and name; manifests of one name that differ are faults and left out (IN-032).
 
     A manifest without a namespace belongs to the only set of its name in the cluster, if there is one (IN-041).
     """
     conflicting = found.conflicting_of("PodCliqueSet")
-    every: dict[tuple[str, str], list[Item]] = {}
+    every: dict[tuple[str, str], list[InputItem]] = {}
     for item in manifests:
         name, namespace = meta_text(item.value, "name"), meta_text(item.value, "namespace")
         alike_named = [
@@ -75,7 +75,7 @@ def used_names_among(
 
 
 def admit_manifest(
-    item: Item,
+    item: InputItem,
     running: Mapping[str, Any] | None,
     *,
     used_names: "UsedNames",
@@ -113,7 +113,7 @@ def admit_manifest(
 
 
 def lacks_claim_templates(
-    item: Item, manifest: Mapping[str, Any], templates: Collection[tuple[str, str]], note: Note
+    item: InputItem, manifest: Mapping[str, Any], templates: Collection[tuple[str, str]], note: Note
 ) -> bool:
     """Return whether the set shares claims without a template, inline or in the input; each is a fault (IN-039).
 
@@ -152,7 +152,7 @@ def apply_edit(running: PodCliqueSet, manifest: Mapping[str, Any]) -> PodCliqueS
     """
     new = podcliqueset_of(manifest)
     if (new.spec, new.labels, new.annotations) == (running.spec, running.labels, running.annotations):
-        return replace(running, edit=Edit.OF_NUMBERS)
+        return replace(running, edit=ManifestEdit.OF_NUMBERS)
     return replace(
         running,
         spec=new.spec,
@@ -164,14 +164,14 @@ def apply_edit(running: PodCliqueSet, manifest: Mapping[str, Any]) -> PodCliqueS
     )
 
 
-def edit_between(before: SetSpec, after: SetSpec) -> Edit:
+def edit_between(before: SetSpec, after: SetSpec) -> ManifestEdit:
     """Return whether an edit changes more than the numbers that every rule set predicts the change of (GF-130)."""
-    return Edit.OF_NUMBERS if _besides_numbers(after) == _besides_numbers(before) else Edit.OF_MORE
+    return ManifestEdit.OF_NUMBERS if _besides_numbers(after) == _besides_numbers(before) else ManifestEdit.OF_MORE
 
 
 def _besides_numbers(spec: SetSpec) -> SetSpec:
     """The spec without the number of replicas and the delay, and with all quantities in one form."""
-    from grove_core.areas.workload.revision import normal_form  # noqa: PLC0415 - see above
+    from grove_core.areas.workload.template_revision import normal_form  # noqa: PLC0415 - see above
 
     cliques = tuple(
         one.model_copy(update={"spec": one.spec.model_copy(update={"pod_spec": normal_form(one.spec.pod_spec)})})

@@ -9,9 +9,9 @@ from grove_core.resources.cluster_topology import cluster_topology_of, level_pro
 from grove_core.resources.node import Node, node_of
 from grove_core.resources.pod_demand import PodOnNode, pod_on_node_of
 from grove_shell.reading.faults import Fault
+from grove_shell.reading.input_items import InputItem, Problem, fault_in
+from grove_shell.reading.input_sources import label_of
 from grove_shell.reading.input_topologies import is_topology
-from grove_shell.reading.items import Item, Problem, fault_in
-from grove_shell.reading.sources import label_of
 
 _NODE: Final = "Node"
 
@@ -26,7 +26,7 @@ class NodeCollector:
         faults: problems of nodes and of levels of topologies.
     """
 
-    def __init__(self, count: Callable[[Item], None] | None = None) -> None:
+    def __init__(self, count: Callable[[InputItem], None] | None = None) -> None:
         """Begin empty; ``count`` is called for every item too."""
         self.nodes: dict[str, Node] = {}
         self.pods_on_nodes: list[PodOnNode] = []
@@ -34,7 +34,7 @@ class NodeCollector:
         self.faults: list[Fault] = []
         self._count = count
 
-    def take(self, item: Item) -> None:
+    def take(self, item: InputItem) -> None:
         """Take one item."""
         if self._count is not None:
             self._count(item)
@@ -47,7 +47,7 @@ class NodeCollector:
         elif is_topology(item.value):
             self.faults += [_fault(item, *problem) for problem in _level_faults(item.value)]
 
-    def _take_pod(self, item: Item) -> None:
+    def _take_pod(self, item: InputItem) -> None:
         try:
             pod = pod_on_node_of(item.value)
         except MalformedObject as fault:
@@ -55,7 +55,7 @@ class NodeCollector:
             return
         self.pods_on_nodes += [] if pod is None else [pod]
 
-    def _take_node(self, item: Item) -> None:
+    def _take_node(self, item: InputItem) -> None:
         try:
             node = node_of(item.value)
         except MalformedObject as fault:
@@ -75,5 +75,5 @@ def _level_faults(raw: Mapping[str, Any]) -> Iterator[Problem]:
         yield f"spec.levels{problem.path}", problem.expected, problem.got
 
 
-def _fault(item: Item, path: str, expected: str, got: str) -> Fault:
+def _fault(item: InputItem, path: str, expected: str, got: str) -> Fault:
     return fault_in(item, label_of(item), (path, expected, got), None, lost=False)

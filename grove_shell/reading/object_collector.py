@@ -8,18 +8,19 @@ from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.api_names import CLAIM_VERSIONS, CORE, NVIDIA
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND, TOPOLOGY_KINDS
-from grove_core.resources.compute_domain import DOMAIN_KIND, compute_domain_of, shape_of
+from grove_core.resources.compute_domain import DOMAIN_KIND, compute_domain_of, served_domain_format
 from grove_core.resources.configuration import Configuration, DomainShape
 from grove_core.resources.crd_names import crd_names_in
-from grove_core.resources.fields import Fields, shown
+from grove_core.resources.fields import JsonFieldReader, short_json
 from grove_core.resources.newer_release import is_newer_kind, newer_fields_in
 from grove_core.resources.owned_object import CLAIM_KIND, OWNED_KINDS, owned_object_of
 from grove_core.resources.pod import pod_of
 from grove_core.snapshot.cluster import EVERYWHERE
 from grove_shell.reading.collected_objects import SNAPSHOT_KIND, SNAPSHOT_VERSION, CollectedObjects, SnapshotHeaders
-from grove_shell.reading.input_objects import API_GROUPS, DEFINITION_KIND, TEMPLATE_KIND, InputObjects, is_same
+from grove_shell.reading.input_items import identity_problems, labels_in, meta_text, server_error_in
+from grove_shell.reading.input_objects import API_GROUPS, DEFINITION_KIND, TEMPLATE_KIND, InputObjects, is_same_object
+from grove_shell.reading.input_sources import InputItem, heading_of, label_of
 from grove_shell.reading.input_topologies import InputTopologies, is_topology, topology_view
-from grove_shell.reading.items import identity_problems, labels_in, meta_text, server_error_in
 from grove_shell.reading.manifest_admission import (
     admit_manifest,
     apply_edit,
@@ -28,7 +29,6 @@ from grove_shell.reading.manifest_admission import (
     used_names_among,
 )
 from grove_shell.reading.owner_check import UnreadableObject
-from grove_shell.reading.sources import Item, heading_of, label_of
 
 _KINDS_OF_GROVE: Final = frozenset({*API_GROUPS, *TOPOLOGY_KINDS, SNAPSHOT_KIND, "Scenario"})
 _NVIDIA_GROUP: Final = NVIDIA.partition("/")[0]
@@ -49,7 +49,7 @@ class ObjectCollector:
         self.found = InputObjects()
         self.clusters = {self.live.origin} - {""}  # the live one, and snapshot files
         self.unread: list[UnreadableObject] = []
-        self.manifests: list[Item] = []  # sets without a uid
+        self.manifests: list[InputItem] = []  # sets without a uid
         self.edited: list[tuple[str, str]] = []
         self.kept: list[str] = []
         self.interned: dict[str, str] = {}  # strings that many objects share
@@ -60,7 +60,7 @@ class ObjectCollector:
         self.nodes: dict[str, dict[str, str]] = {}
         self.snapshot_headers = SnapshotHeaders()
 
-    def take(self, item: Item) -> None:
+    def take(self, item: InputItem) -> None:
         """Parse one item and file it under its kind and name."""
         raw, kind, version = item.value, item.value.get("kind"), item.value.get("apiVersion")
         if kind == "Pod" and version == CORE and self._take_pod(raw):
@@ -80,7 +80,7 @@ class ObjectCollector:
         else:
             self._take_ours(item, kind)
 
-    def _take_related(self, item: Item, kind: str, group: str) -> bool:
+    def _take_related(self, item: InputItem, kind: str, group: str) -> bool:
         """Take an object of a kind that sets use besides Grove's own kinds; return whether it is one."""
         if (kind, group) == (DOMAIN_KIND, _NVIDIA_GROUP):
             self._take_domain(item)
@@ -98,7 +98,7 @@ class ObjectCollector:
             return False
         return True
 
-    def _ignore(self, item: Item, kind: str) -> None:
+    def _ignore(self, item: InputItem, kind: str) -> None:
         """Count an object of a kind that no decision reads; a handwritten one may be misspelled (IN-031)."""
         if kind == DEFINITION_KIND:
             if meta_text(item.value, "name") == _DOMAIN_DEFINITION:
@@ -122,13 +122,13 @@ class ObjectCollector:
             self.nodes[meta_text(item.value, "name")] = labels_in(item.value)
         self.ignored[kind] += 1
 
-    def _take_capture(self, item: Item) -> None:
+    def _take_capture(self, item: InputItem) -> None:
         """Take the header of a snapshot file: its kinds count as if the cluster had just been listed (IN-047)."""
         self.live, problems = self.snapshot_headers.take(item.value, self.live)
         self.found.add_faults(item, problems)
         self.clusters.add(item.file)
 
-    def _take_template(self, item: Item) -> None:
+    def _take_template(self, item: InputItem) -> None:
         """Take a claim template; one without a valid spec may be a foreign object, so it is no fault (WL-021)."""
         key = (meta_text(item.value, "namespace") or "default", meta_text(item.value, "name"))
         spec = item.value.get("spec")
@@ -136,9 +136,9 @@ class ObjectCollector:
             self.found.put(item, TEMPLATE_KIND, self.found.templates, key, FrozenMap.over(spec))
         elif spec is not None:
             self.found.conflicting.add((TEMPLATE_KIND, *key))
-            self.warnings.append(f"{label_of(item)}: spec: expected an object, got {shown(spec)}")
+            self.warnings.append(f"{label_of(item)}: spec: expected an object, got {short_json(spec)}")
 
-    def _take_domain(self, item: Item) -> None:
+    def _take_domain(self, item: InputItem) -> None:
         """Take a ComputeDomain, also a foreign one: it occupies its name (IN-033)."""
         try:
             domain = compute_domain_of(item.value, self.interned)
@@ -149,7 +149,7 @@ class ObjectCollector:
         self.found.mark_present(DOMAIN_KIND, domain.ref.namespace)
         self.found.put(item, DOMAIN_KIND, self.found.domains, (domain.ref.namespace, domain.ref.name), domain)
 
-    def _take_other(self, item: Item, kind: str) -> None:
+    def _take_other(self, item: InputItem, kind: str) -> None:
         """Take an object of a kind that Grove creates too; most of them are foreign (IN-053)."""
         if kind == CLAIM_KIND:
             versions = {str(item.value.get("apiVersion")), self.found.claim_version}
@@ -167,7 +167,7 @@ class ObjectCollector:
         else:
             self.ignored[kind] += 1
 
-    def _take_ours(self, item: Item, kind: str) -> None:
+    def _take_ours(self, item: InputItem, kind: str) -> None:
         """Parse and store an object of a kind that decisions read."""
         parse, store = self.found.kinds[kind]
         try:
@@ -224,13 +224,13 @@ class ObjectCollector:
         except MalformedObject:
             return False
         before = self.found.pods.setdefault((pod.namespace, pod.name), pod)
-        return before is pod or is_same(before, pod)
+        return before is pod or is_same_object(before, pod)
 
 
 def _shape_in(definition: Mapping[str, Any]) -> DomainShape:
     """Return the form of the newest version of ComputeDomains that has a channel (IN-047)."""
     shapes = []
-    for version in Fields(definition, "", []).part("spec").parts("versions"):
+    for version in JsonFieldReader(definition, "", []).part("spec").parts("versions"):
         spec = version.part("schema").part("openAPIV3Schema").part("properties").part("spec").part("properties")
-        shapes.append(shape_of(spec.part("channel").part("properties").raw))
+        shapes.append(served_domain_format(spec.part("channel").part("properties").raw))
     return DomainShape.NVIDIA if DomainShape.NVIDIA in shapes else DomainShape.DESIGN

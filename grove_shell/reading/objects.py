@@ -19,10 +19,11 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap
-from grove_core.snapshot.indexing import cluster_of, with_domains
+from grove_core.snapshot.cluster_index import index_cluster, with_domains
 from grove_shell.python_gc import python_gc_paused
 from grove_shell.reading.collected_objects import CollectedObjects
 from grove_shell.reading.faults import BadInput, Fault
+from grove_shell.reading.input_sources import InputItem, items_of, label_of, standard_input
 from grove_shell.reading.input_topologies import InputTopologies
 from grove_shell.reading.loaded_input import LoadedInput
 from grove_shell.reading.manifest_admission import (
@@ -31,10 +32,9 @@ from grove_shell.reading.manifest_admission import (
 )
 from grove_shell.reading.object_collector import JUDGED, ObjectCollector
 from grove_shell.reading.owner_check import OwnerCheck
-from grove_shell.reading.sources import Item, items_of, label_of, standard_input
 
 
-def inferred_gaps(
+def kinds_referred_to_but_missing(
     *,
     sets: Collection[PodCliqueSet],
     groups: Collection[ScalingGroup],
@@ -113,7 +113,7 @@ def _reports_pods(clique: PodClique) -> bool:
 def load(
     paths: Iterable[str | PathLike[str]],
     stdin: BinaryIO | None = None,
-    progress: Callable[[Item], None] | None = None,
+    progress: Callable[[InputItem], None] | None = None,
     live: CollectedObjects | None = None,
     configuration: Configuration = DEFAULT_CONFIGURATION,
     *,
@@ -149,7 +149,7 @@ def load(
     collector = ObjectCollector(live, configuration, InputTopologies(judging=by_topologies))
     with python_gc_paused():
         for index, raw in enumerate(collector.live.items):
-            collector.take(Item(collector.live.origin, 1, index, raw))
+            collector.take(InputItem(collector.live.origin, 1, index, raw))
         for path in sorted(names):  # a fault of two conflicting objects does not depend on the order of paths
             for item in items_of(path, collector.found.faults, stdin or standard_input()):
                 if is_of_other_namespace(item, namespace):
@@ -175,7 +175,7 @@ def _loaded(collector: ObjectCollector) -> LoadedInput:
     collector.admit_manifests()
     owners = OwnerCheck(found, collector.live.complete, collector.clusters)
     owners.report_unreadable(collector.unread)
-    inferred = inferred_gaps(
+    inferred = kinds_referred_to_but_missing(
         sets=stored,
         groups=found.groups.values(),
         cliques=found.cliques.values(),
@@ -217,7 +217,7 @@ def _cluster(collector: ObjectCollector, owners: OwnerCheck) -> Cluster:
     found, kept = collector.found, owners.owned_objects()
     lost = JUDGED if any(fault.lost for fault in found.faults) else ()
     gaps = frozenset(found.gaps | collector.live.not_listed.keys() | {(kind, EVERYWHERE) for kind in lost})
-    cluster = cluster_of(
+    cluster = index_cluster(
         sets=found.sets.values(),
         groups=kept.groups.values(),
         cliques=kept.cliques.values(),

@@ -11,10 +11,10 @@ from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
-from grove_core.snapshot.indexing import OWNERS_OF_CLIQUES
+from grove_core.snapshot.cluster_index import OWNERS_OF_CLIQUES
+from grove_shell.reading.input_items import meta_text
 from grove_shell.reading.input_objects import Address, InputObjects, Key
-from grove_shell.reading.items import meta_text
-from grove_shell.reading.sources import Item, label_of
+from grove_shell.reading.input_sources import InputItem, label_of
 
 _RANKS: Final = {GROUP_KIND: 1, "PodClique": 2, "PodGang": 3}
 
@@ -22,7 +22,7 @@ _RANKS: Final = {GROUP_KIND: 1, "PodClique": 2, "PodGang": 3}
 class UnreadableObject(NamedTuple):
     """An object of our kinds that cannot be parsed; it may be a foreign one."""
 
-    item: Item
+    item: InputItem
     kind: str
     fault: MalformedObject
 
@@ -106,7 +106,7 @@ class OwnerCheck:
         address = (gang.ref.kind, gang.ref.namespace, gang.ref.name)
         return gang.deleting or item is None or not self._is_foreign(item, address, _controller_of(gang))
 
-    def _is_foreign(self, item: Item, address: Address, controller: ControllerReference) -> bool:
+    def _is_foreign(self, item: InputItem, address: Address, controller: ControllerReference) -> bool:
         """Return whether the cluster of an object was listed completely and has no owner of it; record it (IN-033)."""
         owner = self._found.owners.get(controller.uid)
         if owner is not None and owner.namespace == address[1]:

@@ -8,7 +8,7 @@ import codecs
 from typing import BinaryIO, Final
 
 from grove_shell.reading.faults import Unreadable
-from grove_shell.reading.items import Place
+from grove_shell.reading.input_items import Place
 
 _FIRST_CHUNK: Final = 64 * 1024
 _CHUNK: Final = 1024 * 1024
@@ -133,7 +133,7 @@ class Utf8Stream:
 
     def _fail(self, got: str, text: str) -> None:
         """Record that the stream fails after ``text``, which is still to be returned."""
-        line, column = place_behind(text, self.newlines, self.column)
+        line, column = position_after(text, self.newlines, self.column)
         self._failure = Unreadable("UTF-8 text", got, line, column)
 
 
@@ -144,7 +144,7 @@ def _is_seekable(raw: BinaryIO) -> bool:
         return False
 
 
-def place_behind(text: str, newlines: int, column: int) -> Place:
+def position_after(text: str, newlines: int, column: int) -> Place:
     """Return line and column behind a text that begins after so many newlines and characters of a line."""
     newline = text.rfind("\n")
     return 1 + newlines + text.count("\n"), len(text) - newline if newline >= 0 else column + len(text) + 1

@@ -14,10 +14,10 @@ from yaml.reader import Reader
 from yaml.scanner import Scanner, ScannerError
 
 from grove_shell.reading.faults import Unreadable
-from grove_shell.reading.items import MAX_ALIASED, JsonValue, Place
+from grove_shell.reading.input_items import MAX_ALIASED, JsonValue, Place
 from grove_shell.reading.json_checks import HALF_PAIR
-from grove_shell.reading.scalars import InvalidScalar
-from grove_shell.reading.utf8_stream import Utf8Stream, place_behind
+from grove_shell.reading.utf8_stream import Utf8Stream, position_after
+from grove_shell.reading.yaml_scalars import InvalidScalar
 
 _C_PARSER: Any = None
 try:
@@ -55,7 +55,7 @@ class _Printable:
             return chunk
         before = chunk[: found.start()]
         got = f"the character U+{ord(found.group()):04X}"
-        self._failure = Unreadable("printable text", got, *place_behind(before, newlines, column))
+        self._failure = Unreadable("printable text", got, *position_after(before, newlines, column))
         return before or self.read()
 
 
@@ -92,7 +92,7 @@ def events_of(stream: Utf8Stream, *, pure: bool) -> Callable[[], Any]:
     return cast("Callable[[], Any]", parser.get_event)
 
 
-def place_of(event: Event) -> Place:
+def position_of_event(event: Event) -> Place:
     """Return line and column at which the text of an event begins."""
     mark: Any = event.start_mark
     return mark.line + 1, mark.column + 1
@@ -116,7 +116,7 @@ def skip(get: Callable[[], Event], depth: int) -> None:
             depth += 1
             if depth > _ABANDONED_DEPTH:
                 got = "far deeper nesting (the file is not read beyond this place)"
-                raise Unreadable("an object of a depth that can be read", got, *place_of(event))
+                raise Unreadable("an object of a depth that can be read", got, *position_of_event(event))
         elif isinstance(event, CollectionEndEvent):
             depth -= 1
 
@@ -131,7 +131,7 @@ _CHARACTERS_PER_NODE: Final = 32
 """Characters of an aliased text that count as one node."""
 
 
-class Anchors(dict[str, JsonValue]):
+class YamlAnchors(dict[str, JsonValue]):
     """Anchor -> the latest node with it."""
 
     def __init__(self) -> None:

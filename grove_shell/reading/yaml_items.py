@@ -20,14 +20,22 @@ from yaml.events import (
 from yaml.reader import ReaderError
 
 from grove_shell.reading.faults import Fault, Unreadable
-from grove_shell.reading.items import Item, JsonValue, display_name, empty_file, fault_in, flatten_lists, list_problem
-from grove_shell.reading.scalars import MERGE
+from grove_shell.reading.input_items import (
+    InputItem,
+    JsonValue,
+    display_name,
+    empty_file,
+    fault_in,
+    flatten_lists,
+    list_kind_problem,
+)
 from grove_shell.reading.utf8_stream import Utf8Stream
-from grove_shell.reading.yaml_events import place_of
-from grove_shell.reading.yaml_nodes import Flaw, NodeBuilder
+from grove_shell.reading.yaml_events import position_of_event
+from grove_shell.reading.yaml_nodes import NodeBuilder, UnnamedObjectFault
+from grove_shell.reading.yaml_scalars import MERGE
 
 
-def yaml_items(stream: Utf8Stream, file: str, faults: list[Fault], *, pure: bool = False) -> Iterator[Item]:
+def yaml_items(stream: Utf8Stream, file: str, faults: list[Fault], *, pure: bool = False) -> Iterator[InputItem]:
     """Yield the objects of one YAML text, in its order.
 
     Args:
@@ -64,7 +72,7 @@ class _Reader:
         self.where = ""
         self.content = False
 
-    def documents(self, nodes: NodeBuilder) -> Iterator[Item]:
+    def documents(self, nodes: NodeBuilder) -> Iterator[InputItem]:
         """Yield every object of every document; documents without content are skipped (IN-020)."""
         self._nodes = nodes
         while type(event := nodes.get()) is not StreamEndEvent:
@@ -85,10 +93,10 @@ class _Reader:
                     self.content = True
                     yield from self._finished(value, -1, root)
 
-    def _mapping(self, start: MappingStartEvent) -> Iterator[Item]:
+    def _mapping(self, start: MappingStartEvent) -> Iterator[InputItem]:
         """Yield the objects of a mapping at the root: elements of ``items`` at once, the rest at its end (IN-020)."""
         nodes, root = self._nodes, dict[str, Any]()
-        own: list[Flaw] = []
+        own: list[UnnamedObjectFault] = []
         streamed = False
         nodes.begin(start)
         while type(event := nodes.get()) is not MappingEndEvent:
@@ -103,32 +111,34 @@ class _Reader:
                 nodes.merge(event, nodes.node(event, ""), root, ("", [], root, True, ""))
             else:
                 root[key] = nodes.node(event, key)
-        if streamed and (problem := list_problem(root)):
-            frame = Item(self._file, self.number, -1, root)
-            self._faults.append(fault_in(frame, display_name(root), problem, place_of(start), lost=False))
+        if streamed and (problem := list_kind_problem(root)):
+            frame = InputItem(self._file, self.number, -1, root)
+            self._faults.append(fault_in(frame, display_name(root), problem, position_of_event(start), lost=False))
         nodes.flaws[:0] = own
         if nodes.flaws or not streamed:
             yield from self._finished(root, -1, start)
 
-    def _elements(self, start: SequenceStartEvent) -> Iterator[Item]:
+    def _elements(self, start: SequenceStartEvent) -> Iterator[InputItem]:
         nodes, index = self._nodes, 0
         nodes.begin(start)
         while type(event := nodes.get()) is not SequenceEndEvent:
             self.where = f"items[{index}]"
             value = nodes.node(event, "")
             if type(value) is dict and "items" not in value and not nodes.flaws:
-                yield Item(self._file, self.number, index, value)
+                yield InputItem(self._file, self.number, index, value)
             else:
                 yield from self._finished(value, index, event)
             index += 1
         self.where = ""
 
-    def _finished(self, value: JsonValue, index: int, start: Event) -> Iterator[Item]:
+    def _finished(self, value: JsonValue, index: int, start: Event) -> Iterator[InputItem]:
         """Yield the objects of a value, or append its flaws as faults with their places (IN-030)."""
         flaws = self._nodes.taken()
         if not flaws:
-            yield from flatten_lists(Item(self._file, self.number, index, value), self._faults, place_of(start))
-        item = Item(self._file, self.number, index, value)
+            yield from flatten_lists(
+                InputItem(self._file, self.number, index, value), self._faults, position_of_event(start)
+            )
+        item = InputItem(self._file, self.number, index, value)
         for flaw in flaws:
             problem, place = flaw[:3], flaw[3:]
             self._faults.append(fault_in(item, display_name(value, index), problem, place))

@@ -17,11 +17,11 @@ from yaml.events import (
     SequenceStartEvent,
 )
 
-from grove_core.resources.fields import shown
-from grove_shell.reading.items import MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, JsonValue
-from grove_shell.reading.scalars import MERGE, InvalidScalar, ScalarCache, key_of, tagged_value
+from grove_core.resources.fields import short_json
+from grove_shell.reading.input_items import MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, JsonValue
 from grove_shell.reading.utf8_stream import Utf8Stream
-from grove_shell.reading.yaml_events import BOMB, INCOMPLETE, Anchors, events_of, index_of, place_of, skip
+from grove_shell.reading.yaml_events import BOMB, INCOMPLETE, YamlAnchors, events_of, index_of, position_of_event, skip
+from grove_shell.reading.yaml_scalars import MERGE, InvalidScalar, ScalarCache, key_of, tagged_value
 
 _Frame: TypeAlias = tuple[Any, bool, str, bool, str | None]
 """An outer collection: itself, whether it is a mapping, its current key, whether that key still needs its value, and
@@ -31,7 +31,7 @@ _Spot: TypeAlias = tuple[str, list[_Frame], Any, bool, str]
 """Position of the builder: prefix, frames, and the current collection. It is converted to a path only for a flaw."""
 
 
-class Flaw(NamedTuple):
+class UnnamedObjectFault(NamedTuple):
     """A fault of an object whose name is not known yet."""
 
     path: str
@@ -53,9 +53,9 @@ class NodeBuilder:
 
     def __init__(self, stream: Utf8Stream, *, pure: bool) -> None:
         self.get = events_of(stream, pure=pure)
-        self.flaws: list[Flaw] = []
+        self.flaws: list[UnnamedObjectFault] = []
         self._scalars = ScalarCache()
-        self._anchors = Anchors()
+        self._anchors = YamlAnchors()
         self._merged: dict[int, tuple[dict[str, Any], set[str]]] = {}
 
     def next_document(self) -> None:
@@ -63,14 +63,14 @@ class NodeBuilder:
         self._anchors.restart()
         self._merged.clear()
 
-    def taken(self) -> list[Flaw]:
+    def taken(self) -> list[UnnamedObjectFault]:
         """Return the flaws so far, and forget them."""
         flaws, self.flaws = self.flaws, []
         return flaws
 
     def flaw(self, event: Event, path: str, expected: str, got: str) -> None:
         """Record a flaw at the place of an event."""
-        self.flaws.append(Flaw(path, expected, got, *place_of(event)))
+        self.flaws.append(UnnamedObjectFault(path, expected, got, *position_of_event(event)))
 
     def begin(self, event: CollectionStartEvent) -> None:
         """Enter a collection that the caller iterates; aliases to it become flaws from here on (IN-012)."""
@@ -156,7 +156,7 @@ class NodeBuilder:
         try:
             text = _key_text(event, value)
         except InvalidScalar as refused:
-            self.flaw(event, _path(spot), refused.expected, shown(value))
+            self.flaw(event, _path(spot), refused.expected, short_json(value))
             return f"?{len(mapping)}"
         if text in mapping:
             _, merged = self._merged.get(id(mapping), (None, set()))
@@ -171,7 +171,7 @@ class NodeBuilder:
         sources = value if isinstance(value, list) else [value]
         if not all(isinstance(source, dict) for source in sources):
             if value is not None or not self.flaws:  # otherwise the value itself is already a flaw
-                self.flaw(event, _path(spot), "a mapping, or a sequence of mappings", shown(value))
+                self.flaw(event, _path(spot), "a mapping, or a sequence of mappings", short_json(value))
             return
         entries: dict[str, Any] = {}
         for source in reversed(sources):
@@ -201,7 +201,7 @@ class NodeBuilder:
         except InvalidScalar as refused:
             value = None
             if not is_key or not event.implicit[0]:
-                self.flaw(event, _path(spot), refused.expected, refused.got or shown(event.value))
+                self.flaw(event, _path(spot), refused.expected, refused.got or short_json(event.value))
         if event.anchor is not None:
             self._anchors[event.anchor] = value
         return value

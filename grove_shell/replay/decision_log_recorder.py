@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from grove_core.document.writing import ref_as_json, step_as_json
 from grove_core.kernel.steps import Attempt
-from grove_core.snapshot.snapshot import Snapshot, trimmed
+from grove_core.snapshot.snapshot import Snapshot, trim_snapshot
 from grove_core.version import VERSION
 from grove_shell.apply.planned_round import PlannedRound, RoundListener
 from grove_shell.cache.root_keys import RootKey
@@ -18,7 +18,7 @@ from grove_shell.replay.log_format import (
     DecisionLog,
     compact_json,
     digest,
-    encode_line,
+    line_with_chain,
     plan_as_json,
 )
 
@@ -59,7 +59,7 @@ class DecisionLogRecorder(RoundListener):
         """A look and its plan; of topologies nothing is recorded."""
         if not isinstance(planned_round.observation, Snapshot) or self._broken:
             return
-        seen, known = trimmed(planned_round.observation), Known()
+        seen, known = trim_snapshot(planned_round.observation), Known()
         before = self._known.get(planned_round.root_key, {})
         entry: dict[str, Any] = {
             "look": planned_round.plan_name,
@@ -117,7 +117,7 @@ class DecisionLogRecorder(RoundListener):
     def _write(self, words: Mapping[str, Any]) -> None:
         if self._broken:
             return
-        line, chain = encode_line(words, self._chain)
+        line, chain = line_with_chain(words, self._chain)
         try:
             self._out.write(line)
             self._out.flush()

@@ -61,14 +61,14 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
 
 
-def encode_line(words: Mapping[str, Any], before: str) -> tuple[str, str]:
+def line_with_chain(words: Mapping[str, Any], before: str) -> tuple[str, str]:
     """Return a line with its chain and newline, and the chain."""
     text = compact_json(words)[:-1]
     chain = digest(before + text)
     return f'{text}{_TAIL}{chain}"}}\n', chain
 
 
-def verified_line(line: str, before: str) -> tuple[str, str] | None:
+def line_without_chain(line: str, before: str) -> tuple[str, str] | None:
     """Return a line without its chain, and the chain; None if it does not follow the chain ``before``."""
     text, tail, rest = line.rpartition(_TAIL)
     chain = rest.removesuffix('"}')
@@ -93,7 +93,7 @@ class NotADecisionLog(Exception):
 
 
 @contextmanager
-def log_at(path: Path) -> Iterator[DecisionLog]:
+def open_decision_log(path: Path) -> Iterator[DecisionLog]:
     """Open a log for appending, or create it. A half-written line of a killed process is ended and stays (RP-007).
 
     Raises:

@@ -26,7 +26,7 @@ from grove_shell.replay.log_format import (
     SEPARATE_FIELDS,
     begins_a_log,
     compact_json,
-    verified_line,
+    line_without_chain,
 )
 
 _KINDS: Final[Mapping[str, type]] = {
@@ -39,7 +39,7 @@ _HINTS: Final = get_type_hints(Snapshot, include_extras=True)
 _REST: Final = frozenset(field.name for field in fields(Snapshot)) - SEPARATE_FIELDS
 
 
-class Flaw(NamedTuple):
+class DecisionLogFault(NamedTuple):
     """Why a log cannot be used, and at which line."""
 
     line: int
@@ -50,13 +50,13 @@ class Flaw(NamedTuple):
 class BrokenLog(Exception):
     """A log is damaged or unreadable at a line."""
 
-    def __init__(self, flaw: Flaw) -> None:
+    def __init__(self, flaw: DecisionLogFault) -> None:
         super().__init__(flaw)
         self.flaw = flaw
 
 
 @dataclass(frozen=True, slots=True)
-class LogHead:
+class DecisionLogHeader:
     """The first line of a process."""
 
     line: int
@@ -74,7 +74,7 @@ class RecordedDecision:
     """
 
     line: int
-    head: LogHead
+    head: DecisionLogHeader
     name: str
     rules: str
     snapshot: Snapshot
@@ -95,9 +95,9 @@ class _Reader:
 
     def __init__(self) -> None:
         self._chain = ""
-        self._head: LogHead | None = None
+        self._head: DecisionLogHeader | None = None
         self._facts: dict[str, Any] = {}
-        self._cut: Flaw | None = None  # of the first half-written line
+        self._cut: DecisionLogFault | None = None  # of the first half-written line
 
     def looks(self, lines: Iterable[bytes]) -> Iterator[RecordedDecision]:
         for number, line in enumerate(lines, start=1):
@@ -110,25 +110,27 @@ class _Reader:
                 elif "look" in words:
                     yield self._look(number, words)
             except MalformedObject as fault:
-                raise BrokenLog(Flaw(number, "attempts as plans have them", str(fault))) from fault
+                raise BrokenLog(DecisionLogFault(number, "attempts as plans have them", str(fault))) from fault
             except _TROUBLES as fault:
-                raise BrokenLog(Flaw(number, _OURS, _trouble(fault))) from fault
+                raise BrokenLog(DecisionLogFault(number, _OURS, _trouble(fault))) from fault
         if self._cut is not None:
             raise BrokenLog(self._cut)
         if self._head is None:
-            raise BrokenLog(Flaw(0, _HEADED, "nothing"))
+            raise BrokenLog(DecisionLogFault(0, _HEADED, "nothing"))
 
     def _words(self, number: int, line: bytes) -> Mapping[str, Any] | None:
         """Return the content of a line; None for a half-written line, which only a head may follow (RP-007)."""
         if not line.endswith(b"\n"):
-            raise BrokenLog(self._cut or Flaw(number, "a whole line", "the end of the file: the log is cut short here"))
+            raise BrokenLog(
+                self._cut or DecisionLogFault(number, "a whole line", "the end of the file: the log is cut short here")
+            )
         text, flaw = _text_of(number, line)
         if number == 1 and not begins_a_log(line):
-            raise BrokenLog(flaw or Flaw(number, _HEADED, _shown(text)))
-        found = verified_line(text, self._chain)
+            raise BrokenLog(flaw or DecisionLogFault(number, _HEADED, _shown(text)))
+        found = line_without_chain(text, self._chain)
         if flaw is not None or found is None:  # half a line, if only such lines and then a head follow
             got = "something else: it was changed, or lines before it are gone"
-            self._cut = self._cut or flaw or Flaw(number, "the line that was written here", got)
+            self._cut = self._cut or flaw or DecisionLogFault(number, "the line that was written here", got)
             return None
         if self._cut is not None and not text.startswith(HEAD):
             raise BrokenLog(self._cut)
@@ -141,15 +143,15 @@ class _Reader:
             elif not words.keys() & {"fact", "look", "answers"}:
                 raise ValueError("a line of another kind")
         except _TROUBLES as fault:
-            raise BrokenLog(Flaw(number, _OURS, _trouble(fault))) from fault
+            raise BrokenLog(DecisionLogFault(number, _OURS, _trouble(fault))) from fault
         content: Mapping[str, Any] = words
         return content
 
     def _begin(self, number: int, words: Mapping[str, Any]) -> None:
         version = words["decisionLog"]
         if version != FORMAT:
-            raise BrokenLog(Flaw(number, f"a decision log of format {FORMAT}", str(version)))
-        self._head = LogHead(number, str(words.get("coreVersion")), str(words.get("rules")))
+            raise BrokenLog(DecisionLogFault(number, f"a decision log of format {FORMAT}", str(version)))
+        self._head = DecisionLogHeader(number, str(words.get("coreVersion")), str(words.get("rules")))
         self._facts = {}
 
     def _fact(self, words: Mapping[str, Any]) -> Any:  # noqa: ANN401 - an object of the core, or a tuple of some
@@ -162,7 +164,7 @@ class _Reader:
             raise ValueError("no head")
         if words["rules"] not in rule_sets():
             expected = f"rules that this version knows ({VERSION}; the log is of {self._head.core_version})"
-            raise BrokenLog(Flaw(number, expected, str(words["rules"])))
+            raise BrokenLog(DecisionLogFault(number, expected, str(words["rules"])))
         seen, plan = words["seen"], words["plan"]
         if unknown := seen.keys() - _REST - {"root", "pods", "now", *OBJECT_LISTS}:
             raise ValueError(f"the unknown field {min(unknown)}")
@@ -199,12 +201,12 @@ class _Reader:
         return tuple(found)
 
 
-def _text_of(number: int, line: bytes) -> tuple[str, Flaw | None]:
+def _text_of(number: int, line: bytes) -> tuple[str, DecisionLogFault | None]:
     """Return a line without its newline, and why it is no text; a half-written line may end within a character."""
     try:
         return line.decode().removesuffix("\n"), None
     except UnicodeDecodeError as fault:
-        return "", Flaw(number, "UTF-8", fault.reason)
+        return "", DecisionLogFault(number, "UTF-8", fault.reason)
 
 
 def _trouble(fault: Exception) -> str:

@@ -10,7 +10,7 @@ from pydantic import model_validator as validator
 from grove_core.kernel.errors import Problem
 from grove_core.resources.configuration import Configuration
 from grove_core.version import IMAGE
-from grove_shell.settings.features import GoOperatorNetwork, MnnvlSettings, TopologySettings
+from grove_shell.settings.feature_settings import GoOperatorNetwork, MnnvlSettings, TopologySettings
 from grove_shell.settings.rule_set_names import RuleSetName
 from grove_shell.settings.strict_model import (
     API_VERSION,
@@ -51,7 +51,7 @@ class Client(StrictModel):
     timeout: Seconds = 30.0
 
 
-class Startup(StrictModel):
+class StartupSettings(StrictModel):
     """The init container that delays pods. ``image`` has the command ``grove-initc``; empty: the own image."""
 
     image: str = ""
@@ -73,7 +73,7 @@ class OperatorSettings(StrictModel):
     serving: HealthEndpoint = HealthEndpoint()
     mnnvl: MnnvlSettings = MnnvlSettings()
     network: GoOperatorNetwork = GoOperatorNetwork()
-    startup: Startup = Startup()
+    startup: StartupSettings = StartupSettings()
     topology_aware_scheduling: TopologySettings = TopologySettings()
 
     @property

@@ -8,8 +8,8 @@ from typing import Annotated
 from pydantic import AfterValidator
 
 from grove_core.areas.gang_termination.field.generations import RELEASES
+from grove_core.rule_sets.go_operator import FIELD
 from grove_core.rule_sets.named import rule_sets
-from grove_core.rule_sets.released import FIELD
 
 _VERSION = "v0.1.0-"
 

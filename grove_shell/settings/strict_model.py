@@ -9,7 +9,7 @@ from pydantic.alias_generators import to_camel
 
 from grove_core.kernel.errors import Problem
 from grove_core.kernel.times import parse_duration
-from grove_core.resources.fields import shown
+from grove_core.resources.fields import short_json
 from grove_core.resources.names import is_dns_label, is_dns_subdomain
 
 API_VERSION: Final = "operator.config.grove.io/v1alpha1"
@@ -74,7 +74,7 @@ def read_strictly(model: type[S], raw: Mapping[str, Any], otherwise: Callable[[]
 
 def _problems_of(fault: ValidationError, model: type[BaseModel]) -> Iterator[Problem]:
     for error in fault.errors():
-        path, got = ".".join(map(str, error["loc"])), shown(error["input"])
+        path, got = ".".join(map(str, error["loc"])), short_json(error["input"])
         expected = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
         if error["type"] == "extra_forbidden":
             *outer, name = map(str, error["loc"])

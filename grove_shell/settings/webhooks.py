@@ -7,7 +7,7 @@ from pydantic import model_validator as validator
 
 from grove_core.kernel.errors import Problem
 from grove_core.resources.configuration import Configuration
-from grove_shell.settings.features import MnnvlSettings, TopologySettings
+from grove_shell.settings.feature_settings import MnnvlSettings, TopologySettings
 from grove_shell.settings.strict_model import (
     API_VERSION,
     HealthEndpoint,

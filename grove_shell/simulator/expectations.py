@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from grove_core.kernel.conditions import Truth, condition_of, is_true
+from grove_core.kernel.conditions import ConditionStatus, condition_of, is_true
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED, TOPOLOGY_FINALIZER, TOPOLOGY_IN_SYNC
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, ClusterTopology
 from grove_core.resources.domains_ready_condition import creation_failure_in
@@ -13,10 +13,10 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_shell.simulator.cluster.changes import Change
+from grove_shell.simulator.cluster.changes import ObjectChange
 from grove_shell.simulator.cluster.nodes import Node
-from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, claims_channel, image_of, is_live
-from grove_shell.simulator.recording.history import History
+from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, image_of, is_live, pod_claims_channel
+from grove_shell.simulator.recording.history import RunHistory
 from grove_shell.simulator.scenario.scenario import Expectation
 from grove_shell.simulator.virtual_time import span_text
 
@@ -38,7 +38,11 @@ class ExpectationChecker:
     """Checks the expectations of a scenario during a run, and collects those not met in ``unmet``."""
 
     def __init__(
-        self, cluster: SimulatedCluster, nodes: Mapping[str, Node], history: History, expected: tuple[Expectation, ...]
+        self,
+        cluster: SimulatedCluster,
+        nodes: Mapping[str, Node],
+        history: RunHistory,
+        expected: tuple[Expectation, ...],
     ) -> None:
         self.cluster = cluster
         self.nodes = nodes
@@ -50,7 +54,7 @@ class ExpectationChecker:
         self._never = {found.never for found in expected if found.never is not None}
         self._seen: set[str] = set()
 
-    def on_changes(self, changes: list[Change]) -> None:
+    def on_changes(self, changes: list[ObjectChange]) -> None:
         """Record what must never happen."""
         for change in changes if self._never - self._seen else ():
             after = change.after
@@ -100,7 +104,7 @@ class ExpectationChecker:
             "scheduled": Counter(name for name, pod in live if pod.scheduled),
             "ready": Counter(name for name, pod in live if pod.ready),
             "gated": Counter(name for name, pod in live if pod.gated),
-            "joined": Counter(name for name, pod in live if claims_channel(self.cluster, pod)),
+            "joined": Counter(name for name, pod in live if pod_claims_channel(self.cluster, pod)),
         }
         for what, count in counts.items():
             wanted = getattr(expected, what)
@@ -149,7 +153,7 @@ class ExpectationChecker:
         for name, holds in expected.in_sync.items():
             root = self.cluster.find("PodCliqueSet", name)
             stored = condition_of(root.status.conditions, TOPOLOGY_IN_SYNC) if isinstance(root, PodCliqueSet) else None
-            yield f"in sync of {name}", holds, stored is None or stored.status is not Truth.FALSE
+            yield f"in sync of {name}", holds, stored is None or stored.status is not ConditionStatus.FALSE
         for name, held in expected.held.items():
             found = self._topology(name)
             yield f"held {name}", held, TOPOLOGY_FINALIZER in found.finalizers if found is not None else "gone"

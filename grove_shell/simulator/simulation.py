@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-from grove_core.areas.mnnvl.admit import objection_to_start
+from grove_core.areas.mnnvl.admit import preflight_objection
 from grove_core.document.document import RulesSource
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.refs import Ref
@@ -26,7 +26,7 @@ from grove_shell.simulator.actors.user_actions import UserActions
 from grove_shell.simulator.checks.all_checks import AllChecks
 from grove_shell.simulator.checks.check import ActualState, Check
 from grove_shell.simulator.cluster.admission import Admission
-from grove_shell.simulator.cluster.changes import Change
+from grove_shell.simulator.cluster.changes import ObjectChange
 from grove_shell.simulator.cluster.nodes import Node, nodes_of
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.event_handlers import FAULTS, actor_of, handlers_by_event
@@ -38,7 +38,7 @@ from grove_shell.simulator.operator.informers import DelayedTopologies
 from grove_shell.simulator.operator.process import OperatorObserver
 from grove_shell.simulator.operator.simulated_operator import Decide, DecideTopology, Preflight, SimulatedOperator
 from grove_shell.simulator.recording.clique_states import CliqueState, clique_states_of
-from grove_shell.simulator.recording.history import EntryKind, History, NoEffect
+from grove_shell.simulator.recording.history import EntryKind, EventWithoutEffect, RunHistory
 from grove_shell.simulator.recording.timeline_recorder import TimelineRecorder
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.scenario import Scenario, Spec
@@ -77,13 +77,13 @@ class SimulationOptions:
     counts_only: bool = False
     until: int | None = None
     admission: Admission = field(default_factory=Admission)
-    preflight: Preflight = objection_to_start
+    preflight: Preflight = preflight_objection
     observers: tuple[OperatorObserver, ...] = ()
     tick: Callable[[int, int], None] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class SimulationRun:
     """The result of a run.
 
     Attributes:
@@ -103,8 +103,8 @@ class Run:
 
     scenario: Scenario
     end: int
-    history: History
-    changes: list[Change]
+    history: RunHistory
+    changes: list[ObjectChange]
     violation: Violation | None
     unmet: tuple[UnmetExpectation, ...]
     rested: bool
@@ -145,7 +145,7 @@ class Simulation:
         self.scenario, self.options = scenario, options
         self.until = options.until if options.until is not None else spec.until
         self.queue = EventQueue()
-        self.history = History(counts_only=options.counts_only)
+        self.history = RunHistory(counts_only=options.counts_only)
         server = _server_of(spec, dump)
         server.clock = lambda: time_at(spec.start, self.queue.now)
         self.cluster = SimulatedCluster(server, self.queue, options.admission)
@@ -192,7 +192,7 @@ class Simulation:
             self.expectations.on_changes,
         ]
 
-    def run(self) -> Run:
+    def run(self) -> SimulationRun:
         """Run the scenario to its end, a violation, or its stop."""
         violation = None
         try:
@@ -208,7 +208,7 @@ class Simulation:
                 operator.stop()
         if violation is None:
             self.expectations.check_before(None)
-        return Run(
+        return SimulationRun(
             scenario=self.scenario,
             end=self.queue.now,
             history=self.history,
@@ -274,7 +274,7 @@ class Simulation:
         def execute() -> None:
             try:
                 handler(arguments)
-            except NoEffect as nothing:
+            except EventWithoutEffect as nothing:
                 self.history.without_effect += 1
                 message = f"{event.field_name} had no effect: {nothing}"
                 self.history.record(self.queue.now, actor_of(event.kind), EntryKind.NO_EFFECT, detail=message)

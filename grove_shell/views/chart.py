@@ -10,9 +10,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MultipleLocator
 
-from grove_shell.simulator.recording.clique_states import STATES, Lane, lanes_of
+from grove_shell.simulator.recording.clique_states import STATES, CliqueTimeline, clique_timelines
 from grove_shell.simulator.recording.history import EntryKind, HistoryEntry
-from grove_shell.simulator.simulation import Run
+from grove_shell.simulator.simulation import SimulationRun
 from grove_shell.simulator.virtual_time import MINUTE, SECOND, span_text
 
 _COLOURS: Final = ("#2e9e6b", "#8fc7e8", "#f4c95d", "#c9ced6")
@@ -51,7 +51,7 @@ _STYLE: Final[dict[Any, Any]] = {
 }
 
 
-def draw(run: Run, path: str) -> None:
+def draw_chart(run: SimulationRun, path: str) -> None:
     """Draw a run into a file, ``.svg`` or ``.png``; the same run gives the same file (SM-010).
 
     Raises:
@@ -63,8 +63,8 @@ def draw(run: Run, path: str) -> None:
         figure.savefig(path, dpi=144, metadata=metadata, facecolor="white")
 
 
-def _figure(run: Run) -> Figure:
-    lanes = lanes_of(run.changes)
+def _figure(run: SimulationRun) -> Figure:
+    lanes = clique_timelines(run.changes)
     places = _places_of(lanes)
     events = _events_of(run)
     bottom = max(places, default=0.0) + 0.8
@@ -98,7 +98,7 @@ def _row_height(lanes: int) -> float:
     return max(0.34 - 0.0035 * max(lanes - _MANY, 0), 0.17)
 
 
-def _places_of(lanes: list[Lane]) -> list[float]:
+def _places_of(lanes: list[CliqueTimeline]) -> list[float]:
     """Return the position of each lane, with a gap between gangs and a larger one between replicas."""
     places: list[float] = []
     place, before = 0.0, None
@@ -111,7 +111,7 @@ def _places_of(lanes: list[Lane]) -> list[float]:
     return places
 
 
-def _draw_lane(axes: Axes, lane: Lane, place: float, end: int) -> None:
+def _draw_lane(axes: Axes, lane: CliqueTimeline, place: float, end: int) -> None:
     """Draw the pods by state, stacked to the height of the lane; missing replicas stay empty."""
     for number, sample in enumerate(lane.samples):
         until = lane.samples[number + 1].at if number + 1 < len(lane.samples) else end
@@ -140,7 +140,7 @@ def _draw_lane(axes: Axes, lane: Lane, place: float, end: int) -> None:
         axes.plot((since, stop), (place + 0.43,) * 2, color=_BREACH, linewidth=2.2, zorder=4, solid_capstyle="butt")
 
 
-def _draw_marks(axes: Axes, run: Run, places: dict[tuple[str, str], float]) -> None:
+def _draw_marks(axes: Axes, run: SimulationRun, places: dict[tuple[str, str], float]) -> None:
     for entry in run.history.entries:
         subject = entry.subject
         if subject is None:
@@ -152,7 +152,7 @@ def _draw_marks(axes: Axes, run: Run, places: dict[tuple[str, str], float]) -> N
             axes.plot(entry.at, places[pods], "v", color=_INK, markersize=6, mec="white", zorder=6)
 
 
-def _events_of(run: Run) -> list[tuple[int, str, str]]:
+def _events_of(run: SimulationRun) -> list[tuple[int, str, str]]:
     """Return time, text and colour of the events of the whole cluster; only the first of many."""
     found = [(entry.at, _words(entry), _SHOWN[entry.kind]) for entry in run.history.entries if entry.kind in _SHOWN]
     found += [
@@ -193,7 +193,7 @@ def _draw_events(axes: Axes, events: Iterable[tuple[int, str, str]], end: int, g
     return top - gap
 
 
-def _draw_gangs(axes: Axes, lanes: list[Lane], places: list[float]) -> None:
+def _draw_gangs(axes: Axes, lanes: list[CliqueTimeline], places: list[float]) -> None:
     gangs: dict[tuple[str, str], list[float]] = {}
     for lane, place in zip(lanes, places, strict=True):
         gangs.setdefault((lane.namespace, lane.gang), []).append(place)
@@ -204,7 +204,7 @@ def _draw_gangs(axes: Axes, lanes: list[Lane], places: list[float]) -> None:
         )
 
 
-def _draw_legend(figure: Figure, inches: float, run: Run, lanes: list[Lane]) -> None:
+def _draw_legend(figure: Figure, inches: float, run: SimulationRun, lanes: list[CliqueTimeline]) -> None:
     handles: list[Patch | Line2D] = [
         Patch(facecolor=colour, label=word) for colour, word in zip(_COLOURS, _WORDS, strict=True)
     ]
@@ -230,7 +230,7 @@ def _draw_legend(figure: Figure, inches: float, run: Run, lanes: list[Lane]) -> 
     )
 
 
-def _subtitle(run: Run) -> str:
+def _subtitle(run: SimulationRun) -> str:
     words = [f"{span_text(run.end)} of virtual time"]
     if run.history.terminations:
         words.append(f"{run.history.terminations} terminations" if run.history.terminations > 1 else "1 termination")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from grove_core.compare import Change, Comparison, Difference, Termination
+from grove_core.compare import ComparedChange, Comparison, Difference, Termination
 from grove_core.document.document import RulesSource
 from grove_core.kernel.reasons import Reason
 from grove_shell.page import Page, Span
@@ -22,21 +22,21 @@ from grove_shell.views.formatting import (
     relative_time,
 )
 
-_STYLES: Final[Mapping[Change, str]] = {
-    Change.ENDS: "bold red",
-    Change.OFTENER: "bold red",
-    Change.SOONER: "bold yellow",
-    Change.LATER: "yellow",
-    Change.RARER: "green",
-    Change.SPARED: "bold green",
+_STYLES: Final[Mapping[ComparedChange, str]] = {
+    ComparedChange.ENDS: "bold red",
+    ComparedChange.OFTENER: "bold red",
+    ComparedChange.SOONER: "bold yellow",
+    ComparedChange.LATER: "yellow",
+    ComparedChange.RARER: "green",
+    ComparedChange.SPARED: "bold green",
 }
-_VERDICTS: Final[Mapping[Change, str]] = {
-    Change.ENDS: "would be terminated that {} kept today",
-    Change.OFTENER: "would be terminated more often",
-    Change.SOONER: "would be terminated sooner",
-    Change.LATER: "would be terminated later",
-    Change.RARER: "would be terminated less often",
-    Change.SPARED: "would be kept that {} terminated today",
+_VERDICTS: Final[Mapping[ComparedChange, str]] = {
+    ComparedChange.ENDS: "would be terminated that {} kept today",
+    ComparedChange.OFTENER: "would be terminated more often",
+    ComparedChange.SOONER: "would be terminated sooner",
+    ComparedChange.LATER: "would be terminated later",
+    ComparedChange.RARER: "would be terminated less often",
+    ComparedChange.SPARED: "would be kept that {} terminated today",
 }
 _CAUSES: Final = 4
 
@@ -64,7 +64,7 @@ class ComparisonReport:
 def compare_page(report: ComparisonReport, *, full: bool) -> Page:
     """Return the page: the counts, then set by set every replica that the two rule sets treat differently."""
     page, now = Page(), report.as_of
-    changes: Counter[Change] = Counter()
+    changes: Counter[ComparedChange] = Counter()
     for found in report.comparisons:
         for one in found.differences:
             changes[one.change] += len(one.cliques)
@@ -90,7 +90,7 @@ def compare_page(report: ComparisonReport, *, full: bool) -> Page:
     return page
 
 
-def _verdict(changes: Mapping[Change, int], report: ComparisonReport) -> list[Span]:
+def _verdict(changes: Mapping[ComparedChange, int], report: ComparisonReport) -> list[Span]:
     if report.nothing_judged:
         return [(report.nothing_judged, "bold red")]
     comparisons = report.comparisons
@@ -103,7 +103,7 @@ def _verdict(changes: Mapping[Change, int], report: ComparisonReport) -> list[Sp
     if unknown:
         separator = "; " if spans else ""
         spans.append((f"{separator}{plural(unknown, 'PodCliqueSet')} undecided", "bold magenta"))
-    for change in Change:
+    for change in ComparedChange:
         if count := changes.get(change):
             text = f"{plural(count, 'PodClique')} {_VERDICTS[change].format('is' if count == 1 else 'are')}"
             spans.append((f"; {text}" if spans else text, _STYLES[change]))

@@ -11,8 +11,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from grove_core.areas.domain_cliques.protocols import Protocol
+from grove_shell.converge.convergence_runs import ConvergenceRun
 from grove_shell.converge.run_groups import caption_lines
-from grove_shell.converge.runs import Run
 
 COLOURS: Final = {
     Protocol.RMW: "#b35900",
@@ -48,7 +48,7 @@ _CHARACTERS: Final = 166
 _KILO: Final = 1_000
 
 
-def figure_for(title: str, runs: Sequence[Run]) -> tuple[Figure, Axes]:
+def figure_for(title: str, runs: Sequence[ConvergenceRun]) -> tuple[Figure, Axes]:
     """Return a figure with its title above and a caption of the runs below (CV-050)."""
     lines = [part for line in caption_lines(runs) for part in wrap(line, _CHARACTERS)]
     foot = _LINE * (len(lines) + 1)
@@ -103,14 +103,14 @@ def short_number(value: float) -> str:
     return f"{value:g}P"
 
 
-def line_style(world: str, runs: Iterable[Run]) -> Literal["-", "--"]:
+def line_style(world: str, runs: Iterable[ConvergenceRun]) -> Literal["-", "--"]:
     """Return a solid line; a dashed one for the model if there are measured runs too."""
     return "--" if world == "model" and any(run.world != world for run in runs) else "-"
 
 
 def legend(
     axes: Axes,
-    runs: Iterable[Run],
+    runs: Iterable[ConvergenceRun],
     more: Iterable[Line2D] = (),
 ) -> None:
     """Add a legend with each protocol, and with each world if there are two."""

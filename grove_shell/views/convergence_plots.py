@@ -14,9 +14,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from grove_core.areas.domain_cliques.protocols import NODES_PER_RACK, Protocol
+from grove_shell.converge.convergence_runs import ConvergenceRun, RunOutcome
 from grove_shell.converge.model.costs import expected_watch_bytes
 from grove_shell.converge.run_groups import RunGroup, group_runs
-from grove_shell.converge.runs import Outcome, Run
 from grove_shell.views.convergence_axes import (
     COLOURS,
     MARKS,
@@ -39,7 +39,7 @@ _NONE: Final = 0.5
 _GREY: Final = "#656d76"
 
 
-def draw_all(runs: Sequence[Run], folder: Path) -> Iterator[str]:
+def draw_plots(runs: Sequence[ConvergenceRun], folder: Path) -> Iterator[str]:
     """Draw every picture that these runs allow, as PNG and SVG; yield the file names."""
     with mpl.rc_context(STYLE):
         for name, figure in _figures(runs):
@@ -49,7 +49,7 @@ def draw_all(runs: Sequence[Run], folder: Path) -> Iterator[str]:
                 yield f"{name}.{form}"
 
 
-def _figures(runs: Sequence[Run]) -> Iterator[tuple[str, Figure]]:
+def _figures(runs: Sequence[ConvergenceRun]) -> Iterator[tuple[str, Figure]]:
     main = _main_size(runs)
     shown = [run for run in runs if run.point.clique_size == main]
     yield "convergence", _times("Convergence of a ComputeDomain", shown)
@@ -57,7 +57,7 @@ def _figures(runs: Sequence[Run]) -> Iterator[tuple[str, Figure]]:
         own = [run for run in shown if run.point.protocol is protocol]
         if own:
             yield f"convergence-{protocol.short_name}", _times(f"Convergence, {PROTOCOL_NAMES[protocol]}", own)
-    stored = [run for run in shown if run.outcome is not Outcome.NOT_STORABLE]
+    stored = [run for run in shown if run.outcome is not RunOutcome.NOT_STORABLE]
     if not stored:
         return
     conflicts = "Conflicts (409) that clients retry"
@@ -71,13 +71,13 @@ def _figures(runs: Sequence[Run]) -> Iterator[tuple[str, Figure]]:
         yield "clique-sizes", _clique_sizes(runs)
 
 
-def _main_size(runs: Iterable[Run]) -> int:
+def _main_size(runs: Iterable[ConvergenceRun]) -> int:
     """The clique size of most pictures: that of a rack if there are such runs, else the smallest."""
     sizes = {run.point.clique_size for run in runs}
     return NODES_PER_RACK if NODES_PER_RACK in sizes else min(sizes)
 
 
-def _times(title: str, runs: Sequence[Run]) -> Figure:
+def _times(title: str, runs: Sequence[ConvergenceRun]) -> Figure:
     """Seconds to convergence by number of nodes: a mark for each run, a line through the medians."""
     figure, axes = figure_for(title, runs)
     there = [protocol for protocol in Protocol if any(run.point.protocol is protocol for run in runs)]
@@ -90,23 +90,23 @@ def _times(title: str, runs: Sequence[Run]) -> Figure:
     return figure
 
 
-def _marks(axes: Axes, runs: Sequence[Run], place: Callable[[Run], float]) -> None:
+def _marks(axes: Axes, runs: Sequence[ConvergenceRun], place: Callable[[ConvergenceRun], float]) -> None:
     for run in runs:
         colour, limit = COLOURS[run.point.protocol], run.point.run_limit_s
-        if run.outcome is Outcome.CONVERGED:
+        if run.outcome is RunOutcome.CONVERGED:
             axes.plot(place(run), run.time_s, MARKS[run.world], color=colour, markersize=4, alpha=0.55, mew=0, zorder=3)
-        elif run.outcome is Outcome.CENSORED:
+        elif run.outcome is RunOutcome.CENSORED:
             axes.plot(place(run), limit, "^", mfc="none", mec=colour, markersize=7, zorder=4)
         else:
             axes.plot(place(run), limit, "x", color=colour, markersize=7, zorder=4)
 
 
-def _outcome_handles(runs: Sequence[Run]) -> Iterator[Line2D]:
+def _outcome_handles(runs: Sequence[ConvergenceRun]) -> Iterator[Line2D]:
     outcomes = {run.outcome for run in runs}
     yield Line2D([], [], color=_GREY, marker=MARKS[runs[0].world], linewidth=0, markersize=4, label="a run")
-    if Outcome.CENSORED in outcomes:
+    if RunOutcome.CENSORED in outcomes:
         yield Line2D([], [], mec=_GREY, mfc="none", marker="^", linewidth=0, label="not converged at its limit")
-    if Outcome.NOT_STORABLE in outcomes:
+    if RunOutcome.NOT_STORABLE in outcomes:
         yield Line2D([], [], color=_GREY, marker="x", linewidth=0, label="not storable: object above 1.5 MiB")
 
 
@@ -116,7 +116,7 @@ def _nodes_of(group: RunGroup) -> int:
 
 def _medians(
     axes: Axes,
-    runs: Sequence[Run],
+    runs: Sequence[ConvergenceRun],
     value: Callable[[RunGroup], float | None],
     *,
     along: Callable[[RunGroup], int] = _nodes_of,
@@ -138,7 +138,7 @@ def _medians(
         )
 
 
-def _counts(title: str, words: str, runs: Sequence[Run], count: Callable[[Run], float]) -> Figure:
+def _counts(title: str, words: str, runs: Sequence[ConvergenceRun], count: Callable[[ConvergenceRun], float]) -> Figure:
     """A count by number of nodes: a mark for each run, a line through the medians, and 0 at the bottom."""
     figure, axes = figure_for(title, runs)
     for run in runs:
@@ -154,7 +154,7 @@ def _counts(title: str, words: str, runs: Sequence[Run], count: Callable[[Run], 
     return figure
 
 
-def _bytes(runs: Sequence[Run]) -> Figure:
+def _bytes(runs: Sequence[ConvergenceRun]) -> Figure:
     """Megabytes of all watches, with the expected values in closed form."""
     figure, axes = figure_for("Bytes over the watches of all daemons", runs)
     for run in runs:
@@ -172,7 +172,7 @@ def _bytes(runs: Sequence[Run]) -> Figure:
     return figure
 
 
-def _processor(runs: Sequence[Run]) -> Figure:
+def _processor(runs: Sequence[ConvergenceRun]) -> Figure:
     figure, axes = figure_for("Processor time of API server and store", runs)
     for run in runs:
         spent = run.cpu_server_s + run.cpu_store_s
@@ -184,7 +184,7 @@ def _processor(runs: Sequence[Run]) -> Figure:
     return figure
 
 
-def _views(runs: Sequence[Run]) -> Figure:
+def _views(runs: Sequence[ConvergenceRun]) -> Figure:
     """The share of daemons that have observed their whole clique over time, for one number of nodes."""
     counts = {run.point.nodes for run in runs}
     nodes = _SPREAD if _SPREAD in counts else min(counts, key=lambda count: abs(count - _SPREAD))
@@ -211,7 +211,7 @@ def _views(runs: Sequence[Run]) -> Figure:
     return figure
 
 
-def _clique_sizes(runs: Sequence[Run]) -> Figure:
+def _clique_sizes(runs: Sequence[ConvergenceRun]) -> Figure:
     """Seconds to convergence by clique size, for the number of nodes with the most sizes."""
     sizes = {run.point.nodes: set[int]() for run in runs}
     for run in runs:

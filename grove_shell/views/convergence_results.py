@@ -8,9 +8,9 @@ from typing import Any, Final
 from pydantic.alias_generators import to_camel
 
 from grove_core.version import VERSION
+from grove_shell.converge.convergence_runs import ConvergenceRun, RunParameters
 from grove_shell.converge.run_groups import RunGroup, caption_lines, group_runs
-from grove_shell.converge.runs import Point, Run
-from grove_shell.converge.schedule import TOO_SLOW_S, CurveName
+from grove_shell.converge.schedule import TOO_SLOW_S, CurveParameters
 from grove_shell.page import Page
 
 _MEGA: Final = 1_000_000
@@ -27,7 +27,7 @@ def _seconds(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f} s"
 
 
-def _count(group: RunGroup, value: Callable[[Run], int]) -> str:
+def _count(group: RunGroup, value: Callable[[ConvergenceRun], int]) -> str:
     found = group.median_of(value) if group.storable else None
     return "-" if found is None else f"{round(found):,}"
 
@@ -68,7 +68,7 @@ _LEFT: Final = frozenset({"world", "protocol"})
 _OPTIONAL: Final = frozenset({"world", "clique"})
 
 
-def convergence_page(runs: Sequence[Run], stopped: dict[CurveName, int]) -> Page:
+def convergence_page(runs: Sequence[ConvergenceRun], stopped: dict[CurveParameters, int]) -> Page:
     """Return the table, the curves that ended early, and a caption."""
     page = Page()
     groups = group_runs(runs)
@@ -87,7 +87,7 @@ def convergence_page(runs: Sequence[Run], stopped: dict[CurveName, int]) -> Page
     return page
 
 
-def _ended_curves(stopped: dict[CurveName, int]) -> Iterator[str]:
+def _ended_curves(stopped: dict[CurveParameters, int]) -> Iterator[str]:
     for name, nodes in stopped.items():
         yield f"{name.protocol.short_name} ends at {nodes} nodes: its median is above {TOO_SLOW_S:g} s"
 
@@ -101,7 +101,7 @@ _SHARES: Final = (0.5, 0.99, 1.0)
 _SHOWN_SEPARATELY: Final = frozenset({"protocol", "outcome", "point", "t_views_s"})
 
 
-def runs_as_json(runs: Sequence[Run], stopped: Mapping[CurveName, int]) -> dict[str, Any]:
+def runs_as_json(runs: Sequence[ConvergenceRun], stopped: Mapping[CurveParameters, int]) -> dict[str, Any]:
     """Return all runs, and the curves that ended early because they were too slow."""
     return {
         "formatVersion": FORMAT_VERSION,
@@ -114,16 +114,16 @@ def runs_as_json(runs: Sequence[Run], stopped: Mapping[CurveName, int]) -> dict[
     }
 
 
-def _as_json(run: Run) -> dict[str, Any]:
+def _as_json(run: ConvergenceRun) -> dict[str, Any]:
     return {
         "world": run.world,
         "outcome": run.outcome.value,
-        "point": {"protocol": run.point.protocol.short_name, **_fields_of(run.point, Point)},
-        **{key: value for key, value in _fields_of(run, Run).items() if key != "world"},
+        "point": {"protocol": run.point.protocol.short_name, **_fields_of(run.point, RunParameters)},
+        **{key: value for key, value in _fields_of(run, ConvergenceRun).items() if key != "world"},
         **{f"tViewP{share * 100:g}S": run.t_view_s(share) for share in _SHARES},
     }
 
 
-def _fields_of(value: Point | Run, kind: type[Point | Run]) -> dict[str, Any]:
+def _fields_of(value: RunParameters | ConvergenceRun, kind: type[RunParameters | ConvergenceRun]) -> dict[str, Any]:
     names = [field.name for field in fields(kind) if field.name not in _SHOWN_SEPARATELY]
     return {to_camel(name): getattr(value, name) for name in names}

@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from grove_core.areas.gang_termination.questions import PREDICTION
+from grove_core.areas.gang_termination.termination_questions import PREDICTION
 from grove_core.areas.gang_termination.verdicts import TERMINATES
 from grove_core.document.document import RulesSource, action_name
 from grove_core.document.writing import finding_as_json, ref_as_json, step_as_json, withheld_as_json
-from grove_core.explain import Tone, is_gated
-from grove_core.kernel.decisions import Finding, Health, reasons_on
+from grove_core.explain import Urgency, is_gated
+from grove_core.kernel.decisions import Finding, SubjectHealth, reasons_on
 from grove_core.kernel.steps import Step, total_impact
 from grove_core.object_explanation import ObjectExplanation
 from grove_core.resources.pod import Pod
@@ -60,7 +60,7 @@ def explain_page(inquiries: Iterable[ObjectExplanation], top: ExplainHeader, *, 
         if index:
             page.add()
         for why in reasons_on(PREDICTION, inquiry.plan.findings):
-            page.add(("NOT PREDICTED: ", STYLES[Tone.UNKNOWN]), why.sentence, rule_citation(why))
+            page.add(("NOT PREDICTED: ", STYLES[Urgency.UNKNOWN]), why.sentence, rule_citation(why))
         page.add((f"{inquiry.kind} {inquiry.ref.namespace}/{inquiry.name}", "bold"))
         if only_guards:
             _guards(page, inquiry)
@@ -69,7 +69,7 @@ def explain_page(inquiries: Iterable[ObjectExplanation], top: ExplainHeader, *, 
     return page
 
 
-def inquiry_as_json(inquiry: ObjectExplanation, *, only_guards: bool) -> dict[str, Any]:
+def explanation_as_json(inquiry: ObjectExplanation, *, only_guards: bool) -> dict[str, Any]:
     """Return what the page of one object shows as JSON; ``only_guards`` as for the page."""
     findings = inquiry.guards() if only_guards else inquiry.findings()
     shown: dict[str, Any] = {
@@ -126,7 +126,7 @@ def _course(page: Page, inquiry: ObjectExplanation) -> None:
             page.add(f"    {reason.sentence}", rule_citation(reason))
     held = [withheld for withheld in inquiry.withheld() if not is_gated(withheld)]  # gates are among the verdicts
     for withheld in held[:_MANY]:
-        page.add("  ", ("withheld: ", STYLES[Tone.HELD]), object_label(withheld.target))
+        page.add("  ", ("withheld: ", STYLES[Urgency.HELD]), object_label(withheld.target))
         for reason in withheld.because[:_MANY]:
             where = "" if reason.subject == withheld.target else f"{reason.subject.short}: "
             page.add(f"    {where}{reason.sentence}", rule_citation(reason))
@@ -136,7 +136,7 @@ def _course(page: Page, inquiry: ObjectExplanation) -> None:
 
 def _is_worth_saying(finding: Finding, inquiry: ObjectExplanation) -> bool:
     """Whether to show a finding: all of a clique or pod; of larger objects only what is not as it should be."""
-    return inquiry.kind in {"PodClique", "Pod"} or finding.health is not Health.HEALTHY
+    return inquiry.kind in {"PodClique", "Pod"} or finding.health is not SubjectHealth.HEALTHY
 
 
 def _guards(page: Page, inquiry: ObjectExplanation) -> None:

@@ -6,8 +6,8 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from grove_core.document.writing import reason_as_json
-from grove_core.explain import Tone
-from grove_core.kernel.admission import Remark
+from grove_core.explain import Urgency
+from grove_core.kernel.admission import FieldRemark
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DeletionImpact
@@ -15,23 +15,23 @@ from grove_core.kernel.times import format_time, short_duration, whole_seconds
 from grove_shell.page import Span
 
 
-def remark_as_json(found: Remark) -> dict[str, Any]:
+def remark_as_json(found: FieldRemark) -> dict[str, Any]:
     """Return an objection or a warning as JSON."""
     return {"path": found.path, "got": found.got, **reason_as_json(found.reason)}
 
 
-STYLES: Final[Mapping[Tone, str]] = MappingProxyType(
+STYLES: Final[Mapping[Urgency, str]] = MappingProxyType(
     {
-        Tone.ENDS: "bold red",
-        Tone.WAITS: "bold yellow",
-        Tone.HELD: "bold magenta",
-        Tone.UNKNOWN: "bold magenta",
-        Tone.GATED: "yellow",
-        Tone.KEEPS: "green",
+        Urgency.ENDS: "bold red",
+        Urgency.WAITS: "bold yellow",
+        Urgency.HELD: "bold magenta",
+        Urgency.UNKNOWN: "bold magenta",
+        Urgency.GATED: "yellow",
+        Urgency.KEEPS: "green",
     }
 )
 MAX_NAMES: Final = 8
-_WIDTH: Final = max(len(tone.value) for tone in Tone)
+_WIDTH: Final = max(len(tone.value) for tone in Urgency)
 INDENT: Final = " " * (_WIDTH + 4)
 
 

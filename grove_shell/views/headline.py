@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from grove_core.areas.gang_termination.assumptions import Assumption
+from grove_core.areas.gang_termination.assumptions import TerminationAssumption
 from grove_core.document.document import PlanDocument, RulesSource
-from grove_core.explain import Explanation, Tone
+from grove_core.explain import Explanation, Urgency
 from grove_core.kernel.refs import is_placeholder
 from grove_core.kernel.steps import Step, total_impact
 from grove_shell.page import Page, Span
@@ -46,7 +46,7 @@ def as_of_line(now: datetime, rules: str, source: RulesSource | None) -> str:
 def _on_predictions(stories: Sequence[Explanation]) -> list[Span]:
     """Return the number of sets whose steps are not those of the operator that runs there (GF-130 to GF-134)."""
     count = sum(bool(story.unpredicted) for story in stories)
-    return [(not_predicted_text("shown", count), STYLES[Tone.UNKNOWN])] if count else []
+    return [(not_predicted_text("shown", count), STYLES[Urgency.UNKNOWN])] if count else []
 
 
 def _on_terminations(document: PlanDocument, stories: Sequence[Explanation]) -> list[Span]:
@@ -57,32 +57,32 @@ def _on_terminations(document: PlanDocument, stories: Sequence[Explanation]) -> 
     now = document.as_of
     entries = [entry for story in stories for entry in story.entries]
     found: list[Span] = []
-    ends = sum(entry.tone is Tone.ENDS for entry in entries)
+    ends = sum(entry.tone is Urgency.ENDS for entry in entries)
     if ends:
         goes = impact_text(
             total_impact(step for forecast in document.forecasts for step in terminations_in(forecast.rounds[0]))
         )
         text = f"{plural(ends, 'replica')} to terminate now" + (f", with {goes}" if goes else "")
-        found.append((text, STYLES[Tone.ENDS]))
+        found.append((text, STYLES[Urgency.ENDS]))
     soon = [
         len(one.steps) for forecast in document.forecasts for one in later_terminations(forecast) if one.round.at == now
     ]
     if soon:
-        found.append((f"{plural(sum(soon), 'PodClique')} to terminate in a later round", STYLES[Tone.ENDS]))
-    untils = [entry.until for entry in entries if entry.tone is Tone.WAITS and entry.until is not None]
+        found.append((f"{plural(sum(soon), 'PodClique')} to terminate in a later round", STYLES[Urgency.ENDS]))
+    untils = [entry.until for entry in entries if entry.tone is Urgency.WAITS and entry.until is not None]
     if untils:
-        waiting = sum(entry.tone is Tone.WAITS for entry in entries)
-        found.append((_waiting_text(waiting, clock_time(min(untils), now)), STYLES[Tone.WAITS]))
-    undecided = sum(entry.tone is Tone.UNKNOWN for entry in entries)
+        waiting = sum(entry.tone is Urgency.WAITS for entry in entries)
+        found.append((_waiting_text(waiting, clock_time(min(untils), now)), STYLES[Urgency.WAITS]))
+    undecided = sum(entry.tone is Urgency.UNKNOWN for entry in entries)
     if undecided:
-        found.append((f"{plural(undecided, 'PodCliqueSet')} undecided", STYLES[Tone.UNKNOWN]))
+        found.append((f"{plural(undecided, 'PodCliqueSet')} undecided", STYLES[Urgency.UNKNOWN]))
     sets = [forecast for forecast in document.forecasts if forecast.root.kind == "PodCliqueSet"]
     running = [forecast for forecast in sets if not is_placeholder(forecast.root_uid)]
     if running and not found:
         found.append((f"nothing to terminate in {plural(len(running), 'PodCliqueSet')}", "bold green"))
     later = [one for forecast in document.forecasts for one in later_terminations(forecast)]
-    if unplaced := sum(len(one.steps) for one in later if one.assumption is Assumption.NOT_PLACED):
-        found.append((f"{plural(unplaced, 'PodClique')} to terminate later if not placed", STYLES[Tone.WAITS]))
+    if unplaced := sum(len(one.steps) for one in later if one.assumption is TerminationAssumption.NOT_PLACED):
+        found.append((f"{plural(unplaced, 'PodClique')} to terminate later if not placed", STYLES[Urgency.WAITS]))
     return found
 
 
@@ -102,10 +102,10 @@ def _on_the_rest(document: PlanDocument, stories: Sequence[Explanation]) -> list
         found.append((f"pods of {plural(misplaced, 'gang')} outside their required topology domain", "bold red"))
     found += [(text, "bold") for text in _done(now)]
     found += [(f"{text} later", "") for text in _done(later)]
-    if counts[Tone.HELD]:
-        found.append((f"{counts[Tone.HELD]:,} withheld", STYLES[Tone.HELD]))
-    if counts[Tone.GATED]:
-        found.append((f"{plural(counts[Tone.GATED], 'PodClique')} gated", STYLES[Tone.GATED]))
+    if counts[Urgency.HELD]:
+        found.append((f"{counts[Urgency.HELD]:,} withheld", STYLES[Urgency.HELD]))
+    if counts[Urgency.GATED]:
+        found.append((f"{plural(counts[Urgency.GATED], 'PodClique')} gated", STYLES[Urgency.GATED]))
     return found
 
 

@@ -15,7 +15,7 @@ _ONLY_VERBOSE: Final = frozenset({EntryKind.STATUS, EntryKind.STARTED, EntryKind
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TimelineLine:
     """One line of the timeline, and the lines below it."""
 
     actor: Actor
@@ -24,7 +24,7 @@ class Line:
     below: tuple[str, ...] = ()
 
 
-def lines_of(step_entries: Iterable[HistoryEntry], *, verbose: bool) -> Iterator[Line]:
+def lines_of(step_entries: Iterable[HistoryEntry], *, verbose: bool) -> Iterator[TimelineLine]:
     """Yield the lines of the entries of one time, in the order of their first entries."""
     groups: dict[tuple[object, ...], list[HistoryEntry]] = {}
     for entry in step_entries:
@@ -33,7 +33,7 @@ def lines_of(step_entries: Iterable[HistoryEntry], *, verbose: bool) -> Iterator
     for group in groups.values():
         first = group[0]
         text, below = _text_of(group, verbose=verbose)
-        yield Line(first.actor, first.kind, text, below)
+        yield TimelineLine(first.actor, first.kind, text, below)
 
 
 def _is_shown(entry: HistoryEntry) -> bool:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from grove_core.document.document import PlanDocument
-from grove_core.explain import Explanation, Tone, explanation_of
+from grove_core.explain import Explanation, Urgency, explanation_of
 from grove_core.kernel.times import format_time, short_duration
 from grove_shell.page import Page
 from grove_shell.reading.loaded_input import LoadedInput
@@ -103,7 +103,7 @@ def _clock(page: Page, document: PlanDocument, stories: Sequence[Explanation], c
         clock = "--now" if context.is_now_given else "the clock"
         words = f"{clock} is {short_duration(newest - now)} before the newest time in the input ({format_time(newest)})"
         page.add(("note: ", "bold"), words)
-    ends = any(story.having(Tone.ENDS) for story in stories)
+    ends = any(story.having(Urgency.ENDS) for story in stories)
     if ends and not context.is_now_given and now - newest > _OLD:
         age = relative_time(newest, now)
         page.add(

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final, TypeAlias, TypeVar
 
 from grove_core.document.document import PlanDocument, action_name
-from grove_core.explain import Cause, Entry, Explanation, Tone, explanation_of
+from grove_core.explain import ExplainedCause, ExplainedReplica, Explanation, Urgency, explanation_of
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Delete, Step
 from grove_core.plan.forecast import Forecast
@@ -76,12 +76,12 @@ def _root(page: Page, forecast: Forecast, story: Explanation, now: datetime, *, 
     place = f"{story.root.namespace}/{story.root.name}" if story.root.namespace else story.root.short
     page.add((place, "bold"), counts)
     for sentence in story.unpredicted:
-        page.add((entry_label(Tone.UNKNOWN.value), STYLES[Tone.UNKNOWN]), sentence)
+        page.add((entry_label(Urgency.UNKNOWN.value), STYLES[Urgency.UNKNOWN]), sentence)
     for why in story.misplaced:
         page.add((entry_label("MISPLACED"), "bold red"), (object_label(why.subject), "bold"), f": {why.sentence}")
-    for tone in Tone:
+    for tone in Urgency:
         alike = story.having(tone)
-        if tone is Tone.GATED:
+        if tone is Urgency.GATED:
             add_gated_cliques(
                 page, ((one.subject, tuple((why.subject, why.sentences[0]) for why in one.causes)) for one in alike)
             )
@@ -102,12 +102,12 @@ def _root(page: Page, forecast: Forecast, story: Explanation, now: datetime, *, 
         page.add(INDENT, ("more rounds would follow: their number is limited", "dim"))
 
 
-def _rest(entries: Sequence[Entry], now: datetime) -> str:
+def _rest(entries: Sequence[ExplainedReplica], now: datetime) -> str:
     """Return the number of entries that are not listed, what they delete, and how long the last of them waits."""
-    text = plural(len(entries), "more write" if entries[0].tone is Tone.HELD else "more replica")
+    text = plural(len(entries), "more write" if entries[0].tone is Urgency.HELD else "more replica")
     untils = [entry.until for entry in entries if entry.until is not None]
     deleted = sum(len(entry.deletes) for entry in entries)
-    if entries[0].tone is Tone.WAITS and untils:
+    if entries[0].tone is Urgency.WAITS and untils:
         text += f", the last until {clock_time(max(untils), now)} ({relative_time(max(untils), now)})"
     return f"{text}, with {plural(deleted, 'PodClique')}" if deleted else text
 
@@ -116,25 +116,25 @@ def _cut(items: Sequence[T], most: int | None) -> tuple[Sequence[T], Sequence[T]
     return (items, ()) if most is None else (items[:most], items[most:])
 
 
-def _entry(page: Page, entry: Entry, now: datetime, *, full: bool) -> None:
+def _entry(page: Page, entry: ExplainedReplica, now: datetime, *, full: bool) -> None:
     most = None if full else MAX_NAMES
     tone = (entry_label(entry.tone.value), STYLES[entry.tone])
     head = object_label(entry.subject)
-    if entry.tone is Tone.KEEPS:
+    if entry.tone is Urgency.KEEPS:
         _keep(page, entry, now, most)
         return
-    if entry.tone is Tone.HELD:
+    if entry.tone is Urgency.HELD:
         first, *more = (sentence for cause in entry.causes for sentence in cause.sentences)
         page.add(tone, (head, "bold"), ": ", first)
         for sentence in more[:most]:
             page.add(INDENT, "  ", sentence)
         return
-    if entry.tone is Tone.ENDS:
+    if entry.tone is Urgency.ENDS:
         goes = ", ".join(filter(None, (plural(len(entry.deletes), "PodClique"), impact_text(entry.impact))))
         page.add(
             tone, (head, "bold"), f" now, with {goes}" if entry.deletes else " now: its PodCliques are being deleted"
         )
-    elif entry.tone is Tone.WAITS and (until := entry.until) is not None:
+    elif entry.tone is Urgency.WAITS and (until := entry.until) is not None:
         page.add(
             tone,
             (head, "bold"),
@@ -148,7 +148,7 @@ def _entry(page: Page, entry: Entry, now: datetime, *, full: bool) -> None:
         page.add(INDENT, "deletes: ", joined_names([ref.name for ref in entry.deletes], most))
 
 
-def _keep(page: Page, entry: Entry, now: datetime, most: int | None) -> None:
+def _keep(page: Page, entry: ExplainedReplica, now: datetime, most: int | None) -> None:
     why = "; ".join(cause.sentences[0] for cause in entry.causes)
     if entry.averted is not None:
         when = f"{clock_time(entry.averted, now)} ({relative_time(entry.averted, now)})"
@@ -161,7 +161,7 @@ def _keep(page: Page, entry: Entry, now: datetime, most: int | None) -> None:
         page.add(INDENT, f"and {plural(len(rest), 'more such PodClique')}")
 
 
-def _cause(page: Page, cause: Cause, most: int | None) -> None:
+def _cause(page: Page, cause: ExplainedCause, most: int | None) -> None:
     first, *more = cause.sentences
     page.add(INDENT, f"{cause.subject.kind} {cause.subject.name}: {first}")
     shown, rest = _cut(cause.below, most)

@@ -47,7 +47,7 @@ Tick: TypeAlias = Callable[[int, int], None]
 
 
 @contextmanager
-def count_bar(count: int, what: str) -> Iterator[Callable[[], None]]:
+def progress_bar(count: int, what: str) -> Iterator[Callable[[], None]]:
     """Show a bar of ``count`` items; yields the function to call after each item."""
     if not is_stderr_terminal():
         yield lambda: None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from grove_shell.json_text import escaped, is_shown, json_text
+from grove_shell.json_text import escaped, is_printable, json_text
 from grove_shell.page import Page, print_page, write_stdout
 
 
@@ -23,12 +23,12 @@ def yaml_document(value: Any) -> str:  # noqa: ANN401 - any JSON
         """Quotes also ``y`` and ``n``, which YAML 1.1 reads as true and false and PyYAML writes as plain text."""
 
     def represented(dumper: Any, text: str) -> Any:  # noqa: ANN401 - of whichever dumper
-        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if is_shown(text) else '"')
+        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if is_printable(text) else '"')
 
     Dumper.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("[yYnN]$"), list("yYnN"))
     Dumper.add_representer(str, represented)
     text: str = yaml.dump(value, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=120)
-    return text if is_shown(text) else escaped(text, lambda char: f"\\U{ord(char):08x}")
+    return text if is_printable(text) else escaped(text, lambda char: f"\\U{ord(char):08x}")
 
 
 def _json_list(objects: Sequence[Any]) -> str:

@@ -6,14 +6,14 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from grove_core.areas.gang_termination.assumptions import Assumption, assumptions_of
+from grove_core.areas.gang_termination.assumptions import TerminationAssumption, assumptions_of
 from grove_core.areas.gang_termination.deletions import deletions_by_replica
-from grove_core.explain import Tone, is_gated
+from grove_core.explain import Urgency, is_gated
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Delete, Make, Step, is_termination, total_impact
 from grove_core.kernel.times import short_duration, whole_seconds
 from grove_core.kernel.wants import Obstacle
-from grove_core.plan.forecast import Forecast, Round
+from grove_core.plan.forecast import Forecast, ForecastRound
 from grove_shell.page import Page
 from grove_shell.views.formatting import (
     INDENT,
@@ -39,13 +39,13 @@ class LaterTermination(NamedTuple):
         again: the rounds that repeat it.
     """
 
-    round: Round
+    round: ForecastRound
     steps: Sequence[Step]
-    assumption: Assumption | None = None
-    again: tuple[Round, ...] = ()
+    assumption: TerminationAssumption | None = None
+    again: tuple[ForecastRound, ...] = ()
 
 
-def terminations_in(round_: Round) -> list[Step]:
+def terminations_in(round_: ForecastRound) -> list[Step]:
     """Return the deletions of a round that terminate a gang."""
     return list(filter(is_termination, round_.steps))
 
@@ -76,7 +76,7 @@ def _by_replica(steps: Sequence[Step]) -> Iterator[list[Step]]:
             yield fresh
 
 
-def rounds_before_repeats(forecast: Forecast) -> Sequence[Round]:
+def rounds_before_repeats(forecast: Forecast) -> Sequence[ForecastRound]:
     """Return the rounds before the last of the repeating terminations begins to repeat (GF-086).
 
     All rounds where nothing repeats; the rounds that are left out add nothing new.
@@ -129,7 +129,7 @@ def add_rounds(page: Page, forecast: Forecast, *, full: bool) -> None:
     shown_before = {(held.target, held.because) for held in forecast.rounds[0].withheld}
     late = [held for held in forecast.rounds[-1].withheld if (held.target, held.because) not in shown_before]
     for held in (held for held in late if not is_gated(held)):
-        tone = (entry_label(Tone.HELD.value), STYLES[Tone.HELD])
+        tone = (entry_label(Urgency.HELD.value), STYLES[Urgency.HELD])
         first, *more = held.because
         page.add(tone, (object_label(held.target), "bold"), f": {first.sentence}")
         for why in more[:MAX_NAMES]:
@@ -142,7 +142,7 @@ def add_rounds(page: Page, forecast: Forecast, *, full: bool) -> None:
         page.add(INDENT, ("the plan stops here: it never makes pods ready; grove simulate plays the rest", "dim"))
 
 
-def _lines_of_round(round_: Round) -> Iterator[tuple[str, str]]:
+def _lines_of_round(round_: ForecastRound) -> Iterator[tuple[str, str]]:
     for word, steps in (("DELETE", ordinary_deletions(round_.steps)), ("UPDATE", ordinary_updates(round_.steps))):
         for alike in _grouped_by_reason(steps):
             names = joined_names([step.target.name for step in alike], MAX_NAMES)
@@ -206,7 +206,7 @@ def add_gated_cliques(page: Page, gated: Iterable[tuple[Ref, tuple[tuple[Ref, st
         (_, first), *behind = reasons
         alike.setdefault(((Ref("", "", "", ""), first), *behind), []).append(ref.name)
     for ((_, first), *behind), names in alike.items():
-        tone = (entry_label(Tone.GATED.value), STYLES[Tone.GATED])
+        tone = (entry_label(Urgency.GATED.value), STYLES[Urgency.GATED])
         page.add(tone, f"{joined_names(names, MAX_NAMES)}: {first}")
         for subject, sentence in behind[:MAX_NAMES]:
             page.add(INDENT, f"  {subject.name}: {sentence}")

@@ -8,13 +8,13 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.times import format_time
 from grove_core.version import VERSION
 from grove_shell.simulator.recording.history import HistoryEntry
-from grove_shell.simulator.simulation import Run
+from grove_shell.simulator.simulation import SimulationRun
 from grove_shell.simulator.virtual_time import span_text, time_at
 
 FORMAT_VERSION: Final = "1.1"
 
 
-def run_as_json(run: Run) -> dict[str, Any]:
+def run_as_json(run: SimulationRun) -> dict[str, Any]:
     """Return the document of one run."""
     start = run.scenario.spec.start
     return {
@@ -56,7 +56,7 @@ def run_as_json(run: Run) -> dict[str, Any]:
 
 
 def seeds_as_json(
-    count: int, terminations: int, events: Mapping[str, int], first: int, broken: Run | None
+    count: int, terminations: int, events: Mapping[str, int], first: int, broken: SimulationRun | None
 ) -> dict[str, Any]:
     """Return the document of the runs of ``--seeds``.
 
@@ -72,14 +72,14 @@ def seeds_as_json(
     }
 
 
-def _violation(run: Run) -> dict[str, Any] | None:
+def _violation(run: SimulationRun) -> dict[str, Any] | None:
     found = run.violation
     if found is None:
         return None
     return {"code": found.code, "at": span_text(found.at), "objects": list(found.objects), "says": found.message}
 
 
-def _entry(run: Run, entry: HistoryEntry) -> dict[str, Any]:
+def _entry(run: SimulationRun, entry: HistoryEntry) -> dict[str, Any]:
     return {
         "at": format_time(time_at(run.scenario.spec.start, entry.at)),
         "actor": entry.actor.value,

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
-from grove_core.explain import Tone
+from grove_core.explain import Urgency
 from grove_shell.page import Page, Span
 from grove_shell.simulator.recording.clique_states import CliqueState
 from grove_shell.simulator.recording.history import Actor, EntryKind, HistoryEntry
-from grove_shell.simulator.simulation import Run
+from grove_shell.simulator.simulation import SimulationRun
 from grove_shell.simulator.virtual_time import span_text
 from grove_shell.views.formatting import STYLES, entry_label, not_predicted_text, plural
 from grove_shell.views.headline import as_of_line
@@ -27,7 +27,7 @@ _STYLES: Final = {
 _WIDTH: Final = max(len(actor.value) for actor in Actor)
 
 
-def timeline_page(run: Run, *, verbose: bool = False) -> Page:
+def timeline_page(run: SimulationRun, *, verbose: bool = False) -> Page:
     """Return the page of one run."""
     page = Page()
     unpredicted = _on_predictions(run)
@@ -36,7 +36,7 @@ def timeline_page(run: Run, *, verbose: bool = False) -> Page:
         page.add((as_of_line(run.scenario.spec.start, run.rules, run.rules_from), "dim"))
     for root, sentences in run.unpredicted.items():
         for sentence in sentences:
-            page.add((entry_label("UNKNOWN"), STYLES[Tone.UNKNOWN]), f"{root.namespace}/{root.name}: {sentence}")
+            page.add((entry_label("UNKNOWN"), STYLES[Urgency.UNKNOWN]), f"{root.namespace}/{root.name}: {sentence}")
     if run.scenario.metadata.description:
         page.add((run.scenario.metadata.description, "dim"))
     page.add("")
@@ -48,14 +48,14 @@ def timeline_page(run: Run, *, verbose: bool = False) -> Page:
     return page
 
 
-def _on_predictions(run: Run) -> list[Span]:
+def _on_predictions(run: SimulationRun) -> list[Span]:
     """Return for how many sets the simulated steps are not those of the operator that runs there (SM-098)."""
     if not run.unpredicted:
         return []
-    return [(f"{not_predicted_text('simulated', len(run.unpredicted))}; ", STYLES[Tone.UNKNOWN])]
+    return [(f"{not_predicted_text('simulated', len(run.unpredicted))}; ", STYLES[Urgency.UNKNOWN])]
 
 
-def _headline(run: Run) -> str:
+def _headline(run: SimulationRun) -> str:
     words = [f"{span_text(run.end)} of virtual time"]
     if run.violation is not None:
         words.append(f"{run.violation.code} violated")
@@ -68,7 +68,7 @@ def _headline(run: Run) -> str:
     return ", ".join(words)
 
 
-def _missed(run: Run) -> int:
+def _missed(run: SimulationRun) -> int:
     return min(len(run.unmet), run.expected)
 
 
@@ -122,12 +122,12 @@ def _row(state: CliqueState) -> tuple[str, ...]:
     return (state.name, *map(str, numbers))
 
 
-def _add_verdict(page: Page, run: Run) -> None:
+def _add_verdict(page: Page, run: SimulationRun) -> None:
     for line in verdict_lines(run):
         page.add((line, "bold red"))
 
 
-def verdict_lines(run: Run) -> Iterator[str]:
+def verdict_lines(run: SimulationRun) -> Iterator[str]:
     """Yield a line for each expectation that was not met, and for a broken promise."""
     for unmet in run.unmet:
         yield f"NOT MET   {unmet.message}"

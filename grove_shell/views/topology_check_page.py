@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.topology.fit import Colocation, FitResult, GangFit, SetFit
+from grove_core.areas.topology.fit_check import Colocation, FitResult, GangFit, SetFit
 from grove_core.areas.topology.verdicts import FitVerdict
 from grove_core.gang_fit import GangFitCheck, TopologyFit
 from grove_core.kernel.reasons import Reason

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from grove_core.areas.topology.fit import Colocation, FitResult, GangFit
-from grove_core.areas.topology.usage_report import SetUsage, TopologyUsage
+from grove_core.areas.topology.fit_check import Colocation, FitResult, GangFit
+from grove_core.areas.topology.usage_report import SetUsingTopology, TopologyUsage
 from grove_core.document.writing import reason_as_json
 from grove_core.gang_fit import GangFitCheck, TopologyFit
 from grove_core.resources.cluster_topology import Levels
@@ -81,7 +81,7 @@ def _usage(one: TopologyUsage) -> Json:
     }
 
 
-def _user(user: SetUsage) -> Json:
+def _user(user: SetUsingTopology) -> Json:
     return {
         "namespace": user.namespace,
         "name": user.name,

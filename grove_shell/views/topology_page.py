@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from grove_core.areas.topology.usage_report import SetUsage, TopologyState, TopologyUsage
+from grove_core.areas.topology.usage_report import SetUsingTopology, TopologyState, TopologyUsage
 from grove_core.impact_topology import GangChange, SetImpact
-from grove_core.kernel.admission import AdmissionVerdict, Caution, Deny, Objection
+from grove_core.kernel.admission import AdmissionVerdict, AdmissionWarning, DenialReason, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.resources.api_names import TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import ClusterTopology, Levels
@@ -58,13 +58,13 @@ class TopologyImpact(NamedTuple):
     again: bool
 
     @property
-    def objections(self) -> tuple[Objection, ...]:
+    def objections(self) -> tuple[DenialReason, ...]:
         """The objections of admission."""
         verdict = self.decision.verdict if self.decision is not None else None
         return verdict.objections if isinstance(verdict, Deny) else ()
 
     @property
-    def warnings(self) -> tuple[Caution, ...]:
+    def warnings(self) -> tuple[AdmissionWarning, ...]:
         """The warnings of admission."""
         return self.decision.verdict.warnings if self.decision is not None else ()
 
@@ -220,7 +220,7 @@ def _change(page: Page, impact: TopologyImpact) -> None:
                     page.add(f"             {reason.sentence}", rule_citation(reason))
 
 
-def _mark(one: TopologyUsage, user: SetUsage) -> str:
+def _mark(one: TopologyUsage, user: SetUsingTopology) -> str:
     """Return the mark behind the name of a topology: that it is missing, that it is used by default."""
     missing = _MISSING if one.state is TopologyState.MISSING else ""
     return missing + (_BY_DEFAULT if user.by_default else "")
@@ -234,5 +234,5 @@ def _how(*, by_default: bool) -> str:
     return "by default" if by_default else "by name"
 
 
-def _bound(user: SetUsage) -> str:
+def _bound(user: SetUsingTopology) -> str:
     return "bound pods not known" if user.bound is None else f"{plural(user.bound, 'pod')} bound"

@@ -18,7 +18,7 @@ from grove_core.resources.configuration import (
     MnnvlMode,
     ServedApis,
 )
-from grove_core.resources.fields import Fields
+from grove_core.resources.fields import JsonFieldReader
 from grove_core.resources.meta import Resource, read_identity
 from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject, owned_object_of
 from grove_core.resources.podclique import GROUP_KIND, podclique_of
@@ -33,7 +33,7 @@ from grove_core.resources.topology_usage import (
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.cache.topology_cache import TopologyCache
 from grove_shell.client.kinds import kinds_as_served
-from grove_shell.client.store import Entry, Key, Raw, Store, StoresByKind, key_of
+from grove_shell.client.store import CachedObject, Key, Raw, Store, StoresByKind, key_of
 
 T = TypeVar("T")
 _NO_PODS: Final[tuple[RootKey, int]] = (("", ""), 0)
@@ -116,7 +116,7 @@ class AdmissionCache(StoresByKind):
 
     def view_for_clique(self, raw: Raw) -> CliqueAdmissionView:
         """Return what the admission of a PodClique depends on (MS-090); nothing is copied."""
-        namespace = Fields(raw, "", []).part("metadata").text("namespace") or "default"
+        namespace = JsonFieldReader(raw, "", []).part("metadata").text("namespace") or "default"
         owner: _KnownSet | None = self.stores[SET_KIND].get((namespace, set_named_in(raw)))
         return CliqueAdmissionView(
             configuration=self.configuration,
@@ -155,11 +155,11 @@ class AdmissionCache(StoresByKind):
         namespace, name = key_of(raw)
         return _KnownSet(
             {"kind": SET_KIND, "metadata": {"name": name, "namespace": namespace}, "spec": raw.get("spec")},
-            Resource(**read_identity(Fields(raw, "", []), GROVE, SET_KIND, None)) if self.shares else None,
+            Resource(**read_identity(JsonFieldReader(raw, "", []), GROVE, SET_KIND, None)) if self.shares else None,
             topology_used_in(raw) if self.validates_topologies else "",
         )
 
-    def _on_set(self, key: Key, _before: Entry[_KnownSet] | None, after: Entry[_KnownSet] | None) -> None:
+    def _on_set(self, key: Key, _before: CachedObject[_KnownSet] | None, after: CachedObject[_KnownSet] | None) -> None:
         namespace, name = key
         known = None if after is None else after.item
         if known is None:
@@ -174,7 +174,10 @@ class AdmissionCache(StoresByKind):
                 self._unparsed_sets.add(key)
 
     def _count_bound_pods(
-        self, _key: Key, before: Entry[tuple[RootKey, int]] | None, after: Entry[tuple[RootKey, int]] | None
+        self,
+        _key: Key,
+        before: CachedObject[tuple[RootKey, int]] | None,
+        after: CachedObject[tuple[RootKey, int]] | None,
     ) -> None:
         for entry, sign in ((before, -1), (after, 1)):
             if entry is not None and entry.item is not None:
@@ -184,7 +187,7 @@ class AdmissionCache(StoresByKind):
                     self._bound_pods[owner] = left
 
 
-def _copy(items: dict[Key, T], key: Key, _before: Entry[T] | None, after: Entry[T] | None) -> None:
+def _copy(items: dict[Key, T], key: Key, _before: CachedObject[T] | None, after: CachedObject[T] | None) -> None:
     """Apply a change of a store to a plain dict of its readable objects."""
     if after is None or after.item is None:
         items.pop(key, None)

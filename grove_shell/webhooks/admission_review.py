@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from grove_core.kernel.admission import Remark
+from grove_core.kernel.admission import FieldRemark
 from grove_core.kernel.errors import Problem
 from grove_core.resources.api_names import GROVE
-from grove_core.resources.fields import shown
-from grove_shell.reading.items import MAX_DEPTH
+from grove_core.resources.fields import short_json
+from grove_shell.reading.input_items import MAX_DEPTH
 
 Json = dict[str, Any]
 
@@ -86,7 +86,7 @@ def allow(request: AdmissionRequest, warnings: Sequence[str] = (), patch: Sequen
     return _review(response, warnings)
 
 
-def deny(request: AdmissionRequest, objections: Sequence[Remark], warnings: Sequence[str] = ()) -> Json:
+def deny(request: AdmissionRequest, objections: Sequence[FieldRemark], warnings: Sequence[str] = ()) -> Json:
     """Return the response that denies the request for every objection (WH-002); kubectl prints each cause."""
     meta = request.new.get("metadata")
     name = meta.get("name") if isinstance(meta, Mapping) else None
@@ -114,12 +114,12 @@ def deny_for_now(request: AdmissionRequest, message: str, *, retriable: bool) ->
     return _review({"uid": request.uid, "allowed": False, "status": status}, ())
 
 
-def warning_of(remark: Remark) -> str:
+def warning_of(remark: FieldRemark) -> str:
     """Return a warning of admission on one line."""
     return f"{remark.path}: {_sentence(remark)}"
 
 
-def _sentence(remark: Remark) -> str:
+def _sentence(remark: FieldRemark) -> str:
     return f"{remark.reason.sentence}, got {remark.got} ({remark.reason.rule.requirement})"
 
 
@@ -175,4 +175,4 @@ def _inside(value: object) -> Iterable[object]:
 
 
 def _problem(path: str, expected: str, got: object) -> Problem:
-    return Problem(path=path, expected=expected, got=shown(got))
+    return Problem(path=path, expected=expected, got=short_json(got))

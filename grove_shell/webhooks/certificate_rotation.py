@@ -18,10 +18,10 @@ from grove_shell.webhooks.certificates import (
     CertificateChain,
     KeyPair,
     ServedCertificate,
-    chain_in,
+    chain_in_secret,
     renewed_chain,
 )
-from grove_shell.webhooks.registration import NotRegistered, Registration
+from grove_shell.webhooks.webhook_registration import NotRegistered, Registration
 
 MANAGER: Final = "grove-webhooks"
 _RETRY: Final = 1.0  # s
@@ -163,7 +163,7 @@ class CertificateSecret(CertificateKeeper):
                 " delete it, or name another one in certificates.secret, or use certificates.mode: manual"
             )
         try:
-            return chain_in(raw.get("data") or {})
+            return chain_in_secret(raw.get("data") or {})
         except BadCertificate as fault:
             self._report("warning", "broken certificate is replaced", secret=secret, error=str(fault))
             return None

@@ -66,7 +66,7 @@ class CertificateChain:
         return {field: base64.b64encode(value).decode() for field, value in zip(FIELDS, values, strict=True)}
 
 
-def chain_in(data: Mapping[str, Any]) -> CertificateChain:
+def chain_in_secret(data: Mapping[str, Any]) -> CertificateChain:
     """Return the chain in the ``data`` of a Secret. Raises BadCertificate with the first problem."""
     if missing := [field for field in FIELDS if not data.get(field)]:
         raise BadCertificate(f"{', '.join(missing)} is missing")

@@ -13,10 +13,10 @@ from grove_core.areas.workload.admission.defaults import patch_between, with_def
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.steps import Outcome
-from grove_core.kernel.wants import Ensured
+from grove_core.kernel.wants import ObjectToEnsure
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, ClusterTopology, cluster_topology_of, topology_ref
 from grove_core.resources.names import is_dns_subdomain
-from grove_shell.apply.ensure import ensure
+from grove_shell.apply.create_or_reuse import create_or_reuse
 from grove_shell.apply.single_flight import SingleFlight
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.kinds import KINDS
@@ -49,7 +49,7 @@ class SharedObjectCreator:
         self._cache = cache
         self._in_flight = SingleFlight[tuple[Outcome, str]]()
 
-    async def ensure_all(self, ensures: Iterable[Ensured]) -> tuple[Outcome, str]:
+    async def ensure_all(self, ensures: Iterable[ObjectToEnsure]) -> tuple[Outcome, str]:
         """Ensure objects one after the other and stop at the first failure.
 
         Returns:
@@ -64,9 +64,11 @@ class SharedObjectCreator:
                 return outcome, f"{wanted.target.short}: {words}"
         return Outcome.DONE, ""
 
-    async def _ensure(self, wanted: Ensured) -> tuple[Outcome, str]:
+    async def _ensure(self, wanted: ObjectToEnsure) -> tuple[Outcome, str]:
         ref = wanted.target
-        return await ensure(self._api, ref, wanted.manifest, WRITER, lambda raw: self._cache.put(ref.kind, raw))
+        return await create_or_reuse(
+            self._api, ref, wanted.manifest, WRITER, lambda raw: self._cache.put(ref.kind, raw)
+        )
 
 
 async def with_current_topology(

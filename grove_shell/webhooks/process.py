@@ -21,7 +21,7 @@ from grove_shell.webhooks.admission_cache import AdmissionCache
 from grove_shell.webhooks.admission_server import AdmissionServer, WebhookMetrics
 from grove_shell.webhooks.certificate_rotation import CertificateFiles, CertificateSecret
 from grove_shell.webhooks.certificates import ServedCertificate
-from grove_shell.webhooks.registration import Registration
+from grove_shell.webhooks.webhook_registration import Registration
 
 
 @dataclass(kw_only=True)

@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
-from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, Level
-from grove_core.resources.configuration import TopologyAware
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TopologyLevel
+from grove_core.resources.configuration import TopologyAwareSettings
 from grove_shell.cli.main import run
 from grove_shell.client.webhook_names import GUARDING, VALIDATION
 from tests.cluster.api import APPLY, MERGE, PLAIN, ApiError, Json, wait_until
@@ -27,9 +27,9 @@ from tests.cluster.scenes import Scene, light
 from tests.cluster.webhooks import SETS, Installed, written
 
 TOPOLOGIES: Final = "clustertopologies"
-PLACING: Final = TopologyAware(
+PLACING: Final = TopologyAwareSettings(
     enabled=True,
-    levels=(Level("zone", "topology.kubernetes.io/zone"), Level("host", "kubernetes.io/hostname")),
+    levels=(TopologyLevel("zone", "topology.kubernetes.io/zone"), TopologyLevel("host", "kubernetes.io/hostname")),
 )
 ZONE: Final = ("zone", "topology.kubernetes.io/zone")
 RACK: Final = ("rack", "example.com/rack")

@@ -8,8 +8,8 @@ import pytest
 
 from benchmarks.converge.__main__ import store_of
 from grove_core.areas.domain_cliques.protocols import Protocol
-from grove_shell.converge.cluster.engine import connected_engine
-from grove_shell.converge.runs import Outcome, Point
+from grove_shell.converge.cluster.cluster_engine import connected_engine
+from grove_shell.converge.convergence_runs import RunOutcome, RunParameters
 from grove_shell.manifests.compute_domain_definitions import domain_definitions
 from tests.cluster.daemons import GROVE
 from tests.cluster.nvidia.definitions import CLIQUES, DOMAINS, install
@@ -28,10 +28,10 @@ def bare_plane(api_server: ControlPlane, programs: dict[str, Path]) -> Iterator[
 @pytest.mark.req("CV-060")
 @pytest.mark.req("CV-012")
 def test_cv061_daemons_and_server_count_the_same(bare_plane: ControlPlane, protocol: Protocol) -> None:
-    point = Point(protocol=protocol, nodes=8, clique_size=4, arrival_s=0.2, readiness_s=0.1, run_limit_s=30)
+    point = RunParameters(protocol=protocol, nodes=8, clique_size=4, arrival_s=0.2, readiness_s=0.1, run_limit_s=30)
     measured = connected_engine(str(bare_plane.kubeconfig()), store_of(bare_plane)).measured(point)
     run, server = measured.run, measured.server
-    assert (run.outcome, measured.refused) == (Outcome.CONVERGED, ())
+    assert (run.outcome, measured.refused) == (RunOutcome.CONVERGED, ())
     assert run.t_all_s is not None
     assert run.t_global_s is not None
     assert 0.1 < run.t_all_s < 20

@@ -10,7 +10,7 @@ import pytest
 
 from grove_core.resources.api_names import TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
-from grove_core.resources.configuration import TopologyAware
+from grove_core.resources.configuration import TopologyAwareSettings
 from grove_shell.manifests.installation import OPERATOR, Installation
 from tests.cluster.api import MERGE, Json, wait_until
 from tests.cluster.conftest import denied
@@ -221,7 +221,9 @@ def test_tp045_an_operator_of_one_namespace_follows_and_keeps_none(
     grove_plane: ControlPlane, scene: Scene, starting: Starting
 ) -> None:
     name = f"{scene.namespace}-aws"
-    installation = Installation(home=scene.namespace, watched=scene.namespace, topology=TopologyAware(enabled=True))
+    installation = Installation(
+        home=scene.namespace, watched=scene.namespace, topology=TopologyAwareSettings(enabled=True)
+    )
     objects = access_for(installation, {OPERATOR: INSTALLED})
     apply(scene.api, objects)
     operator = starting(INSTALLED)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from grove_core.resources.configuration import Mnnvl, TopologyAware
+from grove_core.resources.configuration import Mnnvl, TopologyAwareSettings
 from grove_shell.actions.manifests import objects_of
 from grove_shell.manifests.installation import WEBHOOKS, Installation
 from tests.cluster.api import Api, ApiError, Json, wait_until
@@ -14,7 +14,7 @@ from tests.cluster.programs import HOST
 
 SETS: Final = "podcliquesets"
 OFF: Final = Mnnvl()
-BLIND: Final = TopologyAware()
+BLIND: Final = TopologyAwareSettings()
 LONG_AGO: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 
@@ -28,7 +28,7 @@ def on_loopback(registration: Json) -> Json:
     return {**registration, "webhooks": moved}
 
 
-def written(topology: TopologyAware) -> Json:
+def written(topology: TopologyAwareSettings) -> Json:
     """As a configuration file has it."""
     return {"enabled": topology.enabled, "levels": [level._asdict() for level in topology.levels]}
 
@@ -50,7 +50,7 @@ class Installed:
         namespace: str,
         folder: Path,
         mnnvl: Mnnvl = OFF,
-        topology: TopologyAware = BLIND,
+        topology: TopologyAwareSettings = BLIND,
         *,
         everywhere: bool = False,
     ) -> None:

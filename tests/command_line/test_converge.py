@@ -10,9 +10,9 @@ from typing import Final
 
 import pytest
 
-from grove_shell.converge.model.costs import SHIPPED, shipped_costs
+from grove_shell.converge.convergence_runs import ConvergenceRun
+from grove_shell.converge.model.costs import SHIPPED, default_costs
 from grove_shell.converge.run_file import read_runs
-from grove_shell.converge.runs import Run
 from grove_shell.views.renderers import yaml_document
 from tests.command_line.process import GROVE, ROOT, grove
 
@@ -27,7 +27,7 @@ def undrawn(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monkey
     monkeypatch.setenv("PYTHONPATH", str(folder))
 
 
-def runs_in(folder: Path) -> tuple[Run, ...]:
+def runs_in(folder: Path) -> tuple[ConvergenceRun, ...]:
     runs, faults = read_runs((folder / "runs.csv").read_text(encoding="utf-8"), "runs.csv")
     assert faults == ()
     return runs
@@ -85,7 +85,7 @@ def test_cv041_a_folder_holds_one_experiment(undrawn: None, tmp_path: Path) -> N
     out = ("--protocol", "ssa", "--nodes", "2", "-j", "1", "--out", str(tmp_path))
     assert grove("converge", *out).returncode == 0
     costs = tmp_path / "costs.yaml"
-    told = shipped_costs().model_copy(update={"source": "somewhere else"}).model_dump(by_alias=True)
+    told = default_costs().model_copy(update={"source": "somewhere else"}).model_dump(by_alias=True)
     costs.write_text(yaml_document(told), encoding="utf-8")
     done = grove("converge", *out, "--resume", "--arrival", "0s", "--costs", str(costs))
     assert (done.returncode, done.stdout) == (1, b"")

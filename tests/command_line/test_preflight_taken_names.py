@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 
 from grove_shell.cli.main import run
-from grove_shell.manifests.definitions import definitions
+from grove_shell.manifests.crd_definitions import custom_resource_definitions
 from tests.manifests.test_names import accepted, defined
 
 Json = dict[str, Any]
@@ -27,7 +27,7 @@ def whole(definition: Json) -> Json:
 
 
 def test_cl032_the_definition_the_name_and_the_holder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert judged(tmp_path, whole(accepted(OTHER)), *definitions()) == 1
+    assert judged(tmp_path, whole(accepted(OTHER)), *custom_resource_definitions()) == 1
     said = capsys.readouterr().out
     what = 'clustertopologies.grove.io: the short name "ctopo"'
     assert said == f"name taken: {what} is taken by others.grove.io  CL-032\n"
@@ -50,5 +50,5 @@ def test_cl032_one_that_ours_keep_from_being_served(tmp_path: Path, capsys: pyte
 
 
 def test_cl032_definitions_that_get_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert judged(tmp_path, whole(BINDING), *definitions()) == 0
+    assert judged(tmp_path, whole(BINDING), *custom_resource_definitions()) == 0
     assert capsys.readouterr().out == "would start\n"

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 
 from docs.generator.plan_format import SCHEMA_NAME, schema
 from grove_core.document.document import ACTIONS, FORMAT_VERSION
-from grove_core.kernel.steps import Stage
+from grove_core.kernel.steps import StepStage
 from grove_shell.cli.main import run
 from tests.docs.site import ROOT
 from tests.golden.test_golden import CASES, arguments, name_of, read
@@ -46,7 +46,7 @@ def test_the_schema_is_one_and_of_the_present_format() -> None:
 def test_the_schema_has_the_words_of_the_code() -> None:
     parts = schema()["$defs"]
     assert list(parts["Summary"]["properties"]) == [*ACTIONS, "withheld"]
-    assert parts["Stage"]["enum"] == [stage.name for stage in Stage]
+    assert parts["Stage"]["enum"] == [stage.name for stage in StepStage]
 
 
 @pytest.mark.parametrize("words", PLANS.values(), ids=PLANS)

@@ -13,7 +13,7 @@ from docs.generator.metrics import metrics_of
 from docs.generator.pages import generated
 from docs.generator.python_api import python_pages
 from docs.generator.rules import heading_of
-from grove_core.areas.gang_termination.rules import Why
+from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_shell import exits
 from grove_shell.catalogue.rule_lookup import catalogue
 from grove_shell.operator.metrics import OperatorMetrics
@@ -73,11 +73,11 @@ def test_every_rule_is_in_the_page_of_its_area() -> None:
 
 
 def test_a_rule_is_told_whole() -> None:
-    rule = catalogue()[Why.DELAY_RUNNING.requirement]
+    rule = catalogue()[TerminationReason.DELAY_RUNNING.requirement]
     page = generated()["reference/rules/gang_termination.md"]
     section = page.partition("{ #gt-034 }")[2].partition("\n## ")[0]
     assert rule.text in section
-    assert f"- code: `{Why.DELAY_RUNNING.code}`" in section
+    assert f"- code: `{TerminationReason.DELAY_RUNNING.code}`" in section
     assert "- kind: decision" in section
     assert "- source: Gang Termination Design Doc" in section
 

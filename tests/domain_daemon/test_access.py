@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from grove_core.areas.domain_cliques.daemon_context import DaemonContext
+from grove_core.areas.domain_cliques.daemon_context import DaemonInput
 from grove_core.areas.domain_cliques.judge import next_action
 from grove_core.areas.domain_cliques.verdicts import REQUEST_TYPES, DaemonAction
 from grove_core.kernel.decisions import Decision
@@ -18,8 +18,8 @@ from grove_shell.client.reflector import Reflector
 from grove_shell.domain_controller.domain_cache import DomainCache
 from grove_shell.domain_controller.reconcile_loop import DomainReconcileLoop
 from grove_shell.domain_daemon.daemon import MonotonicClock
+from grove_shell.domain_daemon.daemon_requests import http_request_of
 from grove_shell.domain_daemon.kinds import CLIQUES, DOMAINS, PODS
-from grove_shell.domain_daemon.requests import http_request_of
 from grove_shell.manifests.installation import Installation
 from tests.domain_daemon.single_domain import GROUP, SingleDomainServer
 from tests.manifests.request_recorder import Asked, Recorder, asked_by
@@ -33,7 +33,7 @@ def requests_of_worlds() -> Iterator[Asked]:
     """Whatever daemons ask for in worlds with every protocol and every fault."""
     found: set[Asked] = set()
 
-    def watched(context: DaemonContext) -> Decision[DaemonAction]:
+    def watched(context: DaemonInput) -> Decision[DaemonAction]:
         decision = next_action(context)
         action = decision.verdict
         if isinstance(action, REQUEST_TYPES):

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.areas.domain_cliques.daemon_context import DaemonContext, RegistrationState
+from grove_core.areas.domain_cliques.daemon_context import DaemonInput, RegistrationState
 from grove_core.areas.domain_cliques.judge import next_action
 from grove_core.areas.domain_cliques.protocols import DaemonSettings
 from grove_core.areas.domain_cliques.verdicts import ReadObjectRequest, RequestResult, ResultKind, WaitAction
@@ -24,10 +24,10 @@ from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.client.reflector import Reflector
 from grove_shell.domain_daemon.daemon_log import DaemonLog
+from grove_shell.domain_daemon.daemon_requests import HttpRequestSender
 from grove_shell.domain_daemon.identity import DaemonArguments, problems_in_arguments
 from grove_shell.domain_daemon.kinds import DOMAINS, parse_registry
 from grove_shell.domain_daemon.object_watch import ObjectWatch
-from grove_shell.domain_daemon.requests import HttpRequestSender
 from tests.domain_daemon.single_domain import IDENTITY, running_daemon, until
 from tests.manifests.request_recorder import Recorder
 
@@ -133,7 +133,7 @@ def test_dc123_same_decision_is_logged_once() -> None:
     out = io.StringIO()
     log = DaemonLog(out, clock=lambda: datetime(2026, 11, 20, 9, tzinfo=UTC))
     decision = next_action(
-        DaemonContext(
+        DaemonInput(
             identity=IDENTITY,
             settings=DaemonSettings(),
             state=RegistrationState(pod_labelled=True),

@@ -13,12 +13,12 @@ from grove_core.areas.domain_cliques.verdicts import ListPodsRequest, ReadObject
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import NVIDIA
 from grove_shell.client import reflector
-from grove_shell.client.connection import NoAccess
+from grove_shell.client.connection import NoClusterAccess
 from grove_shell.client.response import Response
+from grove_shell.domain_daemon.daemon_requests import result_of
 from grove_shell.domain_daemon.identity import DaemonArguments, resolve_identity
 from grove_shell.domain_daemon.kinds import DOMAINS, parse_registry
 from grove_shell.domain_daemon.object_watch import ObjectWatch
-from grove_shell.domain_daemon.requests import result_of
 from tests.domain_daemon.single_domain import SingleDomainServer, until
 from tests.operator.stub_server import api_with
 
@@ -118,7 +118,7 @@ def test_dc132_login_page_is_no_domain() -> None:
             domain="ml/training", clique="rack.1", node="n1", ip="10.0.0.1", protocol="ssa", limit=18, grace=timedelta()
         )
         async with api_with(answered) as api:
-            with pytest.raises(NoAccess, match="please log in"):
+            with pytest.raises(NoClusterAccess, match="please log in"):
                 await resolve_identity(api, arguments)
 
     asyncio.run(ask())

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from grove_shell.reading.sources import items_of
+from grove_shell.reading.input_sources import items_of
 from tests.fuzz import mutations, readers
 from tests.fuzz.commands import NOW, kept
 from tests.fuzz.fuzz_target import FuzzTarget

@@ -17,7 +17,7 @@ from grove_shell.actions.command_input import LiveCluster
 from grove_shell.actions.configuration import configuration
 from grove_shell.page import print_error
 from grove_shell.reading.collected_objects import CollectedObjects
-from grove_shell.replay.log_format import encode_line
+from grove_shell.replay.log_format import line_with_chain
 from grove_shell.settings.webhooks import settings_of
 from grove_shell.views.problems_page import NOTHING_STARTED, problems_page
 from tests.fuzz import mutations
@@ -150,7 +150,7 @@ def _sealed(lines: list[str]) -> bytes:
 
 def _line(words: str, before: str) -> tuple[str, str]:
     with patch("grove_shell.replay.log_format.compact_json", lambda _: words):
-        return encode_line({}, before)
+        return line_with_chain({}, before)
 
 
 def _configuration(chance: random.Random, _way: str) -> bytes:

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from grove_shell.reading.faults import Fault
-from grove_shell.reading.items import Item
+from grove_shell.reading.input_items import InputItem
+from grove_shell.reading.input_sources import items_of
 from grove_shell.reading.json_items import json_items
-from grove_shell.reading.sources import items_of
 from grove_shell.reading.utf8_stream import Utf8Stream
 from grove_shell.reading.yaml_items import yaml_items
 from tests.fuzz.commands import Broken
 
-Way: TypeAlias = Callable[[bytes, int, list[Fault]], list[Item]]
+Way: TypeAlias = Callable[[bytes, int, list[Fault]], list[InputItem]]
 
 CHUNKS: Final = (1, 2, 3, 7, 64, 1000, 1 << 20)
 _PURE: Final = 3_000
@@ -51,19 +51,19 @@ JSON: Final = (
 """Documents with every construct that the readers treat in a way of its own."""
 
 
-def _as_stdin(data: bytes, _size: int, faults: list[Fault]) -> list[Item]:
+def _as_stdin(data: bytes, _size: int, faults: list[Fault]) -> list[InputItem]:
     return list(items_of("-", faults, io.BytesIO(data)))
 
 
-def _as_yaml(data: bytes, size: int, faults: list[Fault]) -> list[Item]:
+def _as_yaml(data: bytes, size: int, faults: list[Fault]) -> list[InputItem]:
     return list(yaml_items(Utf8Stream(io.BytesIO(data), size), "f", faults))
 
 
-def _as_pure_yaml(data: bytes, size: int, faults: list[Fault]) -> list[Item]:
+def _as_pure_yaml(data: bytes, size: int, faults: list[Fault]) -> list[InputItem]:
     return list(yaml_items(Utf8Stream(io.BytesIO(data[:_PURE]), size), "f", faults, pure=True))
 
 
-def _as_json(data: bytes, size: int, faults: list[Fault]) -> list[Item]:
+def _as_json(data: bytes, size: int, faults: list[Fault]) -> list[InputItem]:
     return list(json_items(Utf8Stream(io.BytesIO(data), size), "f", faults))
 
 

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from grove_shell.reading.sources import items_of
+from grove_shell.reading.input_sources import items_of
 from tests.fuzz.commands import NOW, said
 
 ROOT: Final = Path(__file__).parents[2]

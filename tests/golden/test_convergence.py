@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from grove_shell.converge.arguments import ConvergeArguments, points_of
-from grove_shell.converge.model.costs import shipped_costs
+from grove_shell.converge.model.costs import default_costs
 from grove_shell.converge.model.model_run import ModelEngine
 from grove_shell.converge.run_file import runs_as_csv
 from grove_shell.converge.schedule import Schedule, run_scheduled
@@ -25,7 +25,7 @@ def test_cv002_small_experiment_is_reproducible(*, bless: bool) -> None:
     points, problems = points_of(SMALL)
     assert problems == ()
     schedule = Schedule(points, {})
-    runs = list(run_scheduled(schedule, ModelEngine(shipped_costs(), 1)))
+    runs = list(run_scheduled(schedule, ModelEngine(default_costs(), 1)))
     for name, text in (("runs.csv", runs_as_csv(runs)), ("table.txt", convergence_page(runs, schedule.stopped).text)):
         if bless:
             (HERE / name).write_text(text, encoding="utf-8", newline="")

@@ -14,15 +14,15 @@ import pytest
 import yaml
 
 from grove_core.areas.domain_cliques.daemon_context import (
-    DaemonContext,
     DaemonIdentity,
+    DaemonInput,
     FabricDaemonState,
     RegistrationState,
     RegistryObservation,
 )
 from grove_core.areas.domain_cliques.domain_snapshot import domain_snapshot_of
 from grove_core.areas.domain_cliques.judge import next_action
-from grove_core.areas.domain_cliques.protocols import DaemonSettings, protocol_named
+from grove_core.areas.domain_cliques.protocols import DaemonSettings, protocol_by_name
 from grove_core.areas.domain_cliques.state_updates import version_number
 from grove_core.areas.domain_cliques.verdicts import DaemonRegistry, PeerMap
 from grove_core.kernel.errors import MalformedObject
@@ -85,8 +85,8 @@ def time_of(text: str) -> datetime:
     return found
 
 
-def daemon_context(case: Json, given: Given) -> DaemonContext:
-    protocol = protocol_named(case["protocol"])
+def daemon_context(case: Json, given: Given) -> DaemonInput:
+    protocol = protocol_by_name(case["protocol"])
     assert protocol is not None
     settings = DaemonSettings(protocol=protocol, **case.get("settings", {}))
     identity = DaemonIdentity(**case["daemon"])
@@ -104,7 +104,7 @@ def daemon_context(case: Json, given: Given) -> DaemonContext:
         else RegistryObservation(version_number(registry) if registry is not None else 0, registry)
     )
     fabric = case.get("fabric")
-    return DaemonContext(
+    return DaemonInput(
         identity=identity,
         settings=settings,
         state=RegistrationState(observed=seen, **remembered),

@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 from grove_shell.simulator.scenario.reading import read_scenario
-from grove_shell.simulator.simulation import Run, Simulation
+from grove_shell.simulator.simulation import Simulation, SimulationRun
 from grove_shell.views.timeline import timeline_page
 from tests.golden.reason_notation import write_reasons_in_notation
 from tests.oracles import checked
@@ -21,7 +21,7 @@ FOLDERS: Final = sorted(path.parent for path in HERE.glob("*/scenario.yaml"))
 EXAMPLES: Final = sorted((Path(__file__).parents[2] / "examples" / "scenarios").glob("*.yaml"))
 
 
-def played(path: Path) -> Run:
+def played(path: Path) -> SimulationRun:
     read = read_scenario(str(path))
     assert read.scenario is not None, read.faults
     return Simulation(read.scenario, checked(), dump=read.cluster, manifests=read.manifests).run()

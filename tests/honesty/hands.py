@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from grove_core.kernel.frozen import FrozenMap, freeze
-from grove_core.kernel.steps import Action, Apply, Create, Delete, DropFinalizer, SetStatus, Stage, Step
+from grove_core.kernel.steps import Action, Apply, Create, Delete, DropFinalizer, SetStatus, Step, StepStage
 from grove_core.resources.api_names import GATE, TEMPLATE_HASH
 from grove_core.resources.podclique import GROUP_KIND
 from tests.honesty.moves import Move, What
@@ -12,7 +12,7 @@ from tests.honesty.slots import FOREIGN_FINALIZER, SLOTS, Json, manifest_of
 from tests.honesty.transcripts import Eyes
 
 START: Final = datetime(2026, 11, 20, 9, tzinfo=UTC)
-_STAGES: Final = {What.CREATE: Stage.WORKLOAD, What.APPLY: Stage.WORKLOAD, What.STATUS: Stage.STATUS}
+_STAGES: Final = {What.CREATE: StepStage.WORKLOAD, What.APPLY: StepStage.WORKLOAD, What.STATUS: StepStage.STATUS}
 _MOMENTS: Final = {"one": "2026-11-20T09:00:00Z", "two": "2026-11-20T10:00:00Z", "more": "2026-11-20T10:00:00Z"}
 
 
@@ -45,7 +45,7 @@ def step_of(move: Move, namespace: str, eyes: Eyes) -> Step | None:
             action = DropFinalizer(slot.finalizer if move.how == "own" else FOREIGN_FINALIZER, guard)
         case _:
             return None
-    return Step(_STAGES.get(move.what, Stage.CLEANUP), slot.ref(namespace), action, ())
+    return Step(_STAGES.get(move.what, StepStage.CLEANUP), slot.ref(namespace), action, ())
 
 
 def fields_of(kind: str, how: str) -> Json:

@@ -13,7 +13,7 @@ from grove_shell.simulator.actors.kubelet import Kubelet
 from grove_shell.simulator.actors.user_actions import UserActions
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.event_queue import EventQueue
-from grove_shell.simulator.recording.history import History, NoEffect
+from grove_shell.simulator.recording.history import EventWithoutEffect, RunHistory
 from grove_shell.simulator.scenario.events import Scale
 from grove_shell.simulator.scenario.scenario import KubeletSpec
 from tests.honesty.hands import START, step_of
@@ -49,7 +49,7 @@ class _Player:
     """Everybody who acts."""
 
     def __init__(self, world: InMemoryCluster) -> None:
-        agenda, history = EventQueue(), History()
+        agenda, history = EventQueue(), RunHistory()
         self.cluster = SimulatedCluster(world, agenda)
         self.user_actions = UserActions(self.cluster, Kubelet(self.cluster, {}, KubeletSpec(), history), history, START)
         self.eyes = Eyes()
@@ -88,7 +88,7 @@ class _Player:
         kind = "PodClique" if isinstance(item, PodClique) else "PodCliqueScalingGroup"
         try:
             self.user_actions.scale(Scale(kind=kind, name=item.ref.name, replicas=replicas))
-        except NoEffect:
+        except EventWithoutEffect:
             return SKIPPED
         return ""
 

@@ -20,7 +20,7 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import drop_finalizers, reconcile
 from grove_core.reconcile_topology import reconcile_topology
 from grove_core.resources.api_names import GROUP_FINALIZER, MANAGED_BY, SET_FINALIZER
-from grove_core.resources.configuration import Mnnvl, MnnvlMode, TopologyAware
+from grove_core.resources.configuration import Mnnvl, MnnvlMode, TopologyAwareSettings
 from grove_core.resources.scaling_group import scaling_group_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.configuration import read_configuration
@@ -28,7 +28,7 @@ from grove_shell.actions.manifests import objects_of
 from grove_shell.apply.cluster_writer import ClusterWriter
 from grove_shell.apply.planned_round import PlannedRound
 from grove_shell.cache.cluster_cache import ClusterCache
-from grove_shell.client.access import VERBS, Access, Scope, operator_access, webhook_access
+from grove_shell.client.access import VERBS, Access, RequestScope, operator_access, webhook_access
 from grove_shell.client.api import Api
 from grove_shell.client.kinds import KINDS
 from grove_shell.client.reflector import Reflector
@@ -36,8 +36,8 @@ from grove_shell.client.webhook_names import DEFAULTING, GUARDING, JOINING, STAM
 from grove_shell.manifests.installation import Installation
 from grove_shell.operator.event_recorder import EventRecorder
 from grove_shell.operator.leader import Leader, LeaseTerms
+from grove_shell.reading.input_sources import items_of, standard_input
 from grove_shell.reading.objects import load
-from grove_shell.reading.sources import items_of, standard_input
 from grove_shell.settings.operator import OperatorSettings
 from grove_shell.settings.webhooks import WebhookSettings, settings_of
 from grove_shell.webhooks.certificate_rotation import MANAGER
@@ -262,7 +262,7 @@ def rules_in(objects: Iterable[Json], kind: str) -> Iterator[tuple[Json, Json]]:
             yield from ((one, rule) for rule in one["rules"])
 
 
-def granted(objects: Iterable[Json], program: str) -> set[tuple[Scope, str, str, str, tuple[str, ...]]]:
+def granted(objects: Iterable[Json], program: str) -> set[tuple[RequestScope, str, str, str, tuple[str, ...]]]:
     """Where, group, resource, verb and names, as the roles of a program have it."""
     found = set()
     for kind in ("Role", "ClusterRole"):
@@ -270,7 +270,9 @@ def granted(objects: Iterable[Json], program: str) -> set[tuple[Scope, str, str,
             if role["metadata"]["labels"]["app.kubernetes.io/name"] == program:
                 namespace = role["metadata"].get("namespace")
                 home = namespace == "grove-system"
-                scope = Scope.CLUSTER if namespace is None else Scope.HOME if home else Scope.WATCHED
+                scope = (
+                    RequestScope.CLUSTER if namespace is None else RequestScope.HOME if home else RequestScope.WATCHED
+                )
                 names = tuple(rule.get("resourceNames", ()))
                 for group, resource, verb in itertools.product(rule["apiGroups"], rule["resources"], rule["verbs"]):
                     found.add((scope, group, resource, verb, names))
@@ -283,7 +285,7 @@ def test_mf020_roles_are_the_declared_access(program: str, watched: str, *, suff
     access = webhook_access(f"-{watched}" if watched else "") if suffixed else operator_access(everywhere=not watched)
     expected = {
         (
-            Scope.CLUSTER if one.scope is Scope.WATCHED and not watched else one.scope,
+            RequestScope.CLUSTER if one.scope is RequestScope.WATCHED and not watched else one.scope,
             one.group,
             one.resource,
             verb,
@@ -295,30 +297,32 @@ def test_mf020_roles_are_the_declared_access(program: str, watched: str, *, suff
     objects = objects_of(Installation(watched=watched), ("rbac",))
     assert granted(objects, program) == expected
     if watched and not suffixed:
-        assert not any(scope is Scope.CLUSTER for scope, *_ in expected)
+        assert not any(scope is RequestScope.CLUSTER for scope, *_ in expected)
 
 
 def test_mf020_who_places_by_topology_may_read_topologies_everywhere() -> None:
-    told = Installation(watched="ml", topology=TopologyAware(enabled=True))
-    outside = {one for one in granted(objects_of(told, ("rbac",)), "grove-operator") if one[0] is Scope.CLUSTER}
+    told = Installation(watched="ml", topology=TopologyAwareSettings(enabled=True))
+    outside = {one for one in granted(objects_of(told, ("rbac",)), "grove-operator") if one[0] is RequestScope.CLUSTER}
     kinds = ("clustertopologies", "clustertopologybindings")
-    assert outside == {(Scope.CLUSTER, "grove.io", kind, verb, ()) for kind in kinds for verb in ("list", "watch")}
+    assert outside == {
+        (RequestScope.CLUSTER, "grove.io", kind, verb, ()) for kind in kinds for verb in ("list", "watch")
+    }
 
 
 @pytest.mark.req("TP-093")
 @pytest.mark.parametrize("watched", ["", "ml"])
 def test_tp090_the_webhooks_may_read_what_they_judge_by_and_write_none_of_it(watched: str) -> None:
     """And while TAS is off they may do what they could without it."""
-    on = Installation(watched=watched, topology=TopologyAware(enabled=True))
+    on = Installation(watched=watched, topology=TopologyAwareSettings(enabled=True))
     more, less = (
         granted(objects_of(told, ("rbac",)), "grove-webhooks") for told in (on, Installation(watched=watched))
     )
-    of_cliques = Scope.WATCHED if watched else Scope.CLUSTER
+    of_cliques = RequestScope.WATCHED if watched else RequestScope.CLUSTER
     verbs = ("get", "list", "watch")
     assert less <= more
     assert more - less == {
         *((of_cliques, "grove.io", "podcliques", verb, ()) for verb in ("list", "watch")),
-        *((Scope.CLUSTER, "grove.io", kind, verb, ()) for kind in TOPOLOGY_PLURALS for verb in verbs),
+        *((RequestScope.CLUSTER, "grove.io", kind, verb, ()) for kind in TOPOLOGY_PLURALS for verb in verbs),
     }
 
 

@@ -19,9 +19,9 @@ from grove_core.resources.podcliqueset import SetStatus
 from grove_core.resources.scaling_group import GroupStatus
 from grove_core.resources.template import SetSpec
 from grove_shell.cli.main import run
-from grove_shell.manifests.definitions import KINDS, definitions, schema_for
+from grove_shell.manifests.crd_definitions import KINDS, custom_resource_definitions, schema_for
 from grove_shell.manifests.schema_validation import violations_in
-from grove_shell.reading.sources import items_of, standard_input
+from grove_shell.reading.input_sources import items_of, standard_input
 from tests.manifests.invalid_sets import sound
 
 Json = dict[str, Any]
@@ -61,7 +61,7 @@ ALLOWED: Final = frozenset(
 
 
 def schemas() -> Iterator[tuple[str, Json]]:
-    for definition in definitions():
+    for definition in custom_resource_definitions():
         yield definition["spec"]["names"]["kind"], definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
 
 
@@ -218,7 +218,7 @@ def test_mf001_a_server_fills_in_what_we_fill_in() -> None:
 
 def test_mf003_subresources_and_names() -> None:
     found = {}
-    for definition in definitions():
+    for definition in custom_resource_definitions():
         spec = definition["spec"]
         version = spec["versions"][0]
         names, subresources = spec["names"], version.get("subresources", {})
@@ -287,5 +287,5 @@ def test_mf025_parts_and_formats_say_the_same(capsys: pytest.CaptureFixture[str]
     assert document["kind"] == "List"
     assert list(yaml.safe_load_all(text)) == document["items"]
     assert run(["manifests", "-o", "json", "--only", "crds"], "grove") == 0
-    assert json.loads(capsys.readouterr().out)["items"] == list(definitions()) == document["items"][:5]
+    assert json.loads(capsys.readouterr().out)["items"] == list(custom_resource_definitions()) == document["items"][:5]
     assert run(["manifests", "--only", "everything"], "grove") == 64

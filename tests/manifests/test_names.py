@@ -4,9 +4,9 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.resources.crd_names import CrdName, NameClash, NameRole, crd_names_in, name_clashes
+from grove_core.resources.crd_names import CrdName, CrdNameUse, NameClash, crd_names_in, name_clashes
 from grove_shell.manifests.compute_domain_definitions import domain_definitions
-from grove_shell.manifests.definitions import definitions, own_definition_names
+from grove_shell.manifests.crd_definitions import custom_resource_definitions, own_definition_names
 
 Json = dict[str, Any]
 
@@ -49,7 +49,11 @@ def found(*objects: Json) -> tuple[NameClash, ...]:
 
 @pytest.mark.parametrize("released", RELEASED, ids=lambda released: released[2])
 def test_mf010_no_name_is_that_of_another_definition(released: tuple[str, str, str, tuple[str, ...]]) -> None:
-    own = [names for one in (*definitions(), *domain_definitions()) if (names := crd_names_in(one)) is not None]
+    own = [
+        names
+        for one in (*custom_resource_definitions(), *domain_definitions())
+        if (names := crd_names_in(one)) is not None
+    ]
     theirs = crd_names_in(defined(*released))
     assert theirs is not None
     assert len(own) == 7
@@ -59,22 +63,22 @@ def test_mf010_no_name_is_that_of_another_definition(released: tuple[str, str, s
 
 
 def test_mf010_the_short_name_of_topologies_is_that_of_nothing_else() -> None:
-    short = {name.text for names in own_definition_names() for name in names.asked if name.role is NameRole.SHORT}
+    short = {name.text for names in own_definition_names() for name in names.asked if name.role is CrdNameUse.SHORT}
     assert short & {*ELSEWHERE.split()} == {"pg"}, "which is that of the existing API (MF-003)"
 
 
 def test_mf010_names_are_those_of_the_printed_definitions() -> None:
-    assert list(own_definition_names()) == [crd_names_in(one) for one in definitions()]
+    assert list(own_definition_names()) == [crd_names_in(one) for one in custom_resource_definitions()]
 
 
 @pytest.mark.parametrize(
     ("other", "name"),
     [
-        (("Other", "others", ("pcs",)), CrdName("pcs", NameRole.SHORT)),
-        (("Other", "pcs", ()), CrdName("pcs", NameRole.SHORT)),
-        (("Other", "others", ("podcliques",)), CrdName("podcliques", NameRole.PLURAL)),
-        (("Podclique", "others", ()), CrdName("podclique", NameRole.SINGULAR)),
-        (("PodCliqueList", "others", ()), CrdName("PodCliqueList", NameRole.LIST_KIND)),
+        (("Other", "others", ("pcs",)), CrdName("pcs", CrdNameUse.SHORT)),
+        (("Other", "pcs", ()), CrdName("pcs", CrdNameUse.SHORT)),
+        (("Other", "others", ("podcliques",)), CrdName("podcliques", CrdNameUse.PLURAL)),
+        (("Podclique", "others", ()), CrdName("podclique", CrdNameUse.SINGULAR)),
+        (("PodCliqueList", "others", ()), CrdName("PodCliqueList", CrdNameUse.LIST_KIND)),
     ],
 )
 @pytest.mark.req("CL-032")
@@ -87,12 +91,12 @@ def test_mf010_every_kind_of_name_is_compared(other: tuple[str, str, tuple[str, 
 
 @pytest.mark.req("CL-032")
 def test_mf010_the_holder_is_the_one_that_the_server_gave_the_name() -> None:
-    theirs, ours = defined("grove.io", "Other", "others", ("pcs",)), next(iter(definitions()))
+    theirs, ours = defined("grove.io", "Other", "others", ("pcs",)), next(iter(custom_resource_definitions()))
     assert found(theirs, accepted(ours)) == (
-        NameClash("others.grove.io", CrdName("pcs", NameRole.SHORT), "podcliquesets.grove.io", is_held=True),
+        NameClash("others.grove.io", CrdName("pcs", CrdNameUse.SHORT), "podcliquesets.grove.io", is_held=True),
     )
     assert found(accepted(theirs), ours) == (
-        NameClash("podcliquesets.grove.io", CrdName("pcs", NameRole.SHORT), "others.grove.io", is_held=True),
+        NameClash("podcliquesets.grove.io", CrdName("pcs", CrdNameUse.SHORT), "others.grove.io", is_held=True),
     )
     (open_still,) = found(theirs, ours)
     assert not open_still.is_held

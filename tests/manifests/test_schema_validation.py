@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 
 from grove_core.admit import admit
-from grove_core.kernel.admission import Admit, Deny, Objection
+from grove_core.kernel.admission import Admit, DenialReason, Deny
 from grove_core.resources.api_names import GROVE
-from grove_shell.manifests.definitions import schema_for
+from grove_shell.manifests.crd_definitions import schema_for
 from grove_shell.manifests.schema_validation import violations_in, with_schema_objections
 from grove_shell.manifests.validation_rules import RULES
 from tests.manifests.invalid_sets import Broken, broken, misspelt, sound
@@ -19,7 +19,7 @@ from tests.property.workload.admission_examples import LEADER, Place, changed, p
 BROKEN: Final = tuple(broken())
 
 
-def objections(raw: Json, old: Json | None = None) -> tuple[Objection, ...]:
+def objections(raw: Json, old: Json | None = None) -> tuple[DenialReason, ...]:
     verdict = with_schema_objections(raw, admit(raw, old)).verdict
     return verdict.objections if isinstance(verdict, Deny) else ()
 

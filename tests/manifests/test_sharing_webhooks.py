@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from grove_core.resources.configuration import Mnnvl, MnnvlMode, TopologyAware
+from grove_core.resources.configuration import Mnnvl, MnnvlMode, TopologyAwareSettings
 from grove_shell.actions.manifests import objects_of
 from grove_shell.cli.main import run
 from grove_shell.client.webhook_names import DEFAULTING, GUARDING, PATHS, VALIDATION
@@ -21,7 +21,7 @@ SCOPED: Final = {"mnnvl": {"enabled": True, "mode": "annotations"}}
 EVERY_MODE: Final = tuple(
     Installation(mnnvl=mnnvl, topology=topology)
     for mnnvl in (Mnnvl(), Mnnvl(enabled=True), Mnnvl(True, MnnvlMode.ANNOTATIONS))
-    for topology in (TopologyAware(), TopologyAware(enabled=True))
+    for topology in (TopologyAwareSettings(), TopologyAwareSettings(enabled=True))
 )
 
 

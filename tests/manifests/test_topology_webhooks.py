@@ -7,8 +7,8 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from grove_core.resources.cluster_topology import Level
-from grove_core.resources.configuration import Mnnvl, MnnvlMode, TopologyAware
+from grove_core.resources.cluster_topology import TopologyLevel
+from grove_core.resources.configuration import Mnnvl, MnnvlMode, TopologyAwareSettings
 from grove_shell.actions.manifests import objects_of
 from grove_shell.cli.main import run
 from grove_shell.client.webhook_names import GUARDING, LEAVING, PATHS, TOPOLOGIES
@@ -18,7 +18,7 @@ from tests.manifests.registrations import registered
 
 Json = dict[str, Any]
 LEVELS: Final = ({"domain": "zone", "key": "z"}, {"domain": "host", "key": "h"})
-ON: Final = TopologyAware(enabled=True, levels=(Level("zone", "z"), Level("host", "h")))
+ON: Final = TopologyAwareSettings(enabled=True, levels=(TopologyLevel("zone", "z"), TopologyLevel("host", "h")))
 
 
 def printed(path: Path, capsys: pytest.CaptureFixture[str], *words: str) -> list[Json]:
@@ -67,7 +67,7 @@ def test_tp045_webhooks_of_one_namespace_judge_none(tmp_path: Path, capsys: pyte
     "told",
     [
         Installation(),
-        Installation(topology=TopologyAware(levels=ON.levels)),
+        Installation(topology=TopologyAwareSettings(levels=ON.levels)),
         Installation(mnnvl=Mnnvl(True, MnnvlMode.ANNOTATIONS)),
         Installation(watched="ml", topology=ON),
     ],

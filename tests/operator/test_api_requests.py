@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from grove_shell.client.api import Unreachable, Withdrawn
+from grove_shell.client.api import RequestWithdrawn, Unreachable
 from grove_shell.client.response import Response
 from tests.operator.stub_server import api_with
 
@@ -120,7 +120,7 @@ def test_op074_what_is_withdrawn_leaves_no_connection() -> None:
             await api.request("GET", "/first")
             for number in range(40):
                 words = iter([None, "spared"] if number % 2 else ["spared"])
-                with pytest.raises(Withdrawn, match="spared"):
+                with pytest.raises(RequestWithdrawn, match="spared"):
                     await api.request("DELETE", "/second", body={}, unless=words.__next__)
                 open_at.add(open_sockets())
             assert (await api.request("DELETE", "/third", body={}, unless=lambda: None)).ok

@@ -17,7 +17,7 @@ from kubernetes.aio.config import incluster_config
 from grove_shell.cli.main import run
 from grove_shell.client import connection
 from grove_shell.client.api import Api, Unreachable
-from grove_shell.client.connection import NoAccess, connect
+from grove_shell.client.connection import NoClusterAccess, connect
 
 
 @pytest.mark.parametrize("namespace", ["grove-system", None])
@@ -79,7 +79,7 @@ def test_op044_where_none_is_there_it_is_told(
 ) -> None:
     places = {"gone": tmp_path / "gone", "folder": tmp_path}
     monkeypatch.setenv("KUBECONFIG", named.format(**places).replace(":", os.pathsep))
-    with pytest.raises(NoAccess, match=f"^{re.escape(words.format(**places))}"):
+    with pytest.raises(NoClusterAccess, match=f"^{re.escape(words.format(**places))}"):
         asyncio.run(connect())
 
 
@@ -115,7 +115,7 @@ def config_of(server: str | None, user: object = SECRET, **more: object) -> str:
 )
 def test_what_leads_nowhere_is_said(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "config").write_text(text, encoding="utf-8")
-    with pytest.raises(NoAccess) as caught:
+    with pytest.raises(NoClusterAccess) as caught:
         asyncio.run(connect(str(tmp_path / "config")))
     assert said in str(caught.value)
 

@@ -7,7 +7,7 @@ import pytest
 
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Create, Ensure, Outcome, Stage, Step
+from grove_core.kernel.steps import Attempt, Create, Ensure, Outcome, Step, StepStage
 from grove_core.resources.api_names import NVIDIA
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_shell.apply.fresh_reader import FreshReader
@@ -39,7 +39,7 @@ def created(making: type[Create | Ensure], status: int, **words: str) -> Attempt
 def step(making: type[Create | Ensure]) -> Step:
     manifest = freeze({"apiVersion": NVIDIA, "kind": DOMAIN_KIND, "metadata": {"name": "a", "namespace": "ml"}})
     assert isinstance(manifest, FrozenMap)
-    return Step(Stage.FOUNDATION, Ref(NVIDIA, DOMAIN_KIND, "ml", "a"), making(manifest), ())
+    return Step(StepStage.FOUNDATION, Ref(NVIDIA, DOMAIN_KIND, "ml", "a"), making(manifest), ())
 
 
 @pytest.mark.parametrize("making", [Create, Ensure])

@@ -7,7 +7,7 @@ import pytest
 
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Ensure, Outcome, Stage, Step
+from grove_core.kernel.steps import Attempt, Ensure, Outcome, Step, StepStage
 from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
@@ -35,7 +35,7 @@ def domain(set_name: str = "llm", owner: str = "root", kind: str = "PodCliqueSet
 def tried(server: ObjectServer, cache: ClusterCache, times: int = 1) -> list[Attempt]:
     manifest = freeze(domain())
     assert isinstance(manifest, FrozenMap)
-    step = Step(Stage.FOUNDATION, REF, Ensure(manifest), ())
+    step = Step(StepStage.FOUNDATION, REF, Ensure(manifest), ())
 
     async def play() -> list[Attempt]:
         async with server.connection() as connection, Api(connection) as api:

@@ -21,7 +21,7 @@ from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.apply.planned_round import PlannedRound
 from grove_shell.operator.event_recorder import EventRecorder, PlannedEvent, planned_events
-from grove_shell.operator.step_recheck import unconfirmed
+from grove_shell.operator.step_recheck import deferred_termination
 from tests.operator.stub_server import api_with
 from tests.property.strategies.worlds import World, is_termination, storms
 from tests.property.workload.sets import applied, clique_raw, set_raw
@@ -83,7 +83,7 @@ def test_op042_an_end_that_is_put_off_is_not_announced(world: World, rules: str)
     """Those that are not are told as they were before."""
     start = world.snapshot
     plan = reconcile(start, rule_set(rules))
-    attempts = unconfirmed(plan.steps, "away")
+    attempts = deferred_termination(plan.steps, "away")
     causes = {ref for step in plan.steps if attempts for ref in causes_of(step.action)}
     later = reconcile(replace(start, attempts=attempts), rule_set(rules))
     announced = [told for told in planned_events(later) if told.reason == "GangTerminated"]

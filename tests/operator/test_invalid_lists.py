@@ -17,8 +17,8 @@ from grove_core.resources.configuration import ServedApis
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cli.main import run
 from grove_shell.client.api import Api
-from grove_shell.client.connection import NoAccess
-from grove_shell.client.discovery import check_connection, discover
+from grove_shell.client.connection import NoClusterAccess
+from grove_shell.client.discovery import check_connection, discover_apis
 from grove_shell.client.kinds import KINDS
 from grove_shell.client.lists import NotListed, list_pages
 from grove_shell.client.reflector import Reflector
@@ -168,11 +168,11 @@ def test_op065_what_was_never_listed_is_not_known_to_be_nothing() -> None:
 
 @pytest.mark.parametrize("text", NO_LISTS)
 def test_op065_what_names_no_kinds_does_not_say_that_one_is_missing(text: str) -> None:
-    assert ask(Saying(text), discover) == ServedApis()
+    assert ask(Saying(text), discover_apis) == ServedApis()
 
 
 def test_op065_who_greets_says_what_came() -> None:
-    with pytest.raises(NoAccess, match=r"please log in.*is there a proxy on the way"):
+    with pytest.raises(NoClusterAccess, match=r"please log in.*is there a proxy on the way"):
         ask(Saying(LOGIN), check_connection)
 
 

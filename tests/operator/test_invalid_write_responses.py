@@ -10,7 +10,7 @@ from aiohttp import web
 
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Ensure, Outcome, SetStatus, Stage, Step
+from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Ensure, Outcome, SetStatus, Step, StepStage
 from grove_core.resources.api_names import GROVE
 from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.step_executor import StepExecutor
@@ -64,7 +64,7 @@ def tried(kind: str, text: str, status: int) -> tuple[Attempt, ClusterCache]:
 
     async def scenario() -> Attempt:
         async with api_with(answer) as api:
-            return await StepExecutor(FreshReader(api, cache)).attempt(Step(Stage.WORKLOAD, target, action, ()))
+            return await StepExecutor(FreshReader(api, cache)).attempt(Step(StepStage.WORKLOAD, target, action, ()))
 
     return asyncio.run(scenario()), cache
 

@@ -10,7 +10,7 @@ from aiohttp import web
 
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Action, Apply, Attempt, Create, Delete, Outcome, Stage, Step
+from grove_core.kernel.steps import Action, Apply, Attempt, Create, Delete, Outcome, Step, StepStage
 from grove_core.resources.api_names import CORE, MANAGED_BY
 from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.step_executor import StepExecutor
@@ -63,7 +63,7 @@ def written(server: Server, cache: ClusterCache, write: Callable[[FreshReader], 
 
 
 async def tried(reader: FreshReader, action: Action) -> Attempt:
-    return await StepExecutor(reader).attempt(Step(Stage.WORKLOAD, REF, action, ()))
+    return await StepExecutor(reader).attempt(Step(StepStage.WORKLOAD, REF, action, ()))
 
 
 def is_lost_in_9(cache: ClusterCache) -> Json:

@@ -27,7 +27,7 @@ from grove_shell.client.nesting_limit import TOO_DEEP, read_json
 from grove_shell.client.reflector import Reflector
 from grove_shell.client.response import Response
 from grove_shell.client.response_check import is_list, parse_watch_event
-from grove_shell.in_memory.forecasts import as_applied
+from grove_shell.in_memory.forecasts import manifest_as_created
 from grove_shell.operator.health_server import HealthServer
 from grove_shell.reading.collected_objects import CollectedObjects
 from grove_shell.reading.objects import load
@@ -234,7 +234,7 @@ def test_op004_a_manifest_that_names_such_a_template_does_not_lack_it() -> None:
     loaded = load((), BytesIO(), live=CollectedObjects(origin="", items=(manifest, {**template(), "spec": TOO_DEEP})))
     assert not loaded.faults
     (root,) = loaded.cluster.sets
-    seen = as_applied(loaded.cluster.snapshot_of(root, NOW))
+    seen = manifest_as_created(loaded.cluster.snapshot_of(root, NOW))
     (held,) = (one for one in reconcile(seen).withheld if one.target.kind == "ResourceClaim")
     assert [reason.rule.requirement for reason in held.because] == ["WL-021"]
 

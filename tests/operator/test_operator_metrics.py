@@ -9,14 +9,14 @@ from typing import Final
 import pytest
 import yaml
 
-from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage
+from grove_core.kernel.steps import Attempt, Delete, Outcome, StepStage
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.named import rule_set
 from grove_shell.apply.planned_round import PlannedRound
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.operator.json_log import JsonLog, WithheldTopologyWrites
 from grove_shell.operator.metrics import OperatorMetrics
-from grove_shell.operator.prediction_check import Observer, PredictionOutcome
+from grove_shell.operator.prediction_check import PredictionObserver, PredictionOutcome
 from grove_shell.reading.objects import load
 from grove_shell.replay.decision_log_recorder import DecisionLogRecorder
 from grove_shell.replay.log_format import DecisionLog
@@ -71,7 +71,7 @@ def test_op041_a_gang_that_ends_is_counted_once(case: str, expected: dict[tuple[
     for outcome in (Outcome.UNREACHABLE, Outcome.CONFLICT, Outcome.REFUSED):
         telemetry.on_executed(planned_round, ends(planned_round, outcome))
     assert counted(telemetry) == {}
-    companions = tuple(one for one in ends(planned_round) if one.step.stage is not Stage.CAUSE)
+    companions = tuple(one for one in ends(planned_round) if one.step.stage is not StepStage.CAUSE)
     telemetry.on_executed(planned_round, companions)
     assert counted(telemetry) == {}
     for _ in range(3):
@@ -133,7 +133,7 @@ def test_op041_a_set_that_is_gone_has_no_gauges_however_often_it_is_told(known: 
 @pytest.mark.req("OP-035")
 def test_op041_what_was_predicted_is_taken_back_once(known: bool) -> None:
     planned_round = look_at("gt034_breach_waits_for_its_delay")
-    shadow = Observer(lambda *_words, **_fields: None, reconcile)
+    shadow = PredictionObserver(lambda *_words, **_fields: None, reconcile)
     if known:
         shadow.on_planned(planned_round)
     predicted = shadow.totals[PredictionOutcome.PREDICTED]

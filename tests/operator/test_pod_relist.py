@@ -8,7 +8,7 @@ import pytest
 
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Stage, Step
+from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Step, StepStage
 from grove_core.resources.api_names import CORE, GROVE, MANAGED_BY
 from grove_shell.apply import pod_relist
 from grove_shell.apply.cluster_writer import ClusterWriter
@@ -73,7 +73,7 @@ def test_op106_who_went_at_our_own_word_is_not_missed(how: str) -> None:
             if how == "asked for":
                 await acting.relist_set(("ml", "llm"))
             else:
-                step = Step(Stage.WORKLOAD, ref, Delete(Guard("llm-0-a-0", "7")), ())
+                step = Step(StepStage.WORKLOAD, ref, Delete(Guard("llm-0-a-0", "7")), ())
                 outcome = Outcome.DONE if how == "deleted" else Outcome.CONFLICT
                 assert (await acting.executor()(step)).outcome is outcome
             assert cache.find(ref) is None
@@ -107,7 +107,9 @@ def test_op106_what_is_no_pod_is_made_without_asking_and_not_missed() -> None:
             raw["metadata"]["ownerReferences"] = [reference]
             clique = freeze(raw)
             assert isinstance(clique, FrozenMap)
-            await acting.executor()(Step(Stage.WORKLOAD, Ref(GROVE, "PodClique", "ml", "llm-0-c"), Create(clique), ()))
+            await acting.executor()(
+                Step(StepStage.WORKLOAD, Ref(GROVE, "PodClique", "ml", "llm-0-c"), Create(clique), ())
+            )
             assert (server.made, server.lists) == (["llm-0-c"], [])
             await planned_creation(acting, cache)("llm-0-b-0", "b")
             cache.drop("PodClique", a_clique("a"))

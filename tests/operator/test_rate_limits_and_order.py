@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.kernel.conditions import Condition, Truth
-from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step, causes_of
+from grove_core.kernel.conditions import Condition, ConditionStatus
+from grove_core.kernel.steps import Attempt, Create, Outcome, Step, StepStage, causes_of
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import DOMAINS_READY
 from grove_core.resources.compute_domain import DOMAIN_KIND
@@ -72,7 +72,9 @@ def test_pl014_a_cause_outlives_its_companions_side_by_side_too(world: World, fa
     failed = {attempt.step.target for attempt in attempts if attempt.outcome is not Outcome.DONE}
     for place, step in enumerate(order):
         before = [other for other in order[:place] if other.target in failed]
-        assert step.stage is not Stage.CAUSE or not any(causes_of(o.action) & causes_of(step.action) for o in before)
+        assert step.stage is not StepStage.CAUSE or not any(
+            causes_of(o.action) & causes_of(step.action) for o in before
+        )
 
 
 @pytest.mark.parametrize(("refused", "expected"), [(None, 100), (0, 1), (2, 3), (3, 7), (40, 63)])
@@ -117,7 +119,7 @@ def test_op015_domains_that_replicas_wait_for_are_all_tried(refused: int) -> Non
     answers.clear()
     refused = 0
     failure = CreationFailure(tuple(range(100)), "quota")
-    failed = Condition(DOMAINS_READY, Truth.FALSE, REASON, failure.message, start.now)
+    failed = Condition(DOMAINS_READY, ConditionStatus.FALSE, REASON, failure.message, start.now)
     there = at_rest(replace(start, configuration=Configuration()))
     root = replace(there.root, status=replace(there.root.status, conditions=(failed,)))
     asyncio.run(execute_concurrently(attempt, reconcile(replace(there, root=root, configuration=told)).steps))

@@ -8,7 +8,7 @@ import pytest
 
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Guard
-from grove_core.kernel.steps import Attempt, Create, Outcome, SetStatus, Stage, Step
+from grove_core.kernel.steps import Attempt, Create, Outcome, SetStatus, Step, StepStage
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot
@@ -101,7 +101,7 @@ def test_op025_an_illegal_plan_is_told_and_not_carried_out(version: str, times: 
     def decide(snapshot: Snapshot) -> Plan:
         plan = reconcile(snapshot)
         stale = SetStatus(FrozenMap({"replicas": 9}), Guard(snapshot.root.uid, version))
-        return replace(plan, steps=(Step(Stage.STATUS, snapshot.root.ref, stale, plan.steps[0].because),) * times)
+        return replace(plan, steps=(Step(StepStage.STATUS, snapshot.root.ref, stale, plan.steps[0].because),) * times)
 
     async def scenario() -> list[str]:
         listener, cache = Listener(), cached()
@@ -146,7 +146,7 @@ def test_op024_what_must_not_be_missed_does_not_wait(is_urgent: bool) -> None:
         plan = reconcile(snapshot)
         because = plan.steps[0].because
         action = SetStatus(FrozenMap({"replicas": 1}), snapshot.root.guard, is_urgent=is_urgent)
-        status = Step(Stage.STATUS, snapshot.root.ref, action, because)
+        status = Step(StepStage.STATUS, snapshot.root.ref, action, because)
         made = [step for step in plan.steps if isinstance(step.action, Create)]
         return replace(plan, steps=(*made, status) if acting.steps else (status,))
 
@@ -182,7 +182,7 @@ def some_statuses(status: Mapping[str, object], *, ready: bool) -> tuple[tuple[S
     fields = freeze(status)
     assert isinstance(fields, FrozenMap)
     return tuple(
-        Step(Stage.STATUS, clique.ref, SetStatus(fields, clique.guard), because) for clique in seen.cliques
+        Step(StepStage.STATUS, clique.ref, SetStatus(fields, clique.guard), because) for clique in seen.cliques
     ), seen
 
 

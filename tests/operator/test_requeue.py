@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.kernel.conditions import Condition, Truth
+from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, SetStatus, Stage, Step
+from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, SetStatus, Step, StepStage
 from grove_core.plan.plan import Plan
 from grove_shell.operator.requeue import Requeue
 from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
@@ -60,7 +60,7 @@ def test_op021_none_takes_place_that_was_stopped() -> None:
     assert run_skipping_time(scenario()) == [3]
 
 
-STEP = Step(Stage.WORKLOAD, Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-a"), Create(FrozenMap({})), ())
+STEP = Step(StepStage.WORKLOAD, Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-a"), Create(FrozenMap({})), ())
 
 
 def test_op021_a_refusal_whose_time_was_over_while_it_was_thought_about_is_tried_again() -> None:
@@ -97,7 +97,7 @@ def test_op023_what_was_not_answered_is_left_alone_for_the_first_pause() -> None
 
 _CAUSE = Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-b")
 _GUARD = Guard("1", "1")
-ENDED = replace(STEP, stage=Stage.CLEANUP, action=Delete(_GUARD, ((_CAUSE, _GUARD),)))
+ENDED = replace(STEP, stage=StepStage.CLEANUP, action=Delete(_GUARD, ((_CAUSE, _GUARD),)))
 SCALED_IN = replace(ENDED, action=Delete(_GUARD))
 
 
@@ -165,11 +165,11 @@ AT: Final = "2026-11-20T09:00:00Z"
 def status(truth: str, version: str = "1") -> Step:
     """What tells of a breach."""
     conditions = (FrozenMap({**BREACH, "status": truth, "lastTransitionTime": AT}),)
-    return Step(Stage.STATUS, CLIQUE, SetStatus(FrozenMap({"conditions": conditions}), Guard("u", version)), ())
+    return Step(StepStage.STATUS, CLIQUE, SetStatus(FrozenMap({"conditions": conditions}), Guard("u", version)), ())
 
 
 WELL: Final = at_rest(applied(set_raw(clique_raw("a"))))
-STANDS: Final = Condition("MinAvailableBreached", Truth.TRUE, "Drawn", "", NOW)
+STANDS: Final = Condition("MinAvailableBreached", ConditionStatus.TRUE, "Drawn", "", NOW)
 SICK: Final = replace(
     WELL,
     cliques=tuple(

@@ -12,7 +12,7 @@ import yaml
 from aiohttp import web
 
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Stage, Step
+from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Step, StepStage
 from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import GROVE
 from grove_shell.apply.fresh_reader import FreshReader
@@ -225,7 +225,7 @@ def test_pl015_a_cause_that_nobody_waits_for_any_more_is_no_traceback() -> None:
         async with api_with(answer) as api:
             cause, companion = (Ref(GROVE, "PodClique", "ml", name) for name in ("llm-0-a", "llm-0-b"))
             write_key = Guard("uid", "1")
-            step = Step(Stage.CLEANUP, companion, Delete(write_key, rests_on=((cause, write_key),)), ())
+            step = Step(StepStage.CLEANUP, companion, Delete(write_key, rests_on=((cause, write_key),)), ())
             trying = asyncio.ensure_future(StepExecutor(FreshReader(api, ClusterCache())).attempt(step))
             await hangs.wait()
             trying.cancel()

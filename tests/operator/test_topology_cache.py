@@ -13,8 +13,8 @@ from grove_core.areas.topology.topology_snapshot import TopologySnapshot
 from grove_core.kernel.refs import Ref
 from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import GROVE, TOPOLOGY_FINALIZER
-from grove_core.resources.cluster_topology import BINDING_KIND, DEFAULT_TOPOLOGY, TOPOLOGY_KIND, Level
-from grove_core.resources.configuration import Configuration, TopologyAware
+from grove_core.resources.cluster_topology import BINDING_KIND, DEFAULT_TOPOLOGY, TOPOLOGY_KIND, TopologyLevel
+from grove_core.resources.configuration import Configuration, TopologyAwareSettings
 from grove_shell.apply.planned_round import reconcile_root
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey, key_of_topology
@@ -23,7 +23,9 @@ from tests.property.workload.sets import clique_raw, set_raw
 
 Json = dict[str, Any]
 NOW: Final = datetime(2026, 11, 20, 9, tzinfo=UTC)
-ON: Final = Configuration(topology=TopologyAware(enabled=True, levels=(Level("zone", "z"), Level("rack", "r"))))
+ON: Final = Configuration(
+    topology=TopologyAwareSettings(enabled=True, levels=(TopologyLevel("zone", "z"), TopologyLevel("rack", "r")))
+)
 NAMES: Final = ("aws", DEFAULT_TOPOLOGY)
 SETS: Final = ("chat", "llm")
 HOMES: Final = (*(("ml", name) for name in SETS), *map(key_of_topology, NAMES))

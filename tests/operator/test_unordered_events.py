@@ -12,7 +12,7 @@ from grove_core.resources.cluster_topology import topology_ref
 from grove_shell.cache.cache_view import TEMPLATE_KIND
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.kinds import KINDS
-from grove_shell.client.store import Entry
+from grove_shell.client.store import CachedObject
 from tests.operator.cached_objects import Json
 from tests.operator.random_cluster import NAMES, RandomCluster, is_shown
 
@@ -132,7 +132,7 @@ def held_by(cache: ClusterCache) -> dict[Any, Any]:
     return found
 
 
-def entries_of(cache: ClusterCache) -> list[tuple[Any, Entry[Any]]]:
+def entries_of(cache: ClusterCache) -> list[tuple[Any, CachedObject[Any]]]:
     """Address and entry of each object of a set."""
     return [
         ((kind, *key), entry)

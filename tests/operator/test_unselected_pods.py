@@ -10,7 +10,7 @@ from aiohttp import web
 
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step
+from grove_core.kernel.steps import Attempt, Create, Outcome, Step, StepStage
 from grove_core.resources.api_names import CORE, GROVE, MANAGED_BY, OPERATOR
 from grove_core.resources.labels import SET, SET_REPLICA
 from grove_shell.apply.cluster_writer import ClusterWriter
@@ -103,7 +103,7 @@ def answered(server: Server, cache: ClusterCache, ask: Callable[[Api, ClusterCac
 async def create(api: Api, cache: ClusterCache) -> Attempt:
     manifest = freeze(a_pod("", {SET.primary: "llm", MANAGED_BY: OPERATOR}))
     assert isinstance(manifest, FrozenMap)
-    return await StepExecutor(FreshReader(api, cache)).attempt(Step(Stage.WORKLOAD, REF, Create(manifest), ()))
+    return await StepExecutor(FreshReader(api, cache)).attempt(Step(StepStage.WORKLOAD, REF, Create(manifest), ()))
 
 
 async def relist_set(api: Api, cache: ClusterCache) -> None:

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Stage, Step
+from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Step, StepStage
 from grove_shell.operator import write_backlog
 from grove_shell.operator.write_backlog import WriteBacklog
 
 CLIQUE: Final = Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-a")
-CREATE: Final = Step(Stage.WORKLOAD, CLIQUE, Create(FrozenMap({})), ())
-DELETE: Final = replace(CREATE, stage=Stage.CLEANUP, action=Delete(Guard("1", "1")))
+CREATE: Final = Step(StepStage.WORKLOAD, CLIQUE, Create(FrozenMap({})), ())
+DELETE: Final = replace(CREATE, stage=StepStage.CLEANUP, action=Delete(Guard("1", "1")))
 STEPS: Final = [replace(step, target=replace(CLIQUE, name=name)) for step in (CREATE, DELETE) for name in "ab"]
 FAILURES: Final = [Outcome.REFUSED, Outcome.CONFLICT, Outcome.UNREACHABLE]
 

@@ -10,7 +10,7 @@ from aiohttp import web
 
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step
+from grove_core.kernel.steps import Attempt, Create, Outcome, Step, StepStage
 from grove_core.resources.api_names import CORE, MANAGED_BY, OPERATOR
 from grove_core.resources.labels import SET, SET_REPLICA
 from grove_shell.apply.cluster_writer import ClusterWriter
@@ -175,7 +175,7 @@ def run_on(server: Server, cache: ClusterCache, acts: Acts) -> Any:
 def creation_of(name: str, letter: str) -> Step:
     manifest = freeze(a_pod(name, letter, FOLLOWED))
     assert isinstance(manifest, FrozenMap)
-    return Step(Stage.WORKLOAD, Ref(CORE, "Pod", "ml", name), Create(manifest), ())
+    return Step(StepStage.WORKLOAD, Ref(CORE, "Pod", "ml", name), Create(manifest), ())
 
 
 def planned_creation(acting: ClusterWriter, cache: ClusterCache) -> Tried:

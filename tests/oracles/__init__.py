@@ -6,8 +6,8 @@ They are written from the documents, not from the core, and passed to each run o
 from typing import Any, Final
 
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_shell.simulator.checks.at_rest import SpecFulfilledCheck
 from grove_shell.simulator.checks.check import Check
+from grove_shell.simulator.checks.rest_checks import SpecFulfilledCheck
 from grove_shell.simulator.simulation import SimulationOptions
 from tests.oracles.compute_domains import ComputeDomainCheck
 from tests.oracles.domain_claims import DomainClaimCheck

@@ -15,8 +15,8 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.own_writes import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.checks.check import ActualState, Check
-from grove_shell.simulator.cluster.changes import Change
-from grove_shell.simulator.cluster.simulated_cluster import claims_channel
+from grove_shell.simulator.cluster.changes import ObjectChange
+from grove_shell.simulator.cluster.simulated_cluster import pod_claims_channel
 from grove_shell.simulator.recording.history import Actor
 from tests.oracles.domain_facts import (
     TEMPLATE,
@@ -46,7 +46,7 @@ class ComputeDomainCheck(Check):
 
     # creation
 
-    def on_changes(self, changes: list[Change]) -> None:
+    def on_changes(self, changes: list[ObjectChange]) -> None:
         """Check new and changed parts and domains."""
         created: list[Part] = []
         for change in changes:
@@ -205,7 +205,7 @@ class ComputeDomainCheck(Check):
         place = (root.uid, index)
         for uid, pods in self.state.cluster.server.pods.items():
             for pod in pods if self.replicas.place_of.get(uid) == place else ():
-                if claims_channel(self.state.cluster, pod):
+                if pod_claims_channel(self.state.cluster, pod):
                     self.state.fail("CD5", f"{name} was deleted while {pod.name} uses it", name, pod.ref.short)
 
     def _check_condition(self, snapshot: Snapshot) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from grove_core.kernel.frozen import thaw
 from grove_core.resources.pod import Pod
 from grove_shell.simulator.checks.check import Check
-from grove_shell.simulator.cluster.changes import Change
+from grove_shell.simulator.cluster.changes import ObjectChange
 from tests.oracles.domain_facts import (
     CLAIM,
     TEMPLATE,
@@ -18,7 +18,7 @@ from tests.oracles.sharing_facts import ENTRY, claim_in
 class DomainClaimCheck(Check):
     """CD4: every pod claims the channels that the annotations of its clique require."""
 
-    def on_changes(self, changes: list[Change]) -> None:
+    def on_changes(self, changes: list[ObjectChange]) -> None:
         """Check the claims of new pods."""
         for change in changes:
             pod = change.after

@@ -2,8 +2,7 @@
 
 from collections.abc import Set as AbstractSet
 
-from grove_core.kernel.conditions import Truth as ConditionStatus
-from grove_core.kernel.conditions import condition_of
+from grove_core.kernel.conditions import ConditionStatus, condition_of
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome
 from grove_core.resources.configuration import Configuration
@@ -12,7 +11,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang, podgang_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.checks.check import ActualState, Check
-from grove_shell.simulator.cluster.changes import Change
+from grove_shell.simulator.cluster.changes import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import is_live
 from grove_shell.simulator.recording.history import Actor
 from tests.oracles.topology_facts import (
@@ -35,7 +34,7 @@ class GangTopologyCheck(Check):
         self._configuration = configuration
         del actor, goes_on
 
-    def on_changes(self, changes: list[Change]) -> None:
+    def on_changes(self, changes: list[ObjectChange]) -> None:
         """Check that new bindings meet the placement of their gang (B6), unless the gang changed at the same time."""
         if not self.state.gang_aware:
             return

@@ -11,7 +11,7 @@ from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.checks.check import ActualState, Check, Manifest
-from grove_shell.simulator.cluster.changes import Change
+from grove_shell.simulator.cluster.changes import ObjectChange
 from grove_shell.simulator.recording.history import Actor
 from tests.oracles.sharing_facts import KINDS, LONGEST, NAME, claim_in, mnnvl_annotations_in, share_of
 
@@ -51,7 +51,7 @@ class MnnvlAdmissionCheck(Check):
             self.state.fail("CD9", message, attempt.step.target.short)
         del snapshot
 
-    def on_changes(self, changes: list[Change]) -> None:
+    def on_changes(self, changes: list[ObjectChange]) -> None:
         """Check that names are valid, and that each claim has one user (CD11)."""
         for change in changes:
             item = change.after

@@ -16,7 +16,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.checks.check import ActualState, Check
-from grove_shell.simulator.cluster.changes import Change
+from grove_shell.simulator.cluster.changes import ObjectChange
 from grove_shell.simulator.recording.history import Actor
 from tests.oracles.domain_facts import is_shared
 from tests.oracles.sharing_facts import (
@@ -47,7 +47,7 @@ class SharedDomainCheck(Check):
 
     # creation and changes
 
-    def on_changes(self, changes: list[Change]) -> None:
+    def on_changes(self, changes: list[ObjectChange]) -> None:
         """Check new and changed PodCliques."""
         for change in changes:
             before, after = change.before, change.after

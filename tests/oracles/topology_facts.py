@@ -6,7 +6,14 @@ from typing import Final
 from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.podgang import NO_PACK, NO_PLACEMENT, Pack, PackedGroup, Placement, PodGang
+from grove_core.resources.podgang import (
+    NO_PACK,
+    NO_PLACEMENT,
+    PackedGroup,
+    PodGang,
+    PodGangConstraints,
+    TopologyPacking,
+)
 from grove_core.resources.template import TopologyConstraint
 
 DEFAULT: Final = "grove-topology"
@@ -35,7 +42,7 @@ def topology_used_by(root: PodCliqueSet) -> str:
     return (topology_named_by(root) or DEFAULT) if constraints_of(root) else ""
 
 
-def expected_placement(root: PodCliqueSet, gang: PodGang, topology: str, keys: Mapping[str, str]) -> Placement:
+def expected_placement(root: PodCliqueSet, gang: PodGang, topology: str, keys: Mapping[str, str]) -> PodGangConstraints:
     """Return the placement that a gang must have.
 
     Args:
@@ -48,14 +55,14 @@ def expected_placement(root: PodCliqueSet, gang: PodGang, topology: str, keys: M
         return NO_PLACEMENT
     template, name = root.spec.template, root.ref.name
 
-    def pack(constraint: TopologyConstraint | None) -> Pack:
+    def pack(constraint: TopologyConstraint | None) -> TopologyPacking:
         required, preferred = constraint.domains if constraint is not None else ("", "")
-        return Pack(keys.get(required, ""), keys.get(preferred, ""))
+        return TopologyPacking(keys.get(required, ""), keys.get(preferred, ""))
 
     members = {short: group for group in template.pod_clique_scaling_groups for short in group.clique_names}
     is_base = gang.ref.name.removeprefix(f"{name}-").isdigit()
-    cliques: list[tuple[str, Pack]] = []
-    together: dict[str, tuple[list[str], Pack]] = {}
+    cliques: list[tuple[str, TopologyPacking]] = []
+    together: dict[str, tuple[list[str], TopologyPacking]] = {}
     whole = pack(template.topology_constraint)
     for part in gang.groups:
         clique = max((one for one in template.cliques if part.name.endswith(f"-{one.name}")), key=lambda c: len(c.name))
@@ -68,7 +75,7 @@ def expected_placement(root: PodCliqueSet, gang: PodGang, topology: str, keys: M
                 together.setdefault(replica, ([], pack(group.topology_constraint)))[0].append(part.name)
             else:
                 whole = pack(group.topology_constraint)
-    return Placement(
+    return PodGangConstraints(
         topology,
         whole,
         tuple(sorted(cliques)),

@@ -9,7 +9,7 @@ from grove_core.resources.labels import SET
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_shell.simulator.checks.check import ActualState, Check, Manifest
-from grove_shell.simulator.cluster.changes import Change
+from grove_shell.simulator.cluster.changes import ObjectChange
 from tests.oracles.topology_facts import (
     DEFAULT,
     constraints_of,
@@ -32,7 +32,7 @@ class TopologyReferenceCheck(Check):
         self._gone_since: dict[str, int] = {}
         self._leaving_since: dict[str, int] = {}
 
-    def on_changes(self, changes: list[Change]) -> None:
+    def on_changes(self, changes: list[ObjectChange]) -> None:
         """Update the topologies first, then check the sets that were admitted."""
         for change in changes:
             if isinstance(change.object, ClusterTopology):

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import yaml
 
-from grove_core.kernel.admission import Remark
+from grove_core.kernel.admission import FieldRemark
 
 Json = dict[str, Any]
 _STEP: Final = re.compile(r"([A-Za-z]+)|\[(\d+)\]")
@@ -37,7 +37,7 @@ class Table:
         return raw
 
 
-def words_of(objections: Iterable[Remark], warnings: Iterable[Remark]) -> str:
+def words_of(objections: Iterable[FieldRemark], warnings: Iterable[FieldRemark]) -> str:
     """What is said, each with its place, what stood there, and the code of its rule."""
     told = [("refused", one) for one in objections] + [("warning", one) for one in warnings]
     lines = [f"{how}: {one}  {one.reason.rule.code}" for how, one in told]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from grove_core.kernel.conditions import Truth, condition_of
+from grove_core.kernel.conditions import ConditionStatus, condition_of
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Step
 from grove_core.kernel.times import whole_seconds
@@ -24,14 +24,14 @@ from grove_core.resources.api_names import (
     MIN_AVAILABLE_BREACHED,
     SET_FINALIZER,
 )
-from grove_core.resources.meta import Identity, Resource
+from grove_core.resources.meta import Resource, ResourceFields
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet, SetStatus
 from grove_core.resources.scaling_group import GroupStatus, ScalingGroup
 from grove_core.resources.template import CliqueSpec, CliqueTemplate, GroupTemplate, SetSpec, SetTemplate
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
-from grove_core.snapshot.indexing import cluster_of
+from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.apply.execute_plan import execute_plan
 from grove_shell.in_memory.cluster import InMemoryCluster
@@ -87,7 +87,7 @@ class Simulation:
             clique_names=("worker",),
             status=GroupStatus(),
         )
-        self.memory = InMemoryCluster((cluster_of(sets=(root,), groups=(group,)).snapshot_of(root, START),))
+        self.memory = InMemoryCluster((index_cluster(sets=(root,), groups=(group,)).snapshot_of(root, START),))
         self.recreate()
         self.cache = self.fresh()
         self.was_available: set[str] = set()
@@ -189,7 +189,7 @@ class Simulation:
         for item in self.memory.items.values():
             if isinstance(item, PodClique | ScalingGroup):
                 condition = condition_of(item.status.conditions, MIN_AVAILABLE_BREACHED)
-                if condition is not None and condition.status is Truth.TRUE and not item.status.updating:
+                if condition is not None and condition.status is ConditionStatus.TRUE and not item.status.updating:
                     self.breached_since.setdefault(item.uid, whole_seconds(self.now))
                 else:
                     self.breached_since.pop(item.uid, None)
@@ -248,8 +248,8 @@ class Simulation:
         self.serial += 1
         return self.serial
 
-    def identity(self, ref: Ref, finalizer: str, owner: Resource | None) -> Identity:
-        return Identity(
+    def identity(self, ref: Ref, finalizer: str, owner: Resource | None) -> ResourceFields:
+        return ResourceFields(
             ref=ref,
             uid=f"uid-{self.next()}",
             resource_version=str(self.next()),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Apply, Attempt, Create, Ensure, Outcome, SetStatus, Stage, Step, causes_of
+from grove_core.kernel.steps import Apply, Attempt, Create, Ensure, Outcome, SetStatus, Step, StepStage, causes_of
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode
 from grove_core.resources.domain_sharing import shared_claim_entry
@@ -45,9 +45,9 @@ def test_pl014_a_cause_outlives_its_companions(world: World, failing: set[int]) 
     for step in steps:
         before = (other for other in failed if other.stage < step.stage)
         left = [other for other in before if causes_of(other.action) & causes_of(step.action)]
-        if step.stage is Stage.CAUSE and left:
+        if step.stage is StepStage.CAUSE and left:
             assert step in missed
-    assert all(step.stage is Stage.CAUSE for step in missed)
+    assert all(step.stage is StepStage.CAUSE for step in missed)
 
 
 @pytest.mark.parametrize("failing", [set(), {0}, {1}])
@@ -56,10 +56,10 @@ def test_pl021_nothing_is_made_after_a_status_that_was_not_written(failing: set[
     ref = Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", "llm")
     nothing, guard = FrozenMap({}), Guard("uid", "1")
     steps = (
-        Step(Stage.FOUNDATION, replace(ref, kind="ComputeDomain"), Create(nothing), ()),
-        Step(Stage.FOUNDATION, ref, SetStatus(nothing, guard), ()),
-        Step(Stage.WORKLOAD, replace(ref, kind="PodClique"), Create(nothing), ()),
-        Step(Stage.WORKLOAD, replace(ref, kind="PodGang"), Apply(nothing, guard), ()),
+        Step(StepStage.FOUNDATION, replace(ref, kind="ComputeDomain"), Create(nothing), ()),
+        Step(StepStage.FOUNDATION, ref, SetStatus(nothing, guard), ()),
+        Step(StepStage.WORKLOAD, replace(ref, kind="PodClique"), Create(nothing), ()),
+        Step(StepStage.WORKLOAD, replace(ref, kind="PodGang"), Apply(nothing, guard), ()),
     )
     recorder = Recorder(failing)
     execute_plan(recorder.attempt, steps)

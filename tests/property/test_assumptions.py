@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.assumptions import Assumption, assumptions_of
+from grove_core.areas.gang_termination.assumptions import TerminationAssumption, assumptions_of
 from grove_core.areas.gang_termination.deletions import deletions_by_replica
 from grove_core.document.document import PlanDocument
 from grove_core.document.writing import document_as_json
@@ -22,7 +22,7 @@ from tests.property.gang_termination_field.worlds import field_storms, field_wor
 from tests.property.strategies.worlds import World
 
 Json = dict[str, Any]
-CODES = {one.code for one in Assumption}
+CODES = {one.code for one in TerminationAssumption}
 
 
 SNAPSHOTS = st.one_of(field_worlds(), field_storms())
@@ -53,7 +53,7 @@ def test_pl032_every_later_end_says_what_it_rests_on(world: World, rules: str) -
                 for one in terminated_by(step)
             ]
             if sure:
-                assumption = Assumption.NOT_RECOVERED if any(sure) else Assumption.NOT_PLACED
+                assumption = TerminationAssumption.NOT_RECOVERED if any(sure) else TerminationAssumption.NOT_PLACED
                 assert by_target[step.target] is assumption
         gone |= targets
 
@@ -78,5 +78,5 @@ def test_pl032_the_document_says_the_same(world: World, rules: str) -> None:
 
 @pytest.mark.parametrize(("code", "words"), [("NotRecovered", "unless"), ("NotPlaced", "if none of its pods")])
 def test_pl032_words(code: str, words: str) -> None:
-    (one,) = (one for one in Assumption if one.code == code)
+    (one,) = (one for one in TerminationAssumption if one.code == code)
     assert one.words.startswith(words)

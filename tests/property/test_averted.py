@@ -8,12 +8,12 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.deletions import deletions_by_replica
-from grove_core.areas.gang_termination.questions import BREACH, PREDICTION, TERMINATION, averted_between
+from grove_core.areas.gang_termination.termination_questions import BREACH, PREDICTION, TERMINATION, averted_between
 from grove_core.areas.gang_termination.verdicts import TERMINATES, WAITS
 from grove_core.document.document import PlanDocument
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
-from grove_core.explain import Tone, explanation_of
+from grove_core.explain import Urgency, explanation_of
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.times import parse_time
@@ -52,11 +52,13 @@ def test_pl025_what_is_averted_does_not_come(lost: set[str], changed: set[str], 
     forecast = forecast_for(seen, name=name)
     is_predicted = all(one.question != PREDICTION for one in forecast.findings)  # other steps avert nothing (GF-133)
     averted = [one.subject for one in forecast.averted if one.question == TERMINATION and is_predicted]
-    waiting = [entry.subject for entry in explanation_of(forecast).entries if entry.tone is Tone.WAITS]
+    waiting = [entry.subject for entry in explanation_of(forecast).entries if entry.tone is Urgency.WAITS]
     event(f"averted {bool(averted)}")
     assert not set(waiting) & set(averted)
     deadlines = {subject: deadline_of(forecast, subject) for subject in (*averted, *waiting)}
-    kept = {entry.subject: entry.averted for entry in explanation_of(forecast).entries if entry.tone is not Tone.WAITS}
+    kept = {
+        entry.subject: entry.averted for entry in explanation_of(forecast).entries if entry.tone is not Urgency.WAITS
+    }
     assert {subject: until for subject, until in kept.items() if until is not None} == {
         subject: deadlines[subject] for subject in averted if subject in kept
     }
@@ -75,7 +77,7 @@ def test_pl025_an_update_averts_an_end_and_the_page_says_so() -> None:
     assert [(one.question, one.verdict) for one in updates.averted] == [(TERMINATION, "Keep"), (BREACH, "Unknown")]
     (waiting,) = (entry for entry in explanation_of(waits).entries if entry.subject == replica)
     (kept,) = (entry for entry in explanation_of(updates).entries if entry.subject == replica)
-    assert (waiting.tone, kept.tone) == (Tone.WAITS, Tone.KEEPS)
+    assert (waiting.tone, kept.tone) == (Urgency.WAITS, Urgency.KEEPS)
     assert [cause.subject.name for cause in kept.degraded] == ["llm-0-a"]
     told = PlanDocument(rules="design", as_of=broken_set([], []).now, not_collected=(), forecasts=(updates,))
     assert document_from_json(document_as_json(told, decisions=True)) == told

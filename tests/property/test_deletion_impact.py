@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.kernel.conditions import Condition, Truth
+from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.steps import Delete, DeletionImpact
 from grove_core.plan.deletion_impact import DeletionImpacts
@@ -107,7 +107,9 @@ def test_pl019_a_terminated_clique_and_ended_pods_of_it_count_each_pod_once() ->
         life.world.put_pod(replace(pod, ready=False, phase="Failed"))
     seen = life.look()
     assert seen is not None
-    since = Condition(MIN_AVAILABLE_BREACHED, Truth.TRUE, "InsufficientReadyPods", "", NOW - timedelta(hours=2))
+    since = Condition(
+        MIN_AVAILABLE_BREACHED, ConditionStatus.TRUE, "InsufficientReadyPods", "", NOW - timedelta(hours=2)
+    )
     cliques = tuple(
         replace(clique, status=replace(clique.status, was_available=True, ready=0, conditions=(since,)))
         for clique in seen.cliques

@@ -15,7 +15,7 @@ from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.steps import Apply, Attempt, Delete, Outcome
 from grove_core.plan.forecast import forecast_of
 from grove_core.plan.plan import Plan
-from grove_core.plan.staleness import changes_since
+from grove_core.plan.plan_staleness import changes_since
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import Configuration
 from tests.property.resources.manifests import almost, outcome, replaced

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import get_args
 
 from grove_core.areas.gang_termination.verdicts import GroupFate, ReplicaFate
-from grove_core.explain import TONES, Tone, explanation_of
+from grove_core.explain import TONES, Urgency, explanation_of
 from grove_core.kernel.steps import Attempt, Outcome
 from grove_core.plan.forecast import forecast_of
 from grove_core.reconcile import reconcile
@@ -16,7 +16,7 @@ from tests.property.breached_sets import broken_set
 FIELD = rule_set("field")
 
 
-def tones_of_replica_0(seen: Snapshot) -> list[Tone]:
+def tones_of_replica_0(seen: Snapshot) -> list[Urgency]:
     told = explanation_of(forecast_of(reconcile(seen, FIELD), seen.now))
     return [entry.tone for entry in told.entries if entry.subject == seen.root.ref.at_replica(0)]
 
@@ -29,17 +29,17 @@ def due() -> Snapshot:
 
 def test_gf029_an_end_of_cliques_that_are_all_leaving_is_not_held_back() -> None:
     seen = due()
-    assert tones_of_replica_0(seen) == [Tone.ENDS]
+    assert tones_of_replica_0(seen) == [Urgency.ENDS]
     leaving = tuple(replace(one, deleting=True) if one.replica_index == 0 else one for one in seen.cliques)
     seen = replace(seen, cliques=leaving)
     assert not reconcile(seen, FIELD).withheld
-    assert tones_of_replica_0(seen) == [Tone.ENDS]
+    assert tones_of_replica_0(seen) == [Urgency.ENDS]
 
 
 def test_pl012_an_end_that_was_refused_is_held_back() -> None:
     seen = due()
     refused = tuple(Attempt(step, Outcome.REFUSED, "no") for step in reconcile(seen, FIELD).steps)
-    assert tones_of_replica_0(replace(seen, attempts=refused)) == [Tone.HELD]
+    assert tones_of_replica_0(replace(seen, attempts=refused)) == [Urgency.HELD]
 
 
 def test_every_fate_has_its_tone() -> None:
@@ -53,4 +53,4 @@ def test_a_verdict_that_nobody_knows_is_not_told_as_kept() -> None:
     strange = replace(
         told, findings=tuple(one._replace(verdict="Perhaps") for one in told.findings if one.question == "termination")
     )
-    assert {entry.tone for entry in explanation_of(strange).entries} == {Tone.UNKNOWN}
+    assert {entry.tone for entry in explanation_of(strange).entries} == {Urgency.UNKNOWN}

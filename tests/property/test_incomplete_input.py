@@ -22,7 +22,7 @@ from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 from grove_core.resources.podclique import GROUP_KIND
-from grove_core.snapshot.indexing import cluster_of, with_domains
+from grove_core.snapshot.cluster_index import index_cluster, with_domains
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.cache.cluster_cache import ClusterCache
 from tests.kubectl_yaml import items_in
@@ -73,7 +73,7 @@ class Gap:
         """The same moment with what the gap leaves of it; what stands below a missing object is missing too."""
         every = (*full.groups, *full.cliques, *full.gangs, *full.others)
         kept = {item.uid for kind in KINDS for item in self._left([one for one in every if one.ref.kind == kind], kind)}
-        cluster = cluster_of(
+        cluster = index_cluster(
             sets=(full.root,),
             groups=(group for group in full.groups if group.uid in kept),
             cliques=(clique for clique in full.cliques if clique.uid in kept),

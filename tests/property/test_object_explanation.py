@@ -7,14 +7,14 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.questions import BREACH, TERMINATION
-from grove_core.areas.gang_termination.rules import Why as Design
+from grove_core.areas.gang_termination.rules import TerminationReason as Design
+from grove_core.areas.gang_termination.termination_questions import BREACH, TERMINATION
 from grove_core.areas.mnnvl.verdicts import QUESTION as FABRIC
 from grove_core.areas.mnnvl_scopes.judge import shared_domain_ref
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create, Delete, SetStatus
 from grove_core.kernel.wants import Withheld
-from grove_core.object_explanation import ObjectExplanation, cliques_behind, has
+from grove_core.object_explanation import ObjectExplanation, cliques_of_object, has_object
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MNNVL_ENABLED
 from grove_core.resources.compute_domain import compute_domain_of
@@ -57,7 +57,7 @@ def inquiries(snapshot: Snapshot) -> list[ObjectExplanation]:
 def test_cl015_every_object_has_a_guard_or_is_ended(world: World) -> None:
     snapshot = with_gang(world.snapshot)
     for inquiry in inquiries(snapshot):
-        assert has(snapshot, inquiry.kind, inquiry.name)
+        assert has_object(snapshot, inquiry.kind, inquiry.name)
         guards = list(inquiry.guards())
         assert all(guard.because for guard in guards)
         assert set(guards) <= set(inquiry.plan.findings)
@@ -100,8 +100,8 @@ def test_gt024_where_nothing_is_known_the_guard_says_so(world: World, kind: str)
 @pytest.mark.parametrize("kind", ["Pod", "PodClique", "PodCliqueScalingGroup", "PodGang", "PodCliqueSet"])
 def test_cl009_nobody_is_nobody(kind: str) -> None:
     snapshot = world_of(b"").snapshot
-    assert cliques_behind(snapshot, kind, "nobody") == ()
-    assert not has(snapshot, kind, "nobody")
+    assert cliques_of_object(snapshot, kind, "nobody") == ()
+    assert not has_object(snapshot, kind, "nobody")
 
 
 @given(worlds())
@@ -182,7 +182,7 @@ def test_cl015_a_pod_tells_of_itself_and_its_clique_of_all_its_pods() -> None:
 def test_cl015_a_domain_of_a_replica_that_is_wanted_no_more_is_known(name: str, *, there: bool) -> None:
     domain = compute_domain_of({"metadata": {"name": "llm-cd-7", "namespace": "ml"}, "spec": {"numNodes": 0}})
     snapshot = replace(applied(set_raw(clique_raw("a"))), domains=(domain,))
-    assert has(snapshot, "ComputeDomain", name) is there
+    assert has_object(snapshot, "ComputeDomain", name) is there
 
 
 def test_cl015_a_domain_of_a_replica_tells_the_verdicts_on_it_and_on_its_set() -> None:

@@ -5,14 +5,14 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.kernel.conditions import Condition, Truth
+from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.operator_recognition import GoOperator, recognised, unpredicted_of
+from grove_core.operator_recognition import GoOperator, not_predicted_finding, recognised
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.labels import SET
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.rule_sets.named import rule_sets
-from grove_core.snapshot.indexing import cluster_of
+from grove_core.snapshot.cluster_index import index_cluster
 from tests.property.strategies.worlds import START, world_of
 
 WORLD: Final = world_of(b"\x01\x00\x00\x00\x00\x01")
@@ -32,7 +32,7 @@ def clique(status: CliqueStatus, labels: FrozenMap) -> PodClique:
 def cluster(cliques: list[PodClique], set_hash: str = "") -> Any:
     root = replace(WORLD.root, status=replace(WORLD.root.status, current_hash=set_hash))
     cliques = [replace(one, owner_uid=root.uid, uid=f"{one.uid}-{index}") for index, one in enumerate(cliques)]
-    return cluster_of(sets=(root,), cliques=cliques)
+    return index_cluster(sets=(root,), cliques=cliques)
 
 
 @pytest.mark.parametrize(
@@ -62,15 +62,20 @@ def test_gf111_the_strongest_mark_tells(cliques: list[PodClique], set_hash: str,
     [
         (
             "ScheduledReplicasBelowMinAvailable",
-            Truth.TRUE,
+            ConditionStatus.TRUE,
             "v0.1.0-alpha.12-rc1",
             "release v0.1.0-alpha.12-rc1 or newer",
         ),
-        ("SufficientReadyPods", Truth.FALSE, "v0.1.0-alpha.12-rc1", "its release is not shown, so v0.1.0-alpha.12-rc1"),
+        (
+            "SufficientReadyPods",
+            ConditionStatus.FALSE,
+            "v0.1.0-alpha.12-rc1",
+            "its release is not shown, so v0.1.0-alpha.12-rc1",
+        ),
     ],
 )
 def test_gf112_the_newest_release_of_the_generation_is_taken(
-    reason: str, status: Truth, release: str, words: str
+    reason: str, status: ConditionStatus, release: str, words: str
 ) -> None:
     condition = Condition(MIN_AVAILABLE_BREACHED, status, reason, "", START)
     found = recognised(cluster([clique(replace(WRITTEN, scheduled=0, conditions=(condition,)), GO_LABELS)]))
@@ -81,19 +86,21 @@ def test_gf112_the_newest_release_of_the_generation_is_taken(
 
 
 def test_gf112_an_older_generation_is_taken_by_its_own_message() -> None:
-    condition = Condition(MIN_AVAILABLE_BREACHED, Truth.FALSE, "InsufficientScheduledPods", "breach suppressed", START)
+    condition = Condition(
+        MIN_AVAILABLE_BREACHED, ConditionStatus.FALSE, "InsufficientScheduledPods", "breach suppressed", START
+    )
     found = recognised(cluster([clique(replace(WRITTEN, conditions=(condition,)), GO_LABELS)]))
     assert found.rules == "field@v0.1.0-alpha.11"
     assert "a release from v0.1.0-alpha.9 to v0.1.0-alpha.11" in found.because
-    assert unpredicted_of(found, WORLD.root.ref) is None
+    assert not_predicted_finding(found, WORLD.root.ref) is None
 
 
 def test_gf136_an_older_release_is_not_predicted() -> None:
-    condition = Condition(MIN_AVAILABLE_BREACHED, Truth.FALSE, "InsufficientScheduledPods", "", START)
+    condition = Condition(MIN_AVAILABLE_BREACHED, ConditionStatus.FALSE, "InsufficientScheduledPods", "", START)
     found = recognised(cluster([clique(replace(WRITTEN, conditions=(condition,)), GO_LABELS)]))
     assert (found.rules, found.go_operator) == ("field@v0.1.0-alpha.9", GoOperator(()))
     assert "of a release older than v0.1.0-alpha.9, the oldest known here" in found.because
-    finding = unpredicted_of(found, WORLD.root.ref)
+    finding = not_predicted_finding(found, WORLD.root.ref)
     assert finding is not None
     assert [why.rule.requirement for why in finding.because] == ["GF-136"]
 
@@ -114,10 +121,10 @@ def test_gf135_a_set_that_shows_the_other_operator_is_doubtful() -> None:
         replace(clique(WRITTEN, GO_LABELS), owner_uid="other", uid="3"),
         replace(clique(NEVER, OUR_LABELS), owner_uid="third", uid="4"),
     ]
-    found = recognised(cluster_of(sets=(WORLD.root, other, third), cliques=cliques))
+    found = recognised(index_cluster(sets=(WORLD.root, other, third), cliques=cliques))
     assert found.rules == "design"
     assert found.doubtful == {other.ref}
-    told = {root.ref.name: unpredicted_of(found, root.ref) for root in (WORLD.root, other, third)}
+    told = {root.ref.name: not_predicted_finding(found, root.ref) for root in (WORLD.root, other, third)}
     assert [name for name, finding in told.items() if finding is not None] == ["other"]
     assert told["other"] is not None
     assert [why.rule.requirement for why in told["other"].because] == ["GF-135"]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard
-from grove_core.kernel.steps import Apply, Attempt, Create, Delete, DropFinalizer, Outcome, Stage, Step
+from grove_core.kernel.steps import Apply, Attempt, Create, Delete, DropFinalizer, Outcome, Step, StepStage
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import CLIQUE_FINALIZER
 from grove_core.resources.podcliqueset import podcliqueset_of
@@ -84,7 +84,7 @@ def test_pl018_a_change_is_there_until_the_version_moves() -> None:
     seen = rested()
     gang = seen.gangs[0]
     fields = FrozenMap({"metadata": FrozenMap({"labels": FrozenMap({"queue": "a"})})})
-    change = done(Step(Stage.WORKLOAD, gang.ref, Apply(fields, gang.guard), ()))
+    change = done(Step(StepStage.WORKLOAD, gang.ref, Apply(fields, gang.guard), ()))
     found = with_own_writes(replace(seen, attempts=(change,)))
     assert found.gangs[0].labels["queue"] == "a"
     assert not_yet_listed((change,), seen) == (change,)
@@ -96,7 +96,7 @@ def test_pl018_a_change_is_there_until_the_version_moves() -> None:
 def test_pl018_a_deletion_is_there_until_the_object_is_gone_or_going() -> None:
     seen = rested()
     clique, pod = next(seen.pods())
-    delete = done(Step(Stage.CLEANUP, pod.ref, Delete(pod.guard), ()))
+    delete = done(Step(StepStage.CLEANUP, pod.ref, Delete(pod.guard), ()))
     assert all(
         other.deleting is (other.uid == pod.uid)
         for other in with_own_writes(replace(seen, attempts=(delete,))).pods_of[clique.uid]
@@ -105,14 +105,14 @@ def test_pl018_a_deletion_is_there_until_the_object_is_gone_or_going() -> None:
     going = [replace(other, deleting=True) for other in seen.pods_of[clique.uid]]
     for pods in (going, []):
         assert not_yet_listed((delete,), replace(seen, pods_of={**seen.pods_of, clique.uid: pods})) == ()
-    stranger = done(Step(Stage.CLEANUP, pod.ref, Delete(Guard("another", "1")), ()))
+    stranger = done(Step(StepStage.CLEANUP, pod.ref, Delete(Guard("another", "1")), ()))
     assert not_yet_listed((stranger,), seen) == ()
 
 
 def test_what_was_not_accepted_is_not_remembered() -> None:
     seen = rested()
     _, pod = next(seen.pods())
-    step = Step(Stage.CLEANUP, pod.ref, Delete(pod.guard), ())
+    step = Step(StepStage.CLEANUP, pod.ref, Delete(pod.guard), ())
     for outcome in (Outcome.CONFLICT, Outcome.REFUSED, Outcome.UNREACHABLE):
         assert not_yet_listed((Attempt(step, outcome),), seen) == ()
     assert seen.now == NOW
@@ -121,7 +121,7 @@ def test_what_was_not_accepted_is_not_remembered() -> None:
 def test_pl012_a_refusal_stands_until_the_same_write_is_answered_otherwise() -> None:
     seen = rested()
     _, pod = next(seen.pods())
-    step = Step(Stage.CLEANUP, pod.ref, Delete(pod.guard), ())
+    step = Step(StepStage.CLEANUP, pod.ref, Delete(pod.guard), ())
     no, yes = Attempt(step, Outcome.REFUSED, "no"), Attempt(step, Outcome.DONE)
     assert refusals_after((), (no,)) == refusals_after((no,), ()) == (no,)
     assert refusals_after((no,), (yes,)) == ()
@@ -192,7 +192,8 @@ def test_pl018_a_change_and_a_deletion_of_one_object_both_count() -> None:
     gang = seen.gangs[0]
     fields = FrozenMap({"metadata": FrozenMap({"labels": FrozenMap({"queue": "a"})})})
     change, delete = (
-        done(Step(Stage.WORKLOAD, gang.ref, action, ())) for action in (Apply(fields, gang.guard), Delete(gang.guard))
+        done(Step(StepStage.WORKLOAD, gang.ref, action, ()))
+        for action in (Apply(fields, gang.guard), Delete(gang.guard))
     )
     found = with_own_writes(replace(seen, attempts=(change, delete))).gangs[0]
     assert (found.labels["queue"], found.deleting) == ("a", True)

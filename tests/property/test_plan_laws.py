@@ -15,7 +15,7 @@ from grove_core.document.writing import document_as_json
 from grove_core.kernel.conditions import condition_of
 from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.errors import BrokenInvariant
-from grove_core.kernel.frozen import FrozenMap, canonical, thaw
+from grove_core.kernel.frozen import FrozenMap, canonical_json, thaw
 from grove_core.kernel.steps import (
     Attempt,
     Delete,
@@ -23,11 +23,11 @@ from grove_core.kernel.steps import (
     Make,
     Outcome,
     SetStatus,
-    Stage,
     Step,
+    StepStage,
     causes_of,
 )
-from grove_core.kernel.wants import Absent, Applied, Desired, Status
+from grove_core.kernel.wants import DesiredChanges, FieldsToApply, ObjectToDelete, StatusToWrite
 from grove_core.plan.forecast import forecast_of
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
@@ -37,7 +37,7 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.rule_sets.named import rule_set, rule_sets
-from grove_core.snapshot.indexing import cluster_of
+from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.cluster import InMemoryCluster
 from tests.property.strategies.worlds import START, World, is_termination, world_of, worlds
@@ -65,7 +65,7 @@ def without_new_times(step: Step, snapshot: Snapshot) -> Any:
         before = condition_of(stored[step.target], condition["type"])
         if before is None or before.status.value != condition["status"]:
             condition["lastTransitionTime"] = "now"
-    return (step.target, canonical(fields))
+    return (step.target, canonical_json(fields))
 
 
 class TestPL001:
@@ -158,7 +158,7 @@ class TestLegality:
         deletes = [step for step in reconcile(snapshot).steps if is_termination(step)]
         owner = snapshot.root
         wants = [
-            Absent(
+            ObjectToDelete(
                 step.target,
                 step.action.guard,
                 step.because,
@@ -168,8 +168,8 @@ class TestLegality:
             for step in deletes
             if isinstance(step.action, Delete)
         ]
-        change = Applied(owner.ref, owner.guard, FrozenMap({"metadata": "x"}), deletes[0].because)
-        plan = make_plan(AreaResult(Desired((*wants, change))), snapshot)
+        change = FieldsToApply(owner.ref, owner.guard, FrozenMap({"metadata": "x"}), deletes[0].because)
+        plan = make_plan(AreaResult(DesiredChanges((*wants, change))), snapshot)
         assert [step.target for step in plan.steps] == [want.target for want in wants]
         wrong = replace(plan, steps=(*steps_for([change]), *plan.steps))
         assert [problem.expected for problem in problems_in(wrong, snapshot)] == ["to stay as it was judged (PL-015)"]
@@ -179,17 +179,17 @@ class TestLegality:
         snapshot = world_of(ENDING).snapshot
         because = reconcile(snapshot).steps[0].because
         owner, part = snapshot.root, snapshot.cliques[0]
-        told = Status(part.ref, part.guard, FrozenMap({"conditions": ()}), because, end_of=(owner.ref,))
-        change = Applied(owner.ref, owner.guard, FrozenMap({"metadata": "x"}), because)
-        plan = make_plan(AreaResult(Desired((told, change))), snapshot)
+        told = StatusToWrite(part.ref, part.guard, FrozenMap({"conditions": ()}), because, end_of=(owner.ref,))
+        change = FieldsToApply(owner.ref, owner.guard, FrozenMap({"metadata": "x"}), because)
+        plan = make_plan(AreaResult(DesiredChanges((told, change))), snapshot)
         assert [step.target for step in plan.steps] == [owner.ref, part.ref]
         assert not problems_in(plan, snapshot)
 
     def test_pl003_a_want_without_a_reason_is_a_fault_of_ours(self) -> None:
         snapshot = world_of(b"").snapshot
-        want = Absent(snapshot.root.ref, snapshot.root.guard, ())
+        want = ObjectToDelete(snapshot.root.ref, snapshot.root.guard, ())
         with pytest.raises(BrokenInvariant, match=r"^PL-003: want without a reason: Absent\("):
-            make_plan(AreaResult(Desired((want,))), snapshot, rules="design")
+            make_plan(AreaResult(DesiredChanges((want,))), snapshot, rules="design")
 
     def test_a_plan_names_the_rules_that_judged(self) -> None:
         snapshot = world_of(ENDING).snapshot
@@ -245,7 +245,7 @@ class TestTheOrderOfObjectsDoesNotMatter:
         groups: list[ScalingGroup] = random.sample(world.groups, len(world.groups))
         cliques: list[PodClique] = random.sample(world.cliques, len(world.cliques))
         pods: list[Pod] = random.sample(world.pods, len(world.pods))
-        cluster = cluster_of(sets=(world.root,), groups=groups, cliques=cliques, pods=pods)
+        cluster = index_cluster(sets=(world.root,), groups=groups, cliques=cliques, pods=pods)
         assert reconcile(cluster.snapshot_of(world.root, world.now)) == reconcile(world.snapshot)
 
 
@@ -258,7 +258,7 @@ class TestForeignObjectsDoNotMatter:
     @given(worlds(), st.binary(max_size=200))
     def test_a_second_set_changes_nothing(self, world: World, tape: bytes) -> None:
         other = world_of(tape, name="other")
-        cluster = cluster_of(
+        cluster = index_cluster(
             sets=(other.root, world.root),
             groups=(*other.groups, *world.groups),
             cliques=(*other.cliques, *world.cliques),
@@ -357,7 +357,7 @@ class TestPL012:
         refused = deletes[which]
         after = reconcile(replace(snapshot, attempts=(Attempt(refused, Outcome.REFUSED, "no"),)))
         for step in after.steps:
-            if step.stage is Stage.CAUSE and refused.stage is Stage.CLEANUP:
+            if step.stage is StepStage.CAUSE and refused.stage is StepStage.CLEANUP:
                 assert not causes_of(step.action) & causes_of(refused.action)
 
     @given(worlds(), st.sampled_from([Outcome.CONFLICT, Outcome.UNREACHABLE]))

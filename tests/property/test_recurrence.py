@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.deletions import deletions_by_replica
-from grove_core.areas.gang_termination.field.rules import Why
+from grove_core.areas.gang_termination.field.rules import GoOperatorReason
 from grove_core.document.document import PlanDocument
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
@@ -19,7 +19,7 @@ from grove_core.kernel.decisions import Finding
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Create, Stage, Step
+from grove_core.kernel.steps import Create, Step, StepStage
 from grove_core.kernel.times import format_time
 from grove_core.plan.forecast import Cycle, Forecast, cycles_repeated, round_fingerprint
 from grove_core.plan.plan import Plan
@@ -116,8 +116,10 @@ def test_pl024_two_like_each_other_and_the_fewest(before: list[Cycle], circle: l
 
 def a_look(at: datetime, since: timedelta, ends: timedelta, pod: str) -> Plan:
     """One finding with a moment that was and one that will be, and a pod that is made."""
-    why = Why.DELAY_RUNNING.because(SET, since=format_time(at - since), delay="1h", until=format_time(at + ends))
-    made = Step(Stage.WORKLOAD, Ref("v1", "Pod", "ml", pod), Create(FrozenMap({})), (why,))
+    why = GoOperatorReason.DELAY_RUNNING.because(
+        SET, since=format_time(at - since), delay="1h", until=format_time(at + ends)
+    )
+    made = Step(StepStage.WORKLOAD, Ref("v1", "Pod", "ml", pod), Create(FrozenMap({})), (why,))
     return Plan(
         root=SET,
         root_uid="r",

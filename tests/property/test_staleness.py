@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard
-from grove_core.kernel.steps import Apply, Create, Delete, DeletionImpact, DropFinalizer, SetStatus, Stage, Step
-from grove_core.plan.staleness import changes_since
+from grove_core.kernel.steps import Apply, Create, Delete, DeletionImpact, DropFinalizer, SetStatus, Step, StepStage
+from grove_core.plan.plan_staleness import changes_since
 from grove_core.reconcile import reconcile
 from tests.property.strategies.worlds import World, is_termination, world_of, worlds
 from tests.property.terminating_sets import ENDING
@@ -68,7 +68,7 @@ def test_pl020_another_rule_behind_the_same_step_is_told() -> None:
     """Also where neither of the two tells a fact."""
     ref = Life(set_raw(clique_raw("a", 1))).ref
     one, other = [why for why in Why if not why.clause.facts][:2]
-    before, now = (Step(Stage.CLEANUP, ref, Delete(GUARD), (why.because(ref),)) for why in (one, other))
+    before, now = (Step(StepStage.CLEANUP, ref, Delete(GUARD), (why.because(ref),)) for why in (one, other))
     assert changes_since([before], [before]) == ()
     told = {(change.what.partition(" ")[0], change.before, change.now) for change in changes_since([before], [now])}
     assert told == {(one.code, "a reason", ""), (other.code, "", "a reason")}
@@ -86,7 +86,7 @@ def test_pl020_what_is_created_and_written_counts() -> None:
     other = replace(clique, action=Create(FrozenMap({**clique.action.manifest, "kind": "x"})))
     assert [change.what for change in changes_since([clique], [other])] == ["what is written"]
     fields = [FrozenMap({"replicas": number, "lastTransitionTime": number}) for number in (1, 1, 2)]
-    one, same, another = (Step(Stage.STATUS, life.ref, SetStatus(each, GUARD), clique.because) for each in fields)
+    one, same, another = (Step(StepStage.STATUS, life.ref, SetStatus(each, GUARD), clique.because) for each in fields)
     assert changes_since([one], [same]) == ()
     (found,) = changes_since([one], [another])
     assert (found.what, found.before, found.now) == ("what is written", '{"replicas":1}', '{"replicas":2}')
@@ -97,7 +97,9 @@ def test_pl020_what_is_created_and_written_counts() -> None:
 def test_pl020_another_change_is_another() -> None:
     ref = Life(set_raw(clique_raw("a", 1))).ref
     because = (Why.LET_GO.because(ref, finalizer="one"),)
-    one, other = (Step(Stage.WORKLOAD, ref, Apply(FrozenMap({"spec": (number,)}), GUARD), because) for number in (1, 2))
+    one, other = (
+        Step(StepStage.WORKLOAD, ref, Apply(FrozenMap({"spec": (number,)}), GUARD), because) for number in (1, 2)
+    )
     assert changes_since([one], [one]) == ()
     assert [change.what for change in changes_since([one], [other])] == ["what is written"]
 
@@ -105,5 +107,5 @@ def test_pl020_another_change_is_another() -> None:
 def test_pl020_a_release_of_another_finalizer_is_another() -> None:
     life = Life(set_raw(clique_raw("a", 1)))
     because = (Why.LET_GO.because(life.ref, finalizer="one"),)
-    one, other = (Step(Stage.CLEANUP, life.ref, DropFinalizer(name, GUARD), because) for name in ("one", "other"))
+    one, other = (Step(StepStage.CLEANUP, life.ref, DropFinalizer(name, GUARD), because) for name in ("one", "other"))
     assert [change.what for change in changes_since([one], [other])] == ["what is written"]

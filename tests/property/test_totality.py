@@ -7,7 +7,7 @@ import pytest
 from grove_core.admit import used_names_in
 from grove_core.admit_podclique import admit_podclique
 from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
-from grove_core.kernel.admission import Amend
+from grove_core.kernel.admission import AdmitWithChanges
 from grove_core.resources.api_names import MNNVL_ENABLED
 from grove_core.resources.configuration import NOT_DISCOVERED, Configuration, Mnnvl, MnnvlMode
 from grove_core.resources.labels import SET, SET_REPLICA
@@ -36,5 +36,5 @@ def test_ms004_a_clique_without_a_spec_joins_all_the_same(spec: Any) -> None:
     told = Configuration(Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS))
     around = CliqueAdmissionView(configuration=told, served=NOT_DISCOVERED, owner=owner, domains={}, claims={})
     verdict = admit_podclique(raw, around).verdict
-    assert isinstance(verdict, Amend)
+    assert isinstance(verdict, AdmitWithChanges)
     assert verdict.patch

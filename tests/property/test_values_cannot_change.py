@@ -18,7 +18,7 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.pod import Pod
 from grove_core.snapshot.cluster import Cluster
-from grove_core.snapshot.indexing import cluster_of
+from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.strategies.worlds import World, worlds
 
@@ -93,7 +93,7 @@ def test_pl001_snapshots_and_plans_have_a_hash(world: World) -> None:
 @given(worlds())
 def test_pl001_a_cluster_has_a_hash_and_cannot_change(world: World) -> None:
     def made() -> Cluster:
-        return cluster_of(sets=(world.root,), groups=world.groups, cliques=world.cliques, pods=world.pods)
+        return index_cluster(sets=(world.root,), groups=world.groups, cliques=world.cliques, pods=world.pods)
 
     assert hash(made()) == hash(made())
     with pytest.raises(TypeError, match="cannot change"):

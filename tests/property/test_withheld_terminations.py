@@ -6,7 +6,7 @@ import pytest
 
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step
+from grove_core.kernel.steps import Attempt, Delete, Outcome, Step, StepStage
 from grove_core.rule_sets.rule_set import DESIGN
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.cluster import InMemoryCluster
@@ -36,7 +36,7 @@ class Undoing(InMemoryCluster):
             return seen
         self.looks = 0
         for gang in seen.gangs:
-            self.attempt(Step(Stage.CLEANUP, gang.ref, Delete(gang.guard), BECAUSE))
+            self.attempt(Step(StepStage.CLEANUP, gang.ref, Delete(gang.guard), BECAUSE))
         return super().observe(root, now, others)
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_shell.reading.faults import Fault
-from grove_shell.reading.items import MAX_CHARACTERS, Item
+from grove_shell.reading.input_items import MAX_CHARACTERS, InputItem
 from grove_shell.reading.json_items import json_items
 from grove_shell.reading.utf8_stream import Utf8Stream
 from grove_shell.reading.yaml_items import yaml_items
@@ -19,7 +19,7 @@ SIZES: Final = pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 13, 100, 1 << 20]
 POD: Final = {"kind": "Pod", "metadata": {"name": "p", "namespace": "ml", "uid": "u-1"}, "spec": {"a": [1, {"b": 2}]}}
 
 
-def read(text: str | bytes, size: int = 1 << 20) -> tuple[list[Item], list[Fault]]:
+def read(text: str | bytes, size: int = 1 << 20) -> tuple[list[InputItem], list[Fault]]:
     faults: list[Fault] = []
     data = text.encode() if isinstance(text, str) else text
     return list(json_items(Utf8Stream(io.BytesIO(data), size), "f.json", faults)), faults

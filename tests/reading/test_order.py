@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from grove_core.resources.pod import Pod
 from grove_core.snapshot.cluster import Cluster
 from grove_shell.reading.collected_objects import CollectedObjects
+from grove_shell.reading.input_sources import items_of
 from grove_shell.reading.loaded_input import LoadedInput
 from grove_shell.reading.objects import load
-from grove_shell.reading.sources import items_of
 
 Json = dict[str, Any]
 EXAMPLE: Final = Path(__file__).parents[2] / "examples/degraded.yaml"

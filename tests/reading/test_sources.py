@@ -13,7 +13,7 @@ import pytest
 from grove_shell.cli.main import run
 from grove_shell.python_gc import python_gc_paused
 from grove_shell.reading.faults import Fault
-from grove_shell.reading.sources import Item, items_of
+from grove_shell.reading.input_sources import InputItem, items_of
 
 NEEDS_LINKS: Final = pytest.mark.skipif(sys.platform == "win32", reason="symbolic links")
 NOTHING: Final = io.BytesIO()
@@ -43,7 +43,7 @@ class TestKnownFormats:
         assert said[:2] == ["1 problem in the input", f"  {saved}: document 1: a saved plan is for grove apply"]
 
 
-def read(path: Path | str, stdin: bytes = b"") -> tuple[list[Item], list[Fault]]:
+def read(path: Path | str, stdin: bytes = b"") -> tuple[list[InputItem], list[Fault]]:
     faults: list[Fault] = []
     return list(items_of(str(path), faults, io.BytesIO(stdin))), faults
 

@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_shell.reading.items import MAX_CHARACTERS, MAX_NODES
+from grove_shell.reading.input_items import MAX_CHARACTERS, MAX_NODES
 from grove_shell.reading.utf8_stream import Utf8Stream
 from grove_shell.reading.yaml_items import yaml_items
 from tests.reading.yaml_text import BOTH, places, read, values

@@ -6,14 +6,14 @@ from typing import Any, Final
 import pytest
 
 from grove_shell.reading.faults import Fault
-from grove_shell.reading.items import Item
+from grove_shell.reading.input_items import InputItem
 from grove_shell.reading.utf8_stream import Utf8Stream
 from grove_shell.reading.yaml_items import yaml_items
 
 BOTH: Final = pytest.mark.parametrize("pure", [False, True], ids=["libyaml", "python"])
 
 
-def read(text: str, *, pure: bool = False, chunk_size: int = 1 << 20) -> tuple[list[Item], list[Fault]]:
+def read(text: str, *, pure: bool = False, chunk_size: int = 1 << 20) -> tuple[list[InputItem], list[Fault]]:
     faults: list[Fault] = []
     stream = Utf8Stream(io.BytesIO(text.encode()), chunk_size)
     return list(yaml_items(stream, "f.yaml", faults, pure=pure)), faults

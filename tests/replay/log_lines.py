@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.compare import Change, Comparison, Difference
+from grove_core.compare import ComparedChange, Comparison, Difference
 from grove_core.kernel.refs import Ref
 from grove_shell.cli.main import run
-from grove_shell.replay.log_format import encode_line
+from grove_shell.replay.log_format import line_with_chain
 from grove_shell.views.replay_page import RuleSetDifference
 from tests.replay.recorded_logs import SCENARIOS, played
 
@@ -36,7 +36,7 @@ def chained(*words: Any) -> list[bytes]:
     """Lines as they would have been written, whatever they say."""
     lines, chain = [], ""
     for one in words:
-        line, chain = encode_line(one, chain)
+        line, chain = line_with_chain(one, chain)
         lines.append(line.encode())
     return lines
 
@@ -50,6 +50,6 @@ def spoken(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> st
 def parted(number: int, line: int) -> RuleSetDifference:
     """A look at one of many sets, of which a clique ends by other rules."""
     root = Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", f"s{number}")
-    gone = Difference(change=Change.ENDS, cliques=(root,), before=None, after=None, spared_because=())
+    gone = Difference(change=ComparedChange.ENDS, cliques=(root,), before=None, after=None, spared_because=())
     comparison = Comparison(root=root, differences=(gone,), breaches=(), unknown=())
     return RuleSetDifference(line, "plan", "field", AT, comparison)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from grove_core.reconcile import reconcile
 from grove_shell.replay.decision_log_recorder import DecisionLogRecorder
-from grove_shell.replay.log_format import DecisionLog, NotADecisionLog, digest, encode_line, log_at
+from grove_shell.replay.log_format import DecisionLog, NotADecisionLog, digest, line_with_chain, open_decision_log
 from grove_shell.replay.log_reader import BrokenLog, recorded_decisions
 from tests.replay.log_lines import LOG, chained, lines_of, spoken, words_of, written
 from tests.replay.recorded_logs import SCENARIOS, look_at, played
@@ -25,7 +25,7 @@ def forged_line(words: list[dict[str, Any]], number: int, text: str) -> list[byt
     """A log in which one line says something else, in these letters, and every chain holds."""
     lines, chain = [], ""
     for at, one in enumerate(words):
-        line, after = encode_line(one, chain)
+        line, after = line_with_chain(one, chain)
         if at == number:
             after = digest(chain + text[:-1])
             line = f'{text[:-1]},"chain":"{after}"}}\n'
@@ -184,7 +184,7 @@ class TestBadInput:
         path = tmp_path / "log"
         written(path, [*lines_of(LOG), b'{"look":"it was killed he'])
         seen = played(SCENARIOS[1])
-        with log_at(path) as log:
+        with open_decision_log(path) as log:
             recorder = DecisionLogRecorder(log, "design", "")
             for snapshot in seen.snapshots:
                 recorder.on_planned(look_at(snapshot, reconcile(snapshot)))
@@ -203,11 +203,11 @@ class TestBadInput:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "log"
             for lines, part in [*lives, (3, 0)]:
-                with log_at(path) as log:
+                with open_decision_log(path) as log:
                     chain = log.chain
                 written = []
                 for words in ({"decisionLog": "1.0"}, *({"answers": f"é{number}"} for number in range(3))):
-                    line, chain = encode_line(words, chain)
+                    line, chain = line_with_chain(words, chain)
                     written.append(line.encode())
                 with path.open("ab") as out:
                     out.write(b"".join(written[:lines]) + written[lines][: min(part, len(written[lines]) - 1)])
@@ -217,7 +217,7 @@ class TestBadInput:
     def test_rp007_what_is_no_log_stays_as_it_is(self, tmp_path: Path, text: str) -> None:
         path = tmp_path / "log"
         path.write_text(text, encoding="utf-8")
-        with pytest.raises(NotADecisionLog), log_at(path):
+        with pytest.raises(NotADecisionLog), open_decision_log(path):
             pass
 
     @pytest.mark.parametrize("text", ["", "hello", '{"decisionLog":'])
@@ -225,11 +225,11 @@ class TestBadInput:
         path = tmp_path / "log"
         path.write_text(text, encoding="utf-8")
         if text == "hello":
-            with pytest.raises(NotADecisionLog), log_at(path):
+            with pytest.raises(NotADecisionLog), open_decision_log(path):
                 pass
             assert path.read_text(encoding="utf-8") == text
             return
-        with log_at(path) as log:
+        with open_decision_log(path) as log:
             assert log.chain == ""
         assert path.read_text(encoding="utf-8") == (f"{text}\n" if text else "")
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 
 from grove_core.reconcile import reconcile
-from grove_core.rule_sets.released import NEWEST
-from grove_core.snapshot.snapshot import trimmed
+from grove_core.rule_sets.go_operator import NEWEST
+from grove_core.snapshot.snapshot import trim_snapshot
 from grove_shell.replay.decision_log_recorder import DecisionLogRecorder
 from grove_shell.replay.json_values import as_json, from_json
 from grove_shell.replay.log_format import DecisionLog, compact_json, plan_as_json
@@ -61,7 +61,7 @@ class TestReplay:
         looks = list(recorded_decisions(lines_of(scenario)))
         assert len(looks) == len(seen.snapshots) > 2
         for look, snapshot in zip(looks, seen.snapshots, strict=True):
-            told = trimmed(snapshot)
+            told = trim_snapshot(snapshot)
             for name in ("root", "groups", "cliques", "gangs", "others", "domains", "now", "attempts", "configuration"):
                 assert getattr(look.snapshot, name) == getattr(told, name), name
             assert look.snapshot.pods_of == {uid: tuple(pods) for uid, pods in told.pods_of.items() if pods}
@@ -86,8 +86,8 @@ class TestReplay:
         snapshot = world.snapshot
         strangers = {f"other-{uid}": pods for uid, pods in other.snapshot.pods_of.items()}
         crowded = replace(snapshot, pods_of={**snapshot.pods_of, **strangers})
-        assert reconcile(trimmed(crowded)) == reconcile(snapshot)
-        assert not strangers.keys() & trimmed(crowded).pods_of.keys()
+        assert reconcile(trim_snapshot(crowded)) == reconcile(snapshot)
+        assert not strangers.keys() & trim_snapshot(crowded).pods_of.keys()
 
     def test_rp007_an_object_is_written_once(self) -> None:
         lines = [json.loads(line) for line in lines_of(LOG)]

@@ -7,7 +7,7 @@ from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.fault_events import CrashOperator
 from grove_shell.simulator.scenario.scenario import Scenario
-from grove_shell.simulator.simulation import Run, Simulation
+from grove_shell.simulator.simulation import Simulation, SimulationRun
 from grove_shell.simulator.virtual_time import SECOND
 from tests.oracles import checked
 
@@ -24,7 +24,7 @@ class Divergence:
 
     write: int
     committed: bool
-    run: Run
+    run: SimulationRun
     missing: tuple[str, ...]
     extra: tuple[str, ...]
 
@@ -48,7 +48,7 @@ def crash_sweep(scenario: Scenario, *, every: int = 1, names: bool = True) -> It
                 yield Divergence(write, committed, crashed, tuple(sorted(missing)), tuple(sorted(extra)))
 
 
-def _end_of(scenario: Scenario, *, names: bool) -> tuple[frozenset[str], Run]:
+def _end_of(scenario: Scenario, *, names: bool) -> tuple[frozenset[str], SimulationRun]:
     simulation = Simulation(scenario, checked(counts_only=True))
     run = simulation.run()
     return frozenset(_descriptions(simulation.cluster, names=names)), run

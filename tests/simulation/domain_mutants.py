@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from grove_core.kernel.conditions import REMOVED
 from grove_core.kernel.frozen import FrozenMap, freeze, thaw
-from grove_core.kernel.steps import Apply, Create, Delete, Outcome, SetStatus, Stage, Step
+from grove_core.kernel.steps import Apply, Create, Delete, Outcome, SetStatus, Step, StepStage
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import DOMAIN_TEMPLATE, DOMAINS_READY
@@ -49,7 +49,9 @@ def annotates_later(snapshot: Snapshot) -> Plan:
         assert isinstance(found, FrozenMap)
         return found
 
-    steps = (step_of(Stage.WORKLOAD, part.ref, Apply(fields(part.replica_index), part.guard), plan) for part in late)
+    steps = (
+        step_of(StepStage.WORKLOAD, part.ref, Apply(fields(part.replica_index), part.guard), plan) for part in late
+    )
     return with_steps(plan, *steps)
 
 
@@ -87,7 +89,7 @@ def deletes_domains_in_use(snapshot: Snapshot) -> Plan:
         for domain in snapshot.domains
         if index_of(domain.ref.name) >= snapshot.root.spec.replicas and not domain.deleting
     ]
-    return with_steps(plan, *(step_of(Stage.CLEANUP, one.ref, Delete(one.guard), plan) for one in surplus))
+    return with_steps(plan, *(step_of(StepStage.CLEANUP, one.ref, Delete(one.guard), plan) for one in surplus))
 
 
 def deletes_foreign_domains(snapshot: Snapshot) -> Plan:
@@ -98,7 +100,7 @@ def deletes_foreign_domains(snapshot: Snapshot) -> Plan:
         for domain in snapshot.named_domains.values()
         if domain.ref.name in names and domain.owner_uid != snapshot.root.uid and not domain.deleting
     ]
-    return with_steps(plan, *(step_of(Stage.CLEANUP, one.ref, Delete(one.guard), plan) for one in foreign))
+    return with_steps(plan, *(step_of(StepStage.CLEANUP, one.ref, Delete(one.guard), plan) for one in foreign))
 
 
 def tries_only_once(snapshot: Snapshot) -> Plan:

@@ -6,10 +6,10 @@ from datetime import timedelta
 from itertools import count
 from typing import Any, Final
 
-from grove_core.kernel.conditions import Truth
+from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.frozen import FrozenMap, Json, freeze, thaw
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Action, Apply, Create, Delete, SetStatus, Stage, Step
+from grove_core.kernel.steps import Action, Apply, Create, Delete, SetStatus, Step, StepStage
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import GATE, POD_INDEX
@@ -31,7 +31,7 @@ def with_steps(plan: Plan, *steps: Step) -> Plan:
     return replace(plan, steps=tuple(sorted((*plan.steps, *more), key=lambda step: step.sort_key)))
 
 
-def step_of(stage: Stage, target: Ref, action: Action, plan: Plan) -> Step:
+def step_of(stage: StepStage, target: Ref, action: Action, plan: Plan) -> Step:
     because = next((step.because for step in plan.steps), None) or plan.findings[0].because
     return Step(stage, target, action, because)
 
@@ -39,7 +39,7 @@ def step_of(stage: Stage, target: Ref, action: Action, plan: Plan) -> Step:
 def opens_gates_at_once(snapshot: Snapshot) -> Plan:
     plan = reconcile(snapshot)
     held = [pod for _, pod in snapshot.pods() if pod.has_grove_gate and not pod.deleting]
-    return with_steps(plan, *(step_of(Stage.WORKLOAD, pod.ref, Apply(gate(GATE), pod.guard), plan) for pod in held))
+    return with_steps(plan, *(step_of(StepStage.WORKLOAD, pod.ref, Apply(gate(GATE), pod.guard), plan) for pod in held))
 
 
 def creates_without_gates(snapshot: Snapshot) -> Plan:
@@ -115,13 +115,13 @@ def deletes_a_healthy_pod(snapshot: Snapshot) -> Plan:
         if (pods := sorted((pod for pod in snapshot.pods_of[clique.uid] if pod.ready), key=lambda pod: pod.name))
         and len(pods) == clique.min_available
     ][:1]
-    return with_steps(plan, *(step_of(Stage.CLEANUP, pod.ref, Delete(pod.guard), plan) for pod in doomed))
+    return with_steps(plan, *(step_of(StepStage.CLEANUP, pod.ref, Delete(pod.guard), plan) for pod in doomed))
 
 
 def deletes_pods_twice(snapshot: Snapshot) -> Plan:
     plan = reconcile(snapshot)
     doomed = [pod for _, pod in snapshot.pods() if pod.deleting][:1]
-    return with_steps(plan, *(step_of(Stage.CLEANUP, pod.ref, Delete(pod.guard), plan) for pod in doomed))
+    return with_steps(plan, *(step_of(StepStage.CLEANUP, pod.ref, Delete(pod.guard), plan) for pod in doomed))
 
 
 def writes_statuses_in_vain(snapshot: Snapshot) -> Plan:
@@ -131,7 +131,7 @@ def writes_statuses_in_vain(snapshot: Snapshot) -> Plan:
         plan,
         *(
             step_of(
-                Stage.STATUS, item.ref, SetStatus(FrozenMap({"readyReplicas": item.status.ready}), item.guard), plan
+                StepStage.STATUS, item.ref, SetStatus(FrozenMap({"readyReplicas": item.status.ready}), item.guard), plan
             )
             for item in stored
         ),
@@ -200,7 +200,7 @@ def terminates_by_halves(snapshot: Snapshot) -> Plan:
     kept = [
         step
         for step in plan.steps
-        if not (isinstance(step.action, Delete) and step.target.kind == "PodClique" and step.stage is Stage.CLEANUP)
+        if not (isinstance(step.action, Delete) and step.target.kind == "PodClique" and step.stage is StepStage.CLEANUP)
     ]
     return replace(plan, steps=tuple(kept))
 
@@ -220,7 +220,7 @@ def counts_unknown_as_breached(snapshot: Snapshot) -> Plan:
     def old(conditions: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple(
             replace(found, last_transition_time=snapshot.now - timedelta(hours=1))
-            if found.status is Truth.TRUE
+            if found.status is ConditionStatus.TRUE
             else found
             for found in conditions
         )

@@ -21,14 +21,14 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Attempt
 from grove_core.plan.plan import Plan
 from grove_core.resources.configuration import Configuration
-from grove_shell.settings.features import MnnvlSettings
+from grove_shell.settings.feature_settings import MnnvlSettings
 from grove_shell.simulator.cluster.topologies import RoundSnapshot
 from grove_shell.simulator.operator.simulated_operator import Decide
 from grove_shell.simulator.random_events.randomized_scenario import with_random_events
 from grove_shell.simulator.recording.history import Actor
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.shrink_scenario import smallest_failing
-from grove_shell.simulator.simulation import Run, Simulation
+from grove_shell.simulator.simulation import Simulation, SimulationRun
 from grove_shell.views.renderers import yaml_document
 from tests.oracles import checked
 from tests.simulation.sample_sets import random_scenario
@@ -49,7 +49,7 @@ def random_run(
     return with_random_events(drawn, seed, without=without)
 
 
-def played(scenario: Scenario, decide: Decide | None = None, *, rules: "RulesSeen | None" = None) -> Run:
+def played(scenario: Scenario, decide: Decide | None = None, *, rules: "RulesSeen | None" = None) -> SimulationRun:
     """Run a scenario with all checks and without history entries."""
     observers = (rules,) if rules is not None else ()
     return Simulation(scenario, checked(counts_only=True, observers=observers, decide=decide)).run()

@@ -7,12 +7,12 @@ from grove_core.kernel.steps import Attempt
 from grove_core.plan.plan import Plan
 from grove_core.resources.configuration import Configuration
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.cluster.changes import Change
+from grove_shell.simulator.cluster.changes import ObjectChange
 from grove_shell.simulator.cluster.topologies import RoundSnapshot
 from grove_shell.simulator.recording.history import Actor, EntryKind
 from grove_shell.simulator.scenario.field_types import WRITTEN
 from grove_shell.simulator.scenario.scenario import Scenario
-from grove_shell.simulator.simulation import Run, Simulation, SimulationOptions
+from grove_shell.simulator.simulation import Simulation, SimulationOptions, SimulationRun
 from tests.oracles import checked
 from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw
 
@@ -25,17 +25,17 @@ def scenario(*events: Json, manifest: Json | None = None, nodes: int = 3, **spec
     return Scenario.model_validate(raw, context=WRITTEN)
 
 
-def run(*events: Json, check: bool = True, **more: Any) -> Run:
+def run(*events: Json, check: bool = True, **more: Any) -> SimulationRun:
     found = Simulation(scenario(*events, **more), checked() if check else SimulationOptions()).run()
     assert found.violation is None, found.violation
     return found
 
 
-def entries_of(found: Run, what: EntryKind) -> list[tuple[int, str]]:
+def entries_of(found: SimulationRun, what: EntryKind) -> list[tuple[int, str]]:
     return [(entry.at, entry.detail) for entry in found.history.entries if entry.kind is what]
 
 
-def changes_of_pods(found: Run) -> list[Change]:
+def changes_of_pods(found: SimulationRun) -> list[ObjectChange]:
     return [change for change in found.changes if change.kind == "Pod"]
 
 
@@ -60,7 +60,7 @@ class PlanRecorder:
         pass
 
 
-def watched(*events: Json, **more: Any) -> tuple[PlanRecorder, Run]:
+def watched(*events: Json, **more: Any) -> tuple[PlanRecorder, SimulationRun]:
     eyes = PlanRecorder()
     found = Simulation(scenario(*events, **more), SimulationOptions(observers=(eyes,))).run()
     return eyes, found

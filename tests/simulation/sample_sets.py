@@ -19,9 +19,9 @@ from grove_shell.simulator.scenario.scenario import (
     API_VERSION,
     KIND,
     KubeletSpec,
-    Meta,
     OperatorSpec,
     Scenario,
+    ScenarioMetadata,
     SchedulerSpec,
     Spec,
 )
@@ -53,7 +53,7 @@ def scenario_of(manifest: Json, nodes: int = 6, gpus: int = 2, *, seed: int = 0)
     return Scenario(
         api_version=API_VERSION,
         kind=KIND,
-        metadata=Meta(name=f"world-{seed}"),
+        metadata=ScenarioMetadata(name=f"world-{seed}"),
         spec=Spec(
             sets=(manifest,),
             nodes=(NodePool(name="n", count=nodes, capacity={"gpu": str(gpus)}),),

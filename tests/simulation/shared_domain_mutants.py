@@ -11,10 +11,10 @@ from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
 from grove_core.areas.mnnvl_scopes.rules import Why
 from grove_core.areas.topology.admit import TopologyView
 from grove_core.areas.workload.admission.defaults import with_defaults
-from grove_core.kernel.admission import AdmissionVerdict, Amend, AmendmentVerdict
+from grove_core.kernel.admission import AdmissionVerdict, AdmitWithChanges, AmendmentVerdict
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import FrozenMap, thaw
-from grove_core.kernel.steps import Create, Delete, Ensure, Stage
+from grove_core.kernel.steps import Create, Delete, Ensure, StepStage
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import SHARED_CLAIM
@@ -46,7 +46,9 @@ def admits_at_once(raw: Json, around: CliqueAdmissionView) -> Decision[Amendment
     """Adds the claim to the PodClique without creating the objects."""
     decision = admit_podclique(raw, around)
     verdict = decision.verdict
-    return Decision(replace(verdict, ensures=()), decision.because) if isinstance(verdict, Amend) else decision
+    return (
+        Decision(replace(verdict, ensures=()), decision.because) if isinstance(verdict, AdmitWithChanges) else decision
+    )
 
 
 def goes_by_names(raw: Json, around: CliqueAdmissionView) -> Decision[AmendmentVerdict]:
@@ -59,7 +61,7 @@ def goes_by_names(raw: Json, around: CliqueAdmissionView) -> Decision[AmendmentV
 def bare_entry(raw: Json, around: CliqueAdmissionView) -> FrozenMap | None:
     """The labels of the domain that a PodClique would get in an empty cluster."""
     verdict = admit_podclique(raw, replace(around, domains={}, claims={})).verdict
-    for one in verdict.ensures if isinstance(verdict, Amend) else ():
+    for one in verdict.ensures if isinstance(verdict, AdmitWithChanges) else ():
         found = one.manifest["metadata"]
         assert isinstance(found, FrozenMap)
         labels = found["labels"]
@@ -98,7 +100,7 @@ def deletes_what_is_shared(snapshot: Snapshot) -> Plan:
         if one.labels.get("grove.io/mnnvl-managed") == "true" and not one.deleting
         if (index_from(str(one.labels.get(REPLICA[0]))) or 0) >= snapshot.root.spec.replicas
     ]
-    return with_steps(plan, *(step_of(Stage.CLEANUP, one.ref, Delete(one.guard), plan) for one in surplus))
+    return with_steps(plan, *(step_of(StepStage.CLEANUP, one.ref, Delete(one.guard), plan) for one in surplus))
 
 
 def tidies_by_labels(snapshot: Snapshot) -> Plan:
@@ -110,7 +112,7 @@ def tidies_by_labels(snapshot: Snapshot) -> Plan:
         if one.owner_uid in {snapshot.root.uid, *(gang.uid for gang in snapshot.gangs)}
         if one.labels.get("grove.io/mnnvl-managed") != "true" and not one.deleting
     ]
-    return with_steps(plan, *(step_of(Stage.CLEANUP, one.ref, Delete(one.guard), plan) for one in odd))
+    return with_steps(plan, *(step_of(StepStage.CLEANUP, one.ref, Delete(one.guard), plan) for one in odd))
 
 
 def counts_from_nought(raw: Json, around: CliqueAdmissionView) -> Decision[AmendmentVerdict]:

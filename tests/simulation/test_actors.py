@@ -11,13 +11,13 @@ from grove_core.kernel.steps import Outcome
 from grove_core.resources.pod import Pod
 from grove_shell.simulator.cluster.simulated_cluster import is_live
 from grove_shell.simulator.random_events.randomized_scenario import with_random_events
-from grove_shell.simulator.recording.clique_states import lanes_of
+from grove_shell.simulator.recording.clique_states import clique_timelines
 from grove_shell.simulator.recording.history import EntryKind
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.field_types import WRITTEN
 from grove_shell.simulator.scenario.reading import read_scenario
 from grove_shell.simulator.scenario.scenario import Scenario
-from grove_shell.simulator.simulation import FAULTS_STOP_AFTER, Run, Simulation, SimulationOptions
+from grove_shell.simulator.simulation import FAULTS_STOP_AFTER, Simulation, SimulationOptions, SimulationRun
 from grove_shell.simulator.virtual_time import MINUTE, SECOND
 from grove_shell.views.renderers import yaml_document
 from grove_shell.views.run_document import run_as_json
@@ -99,7 +99,7 @@ def without_delay() -> Json:
     return manifest
 
 
-def last_pods(found: Run) -> list[Pod]:
+def last_pods(found: SimulationRun) -> list[Pod]:
     pods: dict[str, Pod] = {}
     for change in changes_of_pods(found):
         if isinstance(change.after, Pod):
@@ -335,7 +335,7 @@ def test_sm040_a_run_may_be_cut_short() -> None:
 
 def test_sm010_lanes_follow_the_cliques() -> None:
     found = run({"at": "30s", "crashPod": {"clique": "llm-0-a", "recovers": "10m"}})
-    (lane,) = lanes_of(found.changes)
+    (lane,) = clique_timelines(found.changes)
     assert (lane.name, lane.gang, lane.replica) == ("llm-0-a", "llm-0", 0)
     assert lane.samples[-1].counts == (2, 0, 0, 0)
     ((since, until),) = lane.breached

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step
+from grove_core.kernel.steps import Attempt, Delete, Outcome, Step, StepStage
 from grove_core.resources.api_names import NVIDIA
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.snapshot.snapshot import Snapshot
@@ -14,7 +14,7 @@ from grove_shell.simulator.recording.history import Actor, EntryKind
 from grove_shell.simulator.scenario.fault_events import ForeignDomain
 from grove_shell.simulator.scenario.field_types import WRITTEN
 from grove_shell.simulator.scenario.scenario import Scenario
-from grove_shell.simulator.simulation import Run, Simulation, SimulationOptions
+from grove_shell.simulator.simulation import Simulation, SimulationOptions, SimulationRun
 from grove_shell.simulator.violation import ViolationFound
 from grove_shell.simulator.virtual_time import SECOND
 from grove_shell.views.timeline import timeline_page
@@ -37,13 +37,13 @@ def scenario(*events: Json, operator: Json = ON, replicas: int = 1, **spec: Any)
     return Scenario.model_validate(raw, context=WRITTEN)
 
 
-def run(*events: Json, **more: Any) -> Run:
+def run(*events: Json, **more: Any) -> SimulationRun:
     found = Simulation(scenario(*events, **more), checked()).run()
     assert found.violation is None, found.violation
     return found
 
 
-def domains(found: Run) -> list[tuple[int, str, bool]]:
+def domains(found: SimulationRun) -> list[tuple[int, str, bool]]:
     """Return when which domain was created (True) or deleted."""
     changes = [change for change in found.changes if change.kind == "ComputeDomain"]
     return [
@@ -218,7 +218,7 @@ def test_sm051_a_deleted_foreign_domain_is_a_violation() -> None:
         now=simulation.scenario.spec.start,
         named_domains={("ml", "llm-cd-9"): item},
     )
-    step = Step(Stage.CLEANUP, ref, Delete(Guard(item.uid, "1")), ())
+    step = Step(StepStage.CLEANUP, ref, Delete(Guard(item.uid, "1")), ())
     with pytest.raises(ViolationFound) as found:
         simulation.checks.on_write(Actor.OPERATOR, snapshot, Attempt(step, Outcome.DONE))
     assert found.value.violation.code == "CD6"

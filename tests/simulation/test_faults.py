@@ -8,7 +8,7 @@ from grove_core.kernel.steps import Outcome, is_part_of_termination
 from grove_core.resources.labels import SET_REPLICA
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
-from grove_core.rule_sets.released import NEWEST
+from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_shell.simulator.recording.history import Actor, EntryKind
 from grove_shell.simulator.simulation import Simulation, SimulationOptions

@@ -9,7 +9,7 @@ import pytest
 from grove_core.kernel.refs import Ref
 from grove_shell.simulator.recording.history import Actor, EntryKind, HistoryEntry
 from grove_shell.simulator.simulation import Simulation
-from grove_shell.views.chart import draw
+from grove_shell.views.chart import draw_chart
 from grove_shell.views.history_lines import lines_of
 from grove_shell.views.run_document import run_as_json, seeds_as_json
 from grove_shell.views.timeline import timeline_page
@@ -148,7 +148,7 @@ def test_sm010_a_picture_is_a_function_of_the_run(tmp_path: Path) -> None:
         {"at": "6m", "restoreNode": {"node": "n-0"}},
     )
     for name in ("one.svg", "two.svg", "one.png"):
-        draw(run(*events, manifest=manifest, nodes=12), str(tmp_path / name))
+        draw_chart(run(*events, manifest=manifest, nodes=12), str(tmp_path / name))
     one = (tmp_path / "one.svg").read_bytes()
     assert one == (tmp_path / "two.svg").read_bytes()
     for word in (b"llm-0-a", b"node n-0 is lost", b"terminated", b"breached, delay runs"):
@@ -165,7 +165,7 @@ def test_sm064_two_sets_of_one_name_in_two_namespaces(tmp_path: Path) -> None:
     found = run(crash, sets=sets, nodes=4)
     assert [standing.ready for standing in found.clique_states] == [1, 1]
     assert entries_of(found, EntryKind.DENIED) == [], "neither takes what is the other's"
-    draw(found, str(tmp_path / "two.svg"))
+    draw_chart(found, str(tmp_path / "two.svg"))
 
 
 def test_sm070_a_repeated_failure_is_shown_once() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_shell.simulator.scenario.events import Event
-from grove_shell.simulator.scenario.field_types import Model, Named
+from grove_shell.simulator.scenario.field_types import Named, ScenarioModel
 from grove_shell.simulator.scenario.reading import read_scenario
 from grove_shell.simulator.simulation import Simulation
 from grove_shell.views.renderers import yaml_document
@@ -323,7 +323,7 @@ def test_sm001_every_field_with_a_name_is_checked() -> None:
         f"{kind}.{field}"
         for kind, event in Event.model_fields.items()
         for model in get_args(event.annotation)
-        if isinstance(model, type) and issubclass(model, Model)
+        if isinstance(model, type) and issubclass(model, ScenarioModel)
         for field, info in model.model_fields.items()
         if field in {"name", "clique", "node"} and not any(isinstance(mark, Named) for mark in info.metadata)
     ]

@@ -15,7 +15,7 @@ from grove_shell.cli.main import run as grove
 from grove_shell.reading.observed_times import newest_time_in
 from grove_shell.simulator.recording.history import EntryKind
 from grove_shell.simulator.scenario.reading import read_scenario
-from grove_shell.simulator.simulation import Run, Simulation, SimulationOptions
+from grove_shell.simulator.simulation import Simulation, SimulationOptions, SimulationRun
 from tests.simulation.run_helpers import changes_of_pods, entries_of, scenario
 from tests.simulation.sample_sets import clique_raw, set_raw
 
@@ -24,7 +24,7 @@ SNAPSHOTS: Final = Path(__file__).parent.parent / "snapshots"
 CRASHES: Final = {"at": "2m", "crashPod": {"clique": "llm-0-a", "index": 0, "recovers": "30m"}}
 
 
-def played(*events: Json, rules: str = "field", **more: Any) -> Run:
+def played(*events: Json, rules: str = "field", **more: Any) -> SimulationRun:
     return Simulation(scenario(*events, **more), SimulationOptions(rules=rule_set(rules))).run()
 
 
@@ -34,7 +34,7 @@ def written(path: Path, **spec: Any) -> str:
     return str(path)
 
 
-def dump_of(scenario_of: str) -> Run:
+def dump_of(scenario_of: str) -> SimulationRun:
     read = read_scenario(scenario_of)
     assert read.scenario is not None, read.faults
     options = SimulationOptions(rules=rule_set("field"))

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from grove_core.areas.mnnvl_scopes.rules import Refuse
-from grove_core.kernel.admission import Deny, Objection
+from grove_core.areas.mnnvl_scopes.rules import SharedDomainDenial
+from grove_core.kernel.admission import DenialReason, Deny
 from grove_core.kernel.frozen import FrozenMap, freeze, thaw
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Apply, Create, Ensure, Outcome, Stage, Step
+from grove_core.kernel.steps import Apply, Create, Ensure, Outcome, Step, StepStage
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.compute_domain import ComputeDomain
@@ -18,7 +18,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.scenario.field_types import WRITTEN
 from grove_shell.simulator.scenario.scenario import Scenario
-from grove_shell.simulator.simulation import Run, Simulation, SimulationOptions
+from grove_shell.simulator.simulation import Simulation, SimulationOptions, SimulationRun
 from grove_shell.simulator.violation import ViolationFound
 from grove_shell.simulator.virtual_time import SECOND
 from tests.oracles import checked
@@ -47,14 +47,14 @@ def scenario(*events: Json, operator: Json = ON, **spec: Any) -> Scenario:
     return Scenario.model_validate(raw, context=WRITTEN)
 
 
-def run(*events: Json, eyes: PlanRecorder | None = None, **more: Any) -> Run:
+def run(*events: Json, eyes: PlanRecorder | None = None, **more: Any) -> SimulationRun:
     observers = (eyes,) if eyes is not None else ()
     found = Simulation(scenario(*events, **more), checked(observers=observers)).run()
     assert found.violation is None, found.violation
     return found
 
 
-def creations(found: Run, kind: str) -> list[tuple[int, str]]:
+def creations(found: SimulationRun, kind: str) -> list[tuple[int, str]]:
     return [(one.at, one.object.ref.name) for one in found.changes if one.kind == kind and one.before is None]
 
 
@@ -130,7 +130,7 @@ def test_sm080_an_object_of_a_deleted_owner_is_collected() -> None:
     owner = {"apiVersion": "x/v1", "kind": "PodGang", "name": "gone", "uid": "nobody", "controller": True}
     fields = freeze({"metadata": {"ownerReferences": [owner]}})
     assert isinstance(fields, FrozenMap)
-    step = Step(Stage.WORKLOAD, domain.ref, Apply(fields, domain.guard), ())
+    step = Step(StepStage.WORKLOAD, domain.ref, Apply(fields, domain.guard), ())
     assert simulation.cluster.attempt(step).outcome is Outcome.DONE
     assert domain.ref not in server.items
 
@@ -165,8 +165,8 @@ def test_sm064_wrong_admission_of_an_update_is_found(what: str) -> None:
     other = {**manifest, "metadata": {**manifest["metadata"], **OPTS_IN}}
     simulation.checks.on_set_write(manifest, manifest, manifest)
     simulation.checks.on_set_write(other, manifest, other)
-    because = Refuse.SCOPED_VALUE_INVALID.because(Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", "llm"))
-    refused = Deny((Objection("metadata.annotations[grove.io/mnnvl-scope]", "x", because),))
+    because = SharedDomainDenial.SCOPED_VALUE_INVALID.because(Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", "llm"))
+    refused = Deny((DenialReason("metadata.annotations[grove.io/mnnvl-scope]", "x", because),))
     with pytest.raises(ViolationFound) as found:
         simulation.checks.on_set_write(manifest, manifest, refused if what else other)
     assert found.value.violation.code == "CD8"

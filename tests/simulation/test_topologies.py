@@ -9,15 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.kernel.steps import Apply, Outcome, Stage, Step
+from grove_core.kernel.steps import Apply, Outcome, Step, StepStage
 from grove_core.resources.api_names import TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import ClusterTopology, topology_ref
-from grove_core.resources.podgang import Pack, PodGang
+from grove_core.resources.podgang import PodGang, TopologyPacking
 from grove_shell.simulator.cluster.simulated_cluster import is_live
 from grove_shell.simulator.recording.history import EntryKind
 from grove_shell.simulator.scenario.field_types import WRITTEN
 from grove_shell.simulator.scenario.scenario import Scenario
-from grove_shell.simulator.simulation import Run, Simulation
+from grove_shell.simulator.simulation import Simulation, SimulationRun
 from grove_shell.simulator.violation import ViolationFound
 from grove_shell.simulator.virtual_time import SECOND
 from grove_shell.views.timeline import timeline_page
@@ -67,7 +67,7 @@ def scenario(manifest: Json, *events: Json, racks: tuple[int, ...] = (2, 3), gpu
     return Scenario.model_validate(raw, context=WRITTEN)
 
 
-def played(manifest: Json, *events: Json, **more: Any) -> tuple[Simulation, Run]:
+def played(manifest: Json, *events: Json, **more: Any) -> tuple[Simulation, SimulationRun]:
     simulation = Simulation(scenario(manifest, *events, **more), checked())
     run = simulation.run()
     assert run.violation is None, run.violation
@@ -92,7 +92,7 @@ def gang(simulation: Simulation, name: str) -> PodGang:
     return found
 
 
-def entries_of(run: Run, what: EntryKind) -> list[str]:
+def entries_of(run: SimulationRun, what: EntryKind) -> list[str]:
     return [" ".join((str(one.subject), one.detail, *one.because)) for one in run.history.entries if one.kind is what]
 
 
@@ -193,7 +193,7 @@ def test_sm064_a_pod_is_not_bound_away_by_what_its_gang_requires_of_others() -> 
     """Their requirement may change after the binding: the scheduler's writes are observed later."""
     simulation, _ = played(packed(clique_raw("a", 2, 2), clique_raw("b", 1, 1), domain=""))
     found = gang(simulation, "llm-0")
-    near = found.placement._replace(cliques=(("llm-0-a", Pack(RACK, "")),))
+    near = found.placement._replace(cliques=(("llm-0-a", TopologyPacking(RACK, "")),))
     simulation.cluster.put(replace(found, placement=near))
     far = [pod for pod in simulation.cluster.pods() if "-a-" in pod.name]
     for pod, node in zip(far, ("n0-0", "n1-0"), strict=True):
@@ -260,10 +260,10 @@ class TestTopologyReconciliation:
         found = kept(simulation, "grove-topology")
         assert found is not None
         fields = FrozenMap({"spec": FrozenMap({"levels": (FrozenMap({"domain": "rack", "key": RACK}),)})})
-        answer = simulation.cluster.attempt(Step(Stage.WORKLOAD, found.ref, Apply(fields, found.guard), ()))
+        answer = simulation.cluster.attempt(Step(StepStage.WORKLOAD, found.ref, Apply(fields, found.guard), ()))
         assert (answer.outcome, answer.detail[:3]) == (Outcome.REFUSED, "422")
         gone = replace(found.ref, name="gone")
-        answer = simulation.cluster.attempt(Step(Stage.WORKLOAD, gone, Apply(fields, found.guard), ()))
+        answer = simulation.cluster.attempt(Step(StepStage.WORKLOAD, gone, Apply(fields, found.guard), ()))
         assert answer.outcome is Outcome.CONFLICT
 
     @pytest.mark.req("SM-080")
@@ -273,7 +273,7 @@ class TestTopologyReconciliation:
         assert found is not None
         assert found.deleting
         fields = FrozenMap({"metadata": FrozenMap({"finalizers": (TOPOLOGY_FINALIZER, "example.com/mine")})})
-        answer = simulation.cluster.attempt(Step(Stage.WORKLOAD, found.ref, Apply(fields, found.guard), ()))
+        answer = simulation.cluster.attempt(Step(StepStage.WORKLOAD, found.ref, Apply(fields, found.guard), ()))
         assert answer.outcome is Outcome.REFUSED
 
 

@@ -10,7 +10,7 @@ from grove_core.areas.topology.admit import TopologyView
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot
 from grove_core.kernel.admission import AdmissionVerdict, Admit
 from grove_core.kernel.frozen import FrozenMap, thaw
-from grove_core.kernel.steps import Apply, Create, Delete, SetStatus, Stage, Step
+from grove_core.kernel.steps import Apply, Create, Delete, SetStatus, Step, StepStage
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.reconcile_topology import reconcile_topology
@@ -91,7 +91,7 @@ def begins_anew(snapshot: Snapshot) -> Plan:
     if not name or name in snapshot.topologies or not snapshot.configuration.topology.enabled:
         return plan
     gangs = (gang for gang in snapshot.gangs if not gang.deleting)
-    return with_steps(plan, *(step_of(Stage.WORKLOAD, gang.ref, Delete(gang.guard), plan) for gang in gangs))
+    return with_steps(plan, *(step_of(StepStage.WORKLOAD, gang.ref, Delete(gang.guard), plan) for gang in gangs))
 
 
 def evicts(snapshot: Snapshot) -> Plan:
@@ -100,7 +100,7 @@ def evicts(snapshot: Snapshot) -> Plan:
     if not any(one.type == TOPOLOGY_IN_SYNC for one in snapshot.root.status.conditions):
         return plan
     pods = (pod for _, pod in snapshot.pods() if pod.node and not pod.deleting)
-    return with_steps(plan, *(step_of(Stage.WORKLOAD, pod.ref, Delete(pod.guard), plan) for pod in pods))
+    return with_steps(plan, *(step_of(StepStage.WORKLOAD, pod.ref, Delete(pod.guard), plan) for pod in pods))
 
 
 def _is_status(step: Step, snapshot: Snapshot) -> bool:
@@ -157,7 +157,7 @@ def keeps_all_topologies(moment: TopologySnapshot) -> Plan:
         return plan
     levels = tuple(FrozenMap(level._asdict()) for level in moment.settings.levels)
     wanted = Apply(FrozenMap({"spec": FrozenMap({"levels": levels})}), found.guard)
-    return with_steps(plan, step_of(Stage.WORKLOAD, found.ref, wanted, plan))
+    return with_steps(plan, step_of(StepStage.WORKLOAD, found.ref, wanted, plan))
 
 
 def leaves_the_default(moment: TopologySnapshot) -> Plan:

@@ -15,7 +15,7 @@ from grove_core.resources.pod import pod_of
 from grove_core.resources.podclique import PodClique, podclique_of
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
-from grove_core.snapshot.indexing import cluster_of
+from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
 
 Json: TypeAlias = dict[str, Any]
@@ -37,7 +37,7 @@ def snapshot_of(case: Json) -> Snapshot:
     for item in case["objects"]:
         by_kind.setdefault(item["kind"], []).append(item)
     shared: dict[str, str] = {}
-    cluster = cluster_of(
+    cluster = index_cluster(
         sets=map(podcliqueset_of, by_kind["PodCliqueSet"]),
         groups=map(scaling_group_of, by_kind.get("PodCliqueScalingGroup", [])),
         cliques=map(podclique_of, by_kind.get("PodClique", [])),

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from grove_core.areas.gang_termination.field.generations import Generation
+from grove_core.areas.gang_termination.field.generations import RuleGeneration
 from grove_core.areas.gang_termination.field.judge import FieldJudgement, judge_field
 from grove_core.kernel.conditions import REMOVED, Condition
 from grove_core.kernel.steps import SetStatus
@@ -18,7 +18,7 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
 from grove_core.resources.statuses import with_status
-from grove_core.rule_sets.released import NEWEST
+from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.snapshot.snapshot import Snapshot
 from tests.vectors.cases import HERE, Json, assert_ended, cases, snapshot_of, status_of
 
@@ -76,7 +76,7 @@ def test_gf050_the_recorded_verdict_is_ours(case: Json) -> None:
 @pytest.mark.parametrize("case", list(cases(HERE / "field", FILES)))
 def test_gt019_the_recorded_statuses_are_ours(case: Json) -> None:
     snapshot, expect = snapshot_of(case), case["expect"]
-    plan, judgement = reconcile(snapshot, NEWEST), judge_field(snapshot, Generation.F3)
+    plan, judgement = reconcile(snapshot, NEWEST), judge_field(snapshot, RuleGeneration.F3)
     stored = {clique.ref.short: status_of(clique)["conditions"] for clique in snapshot.cliques}
     stored |= {group.ref.short: status_of(group)["conditions"] for group in snapshot.groups}
     shown = statuses_after(snapshot, plan, judgement)

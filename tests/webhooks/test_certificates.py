@@ -18,7 +18,7 @@ from grove_shell.webhooks.certificates import (
     CertificateChain,
     KeyPair,
     ServedCertificate,
-    chain_in,
+    chain_in_secret,
     expiry_of,
     is_signed,
     names_of,
@@ -55,7 +55,7 @@ def shakes_hands(served: ServedCertificate, bundle: bytes, name: str) -> None:
 
 def test_wh020_a_chain_survives_its_secret() -> None:
     chain = first()
-    assert chain_in(chain.secret_data) == chain
+    assert chain_in_secret(chain.secret_data) == chain
     assert names_of(chain.server.certificate) == set(NAMES)
     assert expiry_of(chain.server.certificate) == NOW + timedelta(hours=1)
 
@@ -122,7 +122,7 @@ def test_wh020_what_is_wrong_with_a_secret_is_said() -> None:
         ({**mine, "ca.crt": other["ca.crt"], "ca.key": other["ca.key"]}, "not signed by an authority of ca.crt"),
     ):
         with pytest.raises(BadCertificate, match=words):
-            chain_in(data)
+            chain_in_secret(data)
 
 
 def test_wh024_what_does_not_fit_is_not_shown() -> None:

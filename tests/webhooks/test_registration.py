@@ -13,7 +13,7 @@ from grove_shell.client.webhook_names import DEFAULTING, GUARDING, JOINED, MUTAT
 from grove_shell.settings.webhooks import CertificateSettings
 from grove_shell.webhooks.certificate_rotation import CertificateSecret
 from grove_shell.webhooks.certificates import ServedCertificate
-from grove_shell.webhooks.registration import NotRegistered, Registration
+from grove_shell.webhooks.webhook_registration import NotRegistered, Registration
 from tests.webhooks.object_server import ObjectServer
 from tests.webhooks.reviews import Json
 

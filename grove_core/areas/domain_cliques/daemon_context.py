@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from grove_core.areas.domain_cliques.protocols import DaemonSettings
-from grove_core.areas.domain_cliques.rules import Why
+from grove_core.areas.domain_cliques.rules import DomainReason
 from grove_core.areas.domain_cliques.verdicts import DaemonAction, DaemonRegistry, PeerMap
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Fact
@@ -111,7 +111,7 @@ class FabricDaemonState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DaemonContext:
+class DaemonInput:
     """The input of a daemon's decision.
 
     Attributes:
@@ -155,7 +155,7 @@ class DaemonContext:
         """The index the fabric daemon runs with; None if none runs."""
         return self.fabric.index if self.fabric is not None else None
 
-    def decision(self, action: DaemonAction, why: Why, **facts: Fact) -> Decision[DaemonAction]:
+    def decision(self, action: DaemonAction, why: DomainReason, **facts: Fact) -> Decision[DaemonAction]:
         """Return the decision for an action, with a reason about the daemon's pod."""
         return Decision(action, (why.because(self.identity.pod_ref, **facts),))
 

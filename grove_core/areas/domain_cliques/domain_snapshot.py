@@ -8,7 +8,7 @@ from enum import Enum, unique
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.domain_cliques.rules import Why
+from grove_core.areas.domain_cliques.rules import DomainReason
 from grove_core.areas.domain_cliques.state_updates import version_number
 from grove_core.areas.domain_cliques.verdicts import DaemonRegistry
 from grove_core.kernel.decisions import Decision
@@ -16,7 +16,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.compute_domain import CLIQUE_KIND, ComputeDomain, ComputeDomainClique, DaemonEntry
 from grove_core.resources.daemon_pod import DaemonPod
-from grove_core.resources.names import listed
+from grove_core.resources.names import listed_names
 
 _NONE: Final[Mapping[Ref, str]] = MappingProxyType({})
 
@@ -84,7 +84,7 @@ def domain_snapshot_of(
 
 def _listed(kind: str, refs: Iterable[Ref]) -> str:
     names = [f"{ref.namespace}/{ref.name}" for ref in refs if ref.kind == kind]
-    return listed(names) if names else ""
+    return listed_names(names) if names else ""
 
 
 @unique
@@ -149,12 +149,16 @@ def _decision(
     moved_to = next((other for other, twin in entries_on[node] if other.ref != ref and twin.ip in addresses), None)
     newest = max([version_number(registry), *([version_number(moved_to)] if moved_to is not None else [])])
     if present and moved_to is None:
-        return Decision(EntryVerdict.KEEP, (Why.POD_ON_NODE.because(ref, pod=present[0].ref.name, node=node),))
+        return Decision(EntryVerdict.KEEP, (DomainReason.POD_ON_NODE.because(ref, pod=present[0].ref.name, node=node),))
     if snapshot.pods_version < newest:
-        because = Why.PODS_NOT_AS_NEW.because(ref, pods=snapshot.pods_version, entries=newest)
+        because = DomainReason.PODS_NOT_AS_NEW.because(ref, pods=snapshot.pods_version, entries=newest)
         return Decision(EntryVerdict.UNKNOWN, (because,))
     if snapshot.unreadable_pods:
-        return Decision(EntryVerdict.UNKNOWN, (Why.PODS_UNREAD.because(ref, pods=snapshot.unreadable_pods),))
+        return Decision(EntryVerdict.UNKNOWN, (DomainReason.PODS_UNREAD.because(ref, pods=snapshot.unreadable_pods),))
     if moved_to is not None:
-        return Decision(EntryVerdict.REMOVE, (Why.ENTRY_MOVED.because(ref, node=node, register=moved_to.ref.short),))
-    return Decision(EntryVerdict.REMOVE, (Why.ENTRY_STALE.because(ref, clique=entry.clique or "none", node=node),))
+        return Decision(
+            EntryVerdict.REMOVE, (DomainReason.ENTRY_MOVED.because(ref, node=node, register=moved_to.ref.short),)
+        )
+    return Decision(
+        EntryVerdict.REMOVE, (DomainReason.ENTRY_STALE.because(ref, clique=entry.clique or "none", node=node),)
+    )

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from grove_core.areas.domain_cliques.daemon_context import CliqueView, DaemonContext
-from grove_core.areas.domain_cliques.rules import Why
+from grove_core.areas.domain_cliques.daemon_context import CliqueView, DaemonInput
+from grove_core.areas.domain_cliques.rules import DomainReason
 from grove_core.areas.domain_cliques.verdicts import (
     ApplyRequest,
     ClearOtherEntryRequest,
@@ -29,7 +29,7 @@ from grove_core.resources.names import field_manager
 
 
 @dataclass(frozen=True, slots=True)
-class EntryPath:
+class RegistryEntriesPath:
     """Where a registry has its entries.
 
     Attributes:
@@ -45,17 +45,17 @@ class EntryPath:
     subresource: str
 
 
-IN_DOMAIN = EntryPath("status", "nodes", NODE_NAME, "status")
-IN_CLIQUE = EntryPath("", "daemons", DAEMON_NODE_NAME, "")
+IN_DOMAIN = RegistryEntriesPath("status", "nodes", NODE_NAME, "status")
+IN_CLIQUE = RegistryEntriesPath("", "daemons", DAEMON_NODE_NAME, "")
 
 
-def entry_path(*, sharded: bool) -> EntryPath:
+def entry_path(*, sharded: bool) -> RegistryEntriesPath:
     """Return where a clique object, or the domain, has its entries."""
     return IN_CLIQUE if sharded else IN_DOMAIN
 
 
 def write_request(
-    context: DaemonContext, entry: DaemonEntry, *, force: bool = False
+    context: DaemonInput, entry: DaemonEntry, *, force: bool = False
 ) -> ApplyRequest | PutRequest | PostRequest:
     """Return the request that writes this entry for the daemon's node."""
     registry, protocol = context.registry, context.settings.protocol
@@ -68,31 +68,33 @@ def write_request(
     return _put(context, registry, own)
 
 
-def removal_request(context: DaemonContext, registry: DaemonRegistry) -> RemoveEntryRequest:
+def removal_request(context: DaemonInput, registry: DaemonRegistry) -> RemoveEntryRequest:
     """Return the request that removes the own entry, with the version the decision is based on (DC-030)."""
     if context.settings.protocol.uses_apply and not context.state.removes_by_put:
         return RemoveEntryRequest(_apply(context, (), version=registry.resource_version, force=False))
     return RemoveEntryRequest(_put(context, registry, None))
 
 
-def field_manager_of(context: DaemonContext) -> str:
+def field_manager_of(context: DaemonInput) -> str:
     """Return the field manager: one for each node if fields are applied (DC-003, DC-030)."""
     protocol = context.settings.protocol
     return field_manager(protocol.manager, context.identity.node) if protocol.uses_apply else protocol.manager
 
 
-def entries_without(registry: DaemonRegistry, path: EntryPath, nodes: Iterable[str]) -> tuple[Json, ...]:
+def entries_of_other_nodes(
+    registry: DaemonRegistry, path: RegistryEntriesPath, nodes: Iterable[str]
+) -> tuple[Json, ...]:
     """Return the stored entries of all other nodes, unchanged."""
     removed = frozenset(nodes)
     return tuple(item for item in _stored_entries(registry, path) if node_of_entry(item, path) not in removed)
 
 
-def node_of_entry(item: Json, path: EntryPath) -> str:
+def node_of_entry(item: Json, path: RegistryEntriesPath) -> str:
     """Return the node of a stored entry; empty if it has none."""
     return str(item.get(path.node_key, "")) if isinstance(item, Mapping) else ""
 
 
-def _apply(context: DaemonContext, entries: tuple[FrozenMap, ...], *, version: str, force: bool) -> ApplyRequest:
+def _apply(context: DaemonInput, entries: tuple[FrozenMap, ...], *, version: str, force: bool) -> ApplyRequest:
     path = entry_path(sharded=context.settings.protocol.sharded)
     body = _head(context, context.registry.uid if context.registry is not None else "", version)
     if path.parent:
@@ -109,7 +111,7 @@ def _apply(context: DaemonContext, entries: tuple[FrozenMap, ...], *, version: s
 
 
 def _put(
-    context: DaemonContext, registry: DaemonRegistry, own: FrozenMap | None, *, becomes_owner: bool = True
+    context: DaemonInput, registry: DaemonRegistry, own: FrozenMap | None, *, becomes_owner: bool = True
 ) -> PutRequest:
     """Return the write of a whole registry with this entry for the daemon's node; None removes the entry."""
     path = entry_path(sharded=isinstance(registry, ComputeDomainClique))
@@ -131,12 +133,12 @@ def _put(
     )
 
 
-def _stored_entries(registry: DaemonRegistry, path: EntryPath) -> tuple[Json, ...]:
+def _stored_entries(registry: DaemonRegistry, path: RegistryEntriesPath) -> tuple[Json, ...]:
     parent: Any = registry.stored.get(path.parent) or EMPTY if path.parent else registry.stored
     return tuple(parent.get(path.list_key) or ())
 
 
-def _head(context: DaemonContext, uid: str, version: str) -> dict[str, Any]:
+def _head(context: DaemonInput, uid: str, version: str) -> dict[str, Any]:
     """Return kind and metadata of a request; for a clique with labels, uid and the daemon's pod as an owner (DC-036).
 
     The uid is left out for a subresource, where the API server ignores it.
@@ -152,34 +154,34 @@ def _head(context: DaemonContext, uid: str, version: str) -> dict[str, Any]:
     return {"apiVersion": NVIDIA, "kind": ref.kind, "metadata": metadata}
 
 
-def _owner_reference(context: DaemonContext) -> dict[str, str]:
+def _owner_reference(context: DaemonInput) -> dict[str, str]:
     identity = context.identity
     return {"apiVersion": CORE, "kind": "Pod", "name": identity.pod, "uid": identity.pod_uid}
 
 
-def _with_owner(context: DaemonContext, metadata: Mapping[str, Any]) -> dict[str, Any]:
+def _with_owner(context: DaemonInput, metadata: Mapping[str, Any]) -> dict[str, Any]:
     pod_uid = context.identity.pod_uid
     owners = [owner for owner in metadata.get("ownerReferences") or () if owner.get("uid") != pod_uid]
     return {**metadata, "ownerReferences": (*owners, _owner_reference(context))}
 
 
-def read_other_registry(context: DaemonContext) -> Decision[DaemonAction]:
+def read_other_registry(context: DaemonInput) -> Decision[DaemonAction]:
     """Return a GET of the other registry (DC-065)."""
     target = context.other_registry_ref
-    return context.decision(ReadObjectRequest(target), Why.OTHER_SOURCE_UNREAD, register=target.short)
+    return context.decision(ReadObjectRequest(target), DomainReason.OTHER_SOURCE_UNREAD, register=target.short)
 
 
-def clean_up_other_registry(context: DaemonContext, view: CliqueView) -> Decision[DaemonAction] | None:
+def clean_up_other_registry(context: DaemonInput, view: CliqueView) -> Decision[DaemonAction] | None:
     """Remove the node's entry with the daemon's own IP from the other registry (DC-067), or read it again when due."""
     other, entry = context.state.other_registry, view.own_in_other
     if other is not None and entry is not None and entry.ip == context.identity.ip:
         request = ClearOtherEntryRequest(_put(context, other, None, becomes_owner=False))
-        return context.decision(request, Why.LEFT_BEHIND, register=other.ref.short)
+        return context.decision(request, DomainReason.LEFT_BEHIND, register=other.ref.short)
     read_at = next_read_at(context)
     return read_other_registry(context) if read_at is not None and context.now >= read_at else None
 
 
-def next_read_at(context: DaemonContext) -> datetime | None:
+def next_read_at(context: DaemonInput) -> datetime | None:
     """Return when to read the other registry again; None if it has no daemons of the clique (DC-065)."""
     state, identity = context.state, context.identity
     if not context.settings.reads_other_registry or state.other_registry is None or state.other_read_at is None:

@@ -5,11 +5,11 @@ The order of the questions is the protocol: a change here needs a change in spec
 
 from datetime import datetime
 
-from grove_core.areas.domain_cliques.daemon_context import CliqueView, DaemonContext, choose_index, clique_view_of
+from grove_core.areas.domain_cliques.daemon_context import CliqueView, DaemonInput, choose_index, clique_view_of
 from grove_core.areas.domain_cliques.entry_registration import (
     confirm_index,
     create_entry,
-    register_index,
+    register_entry,
     take_over_entry,
     withdraw_entry,
     write_entry,
@@ -20,7 +20,7 @@ from grove_core.areas.domain_cliques.entry_requests import (
     read_other_registry,
     removal_request,
 )
-from grove_core.areas.domain_cliques.rules import Why
+from grove_core.areas.domain_cliques.rules import DomainReason
 from grove_core.areas.domain_cliques.verdicts import (
     REQUEST_TYPES,
     DaemonAction,
@@ -40,7 +40,7 @@ from grove_core.resources.api_names import DOMAIN_CLIQUE
 from grove_core.resources.compute_domain import NOT_READY, READY, ComputeDomainClique, DaemonEntry
 
 
-def next_action(context: DaemonContext) -> Decision[DaemonAction]:
+def next_action(context: DaemonInput) -> Decision[DaemonAction]:
     """Return the daemon's next action, and why. Pure and total; linear in the entries of its registry.
 
     A request is deferred during backoff (DC-034) and while the server throttles (DC-035). Actions on the fabric daemon
@@ -52,16 +52,18 @@ def next_action(context: DaemonContext) -> Decision[DaemonAction]:
     state, now, ref = context.state, context.now, context.identity.pod_ref
     if state.throttled_until is not None and now < state.throttled_until:
         until = state.throttled_until
-        return Decision(WaitAction(until), (Why.SERVER_BUSY.because(ref, until=format_time(until)), *wanted.because))
+        return Decision(
+            WaitAction(until), (DomainReason.SERVER_BUSY.because(ref, until=format_time(until)), *wanted.because)
+        )
     if state.not_before is not None and now < state.not_before:
         until = state.not_before
         failure = state.failure or "none"
-        because = Why.BACKING_OFF.because(ref, failure=failure, until=format_time(until))
+        because = DomainReason.BACKING_OFF.because(ref, failure=failure, until=format_time(until))
         return Decision(WaitAction(until), (because, *wanted.because))
     return wanted
 
 
-def _next(context: DaemonContext) -> Decision[DaemonAction]:
+def _next(context: DaemonInput) -> Decision[DaemonAction]:
     identity, settings, state = context.identity, context.settings, context.state
     precondition = _precondition(context)
     if precondition is not None:
@@ -80,44 +82,44 @@ def _next(context: DaemonContext) -> Decision[DaemonAction]:
     return next_settled_action(context, view, view.own, state.settled_index)
 
 
-def _precondition(context: DaemonContext) -> Decision[DaemonAction] | None:
+def _precondition(context: DaemonInput) -> Decision[DaemonAction] | None:
     """Label the pod, and wait for a registry of the right domain; None once entries can be looked at."""
     identity, state, pod, registry = context.identity, context.state, context.pod, context.registry
     unlabelled = pod is None or pod.clique != identity.clique  # a pod that was not observed yet may have no label
     if context.settings.has_pods and unlabelled and not state.pod_labelled:
         labels = FrozenMap({DOMAIN_CLIQUE: identity.clique})
         return context.decision(
-            LabelPodRequest(identity.pod_ref, labels), Why.CLIQUE_UNLABELLED, clique=identity.clique or "none"
+            LabelPodRequest(identity.pod_ref, labels), DomainReason.CLIQUE_UNLABELLED, clique=identity.clique or "none"
         )
     if not identity.clique:
-        return context.decision(IdleAction(), Why.NO_FABRIC)
+        return context.decision(IdleAction(), DomainReason.NO_FABRIC)
     if state.observed is None:
-        return context.decision(WaitAction(), Why.NOTHING_SEEN, register=context.registry_ref.short)
+        return context.decision(WaitAction(), DomainReason.NOTHING_SEEN, register=context.registry_ref.short)
     if registry is None and not context.settings.protocol.sharded:
-        return context.decision(WaitAction(), Why.DOMAIN_MISSING, register=context.registry_ref.short)
+        return context.decision(WaitAction(), DomainReason.DOMAIN_MISSING, register=context.registry_ref.short)
     if registry is not None and context.is_other_domain:
-        return context.decision(WaitAction(), Why.OTHER_DOMAIN, found=registry.uid, wanted=identity.domain_uid)
+        return context.decision(WaitAction(), DomainReason.OTHER_DOMAIN, found=registry.uid, wanted=identity.domain_uid)
     return None
 
 
-def _deregister(context: DaemonContext) -> Decision[DaemonAction]:
+def _deregister(context: DaemonInput) -> Decision[DaemonAction]:
     """Remove the own entry until the deadline; an entry with another IP belongs to a successor (DC-053 to DC-057)."""
     identity, registry = context.identity, context.registry
     is_registered = registry is not None and any(
         entry.node == identity.node and entry.ip == identity.ip for entry in registry.entries
     )
     if registry is None or not is_registered or context.is_other_domain:
-        return context.decision(StoppedAction(), Why.NOTHING_LEFT, ip=identity.ip)
+        return context.decision(StoppedAction(), DomainReason.NOTHING_LEFT, ip=identity.ip)
     deadline = context.stop_deadline
     if deadline is not None and context.now >= deadline:
-        return context.decision(StoppedAction(entry_remains=True), Why.OUT_OF_TIME, until=format_time(deadline))
-    why = Why.ENTRY_REMAINS if context.state.removes_by_put else Why.LEAVING
+        return context.decision(
+            StoppedAction(entry_remains=True), DomainReason.OUT_OF_TIME, until=format_time(deadline)
+        )
+    why = DomainReason.ENTRY_REMAINS if context.state.removes_by_put else DomainReason.LEAVING
     return context.decision(removal_request(context, registry), why)
 
 
-def next_settled_action(
-    context: DaemonContext, view: CliqueView, own: DaemonEntry, index: int
-) -> Decision[DaemonAction]:
+def next_settled_action(context: DaemonInput, view: CliqueView, own: DaemonEntry, index: int) -> Decision[DaemonAction]:
     """Return the next action of a daemon that settled on an index."""
     identity, settings, state = context.identity, context.settings, context.state
     if state.contested_since is not None:
@@ -135,10 +137,10 @@ def next_settled_action(
     status = READY if fabric is not None and fabric.ready and fabric.index == index else NOT_READY
     entry = DaemonEntry(identity.node, identity.ip, identity.clique, index, status)
     if own.status != status:
-        reason = Why.READINESS_CHANGED.because(identity.pod_ref, before=own.status or "nothing", after=status)
+        reason = DomainReason.READINESS_CHANGED.because(identity.pod_ref, before=own.status or "nothing", after=status)
         return write_entry(context, entry, reason)
     if isinstance(context.registry, ComputeDomainClique) and identity.pod_uid not in context.registry.owners:
-        return write_entry(context, entry, Why.REFERENCE_MISSING.because(identity.pod_ref))
+        return write_entry(context, entry, DomainReason.REFERENCE_MISSING.because(identity.pod_ref))
     cleaning = clean_up_other_registry(context, view)
     if cleaning is not None:
         return cleaning
@@ -147,11 +149,11 @@ def next_settled_action(
         return _wait_for_unique_indices(context, view, index, duplicate, until)
     peers = len(view.peers(settings.limit).addresses)
     at_rest = IdleAction() if until is None else WaitAction(until)
-    return context.decision(at_rest, Why.CONVERGED, index=index, peers=peers)
+    return context.decision(at_rest, DomainReason.CONVERGED, index=index, peers=peers)
 
 
 def _resolve_contest(
-    context: DaemonContext, view: CliqueView, own: DaemonEntry, index: int, since: datetime
+    context: DaemonInput, view: CliqueView, own: DaemonEntry, index: int, since: datetime
 ) -> Decision[DaemonAction] | None:
     """Move if another node has the settled index and is not expected to move; None otherwise.
 
@@ -169,14 +171,14 @@ def _resolve_contest(
         return withdraw_entry(context, view, own)
     facts: dict[str, Fact] = {"rival": view.rival(index), "before": index, "index": free}
     if only_in_other:
-        reason = Why.CONTESTED_ELSEWHERE.because(identity.pod_ref, **facts)
+        reason = DomainReason.CONTESTED_ELSEWHERE.because(identity.pod_ref, **facts)
     else:
-        reason = Why.STALEMATE_ENDED.because(identity.pod_ref, since=format_time(since), **facts)
-    return register_index(context, free, reason)
+        reason = DomainReason.STALEMATE_ENDED.because(identity.pod_ref, since=format_time(since), **facts)
+    return register_entry(context, free, reason)
 
 
 def _wait_for_unique_indices(
-    context: DaemonContext, view: CliqueView, index: int, duplicate: int, read_at: datetime | None
+    context: DaemonInput, view: CliqueView, index: int, duplicate: int, read_at: datetime | None
 ) -> Decision[DaemonAction]:
     """Wait while two entries share an index; for the own index no longer than the rival timeout."""
     since = context.state.contested_since
@@ -184,20 +186,22 @@ def _wait_for_unique_indices(
         deadline = since + context.settings.rival_timeout
         times = [time for time in (deadline, read_at) if time is not None and time > context.now]
         action = WaitAction(min(times, default=None))
-        return context.decision(action, Why.RIVAL_AWAITED, index=index, rival=view.rival(index))
+        return context.decision(action, DomainReason.RIVAL_AWAITED, index=index, rival=view.rival(index))
     nodes = ", ".join(view.nodes_with(duplicate))
-    return context.decision(WaitAction(read_at), Why.DUPLICATE_VISIBLE, index=duplicate, nodes=nodes)
+    return context.decision(WaitAction(read_at), DomainReason.DUPLICATE_VISIBLE, index=duplicate, nodes=nodes)
 
 
-def _update_fabric(context: DaemonContext, view: CliqueView, index: int) -> Decision[DaemonAction] | None:
+def _update_fabric(context: DaemonInput, view: CliqueView, index: int) -> Decision[DaemonAction] | None:
     """Start, restart or update the fabric daemon; None if it runs with this index and the present peer map."""
     fabric = context.fabric
     peers = view.peers(context.settings.limit)
     count = len(peers.addresses)
     if fabric is None:
-        return context.decision(StartFabricAction(index, peers), Why.FIRST_MAP, index=index, peers=count)
+        return context.decision(StartFabricAction(index, peers), DomainReason.FIRST_MAP, index=index, peers=count)
     if fabric.index != index:
-        return context.decision(RestartFabricAction(index, peers), Why.INDEX_CHANGED, before=fabric.index, index=index)
+        return context.decision(
+            RestartFabricAction(index, peers), DomainReason.INDEX_CHANGED, before=fabric.index, index=index
+        )
     if fabric.peers != peers:
-        return context.decision(PushPeersAction(index, peers), Why.MAP_CHANGED, peers=count)
+        return context.decision(PushPeersAction(index, peers), DomainReason.MAP_CHANGED, peers=count)
     return None

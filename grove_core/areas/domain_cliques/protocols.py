@@ -37,7 +37,7 @@ class Protocol(Enum):
         self.manager = manager
 
 
-def protocol_named(short_name: str) -> Protocol | None:
+def protocol_by_name(short_name: str) -> Protocol | None:
     """Return the protocol ``rmw``, ``ssa``, ``sharded`` or ``sharded-rmw``; None for any other name."""
     return next((found for found in Protocol if found.short_name == short_name), None)
 
@@ -72,7 +72,7 @@ def problems_in_settings(protocol: str, limit: int, clique_size: int = 1) -> tup
 
 
 def _problems(protocol: str, limit: int, clique_size: int) -> Iterator[Problem]:
-    if protocol_named(protocol) is None:
+    if protocol_by_name(protocol) is None:
         known = ", ".join(found.short_name for found in Protocol)
         yield Problem(path="protocol", expected=f"one of {known}", got=f'"{protocol}"')
     if not 1 <= limit <= MAX_CLIQUE_SIZE:

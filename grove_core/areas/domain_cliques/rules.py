@@ -6,7 +6,7 @@ from grove_core.kernel.reasons import Clause, Rule
 
 
 @unique
-class Why(Rule):
+class DomainReason(Rule):
     """Reasons of the decisions of daemons and of the domain controller."""
 
     OTHER_DOMAIN = Clause("DC-006", "this is not the domain it was started for: its uid is {found}, not {wanted}")

@@ -43,7 +43,7 @@ def version_number(registry: DaemonRegistry) -> int:
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= _MAX_VERSION_DIGITS else 0
 
 
-def after_event(
+def state_after_event(
     state: RegistrationState,
     identity: DaemonIdentity,
     settings: DaemonSettings,
@@ -62,7 +62,7 @@ def after_event(
     return _checked(_newest(state, observation), identity, now)
 
 
-def after_result(
+def state_after_result(
     state: RegistrationState,
     identity: DaemonIdentity,
     settings: DaemonSettings,
@@ -142,7 +142,7 @@ def _succeeded(
             return replace(_observed_in(state, result), removes_by_put=state.removes_by_put or remains)
         case ApplyRequest() | PutRequest() | PostRequest():
             state = replace(_observed_in(state, result), must_force=False)
-            index = settled_index_in(identity, settings, result.registry)
+            index = confirmed_index(identity, settings, result.registry)
             if index is None or index == state.settled_index:
                 return state
             return replace(state, settled_index=index, contested_since=None, other_read_at=None)
@@ -150,7 +150,7 @@ def _succeeded(
             assert_never(request)
 
 
-def settled_index_in(identity: DaemonIdentity, settings: DaemonSettings, response: DaemonRegistry | None) -> int | None:
+def confirmed_index(identity: DaemonIdentity, settings: DaemonSettings, response: DaemonRegistry | None) -> int | None:
     """Return the index that the response to an own write shows to be the daemon's alone (D42, DC-023).
 
     Returns:

@@ -6,22 +6,22 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 from grove_core.areas.domain_cliques.domain_snapshot import DomainSnapshot, EntryVerdict, JudgedEntry, judge_entries
-from grove_core.areas.domain_cliques.entry_requests import IN_DOMAIN, entries_without, entry_path
-from grove_core.areas.domain_cliques.rules import Why
+from grove_core.areas.domain_cliques.entry_requests import IN_DOMAIN, entries_of_other_nodes, entry_path
+from grove_core.areas.domain_cliques.rules import DomainReason
 from grove_core.kernel.decisions import Decision, Finding
 from grove_core.kernel.frozen import Json, frozen
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.wants import Applied, Desired, Status, Want, Withheld
+from grove_core.kernel.wants import DesiredChanges, FieldsToApply, StatusToWrite, Want, Withheld
 from grove_core.resources.compute_domain import (
     NO_FABRIC_INDEX,
     NODE_NAME,
     NOT_READY,
     READY,
-    CliqueInfo,
     ComputeDomainClique,
     DaemonEntry,
+    DomainCliqueSummary,
 )
-from grove_core.resources.names import listed
+from grove_core.resources.names import listed_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +35,13 @@ class DomainStatus:
     """
 
     readiness: Decision[str]
-    cliques: tuple[tuple[CliqueInfo, Decision[str]], ...]
+    cliques: tuple[tuple[DomainCliqueSummary, Decision[str]], ...]
     fabricless: tuple[DaemonEntry, ...]
 
     @property
-    def records(self) -> tuple[CliqueInfo, ...]:
+    def records(self) -> tuple[DomainCliqueSummary, ...]:
         """One record for each clique id; of two objects with one id, a NotReady one (DC-082)."""
-        worst: dict[str, CliqueInfo] = {}
+        worst: dict[str, DomainCliqueSummary] = {}
         for record, _ in self.cliques:
             if record.id not in worst or worst[record.id].status == READY:
                 worst[record.id] = record
@@ -60,12 +60,12 @@ def domain_status_of(snapshot: DomainSnapshot, judged: tuple[JudgedEntry, ...]) 
         ready = _ready_count(entries)
         facts = {"daemons": len(entries)}
         if entries and ready == len(entries):
-            decision = Decision(READY, (Why.CLIQUE_READY.because(clique.ref, **facts),))
+            decision = Decision(READY, (DomainReason.CLIQUE_READY.because(clique.ref, **facts),))
         else:
-            decision = Decision(NOT_READY, (Why.CLIQUE_NOT_READY.because(clique.ref, **facts, ready=ready),))
-        cliques.append((CliqueInfo(clique.clique, decision.verdict), decision))
-    fabricless = fabricless_entries(snapshot)
-    others = [found.entry for found in kept_fabricless_entries(judged, fabricless)]
+            decision = Decision(NOT_READY, (DomainReason.CLIQUE_NOT_READY.because(clique.ref, **facts, ready=ready),))
+        cliques.append((DomainCliqueSummary(clique.clique, decision.verdict), decision))
+    fabricless = entries_without_fabric(snapshot)
+    others = [found.entry for found in kept_entries_without_fabric(judged, fabricless)]
     return DomainStatus(
         _readiness(snapshot, [*(found.entry for found in left if found.entry.clique), *others], fabricless),
         tuple(sorted(cliques, key=lambda item: item[0].id)),
@@ -73,7 +73,7 @@ def domain_status_of(snapshot: DomainSnapshot, judged: tuple[JudgedEntry, ...]) 
     )
 
 
-def fabricless_entries(snapshot: DomainSnapshot) -> tuple[DaemonEntry, ...]:
+def entries_without_fabric(snapshot: DomainSnapshot) -> tuple[DaemonEntry, ...]:
     """Return one entry for each node whose newest living pod is labelled as without fabric (DC-062)."""
     found = {
         pod.node: DaemonEntry(pod.node, pod.ip, "", NO_FABRIC_INDEX, READY if pod.ready else NOT_READY)
@@ -83,7 +83,7 @@ def fabricless_entries(snapshot: DomainSnapshot) -> tuple[DaemonEntry, ...]:
     return tuple(sorted(found.values(), key=lambda entry: entry.node))
 
 
-def kept_fabricless_entries(
+def kept_entries_without_fabric(
     judged: Iterable[JudgedEntry], fabricless: Iterable[DaemonEntry]
 ) -> tuple[JudgedEntry, ...]:
     """Return entries without clique that stay and that the controller does not write.
@@ -110,23 +110,23 @@ def _readiness(
     count, needed, ready = len(by_node), snapshot.domain.num_nodes, _ready_count(by_node.values())
     ref = snapshot.domain.ref
     if count >= needed and ready == count:
-        return Decision(READY, (Why.DOMAIN_READY.because(ref, entries=count, needed=needed),))
-    return Decision(NOT_READY, (Why.DOMAIN_NOT_READY.because(ref, entries=count, needed=needed, ready=ready),))
+        return Decision(READY, (DomainReason.DOMAIN_READY.because(ref, entries=count, needed=needed),))
+    return Decision(NOT_READY, (DomainReason.DOMAIN_NOT_READY.because(ref, entries=count, needed=needed, ready=ready),))
 
 
 def _ready_count(entries: Iterable[DaemonEntry]) -> int:
     return sum(entry.ready for entry in entries)
 
 
-def wants_of_domain(snapshot: DomainSnapshot) -> tuple[Desired, tuple[Finding, ...]]:
+def wants_of_domain(snapshot: DomainSnapshot) -> tuple[DesiredChanges, tuple[Finding, ...]]:
     """Return what should change about a domain and its cliques, and every finding (DC-070 to DC-089).
 
     If entries are removed from the domain itself, its status is written in a later round: a round has one write for
     each object (PL-013).
     """
     if snapshot.domain.deleting:
-        because = (Why.DOMAIN_BEING_DELETED.because(snapshot.domain.ref),)
-        return Desired(), (Finding(snapshot.domain.ref, "status", "Keep", because),)
+        because = (DomainReason.DOMAIN_BEING_DELETED.because(snapshot.domain.ref),)
+        return DesiredChanges(), (Finding(snapshot.domain.ref, "status", "Keep", because),)
     judged = judge_entries(snapshot)
     status = domain_status_of(snapshot, judged)
     removals = tuple(_removals(judged))
@@ -139,10 +139,10 @@ def wants_of_domain(snapshot: DomainSnapshot) -> tuple[Desired, tuple[Finding, .
         if found.decision is not None and found.verdict is EntryVerdict.UNKNOWN
     ]
     if snapshot.unreadable_cliques:  # the record of such a clique would be dropped (DC-089)
-        because = (Why.CLIQUES_UNREAD.because(snapshot.domain.ref, cliques=snapshot.unreadable_cliques),)
+        because = (DomainReason.CLIQUES_UNREAD.because(snapshot.domain.ref, cliques=snapshot.unreadable_cliques),)
         withheld.insert(0, Withheld(snapshot.domain.ref, because))
     first_by_target = {item.target: item for item in reversed(withheld)}
-    return Desired(tuple(wants), tuple(first_by_target.values())), tuple(_findings(snapshot, judged, status))
+    return DesiredChanges(tuple(wants), tuple(first_by_target.values())), tuple(_findings(snapshot, judged, status))
 
 
 def _removals(judged: tuple[JudgedEntry, ...]) -> Iterator[Want]:
@@ -154,18 +154,18 @@ def _removals(judged: tuple[JudgedEntry, ...]) -> Iterator[Want]:
     for ref, stale in stale_by_registry.items():
         registry = stale[0].registry
         path = entry_path(sharded=isinstance(registry, ComputeDomainClique))
-        left = entries_without(registry, path, (found.entry.node for found in stale))
+        left = entries_of_other_nodes(registry, path, (found.entry.node for found in stale))
         fields = frozen({path.parent: {path.list_key: left}} if path.parent else {path.list_key: left})
         because = tuple(reason for found in stale if found.decision is not None for reason in found.decision.because)
-        yield Applied(ref, registry.guard, fields, because)
+        yield FieldsToApply(ref, registry.guard, fields, because)
 
 
 def _status_wants(
     snapshot: DomainSnapshot, judged: tuple[JudgedEntry, ...], status: DomainStatus
-) -> Iterator[Applied | Status]:
+) -> Iterator[FieldsToApply | StatusToWrite]:
     """The whole status that the controller writes, if any of it differs from the stored one (DC-086)."""
     domain, records = snapshot.domain, status.records
-    kept = kept_fabricless_entries(judged, status.fabricless)
+    kept = kept_entries_without_fabric(judged, status.fabricless)
     if any(found.verdict is EntryVerdict.UNKNOWN for found in kept):
         return  # an apply without an entry that the controller owns removes it (DC-072)
     kept_nodes = {found.entry.node for found in kept}
@@ -179,11 +179,11 @@ def _status_wants(
     }
     stale = sorted({record.id for record in domain.cliques} - {record.id for record in records})
     if stale:  # another manager may own these records, and an apply does not remove them then
-        because = (Why.RECORD_STALE.because(domain.ref, cliques=listed(stale)), *because)
-        yield Applied(domain.ref, domain.guard, frozen({IN_DOMAIN.parent: fields}), because)
+        because = (DomainReason.RECORD_STALE.because(domain.ref, cliques=listed_names(stale)), *because)
+        yield FieldsToApply(domain.ref, domain.guard, frozen({IN_DOMAIN.parent: fields}), because)
     else:
         fields["nodes"] = tuple(entry.as_json(NODE_NAME) for entry in status.fabricless)
-        yield Status(domain.ref, domain.guard, frozen(fields), because)
+        yield StatusToWrite(domain.ref, domain.guard, frozen(fields), because)
 
 
 def _findings(snapshot: DomainSnapshot, judged: tuple[JudgedEntry, ...], status: DomainStatus) -> Iterator[Finding]:

@@ -3,16 +3,16 @@
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
 
-from grove_core.areas.gang_termination.rules import Refuse
-from grove_core.kernel.admission import Objection
+from grove_core.areas.gang_termination.rules import GangTerminationDenial
+from grove_core.kernel.admission import DenialReason
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
 from grove_core.resources.manifest import CLIQUES, GROUPS, TEMPLATE, Violation
-from grove_core.resources.names import listed
+from grove_core.resources.names import listed_names
 from grove_core.resources.template import CliqueTemplate, GroupTemplate, SetSpec
 
 
-def objections_to(subject: Ref, new: SetSpec, old: SetSpec | None) -> Iterator[Objection]:
+def objections_to(subject: Ref, new: SetSpec, old: SetSpec | None) -> Iterator[DenialReason]:
     """Yield every objection to a set, and, where there is an old one, to the change (GT-101)."""
     for found in (*_to_spec(new), *(_to_change(old, new) if old is not None else ())):
         yield found.objection(subject)
@@ -21,23 +21,23 @@ def objections_to(subject: Ref, new: SetSpec, old: SetSpec | None) -> Iterator[O
 def _to_spec(spec: SetSpec) -> Iterator[Violation]:
     template, zero = spec.template, timedelta()
     if spec.replicas < 0:
-        yield Violation("spec.replicas", spec.replicas, Refuse.COUNT_OUT_OF_RANGE, {"least": 0})
+        yield Violation("spec.replicas", spec.replicas, GangTerminationDenial.COUNT_OUT_OF_RANGE, {"least": 0})
     delay = template.termination_delay
     if delay is not None and delay <= zero:
-        yield Violation(f"{TEMPLATE}.terminationDelay", delay, Refuse.DELAY_NOT_POSITIVE, {})
+        yield Violation(f"{TEMPLATE}.terminationDelay", delay, GangTerminationDenial.DELAY_NOT_POSITIVE, {})
     if not template.cliques:
-        yield Violation(CLIQUES, [], Refuse.NO_CLIQUES, {})
+        yield Violation(CLIQUES, [], GangTerminationDenial.NO_CLIQUES, {})
     names: set[str] = set()
     for index, clique in enumerate(template.cliques):
         yield from _to_clique(clique, f"{CLIQUES}[{index}]", names)
         names.add(clique.name)
-    known = listed(names)
+    known = listed_names(names)
     group_names: set[str] = set()
     homes: dict[str, str] = {}
     for index, group in enumerate(template.pod_clique_scaling_groups):
         path = f"{GROUPS}[{index}]"
         if group.name in group_names:
-            yield Violation(f"{path}.name", group.name, Refuse.NAME_REPEATED, {})
+            yield Violation(f"{path}.name", group.name, GangTerminationDenial.NAME_REPEATED, {})
         group_names.add(group.name)
         yield from _to_group(group, path, delay)
         yield from _to_membership(group, path, names, known, homes)
@@ -45,28 +45,33 @@ def _to_spec(spec: SetSpec) -> Iterator[Violation]:
 
 def _to_clique(clique: CliqueTemplate, path: str, names: set[str]) -> Iterator[Violation]:
     if clique.name in names:
-        yield Violation(f"{path}.name", clique.name, Refuse.NAME_REPEATED, {})
+        yield Violation(f"{path}.name", clique.name, GangTerminationDenial.NAME_REPEATED, {})
     replicas = clique.spec.replicas
     if replicas < 1:
-        yield Violation(f"{path}.spec.replicas", replicas, Refuse.COUNT_OUT_OF_RANGE, {"least": 1})
+        yield Violation(f"{path}.spec.replicas", replicas, GangTerminationDenial.COUNT_OUT_OF_RANGE, {"least": 1})
     needed = clique.spec.min_available
     if needed is not None and not 1 <= needed <= replicas:
         yield Violation(
-            f"{path}.spec.minAvailable", needed, Refuse.CLIQUE_THRESHOLD_OUT_OF_RANGE, {"replicas": replicas}
+            f"{path}.spec.minAvailable",
+            needed,
+            GangTerminationDenial.CLIQUE_THRESHOLD_OUT_OF_RANGE,
+            {"replicas": replicas},
         )
 
 
 def _to_group(group: GroupTemplate, path: str, delay: timedelta | None) -> Iterator[Violation]:
     if group.replicas < 1:
-        yield Violation(f"{path}.replicas", group.replicas, Refuse.COUNT_OUT_OF_RANGE, {"least": 1})
+        yield Violation(f"{path}.replicas", group.replicas, GangTerminationDenial.COUNT_OUT_OF_RANGE, {"least": 1})
     if not 1 <= group.min_available <= group.replicas:
         facts: dict[str, Fact] = {"replicas": group.replicas}
-        yield Violation(f"{path}.minAvailable", group.min_available, Refuse.GROUP_THRESHOLD_OUT_OF_RANGE, facts)
+        yield Violation(
+            f"{path}.minAvailable", group.min_available, GangTerminationDenial.GROUP_THRESHOLD_OUT_OF_RANGE, facts
+        )
     own = group.termination_delay
     if own is not None and delay is None:
-        yield Violation(f"{path}.terminationDelay", own, Refuse.OVERRIDE_WITHOUT_DELAY, {})
+        yield Violation(f"{path}.terminationDelay", own, GangTerminationDenial.OVERRIDE_WITHOUT_DELAY, {})
     if own is not None and own <= timedelta():
-        yield Violation(f"{path}.terminationDelay", own, Refuse.OVERRIDE_NOT_POSITIVE, {})
+        yield Violation(f"{path}.terminationDelay", own, GangTerminationDenial.OVERRIDE_NOT_POSITIVE, {})
 
 
 def _to_membership(
@@ -75,9 +80,9 @@ def _to_membership(
     for position, name in enumerate(group.clique_names):
         place = f"{path}.cliqueNames[{position}]"
         if name not in names:
-            yield Violation(place, name, Refuse.CLIQUE_UNKNOWN, {"known": known})
+            yield Violation(place, name, GangTerminationDenial.CLIQUE_UNKNOWN, {"known": known})
         elif name in homes:
-            yield Violation(place, name, Refuse.CLIQUE_IN_TWO_GROUPS, {"group": homes[name]})
+            yield Violation(place, name, GangTerminationDenial.CLIQUE_IN_TWO_GROUPS, {"group": homes[name]})
         homes.setdefault(name, group.name)
 
 
@@ -85,16 +90,16 @@ def _to_change(old: SetSpec, new: SetSpec) -> Iterator[Violation]:
     before = {clique.name: clique for clique in old.template.cliques}
     after = {clique.name for clique in new.template.cliques}
     if before.keys() != after:
-        yield Violation(CLIQUES, _names(after), Refuse.IMMUTABLE, {"before": _names(before)})
+        yield Violation(CLIQUES, _names(after), GangTerminationDenial.IMMUTABLE, {"before": _names(before)})
     for index, clique in enumerate(new.template.cliques):
         was = before.get(clique.name)
         if was is not None and was.min_available != clique.min_available:
             path = f"{CLIQUES}[{index}].spec.minAvailable"
-            yield Violation(path, clique.min_available, Refuse.IMMUTABLE, {"before": was.min_available})
+            yield Violation(path, clique.min_available, GangTerminationDenial.IMMUTABLE, {"before": was.min_available})
     groups = {group.name: group for group in old.template.pod_clique_scaling_groups}
     kept = {group.name for group in new.template.pod_clique_scaling_groups}
     if groups.keys() != kept:
-        yield Violation(GROUPS, _names(kept), Refuse.IMMUTABLE, {"before": _names(groups)})
+        yield Violation(GROUPS, _names(kept), GangTerminationDenial.IMMUTABLE, {"before": _names(groups)})
     for index, group in enumerate(new.template.pod_clique_scaling_groups):
         held = groups.get(group.name)
         if held is None:
@@ -102,10 +107,12 @@ def _to_change(old: SetSpec, new: SetSpec) -> Iterator[Violation]:
         path = f"{GROUPS}[{index}]"
         if held.min_available != group.min_available:
             facts: dict[str, Fact] = {"before": held.min_available}
-            yield Violation(f"{path}.minAvailable", group.min_available, Refuse.IMMUTABLE, facts)
+            yield Violation(f"{path}.minAvailable", group.min_available, GangTerminationDenial.IMMUTABLE, facts)
         if held.clique_names != group.clique_names:
             facts = {"before": ", ".join(held.clique_names)}
-            yield Violation(f"{path}.cliqueNames", ", ".join(group.clique_names), Refuse.IMMUTABLE, facts)
+            yield Violation(
+                f"{path}.cliqueNames", ", ".join(group.clique_names), GangTerminationDenial.IMMUTABLE, facts
+            )
 
 
 def _names(names: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from datetime import datetime
 from enum import Enum, unique
 
-from grove_core.areas.gang_termination.questions import TERMINATION
+from grove_core.areas.gang_termination.termination_questions import TERMINATION
 from grove_core.areas.gang_termination.verdicts import WAITS
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Ref
@@ -16,7 +16,7 @@ from grove_core.kernel.steps import Delete, Step, Termination, terminated_by
 
 
 @unique
-class Assumption(Enum):
+class TerminationAssumption(Enum):
     """An assumption of a later termination.
 
     Attributes:
@@ -34,7 +34,7 @@ class Assumption(Enum):
 
 def assumptions_of(
     findings: Iterable[Finding], rounds: Sequence[tuple[datetime, Sequence[Step]]]
-) -> tuple[Mapping[Ref, Assumption], ...]:
+) -> tuple[Mapping[Ref, TerminationAssumption], ...]:
     """Return for each round: PodClique that it terminates -> the assumption behind that. Linear in steps.
 
     A delay that already runs when the forecast begins assumes that nothing recovers. Every other delay begins within
@@ -45,9 +45,9 @@ def assumptions_of(
     """
     waiting = {one.subject for one in findings if one.question == TERMINATION and one.verdict == WAITS}
     terminated: set[Ref] = set()
-    found: list[Mapping[Ref, Assumption]] = []
+    found: list[Mapping[Ref, TerminationAssumption]] = []
     for at, steps in rounds:
-        later: dict[Ref, Assumption] = {}
+        later: dict[Ref, TerminationAssumption] = {}
         if at > rounds[0][0]:
             for step in steps:
                 for one in terminated_by(step):
@@ -58,15 +58,15 @@ def assumptions_of(
     return tuple(found)
 
 
-def _assumed(one: Termination, target: Ref, *, is_waiting: bool, terminated: AbstractSet[Ref]) -> Assumption:
+def _assumed(one: Termination, target: Ref, *, is_waiting: bool, terminated: AbstractSet[Ref]) -> TerminationAssumption:
     """Return the assumption behind one termination of a clique.
 
     It is about the clique that is the trigger; where the trigger is a scaling group, about the clique itself.
     """
     is_recreated = (one.trigger if one.trigger.kind == "PodClique" else target) in terminated
-    return Assumption.NOT_RECOVERED if is_waiting and not is_recreated else Assumption.NOT_PLACED
+    return TerminationAssumption.NOT_RECOVERED if is_waiting and not is_recreated else TerminationAssumption.NOT_PLACED
 
 
-def _weakest(assumption: Assumption) -> int:
+def _weakest(assumption: TerminationAssumption) -> int:
     """Return the rank of an assumption; where two replicas terminate a clique, the lower rank counts."""
-    return list(Assumption).index(assumption)
+    return list(TerminationAssumption).index(assumption)

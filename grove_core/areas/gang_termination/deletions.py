@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from grove_core.areas.gang_termination.clocks import deadline, timing_reason
-from grove_core.areas.gang_termination.verdicts import Breach
+from grove_core.areas.gang_termination.breach_delays import deadline, timing_reason
+from grove_core.areas.gang_termination.verdicts import MinAvailableBreach
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Step, Termination, terminated_by
-from grove_core.kernel.wants import Absent, Withheld
+from grove_core.kernel.wants import ObjectToDelete, Withheld
 from grove_core.resources.meta import Resource
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
@@ -41,7 +41,7 @@ class ReplicaTermination:
 
 def replica_termination(
     why: Rule,
-    cause: Breach,
+    cause: MinAvailableBreach,
     owner: Resource,
     cliques: Mapping[Ref, PodClique],
     groups: Mapping[Ref, tuple[ScalingGroup, Sequence[PodClique]]],
@@ -75,7 +75,7 @@ def deletion_wants(
     whole: Mapping[int, ReplicaTermination],
     parts: Mapping[tuple[str, int], ReplicaTermination],
     rules: tuple[Rule, Rule],
-) -> Iterator[Absent]:
+) -> Iterator[ObjectToDelete]:
     """Yield the wanted deletion of every clique of a terminated replica. Linear.
 
     Args:
@@ -99,7 +99,7 @@ def deletion_wants(
             terminations.append((end, group, why))
         if terminations:
             first = terminations[0][0]
-            yield Absent(
+            yield ObjectToDelete(
                 clique.ref,
                 clique.guard,
                 tuple(reason for end, _, why in terminations for reason in (why, end.because)),
@@ -109,7 +109,7 @@ def deletion_wants(
             )
 
 
-def delays_behind(deletion: Step | Withheld) -> tuple[Reason, ...]:
+def ended_delay_reasons(deletion: Step | Withheld) -> tuple[Reason, ...]:
     """Return the reasons that name the ended delays behind a deletion, in the order of its terminations.
 
     A deletion has two reasons for each of its terminations: that the PodClique belongs to its replica, and the delay.

@@ -3,14 +3,14 @@
 from datetime import datetime
 from typing import NamedTuple
 
-from grove_core.areas.gang_termination.questions import BREACH, TERMINATION
+from grove_core.areas.gang_termination.termination_questions import BREACH, TERMINATION
 from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
-from grove_core.kernel.conditions import Truth
+from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import AreaResult, Finding
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Outcome
-from grove_core.kernel.wants import Absent, Desired, Obstacle, Withheld
+from grove_core.kernel.wants import DesiredChanges, ObjectToDelete, Obstacle, Withheld
 from grove_core.snapshot.snapshot import Snapshot
 
 
@@ -25,17 +25,19 @@ class TerminationResult(NamedTuple):
         deferred: deletions that have to wait, because a fresh read before a termination failed (PL-029).
     """
 
-    statuses: Desired
-    deletions: tuple[Absent, ...]
+    statuses: DesiredChanges
+    deletions: tuple[ObjectToDelete, ...]
     findings: tuple[Finding, ...]
     wake_at: datetime | None
     terminating: TerminatingReplicas
-    deferred: tuple[Absent, ...] = ()
+    deferred: tuple[ObjectToDelete, ...] = ()
 
     @property
     def of_area(self) -> AreaResult:
         """Return the wants, the findings and when to look again; of one object a deletion comes first (PL-013)."""
-        return AreaResult(Desired.union((Desired(self.deletions), self.statuses)), self.findings, self.wake_at)
+        return AreaResult(
+            DesiredChanges.union((DesiredChanges(self.deletions), self.statuses)), self.findings, self.wake_at
+        )
 
 
 def deferred_unless_confirmed(result: TerminationResult, snapshot: Snapshot) -> TerminationResult:
@@ -49,12 +51,14 @@ def deferred_unless_confirmed(result: TerminationResult, snapshot: Snapshot) -> 
     return result._replace(deletions=(), deferred=result.deletions)
 
 
-def not_judged(root: Ref, because: tuple[Reason, ...]) -> TerminationResult:
+def result_without_judgement(root: Ref, because: tuple[Reason, ...]) -> TerminationResult:
     """Return the result for a set that cannot be judged: nothing is written or terminated (GT-024, GF-009)."""
     return TerminationResult(
-        statuses=Desired((), (Withheld(root, because, obstacle=Obstacle.SET_NOT_JUDGED),)),
+        statuses=DesiredChanges((), (Withheld(root, because, obstacle=Obstacle.SET_NOT_JUDGED),)),
         deletions=(),
-        findings=tuple(Finding(root, question, Truth.UNKNOWN.value, because) for question in (BREACH, TERMINATION)),
+        findings=tuple(
+            Finding(root, question, ConditionStatus.UNKNOWN.value, because) for question in (BREACH, TERMINATION)
+        ),
         wake_at=None,
         terminating=TerminatingReplicas(),
     )

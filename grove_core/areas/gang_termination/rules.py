@@ -6,7 +6,7 @@ from grove_core.kernel.reasons import Clause, Rule
 
 
 @unique
-class Why(Rule):
+class TerminationReason(Rule):
     """Why a clique, a scaling group or a replica is judged as it is."""
 
     SUFFICIENT_READY_PODS = Clause("GT-011", "{ready} ready, at least {needed} needed")
@@ -68,7 +68,7 @@ class Why(Rule):
 
 
 @unique
-class Refuse(Rule):
+class GangTerminationDenial(Rule):
     """Why a PodCliqueSet manifest is refused, or not."""
 
     DELAY_MALFORMED = Clause(

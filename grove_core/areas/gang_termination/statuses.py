@@ -6,7 +6,7 @@ from typing import NamedTuple
 from grove_core.kernel.conditions import REMOVED, Condition, condition_of, is_true
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.wants import Status
+from grove_core.kernel.wants import StatusToWrite
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
@@ -15,7 +15,7 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import status_change
 
 
-class Counts(NamedTuple):
+class PodCounts(NamedTuple):
     """Numbers of pods of one clique (GT-002)."""
 
     replicas: int
@@ -36,7 +36,7 @@ class Counts(NamedTuple):
         }
 
 
-def count_pods(pods: Iterable[Pod], target_hash: str) -> Counts:
+def count_pods(pods: Iterable[Pod], target_hash: str) -> PodCounts:
     """Count the pods of one clique (GT-002). Linear; the order of the pods does not matter."""
     replicas = ready = scheduled = gated = updated = 0
     for pod in pods:
@@ -50,7 +50,7 @@ def count_pods(pods: Iterable[Pod], target_hash: str) -> Counts:
             replicas += 1
         if pod.template_hash == target_hash:
             updated += 1
-    return Counts(replicas, ready, scheduled, gated, updated)
+    return PodCounts(replicas, ready, scheduled, gated, updated)
 
 
 def counts_of_group(group: ScalingGroup, *, scheduled: int, available: int) -> dict[str, Json]:
@@ -58,13 +58,13 @@ def counts_of_group(group: ScalingGroup, *, scheduled: int, available: int) -> d
     return {"replicas": group.replicas, "scheduledReplicas": scheduled, "availableReplicas": available}
 
 
-def status_if_other(
+def status_if_changed(
     resource: PodClique | ScalingGroup | PodCliqueSet,
     wanted: Mapping[str, Json],
     conditions: tuple[Condition, ...],
     because: tuple[Reason, ...],
     removed: tuple[str, ...] = (),
-) -> Iterator[Status]:
+) -> Iterator[StatusToWrite]:
     """Yield the wanted status if it differs from the stored one or removes conditions; else nothing.
 
     It is urgent if the breach begins or ends, has another transition time (GT-067), or ``wasAvailable`` becomes true.
@@ -77,4 +77,4 @@ def status_if_other(
         turns = is_true(condition_of(conditions, MIN_AVAILABLE_BREACHED)) != is_true(stored)
         anew = not isinstance(resource, PodCliqueSet) and resource.status.superseding_breach is not None
         urgent = turns or anew or fields.get("wasAvailable") is True
-        yield Status(resource.ref, resource.guard, fields, because, is_urgent=urgent)
+        yield StatusToWrite(resource.ref, resource.guard, fields, because, is_urgent=urgent)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple, TypeAlias
 
-from grove_core.areas.gang_termination.rules import Why
-from grove_core.kernel.conditions import Truth
+from grove_core.areas.gang_termination.rules import TerminationReason
+from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.frozen import Json
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
@@ -57,7 +57,7 @@ def verdict_of(fate: GroupFate) -> str:
     return type(fate).__name__
 
 
-class Breach(NamedTuple):
+class MinAvailableBreach(NamedTuple):
     """A breach of a constituent: since when it lasts, and its effective delay (GT-030)."""
 
     ref: Ref
@@ -83,8 +83,8 @@ class CliqueJudgement(NamedTuple):
     clique: PodClique
     ready: int
     was_available: bool | None
-    breach: Truth
-    why: Why
+    breach: ConditionStatus
+    why: TerminationReason
     since: datetime
 
     @property
@@ -110,12 +110,12 @@ class GroupJudgement(NamedTuple):
     group: ScalingGroup
     delay: timedelta | None
     breached: Mapping[int, Sequence[CliqueJudgement]]
-    breach: Truth
+    breach: ConditionStatus
     since: datetime
     fate: GroupFate
     replica_fates: Mapping[int, GroupFate]
-    acting: Mapping[int, Sequence[Breach]]
-    guard: Why | None = None
+    acting: Mapping[int, Sequence[MinAvailableBreach]]
+    guard: TerminationReason | None = None
     lost: int = 0
 
     @property
@@ -133,7 +133,7 @@ class ReplicaJudgement(NamedTuple):
 
     index: int  # type: ignore[assignment]  # hides tuple.index, which is not used
     fate: ReplicaFate
-    breaches: Sequence[Breach]
+    breaches: Sequence[MinAvailableBreach]
 
 
 class Judgement(NamedTuple):
@@ -149,10 +149,10 @@ class Judgement(NamedTuple):
     leaving: tuple[PodClique, ...] = ()
     groups: tuple[GroupJudgement, ...] = ()
     replicas: tuple[ReplicaJudgement, ...] = ()
-    guard: Why | None = None
+    guard: TerminationReason | None = None
 
 
-class Availability(NamedTuple):
+class SetAvailability(NamedTuple):
     """The number of available replicas of a set (GT-044, GF-037), and of all that are specified."""
 
     available: int

@@ -5,8 +5,8 @@ from collections.abc import Hashable, Iterable, Iterator
 from typing import Final, NamedTuple
 
 from grove_core.areas.mnnvl.judge import cliques_with_gpus, opts_out, wants_domains
-from grove_core.areas.mnnvl.rules import Preflight, Refuse, Warn
-from grove_core.kernel.admission import Caution, Objection
+from grove_core.areas.mnnvl.rules import MnnvlDenial, Preflight, Warn
+from grove_core.kernel.admission import AdmissionWarning, DenialReason
 from grove_core.kernel.frozen import FrozenMap, list_at, object_at
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
@@ -14,7 +14,7 @@ from grove_core.resources.api_names import DOMAIN_TEMPLATE, MNNVL_CLAIM, MNNVL_E
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import Configuration, MnnvlMode, ServedApis
 from grove_core.resources.domain_sharing import CHOICES, MNNVL_ANNOTATIONS, member_of
-from grove_core.resources.fields import shown
+from grove_core.resources.fields import short_json
 from grove_core.resources.manifest import (
     CLIQUES,
     GROUPS,
@@ -27,7 +27,7 @@ from grove_core.resources.manifest import (
     annotated_template_elements,
     new_violations,
 )
-from grove_core.resources.names import listed
+from grove_core.resources.names import listed_names
 from grove_core.resources.pod_spec import CONTAINER_LISTS, GPU, containers_in, gpus_of
 from grove_core.resources.template import ALL_REPLICAS, CliqueTemplate, ResourceSharing
 
@@ -36,17 +36,19 @@ _WHOLE_NODE: Final = 4  # GPUs of the smallest node that is part of a multi-node
 _MIG: Final = "nvidia.com/mig-"
 
 
-def objections_to(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator[Objection]:
+def objections_to(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator[DenialReason]:
     """Yield every objection to the MNNVL annotations of a set; those of the old manifest are ignored."""
     for found in new_violations(_violations(new), _violations(old) if old is not None else ()):
         yield found.objection(subject)
     if old is not None and old.annotations.get(MNNVL_ENABLED) != new.annotations.get(MNNVL_ENABLED):
         before, now = (one.annotations.get(MNNVL_ENABLED) for one in (old, new))
-        facts = {"before": shown(before) if before is not None else "absent"}
-        yield Violation(annotated_set(new).at(MNNVL_ENABLED), now, Refuse.MNNVL_IMMUTABLE, facts).objection(subject)
+        facts = {"before": short_json(before) if before is not None else "absent"}
+        yield Violation(annotated_set(new).at(MNNVL_ENABLED), now, MnnvlDenial.MNNVL_IMMUTABLE, facts).objection(
+            subject
+        )
 
 
-def admission_warnings(subject: Ref, new: Manifest, configuration: Configuration) -> Iterator[Caution]:
+def admission_warnings(subject: Ref, new: Manifest, configuration: Configuration) -> Iterator[AdmissionWarning]:
     """Yield warnings on what is probably a mistake under the operator's configuration."""
     for find in (_ignored, _without_gpus, _shared_nodes, _claim_conflicts):
         yield from (one.caution(subject) for one in find(new, configuration))
@@ -56,16 +58,16 @@ def _violations(manifest: Manifest) -> Iterator[Violation]:
     """Violations that show in the manifest alone (MN-070, MN-072, MN-073)."""
     choice = manifest.annotations.get(MNNVL_ENABLED)
     if choice is not None and choice not in CHOICES:
-        yield Violation(annotated_set(manifest).at(MNNVL_ENABLED), choice, Refuse.MNNVL_VALUE_INVALID, {})
+        yield Violation(annotated_set(manifest).at(MNNVL_ENABLED), choice, MnnvlDenial.MNNVL_VALUE_INVALID, {})
     for element in annotated_template_elements(manifest):
         if DOMAIN_TEMPLATE in element.annotations:
             got, facts = element.annotations[DOMAIN_TEMPLATE], {"key": DOMAIN_TEMPLATE}
-            yield Violation(element.at(DOMAIN_TEMPLATE), got, Refuse.ANNOTATION_RESERVED, facts)
+            yield Violation(element.at(DOMAIN_TEMPLATE), got, MnnvlDenial.ANNOTATION_RESERVED, facts)
     for index, clique in enumerate(manifest.spec.template.cliques):
         for claim_index, claim in enumerate(list_at(clique.spec.pod_spec, "resourceClaims")):
             if isinstance(claim, FrozenMap) and claim.get("name") == MNNVL_CLAIM:
                 path = f"{CLIQUES}[{index}].spec.podSpec.resourceClaims[{claim_index}].name"
-                yield Violation(path, MNNVL_CLAIM, Refuse.CLAIM_NAME_RESERVED, {"name": MNNVL_CLAIM})
+                yield Violation(path, MNNVL_CLAIM, MnnvlDenial.CLAIM_NAME_RESERVED, {"name": MNNVL_CLAIM})
 
 
 def _ignored(manifest: Manifest, configuration: Configuration) -> Iterator[Violation]:
@@ -138,7 +140,7 @@ _DEFINITION: Final = f"computedomains.{NVIDIA.partition('/')[0]}"
 _SUBJECT: Final = Ref("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", _DEFINITION)
 
 
-def objection_to_start(configuration: Configuration, served: ServedApis) -> Reason | None:
+def preflight_objection(configuration: Configuration, served: ServedApis) -> Reason | None:
     """Return why the operator must not start; None if it may, or if the server's kinds are unknown."""
     if configuration.mnnvl.enabled and served.without_domains:
         return Preflight.NO_NVIDIA.because(_SUBJECT, kind=DOMAIN_KIND)
@@ -196,7 +198,7 @@ def _claim_conflicts(new: Manifest, configuration: Configuration) -> Iterator[Vi
     for entry in _entries(new) if pods else ():
         sharing = [(pod, claim) for pod in pods if (claim := entry.claim_of(pod)) is not None]
         if _is_one_to_many((pod.claim, claim) for pod, claim in sharing):
-            cliques = listed(dict.fromkeys(pod.clique for pod, _ in sharing))
+            cliques = listed_names(dict.fromkeys(pod.clique for pod, _ in sharing))
             yield Violation(entry.path, entry.entry.name, Warn.CLAIMS_IN_COMPANY, {"cliques": cliques})
 
 

@@ -6,7 +6,13 @@ from types import MappingProxyType
 from typing import Final, assert_never
 
 from grove_core.areas.mnnvl.rules import Why
-from grove_core.areas.mnnvl.verdicts import CliqueDomains, DomainState, MnnvlJudgement, ReplicaDomain, SiblingUse
+from grove_core.areas.mnnvl.verdicts import (
+    CliqueDomains,
+    DomainState,
+    DomainUseBySiblings,
+    MnnvlJudgement,
+    ReplicaDomain,
+)
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create
@@ -16,14 +22,14 @@ from grove_core.resources.api_names import DOMAIN_TEMPLATE, MNNVL_ENABLED
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.configuration import Mnnvl, MnnvlMode
 from grove_core.resources.domains_ready_condition import CreationFailure, creation_failure_in
-from grove_core.resources.names import domain_claim_template_name, domain_name, listed
+from grove_core.resources.names import domain_claim_template_name, domain_name, listed_names
 from grove_core.resources.pod_spec import GPU, asks_for_gpus
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.template import SetTemplate
-from grove_core.snapshot.in_flight import created_parts, refused_creations
 from grove_core.snapshot.snapshot import Snapshot, is_too_large
 from grove_core.snapshot.users_of_shared_objects import parts_not_collected
+from grove_core.snapshot.writes_in_flight import created_parts, refused_creations
 
 
 def opts_out(annotations: Mapping[str, object]) -> bool:
@@ -44,9 +50,9 @@ def wants_domains(annotations: Mapping[str, object], template: SetTemplate) -> b
 _RETRIED: Final = frozenset({DomainState.AWAITED, DomainState.RESTORED, DomainState.LEAVING})
 _IF_NOT_COLLECTED: Final = MappingProxyType(
     {
-        SiblingUse.NONE: DomainState.UNKNOWN,
-        SiblingUse.JOINED: DomainState.JOINED,
-        SiblingUse.WITHOUT: DomainState.WITHOUT,
+        DomainUseBySiblings.NONE: DomainState.UNKNOWN,
+        DomainUseBySiblings.JOINED: DomainState.JOINED,
+        DomainUseBySiblings.WITHOUT: DomainState.WITHOUT,
     }
 )
 LEAVING_TIMEOUT: Final = timedelta(seconds=60)  # decision D39
@@ -94,7 +100,7 @@ def _criterion_of(snapshot: Snapshot) -> tuple[bool, Reason]:
     cliques = cliques_with_gpus(root.spec.template)
     if not cliques:
         return False, Why.NO_GPUS_ASKED.because(root.ref, resource=GPU)
-    return True, Why.GPUS_ASKED.because(root.ref, cliques=listed(cliques))
+    return True, Why.GPUS_ASKED.because(root.ref, cliques=listed_names(cliques))
 
 
 def _disabled_by(settings: Mnnvl) -> str:
@@ -115,7 +121,7 @@ class _SetDomains:
         self.is_on = snapshot.configuration.mnnvl.in_mode(MnnvlMode.OPERATOR)
         self.is_complete = DOMAIN_KIND in snapshot.complete
         self.not_collected = parts_not_collected(snapshot)
-        self.siblings: dict[int, SiblingUse] = {}
+        self.siblings: dict[int, DomainUseBySiblings] = {}
         self._snapshot = snapshot
         self._root = snapshot.root
         self._failed_before = creation_failure_in(snapshot.root.status.conditions)
@@ -123,38 +129,38 @@ class _SetDomains:
         self._refused = {name: error for (kind, name), error in refused.items() if kind == DOMAIN_KIND}
         parts: tuple[ScalingGroup | PodClique, ...] = (*snapshot.groups, *snapshot.cliques, *created_parts(snapshot))
         for part in parts:
-            if not part.deleting and self.siblings.get(part.replica_index) is not SiblingUse.JOINED:
+            if not part.deleting and self.siblings.get(part.replica_index) is not DomainUseBySiblings.JOINED:
                 self.siblings[part.replica_index] = (
-                    SiblingUse.JOINED if DOMAIN_TEMPLATE in part.annotations else SiblingUse.WITHOUT
+                    DomainUseBySiblings.JOINED if DOMAIN_TEMPLATE in part.annotations else DomainUseBySiblings.WITHOUT
                 )
 
     @property
     def joined(self) -> list[int]:
         """The replicas whose parts use a domain, in order."""
-        return sorted(index for index, use in self.siblings.items() if use is SiblingUse.JOINED)
+        return sorted(index for index, use in self.siblings.items() if use is DomainUseBySiblings.JOINED)
 
     def replica(self, index: int) -> ReplicaDomain:
         """Return the state of the domain of one replica."""
         ref = domain_ref(self._snapshot, index)
         found = self._snapshot.named_domains.get((ref.namespace, ref.name))
-        siblings = self.siblings.get(index, SiblingUse.NONE)
+        siblings = self.siblings.get(index, DomainUseBySiblings.NONE)
         if found is not None and found.owner_uid == self._root.uid and not found.deleting:
-            if siblings is SiblingUse.WITHOUT:
+            if siblings is DomainUseBySiblings.WITHOUT:
                 return self._without(index)
             because = Why.DOMAIN_EXISTS.because(found.ref, domain=ref.name)
             return ReplicaDomain(index, siblings, DomainState.JOINED, (because,))
         if not self.is_complete:
             because = Why.DOMAINS_NOT_COLLECTED.because(ref, domain=ref.name)
             return ReplicaDomain(index, siblings, _IF_NOT_COLLECTED[siblings], (because,))
-        if siblings is SiblingUse.NONE and self.not_collected:
-            because = Why.SIBLINGS_NOT_COLLECTED.because(ref, kinds=listed(self.not_collected), replica=index)
+        if siblings is DomainUseBySiblings.NONE and self.not_collected:
+            because = Why.SIBLINGS_NOT_COLLECTED.because(ref, kinds=listed_names(self.not_collected), replica=index)
             return ReplicaDomain(index, siblings, DomainState.UNKNOWN, (because,))
         if not self.is_on:
             setting = _disabled_by(self._snapshot.configuration.mnnvl)
             because = Why.MISSED_WHILE_OFF.because(ref, replica=index, setting=setting)
             return ReplicaDomain(index, siblings, DomainState.MISSED, (because,))
         has_failed = index in self._failed_before.replicas or ref.name in self._refused
-        if siblings is SiblingUse.WITHOUT and not has_failed:
+        if siblings is DomainUseBySiblings.WITHOUT and not has_failed:
             return self._without(index)
         if found is not None:
             return self._taken_name(index, siblings, found)
@@ -174,27 +180,27 @@ class _SetDomains:
         error = next(filter(None, errors), "")
         return CreationFailure(tuple(one.index for one in failed), error)
 
-    def _missing_domain(self, index: int, siblings: SiblingUse, ref: Ref) -> ReplicaDomain:
+    def _missing_domain(self, index: int, siblings: DomainUseBySiblings, ref: Ref) -> ReplicaDomain:
         error = ""
         if ref.name in self._refused:
             error = self._refused[ref.name]
             state, because = DomainState.FAILED, Why.RUNS_WITHOUT_DOMAIN.because(ref, domain=ref.name, error=error)
         else:
             match siblings:
-                case SiblingUse.NONE:
+                case DomainUseBySiblings.NONE:
                     state, because = DomainState.AWAITED, Why.WAITS_FOR_DOMAIN.because(ref, domain=ref.name)
-                case SiblingUse.JOINED:
+                case DomainUseBySiblings.JOINED:
                     state, because = DomainState.RESTORED, Why.MADE_AGAIN.because(ref, replica=index)
-                case SiblingUse.WITHOUT:
+                case DomainUseBySiblings.WITHOUT:
                     state, because = DomainState.FAILED, Why.TRIED_AGAIN.because(ref)
                 case _:
                     assert_never(siblings)
         return ReplicaDomain(index, siblings, state, (because,), error=error)
 
-    def _taken_name(self, index: int, siblings: SiblingUse, found: ComputeDomain) -> ReplicaDomain:
+    def _taken_name(self, index: int, siblings: DomainUseBySiblings, found: ComputeDomain) -> ReplicaDomain:
         until = self._awaited_until(found)
         if until is not None and self._snapshot.now < until:
-            state = DomainState.FAILED if siblings is SiblingUse.WITHOUT else DomainState.LEAVING
+            state = DomainState.FAILED if siblings is DomainUseBySiblings.WITHOUT else DomainState.LEAVING
             because = Why.EARLIER_DOMAIN.because(found.ref, domain=found.ref.name, until=format_time(until))
             return ReplicaDomain(index, siblings, state, (because,), until, name_is_taken=True)
         holder = f"{found.owner_kind} {found.owner_name}" if found.owner_uid else "no controller"
@@ -208,7 +214,7 @@ class _SetDomains:
 
     def _without(self, index: int) -> ReplicaDomain:
         because = Why.REPLICA_RUNS_WITHOUT.because(self._root.ref.at_replica(index), replica=index)
-        return ReplicaDomain(index, SiblingUse.WITHOUT, DomainState.WITHOUT, (because,))
+        return ReplicaDomain(index, DomainUseBySiblings.WITHOUT, DomainState.WITHOUT, (because,))
 
     def _awaited_until(self, found: ComputeDomain) -> datetime | None:
         """Return until when the deletion of an object is awaited; None if it is not being deleted (MN-041)."""

@@ -49,7 +49,7 @@ class Why(Rule):
 
 
 @unique
-class Refuse(Rule):
+class MnnvlDenial(Rule):
     """Why a set is refused."""
 
     MNNVL_VALUE_INVALID = Clause("MN-070", 'must be "true" or "false"')

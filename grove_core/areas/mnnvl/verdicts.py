@@ -37,7 +37,7 @@ class DomainState(Enum):
 
 
 @unique
-class SiblingUse(Enum):
+class DomainUseBySiblings(Enum):
     """Whether the existing PodCliques and scaling groups of a replica use a domain (decision D36)."""
 
     NONE = "none live"
@@ -56,7 +56,7 @@ class ReplicaDomain(NamedTuple):
     """
 
     index: int  # type: ignore[assignment]  # hides tuple.index, which is not used
-    siblings: SiblingUse
+    siblings: DomainUseBySiblings
     state: DomainState
     because: tuple[Reason, ...]
     until: datetime | None = None
@@ -66,14 +66,14 @@ class ReplicaDomain(NamedTuple):
     @property
     def joins_new_parts(self) -> bool:
         """Whether new parts of the replica use the domain (MN-020, MN-021)."""
-        return self.siblings is SiblingUse.JOINED or (
-            self.siblings is SiblingUse.NONE and self.state is DomainState.JOINED
+        return self.siblings is DomainUseBySiblings.JOINED or (
+            self.siblings is DomainUseBySiblings.NONE and self.state is DomainState.JOINED
         )
 
     @property
     def withholds_parts(self) -> bool:
         """Whether new parts of the replica are withheld (MN-010); they are not if it has parts already."""
-        return self.siblings is SiblingUse.NONE and self.state in {
+        return self.siblings is DomainUseBySiblings.NONE and self.state in {
             DomainState.AWAITED,
             DomainState.LEAVING,
             DomainState.UNKNOWN,

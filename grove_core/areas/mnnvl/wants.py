@@ -8,18 +8,26 @@ from typing import assert_never
 from grove_core.areas.mnnvl.judge import domain_ref
 from grove_core.areas.mnnvl.rules import Why
 from grove_core.areas.mnnvl.verdicts import QUESTION, DomainState, MnnvlJudgement, ReplicaDomain
-from grove_core.kernel.conditions import REMOVED, Condition, Truth, condition_of, transition_time
+from grove_core.kernel.conditions import REMOVED, Condition, ConditionStatus, condition_of, transition_time
 from grove_core.kernel.decisions import AreaResult, Finding
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.wants import Absent, Desired, Obstacle, Present, Status, Want, Withheld
+from grove_core.kernel.wants import (
+    DesiredChanges,
+    ObjectToCreate,
+    ObjectToDelete,
+    Obstacle,
+    StatusToWrite,
+    Want,
+    Withheld,
+)
 from grove_core.resources.api_formats import domain_format_of
 from grove_core.resources.api_names import DOMAINS_READY
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.configuration import MnnvlMode
 from grove_core.resources.domains_ready_condition import REASON, CreationFailure
 from grove_core.resources.labels import SET, has_label, labels_of, labels_of_replica
-from grove_core.resources.names import domain_claim_template_name, listed, replica_of_domain
+from grove_core.resources.names import domain_claim_template_name, listed_names, replica_of_domain
 from grove_core.resources.new_object import NewObject
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.sharing_labels import is_managed
@@ -35,7 +43,7 @@ def result_of_mnnvl(snapshot: Snapshot, judgement: MnnvlJudgement) -> AreaResult
     )
 
 
-def wants_of_mnnvl(snapshot: Snapshot, judgement: MnnvlJudgement) -> Desired:
+def wants_of_mnnvl(snapshot: Snapshot, judgement: MnnvlJudgement) -> DesiredChanges:
     """Return the domains to create and to delete, and the set's condition. Linear in the replicas and domains."""
     wants = (_want_for(snapshot, one) for one in judgement.replicas)
     items: list[Want | Withheld] = [want for want in wants if want is not None]
@@ -43,7 +51,7 @@ def wants_of_mnnvl(snapshot: Snapshot, judgement: MnnvlJudgement) -> Desired:
         items += _surplus(snapshot)
         if judgement.failure is not None:
             items += _condition(snapshot, judgement.failure)
-    return Desired.of(items)
+    return DesiredChanges.of(items)
 
 
 def findings_of_mnnvl(snapshot: Snapshot, judgement: MnnvlJudgement) -> Iterator[Finding]:
@@ -62,7 +70,7 @@ def wake_of_mnnvl(judgement: MnnvlJudgement) -> datetime | None:
     return min((one.until for one in judgement.replicas if one.until is not None), default=None)
 
 
-def _want_for(snapshot: Snapshot, one: ReplicaDomain) -> Present | Withheld | None:
+def _want_for(snapshot: Snapshot, one: ReplicaDomain) -> ObjectToCreate | Withheld | None:
     """Return the want for the domain of one replica; a refused one stays wanted, so that it is retried (MN-014)."""
     reason = one.because[0]
     match one.state:
@@ -82,7 +90,7 @@ def _want_for(snapshot: Snapshot, one: ReplicaDomain) -> Present | Withheld | No
             assert_never(one.state)
 
 
-def _domain_for(snapshot: Snapshot, one: ReplicaDomain, because: Reason) -> Present:
+def _domain_for(snapshot: Snapshot, one: ReplicaDomain, because: Reason) -> ObjectToCreate:
     """Return the domain of a replica (MN-005); other steps do not wait for one that failed before (OP-015)."""
     root, ref = snapshot.root, domain_ref(snapshot, one.index)
     new = NewObject(
@@ -95,10 +103,12 @@ def _domain_for(snapshot: Snapshot, one: ReplicaDomain, because: Reason) -> Pres
     spec = domain_format_of(snapshot.configuration, snapshot.served).spec_for(
         domain_claim_template_name(root.ref.name, one.index)
     )
-    return Present(ref, new.filled({"spec": spec}), (because,), is_foundation=one.state is not DomainState.FAILED)
+    return ObjectToCreate(
+        ref, new.filled({"spec": spec}), (because,), is_foundation=one.state is not DomainState.FAILED
+    )
 
 
-def _surplus(snapshot: Snapshot) -> Iterator[Absent | Withheld]:
+def _surplus(snapshot: Snapshot) -> Iterator[ObjectToDelete | Withheld]:
     """Yield the deletion of domains of surplus replicas, or why it is withheld (MN-050, MN-051, MN-054)."""
     root = snapshot.root
     surplus = [
@@ -113,11 +123,11 @@ def _surplus(snapshot: Snapshot) -> Iterator[Absent | Withheld]:
         if index in users:
             yield Withheld(domain.ref, (Why.DOMAIN_IN_USE.because(domain.ref, replica=index, pods=users[index]),))
         elif not_collected:
-            because = Why.USERS_NOT_COLLECTED.because(domain.ref, kinds=listed(not_collected), replica=index)
+            because = Why.USERS_NOT_COLLECTED.because(domain.ref, kinds=listed_names(not_collected), replica=index)
             yield Withheld(domain.ref, (because,))
         else:
             because = Why.SURPLUS_DOMAIN.because(domain.ref, replica=index, replicas=root.spec.replicas)
-            yield Absent(domain.ref, domain.guard, (because,))
+            yield ObjectToDelete(domain.ref, domain.guard, (because,))
 
 
 def _users(snapshot: Snapshot, replicas: AbstractSet[int]) -> Mapping[int, int]:
@@ -133,7 +143,7 @@ def _users(snapshot: Snapshot, replicas: AbstractSet[int]) -> Mapping[int, int]:
     return found
 
 
-def _condition(snapshot: Snapshot, failure: CreationFailure) -> Iterator[Status]:
+def _condition(snapshot: Snapshot, failure: CreationFailure) -> Iterator[StatusToWrite]:
     """Yield the change of the set's condition, which exists exactly while a creation fails (MN-012, MN-013).
 
     It is written before parts are created without a domain: a restarted operator reads from it what to retry.
@@ -141,15 +151,15 @@ def _condition(snapshot: Snapshot, failure: CreationFailure) -> Iterator[Status]
     root = snapshot.root
     stored = condition_of(root.status.conditions, DOMAINS_READY)
     if failure.replicas:
-        since = transition_time(stored, Truth.FALSE, snapshot.now)
-        condition = Condition(DOMAINS_READY, Truth.FALSE, REASON, failure.message, since)
+        since = transition_time(stored, ConditionStatus.FALSE, snapshot.now)
+        condition = Condition(DOMAINS_READY, ConditionStatus.FALSE, REASON, failure.message, since)
         fields = status_change(root.status, {}, (condition,))
         because = Why.CREATION_FAILED.because(root.ref, replicas=f"[{failure.indices}]")
     else:
         fields = FrozenMap({REMOVED: (DOMAINS_READY,)} if stored is not None else {})
         because = Why.CREATION_FAILED_NO_MORE.because(root.ref)
     if fields:
-        yield Status(root.ref, root.guard, fields, (because,), is_foundation=bool(failure.replicas))
+        yield StatusToWrite(root.ref, root.guard, fields, (because,), is_foundation=bool(failure.replicas))
 
 
 def _is_own(domain: ComputeDomain, root: PodCliqueSet) -> bool:

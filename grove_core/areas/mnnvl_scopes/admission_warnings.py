@@ -5,7 +5,7 @@ from typing import Final
 
 from grove_core.areas.mnnvl_scopes.admit import SharingGroup, sharing_groups_of
 from grove_core.areas.mnnvl_scopes.rules import Warn
-from grove_core.kernel.admission import Caution
+from grove_core.kernel.admission import AdmissionWarning
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import MNNVL_ENABLED
@@ -30,7 +30,7 @@ NODE_LOCAL: Final = frozenset(
 
 def admission_warnings(
     subject: Ref, new: Manifest, configuration: Configuration, classes: Collection[str] | None = None
-) -> Iterator[Caution]:
+) -> Iterator[AdmissionWarning]:
     """Yield warnings on what is probably a mistake.
 
     Args:

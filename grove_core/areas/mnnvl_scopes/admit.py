@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from grove_core.areas.mnnvl_scopes.rules import Refuse
-from grove_core.kernel.admission import Objection
+from grove_core.areas.mnnvl_scopes.rules import SharedDomainDenial
+from grove_core.kernel.admission import DenialReason
 from grove_core.kernel.frozen import FrozenMap, list_at
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
@@ -20,7 +20,7 @@ from grove_core.resources.domain_sharing import (
     SharingScope,
     member_of,
 )
-from grove_core.resources.fields import shown
+from grove_core.resources.fields import short_json
 from grove_core.resources.manifest import (
     CLIQUES,
     GROUPS,
@@ -124,7 +124,7 @@ _LEVEL_TEXTS: Final[Mapping[str, str]] = MappingProxyType(
 
 def objections_to(
     subject: Ref, new: Manifest, old: Manifest | None, configuration: Configuration
-) -> Iterator[Objection]:
+) -> Iterator[DenialReason]:
     """Yield every objection to the MNNVL annotations of a set; violations of the old manifest are ignored."""
     if not configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         return
@@ -148,18 +148,20 @@ def _values(element: AnnotatedElement) -> Iterator[Violation]:
     annotations = element.annotations
     choice, scope = annotations.get(MNNVL_ENABLED), annotations.get(MNNVL_SCOPE)
     if choice is not None and choice not in CHOICES and element.level != METADATA:  # for the set: MN-070
-        yield Violation(element.at(MNNVL_ENABLED), choice, Refuse.SCOPED_VALUE_INVALID, {})
+        yield Violation(element.at(MNNVL_ENABLED), choice, SharedDomainDenial.SCOPED_VALUE_INVALID, {})
     allowed = [one.value for one in _ALLOWED[element.level]]
     if scope is not None and scope not in SCOPES:
-        yield Violation(element.at(MNNVL_SCOPE), scope, Refuse.MNNVL_SCOPE_UNKNOWN, {"known": ", ".join(SCOPES)})
+        yield Violation(
+            element.at(MNNVL_SCOPE), scope, SharedDomainDenial.MNNVL_SCOPE_UNKNOWN, {"known": ", ".join(SCOPES)}
+        )
     elif scope is not None and scope not in allowed:
         facts = {"allowed": ", ".join(allowed), "place": _LEVEL_TEXTS[element.level]}
-        yield Violation(element.at(MNNVL_SCOPE), scope, Refuse.MNNVL_SCOPE_MISPLACED, facts)
+        yield Violation(element.at(MNNVL_SCOPE), scope, SharedDomainDenial.MNNVL_SCOPE_MISPLACED, facts)
     device_class = annotations.get(MNNVL_DEVICE_CLASS)
     if device_class == "":
-        yield Violation(element.at(MNNVL_DEVICE_CLASS), "", Refuse.DEVICE_CLASS_EMPTY, {})
+        yield Violation(element.at(MNNVL_DEVICE_CLASS), "", SharedDomainDenial.DEVICE_CLASS_EMPTY, {})
     elif device_class is not None and not is_dns_subdomain(str(device_class)):
-        yield Violation(element.at(MNNVL_DEVICE_CLASS), device_class, Refuse.DEVICE_CLASS_INVALID, {})
+        yield Violation(element.at(MNNVL_DEVICE_CLASS), device_class, SharedDomainDenial.DEVICE_CLASS_INVALID, {})
 
 
 def _claim_names(manifest: Manifest) -> Iterator[Violation]:
@@ -170,7 +172,7 @@ def _claim_names(manifest: Manifest) -> Iterator[Violation]:
         for at, claim in enumerate(list_at(pod_spec, "resourceClaims")):
             if isinstance(claim, FrozenMap) and claim.get("name") == SHARED_CLAIM:
                 path = f"{CLIQUES}[{index}].spec.podSpec.resourceClaims[{at}].name"
-                yield Violation(path, SHARED_CLAIM, Refuse.SHARED_CLAIM_RESERVED, {"name": SHARED_CLAIM})
+                yield Violation(path, SHARED_CLAIM, SharedDomainDenial.SHARED_CLAIM_RESERVED, {"name": SHARED_CLAIM})
 
 
 def _sharing_names(manifest: Manifest) -> Iterator[Violation]:
@@ -187,7 +189,9 @@ def _sharing_names(manifest: Manifest) -> Iterator[Violation]:
         for at, entry in enumerate(entries):
             if f"-{entry.name}".endswith(CLAIM_SUFFIX):
                 facts = {"name": CLAIM_SUFFIX.removeprefix("-")}
-                yield Violation(f"{path}.resourceSharing[{at}].name", entry.name, Refuse.CLAIM_NAME_RESERVED, facts)
+                yield Violation(
+                    f"{path}.resourceSharing[{at}].name", entry.name, SharedDomainDenial.CLAIM_NAME_RESERVED, facts
+                )
 
 
 def _lengths(manifest: Manifest) -> Iterator[Violation]:
@@ -197,7 +201,9 @@ def _lengths(manifest: Manifest) -> Iterator[Violation]:
         excess = len(claim_name) - LONGEST_LABEL
         if excess > 0:
             facts: dict[str, Fact] = {"excess": excess, "made": claim_name, "most": LONGEST_LABEL}
-            yield Violation(f"{sharing.path}.name", sharing.name or manifest.name, Refuse.SHARED_NAME_TOO_LONG, facts)
+            yield Violation(
+                f"{sharing.path}.name", sharing.name or manifest.name, SharedDomainDenial.SHARED_NAME_TOO_LONG, facts
+            )
 
 
 def _duplicate_names(manifest: Manifest) -> Iterator[Violation]:
@@ -216,7 +222,7 @@ def _duplicate_names(manifest: Manifest) -> Iterator[Violation]:
                     "made": f"{manifest.name}-0-{name}-{tail}{DOMAIN_SUFFIX}",
                     "other": f"replica {tail} of group {name}",
                 }
-                yield Violation(f"{sharing.path}.name", sharing.name, Refuse.SHARED_NAME_TWICE, facts)
+                yield Violation(f"{sharing.path}.name", sharing.name, SharedDomainDenial.SHARED_NAME_TWICE, facts)
 
 
 def _names_around_index(groups: Iterable[str]) -> Mapping[tuple[str, str], list[tuple[int, str]]]:
@@ -243,5 +249,7 @@ def _changes(new: Manifest, old: Manifest) -> Iterator[Violation]:
                 and annotations.get(key) != element.annotations.get(key)
                 and not is_checked_elsewhere
             ):
-                facts = {"before": shown(annotations[key]) if key in annotations else "absent"}
-                yield Violation(element.at(key), element.annotations.get(key), Refuse.SCOPES_IMMUTABLE, facts)
+                facts = {"before": short_json(annotations[key]) if key in annotations else "absent"}
+                yield Violation(
+                    element.at(key), element.annotations.get(key), SharedDomainDenial.SCOPES_IMMUTABLE, facts
+                )

@@ -13,7 +13,7 @@ from grove_core.areas.mnnvl_scopes.rules import Why
 from grove_core.kernel.frozen import FrozenMap, frozen, list_at
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.wants import Ensured
+from grove_core.kernel.wants import ObjectToEnsure
 from grove_core.resources.api_formats import claim_format_of, domain_format_of
 from grove_core.resources.api_names import DOMAIN_TEMPLATE, MNNVL_DEVICE_CLASS, MNNVL_ENABLED, MNNVL_SCOPE, SHARED_CLAIM
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
@@ -27,7 +27,7 @@ from grove_core.resources.domain_sharing import (
     position_of_clique,
     scope_of,
 )
-from grove_core.resources.fields import shown
+from grove_core.resources.fields import short_json
 from grove_core.resources.meta import Resource
 from grove_core.resources.names import is_dns_subdomain
 from grove_core.resources.new_object import NewObject
@@ -61,7 +61,7 @@ class SharedObjectBuilder:
 
     def ensured(
         self, kind: str, membership: DomainMembership, owner: Resource, because: Reason | None = None
-    ) -> Ensured:
+    ) -> ObjectToEnsure:
         """Return the want for a domain or claim; by default because new PodCliques share it."""
         user = str(membership.user)
         if kind == DOMAIN_KIND:
@@ -81,12 +81,12 @@ class SharedObjectBuilder:
             name=ref.name,
             owner=owner,
             labels=membership.labels,
-            blocks=blocks_deletion_of(owner),
+            blocks=owner_blocks_deletion(owner),
         )
-        return Ensured(ref, new.filled({"spec": spec}), (why,))
+        return ObjectToEnsure(ref, new.filled({"spec": spec}), (why,))
 
 
-def blocks_deletion_of(owner: Resource) -> bool:
+def owner_blocks_deletion(owner: Resource) -> bool:
     """Return whether a shared object blocks the deletion of its owner: of a PodGang, not of the set (MS-045)."""
     return owner.ref.kind == "PodGang"
 
@@ -114,22 +114,22 @@ class CliqueAdmissionView:
     refused: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
-class JoinsDomain(NamedTuple):
+class CliqueJoinsDomain(NamedTuple):
     """The PodClique shares a domain; `ensures` are the missing objects to create before it is stored."""
 
     pod_spec: FrozenMap
-    ensures: tuple[Ensured, ...]
+    ensures: tuple[ObjectToEnsure, ...]
     because: Reason
 
 
-class LeftUnchanged(NamedTuple):
+class CliqueUnchanged(NamedTuple):
     """The PodClique shares nothing and is stored unchanged; `invalid` is a bad annotation and what is wrong with it."""
 
     because: Reason
     invalid: tuple[str, str] = ("", "")
 
 
-class MustWait(NamedTuple):
+class CliqueMustWait(NamedTuple):
     """The PodClique must not be stored now."""
 
     because: Reason
@@ -142,7 +142,7 @@ class ClaimConflict(NamedTuple):
     claim_index: int
 
 
-CliqueAdmission: TypeAlias = JoinsDomain | LeftUnchanged | MustWait | ClaimConflict
+CliqueAdmission: TypeAlias = CliqueJoinsDomain | CliqueUnchanged | CliqueMustWait | ClaimConflict
 
 
 def judge_clique_admission(
@@ -153,7 +153,7 @@ def judge_clique_admission(
     Objects that are `ensured` are already wanted for another PodClique.
     """
     if not view.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
-        return LeftUnchanged(Why.SCOPES_OFF.because(clique.ref))
+        return CliqueUnchanged(Why.SCOPES_OFF.because(clique.ref))
     membership = membership_in(clique)
     if not isinstance(membership, DomainMembership):
         return membership
@@ -162,19 +162,19 @@ def judge_clique_admission(
         if isinstance(claim, FrozenMap) and claim.get("name") == SHARED_CLAIM and claim != entry:
             return ClaimConflict(Why.CLAIM_NAME_TAKEN.because(clique.ref, name=SHARED_CLAIM), index)
     if view.owner is None:
-        return MustWait(Why.SET_UNKNOWN.because(clique.ref, name=membership.user.set_name))
+        return CliqueMustWait(Why.SET_UNKNOWN.because(clique.ref, name=membership.user.set_name))
     builder = SharedObjectBuilder(view.configuration, view.served, clique.ref.namespace)
-    ensures: list[Ensured] = []
+    ensures: list[ObjectToEnsure] = []
     for kind in SHARED_KINDS:
         ref = builder.ref_of(kind, membership)
         existing: Mapping[tuple[str, str], SharedObject] = view.domains if kind == DOMAIN_KIND else view.claims
         found = existing.get((ref.namespace, ref.name))
         obstacle = _obstacle(clique.ref, ref, found, membership, view.refused)
         if obstacle is not None:
-            return MustWait(obstacle)
+            return CliqueMustWait(obstacle)
         if found is None and ref not in ensured:
             ensures.append(builder.ensured(kind, membership, view.owner))
-    return JoinsDomain(with_gpu_claim(clique.pod_spec, entry), tuple(ensures), opt_in_reason(clique, membership))
+    return CliqueJoinsDomain(with_gpu_claim(clique.pod_spec, entry), tuple(ensures), opt_in_reason(clique, membership))
 
 
 def opt_in_reason(clique: LabelledClique, membership: DomainMembership) -> Reason:
@@ -183,17 +183,17 @@ def opt_in_reason(clique: LabelledClique, membership: DomainMembership) -> Reaso
     return Why.OPTED_IN.because(clique.ref, **facts)
 
 
-def membership_in(clique: LabelledClique, position: CliquePosition | None = None) -> DomainMembership | LeftUnchanged:
+def membership_in(clique: LabelledClique, position: CliquePosition | None = None) -> DomainMembership | CliqueUnchanged:
     """Return the domain that a PodClique shares by its annotations, or why it shares none (MS-002, MS-003, MS-007).
 
     Without a position in the set it is read from the labels.
     """
     if DOMAIN_TEMPLATE in clique.annotations:
-        return LeftUnchanged(Why.IN_THE_DOMAIN_OF_ITS_REPLICA.because(clique.ref, annotation=DOMAIN_TEMPLATE))
+        return CliqueUnchanged(Why.IN_THE_DOMAIN_OF_ITS_REPLICA.because(clique.ref, annotation=DOMAIN_TEMPLATE))
     choice = clique.annotations.get(MNNVL_ENABLED)
     if choice in {None, "false"}:
         value = "absent" if choice is None else '"false"'
-        return LeftUnchanged(Why.NOT_OPTED_IN.because(clique.ref, annotation=MNNVL_ENABLED, value=value))
+        return CliqueUnchanged(Why.NOT_OPTED_IN.because(clique.ref, annotation=MNNVL_ENABLED, value=value))
     if choice != "true":
         return _invalid(clique, MNNVL_ENABLED, 'is neither "true" nor "false"')
     if scope_of(clique.annotations) is None:
@@ -219,7 +219,7 @@ def is_for_user_of(found: SharedObject, membership: DomainMembership) -> bool:
     return managed_user_of(found.labels) == membership.user
 
 
-def user_text_of(found: SharedObject) -> str:
+def user_label_text(found: SharedObject) -> str:
     """Return the user of an object, as a text."""
     user = managed_user_of(found.labels)
     return str(user) if user is not None else "another user, which no label names"
@@ -234,7 +234,7 @@ def _obstacle(
 ) -> Reason | None:
     kind_and_name = {"kind": ref.kind, "name": ref.name}
     if found is not None and not is_for_user_of(found, membership):
-        holder, user = user_text_of(found), str(membership.user)
+        holder, user = user_label_text(found), str(membership.user)
         return Why.NAME_SERVES_ANOTHER.because(clique, holder=holder, user=user, **kind_and_name)
     if found is not None and found.deleting:
         return Why.DOMAIN_LEAVES.because(clique, **kind_and_name)
@@ -243,7 +243,7 @@ def _obstacle(
     return None
 
 
-def _invalid(clique: LabelledClique, annotation: str, trouble: str) -> LeftUnchanged:
-    got = shown(clique.annotations[annotation]) if annotation in clique.annotations else "nothing"
+def _invalid(clique: LabelledClique, annotation: str, trouble: str) -> CliqueUnchanged:
+    got = short_json(clique.annotations[annotation]) if annotation in clique.annotations else "nothing"
     because = Why.ODD_ANNOTATION.because(clique.ref, annotation=annotation, trouble=trouble, got=got)
-    return LeftUnchanged(because, (annotation, trouble))
+    return CliqueUnchanged(because, (annotation, trouble))

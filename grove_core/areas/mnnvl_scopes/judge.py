@@ -9,10 +9,10 @@ from grove_core.areas.mnnvl_scopes.clique_admission import (
     SharedObjectBuilder,
     is_for_user_of,
     membership_in,
-    user_text_of,
+    user_label_text,
 )
 from grove_core.areas.mnnvl_scopes.rules import Why
-from grove_core.areas.mnnvl_scopes.verdicts import ScopeJudgement, SharedState, SharedVerdict
+from grove_core.areas.mnnvl_scopes.verdicts import SharedDomainsJudgement, SharedObjectState, SharedObjectVerdict
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import BASE_GANG, POD_GANG
@@ -23,28 +23,28 @@ from grove_core.resources.domain_sharing import (
     DomainMembership,
     DomainUser,
     SharingScope,
-    base_name_of,
     effective_annotations,
     membership_of,
     position_in_template,
+    shared_base_name,
     shared_claim_entry,
 )
 from grove_core.resources.meta import Resource
-from grove_core.resources.names import index_from, listed, replica_name, scaled_gang_name, scaling_group_name
+from grove_core.resources.names import index_from, listed_names, replica_name, scaled_gang_name, scaling_group_name
 from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.sharing_labels import is_managed, managed_user_of
-from grove_core.snapshot.in_flight import cliques_in_flight
 from grove_core.snapshot.snapshot import Snapshot, is_too_large
 from grove_core.snapshot.users_of_shared_objects import pods_without_clique, users_not_collected
+from grove_core.snapshot.writes_in_flight import cliques_in_flight
 
 
-def judge_scopes(snapshot: Snapshot) -> ScopeJudgement:
+def judge_scopes(snapshot: Snapshot) -> SharedDomainsJudgement:
     """Return the state of the domains and claims that PodCliques of a set share."""
     root = snapshot.root
     if root.deleting or not root.uid:
-        return ScopeJudgement(annotations=mnnvl_annotations_of(snapshot))
+        return SharedDomainsJudgement(annotations=mnnvl_annotations_of(snapshot))
     claims = ((clique, shared_claim_entry(clique.pod_spec)) for clique in snapshot.cliques if not clique.deleting)
     sharing = [(clique, claim) for clique, claim in claims if claim is not None]
     planned = {one.position.name: one for one in _planned_cliques(snapshot)} if sharing else {}
@@ -52,7 +52,7 @@ def judge_scopes(snapshot: Snapshot) -> ScopeJudgement:
     gangs = {gang.ref.name: gang for gang in snapshot.gangs if gang.uid and not gang.deleting}
     verdicts = [_verdict_on(snapshot, kind, use, gangs.get(use.gang, root)) for use in uses for kind in SHARED_KINDS]
     positions = {name: one.position for name, one in planned.items()}
-    return ScopeJudgement((*verdicts, *_surplus(snapshot)), mnnvl_annotations_of(snapshot), positions)
+    return SharedDomainsJudgement((*verdicts, *_surplus(snapshot)), mnnvl_annotations_of(snapshot), positions)
 
 
 def mnnvl_annotations_of(snapshot: Snapshot) -> dict[str, FrozenMap]:
@@ -109,44 +109,48 @@ def _gangs_in_labels(clique: PodClique) -> tuple[str, str]:
     return gang, str(clique.labels.get(BASE_GANG, gang))
 
 
-def _verdict_on(snapshot: Snapshot, kind: str, use: _SharedUse, owner: Resource) -> SharedVerdict:
+def _verdict_on(snapshot: Snapshot, kind: str, use: _SharedUse, owner: Resource) -> SharedObjectVerdict:
     root, membership, user = snapshot.root, use.membership, str(use.membership.user)
     ref = SharedObjectBuilder.of(snapshot).ref_of(kind, membership)
     existing = snapshot.named_domains if kind == DOMAIN_KIND else snapshot.named_claims
     found = existing.get((ref.namespace, ref.name))
 
-    def in_state(state: SharedState, because: Why, subject: Ref, **facts: str) -> SharedVerdict:
-        return SharedVerdict(kind, membership, found, owner, state, because.because(subject, **facts))
+    def in_state(state: SharedObjectState, because: Why, subject: Ref, **facts: str) -> SharedObjectVerdict:
+        return SharedObjectVerdict(kind, membership, found, owner, state, because.because(subject, **facts))
 
     kind_and_name = {"kind": kind, "name": ref.name}
     if found is not None and not is_for_user_of(found, membership):
         return in_state(
-            SharedState.TAKEN,
+            SharedObjectState.TAKEN,
             Why.NAME_SERVES_ANOTHER,
             found.ref,
-            holder=user_text_of(found),
+            holder=user_label_text(found),
             user=user,
             **kind_and_name,
         )
     if not snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
-        return in_state(SharedState.LEFT_ALONE, Why.SWITCHED_OFF, found.ref if found is not None else ref, user=user)
+        return in_state(
+            SharedObjectState.LEFT_ALONE, Why.SWITCHED_OFF, found.ref if found is not None else ref, user=user
+        )
     if found is None:
         if kind not in snapshot.complete:
-            return in_state(SharedState.UNKNOWN, Why.SHARED_NOT_COLLECTED, ref, **kind_and_name)
-        return in_state(SharedState.MADE_AGAIN, Why.ENSURED_AGAIN, ref, user=user)
+            return in_state(SharedObjectState.UNKNOWN, Why.SHARED_NOT_COLLECTED, ref, **kind_and_name)
+        return in_state(SharedObjectState.MADE_AGAIN, Why.ENSURED_AGAIN, ref, user=user)
     if found.deleting:
-        return in_state(SharedState.WAITED_FOR, Why.DOMAIN_LEAVES, found.ref, **kind_and_name)
+        return in_state(SharedObjectState.WAITED_FOR, Why.DOMAIN_LEAVES, found.ref, **kind_and_name)
     if found.owner_uid == owner.uid or "PodGang" not in snapshot.complete or not found.uid:
-        return in_state(SharedState.BELONGS, Why.BELONGS, found.ref, owner=f"{found.owner_kind} {found.owner_name}")
+        return in_state(
+            SharedObjectState.BELONGS, Why.BELONGS, found.ref, owner=f"{found.owner_kind} {found.owner_name}"
+        )
     known = {root.uid, *(gang.uid for gang in snapshot.gangs)}
     if owner is root or found.owner_uid not in known:
         new_owner = f"{owner.ref.kind} {owner.ref.name}"
-        return in_state(SharedState.HANDED_OVER, Why.OWNER_IS_GONE, found.ref, user=user, owner=new_owner)
+        return in_state(SharedObjectState.HANDED_OVER, Why.OWNER_IS_GONE, found.ref, user=user, owner=new_owner)
     old_owner = f"{found.owner_kind} {found.owner_name}"
-    return in_state(SharedState.HANDED_OVER, Why.HANDED_OVER, found.ref, owner=old_owner)
+    return in_state(SharedObjectState.HANDED_OVER, Why.HANDED_OVER, found.ref, owner=old_owner)
 
 
-def _surplus(snapshot: Snapshot) -> Iterator[SharedVerdict]:
+def _surplus(snapshot: Snapshot) -> Iterator[SharedObjectVerdict]:
     """Yield the verdicts on objects that the set owns and whose user is gone (MS-050, MS-051, MS-054, MS-055).
 
     Objects of a PodGang are left to garbage collection.
@@ -168,16 +172,16 @@ def _surplus(snapshot: Snapshot) -> Iterator[SharedVerdict]:
     outliving = pods_without_clique(snapshot, {replica for _, _, replica in surplus})
     not_collected = users_not_collected(snapshot)
     for shared, user, replica in surplus:
-        state, base_name = SharedState.KEPT, base_name_of(shared.ref.kind, shared.ref.name)
+        state, base_name = SharedObjectState.KEPT, shared_base_name(shared.ref.kind, shared.ref.name)
         if base_name in holders:
             because = Why.STILL_SHARED.because(shared.ref, user=str(user), cliques=holders[base_name])
         elif outliving[replica]:
             because = Why.PODS_OUTLIVE.because(shared.ref, user=str(user), pods=outliving[replica])
         elif not_collected:
-            because = Why.USERS_NOT_COLLECTED.because(shared.ref, user=str(user), kinds=listed(not_collected))
+            because = Why.USERS_NOT_COLLECTED.because(shared.ref, user=str(user), kinds=listed_names(not_collected))
         else:
-            state, because = SharedState.SURPLUS, Why.USER_IS_GONE.because(shared.ref, user=str(user))
-        yield SharedVerdict(shared.ref.kind, None, shared, root, state, because)
+            state, because = SharedObjectState.SURPLUS, Why.USER_IS_GONE.because(shared.ref, user=str(user))
+        yield SharedObjectVerdict(shared.ref.kind, None, shared, root, state, because)
 
 
 def _holders(snapshot: Snapshot) -> Counter[str]:
@@ -186,7 +190,7 @@ def _holders(snapshot: Snapshot) -> Counter[str]:
     for clique in (*snapshot.cliques, *snapshot.orphans):
         claim = shared_claim_entry(clique.pod_spec)
         if claim is not None:
-            found[base_name_of(CLAIM_KIND, str(claim["resourceClaimName"]))] += 1
+            found[shared_base_name(CLAIM_KIND, str(claim["resourceClaimName"]))] += 1
     for clique in cliques_in_flight(snapshot):  # their admission writes the claim
         membership = membership_in(clique)
         if isinstance(membership, DomainMembership):

@@ -51,7 +51,7 @@ class Why(Rule):
 
 
 @unique
-class Refuse(Rule):
+class SharedDomainDenial(Rule):
     """Why a set or a PodClique is refused."""
 
     NOT_NOW = Clause("MS-039", "must wait: {why}")

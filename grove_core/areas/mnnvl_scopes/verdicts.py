@@ -14,7 +14,7 @@ from grove_core.resources.owned_object import OwnedObject
 
 
 @unique
-class SharedState(Enum):
+class SharedObjectState(Enum):
     """The state of a shared domain or claim, and what follows from it."""
 
     BELONGS = "Belongs"
@@ -37,7 +37,7 @@ class SharedState(Enum):
     """The input does not show whether it exists."""
 
 
-class SharedVerdict(NamedTuple):
+class SharedObjectVerdict(NamedTuple):
     """The state of one shared domain or claim.
 
     Attributes:
@@ -51,11 +51,11 @@ class SharedVerdict(NamedTuple):
     membership: DomainMembership | None
     found: ComputeDomain | OwnedObject | None
     owner: Resource
-    state: SharedState
+    state: SharedObjectState
     because: Reason
 
 
-class ScopeJudgement(NamedTuple):
+class SharedDomainsJudgement(NamedTuple):
     """The shared domains and claims of one set.
 
     Attributes:
@@ -64,6 +64,6 @@ class ScopeJudgement(NamedTuple):
         positions: name of a PodClique -> its position by the template; empty if no PodClique has a shared claim.
     """
 
-    verdicts: tuple[SharedVerdict, ...] = ()
+    verdicts: tuple[SharedObjectVerdict, ...] = ()
     annotations: Mapping[str, FrozenMap] = MappingProxyType({})
     positions: Mapping[str, CliquePosition] = MappingProxyType({})

@@ -7,64 +7,74 @@ from grove_core.areas.mnnvl.verdicts import QUESTION
 from grove_core.areas.mnnvl_scopes.clique_admission import (
     ClaimConflict,
     CliqueAdmissionView,
-    JoinsDomain,
-    LeftUnchanged,
-    MustWait,
+    CliqueJoinsDomain,
+    CliqueMustWait,
+    CliqueUnchanged,
     SharedObjectBuilder,
-    blocks_deletion_of,
     judge_clique_admission,
     membership_in,
     opt_in_reason,
+    owner_blocks_deletion,
 )
 from grove_core.areas.mnnvl_scopes.rules import Why
-from grove_core.areas.mnnvl_scopes.verdicts import ScopeJudgement, SharedState
+from grove_core.areas.mnnvl_scopes.verdicts import SharedDomainsJudgement, SharedObjectState
 from grove_core.kernel.decisions import AreaResult, Finding
 from grove_core.kernel.frozen import FrozenMap, object_at
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Ensure
-from grove_core.kernel.wants import Absent, Applied, Desired, Ensured, Present, Want, Withheld
+from grove_core.kernel.wants import (
+    DesiredChanges,
+    FieldsToApply,
+    ObjectToCreate,
+    ObjectToDelete,
+    ObjectToEnsure,
+    Want,
+    Withheld,
+)
 from grove_core.resources.api_names import MNNVL_ADOPTED
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import MnnvlMode
 from grove_core.resources.domain_sharing import CliquePosition, LabelledClique, scope_of, shared_claim_entry
 from grove_core.resources.labels import SET_REPLICA, label_in
-from grove_core.resources.names import index_from, listed
+from grove_core.resources.names import index_from, listed_names
 from grove_core.resources.new_object import owner_reference_to
 from grove_core.resources.owned_object import CLAIM_KIND
-from grove_core.snapshot.in_flight import refused_creations
 from grove_core.snapshot.snapshot import Snapshot
+from grove_core.snapshot.writes_in_flight import refused_creations
 
-_WITHHELD: Final = frozenset({SharedState.WAITED_FOR, SharedState.TAKEN, SharedState.KEPT, SharedState.UNKNOWN})
+_WITHHELD: Final = frozenset(
+    {SharedObjectState.WAITED_FOR, SharedObjectState.TAKEN, SharedObjectState.KEPT, SharedObjectState.UNKNOWN}
+)
 
 
-def wants_of_scopes(snapshot: Snapshot, judgement: ScopeJudgement) -> Desired:
+def wants_of_scopes(snapshot: Snapshot, judgement: SharedDomainsJudgement) -> DesiredChanges:
     """Return the changes of owner, deletions and re-creations of shared domains and claims."""
-    return Desired.of(_wants(snapshot, judgement))
+    return DesiredChanges.of(_wants(snapshot, judgement))
 
 
-def _wants(snapshot: Snapshot, judgement: ScopeJudgement) -> Iterator[Want | Withheld]:
+def _wants(snapshot: Snapshot, judgement: SharedDomainsJudgement) -> Iterator[Want | Withheld]:
     for one in judgement.verdicts:
         found = one.found
-        if one.state is SharedState.MADE_AGAIN and one.membership is not None:
+        if one.state is SharedObjectState.MADE_AGAIN and one.membership is not None:
             builder = SharedObjectBuilder.of(snapshot)
             yield builder.ensured(one.kind, one.membership, one.owner, one.because)
-        elif found is not None and one.state is SharedState.HANDED_OVER:
-            owners = (owner_reference_to(one.owner, blocks=blocks_deletion_of(one.owner)),)
+        elif found is not None and one.state is SharedObjectState.HANDED_OVER:
+            owners = (owner_reference_to(one.owner, blocks=owner_blocks_deletion(one.owner)),)
             fields = FrozenMap({"metadata": FrozenMap({"ownerReferences": owners})})
-            yield Applied(found.ref, found.guard, fields, (one.because,))
-        elif found is not None and one.state is SharedState.SURPLUS:
-            yield Absent(found.ref, found.guard, (one.because,))
+            yield FieldsToApply(found.ref, found.guard, fields, (one.because,))
+        elif found is not None and one.state is SharedObjectState.SURPLUS:
+            yield ObjectToDelete(found.ref, found.guard, (one.because,))
         elif one.state in _WITHHELD:
             yield Withheld(one.because.subject, (one.because,))
 
 
-def result_after_admission(snapshot: Snapshot, judgement: ScopeJudgement, result: AreaResult) -> AreaResult:
+def result_after_admission(snapshot: Snapshot, judgement: SharedDomainsJudgement, result: AreaResult) -> AreaResult:
     """Return the result of all areas as the webhooks change it, with the findings on what PodCliques share."""
     wants = wants_after_admission(snapshot, result.wants)
     return result._replace(wants=wants, findings=(*result.findings, *findings_of_scopes(snapshot, judgement, wants)))
 
 
-def wants_after_admission(snapshot: Snapshot, desired: Desired) -> Desired:
+def wants_after_admission(snapshot: Snapshot, desired: DesiredChanges) -> DesiredChanges:
     """Return wants as the webhooks would change them: PodCliques get their shared claim, PodGangs their annotation.
 
     Missing domains and claims are wanted before the PodCliques that share them. A PodClique that admission would
@@ -73,33 +83,35 @@ def wants_after_admission(snapshot: Snapshot, desired: Desired) -> Desired:
     if not snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         return desired
     view = _admission_view(snapshot)
-    ensured = {want.target for want in desired.wants if isinstance(want, Ensured)}
+    ensured = {want.target for want in desired.wants if isinstance(want, ObjectToEnsure)}
     ensures: list[Want] = []
     wants: list[Want] = []
     withheld = list(desired.withheld)
     for want in desired.wants:
-        if not isinstance(want, Present):
+        if not isinstance(want, ObjectToCreate):
             wants.append(want)
         elif want.target.kind == "PodGang":
             manifest = with_adoption_annotation(want.manifest)
-            wants.append(Present(want.target, manifest, want.because, want.is_foundation))
+            wants.append(ObjectToCreate(want.target, manifest, want.because, want.is_foundation))
         elif want.target.kind == "PodClique":
             admission = judge_clique_admission(_new_clique(want), view, ensured)
             match admission:
-                case MustWait() | ClaimConflict():
+                case CliqueMustWait() | ClaimConflict():
                     withheld.append(Withheld(want.target, (admission.because, *want.because)))
-                case JoinsDomain():
+                case CliqueJoinsDomain():
                     ensures += admission.ensures
                     ensured.update(one.target for one in admission.ensures)
                     because = (*want.because, admission.because)
-                    wants.append(Present(want.target, _with_pod_spec(want.manifest, admission.pod_spec), because))
-                case LeftUnchanged():
+                    wants.append(
+                        ObjectToCreate(want.target, _with_pod_spec(want.manifest, admission.pod_spec), because)
+                    )
+                case CliqueUnchanged():
                     wants.append(want)
                 case _:
                     assert_never(admission)
         else:
             wants.append(want)
-    return Desired((*ensures, *wants), tuple(withheld))
+    return DesiredChanges((*ensures, *wants), tuple(withheld))
 
 
 class _NewClique(NamedTuple):
@@ -112,7 +124,7 @@ class _NewClique(NamedTuple):
     pod_spec: FrozenMap
 
 
-def _new_clique(want: Present) -> _NewClique:
+def _new_clique(want: ObjectToCreate) -> _NewClique:
     metadata = object_at(want.manifest, "metadata")
     labels = object_at(metadata, "labels")
     index = index_from(label_in(labels, SET_REPLICA))
@@ -131,14 +143,16 @@ def with_adoption_annotation(manifest: FrozenMap) -> FrozenMap:
     return FrozenMap({**manifest, "metadata": FrozenMap({**metadata, "annotations": annotations})})
 
 
-def findings_of_scopes(snapshot: Snapshot, judgement: ScopeJudgement, desired: Desired) -> Iterator[Finding]:
+def findings_of_scopes(
+    snapshot: Snapshot, judgement: SharedDomainsJudgement, desired: DesiredChanges
+) -> Iterator[Finding]:
     """Yield the state of each shared domain and claim, and for each PodClique which criterion decided."""
     for one in judgement.verdicts:
         yield Finding(one.because.subject, QUESTION, one.state.value, (one.because,))
     is_on = snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
     if is_on:
         sharing = [name for name, annotations in judgement.annotations.items() if scope_of(annotations) is not None]
-        because = Why.CLIQUES_OPT_IN.because(snapshot.root.ref, cliques=listed(sharing))
+        because = Why.CLIQUES_OPT_IN.because(snapshot.root.ref, cliques=listed_names(sharing))
         yield Finding(snapshot.root.ref, QUESTION, "Wanted" if sharing else "NotWanted", (because,))
     builder = SharedObjectBuilder.of(snapshot)
     domain_of: dict[Ref, Ref] = {}  # ResourceClaim -> the ComputeDomain that its pods reach
@@ -146,12 +160,12 @@ def findings_of_scopes(snapshot: Snapshot, judgement: ScopeJudgement, desired: D
         for clique in snapshot.cliques:
             if not clique.deleting:
                 yield _finding_on(clique, builder, domain_of, judgement.positions.get(clique.ref.name))
-    created = [want for want in desired.wants if isinstance(want, Present) and want.target.kind == "PodClique"]
+    created = [want for want in desired.wants if isinstance(want, ObjectToCreate) and want.target.kind == "PodClique"]
     for clique_want in created if is_on else ():
         yield _finding_on(_new_clique(clique_want), builder, domain_of)
-    created_again = {one.because.subject for one in judgement.verdicts if one.state is SharedState.MADE_AGAIN}
+    created_again = {one.because.subject for one in judgement.verdicts if one.state is SharedObjectState.MADE_AGAIN}
     for want in desired.wants if is_on else ():
-        if isinstance(want, Ensured) and want.target not in created_again:
+        if isinstance(want, ObjectToEnsure) and want.target not in created_again:
             domain = domain_of.get(want.target)
             yield Finding(want.target, QUESTION, "Ensured", want.because, causes=() if domain is None else (domain,))
 
@@ -164,7 +178,7 @@ def _finding_on(
 ) -> Finding:
     """Return the finding on a PodClique: whether it shares a domain, by its claim (MS-046)."""
     membership = membership_in(clique, position)
-    if isinstance(membership, LeftUnchanged):
+    if isinstance(membership, CliqueUnchanged):
         return Finding(clique.ref, QUESTION, "JoinsNothing", (membership.because,))
     if shared_claim_entry(clique.pod_spec) is None:
         return Finding(clique.ref, QUESTION, "LetInWithout", (Why.LET_IN_WITHOUT.because(clique.ref),))

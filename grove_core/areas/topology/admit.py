@@ -4,21 +4,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from grove_core.areas.topology.rules import Refuse, Warn
-from grove_core.kernel.admission import Caution, Objection
+from grove_core.kernel.admission import AdmissionWarning, DenialReason
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, ClusterTopology, Levels
 from grove_core.resources.configuration import Configuration
-from grove_core.resources.fields import shown
+from grove_core.resources.fields import short_json
 from grove_core.resources.manifest import CLIQUES, TEMPLATE, Manifest, Violation, new_violations
-from grove_core.resources.names import did_you_mean, listed
+from grove_core.resources.names import did_you_mean, listed_names
 from grove_core.resources.topology_usage import (
     CLIQUE_KIND,
     ConstrainedLevel,
     TopologyUse,
     TopologyUser,
     constrained_levels,
-    is_ineffective,
+    has_ineffective_constraints,
     topology_use_of,
 )
 
@@ -49,7 +49,7 @@ NOTHING_KNOWN: Final = TopologyView()
 
 def objections_to(
     subject: Ref, new: Manifest, old: Manifest | None, configuration: Configuration, view: TopologyView = NOTHING_KNOWN
-) -> Iterator[Objection]:
+) -> Iterator[DenialReason]:
     """Yield every objection to the topology name and constraints of a set."""
     update = _SetUpdate(new, old, configuration, view)
     own = new_violations(
@@ -62,7 +62,7 @@ def objections_to(
 
 def admission_warnings(
     subject: Ref, new: Manifest, old: Manifest | None, configuration: Configuration, view: TopologyView = NOTHING_KNOWN
-) -> Iterator[Caution]:
+) -> Iterator[AdmissionWarning]:
     """Yield warnings on what is probably a mistake, or could not be checked; arguments as in objections_to."""
     for found in _warnings(_SetUpdate(new, old, configuration, view)):
         yield found.caution(subject)
@@ -142,7 +142,7 @@ def _reference_violations(update: _SetUpdate) -> Iterator[Violation]:
             yield Violation(update.reference_path, name, Refuse.NAMED_WHILE_OFF, {})
     elif known is not None and update.topology is None and update.use.named:
         if name != DEFAULT_TOPOLOGY or not update.settings.levels:
-            facts = {"known": listed(known), "meant": did_you_mean(name, known)}
+            facts = {"known": listed_names(known), "meant": did_you_mean(name, known)}
             yield Violation(update.reference_path, name, Refuse.TOPOLOGY_UNKNOWN, facts)
     elif update.topology is not None and update.topology.deleting:
         yield Violation(update.reference_path, name, Refuse.TOPOLOGY_LEAVING, {})
@@ -200,7 +200,7 @@ def _change_violations(update: _SetUpdate) -> Iterator[Violation]:
     for owner, path in paths.items():
         was, now = domains_before.get(owner), domains_now.get(owner)
         if was != now and all(_has_part(owner, one) for one in (update.old, manifest)):
-            facts = {"before": shown(_domains_text(was))}
+            facts = {"before": short_json(_domains_text(was))}
             yield Violation(path, _domains_text(now), Refuse.CONSTRAINT_IMMUTABLE, facts)
 
 
@@ -212,7 +212,9 @@ def _warnings(update: _SetUpdate) -> Iterator[Violation]:
         for one in update.constrained:
             yield Violation(one.path, _domains_text(one.constraint.domains), Warn.NO_EFFECT_WHILE_OFF, {})
         return
-    if is_ineffective(update.manifest.spec.template):  # one warning: all cliques have one scheduler (WL-129)
+    if has_ineffective_constraints(
+        update.manifest.spec.template
+    ):  # one warning: all cliques have one scheduler (WL-129)
         name = update.manifest.pods[0].scheduler_name
         yield Violation(f"{CLIQUES}[0].spec.podSpec.schedulerName", name or None, Warn.SCHEDULER_IGNORES_GANGS, {})
     unknown = update.levels is None and update.known is None

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from grove_core.areas.topology.gang_tree import GangTree, TreeShape
-from grove_core.areas.topology.node_capacity import CLUSTER_LEVEL, Domain, NodeCapacity
-from grove_core.areas.topology.rules import Fit
+from grove_core.areas.topology.node_capacity import CLUSTER_LEVEL, NodeCapacity, NodeDomain
+from grove_core.areas.topology.rules import FitReason
 from grove_core.kernel.reasons import Fact, Reason
 from grove_core.kernel.refs import Ref
-from grove_core.resources.names import listed, pods_text
+from grove_core.resources.names import listed_names, pods_text
 from grove_core.resources.node import unschedulable_reason
 from grove_core.resources.pod_demand import amount_text
 
@@ -46,7 +46,7 @@ class CapacityBounds:
         self._pod_limits_of: dict[tuple[tuple[tuple[int, int], ...], int, tuple[str, ...]], tuple[_Limit, ...]] = {}
         self._eligible: dict[tuple[int, ...], list[bool]] = {}
 
-    def max_copies(self, tree: GangTree, domain: Domain) -> int:
+    def max_copies(self, tree: GangTree, domain: NodeDomain) -> int:
         """Return an upper bound on how many such trees fit into a domain if nothing else is added to it.
 
         Cost: the nodes of the domain times the demands, for each level of subtrees.
@@ -58,21 +58,21 @@ class CapacityBounds:
             self._copies[key] = min(limit.have // limit.need for limit in self._limits(tree, domain))
         return self._copies[key]
 
-    def candidates(self, tree: GangTree, domain: Domain) -> list[Domain]:
+    def candidates(self, tree: GangTree, domain: NodeDomain) -> list[NodeDomain]:
         """Return the domains of the tree's level with a bound above zero, the tightest first."""
         found = self.capacity.subdomains(domain, tree.level)
         return sorted((one for one in found if self.max_copies(tree, one)), key=lambda one: self.max_copies(tree, one))
 
-    def why_not(self, tree: GangTree, domain: Domain, subject: Ref) -> tuple[Reason, ...]:
+    def why_not(self, tree: GangTree, domain: NodeDomain, subject: Ref) -> tuple[Reason, ...]:
         """Return why the tree fits into no domain of its level within a domain, with the shortage of the best."""
         level = self._level_name(tree.level)
         domains = self.capacity.subdomains(domain, tree.level)
         if tree.level == domain.level == CLUSTER_LEVEL:
             return self._shortage(tree, domain, subject)
         if not domains:
-            return (Fit.NO_DOMAIN.because(subject, level=level, where=self.domain_text(domain)),)
+            return (FitReason.NO_DOMAIN.because(subject, level=level, where=self.domain_text(domain)),)
         best = max(domains, key=lambda one: min(limit.have / limit.need for limit in self._limits(tree, one)))
-        none = Fit.NONE_HOLDS.because(
+        none = FitReason.NONE_HOLDS.because(
             subject,
             level=level,
             where=f" of {self.domain_text(domain)}" if domain.level != CLUSTER_LEVEL else "",
@@ -82,14 +82,14 @@ class CapacityBounds:
         )
         return (none, *self._shortage(tree, best, subject))
 
-    def _shortage(self, tree: GangTree, domain: Domain, subject: Ref) -> tuple[Reason, ...]:
+    def _shortage(self, tree: GangTree, domain: NodeDomain, subject: Ref) -> tuple[Reason, ...]:
         short = [limit for limit in self._limits(tree, domain) if limit.have < limit.need]
         limit, where = min(short, key=_readability), self.domain_text(domain)
         if limit.subtree is not None and not limit.have:
             return self.why_not(limit.subtree, domain, subject)
         if limit.subtree is not None:
             return (
-                Fit.PARTS_SHORT.because(
+                FitReason.PARTS_SHORT.because(
                     subject,
                     where=where,
                     have=limit.have,
@@ -101,19 +101,21 @@ class CapacityBounds:
         if limit.resource >= 0 and not limit.least:
             resource = self.capacity.resources[limit.resource]
             free, asked = amount_text(resource, limit.have), amount_text(resource, limit.need)
-            return (Fit.RESOURCE_SHORT.because(subject, where=where, free=free, asked=asked),)
+            return (FitReason.RESOURCE_SHORT.because(subject, where=where, free=free, asked=asked),)
         if limit.least:
             least = amount_text(self.capacity.resources[limit.resource], limit.least)
-            return (Fit.LARGE_SHORT.because(subject, where=where, have=limit.have, need=limit.need, least=least),)
+            return (FitReason.LARGE_SHORT.because(subject, where=where, have=limit.have, need=limit.need, least=least),)
         demand = self.capacity.demands[limit.demands[0]]
         each = ", ".join(amount_text(resource, amount) for resource, amount in demand.amounts[:-1]) or "1 pod"
-        cliques = listed(sorted({batch.clique for batch in tree.all_batches() if batch.demand == limit.demands[0]}))
+        cliques = listed_names(
+            sorted({batch.clique for batch in tree.all_batches() if batch.demand == limit.demands[0]})
+        )
         obstacles = self._obstacles_text(limit.demands[0], domain)
         facts: dict[str, Fact] = {"where": where, "have": limit.have, "need": limit.need, "cliques": cliques}
         what = "pod" if limit.need == 1 else "pods"
-        return (Fit.PLACES_SHORT.because(subject, **facts, what=what, each=each, refused=obstacles),)
+        return (FitReason.PLACES_SHORT.because(subject, **facts, what=what, each=each, refused=obstacles),)
 
-    def _obstacles_text(self, demand: int, domain: Domain) -> str:
+    def _obstacles_text(self, demand: int, domain: NodeDomain) -> str:
         capacity = self.capacity
         obstacles = (
             unschedulable_reason(capacity.nodes[node], capacity.demands[demand])
@@ -127,7 +129,7 @@ class CapacityBounds:
         ]
         return f"; of its {len(domain.nodes)} nodes {', '.join(texts)}" if texts else ""
 
-    def _limits(self, tree: GangTree, domain: Domain) -> Iterator[_Limit]:
+    def _limits(self, tree: GangTree, domain: NodeDomain) -> Iterator[_Limit]:
         """Yield all bounds for a tree in a domain; at least one if the tree has a pod."""
         if tree.is_uniform:
             yield _Limit(self._uniform_room(tree, domain), tree.pods, -1, tuple(tree.totals))
@@ -139,13 +141,13 @@ class CapacityBounds:
         for subtree, times in self._distinct_subtrees(tree):
             yield _Limit(self._subtrees_in(subtree, domain), times, -1, (), subtree=subtree)
 
-    def _uniform_room(self, tree: GangTree, domain: Domain) -> int:
+    def _uniform_room(self, tree: GangTree, domain: NodeDomain) -> int:
         """Return how many pods of a uniform tree fit into a domain; for such a tree this bound is exact."""
         (demand,) = tree.totals
         rooms, nodes = self.capacity.max_pods[demand], domain.nodes
         return rooms[nodes[0]] if len(nodes) == 1 else sum([rooms[node] for node in nodes])
 
-    def _pod_limits(self, tree: GangTree, domain: Domain) -> Iterator[_Limit]:
+    def _pod_limits(self, tree: GangTree, domain: NodeDomain) -> Iterator[_Limit]:
         """Yield the bounds that ignore the subtrees."""
         max_pods, nodes = self.capacity.max_pods, domain.nodes
         for demand, pods in tree.totals.items():
@@ -154,7 +156,7 @@ class CapacityBounds:
         for resource in range(len(self.capacity.resources)):
             yield from self._resource_limits(tree, domain, resource)
 
-    def _subtrees_in(self, subtree: GangTree, domain: Domain) -> int:
+    def _subtrees_in(self, subtree: GangTree, domain: NodeDomain) -> int:
         """Return an upper bound on how many such subtrees fit into the narrower domains of a domain."""
         key = (subtree.shape, domain.level, domain.path)
         if key not in self._subtree_counts:
@@ -163,7 +165,7 @@ class CapacityBounds:
             )
         return self._subtree_counts[key]
 
-    def _resource_limits(self, tree: GangTree, domain: Domain, resource: int) -> Iterator[_Limit]:
+    def _resource_limits(self, tree: GangTree, domain: NodeDomain, resource: int) -> Iterator[_Limit]:
         """Yield the bound on the sum of a resource, and one on the pods that ask for at least an amount of it."""
         demands_by_amount: dict[int, list[int]] = {}
         for demand in tree.totals:
@@ -197,7 +199,7 @@ class CapacityBounds:
     def _level_name(self, level: int) -> str:
         return self.capacity.levels[level].domain if level != CLUSTER_LEVEL else "cluster"
 
-    def domain_text(self, domain: Domain) -> str:
+    def domain_text(self, domain: NodeDomain) -> str:
         """Return the level and name of a domain, for a sentence."""
         return f"{self._level_name(domain.level)} {domain.name}" if domain.level != CLUSTER_LEVEL else "the cluster"
 

@@ -6,10 +6,10 @@ from typing import Final, NamedTuple
 
 from grove_core.areas.topology.node_capacity import CLUSTER_LEVEL, NodeCapacity
 from grove_core.resources.pod_demand import PodDemand
-from grove_core.resources.podgang import NO_PACK, Pack, Placement
+from grove_core.resources.podgang import NO_PACK, PodGangConstraints, TopologyPacking
 
 
-class CliqueRequest(NamedTuple):
+class CliquePodsToPlace(NamedTuple):
     """The pods of one PodClique that are to be placed.
 
     Attributes:
@@ -32,8 +32,8 @@ class GangRequest:
     """A PodGang that is to be placed, with the constraints that the scheduler gets."""
 
     name: str
-    cliques: tuple[CliqueRequest, ...]
-    placement: Placement
+    cliques: tuple[CliquePodsToPlace, ...]
+    placement: PodGangConstraints
 
 
 ConstraintOwner = tuple[str, str]
@@ -55,7 +55,7 @@ class ConstrainedPart(NamedTuple):
     owner: ConstraintOwner
     name: str
     pods: int
-    pack: Pack
+    pack: TopologyPacking
 
 
 class PodBatch(NamedTuple):
@@ -111,7 +111,7 @@ class GangTree:
             yield from subtree.all_batches()
 
 
-def tree_of(
+def placement_tree(
     level: int, name: str, batches: Iterable[PodBatch], subtrees: Iterable[GangTree], capacity: NodeCapacity
 ) -> GangTree:
     """Return a tree of batches and subtrees; a subtree of no narrower level is merged into it."""
@@ -176,13 +176,13 @@ def gang_tree_of(
     for clique in gang.cliques:
         batch = PodBatch(demands[clique.demand], clique.minimum if minimum else clique.pods, clique.name)
         level = levels.get(("clique", clique.name), CLUSTER_LEVEL)
-        single[clique.name] = tree_of(level, clique.name, [batch], (), capacity)
+        single[clique.name] = placement_tree(level, clique.name, [batch], (), capacity)
     packed = [
-        tree_of(levels["group", one.name], one.name, (), [single.pop(name) for name in one.cliques], capacity)
+        placement_tree(levels["group", one.name], one.name, (), [single.pop(name) for name in one.cliques], capacity)
         for one in gang.placement.packed_groups
     ]
     level = levels.get(("", gang.name), CLUSTER_LEVEL)
-    return tree_of(level, gang.name, (), (*packed, *single.values()), capacity)
+    return placement_tree(level, gang.name, (), (*packed, *single.values()), capacity)
 
 
 def demand_indices(gangs: Sequence[GangRequest]) -> dict[PodDemand, int]:

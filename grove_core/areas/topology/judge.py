@@ -7,7 +7,7 @@ from grove_core.areas.topology.verdicts import GangTopology, TopologyJudgement, 
 from grove_core.kernel.conditions import LONGEST_MESSAGE
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND, Levels
-from grove_core.resources.names import did_you_mean, listed
+from grove_core.resources.names import did_you_mean, listed_names
 from grove_core.resources.topology_usage import bound_pods_of, constrained_levels, topology_use_of
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -27,7 +27,7 @@ def judge_topology(snapshot: Snapshot) -> TopologyJudgement:
         unknown = Why.TOPOLOGY_NOT_COLLECTED.because(root, topology=name)
         return TopologyJudgement(TopologyResolution.UNKNOWN, (unknown, which), name)
     if levels is None:
-        facts = {"known": listed(snapshot.topologies), "meant": did_you_mean(name, snapshot.topologies)}
+        facts = {"known": listed_names(snapshot.topologies), "meant": did_you_mean(name, snapshot.topologies)}
         missing = Why.TOPOLOGY_MISSING.because(root, topology=name, **facts)
         return TopologyJudgement(TopologyResolution.MISSING, (missing, which), name)
     lacking = tuple(missing_domains(snapshot, name, levels))
@@ -60,7 +60,7 @@ def condition_reason(judgement: TopologyJudgement, misplaced: Sequence[str]) -> 
         first = judgement.because[0]
         return first.rule.code, "; ".join(reason.sentence for reason in judgement.because[:-1])[:LONGEST_MESSAGE]
     if misplaced:
-        message = f"pods were bound before topology {judgement.name} was changed: {listed(misplaced)}"
+        message = f"pods were bound before topology {judgement.name} was changed: {listed_names(misplaced)}"
         return Why.PLACED_OTHERWISE.code, message
     return None
 

@@ -12,7 +12,7 @@ CLUSTER_LEVEL: Final = -1
 """The level of the cluster as a whole, above every level of a topology."""
 
 
-class Domain(NamedTuple):
+class NodeDomain(NamedTuple):
     """The nodes with the same label values down to one level.
 
     Attributes:
@@ -64,14 +64,14 @@ class NodeCapacity:
         ]
         keys = [level.key for level in levels]
         self._paths = [_domain_path(node, keys) for node in self.nodes]
-        self.cluster = Domain(CLUSTER_LEVEL, (), tuple(range(len(self.nodes))))
-        self._subdomains: dict[tuple[tuple[str, ...], int], tuple[Domain, ...]] = {}
+        self.cluster = NodeDomain(CLUSTER_LEVEL, (), tuple(range(len(self.nodes))))
+        self._subdomains: dict[tuple[tuple[str, ...], int], tuple[NodeDomain, ...]] = {}
 
     def level_of(self, key: str) -> int:
         """Return the index of the level with this label key, or CLUSTER_LEVEL."""
         return next((index for index, level in enumerate(self.levels) if level.key == key), CLUSTER_LEVEL)
 
-    def subdomains(self, domain: Domain, level: int) -> tuple[Domain, ...]:
+    def subdomains(self, domain: NodeDomain, level: int) -> tuple[NodeDomain, ...]:
         """Return the domains of a level within a domain, sorted; the domain itself if the level is not narrower.
 
         Cost: the nodes of the domain on the first call, then constant.
@@ -85,7 +85,7 @@ class NodeCapacity:
                 path = self._paths[index]
                 if path:
                     found.setdefault(path[: level + 1], []).append(index)
-            self._subdomains[key] = tuple(Domain(level, path, tuple(found[path])) for path in sorted(found))
+            self._subdomains[key] = tuple(NodeDomain(level, path, tuple(found[path])) for path in sorted(found))
         return self._subdomains[key]
 
 

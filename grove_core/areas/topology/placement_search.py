@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from grove_core.areas.topology.capacity_bounds import CapacityBounds
 from grove_core.areas.topology.gang_tree import GangTree, PodBatch, TreeShape
-from grove_core.areas.topology.node_capacity import Domain
+from grove_core.areas.topology.node_capacity import NodeDomain
 
 _DEMAND: Final = attrgetter("demand")
 
@@ -38,9 +38,9 @@ class PlacementSearch:
         self._capacity = bounds.capacity
         self._free = [list(row) for row in self._capacity.free]
         self._placed: list[tuple[int, PodBatch, int]] = []  # node, batch, pods
-        self._queues: dict[TreeShape, list[Domain]] = {}
+        self._queues: dict[TreeShape, list[NodeDomain]] = {}
 
-    def add(self, tree: GangTree) -> Domain | None:
+    def add(self, tree: GangTree) -> NodeDomain | None:
         """Assign the pods of a tree to nodes of one domain of its level; return the domain, or None if none was found.
 
         Cost: the nodes of each domain that did not fail for this shape before, times the demands.
@@ -55,7 +55,9 @@ class PlacementSearch:
             counts[key] = counts.get(key, 0) + pods
         return tuple(sorted(NodeAssignment(clique, node, pods) for (clique, node), pods in counts.items()))
 
-    def _find_domain(self, tree: GangTree, domain: Domain, queues: dict[TreeShape, list[Domain]]) -> Domain | None:
+    def _find_domain(
+        self, tree: GangTree, domain: NodeDomain, queues: dict[TreeShape, list[NodeDomain]]
+    ) -> NodeDomain | None:
         """Place a tree in the first domain that takes it, and drop from the queue the domains that do not.
 
         The free capacity only shrinks while a domain is filled, so a domain that failed for a shape is not tried again.
@@ -70,8 +72,8 @@ class PlacementSearch:
             queue.pop()
         return None
 
-    def _fill(self, tree: GangTree, domain: Domain) -> bool:
-        before, queues = len(self._placed), dict[TreeShape, list[Domain]]()
+    def _fill(self, tree: GangTree, domain: NodeDomain) -> bool:
+        before, queues = len(self._placed), dict[TreeShape, list[NodeDomain]]()
         if all(self._find_domain(subtree, domain, queues) is not None for subtree in tree.subtrees) and all(
             self._spread(demand, list(batches), domain) for demand, batches in groupby(tree.batches, _DEMAND)
         ):
@@ -81,7 +83,7 @@ class PlacementSearch:
         del self._placed[before:]
         return False
 
-    def _spread(self, demand: int, batches: list[PodBatch], domain: Domain) -> bool:
+    def _spread(self, demand: int, batches: list[PodBatch], domain: NodeDomain) -> bool:
         """Assign pods of one demand to nodes of a domain; return whether all of them found a node."""
         candidates = sorted(self._nodes_with_room(demand, domain.nodes), reverse=not self._largest_first)
         for batch in batches:

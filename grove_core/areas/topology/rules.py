@@ -97,7 +97,7 @@ class Warn(Rule):
 
 
 @unique
-class Fit(Rule):
+class FitReason(Rule):
     """Why pods fit on nodes, do not fit, or why that is undecided."""
 
     HAS_A_PLACE = Clause("TP-100", "there is room for {pods} in {where}")

@@ -7,7 +7,7 @@ from typing import Final
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND, ClusterTopology, topology_ref
-from grove_core.resources.configuration import TopologyAware
+from grove_core.resources.configuration import TopologyAwareSettings
 from grove_core.resources.topology_usage import (
     CLIQUE_KIND,
     SET_KIND,
@@ -38,7 +38,7 @@ class TopologySnapshot:
     name: str
     topology: ClusterTopology | None
     users: tuple[TopologyUser, ...]
-    settings: TopologyAware
+    settings: TopologyAwareSettings
     now: datetime
     not_collected: tuple[str, ...] = ()
     attempts: tuple[Attempt, ...] = ()

@@ -5,13 +5,13 @@ from datetime import datetime
 from enum import Enum, unique
 from typing import NamedTuple
 
-from grove_core.areas.topology.lifecycle import deletion_hold_of, wants_of_lifecycle
 from grove_core.areas.topology.rules import Refuse, Why
+from grove_core.areas.topology.topology_lifecycle import deletion_hold_of, wants_of_lifecycle
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot, topology_snapshots
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.api_names import TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND, ClusterTopology, Levels, topology_ref
-from grove_core.resources.names import did_you_mean, listed
+from grove_core.resources.names import did_you_mean, listed_names
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.topology_usage import SET_KIND, TopologyUser, bound_pods_of, topology_use_of
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster
@@ -33,7 +33,7 @@ class TopologyState(Enum):
     """A set uses it, and it does not exist."""
 
 
-class SetUsage(NamedTuple):
+class SetUsingTopology(NamedTuple):
     """A set that uses a topology.
 
     Attributes:
@@ -64,7 +64,7 @@ class TopologyUsage:
     name: str
     kind: str
     levels: Levels
-    users: tuple[SetUsage, ...]
+    users: tuple[SetUsingTopology, ...]
     state: TopologyState
     has_finalizer: bool
     locked: bool | None
@@ -82,7 +82,7 @@ class TopologyUsage:
 
 def usage_report_of(cluster: Cluster, now: datetime) -> tuple[TopologyUsage, ...]:
     """Return every topology of a cluster, including missing ones that sets use; sorted by name."""
-    users: dict[str, list[SetUsage]] = {}
+    users: dict[str, list[SetUsingTopology]] = {}
     for root in cluster.sets:
         use = topology_use_of(root.spec.template)
         if use.topology:
@@ -101,23 +101,23 @@ def count_without_topology(cluster: Cluster) -> int:
     return sum(not topology_use_of(root.spec.template).topology for root in cluster.sets)
 
 
-def _set_usage(cluster: Cluster, root: PodCliqueSet, *, by_default: bool) -> SetUsage:
+def _set_usage(cluster: Cluster, root: PodCliqueSet, *, by_default: bool) -> SetUsingTopology:
     namespace, name = root.ref.namespace, root.ref.name
     groups = cluster.groups_of.get(root.uid, ())
     cliques = [clique for owner in (root, *groups) for clique in cluster.cliques_of.get(owner.uid, ())]
     known = {("PodClique", namespace), ("PodClique", EVERYWHERE)} & cluster.complete
     counts = (bound_pods_of(clique, cluster.pods_of.get(clique.uid, ())) for clique in cliques)
     bound = sum(counts) if known or not root.uid else None
-    return SetUsage(namespace, name, by_default, bound)
+    return SetUsingTopology(namespace, name, by_default, bound)
 
 
-def _usage_of(snapshot: TopologySnapshot, found: ClusterTopology, users: tuple[SetUsage, ...]) -> TopologyUsage:
+def _usage_of(snapshot: TopologySnapshot, found: ClusterTopology, users: tuple[SetUsingTopology, ...]) -> TopologyUsage:
     desired, findings = wants_of_lifecycle(snapshot)
     counts = [user.bound for user in users]
     placed = tuple(TopologyUser(user.namespace, user.name) for user in users if user.bound)
     withheld = tuple(reason for one in desired.withheld for reason in one.because)
     not_validated = _why_not_validated(snapshot, found)
-    in_use = Refuse.LEVELS_IN_USE.because(found.ref, users=listed(user.text for user in placed))
+    in_use = Refuse.LEVELS_IN_USE.because(found.ref, users=listed_names(user.text for user in placed))
     locking = bool(placed) and not_validated is None
     is_unknown = not_validated is None and (None in counts or bool(snapshot.not_collected))
     return TopologyUsage(
@@ -143,9 +143,9 @@ def _why_not_validated(snapshot: TopologySnapshot, found: ClusterTopology) -> Re
     return None if snapshot.settings.enabled else Why.OFF_IS_NOT_GUARDED.because(found.ref)
 
 
-def _missing_topology(name: str, users: tuple[SetUsage, ...], cluster: Cluster) -> TopologyUsage:
+def _missing_topology(name: str, users: tuple[SetUsingTopology, ...], cluster: Cluster) -> TopologyUsage:
     known = cluster.topologies
-    facts = {"topology": name, "known": listed(known), "meant": did_you_mean(name, known)}
+    facts = {"topology": name, "known": listed_names(known), "meant": did_you_mean(name, known)}
     is_known = TOPOLOGY_KIND in {kind for kind, _ in cluster.complete}
     gone = Why.TOPOLOGY_MISSING.because(topology_ref(name), **facts)
     unknown = Why.TOPOLOGY_NOT_COLLECTED.because(topology_ref(name), topology=name)

@@ -39,7 +39,7 @@ class FitVerdict(Enum):
 
 
 @unique
-class DeletionHold(Enum):
+class TopologyDeletionHold(Enum):
     """Whether Grove's finalizer holds a topology when it is deleted."""
 
     HELD = "Held"

@@ -7,14 +7,14 @@ from typing import Final
 from grove_core.areas.topology.judge import condition_reason
 from grove_core.areas.topology.rules import Why
 from grove_core.areas.topology.verdicts import TopologyJudgement, TopologyResolution
-from grove_core.kernel.conditions import REMOVED, Condition, Truth, condition_of, transition_time
+from grove_core.kernel.conditions import REMOVED, Condition, ConditionStatus, condition_of, transition_time
 from grove_core.kernel.decisions import AreaResult, Finding
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.wants import Desired, Status
+from grove_core.kernel.wants import DesiredChanges, StatusToWrite
 from grove_core.resources.api_names import GROVE, TOPOLOGY_IN_SYNC
-from grove_core.resources.names import listed
+from grove_core.resources.names import listed_names
 from grove_core.resources.pod import FINISHED_PHASES, Pod
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.statuses import status_change
@@ -30,7 +30,9 @@ def result_of_topology(snapshot: Snapshot, judgement: TopologyJudgement, misplac
     )
 
 
-def wants_of_topology(snapshot: Snapshot, judgement: TopologyJudgement, misplaced: Sequence[str] | None) -> Desired:
+def wants_of_topology(
+    snapshot: Snapshot, judgement: TopologyJudgement, misplaced: Sequence[str] | None
+) -> DesiredChanges:
     """Return the wanted change of the set's condition, which exists exactly while its topology is not usable.
 
     Args:
@@ -38,21 +40,23 @@ def wants_of_topology(snapshot: Snapshot, judgement: TopologyJudgement, misplace
     """
     root = snapshot.root
     if root.deleting or not root.uid or judgement.resolution is TopologyResolution.UNKNOWN:
-        return Desired()
+        return DesiredChanges()
     stored = condition_of(root.status.conditions, TOPOLOGY_IN_SYNC)
     trouble = condition_reason(judgement, sorted(misplaced or ()))
     if trouble is None:
         if stored is None or misplaced is None:
-            return Desired()
+            return DesiredChanges()
         removed = FrozenMap({REMOVED: (TOPOLOGY_IN_SYNC,)})
-        return Desired((Status(root.ref, root.guard, removed, (Why.TOPOLOGY_HOLDS.because(root.ref),)),))
+        return DesiredChanges((StatusToWrite(root.ref, root.guard, removed, (Why.TOPOLOGY_HOLDS.because(root.ref),)),))
     reason, message = trouble
-    since = transition_time(stored, Truth.FALSE, snapshot.now)
-    condition = Condition(TOPOLOGY_IN_SYNC, Truth.FALSE, reason, message, since)
+    since = transition_time(stored, ConditionStatus.FALSE, snapshot.now)
+    condition = Condition(TOPOLOGY_IN_SYNC, ConditionStatus.FALSE, reason, message, since)
     fields = status_change(root.status, {}, (condition,))
     if not fields:
-        return Desired()
-    return Desired((Status(root.ref, root.guard, fields, (Why.TOPOLOGY_TROUBLE.because(root.ref, why=message),)),))
+        return DesiredChanges()
+    return DesiredChanges(
+        (StatusToWrite(root.ref, root.guard, fields, (Why.TOPOLOGY_TROUBLE.because(root.ref, why=message),)),)
+    )
 
 
 def findings_of_topology(snapshot: Snapshot, judgement: TopologyJudgement) -> Iterator[Finding]:
@@ -123,7 +127,7 @@ def _required_labels(gang: PodGang) -> Iterator[tuple[str, tuple[str, ...]]]:
 def _domains_text(domains: Mapping[str, list[str]]) -> str:
     (first, most), *others = sorted(domains.items(), key=lambda one: (-len(one[1]), one[0]))
     words = [f"{len(most)} pod{'' if len(most) == 1 else 's'} in {_domain_text(first)}"]
-    words += [f"{listed(names)} in {_domain_text(value)}" for value, names in others]
+    words += [f"{listed_names(names)} in {_domain_text(value)}" for value, names in others]
     return "; ".join(words)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 
 from grove_core.areas.workload.admission.changes import change_violations, change_warnings
 from grove_core.areas.workload.admission.name_collisions import UsedNames
-from grove_core.areas.workload.admission.names import (
+from grove_core.areas.workload.admission.name_validation import (
     derived_name_violations,
     metadata_violations,
     name_length_violations,
@@ -19,13 +19,13 @@ from grove_core.areas.workload.admission.template import (
     template_violations,
 )
 from grove_core.areas.workload.rules import Refuse
-from grove_core.kernel.admission import Caution, Objection
+from grove_core.kernel.admission import AdmissionWarning, DenialReason
 from grove_core.kernel.refs import Ref
-from grove_core.resources.fields import shown
+from grove_core.resources.fields import short_json
 from grove_core.resources.manifest import Manifest, Violation
 
 
-def objections_to(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator[Objection]:
+def objections_to(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator[DenialReason]:
     """Return every objection to a set and, on an update, to the change; all of them, independently of each other."""
     found = (
         metadata_violations(new),
@@ -43,7 +43,7 @@ def objections_to(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator
 
 def collisions_of(
     subject: Ref, new: Manifest, old: Manifest | None, used_names: UsedNames, *, kinds_not_created: Collection[str] = ()
-) -> Iterator[Objection]:
+) -> Iterator[DenialReason]:
     """Return objects that another set would have too (WL-117), except those that it had before the change (WL-116).
 
     No set has objects of the ``kinds_not_created`` kinds.
@@ -52,10 +52,10 @@ def collisions_of(
     for found in used_names.collisions(new):
         if found.kind not in kinds_not_created and (found.kind, found.other) not in known:
             facts = {"kind": found.kind, "name": found.name, "other": found.other}
-            yield Objection("metadata.name", shown(new.name), Refuse.SETS_COLLIDE.because(subject, **facts))
+            yield DenialReason("metadata.name", short_json(new.name), Refuse.SETS_COLLIDE.because(subject, **facts))
 
 
-def admission_warnings(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator[Caution]:
+def admission_warnings(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator[AdmissionWarning]:
     """Return every warning about a set and, on an update, about the change."""
     of_change = change_warnings(old, new) if old is not None else ()
     for found in (pod_spec_warnings(new), startup_order_warnings(new.spec), of_change):

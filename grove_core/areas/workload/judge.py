@@ -8,11 +8,11 @@ from grove_core.areas.workload.pods.scheduling_gates import findings_of_gates, j
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.teardown import wants_of_teardown
 from grove_core.areas.workload.verdicts import WorkloadResult
-from grove_core.kernel.decisions import AreaResult, union
+from grove_core.kernel.decisions import AreaResult, union_of_results
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.wants import Desired, Status, Want, Withheld, WithoutFinalizer
+from grove_core.kernel.wants import DesiredChanges, FinalizerToDrop, StatusToWrite, Want, Withheld
 from grove_core.resources.podclique import GROUP_KIND
-from grove_core.snapshot.snapshot import MOST, Snapshot, size_of
+from grove_core.snapshot.snapshot import MOST, Snapshot, expected_object_counts
 
 
 def judge_workload(
@@ -26,11 +26,11 @@ def judge_workload(
     before, after = AreaResult(wants_of_teardown(snapshot)), AreaResult(wants_of_gates(gates))
     others = (*findings_of_gates(gates), *findings_of_start(snapshot))
     if snapshot.root.deleting or not snapshot.root.uid or not _knows_replicas(snapshot):
-        return WorkloadResult(union((before, after._replace(findings=others))))
+        return WorkloadResult(union_of_results((before, after._replace(findings=others))))
     from grove_core.areas.workload.wants import wants_of_set  # noqa: PLC0415 - a dozen modules that a file without cliques does not need
 
     found = wants_of_set(snapshot, terminating, clique_domains, gang_topology)
-    return found._replace(of_area=union((before, found.of_area, after._replace(findings=others))))
+    return found._replace(of_area=union_of_results((before, found.of_area, after._replace(findings=others))))
 
 
 def _knows_replicas(snapshot: Snapshot) -> bool:
@@ -44,7 +44,7 @@ def _knows_replicas(snapshot: Snapshot) -> bool:
 
 def why_too_large(snapshot: Snapshot) -> Reason | None:
     """Return the reason why a set is too large; None where it is not. Linear in the existing objects."""
-    size = size_of(snapshot)
+    size = expected_object_counts(snapshot)
     return Why.TOO_LARGE.because(snapshot.root.ref, objects=size, most=MOST) if size > MOST else None
 
 
@@ -60,8 +60,8 @@ def withhold_if_too_large(snapshot: Snapshot, result: AreaResult) -> AreaResult:
     goes_on: list[Want] = []
     held = [Withheld(snapshot.root.ref, (because,))]
     for want in result.wants.wants:
-        if isinstance(want, Status | WithoutFinalizer):
+        if isinstance(want, StatusToWrite | FinalizerToDrop):
             goes_on.append(want)
         else:
             held.append(Withheld(want.target, (because, *want.because)))
-    return result._replace(wants=Desired(tuple(goes_on), (*held, *result.wants.withheld)))
+    return result._replace(wants=DesiredChanges(tuple(goes_on), (*held, *result.wants.withheld)))

@@ -9,7 +9,6 @@ from typing import NamedTuple, TypeAlias
 from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
 from grove_core.areas.mnnvl.verdicts import CliqueDomains
 from grove_core.areas.topology.verdicts import GangTopology
-from grove_core.areas.workload.context import WorkloadContext
 from grove_core.areas.workload.expected_replicas import (
     ExpectedClique,
     ExpectedGroup,
@@ -29,13 +28,14 @@ from grove_core.areas.workload.objects.podcliques_and_groups import (
 from grove_core.areas.workload.objects.podgangs import PlacementChange, changes_of_podgang, placement_of, podgang_for
 from grove_core.areas.workload.objects.resource_claims import claims_of_clique, claims_of_group, claims_of_set
 from grove_core.areas.workload.objects.service_and_rbac import rbac_manifests, service_for, service_spec
-from grove_core.areas.workload.pods.creation import CliquePods, GangPods, ReplicaPods
 from grove_core.areas.workload.pods.manifest import pod_for
+from grove_core.areas.workload.pods.pod_creation import CliquePods, GangPods, ReplicaPods
 from grove_core.areas.workload.rules import Why
-from grove_core.areas.workload.surplus import pods_to_delete
+from grove_core.areas.workload.surplus_objects import pods_to_delete
+from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import EMPTY
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.wants import Absent, Applied, Withheld
+from grove_core.kernel.wants import FieldsToApply, ObjectToDelete, Withheld
 from grove_core.resources.api_names import SCHEDULER
 from grove_core.resources.names import replica_name
 from grove_core.resources.podclique import GROUP_KIND, PodClique
@@ -43,11 +43,11 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 
-SetObject: TypeAlias = LazyManifest | Applied | Absent | Withheld
+SetObject: TypeAlias = LazyManifest | FieldsToApply | ObjectToDelete | Withheld
 """An object that should exist; or a change, a deletion, or a withheld object that has been decided already."""
 
 
-class ExpansionInputs(NamedTuple):
+class SetObjectsInputs(NamedTuple):
     """Verdicts of other areas, and of the update, that the expansion of a set depends on.
 
     Attributes:
@@ -70,7 +70,7 @@ class SetObjects:
         misplaced: names of PodGangs that keep constraints which their topology no longer has; filled on the way.
     """
 
-    def __init__(self, context: WorkloadContext, closed: AbstractSet[str], inputs: ExpansionInputs) -> None:
+    def __init__(self, context: WorkloadContext, closed: AbstractSet[str], inputs: SetObjectsInputs) -> None:
         """Prepare; ``closed`` names the cliques of which no pod is created in this round."""
         self._context = context
         self._closed = closed
@@ -132,7 +132,9 @@ class SetObjects:
                 make = partial(autoscaler_for, self._root, kind, name, scaling, replicas)
                 yield LazyManifest("HorizontalPodAutoscaler", name, make)
 
-    def _clique(self, owner: PodCliqueSet | ScalingGroup, expected: ExpectedClique) -> Iterator[LazyManifest | Applied]:
+    def _clique(
+        self, owner: PodCliqueSet | ScalingGroup, expected: ExpectedClique
+    ) -> Iterator[LazyManifest | FieldsToApply]:
         context = self._context
         claim_template = claim_template_of_group(owner) or self._domains.templates.get(expected.replica, "")
         inherited = self._domains.annotations.get(expected.template.name, EMPTY)
@@ -144,21 +146,21 @@ class SetObjects:
             fields = changes_of_podclique(clique, expected, context.revision, context.pods_of(clique))
             if fields:
                 why = Why.FOLLOWS_TEMPLATE if clique.template_hash else Why.HASH_MISSING
-                yield Applied(clique.ref, clique.guard, fields, (why.because(clique.ref),))
+                yield FieldsToApply(clique.ref, clique.guard, fields, (why.because(clique.ref),))
 
-    def _group(self, expected: ExpectedGroup) -> Iterator[LazyManifest | Applied | Withheld]:
+    def _group(self, expected: ExpectedGroup) -> Iterator[LazyManifest | FieldsToApply | Withheld]:
         claim_template = self._domains.templates.get(expected.replica, "")
         yield LazyManifest(GROUP_KIND, expected.name, partial(scaling_group_for, self._root, expected, claim_template))
         group = self._context.groups.get(expected.name)
         if group is not None:
             fields = changes_of_scaling_group(group, expected)
             if fields:
-                yield Applied(group.ref, group.guard, fields, (Why.FOLLOWS_TEMPLATE.because(group.ref),))
+                yield FieldsToApply(group.ref, group.guard, fields, (Why.FOLLOWS_TEMPLATE.because(group.ref),))
             yield from claims_of_group(self._context, group, expected)
             for member in expected.cliques:
                 yield from self._clique(group, member)
 
-    def _gang(self, pods: GangPods) -> Iterator[LazyManifest | Applied | Withheld]:
+    def _gang(self, pods: GangPods) -> Iterator[LazyManifest | FieldsToApply | Withheld]:
         name, gang = pods.expected.name, pods.gang
         if gang is not None:
             yield LazyManifest("PodGang", name, partial(podgang_for, self._root, pods.expected, {}))
@@ -181,7 +183,7 @@ class SetObjects:
             make = partial(podgang_for, self._root, pods.expected, pods.references, placement)
             yield LazyManifest("PodGang", name, make)
 
-    def _changes_of_gang(self, gang: PodGang, pods: GangPods) -> Iterator[Applied | Withheld]:
+    def _changes_of_gang(self, gang: PodGang, pods: GangPods) -> Iterator[FieldsToApply | Withheld]:
         placement = self._placement_change_of(gang, pods)
         if isinstance(placement, Withheld):
             self.misplaced.append(pods.expected.name)
@@ -203,7 +205,7 @@ class SetObjects:
             return PlacementChange(wanted, topology.follows)
         return Withheld(gang.ref, (topology.locked,)) if topology.locked is not None else None
 
-    def _pods(self, pods: CliquePods, replica: ReplicaPods) -> Iterator[LazyManifest | Absent | Withheld]:
+    def _pods(self, pods: CliquePods, replica: ReplicaPods) -> Iterator[LazyManifest | ObjectToDelete | Withheld]:
         clique, expected = pods.clique, pods.expected
         if clique is None:
             return

@@ -6,16 +6,16 @@ Only fields that differ are written (PL-011), in one step with those that gang t
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from grove_core.areas.workload.context import WorkloadContext
 from grove_core.areas.workload.expected_replicas import ExpectedClique, ExpectedGroup, ExpectedReplica
-from grove_core.areas.workload.pods.slots import active_pods
+from grove_core.areas.workload.pods.pod_slots import active_pods
 from grove_core.areas.workload.rolling_update.clique import outdated_pods
-from grove_core.areas.workload.rolling_update.judge import ReplicaState, Rollout, updating_replica
+from grove_core.areas.workload.rolling_update.judge import ReplicaUpdateState, Rollout, updating_replica
 from grove_core.areas.workload.rules import Why
-from grove_core.kernel.conditions import Condition, Truth, condition_of, is_true, transition_time
+from grove_core.areas.workload.workload_context import WorkloadContext
+from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of, is_true, transition_time
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.times import format_time, whole_seconds
-from grove_core.kernel.wants import Status
+from grove_core.kernel.wants import StatusToWrite
 from grove_core.resources.api_names import GANG_INITIALIZED, GANG_READY, GANG_SCHEDULED, MANAGED_BY, OPERATOR
 from grove_core.resources.labels import CLIQUE, GROUP, SET
 from grove_core.resources.podclique import CliqueStatus, PodClique
@@ -30,7 +30,7 @@ _ENDED: Final = "updateEndedAt"
 _SET_HASH: Final = "podCliqueSetGenerationHash"
 
 
-def statuses_of(context: WorkloadContext, rollout: Rollout) -> Iterator[Status]:
+def statuses_of(context: WorkloadContext, rollout: Rollout) -> Iterator[StatusToWrite]:
     """Return a want for every status of the set, its groups, cliques and gangs that differs from the expected one."""
     expected = _StatusWriter(context, rollout)
     for state in rollout.states:
@@ -57,7 +57,7 @@ class _StatusWriter:
         self._on_delete = context.root.spec.update_strategy.type == ON_DELETE
         self._current: set[str] = set()  # cliques all of whose pods are of the present template
 
-    def of_clique(self, clique: PodClique, part: ExpectedClique) -> Iterator[Status]:
+    def of_clique(self, clique: PodClique, part: ExpectedClique) -> Iterator[StatusToWrite]:
         """Return hashes, selector, progress and generation of a PodClique (WL-240, WL-241)."""
         outdated = outdated_pods(clique, self._context.snapshot.pods_of.get(clique.uid, ()))
         wanted: dict[str, Json] = {}
@@ -87,9 +87,9 @@ class _StatusWriter:
         fields = status_change(clique.status, wanted, ())
         if fields:
             because = Why.CLIQUE_STATE.because(clique.ref, hash=clique.template_hash, outdated=len(outdated))
-            yield Status(clique.ref, clique.guard, fields, (because,))
+            yield StatusToWrite(clique.ref, clique.guard, fields, (because,))
 
-    def of_group(self, group: ScalingGroup, part: ExpectedGroup) -> Iterator[Status]:
+    def of_group(self, group: ScalingGroup, part: ExpectedGroup) -> Iterator[StatusToWrite]:
         """Return updated replicas, selector, progress and generation of a scaling group (WL-242)."""
         by_replica: dict[int, list[str]] = {}
         for clique in part.cliques:
@@ -121,16 +121,16 @@ class _StatusWriter:
         change = status_change(group.status, wanted, ())
         if change:
             because = Why.GROUP_STATE.because(group.ref, updated=len(serving), replicas=group.replicas)
-            yield Status(group.ref, group.guard, change, (because,))
+            yield StatusToWrite(group.ref, group.guard, change, (because,))
 
-    def of_gangs(self, replica: ExpectedReplica) -> Iterator[Status]:
+    def of_gangs(self, replica: ExpectedReplica) -> Iterator[StatusToWrite]:
         """Return phase and conditions of the gangs of a replica (WL-243)."""
         for part in replica.gangs:
             gang = self._context.gangs.get(part.name)
             if gang is not None:
                 yield from self._of_gang(gang)
 
-    def _of_gang(self, gang: PodGang) -> Iterator[Status]:
+    def _of_gang(self, gang: PodGang) -> Iterator[StatusToWrite]:
         placed = ready = referred = True
         for group in gang.groups:
             clique = self._context.cliques.get(group.name)
@@ -152,16 +152,16 @@ class _StatusWriter:
         )
         fields = status_change(gang.status, {"phase": phase}, conditions)
         if fields:
-            yield Status(gang.ref, gang.guard, fields, (because,))
+            yield StatusToWrite(gang.ref, gang.guard, fields, (because,))
 
     def _condition(self, gang: PodGang, type_: str, reason: str, *, holds: bool) -> Condition:
-        truth = Truth.TRUE if holds else Truth.FALSE
+        truth = ConditionStatus.TRUE if holds else ConditionStatus.FALSE
         stored = condition_of(gang.status.conditions, type_)
         if stored is not None and stored.status is truth and stored.reason == reason:
             return stored
         return Condition(type_, truth, reason, "", transition_time(stored, truth, self._context.snapshot.now))
 
-    def of_set(self) -> Iterator[Status]:
+    def of_set(self) -> Iterator[StatusToWrite]:
         """Return updated replicas, hash, selector, progress and generation of the set (WL-244)."""
         root, rollout = self._context.root, self._rollout
         updated = sum(state.available and self._is_updated(state) for state in rollout.states)
@@ -176,7 +176,7 @@ class _StatusWriter:
         fields = status_change(root.status, wanted, ())
         if fields:
             because = Why.SET_STATE.because(root.ref, updated=updated, replicas=root.spec.replicas)
-            yield Status(root.ref, root.guard, fields, (because,))
+            yield StatusToWrite(root.ref, root.guard, fields, (because,))
 
     def _progress_of_set(self) -> dict[str, Json]:
         """Return which replica is being updated, how many parts are updated, and since when (WL-212)."""
@@ -218,7 +218,7 @@ class _StatusWriter:
             return {_PROGRESS: FrozenMap({**status.progress, **counts, _ENDED: self._now})}
         return {}
 
-    def _is_updated(self, state: ReplicaState) -> bool:
+    def _is_updated(self, state: ReplicaUpdateState) -> bool:
         return all(part.name in self._current for part in state.part.all_cliques)
 
     def _serves(self, name: str) -> bool:

@@ -9,17 +9,17 @@ from typing import Final
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Delete, Outcome
-from grove_core.kernel.wants import Absent, Desired, Obstacle, Withheld, WithoutFinalizer
+from grove_core.kernel.wants import DesiredChanges, FinalizerToDrop, ObjectToDelete, Obstacle, Withheld
 from grove_core.resources.api_names import CLIQUE_FINALIZER, GROUP_FINALIZER, SET_FINALIZER
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.snapshot.in_flight import creations
 from grove_core.snapshot.snapshot import Snapshot
+from grove_core.snapshot.writes_in_flight import creations
 
 _PARTS: Final = MappingProxyType({"PodClique": "PodCliques", GROUP_KIND: "scaling groups", "Pod": "pods"})
 
 
-def wants_of_teardown(snapshot: Snapshot) -> Desired:
+def wants_of_teardown(snapshot: Snapshot) -> DesiredChanges:
     """Return the deletions of a deleted set's parts, and the removals of Grove's finalizer.
 
     The set keeps its finalizer until its parts are gone: otherwise a new set with its name would start among its pods.
@@ -29,35 +29,35 @@ def wants_of_teardown(snapshot: Snapshot) -> Desired:
     parts_of_set = chain(finalizer_removals(snapshot.groups), finalizer_removals(snapshot.cliques))
     removals = [want for want in parts_of_set if want.guard not in just_deleted]
     if not root.deleting:
-        return Desired(tuple(removals))
+        return DesiredChanges(tuple(removals))
     if SET_FINALIZER not in root.finalizers:
         others = ", ".join(sorted(root.finalizers)) or "the API server"
         withheld = Withheld(root.ref, (Why.HELD_BY_OTHERS.because(root.ref, finalizers=others),))
-        return Desired(tuple(removals), (withheld,))
+        return DesiredChanges(tuple(removals), (withheld,))
     parts = tuple(_parts_of(snapshot))
     unknown = ", ".join(words for kind, words in _PARTS.items() if kind in snapshot.not_collected)
     if unknown:
         because = Why.PARTS_NOT_COLLECTED.because(root.ref, kinds=unknown)
-        return Desired((*parts, *removals), (Withheld(root.ref, (because,), obstacle=Obstacle.CLIQUES_NOT_COLLECTED),))
+        return DesiredChanges(
+            (*parts, *removals), (Withheld(root.ref, (because,), obstacle=Obstacle.CLIQUES_NOT_COLLECTED),)
+        )
     listed = (*snapshot.groups, *snapshot.cliques, *snapshot.orphans)
     remaining = len(listed) + _created_and_not_listed(snapshot, {part.ref for part in listed}) + _pods_left(snapshot)
     if remaining:
         withheld = Withheld(root.ref, (Why.PARTS_REMAIN.because(root.ref, remaining=remaining),))
-        return Desired((*parts, *removals), (withheld,))
-    drop_finalizers = WithoutFinalizer(
+        return DesiredChanges((*parts, *removals), (withheld,))
+    drop_finalizers = FinalizerToDrop(
         root.ref, root.guard, SET_FINALIZER, (Why.LET_GO.because(root.ref, finalizer=SET_FINALIZER),)
     )
-    return Desired((*removals, drop_finalizers))
+    return DesiredChanges((*removals, drop_finalizers))
 
 
-def finalizer_removals(parts: Iterable[ScalingGroup | PodClique]) -> Iterator[WithoutFinalizer]:
+def finalizer_removals(parts: Iterable[ScalingGroup | PodClique]) -> Iterator[FinalizerToDrop]:
     """Return the removals of Grove's finalizer from deleted parts, also where their set is gone (WL-001)."""
     for part in parts:
         finalizer = GROUP_FINALIZER if isinstance(part, ScalingGroup) else CLIQUE_FINALIZER
         if part.deleting and finalizer in part.finalizers:
-            yield WithoutFinalizer(
-                part.ref, part.guard, finalizer, (Why.LET_GO.because(part.ref, finalizer=finalizer),)
-            )
+            yield FinalizerToDrop(part.ref, part.guard, finalizer, (Why.LET_GO.because(part.ref, finalizer=finalizer),))
 
 
 def _created_and_not_listed(snapshot: Snapshot, listed: AbstractSet[Ref]) -> int:
@@ -86,10 +86,10 @@ def _pods_left(snapshot: Snapshot) -> int:
     )
 
 
-def _parts_of(snapshot: Snapshot) -> Iterator[Absent]:
+def _parts_of(snapshot: Snapshot) -> Iterator[ObjectToDelete]:
     """Return the deletions of the set's scaling groups and standalone cliques; cliques of a group go with the group."""
     groups = {group.uid for group in snapshot.groups}
     for part in (*snapshot.groups, *(clique for clique in snapshot.cliques if clique.owner_uid not in groups)):
         if not part.deleting:
             because = Why.GOES_WITH_SET.because(snapshot.root.ref)
-            yield Absent(part.ref, part.guard, (because,), foreground=True)
+            yield ObjectToDelete(part.ref, part.guard, (because,), foreground=True)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from grove_core.kernel.frozen import FrozenMap, Json, canonical
+from grove_core.kernel.frozen import FrozenMap, Json, canonical_json
 from grove_core.resources.template import CliqueTemplate
 
 _ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
@@ -31,22 +31,24 @@ _KEYED: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 
 def template_hash(clique: CliqueTemplate, priority_class_name: str) -> str:
     """Return the template hash of a clique: ten letters (WL-040)."""
-    return hash_of(clique.labels, clique.annotations, clique.spec.pod_spec, priority_class_name)
+    return template_hash_of(clique.labels, clique.annotations, clique.spec.pod_spec, priority_class_name)
 
 
-def hash_of(labels: FrozenMap, annotations: FrozenMap, pod_spec: FrozenMap, priority_class_name: str) -> str:
+def template_hash_of(labels: FrozenMap, annotations: FrozenMap, pod_spec: FrozenMap, priority_class_name: str) -> str:
     """Return the template hash of labels, annotations and pod spec."""
     spec: dict[str, Any] = dict(pod_spec)
     if priority_class_name:
         spec["priorityClassName"] = priority_class_name
     return short_hash(
-        canonical({"annotations": annotations, "labels": labels, "spec": _with_keyed_lists_sorted(FrozenMap(spec), "")})
+        canonical_json(
+            {"annotations": annotations, "labels": labels, "spec": _with_keyed_lists_sorted(FrozenMap(spec), "")}
+        )
     )
 
 
 def generation_of(hashes: Mapping[str, str]) -> str:
     """Return the generation hash of template hashes by clique; the order of cliques does not count (WL-040)."""
-    return short_hash(canonical(dict(hashes)))
+    return short_hash(canonical_json(dict(hashes)))
 
 
 def is_own_hash(text: str) -> bool:
@@ -79,4 +81,4 @@ def _with_keyed_lists_sorted(value: Json, key: str) -> Any:  # noqa: ANN401 - JS
 
 def _sort_key(item: Mapping[str, Any], keys: tuple[str, ...]) -> tuple[str, ...]:
     """Return the sort key of an item: its keys, then its whole content, in case keys are missing or repeated."""
-    return (*(canonical(item.get(key)) for key in keys), canonical(item))
+    return (*(canonical_json(item.get(key)) for key in keys), canonical_json(item))

@@ -11,22 +11,22 @@ from typing import Final, NamedTuple, TypeAlias
 from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
 from grove_core.areas.mnnvl.verdicts import CliqueDomains
 from grove_core.areas.topology.verdicts import GangTopology
-from grove_core.areas.workload.context import WorkloadContext
 from grove_core.areas.workload.expected_replicas import ExpectedReplica, expected_replicas_of
 from grove_core.areas.workload.objects.manifests import LazyManifest
 from grove_core.areas.workload.objects.podcliques_and_groups import removed_metrics
 from grove_core.areas.workload.rolling_update.clique import outdated_pods
 from grove_core.areas.workload.rolling_update.judge import Rollout, judge_rollout
 from grove_core.areas.workload.rules import Why
-from grove_core.areas.workload.set_objects import ExpansionInputs, SetObjects
+from grove_core.areas.workload.set_objects import SetObjects, SetObjectsInputs
 from grove_core.areas.workload.status import statuses_of
-from grove_core.areas.workload.surplus import unexpected_objects, wants_of_surplus
+from grove_core.areas.workload.surplus_objects import unexpected_objects, wants_of_surplus
 from grove_core.areas.workload.verdicts import WorkloadResult
+from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.decisions import AreaResult, Finding
 from grove_core.kernel.frozen import FrozenMap, object_at
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.wants import Applied, Desired, Obstacle, Present, Want, Withheld
+from grove_core.kernel.wants import DesiredChanges, FieldsToApply, ObjectToCreate, Obstacle, Want, Withheld
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.merge_patch import changed_fields
@@ -63,7 +63,7 @@ def findings_of_update(context: WorkloadContext, rollout: Rollout) -> Iterator[F
                 yield Finding(clique.ref, UPDATE, "PodsOutdated", (because, *turn))
 
 
-class Expansion(NamedTuple):
+class MissingSetObjects(NamedTuple):
     """What a set should consist of and does not.
 
     Attributes:
@@ -71,13 +71,13 @@ class Expansion(NamedTuple):
         misplaced: names of the PodGangs that keep constraints which their topology no longer has (TP-026).
     """
 
-    desired: Desired
+    desired: DesiredChanges
     misplaced: tuple[str, ...]
 
 
 def wants_of_expansion(
-    context: WorkloadContext, replicas: Sequence[ExpectedReplica], inputs: ExpansionInputs
-) -> Expansion:
+    context: WorkloadContext, replicas: Sequence[ExpectedReplica], inputs: SetObjectsInputs
+) -> MissingSetObjects:
     """Return the wants for everything that a set should consist of and does not (WL-010 to WL-026). Linear.
 
     Kinds that the context does not know completely are left alone.
@@ -99,7 +99,9 @@ def wants_of_expansion(
             wants += existing.wants_for(item)
     withheld = (want.target for want in wants if isinstance(want, Withheld))
     expected = {*manifests, *((target.kind, target.name) for target in withheld)}
-    return Expansion(Desired.of([*wants, *unexpected_objects(context, expected)]), tuple(objects.misplaced))
+    return MissingSetObjects(
+        DesiredChanges.of([*wants, *unexpected_objects(context, expected)]), tuple(objects.misplaced)
+    )
 
 
 class _Existing:
@@ -137,7 +139,7 @@ class _Existing:
         elif item.kind in _FOLLOW_TEMPLATE and isinstance(found, OwnedObject) and not _has_spec(found, item):
             yield from _spec_changes(found, item.make())
 
-    def _creation_of(self, item: LazyManifest) -> Present | Withheld:
+    def _creation_of(self, item: LazyManifest) -> ObjectToCreate | Withheld:
         """Return the creation of an object; it is withheld where a foreign object has its name (WL-027)."""
         want = item.make()
         holder = self._context.snapshot.foreign_owners.get((item.kind, want.target.namespace, item.name))
@@ -180,13 +182,13 @@ def _waiting_for_domains(
     }
 
 
-def _spec_changes(found: OwnedObject, wanted: Present) -> Iterator[Applied]:
+def _spec_changes(found: OwnedObject, wanted: ObjectToCreate) -> Iterator[FieldsToApply]:
     """Return the change of an object whose spec differs; fields that a server filled in do not count (WL-025)."""
     spec = object_at(wanted.manifest, "spec")
     fields = FrozenMap({**changed_fields(spec, found.spec), **removed_metrics(spec, found.spec)})
     if fields and found.managed and not found.deleting:
         because = (Why.FOLLOWS_TEMPLATE.because(found.ref), *wanted.because)
-        yield Applied(found.ref, found.guard, FrozenMap({"spec": fields}), because)
+        yield FieldsToApply(found.ref, found.guard, FrozenMap({"spec": fields}), because)
 
 
 def wants_of_set(
@@ -202,22 +204,22 @@ def wants_of_set(
     replicas = expected_replicas_of(snapshot)
     if not context.knows("Pod"):
         may_surge = context.groups.keys()  # without pods it is not known which groups an update adds a replica to
-        surplus = Desired(tuple(wants_of_surplus(context, may_surge)))
-        inputs = ExpansionInputs(terminating, clique_domains, gang_topology)
+        surplus = DesiredChanges(tuple(wants_of_surplus(context, may_surge)))
+        inputs = SetObjectsInputs(terminating, clique_domains, gang_topology)
         expansion = wants_of_expansion(context, replicas, inputs)
-        return WorkloadResult(AreaResult(Desired.union((surplus, expansion.desired))))
+        return WorkloadResult(AreaResult(DesiredChanges.union((surplus, expansion.desired))))
     rollout = judge_rollout(context, replicas, terminating)
     if rollout.surge:
         replicas = expected_replicas_of(snapshot, rollout.surge)
     expansion = wants_of_expansion(
-        context, replicas, ExpansionInputs(terminating, clique_domains, gang_topology, rollout.written)
+        context, replicas, SetObjectsInputs(terminating, clique_domains, gang_topology, rollout.written)
     )
     wants = (
-        Desired(tuple(wants_of_surplus(context, rollout.surge))),
+        DesiredChanges(tuple(wants_of_surplus(context, rollout.surge))),
         expansion.desired,
         rollout.desired,
-        Desired(tuple(statuses_of(context, rollout))),
+        DesiredChanges(tuple(statuses_of(context, rollout))),
     )
     misplaced = expansion.misplaced if context.knows("PodGang") else None
     findings = tuple(findings_of_update(context, rollout))
-    return WorkloadResult(AreaResult(Desired.union(wants), findings), bool(findings), misplaced)
+    return WorkloadResult(AreaResult(DesiredChanges.union(wants), findings), bool(findings), misplaced)

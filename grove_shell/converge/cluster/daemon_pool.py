@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection as Pipe
 from typing import Final, assert_never
 
 from grove_core.areas.domain_cliques.daemon_context import DaemonIdentity, FabricDaemonState
-from grove_core.areas.domain_cliques.rules import Why
+from grove_core.areas.domain_cliques.rules import DomainReason
 from grove_core.areas.domain_cliques.verdicts import (
     ApplyRequest,
     DaemonAction,
@@ -30,20 +30,27 @@ from grove_shell.client.api import Api
 from grove_shell.client.connection import connect
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.converge.cluster.watch_decoder import WatchDecoder
-from grove_shell.converge.runs import Point
+from grove_shell.converge.convergence_runs import RunParameters
 from grove_shell.domain_daemon.daemon import DomainDaemon, MonotonicClock
+from grove_shell.domain_daemon.daemon_requests import REQUEST_TIMEOUT_S, HttpRequestSender
 from grove_shell.domain_daemon.kinds import CLIQUES, DOMAINS
 from grove_shell.domain_daemon.object_watch import ObjectWatch
-from grove_shell.domain_daemon.requests import REQUEST_TIMEOUT_S, HttpRequestSender
 
 IN_FLIGHT: Final = 10_000
-_INDEX_CHANGES: Final = frozenset({Why.INDEX_CONTESTED, Why.CONTESTED_ELSEWHERE, Why.STALEMATE_ENDED, Why.INDEX_LOST})
+_INDEX_CHANGES: Final = frozenset(
+    {
+        DomainReason.INDEX_CONTESTED,
+        DomainReason.CONTESTED_ELSEWHERE,
+        DomainReason.STALEMATE_ENDED,
+        DomainReason.INDEX_LOST,
+    }
+)
 _QUIET_S: Final = 0.3
 _MAX_DRAIN_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class PoolTask:
+class DaemonPoolTask:
     """The daemons that one process runs.
 
     Attributes:
@@ -51,7 +58,7 @@ class PoolTask:
         start: when the run begins, on the monotonic clock that all processes of a machine share.
     """
 
-    point: Point
+    point: RunParameters
     daemons: tuple[DaemonIdentity, ...]
     numbers: tuple[int, ...]
     kubeconfig: str
@@ -85,7 +92,7 @@ class DaemonCounts:
     cpu_s: float = 0.0
 
 
-def limiter_of(point: Point) -> RateLimiter | None:
+def rate_limiter_of(point: RunParameters) -> RateLimiter | None:
     """Return a full rate limiter for one client; None if the point has no limit (CV-060)."""
     return RateLimiter(point.rate, point.burst) if point.rate else None
 
@@ -122,7 +129,7 @@ class TimedFabricProcess:
 class PooledDaemon:
     """One daemon of a run; observes it and counts."""
 
-    def __init__(self, task: PoolTask, position: int, counts: DaemonCounts, decoder: WatchDecoder) -> None:
+    def __init__(self, task: DaemonPoolTask, position: int, counts: DaemonCounts, decoder: WatchDecoder) -> None:
         point = task.point
         self.identity = task.daemons[position]
         number = task.numbers[position]
@@ -140,7 +147,7 @@ class PooledDaemon:
         """Run from the arrival of the daemon until cancelled."""
         await asyncio.sleep(max(self._arrives - time.monotonic(), 0))
         point, identity = self._task.point, self.identity
-        limiter = limiter_of(point)
+        limiter = rate_limiter_of(point)
         sender = HttpRequestSender(api, identity, limiter, on_send=self._on_send)
         daemon = DomainDaemon(identity, point.settings, sender, self._fabric, self, MonotonicClock())
         self._fabric.on_change = daemon.wake
@@ -201,18 +208,18 @@ class PooledDaemon:
 def run_pool(pipe: Pipe) -> None:
     """Run the daemons of one task; the main function of a process.
 
-    Sends a message when the process is ready, receives a :class:`PoolTask`, runs it until the next message, and sends
-    :class:`DaemonCounts`.
+    Sends a message when the process is ready, receives a :class:`DaemonPoolTask`, runs it until the next message, and
+    sends :class:`DaemonCounts`.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     pipe.send("ready")
-    task: PoolTask = pipe.recv()
+    task: DaemonPoolTask = pipe.recv()
     gc.collect()
     gc.freeze()
     pipe.send(asyncio.run(_run_task(task, pipe)))
 
 
-async def _run_task(task: PoolTask, pipe: Pipe) -> DaemonCounts:
+async def _run_task(task: DaemonPoolTask, pipe: Pipe) -> DaemonCounts:
     counts, decoder = DaemonCounts(), WatchDecoder()
     connection = await connect(task.kubeconfig)
     loop, end_requested = asyncio.get_running_loop(), asyncio.Event()

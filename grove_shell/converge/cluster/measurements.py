@@ -9,7 +9,7 @@ from typing import Any, Final
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.converge.cluster.daemon_pool import DaemonCounts
 from grove_shell.converge.cluster.run_monitor import RunMonitor
-from grove_shell.converge.runs import Outcome, Point, Run
+from grove_shell.converge.convergence_runs import ConvergenceRun, RunOutcome, RunParameters
 
 WORLD: Final = "cluster"
 RESOURCES: Final = frozenset({"computedomains", "computedomaincliques"})
@@ -116,7 +116,7 @@ class MeasuredRun:
         refused: error messages of refused requests.
     """
 
-    run: Run
+    run: ConvergenceRun
     server: ServerCounters
     monitor_events: int
     controller_conflicts: int
@@ -137,21 +137,21 @@ def require_no_faults(all_counts: Iterable[DaemonCounts]) -> None:
 
 def run_of(
     setting: str,
-    point: Point,
+    point: RunParameters,
     monitor: RunMonitor,
     start: float,
     all_counts: Sequence[DaemonCounts],
     server: ServerCounters,
-) -> Run:
+) -> ConvergenceRun:
     """Return the run made of the counts of daemons, monitor and server."""
     pushed = [at for counts in all_counts for at in counts.pushed]
     viewed = sorted(at for counts in all_counts for at in counts.viewed)
     writes = sum(counts.writes for counts in all_counts)
     managed = monitor.largest.get("metadata", {}).get("managedFields", [])
-    return Run(
+    return ConvergenceRun(
         world=WORLD,
         point=point,
-        outcome=Outcome.CENSORED if monitor.all_at is None else Outcome.CONVERGED,
+        outcome=RunOutcome.CENSORED if monitor.all_at is None else RunOutcome.CONVERGED,
         setting=setting,
         t_all_s=_since(start, monitor.all_at),
         t_global_s=_since(start, monitor.global_at),

@@ -12,7 +12,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE
 from grove_core.resources.compute_domain import READY, ComputeDomain, ComputeDomainClique
 from grove_core.resources.daemon_pod import DaemonPod
-from grove_shell.converge.runs import Point
+from grove_shell.converge.convergence_runs import RunParameters
 from grove_shell.domain_controller.domain_cache import DomainCache
 from grove_shell.domain_daemon.kinds import parse_registry
 
@@ -32,7 +32,7 @@ class RunMonitor(DomainCache):
         events: watch events, and responses to the controller's own writes.
     """
 
-    def __init__(self, point: Point, daemons: Iterable[DaemonIdentity]) -> None:
+    def __init__(self, point: RunParameters, daemons: Iterable[DaemonIdentity]) -> None:
         """Start empty."""
         super().__init__()
         self.all_at: float | None = None

@@ -10,7 +10,7 @@ from uuid import uuid4
 from grove_core.resources.api_names import NVIDIA
 from grove_shell.client.access import DAEMON, DOMAIN_CONTROLLER
 from grove_shell.client.api import APPLY, Api
-from grove_shell.client.connection import NoAccess
+from grove_shell.client.connection import NoClusterAccess
 from grove_shell.domain_daemon.kinds import CLIQUES, DOMAINS
 from grove_shell.manifests.installation import rules_of
 
@@ -31,7 +31,7 @@ async def check_kinds(api: Api) -> None:
         response = await api.request("GET", kind.path("default"), query={"limit": "1"})
         if not response.ok:
             more = "grove manifests --only crds --with compute-domains | kubectl apply --server-side -f -"
-            raise NoAccess(f"{api.connection.server}: {kind.kind}: {response.message.strip()}; {more}")
+            raise NoClusterAccess(f"{api.connection.server}: {kind.kind}: {response.message.strip()}; {more}")
 
 
 class RunNamespace:
@@ -85,7 +85,7 @@ class RunNamespace:
         query = {"fieldManager": manager, "force": "true"}
         response = await self._api.request("PATCH", path, query=query, body=body, content_type=APPLY)
         if not response.ok:
-            raise NoAccess(f"{path}: {response.message}")
+            raise NoClusterAccess(f"{path}: {response.message}")
 
     async def create_domain(self, name: str, nodes: int) -> str:
         """Create a domain for this number of nodes; return its uid."""
@@ -110,7 +110,7 @@ class RunNamespace:
                 return created
             if retries:
                 await asyncio.sleep(0.5)  # the server may not have observed a new namespace or role yet
-        raise NoAccess(f"{path}: {response.message}")
+        raise NoClusterAccess(f"{path}: {response.message}")
 
 
 def write_kubeconfig(path: Path, server: str, authority: str | None, token: str, namespace: str) -> None:

@@ -8,9 +8,9 @@ from grove_core.resources.compute_domain import NOT_READY, READY
 from grove_shell.converge.model.model_context import (
     CONTROLLER_NUMBER,
     DOMAIN_NUMBER,
+    DaemonsAndRegistries,
     ModelContext,
     ModelWrite,
-    Participants,
     VirtualLimiter,
     WriteResult,
 )
@@ -26,7 +26,7 @@ _NO_STATUS: Final[_Status] = ("", {})
 class ControllerModel:
     """A clique is Ready if it has daemons and all are; the domain if enough are registered and all are (DC-083)."""
 
-    def __init__(self, participants: Participants) -> None:
+    def __init__(self, participants: DaemonsAndRegistries) -> None:
         self._participants = participants
         self._version = 1
         self._stored = _NO_STATUS

@@ -32,7 +32,7 @@ _NanosPerByte = Annotated[float, Field(ge=0, le=1_000_000)]
 _Millis = Annotated[int, Field(ge=1, le=3_600_000)]
 
 
-class Costs(StrictModel):
+class ServerCosts(StrictModel):
     """Costs of requests, events and commits. Every field is required, as the constants belong together (CV-041).
 
     Attributes:
@@ -71,23 +71,23 @@ class Costs(StrictModel):
     request_limit_ms: _Millis
 
 
-def costs_of(raw: Mapping[str, Any]) -> tuple[Costs, tuple[Problem, ...]]:
+def costs_of(raw: Mapping[str, Any]) -> tuple[ServerCosts, tuple[Problem, ...]]:
     """Parse constants.
 
     Returns:
         The constants and their problems; the default constants if there are problems, or if ``raw`` is empty.
     """
     if not raw:
-        return shipped_costs(), ()
-    return read_strictly(Costs, raw, shipped_costs)
+        return default_costs(), ()
+    return read_strictly(ServerCosts, raw, default_costs)
 
 
 @cache
-def shipped_costs() -> Costs:
+def default_costs() -> ServerCosts:
     """Return the default constants."""
     import yaml  # noqa: PLC0415 - not needed with a file of constants
 
-    return Costs.model_validate(yaml.safe_load(SHIPPED.read_text(encoding="utf-8")))
+    return ServerCosts.model_validate(yaml.safe_load(SHIPPED.read_text(encoding="utf-8")))
 
 
 LARGEST_BYTES: Final = 1_572_864
@@ -99,7 +99,7 @@ RECORD_BYTES: Final = 165
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
+class EntrySizes:
     """Bytes of each daemon in the object it registers in.
 
     Attributes:
@@ -128,10 +128,10 @@ class Sizes:
 
 SIZES: Final = MappingProxyType(
     {
-        Protocol.RMW: Sizes(entry=138, managed=118, body=0),
-        Protocol.SSA: Sizes(entry=138, managed=344, body=278),
-        Protocol.SHARDED: Sizes(entry=142 + 151, managed=517, body=752),
-        Protocol.SHARDED_RMW: Sizes(entry=142 + 151, managed=118, body=0),
+        Protocol.RMW: EntrySizes(entry=138, managed=118, body=0),
+        Protocol.SSA: EntrySizes(entry=138, managed=344, body=278),
+        Protocol.SHARDED: EntrySizes(entry=142 + 151, managed=517, body=752),
+        Protocol.SHARDED_RMW: EntrySizes(entry=142 + 151, managed=118, body=0),
     }
 )
 

@@ -10,8 +10,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from grove_core.areas.domain_cliques.daemon_context import (
-    DaemonContext,
     DaemonIdentity,
+    DaemonInput,
     FabricDaemonState,
     RegistrationState,
     RegistryObservation,
@@ -33,8 +33,8 @@ from grove_core.areas.domain_cliques.verdicts import (
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.compute_domain import READY, read_entries
-from grove_core.resources.fields import Fields
-from grove_shell.converge.model.model_context import LocalAction, ModelWrite, Participants, WakeAt, WriteResult
+from grove_core.resources.fields import JsonFieldReader
+from grove_shell.converge.model.model_context import DaemonsAndRegistries, LocalAction, ModelWrite, WakeAt, WriteResult
 from grove_shell.converge.model.object_store import CliqueState, EntryState
 
 START_OF_TIME: Final = datetime(2026, 1, 1, tzinfo=UTC)
@@ -68,7 +68,7 @@ class DaemonModel:
         "_view",
     )
 
-    def __init__(self, participants: Participants, number: int, retry_after: int) -> None:
+    def __init__(self, participants: DaemonsAndRegistries, number: int, retry_after: int) -> None:
         self._participants = participants
         self._number = number
         self._object_number = participants.object_number_of(participants.point.clique_of(number))
@@ -198,13 +198,13 @@ class DaemonModel:
             case _:
                 raise BrokenInvariant("CV-003", f"without faults no daemon does {action}")
 
-    def _context(self, identity: DaemonIdentity, at: int) -> DaemonContext:
+    def _context(self, identity: DaemonIdentity, at: int) -> DaemonInput:
         view, since = self._view, self._contested_since
         fabric = None
         if self._running_index is not None and view is not None:
             fabric = FabricDaemonState(self._running_index, view.peers(self._participants), self._fabric_ready)
         registry = view.registry(self._participants) if view is not None else None
-        return DaemonContext(
+        return DaemonInput(
             identity=identity,
             settings=self._participants.settings,
             state=RegistrationState(
@@ -234,7 +234,7 @@ def _entry_in(action: DaemonAction, identity: DaemonIdentity, *, sharded: bool) 
         body = action.fields
     elif isinstance(action, PutRequest | PostRequest):
         body = action.manifest
-    part = Fields(body[path.parent] if path.parent else body, "", [])
+    part = JsonFieldReader(body[path.parent] if path.parent else body, "", [])
     own = entry_of_node(identity.node, read_entries(part, path.list_key, path.node_key))
     if own is None or own.index is None:
         raise BrokenInvariant("CV-003", f"without faults every write contains the own entry, unlike {FrozenMap(body)}")

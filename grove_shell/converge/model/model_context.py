@@ -13,8 +13,8 @@ from grove_core.areas.domain_cliques.verdicts import ResultKind
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import NVIDIA
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_shell.converge.model.costs import Costs
-from grove_shell.converge.runs import Point
+from grove_shell.converge.convergence_runs import RunParameters
+from grove_shell.converge.model.costs import ServerCosts
 from grove_shell.simulator.event_queue import EventQueue
 
 CONTROLLER_NUMBER: Final = -1
@@ -98,10 +98,10 @@ def daemon_identity(number: int, clique: int) -> DaemonIdentity:
 
 
 @dataclass(frozen=True, slots=True)
-class Participants:
+class DaemonsAndRegistries:
     """The daemons of a point, and the object that each of them registers in."""
 
-    point: Point
+    point: RunParameters
     settings: DaemonSettings
     daemons: tuple[DaemonIdentity, ...]
 
@@ -121,17 +121,17 @@ class Participants:
         return range(object_number - 1, object_number) if object_number else range(0)
 
 
-def participants_of(point: Point) -> Participants:
+def daemons_of_point(point: RunParameters) -> DaemonsAndRegistries:
     """Return the daemons of a point."""
     daemons = tuple(daemon_identity(number, point.clique_of(number)) for number in range(point.nodes))
-    return Participants(point, point.settings, daemons)
+    return DaemonsAndRegistries(point, point.settings, daemons)
 
 
 CostOf = Callable[[], int]
 OnDone = Callable[[], None]
 
 
-class Processor:
+class SimulatedProcessor:
     """Cores that work off jobs. The cost of a job is computed when it starts, since it may depend on the state then.
 
     Attributes:
@@ -181,7 +181,7 @@ class VirtualLimiter:
 
     __slots__ = ("_due", "_interval", "_slack")
 
-    def __init__(self, point: Point) -> None:
+    def __init__(self, point: RunParameters) -> None:
         self._interval = round(_SECOND / point.rate) if point.rate else 0
         self._slack = (point.burst - 1) * self._interval
         self._due = 0
@@ -195,7 +195,7 @@ class VirtualLimiter:
 
 @dataclass(slots=True)
 class RunCounters:
-    """Counters of one run, as in :class:`grove_shell.converge.runs.Run`."""
+    """Counters of one run, as in :class:`grove_shell.converge.convergence_runs.Run`."""
 
     writes: int = 0
     controller_writes: int = 0
@@ -213,14 +213,14 @@ class RunCounters:
 class ModelContext:
     """See the module; the event queue counts microseconds."""
 
-    participants: Participants
-    costs: Costs
+    participants: DaemonsAndRegistries
+    costs: ServerCosts
     queue: EventQueue
-    processor: Processor
+    processor: SimulatedProcessor
     counters: RunCounters = field(default_factory=RunCounters)
 
 
-def model_context_of(participants: Participants, costs: Costs) -> ModelContext:
+def model_context_of(participants: DaemonsAndRegistries, costs: ServerCosts) -> ModelContext:
     """Return the context of a run that has not started."""
     queue = EventQueue()
-    return ModelContext(participants, costs, queue, Processor(queue, participants.point.server_cores))
+    return ModelContext(participants, costs, queue, SimulatedProcessor(queue, participants.point.server_cores))

@@ -3,19 +3,19 @@
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
+from grove_shell.converge.convergence_runs import ConvergenceRun, RunOutcome, RunParameters
 from grove_shell.converge.model.controller import ControllerModel, SimulatedController
-from grove_shell.converge.model.costs import SIZES, Costs, too_large
+from grove_shell.converge.model.costs import SIZES, ServerCosts, too_large
 from grove_shell.converge.model.daemon_model import DaemonModel
 from grove_shell.converge.model.model_context import (
-    Participants,
+    DaemonsAndRegistries,
+    daemons_of_point,
     model_context_of,
-    participants_of,
 )
 from grove_shell.converge.model.object_store import ObjectStore
 from grove_shell.converge.model.simulated_daemon import SECOND, SimulatedDaemon
 from grove_shell.converge.model.simulated_server import SimulatedServer
-from grove_shell.converge.model.watches import CommittedChange, Watches
-from grove_shell.converge.runs import Outcome, Point, Run
+from grove_shell.converge.model.watches import CommittedChange, ServerWatches
 
 WORLD = "model"
 
@@ -23,15 +23,15 @@ WORLD = "model"
 class ModelParts:
     """Creates the models and the object store of a run; a test replaces them (CV-003)."""
 
-    def store(self, participants: Participants) -> ObjectStore:
+    def store(self, participants: DaemonsAndRegistries) -> ObjectStore:
         """Return an object store."""
         return ObjectStore(participants)
 
-    def daemon(self, participants: Participants, number: int, costs: Costs) -> DaemonModel:
+    def daemon(self, participants: DaemonsAndRegistries, number: int, costs: ServerCosts) -> DaemonModel:
         """Return the model of a daemon."""
         return DaemonModel(participants, number, costs.retry_after_ms * 1_000)
 
-    def controller(self, participants: Participants, store: ObjectStore) -> ControllerModel:  # noqa: ARG002 - for others
+    def controller(self, participants: DaemonsAndRegistries, store: ObjectStore) -> ControllerModel:  # noqa: ARG002 - for others
         """Return the model of the controller."""
         return ControllerModel(participants)
 
@@ -44,14 +44,14 @@ class ModelRun:
         all_at: when all entries were first observed as Ready, in microseconds; None until then.
     """
 
-    def __init__(self, point: Point, costs: Costs, parts: ModelParts | None = None) -> None:
+    def __init__(self, point: RunParameters, costs: ServerCosts, parts: ModelParts | None = None) -> None:
         parts = parts or ModelParts()
-        participants = participants_of(point)
+        participants = daemons_of_point(point)
         self._point = point
         self._costs = costs
         self._context = model_context_of(participants, costs)
         self._store = parts.store(participants)
-        watches = Watches(self._context, self._on_daemon_event, self.on_change)
+        watches = ServerWatches(self._context, self._on_daemon_event, self.on_change)
         self._server = SimulatedServer(self._context, self._store, watches)
         self.daemons = [
             SimulatedDaemon(number, parts.daemon(participants, number, costs), self._context, self._server)
@@ -62,7 +62,7 @@ class ModelRun:
         self.all_at: int | None = None
         self._global_at: int | None = None
 
-    def run(self) -> Run:
+    def run(self) -> ConvergenceRun:
         """Run until no event is left, or until the limit of the point."""
         queue, limit = self._context.queue, round(self._point.run_limit_s * SECOND)
         for daemon in self.daemons:
@@ -90,15 +90,15 @@ class ModelRun:
             self._global_at = now
         self._controller.on_change(change)
 
-    def _result(self) -> Run:
+    def _result(self) -> ConvergenceRun:
         pushed = [daemon.pushed_at for daemon in self.daemons if daemon.pushed_at is not None]
         viewed = [daemon.viewed_at for daemon in self.daemons if daemon.viewed_at is not None]
         most = max(self._server.entry_counts())
         sizes = SIZES[self._point.protocol]
-        return Run(
+        return ConvergenceRun(
             world=WORLD,
             point=self._point,
-            outcome=Outcome.CENSORED if self.all_at is None else Outcome.CONVERGED,
+            outcome=RunOutcome.CENSORED if self.all_at is None else RunOutcome.CONVERGED,
             setting=setting_of(self._costs),
             t_all_s=_seconds(self.all_at),
             t_global_s=_seconds(self._global_at),
@@ -112,15 +112,15 @@ class ModelRun:
         )
 
 
-def run_point(point: Point, costs: Costs) -> Run:
+def run_point(point: RunParameters, costs: ServerCosts) -> ConvergenceRun:
     """Run one point in the model; a point whose object the store would refuse is not run (CV-021)."""
     most = point.clique_size if point.protocol.sharded else point.nodes
     if too_large(point.protocol, min(most, point.nodes)):
-        return Run(world=WORLD, point=point, outcome=Outcome.NOT_STORABLE, setting=setting_of(costs))
+        return ConvergenceRun(world=WORLD, point=point, outcome=RunOutcome.NOT_STORABLE, setting=setting_of(costs))
     return ModelRun(point, costs).run()
 
 
-def setting_of(costs: Costs) -> str:
+def setting_of(costs: ServerCosts) -> str:
     """Return the setting of model runs for captions: the source of the costs."""
     return f"virtual time, costs {costs.source}"
 
@@ -134,7 +134,7 @@ class ModelEngine:
     """Runs points in the model; a run is a function of its point and the costs."""
 
     world: ClassVar[str] = WORLD
-    costs: Costs
+    costs: ServerCosts
     max_parallel: int
 
     @property
@@ -142,6 +142,6 @@ class ModelEngine:
         """The source of the costs."""
         return setting_of(self.costs)
 
-    def run(self, point: Point) -> Run:
+    def run(self, point: RunParameters) -> ConvergenceRun:
         """Run one point."""
         return run_point(point, self.costs)

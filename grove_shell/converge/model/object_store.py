@@ -18,8 +18,8 @@ from grove_shell.converge.model.model_context import (
     CONTROLLER_NUMBER,
     DOMAIN_NUMBER,
     DOMAIN_UID,
+    DaemonsAndRegistries,
     ModelWrite,
-    Participants,
 )
 
 
@@ -80,13 +80,13 @@ class CliqueState:
         """Return the state after a daemon wrote its entry."""
         return CliqueState({**self.entries, daemon: entry})
 
-    def registry(self, participants: Participants) -> DaemonRegistry:
+    def registry(self, participants: DaemonsAndRegistries) -> DaemonRegistry:
         """Return a registry with this clique alone."""
         if self._registry is None:
             self._registry = _registry_of(self.entries, participants)
         return self._registry
 
-    def peers(self, participants: Participants) -> PeerMap:
+    def peers(self, participants: DaemonsAndRegistries) -> PeerMap:
         """Return the peer map of its daemons, which is the same for all without duplicate indices."""
         if self._peers is None:
             first = participants.daemons[next(iter(self.entries))]
@@ -94,7 +94,7 @@ class CliqueState:
         return self._peers
 
 
-def _registry_of(entries: Mapping[int, EntryState], participants: Participants) -> DaemonRegistry:
+def _registry_of(entries: Mapping[int, EntryState], participants: DaemonsAndRegistries) -> DaemonRegistry:
     path = entry_path(sharded=participants.point.protocol.sharded)
     found = []
     for number, entry in sorted(entries.items()):
@@ -124,7 +124,7 @@ def _registry_of(entries: Mapping[int, EntryState], participants: Participants) 
 class ObjectStore:
     """Keeps only what decisions depend on; all objects share one version counter."""
 
-    def __init__(self, participants: Participants) -> None:
+    def __init__(self, participants: DaemonsAndRegistries) -> None:
         self._participants = participants
         self._latest = 1
         self._versions = [0] * (1 + participants.point.cliques)

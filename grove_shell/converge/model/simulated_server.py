@@ -20,7 +20,7 @@ from grove_shell.converge.model.model_context import (
     WriteResult,
 )
 from grove_shell.converge.model.object_store import ObjectStore
-from grove_shell.converge.model.watches import CommittedChange, Watches
+from grove_shell.converge.model.watches import CommittedChange, ServerWatches
 
 OnList = Callable[[int, Any], None]
 OnResult = Callable[[WriteResult], None]
@@ -53,7 +53,7 @@ class SimulatedServer:
         store_us: processor time of the store.
     """
 
-    def __init__(self, context: ModelContext, store: ObjectStore, watches: Watches) -> None:
+    def __init__(self, context: ModelContext, store: ObjectStore, watches: ServerWatches) -> None:
         self._participants = context.participants
         self._costs = context.costs
         self._events = context.queue

@@ -33,7 +33,7 @@ class CommittedChange:
     size: int
 
 
-class Watches:
+class ServerWatches:
     """All watches of one server.
 
     Args:

@@ -6,10 +6,10 @@ from functools import partial
 from typing import Final
 
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import DropFinalizer, Stage, Step
+from grove_core.kernel.steps import DropFinalizer, Step, StepStage
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import NOT_DISCOVERED
-from grove_shell.simulator.cluster.changes import Change
+from grove_shell.simulator.cluster.changes import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.scenario.scenario import DriverSpec
 
@@ -25,7 +25,7 @@ class DomainDriver:
         if spec.installed:
             cluster.queue.schedule(spec.installed, self._install)
 
-    def on_changes(self, changes: Iterable[Change]) -> None:
+    def on_changes(self, changes: Iterable[ObjectChange]) -> None:
         """Add the finalizer to new domains, and schedule its removal from deleted ones."""
         for change in changes if self.spec.release else ():
             item, before = change.after, change.before
@@ -42,4 +42,4 @@ class DomainDriver:
     def _release(self, ref: Ref, uid: str) -> None:
         item = self.cluster.server.items.get(ref)
         if item is not None and item.uid == uid and FINALIZER in item.finalizers:
-            self.cluster.attempt(Step(Stage.CLEANUP, ref, DropFinalizer(FINALIZER, item.guard), ()))
+            self.cluster.attempt(Step(StepStage.CLEANUP, ref, DropFinalizer(FINALIZER, item.guard), ()))

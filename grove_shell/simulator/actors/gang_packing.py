@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from grove_core.resources.pod import Pod
-from grove_core.resources.podgang import NO_PACK, Pack, Placement
+from grove_core.resources.podgang import NO_PACK, PodGangConstraints, TopologyPacking
 from grove_shell.simulator.cluster.nodes import UNLIMITED, Node, PodRequests
 
 Assignment: TypeAlias = list[tuple[Pod, Node]]
@@ -16,7 +16,7 @@ RequestsOf: TypeAlias = Callable[[Pod], PodRequests]
 ChooseNode: TypeAlias = Callable[[PodRequests, Iterable[Node]], Node | None]
 
 
-class Block(NamedTuple):
+class PodBlock(NamedTuple):
     """Pods that are packed together; inner blocks are packed more closely.
 
     Attributes:
@@ -26,9 +26,9 @@ class Block(NamedTuple):
         placed_nodes: nodes of the pods of the block that are placed already.
     """
 
-    pack: Pack
+    pack: TopologyPacking
     pods: tuple[Pod, ...]
-    blocks: tuple["Block", ...] = ()
+    blocks: tuple["PodBlock", ...] = ()
     placed_nodes: tuple[Node, ...] = ()
 
     @property
@@ -43,9 +43,9 @@ class Block(NamedTuple):
             yield from block.members()
 
 
-def block_of(
-    placement: Placement, waiting: Mapping[str, Sequence[Pod]], placed_nodes: Mapping[str, Sequence[Node]]
-) -> Block:
+def gang_as_blocks(
+    placement: PodGangConstraints, waiting: Mapping[str, Sequence[Pod]], placed_nodes: Mapping[str, Sequence[Node]]
+) -> PodBlock:
     """Return the pods of a gang as nested blocks.
 
     Args:
@@ -57,32 +57,32 @@ def block_of(
     grouped = {name for one in placement.packed_groups for name in one.cliques}
     names = dict.fromkeys((*waiting, *placed_nodes))
 
-    def block(pack: Pack, names: Iterable[str], parts: Iterable[Block] = ()) -> Block:
+    def block(pack: TopologyPacking, names: Iterable[str], parts: Iterable[PodBlock] = ()) -> PodBlock:
         unpacked: list[Pod] = []
         inner = list(parts)
         in_block = [node for part in inner for node in part.placed_nodes]
         for name in names:
             in_block += placed_nodes.get(name, ())
             if name in packs:
-                own = Block(packs[name], tuple(waiting.get(name, ())), (), tuple(placed_nodes.get(name, ())))
+                own = PodBlock(packs[name], tuple(waiting.get(name, ())), (), tuple(placed_nodes.get(name, ())))
                 inner.append(own)
             else:
                 unpacked += waiting.get(name, ())
         ordered = sorted((part for part in inner if part.size), key=lambda part: -part.size)
-        return Block(pack, tuple(unpacked), tuple(ordered), tuple(in_block))
+        return PodBlock(pack, tuple(unpacked), tuple(ordered), tuple(in_block))
 
     parts = [block(one.pack, one.cliques) for one in placement.packed_groups]
     return block(placement.gang, (name for name in names if name not in grouped), parts)
 
 
-def required_in(placement: Placement) -> set[str]:
+def required_node_labels(placement: PodGangConstraints) -> set[str]:
     """Return the node labels that a placement requires."""
     packs = (placement.gang, *(pack for _, pack in placement.cliques), *(one.pack for one in placement.packed_groups))
     return {pack.required for pack in packs if pack.required}
 
 
 def assign_nodes(
-    block: Block,
+    block: PodBlock,
     nodes: Sequence[Node],
     requests_of: RequestsOf,
     best: ChooseNode,
@@ -97,7 +97,7 @@ def assign_nodes(
 
 
 def _within(
-    block: Block,
+    block: PodBlock,
     nodes: Sequence[Node],
     requests_of: RequestsOf,
     best: ChooseNode,
@@ -106,26 +106,26 @@ def _within(
     for part in block.blocks:
         found = assign_nodes(part, nodes, requests_of, best)
         if found is None:
-            release(assigned, requests_of)
+            release_room(assigned, requests_of)
             return None
         assigned += found
     for pod in block.pods:
         node = best(requests_of(pod), nodes)
         if node is None:
-            release(assigned, requests_of)
+            release_room(assigned, requests_of)
             return None
         node.reserve(requests_of(pod).amounts)
         assigned.append((pod, node))
     return assigned
 
 
-def release(assigned: Assignment, requests_of: RequestsOf) -> None:
+def release_room(assigned: Assignment, requests_of: RequestsOf) -> None:
     """Release the room that an assignment reserved."""
     for pod, node in assigned:
         node.reserve(requests_of(pod).amounts, -1)
 
 
-def _choices(block: Block, nodes: Sequence[Node], limited: frozenset[str]) -> Iterator[Sequence[Node]]:
+def _choices(block: PodBlock, nodes: Sequence[Node], limited: frozenset[str]) -> Iterator[Sequence[Node]]:
     """Yield the node sets to try for a block: first within a preferred label value, then within the required one."""
     if block.pack == NO_PACK:
         yield nodes

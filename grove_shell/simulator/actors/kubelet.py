@@ -7,17 +7,17 @@ from typing import Final
 from grove_core.areas.workload.pods.manifest import INIT_CONTAINER, PARENTS_FLAG
 from grove_core.kernel.frozen import FrozenMap, list_at
 from grove_core.resources.pod import FINISHED_PHASES, Pod
-from grove_shell.simulator.cluster.changes import Change
+from grove_shell.simulator.cluster.changes import ObjectChange
 from grove_shell.simulator.cluster.nodes import Node
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live
-from grove_shell.simulator.recording.history import Actor, EntryKind, History
+from grove_shell.simulator.recording.history import Actor, EntryKind, RunHistory
 from grove_shell.simulator.scenario.scenario import KubeletSpec, PodTimings
 
 _RUNNING: Final = "Running"
 _CRASHED: Final = "CrashLoopBackOff"
 
 
-def as_ready(pod: Pod) -> Pod:
+def with_ready_containers(pod: Pod) -> Pod:
     """Return the pod with every container started and ready (SM-030)."""
     return replace(pod, ready=True, trouble="", crashed=False, unready=False)
 
@@ -26,7 +26,7 @@ class Kubelet:
     """All kubelets of a cluster; the kubelet of a lost node does nothing until the node is back."""
 
     def __init__(
-        self, cluster: SimulatedCluster, nodes: Mapping[str, Node], spec: KubeletSpec, history: History
+        self, cluster: SimulatedCluster, nodes: Mapping[str, Node], spec: KubeletSpec, history: RunHistory
     ) -> None:
         self.cluster = cluster
         self.nodes = nodes
@@ -40,7 +40,7 @@ class Kubelet:
         self._timings: dict[str, tuple[str, PodTimings]] = {}  # uid of a PodClique -> its name and delays
         self._pods: dict[str, Pod] = {}
 
-    def on_changes(self, changes: Iterable[Change]) -> None:
+    def on_changes(self, changes: Iterable[ObjectChange]) -> None:
         """Begin the next operation of each changed pod, and start the waiting pods whose order allows it."""
         moved = False
         for change in changes:
@@ -107,7 +107,7 @@ class Kubelet:
             self._try_to_run(uid)
         elif not pod.deleting:
             self._note(EntryKind.READY, pod)
-            self.cluster.put_pod(as_ready(replace(pod, scheduled=True)))
+            self.cluster.put_pod(with_ready_containers(replace(pod, scheduled=True)))
 
     def _try_to_run(self, uid: str) -> None:
         pod = self._now(uid)
@@ -124,7 +124,7 @@ class Kubelet:
         if pod is not None and self._in_progress.get(uid) == "crash" and is_live(pod):
             del self._in_progress[uid]
             self._note(EntryKind.READY, pod)
-            self.cluster.put_pod(as_ready(replace(pod, phase=_RUNNING)))
+            self.cluster.put_pod(with_ready_containers(replace(pod, phase=_RUNNING)))
 
     def _now(self, uid: str) -> Pod | None:
         """Return the stored pod; None where it is deleted or its kubelet does not respond."""

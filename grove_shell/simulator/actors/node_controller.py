@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Final
 
 from grove_core.resources.pod import Pod
-from grove_shell.simulator.actors.kubelet import Kubelet, as_ready
+from grove_shell.simulator.actors.kubelet import Kubelet, with_ready_containers
 from grove_shell.simulator.actors.scheduler import Scheduler
 from grove_shell.simulator.cluster.nodes import Node, nodes_of
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live
-from grove_shell.simulator.recording.history import Actor, EntryKind, History, NoEffect
+from grove_shell.simulator.recording.history import Actor, EntryKind, EventWithoutEffect, RunHistory
 from grove_shell.simulator.scenario.events import NodePool
 from grove_shell.simulator.virtual_time import MINUTE, SECOND
 
@@ -28,7 +28,7 @@ class NodeController:
         nodes: dict[str, Node],
         scheduler: Scheduler,
         kubelet: Kubelet,
-        history: History,
+        history: RunHistory,
     ) -> None:
         self.cluster = cluster
         self.nodes = nodes
@@ -40,7 +40,7 @@ class NodeController:
         """Add the nodes of a pool. Raises NoEffect where all exist already."""
         new = [node for node in nodes_of(pool) if node.name not in self.nodes]
         if not new:
-            raise NoEffect(f"node {pool.name if pool.count is None else f'{pool.name}-0'} exists already")
+            raise EventWithoutEffect(f"node {pool.name if pool.count is None else f'{pool.name}-0'} exists already")
         self._record(f"{len(new)} nodes {pool.name} are added" if len(new) > 1 else f"node {new[0].name} is added")
         self.nodes.update((node.name, node) for node in new)
         self.scheduler.schedule_pass()
@@ -49,7 +49,7 @@ class NodeController:
         """Stop the kubelet of a node: its pods become not ready after 40 s, and are deleted 5 min later (SM-030)."""
         node = self._node(name)
         if not node.up:
-            raise NoEffect(f"node {name} is lost already")
+            raise EventWithoutEffect(f"node {name} is lost already")
         self._record(f"node {name} is lost")
         node.up, node.lost_at = False, self.cluster.queue.now
         lost_at = node.lost_at
@@ -60,12 +60,12 @@ class NodeController:
         """Start the kubelet of a node again: it stops the pods that were deleted meanwhile (SM-030)."""
         node = self._node(name)
         if node.up:
-            raise NoEffect(f"node {name} is not lost")
+            raise EventWithoutEffect(f"node {name} is not lost")
         self._record(f"node {name} is back")
         node.up, node.unready, node.lost_at = True, False, None
         for pod in self._pods_on(name):
             if is_live(pod) and pod.phase == "Running" and not pod.ready and pod.trouble == "NodeLost":
-                self.cluster.put_pod(as_ready(pod))
+                self.cluster.put_pod(with_ready_containers(pod))
             else:
                 self.kubelet.begin_next(pod)
         self.scheduler.schedule_pass()
@@ -81,7 +81,7 @@ class NodeController:
         node = self._node(name)
         word = "cordoned" if closed else "open"
         if node.cordoned == closed:
-            raise NoEffect(f"node {name} is {word} already")
+            raise EventWithoutEffect(f"node {name} is {word} already")
         self._record(f"node {name} is {word}" if closed else f"node {name} is open again")
         node.cordoned = closed
         if not closed:
@@ -90,7 +90,7 @@ class NodeController:
     def _node(self, name: str) -> Node:
         node = self.nodes.get(name)
         if node is None:
-            raise NoEffect(f"there is no node {name}")
+            raise EventWithoutEffect(f"there is no node {name}")
         return node
 
     def _record(self, text: str) -> None:

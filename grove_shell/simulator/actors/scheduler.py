@@ -10,11 +10,18 @@ from grove_core.resources.api_names import SCHEDULER
 from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import NO_PACK, NO_PLACEMENT, PodGang
-from grove_shell.simulator.actors.gang_packing import Assignment, Block, assign_nodes, block_of, release, required_in
-from grove_shell.simulator.cluster.changes import Change
+from grove_shell.simulator.actors.gang_packing import (
+    Assignment,
+    PodBlock,
+    assign_nodes,
+    gang_as_blocks,
+    release_room,
+    required_node_labels,
+)
+from grove_shell.simulator.cluster.changes import ObjectChange
 from grove_shell.simulator.cluster.nodes import NO_REQUESTS, UNLIMITED, Node, PodRequests, recount_requests, requests_of
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live
-from grove_shell.simulator.recording.history import Actor, EntryKind, History
+from grove_shell.simulator.recording.history import Actor, EntryKind, RunHistory
 from grove_shell.simulator.scenario.scenario import SchedulerSpec
 
 
@@ -26,7 +33,7 @@ class Scheduler:
     """
 
     def __init__(
-        self, cluster: SimulatedCluster, nodes: dict[str, Node], spec: SchedulerSpec, history: History
+        self, cluster: SimulatedCluster, nodes: dict[str, Node], spec: SchedulerSpec, history: RunHistory
     ) -> None:
         self.cluster = cluster
         self.nodes = nodes
@@ -37,7 +44,7 @@ class Scheduler:
         self._reported: dict[tuple[str, str], str] = {}
         self._scheduled = False
 
-    def on_changes(self, changes: Iterable[Change]) -> None:
+    def on_changes(self, changes: Iterable[ObjectChange]) -> None:
         """Update the pending pods, and schedule a pass if something may be placed now."""
         may_place = False
         for change in changes:
@@ -64,7 +71,7 @@ class Scheduler:
             found = self._requests[key] = requests_of(spec) if isinstance(spec, FrozenMap) else NO_REQUESTS
         return found
 
-    def _update_pending(self, change: Change) -> bool:
+    def _update_pending(self, change: ObjectChange) -> bool:
         before, pod = change.before, change.after
         if not isinstance(pod, Pod) or pod.node or not is_live(pod) or pod.gated or pod.has_grove_gate:
             gone = self.pending.pop(change.object.uid, None)
@@ -129,12 +136,12 @@ class Scheduler:
 
     def _assign(self, gang: PodGang, pods: Iterable[Pod], cliques: Mapping[str, PodClique]) -> Assignment | None:
         """Return nodes for pods of a gang that meet its placement, together with its placed pods; None without."""
-        block = Block(NO_PACK, tuple(pods))
+        block = PodBlock(NO_PACK, tuple(pods))
         if gang.placement._replace(topology="") != NO_PLACEMENT:
             waiting: defaultdict[str, list[Pod]] = defaultdict(list)
             for pod in block.pods:
                 waiting[cliques[pod.owner_uid].ref.name].append(pod)
-            block = block_of(gang.placement, waiting, self._placed_nodes(gang, cliques))
+            block = gang_as_blocks(gang.placement, waiting, self._placed_nodes(gang, cliques))
         return assign_nodes(block, tuple(self.nodes.values()), self.requests_of, self._best)
 
     def _placed_nodes(self, gang: PodGang, cliques: Mapping[str, PodClique]) -> dict[str, list[Node]]:
@@ -151,13 +158,13 @@ class Scheduler:
         taken: Assignment = []
         nodes, why = tuple(self.nodes.values()), ""
         for pod in needed:
-            found = assign_nodes(Block(NO_PACK, (pod,)), nodes, self.requests_of, self._best)
+            found = assign_nodes(PodBlock(NO_PACK, (pod,)), nodes, self.requests_of, self._best)
             if found is None:
                 why = f"there are some for {len(taken)}{self._missing_resources(pod)}"
                 break
             taken += found
-        release(taken, self.requests_of)
-        keys = ", ".join(sorted(required_in(gang.placement)))
+        release_room(taken, self.requests_of)
+        keys = ", ".join(sorted(required_node_labels(gang.placement)))
         return f"it needs nodes for {len(needed)} pods at once, {why or f'and there are none so near by {keys}'}"
 
     def _placed(self, clique: str, gang: PodGang, cliques: Mapping[str, PodClique]) -> int:
@@ -178,7 +185,7 @@ class Scheduler:
         if gang is not None:
             found = self._assign(gang, (pod,), cliques)
         else:
-            found = assign_nodes(Block(NO_PACK, (pod,)), tuple(self.nodes.values()), self.requests_of, self._best)
+            found = assign_nodes(PodBlock(NO_PACK, (pod,)), tuple(self.nodes.values()), self.requests_of, self._best)
         for placed, node in found or ():
             self._bind(placed, node, cliques)
         return found is not None

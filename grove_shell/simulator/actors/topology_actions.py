@@ -9,7 +9,7 @@ from grove_core.resources.cluster_topology import ClusterTopology, cluster_topol
 from grove_shell.simulator.cluster.admission import Admission, Json
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.cluster.topologies import topology_manifest
-from grove_shell.simulator.recording.history import Actor, EntryKind, History
+from grove_shell.simulator.recording.history import Actor, EntryKind, RunHistory
 from grove_shell.simulator.scenario.events import ApplyTopology
 
 
@@ -22,7 +22,7 @@ class TopologyActions:
     """
 
     cluster: SimulatedCluster
-    history: History
+    history: RunHistory
     admission: Admission = field(default_factory=Admission)
 
     def apply_topology(self, arguments: ApplyTopology) -> None:

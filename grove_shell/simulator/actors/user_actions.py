@@ -13,16 +13,16 @@ from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.podcliqueset import Edit, PodCliqueSet, podcliqueset_of
+from grove_core.resources.podcliqueset import ManifestEdit, PodCliqueSet, podcliqueset_of
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.forecasts import as_applied, with_default_delay
+from grove_shell.in_memory.forecasts import manifest_as_created, with_default_delay
 from grove_shell.reading.manifest_admission import edit_between
 from grove_shell.simulator.actors.kubelet import Kubelet
 from grove_shell.simulator.cluster.admission import Admission
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live
-from grove_shell.simulator.recording.history import Actor, EntryKind, History, NoEffect
+from grove_shell.simulator.recording.history import Actor, EntryKind, EventWithoutEffect, RunHistory
 from grove_shell.simulator.scenario.events import (
     ApplySet,
     Autoscale,
@@ -55,7 +55,7 @@ class UserActions:
 
     cluster: SimulatedCluster
     kubelet: Kubelet
-    history: History
+    history: RunHistory
     start: datetime
     manifests: dict[tuple[str, str], Manifest] = field(default_factory=dict)
     admission: Admission = field(default_factory=Admission)
@@ -82,19 +82,19 @@ class UserActions:
         if isinstance(found, PodCliqueSet):
             spec = with_default_delay(root.spec, self.rules)
             generation = None if found.generation is None else found.generation + (found.spec != spec)
-            is_edited = edit_between(found.spec, spec) is Edit.OF_MORE
+            is_edited = edit_between(found.spec, spec) is ManifestEdit.OF_MORE
             changed = replace(
                 found,
                 spec=spec,
                 labels=root.labels,
                 annotations=root.annotations,
                 generation=generation,
-                edit=Edit.OF_MORE if is_edited else found.edit,
+                edit=ManifestEdit.OF_MORE if is_edited else found.edit,
             )
             if changed != found:
                 self.cluster.put(changed)
             return
-        applied = as_applied(Snapshot(root=root, pods_of={}, now=self.start), self.rules).root
+        applied = manifest_as_created(Snapshot(root=root, pods_of={}, now=self.start), self.rules).root
         made = replace(applied, created_at=time_at(self.start, self._now).replace(microsecond=0))
         self.cluster.add(replace(made, uid=self.cluster.server.new_uid(root.ref)))
 
@@ -108,21 +108,21 @@ class UserActions:
         elif isinstance(item, ScalingGroup | PodClique):
             self._scale(item, arguments.replicas, Actor.USER)
         else:
-            raise NoEffect(f"there is no {arguments.kind} {arguments.name}")
+            raise EventWithoutEffect(f"there is no {arguments.kind} {arguments.name}")
 
     def autoscale(self, arguments: Autoscale) -> None:
         """Let an autoscaler write replicas within its bounds to its target."""
         scaler = self.cluster.find("HorizontalPodAutoscaler", arguments.name)
         spec = scaler.spec if isinstance(scaler, OwnedObject) else None
         if spec is None:
-            raise NoEffect(f"there is no autoscaler {arguments.name}")
+            raise EventWithoutEffect(f"there is no autoscaler {arguments.name}")
         target, least, most = spec["scaleTargetRef"], spec.get("minReplicas", 1), spec["maxReplicas"]
         assert isinstance(target, FrozenMap) and isinstance(least, int) and isinstance(most, int)  # noqa: S101, PT018 - the schema of autoscalers
         item = self.cluster.find(str(target["kind"]), str(target["name"]))
         if isinstance(item, ScalingGroup | PodClique):
             self._scale(item, min(max(arguments.replicas, least), most), Actor.AUTOSCALER)
         else:
-            raise NoEffect(f"there is no {target['kind']} {target['name']}")
+            raise EventWithoutEffect(f"there is no {target['kind']} {target['name']}")
 
     def delete_set(self, arguments: SetTarget) -> None:
         """Delete a set, as ``kubectl delete`` does."""
@@ -144,7 +144,7 @@ class UserActions:
         """Delete a pod."""
         pod = self._pod(arguments)
         if pod.deleting:
-            raise NoEffect(f"pod {pod.name} is being deleted already")
+            raise EventWithoutEffect(f"pod {pod.name} is being deleted already")
         self.history.record(self._now, Actor.USER, EntryKind.DELETED, pod.ref, clique=arguments.clique)
         self.cluster.delete(pod.ref)
 
@@ -168,7 +168,7 @@ class UserActions:
             return where.node
         pod = self._pod(where.of)
         if not pod.node:
-            raise NoEffect(f"pod {pod.name} has no node")
+            raise EventWithoutEffect(f"pod {pod.name} has no node")
         return pod.node
 
     @property
@@ -179,9 +179,9 @@ class UserActions:
         """Delete the object with a name, of one of these kinds. Raises NoEffect without one that may be deleted."""
         item = next(filter(None, (self.cluster.find(one, name) for one in kinds or (kind,))), None)
         if item is None:
-            raise NoEffect(f"there is no {kind} {name}")
+            raise EventWithoutEffect(f"there is no {kind} {name}")
         if item.deleting:
-            raise NoEffect(f"{kind} {name} is being deleted already")
+            raise EventWithoutEffect(f"{kind} {name} is being deleted already")
         self.history.record(self._now, Actor.USER, EntryKind.DELETED, item.ref)
         self.cluster.delete(item.ref)
 
@@ -222,7 +222,7 @@ class UserActions:
 
     def _scale(self, item: ScalingGroup | PodClique, replicas: int, actor: Actor) -> None:
         if item.replicas == replicas:
-            raise NoEffect(f"{item.ref.kind} {item.ref.name} has {replicas} replicas already")
+            raise EventWithoutEffect(f"{item.ref.kind} {item.ref.name} has {replicas} replicas already")
         generation = None if item.generation is None else item.generation + 1
         self.history.record(
             self._now, actor, EntryKind.SCALED, item.ref, detail=f"replicas {item.replicas} to {replicas}"
@@ -232,15 +232,15 @@ class UserActions:
     def _pod(self, where: PodTarget) -> Pod:
         pod = self.cluster.pod_at(where.clique, where.index)
         if pod is None and self.cluster.clique(where.clique) is None:
-            raise NoEffect(f"there is no PodClique {where.clique}")
+            raise EventWithoutEffect(f"there is no PodClique {where.clique}")
         if pod is None:
-            raise NoEffect(f"there is no pod {where.index} of {where.clique}")
+            raise EventWithoutEffect(f"there is no pod {where.index} of {where.clique}")
         return pod
 
     def _placed_pod(self, where: PodTarget) -> Pod:
         pod = self._pod(where)
         if not is_live(pod):
-            raise NoEffect(f"pod {pod.name} {'is being deleted' if pod.deleting else 'has ended'} already")
+            raise EventWithoutEffect(f"pod {pod.name} {'is being deleted' if pod.deleting else 'has ended'} already")
         if not pod.node:
-            raise NoEffect(f"pod {pod.name} has no node yet")
+            raise EventWithoutEffect(f"pod {pod.name} has no node yet")
         return pod

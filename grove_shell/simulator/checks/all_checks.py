@@ -8,12 +8,12 @@ from grove_core.kernel.steps import Attempt
 from grove_core.plan.plan import Plan
 from grove_core.resources.configuration import Configuration
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.checks.at_rest import NothingLeftCheck, SpecFulfilledCheck
 from grove_shell.simulator.checks.check import ActualState, Check, Manifest
 from grove_shell.simulator.checks.gang_termination import GangTerminationCheck
 from grove_shell.simulator.checks.pods import PodCountCheck, PodDeletionCheck, SchedulingGateCheck
+from grove_shell.simulator.checks.rest_checks import NothingLeftCheck, SpecFulfilledCheck
 from grove_shell.simulator.checks.writes import OperatorWriteCheck
-from grove_shell.simulator.cluster.changes import Change
+from grove_shell.simulator.cluster.changes import ObjectChange
 from grove_shell.simulator.cluster.topologies import RoundSnapshot, managed_topologies, topology_snapshot_in
 from grove_shell.simulator.operator.informers import Informers
 from grove_shell.simulator.operator.simulated_operator import SimulatedOperator
@@ -38,7 +38,7 @@ class AllChecks:
         self.state = state
         self.checks = tuple(check(state) for check in (*_CHECKS, *further))
 
-    def on_changes(self, changes: list[Change]) -> None:
+    def on_changes(self, changes: list[ObjectChange]) -> None:
         """Check the changes of one time step."""
         self.state.update(changes)
         for check in self.checks:

@@ -16,7 +16,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.cluster.changes import Change
+from grove_shell.simulator.cluster.changes import ObjectChange
 from grove_shell.simulator.cluster.nodes import Node
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live
 from grove_shell.simulator.recording.history import Actor
@@ -60,7 +60,7 @@ class ActualState:
         """Return when the plan for a snapshot was made; its writes may arrive later."""
         return next((at for planned, at in self.plans if planned is snapshot), self.now)
 
-    def update(self, changes: Iterable[Change]) -> None:
+    def update(self, changes: Iterable[ObjectChange]) -> None:
         """Apply the changes of one time step."""
         touched: dict[str, None] = {}
         for change in changes:
@@ -112,7 +112,7 @@ class Check:
     def __init__(self, state: ActualState) -> None:
         self.state = state
 
-    def on_changes(self, changes: list[Change]) -> None:
+    def on_changes(self, changes: list[ObjectChange]) -> None:
         """Called with the changes of one time step."""
 
     def on_plan(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:

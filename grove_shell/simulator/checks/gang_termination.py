@@ -3,9 +3,8 @@
 from datetime import timedelta
 from typing import Final
 
-from grove_core.areas.gang_termination.rules import Why
-from grove_core.kernel.conditions import Truth as ConditionStatus
-from grove_core.kernel.conditions import condition_of
+from grove_core.areas.gang_termination.rules import TerminationReason
+from grove_core.kernel.conditions import ConditionStatus, condition_of
 from grove_core.kernel.steps import Attempt, Delete, Outcome, SetStatus
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
@@ -14,7 +13,7 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.superseded_breaches import reports_recovery
 from grove_shell.simulator.checks.check import ActualState, Check
-from grove_shell.simulator.cluster.changes import Change
+from grove_shell.simulator.cluster.changes import ObjectChange
 from grove_shell.simulator.recording.history import Actor
 from grove_shell.simulator.virtual_time import SECOND, span_text
 
@@ -32,7 +31,7 @@ class GangTerminationCheck(Check):
         self._unwritten_recoveries = set[str]()  # uids whose recovery could not be written (GT-067)
         self._terminated_with: dict[str, set[str]] = {}  # uid of a cause -> uids of the cliques to delete with it
 
-    def on_changes(self, changes: list[Change]) -> None:
+    def on_changes(self, changes: list[ObjectChange]) -> None:
         """Update since when stored conditions are True."""
         for change in changes:
             after, before = change.after, change.before
@@ -61,14 +60,14 @@ class GangTerminationCheck(Check):
         for why in step.because if clique is not None else ():
             assert clique is not None  # noqa: S101 - without a clique the loop is empty
             facts = dict(why.facts)
-            if why.rule is Why.GANG_TERMINATED:
+            if why.rule is TerminationReason.GANG_TERMINATED:
                 self._check_replica(clique, clique.replica_index, facts["replica"])
-            elif why.rule is Why.GROUP_REPLICA_TERMINATED:
+            elif why.rule is TerminationReason.GROUP_REPLICA_TERMINATED:
                 self._check_replica(clique, clique.group_replica_index, facts["replica"])
             else:
                 continue
             self._check_delay(clique, step.action, snapshot.root)
-            self._record_termination(clique, step.action, whole=why.rule is Why.GANG_TERMINATED)
+            self._record_termination(clique, step.action, whole=why.rule is TerminationReason.GANG_TERMINATED)
             self._check_availability(clique, step.action)
         del actor
 

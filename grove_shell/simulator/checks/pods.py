@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Final
 
-from grove_core.kernel.frozen import FrozenMap, canonical, thaw
+from grove_core.kernel.frozen import FrozenMap, canonical_json, thaw
 from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome
 from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import GATE
@@ -18,7 +18,7 @@ from grove_shell.simulator.checks.check import ActualState, Check
 from grove_shell.simulator.cluster.simulated_cluster import is_live
 from grove_shell.simulator.recording.history import Actor
 
-_REMOVES_OUR_GATE: Final = canonical({"spec": {"schedulingGates": [{"$patch": "delete", "name": GATE}]}})
+_REMOVES_OUR_GATE: Final = canonical_json({"spec": {"schedulingGates": [{"$patch": "delete", "name": GATE}]}})
 
 
 class PodCountCheck(Check):
@@ -174,7 +174,7 @@ def base_gangs_of(pod: Pod, snapshot: Snapshot) -> tuple[str, ...]:
 
 def removes_only_grove_gate(fields: FrozenMap) -> bool:
     """Return whether an apply removes Grove's gate and nothing else."""
-    return canonical(fields) == _REMOVES_OUR_GATE
+    return canonical_json(fields) == _REMOVES_OUR_GATE
 
 
 def is_updating(clique: PodClique, live: list[Pod]) -> bool:

@@ -12,7 +12,7 @@ from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.checks.check import ActualState, Check
-from grove_shell.simulator.cluster.changes import Change
+from grove_shell.simulator.cluster.changes import ObjectChange
 from grove_shell.simulator.recording.history import Actor
 
 _OURS: Final = "grove.io/"
@@ -30,7 +30,7 @@ class OperatorWriteCheck(Check):
         self.writes = 0
         self.changes = 0
 
-    def on_changes(self, changes: list[Change]) -> None:
+    def on_changes(self, changes: list[ObjectChange]) -> None:
         """Count changes: each is a reason for some writes."""
         self.changes += len(changes)
 

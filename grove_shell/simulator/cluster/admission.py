@@ -15,12 +15,12 @@ from grove_core.kernel.admission import AdmissionVerdict, AmendmentVerdict, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import FrozenMap, freeze, thaw
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Apply, Attempt, Create, Ensure, Outcome, Stage, Step
-from grove_core.resources.after_write import with_applied_fields
+from grove_core.kernel.steps import Apply, Attempt, Create, Ensure, Outcome, Step, StepStage
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, ClusterTopology
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Configuration, MnnvlMode
+from grove_core.resources.object_after_write import with_applied_fields
 from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
 from grove_shell.in_memory.cluster import InMemoryCluster
 from grove_shell.simulator.cluster.topologies import topology_manifest
@@ -93,13 +93,13 @@ class Webhooks:
         if isinstance(verdict, Deny):
             return _refused(step, verdict)
         for wanted in verdict.ensures:
-            attempt = self.ensure(Step(Stage.FOUNDATION, wanted.target, Ensure(wanted.manifest), wanted.because))
+            attempt = self.ensure(Step(StepStage.FOUNDATION, wanted.target, Ensure(wanted.manifest), wanted.because))
             if attempt.outcome is not Outcome.DONE:
                 detail = f"what the PodClique shares cannot be created: {wanted.target.short}: {attempt.detail}"
                 return Attempt(step, attempt.outcome, detail)
         if not verdict.patch:
             return step
-        manifest = freeze(patched(raw, verdict.patch))
+        manifest = freeze(with_json_patch(raw, verdict.patch))
         assert isinstance(manifest, FrozenMap)  # noqa: S101 - a patched object is an object
         return replace(step, action=Create(manifest))
 
@@ -138,7 +138,7 @@ def _refused(step: Step, verdict: Deny) -> Attempt:
     return Attempt(step, Outcome.REFUSED, f"422 Unprocessable Entity: {objections}")
 
 
-def patched(value: Json, patch: tuple[dict[str, Any], ...]) -> dict[str, Any]:
+def with_json_patch(value: Json, patch: tuple[dict[str, Any], ...]) -> dict[str, Any]:
     """Return an object with a JSON patch (RFC 6902) applied: additions to objects, replacements, removals."""
     whole: dict[str, Any] = {"": json.loads(json.dumps(value))}
     for step in patch:

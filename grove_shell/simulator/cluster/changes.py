@@ -13,7 +13,7 @@ Object: TypeAlias = StoredObject | Pod
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ObjectChange:
     """One object that was created, changed or deleted; a replaced object of the same name gives two changes.
 
     Attributes:
@@ -43,25 +43,25 @@ class ChangeDetector:
         self.items: dict[Ref, StoredObject] = {}
         self.pods: dict[str, Pod] = {}
 
-    def detect(self, at: int) -> list[Change]:
+    def detect(self, at: int) -> list[ObjectChange]:
         """Return all changes since the last call: first the objects, then the pods, each in stored order."""
         return [*self._items(at), *self._pods(at)]
 
-    def _items(self, at: int) -> Iterator[Change]:
+    def _items(self, at: int) -> Iterator[ObjectChange]:
         now, seen = self.server.items, self.items
         for ref in [ref for ref in seen if ref not in now]:
-            yield Change(at, ref.kind, seen.pop(ref), None)
+            yield ObjectChange(at, ref.kind, seen.pop(ref), None)
         for ref, item in now.items():
             before = seen.get(ref)
             if before is item:
                 continue
             seen[ref] = item
             if before is not None and before.uid != item.uid:
-                yield Change(at, ref.kind, before, None)
+                yield ObjectChange(at, ref.kind, before, None)
                 before = None
-            yield Change(at, ref.kind, before, item)
+            yield ObjectChange(at, ref.kind, before, item)
 
-    def _pods(self, at: int) -> Iterator[Change]:
+    def _pods(self, at: int) -> Iterator[ObjectChange]:
         seen = self.pods
         count = 0
         for pods in self.server.pods.values():
@@ -70,8 +70,8 @@ class ChangeDetector:
                 before = seen.get(pod.uid)
                 if before is not pod:
                     seen[pod.uid] = pod
-                    yield Change(at, "Pod", before, pod)
+                    yield ObjectChange(at, "Pod", before, pod)
         if count != len(seen):
             there = {pod.uid for pods in self.server.pods.values() for pod in pods}
             for uid in [uid for uid in seen if uid not in there]:
-                yield Change(at, "Pod", seen.pop(uid), None)
+                yield ObjectChange(at, "Pod", seen.pop(uid), None)

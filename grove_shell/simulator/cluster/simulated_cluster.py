@@ -17,7 +17,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_shell.in_memory.cluster import InMemoryCluster
 from grove_shell.in_memory.object_store import StoredObject
 from grove_shell.simulator.cluster.admission import Admission, Webhooks
-from grove_shell.simulator.cluster.changes import Change, ChangeDetector
+from grove_shell.simulator.cluster.changes import ChangeDetector, ObjectChange
 from grove_shell.simulator.cluster.topologies import topology_view_in
 from grove_shell.simulator.event_queue import EventQueue
 
@@ -48,12 +48,12 @@ class SimulatedCluster:
     def __init__(self, server: InMemoryCluster, queue: EventQueue, admission: Admission | None = None) -> None:
         self.server = server
         self.queue = queue
-        self.changes: list[Change] = []
+        self.changes: list[ObjectChange] = []
         self.gated: set[str] = set()
         self.domain_quota: int | None = None
         self.delayed_topologies: Callable[[], TopologyView] | None = None
         self.admission_watch = 0
-        self.listeners: list[Callable[[list[Change]], None]] = []
+        self.listeners: list[Callable[[list[ObjectChange]], None]] = []
         self._webhooks = Webhooks(server, admission or Admission(), self._store, self.topology_view)
         self._detector = ChangeDetector(server)
         self._dirty = True
@@ -187,7 +187,7 @@ def image_of(cluster: SimulatedCluster, pod: Pod) -> str:
     return str(first.get("image", "")) if isinstance(first, FrozenMap) else ""
 
 
-def claims_channel(cluster: SimulatedCluster, pod: Pod) -> bool:
+def pod_claims_channel(cluster: SimulatedCluster, pod: Pod) -> bool:
     """Return whether the manifest of a pod claims a channel of a ComputeDomain, in either mode."""
     spec = cluster.server.manifests.get(pod.ref, EMPTY).get("spec")
     claims = spec.get("resourceClaims") if isinstance(spec, FrozenMap) else None

@@ -9,7 +9,7 @@ from grove_core.resources.api_formats import domain_format_of
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.operator.simulated_operator import SimulatedOperator
-from grove_shell.simulator.recording.history import Actor, EntryKind, History, NoEffect
+from grove_shell.simulator.recording.history import Actor, EntryKind, EventWithoutEffect, RunHistory
 from grove_shell.simulator.scenario.fault_events import CrashOperator, ForeignDomain, LimitDomains, Reconfigure
 from grove_shell.simulator.virtual_time import span_text
 
@@ -17,7 +17,7 @@ from grove_shell.simulator.virtual_time import span_text
 class DomainFaults:
     """Injects the faults of ComputeDomains, and changes the configuration."""
 
-    def __init__(self, cluster: SimulatedCluster, operator: SimulatedOperator, history: History) -> None:
+    def __init__(self, cluster: SimulatedCluster, operator: SimulatedOperator, history: RunHistory) -> None:
         self.cluster = cluster
         self.operator = operator
         self.history = history
@@ -51,7 +51,7 @@ class DomainFaults:
         server = self.cluster.server
         ref = Ref(domain_format_of(server.configuration, server.served).api_version, DOMAIN_KIND, namespace, name)
         if ref in self.cluster.server.items:
-            raise NoEffect(f"ComputeDomain {name} exists already")
+            raise EventWithoutEffect(f"ComputeDomain {name} exists already")
         kind, _, owner = (fault.owner or "").partition("/")
         self._record(f"another client creates ComputeDomain {name}{f', owned by {kind} {owner}' if owner else ''}")
         uid = f"(uid of a foreign {ref.short} no. {next(self._serial)})"

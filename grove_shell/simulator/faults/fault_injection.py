@@ -6,9 +6,9 @@ from typing import Final
 
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import DropFinalizer, Stage, Step
-from grove_core.resources.after_write import with_applied_fields
+from grove_core.kernel.steps import DropFinalizer, Step, StepStage
 from grove_core.resources.compute_domain import ComputeDomain
+from grove_core.resources.object_after_write import with_applied_fields
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
@@ -17,7 +17,7 @@ from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.faults.changed_hashes import changed_hash, with_changed_hashes
 from grove_shell.simulator.operator.api_connection import WriteFault
 from grove_shell.simulator.operator.simulated_operator import SimulatedOperator
-from grove_shell.simulator.recording.history import Actor, EntryKind, History, NoEffect
+from grove_shell.simulator.recording.history import Actor, EntryKind, EventWithoutEffect, RunHistory
 from grove_shell.simulator.scenario.fault_events import (
     ChangeHashes,
     CrashOperator,
@@ -52,7 +52,7 @@ class FaultInjector:
         old: the replaced leaders.
     """
 
-    def __init__(self, cluster: SimulatedCluster, operator: SimulatedOperator, history: History) -> None:
+    def __init__(self, cluster: SimulatedCluster, operator: SimulatedOperator, history: RunHistory) -> None:
         self.cluster = cluster
         self.operator = operator
         self.history = history
@@ -170,9 +170,9 @@ class FaultInjector:
         """Add a foreign finalizer to an object (F10)."""
         item = self.cluster.find(fault.kind, fault.name)
         if item is None:
-            raise NoEffect(f"there is no {fault.kind} {fault.name}")
+            raise EventWithoutEffect(f"there is no {fault.kind} {fault.name}")
         if _FOREIGN in item.finalizers or item.deleting:
-            raise NoEffect(f"{item.ref.short} is {'being deleted' if item.deleting else 'held'} already")
+            raise EventWithoutEffect(f"{item.ref.short} is {'being deleted' if item.deleting else 'held'} already")
         self._record(f"{item.ref.short} has a foreign finalizer for {span_text(fault.span)}")
         self.cluster.put(replace(item, finalizers=(*item.finalizers, _FOREIGN)))
         self.cluster.queue.schedule_after(fault.span, lambda: self._release(item.ref))
@@ -181,9 +181,9 @@ class FaultInjector:
         """Add a foreign scheduling gate to a pod (F10)."""
         pod = self.cluster.pod_at(fault.clique, fault.index)
         if pod is None:
-            raise NoEffect(f"there is no pod {fault.index} of {fault.clique}")
+            raise EventWithoutEffect(f"there is no pod {fault.index} of {fault.clique}")
         if pod.node or pod.deleting:
-            raise NoEffect(f"pod {pod.name} is {'being deleted' if pod.deleting else 'placed'} already")
+            raise EventWithoutEffect(f"pod {pod.name} is {'being deleted' if pod.deleting else 'placed'} already")
         self._record(f"{pod.ref.short} has a foreign gate for {span_text(fault.span)}")
         self.cluster.gated.add(pod.uid)
         self.cluster.put_pod(replace(pod, gated=True))
@@ -193,7 +193,7 @@ class FaultInjector:
         """Write wrong counts into the status of a PodClique (F10)."""
         clique = self.cluster.clique(fault.clique)
         if clique is None:
-            raise NoEffect(f"there is no PodClique {fault.clique}")
+            raise EventWithoutEffect(f"there is no PodClique {fault.clique}")
         self._record(f"another client writes wrong counts into the status of {clique.ref.short}")
         self.cluster.put(replace(clique, status=replace(clique.status, ready=7, replicas=0, scheduled=3)))
 
@@ -201,7 +201,7 @@ class FaultInjector:
         """Remove all labels of a PodClique (F10)."""
         clique = self.cluster.clique(fault.clique)
         if clique is None:
-            raise NoEffect(f"there is no PodClique {fault.clique}")
+            raise EventWithoutEffect(f"there is no PodClique {fault.clique}")
         self._record(f"another client removes all labels of {clique.ref.short}")
         self.cluster.put(replace(clique, labels=EMPTY, template_hash="", base_gang=""))
 
@@ -209,11 +209,11 @@ class FaultInjector:
         """Edit labels of an object (F10)."""
         item = self.cluster.find(fault.kind, fault.name)
         if item is None:
-            raise NoEffect(f"there is no {fault.kind} {fault.name}")
+            raise EventWithoutEffect(f"there is no {fault.kind} {fault.name}")
         assert isinstance(item, PodClique | PodGang | ComputeDomain | OwnedObject)  # noqa: S101 - the kinds that the event allows
         changed = with_applied_fields(item, FrozenMap({"metadata": FrozenMap({"labels": FrozenMap(fault.labels)})}))
         if changed == item:
-            raise NoEffect(f"{item.ref.short} has these labels already")
+            raise EventWithoutEffect(f"{item.ref.short} has these labels already")
         edits = ", ".join(
             f"{key} {'removed' if text is None else f'set to {text}'}" for key, text in fault.labels.items()
         )
@@ -241,7 +241,7 @@ class FaultInjector:
     def _release(self, ref: Ref) -> None:
         item = self.cluster.server.items.get(ref)
         if item is not None and _FOREIGN in item.finalizers:
-            self.cluster.attempt(Step(Stage.CLEANUP, ref, DropFinalizer(_FOREIGN, item.guard), ()))
+            self.cluster.attempt(Step(StepStage.CLEANUP, ref, DropFinalizer(_FOREIGN, item.guard), ()))
 
     def _ungate(self, before: Pod) -> None:
         self.cluster.gated.discard(before.uid)

@@ -18,7 +18,7 @@ from grove_core.resources.topology_usage import SET_KIND
 from grove_core.snapshot.snapshot import EVERY_KIND
 from grove_shell.cache.root_keys import RootKey, is_topology_key, key_of_topology
 from grove_shell.in_memory.object_store import ObjectStore
-from grove_shell.simulator.cluster.changes import Change, Object
+from grove_shell.simulator.cluster.changes import Object, ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.cluster.topologies import (
     RoundSnapshot,
@@ -54,7 +54,7 @@ class Informers:
         self.view = ObjectStore()
         self.view.configuration = configuration
         self.view.complete = EVERY_KIND | {TOPOLOGY_KIND}
-        self._queues: defaultdict[str, deque[Change]] = defaultdict(deque)
+        self._queues: defaultdict[str, deque[ObjectChange]] = defaultdict(deque)
         self._read = 0
         self._deleted: set[str] = set()  # uids
         self._apply_until(self.cluster.queue.now - back, KINDS)
@@ -114,7 +114,7 @@ class Informers:
                 has_changed |= self._apply(queue.popleft())
         return has_changed
 
-    def _apply(self, change: Change) -> bool:
+    def _apply(self, change: ObjectChange) -> bool:
         item = change.object
         if change.after is not None:
             return self.put(item)

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final, Protocol, TypeAlias
 
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.steps import Attempt, Create, Delete, Ensure, Outcome, Stage, Step
+from grove_core.kernel.steps import Attempt, Create, Delete, Ensure, Outcome, Step, StepStage
 from grove_core.plan.plan import Plan
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.new_object import clique_of_new_pod
@@ -208,7 +208,7 @@ class OperatorProcess(RoundListener):
                 has_changed = self.informers.put(found)
             elif action.guard is not None:
                 has_changed = self.informers.drop(target, action.guard.uid)
-        elif isinstance(action, Delete) and attempt.step.stage is not Stage.CAUSE:
+        elif isinstance(action, Delete) and attempt.step.stage is not StepStage.CAUSE:
             for ref, guard in action.rests_on:
                 cause = self.connection.find(ref)
                 has_changed |= self.informers.drop(ref, guard.uid) if cause is None else self.informers.put(cause)

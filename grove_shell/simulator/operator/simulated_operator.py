@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Final, TypeAlias
 
-from grove_core.areas.mnnvl.admit import objection_to_start
+from grove_core.areas.mnnvl.admit import preflight_objection
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot
 from grove_core.kernel.reasons import Reason
 from grove_core.plan.plan import Plan
 from grove_core.reconcile_topology import reconcile_topology
 from grove_core.resources.configuration import Configuration, ServedApis
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.cluster.changes import Change
+from grove_shell.simulator.cluster.changes import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.cluster.topologies import RoundSnapshot
 from grove_shell.simulator.operator.api_connection import ApiConnection
@@ -47,7 +47,7 @@ class SimulatedOperator:
         *,
         actor: Actor = Actor.OPERATOR,
         decide_topology: DecideTopology = reconcile_topology,
-        preflight: Preflight = objection_to_start,
+        preflight: Preflight = preflight_objection,
         observers: Iterable[OperatorObserver] = (),
     ) -> None:
         self.cluster = cluster
@@ -74,7 +74,7 @@ class SimulatedOperator:
         """The number of rounds so far, over all roots."""
         return self._earlier_rounds + (self._process.rounds if self._process is not None else 0)
 
-    def on_changes(self, _changes: Iterable[Change]) -> None:
+    def on_changes(self, _changes: Iterable[ObjectChange]) -> None:
         """Let the changes arrive in the cache after the watch delay."""
         self.cluster.queue.schedule_after(self.spec.watch, self.catch_up)
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any, Final
 
-from grove_shell.settings.features import LevelSettings, MnnvlSettings, TopologySettings
-from grove_shell.simulator.random_events.random_user_events import outage, scale
-from grove_shell.simulator.random_events.targets import Draw, Targets, random_span
+from grove_shell.settings.feature_settings import LevelSettings, MnnvlSettings, TopologySettings
+from grove_shell.simulator.random_events.event_targets import Draw, EventTargets, random_span
+from grove_shell.simulator.random_events.random_user_events import random_outage, scale
 from grove_shell.simulator.scenario.events import (
     ApplySet,
     ApplyTopology,
@@ -26,15 +26,15 @@ from grove_shell.simulator.scenario.scenario import API_VERSION
 from grove_shell.simulator.virtual_time import MINUTE, SECOND
 
 
-def _delete_domain(rng: Random, targets: Targets, at: int) -> list[Event]:
+def _delete_domain(rng: Random, targets: EventTargets, at: int) -> list[Event]:
     return [Event(at=at, delete_domain=DomainTarget(name=rng.choice(targets.domains)))]
 
 
-def _delete_claim(rng: Random, targets: Targets, at: int) -> list[Event]:
+def _delete_claim(rng: Random, targets: EventTargets, at: int) -> list[Event]:
     return [Event(at=at, delete_claim=ClaimTarget(name=rng.choice(targets.claims)))]
 
 
-def _foreign_domain(rng: Random, targets: Targets, at: int) -> list[Event]:
+def _foreign_domain(rng: Random, targets: EventTargets, at: int) -> list[Event]:
     """Return a foreign ComputeDomain, often of an earlier set of the same name."""
     earlier = f"PodCliqueSet/{targets.sets[0]['metadata']['name']}" if targets.sets else None
     owner = rng.choice((None, "Deployment/other", earlier))
@@ -42,24 +42,24 @@ def _foreign_domain(rng: Random, targets: Targets, at: int) -> list[Event]:
     return [Event(at=at, foreign_domain=fault)]
 
 
-def _limit_domains(rng: Random, targets: Targets, at: int) -> list[Event]:
+def _limit_domains(rng: Random, targets: EventTargets, at: int) -> list[Event]:
     most = rng.randrange(len(targets.domains) + 1)
     return [Event(at=at, limit_domains=LimitDomains(most=most, span=random_span(rng, 3 * MINUTE)))]
 
 
-def _reconfigure(rng: Random, targets: Targets, at: int) -> list[Event]:
+def _reconfigure(rng: Random, targets: EventTargets, at: int) -> list[Event]:
     settings = MnnvlSettings(enabled=rng.random() < 0.5, mode="annotations" if targets.claims else "operator")  # noqa: PLR2004 - a coin
     return [Event(at=at, reconfigure=Reconfigure(mnnvl=settings, down=rng.choice((100, 5 * SECOND, 90 * SECOND))))]
 
 
-def domains_created_late(rng: Random, targets: Targets, horizon: int, kinds: list[str]) -> list[Event]:
+def domains_created_late(rng: Random, targets: EventTargets, horizon: int, kinds: list[str]) -> list[Event]:
     """Return events by which replicas start without a ComputeDomain, and get one later when parts are recreated."""
     most = rng.randrange(len(targets.domains))
     late = Event(at=0, limit_domains=LimitDomains(most=most, span=rng.choice((SECOND, 5 * SECOND, 30 * SECOND))))
     then = rng.randrange(15 * SECOND, 15 * SECOND + horizon, 100)
     if "scale" in kinds and rng.random() < 0.5:  # noqa: PLR2004 - a coin
         return [late, *scale(rng, targets, then)]
-    return [late, *(outage(rng, targets, horizon) if "crash_pod" in kinds else ())]
+    return [late, *(random_outage(rng, targets, horizon) if "crash_pod" in kinds else ())]
 
 
 DOMAIN_DRAWS: Final[Mapping[str, Draw]] = {
@@ -100,7 +100,7 @@ def settings_of(levels: tuple[tuple[str, str], ...], *, enabled: bool = True) ->
     return TopologySettings(enabled=enabled, levels=tuple(LevelSettings(domain=d, key=key) for d, key in levels))
 
 
-def _apply_topology(rng: Random, targets: Targets, at: int) -> list[Event]:
+def _apply_topology(rng: Random, targets: EventTargets, at: int) -> list[Event]:
     """Return a write of a topology: other levels, another label, or a new topology."""
     manifest = topology_raw(rng.choice((*targets.topologies, _SPARE)), rng.choice(HIERARCHIES))
     if rng.random() < 0.3:  # noqa: PLR2004 - seldom
@@ -108,7 +108,7 @@ def _apply_topology(rng: Random, targets: Targets, at: int) -> list[Event]:
     return [Event(at=at, apply_topology=ApplyTopology(manifest=manifest))]
 
 
-def _delete_topology(rng: Random, targets: Targets, at: int) -> list[Event]:
+def _delete_topology(rng: Random, targets: EventTargets, at: int) -> list[Event]:
     """Return the deletion of a topology, often with its recreation."""
     name = rng.choice(targets.topologies)
     deletion = Event(at=at, delete_topology=TopologyTarget(name=name))
@@ -118,12 +118,12 @@ def _delete_topology(rng: Random, targets: Targets, at: int) -> list[Event]:
     return [deletion, Event(at=at + random_span(rng, 2 * MINUTE), apply_topology=again)]
 
 
-def _name_topology(rng: Random, targets: Targets, at: int) -> list[Event]:
+def _name_topology(rng: Random, targets: EventTargets, at: int) -> list[Event]:
     """Return an update of a set to another topology."""
     return [_change_topology(rng.choice((*targets.topologies, _SPARE, "")), rng, targets, at)]
 
 
-def _change_topology(name: str, rng: Random, targets: Targets, at: int) -> Event:
+def _change_topology(name: str, rng: Random, targets: EventTargets, at: int) -> Event:
     """Return an update of a set to a topology; to none where the name is empty."""
     manifest = dict(rng.choice(targets.sets))
     template = {key: value for key, value in manifest["spec"]["template"].items() if key != "clusterTopologyName"}
@@ -132,7 +132,7 @@ def _change_topology(name: str, rng: Random, targets: Targets, at: int) -> Event
     return Event(at=at, apply_set=ApplySet(manifest=changed))
 
 
-def _hold_topology(rng: Random, targets: Targets, at: int) -> list[Event]:
+def _hold_topology(rng: Random, targets: EventTargets, at: int) -> list[Event]:
     """Return a foreign finalizer on a topology, often with its deletion, and changes of the sets that use it."""
     name, span = rng.choice((*targets.topologies, *_named_in(targets))), rng.randrange(10 * SECOND, 3 * MINUTE, 500)
     events = [Event(at=at, hold_foreign=HoldForeign(kind="ClusterTopology", name=name, span=span))]
@@ -146,7 +146,7 @@ def _hold_topology(rng: Random, targets: Targets, at: int) -> list[Event]:
     return events
 
 
-def _switch_topologies(rng: Random, targets: Targets, at: int) -> list[Event]:
+def _switch_topologies(rng: Random, targets: EventTargets, at: int) -> list[Event]:
     """Return a reconfiguration of topologies, often followed by an update of a set to one."""
     settings = settings_of(rng.choice(HIERARCHIES[:3]), enabled=rng.random() < 0.7)  # noqa: PLR2004 - mostly on
     down = rng.choice((100, 5 * SECOND, 90 * SECOND))
@@ -158,7 +158,7 @@ def _switch_topologies(rng: Random, targets: Targets, at: int) -> list[Event]:
     return events
 
 
-def _named_in(targets: Targets) -> list[str]:
+def _named_in(targets: EventTargets) -> list[str]:
     """Return the topologies that the sets use at the start."""
     return [
         manifest["spec"]["template"].get("clusterTopologyName", targets.topologies[-1]) for manifest in targets.sets

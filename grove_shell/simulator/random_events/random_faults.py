@@ -7,7 +7,7 @@ from typing import Final
 from grove_core.resources.api_names import BASE_GANG, MNNVL_MANAGED, POD_GANG
 from grove_core.resources.labels import CLIQUE, GROUP, GROUP_REPLICA, SET, SET_REPLICA
 from grove_core.resources.owned_object import CLAIM_KIND
-from grove_shell.simulator.random_events.targets import Draw, Targets, random_pod, random_span
+from grove_shell.simulator.random_events.event_targets import Draw, EventTargets, random_pod, random_span
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.fault_events import (
     ChangeHashes,
@@ -27,13 +27,13 @@ from grove_shell.simulator.scenario.fault_events import (
     SlowAnswers,
     Touch,
 )
-from grove_shell.simulator.scenario.field_types import Kind, Model
+from grove_shell.simulator.scenario.field_types import Kind, ScenarioModel
 from grove_shell.simulator.virtual_time import MINUTE, SECOND
 
 _DOWN: Final = (100, 5 * SECOND, 90 * SECOND)
 
 
-def _gate_foreign(rng: Random, targets: Targets, at: int) -> list[Event]:
+def _gate_foreign(rng: Random, targets: EventTargets, at: int) -> list[Event]:
     pod = random_pod(rng, targets)
     gate = GateForeign(clique=pod.clique, index=pod.index, span=random_span(rng, MINUTE))
     return [Event(at=at % (5 * SECOND), gate_foreign=gate)]
@@ -45,12 +45,12 @@ def _jump_clock(rng: Random) -> JumpClock:
     return JumpClock(ahead=ahead, back=back, span=random_span(rng, 2 * MINUTE))
 
 
-def _lag_cache(rng: Random, targets: Targets) -> LagCache:
+def _lag_cache(rng: Random, targets: EventTargets) -> LagCache:
     kinds: tuple[Kind, ...] = tuple(rng.sample(targets.kinds, rng.randint(1, 3)))
     return LagCache(kinds=kinds, span=random_span(rng, MINUTE))
 
 
-_FAULTS: Final[Mapping[str, Callable[[Random, Targets], Model]]] = {
+_FAULTS: Final[Mapping[str, Callable[[Random, EventTargets], ScenarioModel]]] = {
     "crash_operator": lambda rng, _: CrashOperator(
         write=rng.randrange(20),
         committed=rng.random() < 0.5,  # noqa: PLR2004 - a coin
@@ -113,7 +113,7 @@ _MOST_EDITS: Final = 3
 _INDICES: Final = ("0", "1", "7")
 
 
-def edited_labels(rng: Random, targets: Targets, horizon: int) -> list[Event]:
+def edited_labels(rng: Random, targets: EventTargets, horizon: int) -> list[Event]:
     """Return edits of labels that assign a PodClique to a set, group or gang, or that mark a claim as shared."""
     events: list[Event] = []
     for _ in range(rng.randint(1, _MOST_EDITS) if targets.cliques else 0):

@@ -8,7 +8,7 @@ from grove_core.kernel.conditions import condition_of, is_true
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED, POD_GANG
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
-from grove_shell.simulator.cluster.changes import Change
+from grove_shell.simulator.cluster.changes import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live
 
 
@@ -53,7 +53,7 @@ STATES: Final = ("ready", "placed", "pending", "gated")
 
 
 @dataclass(frozen=True, slots=True)
-class CliqueSample:
+class CliqueStateSince:
     """The state of a PodClique from a time on.
 
     Attributes:
@@ -68,7 +68,7 @@ class CliqueSample:
 
 
 @dataclass(slots=True)
-class Lane:
+class CliqueTimeline:
     """One PodClique name over time, also across recreations.
 
     Attributes:
@@ -81,15 +81,15 @@ class Lane:
     name: str
     gang: str
     replica: int
-    samples: list[CliqueSample] = field(default_factory=list)
+    samples: list[CliqueStateSince] = field(default_factory=list)
     breached: list[tuple[int, int | None]] = field(default_factory=list)
     updating: list[tuple[int, int | None]] = field(default_factory=list)
 
 
-def lanes_of(log: list[Change]) -> list[Lane]:
+def clique_timelines(log: list[ObjectChange]) -> list[CliqueTimeline]:
     """Return a lane for every PodClique in a list of changes, sorted by replica, gang and name."""
     builder = _LaneBuilder()
-    step: list[Change] = []
+    step: list[ObjectChange] = []
     for change in log:
         if step and change.at != step[0].at:
             builder.add(step)
@@ -103,12 +103,12 @@ class _LaneBuilder:
     """Builds the lanes from the changes of one time after the other."""
 
     def __init__(self) -> None:
-        self.lanes: dict[tuple[str, str], Lane] = {}
+        self.lanes: dict[tuple[str, str], CliqueTimeline] = {}
         self._cliques: dict[tuple[str, str], PodClique] = {}
         self._names: dict[str, tuple[str, str]] = {}
         self._pods: defaultdict[str, dict[str, Pod]] = defaultdict(dict)
 
-    def add(self, step: list[Change]) -> None:
+    def add(self, step: list[ObjectChange]) -> None:
         """Add all changes of one time step."""
         touched: dict[tuple[str, str], None] = {}
         for change in step:
@@ -138,14 +138,14 @@ class _LaneBuilder:
             if clique is None:
                 return
             gang = str(clique.labels.get(POD_GANG, ""))
-            lane = self.lanes[key] = Lane(*key, gang, clique.replica_index)
+            lane = self.lanes[key] = CliqueTimeline(*key, gang, clique.replica_index)
         if clique is None:
-            lane.samples.append(CliqueSample(at, 0, 0, (0, 0, 0, 0)))
+            lane.samples.append(CliqueStateSince(at, 0, 0, (0, 0, 0, 0)))
         else:
             counts = Counter(map(_state, filter(is_live, self._pods[clique.uid].values())))
             ready, placed, pending, gated = (counts[state] for state in STATES)
             lane.samples.append(
-                CliqueSample(at, clique.replicas, clique.min_available, (ready, placed, pending, gated))
+                CliqueStateSince(at, clique.replicas, clique.min_available, (ready, placed, pending, gated))
             )
         condition = condition_of(clique.status.conditions, MIN_AVAILABLE_BREACHED) if clique is not None else None
         _extend(lane.breached, at, holds=is_true(condition))

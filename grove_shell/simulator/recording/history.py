@@ -52,7 +52,7 @@ class EntryKind(Enum):
     NO_EFFECT = "has no effect"
 
 
-class NoEffect(Exception):
+class EventWithoutEffect(Exception):
     """Raised where an event finds no object, or nothing to change; the message is the reason (SM-007)."""
 
 
@@ -78,7 +78,7 @@ class HistoryEntry:
 
 
 @dataclass(slots=True)
-class History:
+class RunHistory:
     """The entries of a run, and counts.
 
     Attributes:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Final, assert_never
 
-from grove_core.areas.gang_termination.questions import PREDICTION, TERMINATION
+from grove_core.areas.gang_termination.termination_questions import PREDICTION, TERMINATION
 from grove_core.areas.gang_termination.verdicts import WAITS
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.decisions import reasons_on
@@ -29,10 +29,10 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.cluster import FOUND
-from grove_shell.simulator.cluster.changes import Change
+from grove_shell.simulator.cluster.changes import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.cluster.topologies import RoundSnapshot
-from grove_shell.simulator.recording.history import Actor, EntryKind, History
+from grove_shell.simulator.recording.history import Actor, EntryKind, RunHistory
 
 _TAKEN_AWAY: Final = {
     DOMAINS_READY: f"no ComputeDomain fails any more, {DOMAINS_READY} is removed",
@@ -45,7 +45,7 @@ _IN_WORDS: Final = frozenset(_TAKEN_AWAY)
 class TimelineRecorder:
     """Observes the operators and the changes of the cluster, and adds entries to the history."""
 
-    def __init__(self, cluster: SimulatedCluster, history: History) -> None:
+    def __init__(self, cluster: SimulatedCluster, history: RunHistory) -> None:
         self.cluster = cluster
         self.history = history
         self._unpredicted: dict[Ref, dict[str, None]] = {}
@@ -57,7 +57,7 @@ class TimelineRecorder:
 
     # changes of the cluster
 
-    def on_changes(self, changes: Iterable[Change]) -> None:
+    def on_changes(self, changes: Iterable[ObjectChange]) -> None:
         """Record conditions that change, and updates that begin and end."""
         if self.history.counts_only:
             return

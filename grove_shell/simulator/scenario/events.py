@@ -15,30 +15,30 @@ from grove_shell.simulator.scenario.field_types import (
     NODE,
     Amount,
     Count,
-    Model,
     Name,
     Named,
     PodTarget,
     Raw,
+    ScenarioModel,
     Several,
     Span,
 )
 from grove_shell.simulator.virtual_time import SECOND
 
 
-class ApplySet(Model):
+class ApplySet(ScenarioModel):
     """A user applies a PodCliqueSet; where admission refuses it, the refusal is recorded and nothing changes."""
 
     manifest: Raw
 
 
-class ApplyTopology(Model):
+class ApplyTopology(ScenarioModel):
     """A user applies a ClusterTopology; admission decides as for a set."""
 
     manifest: Raw
 
 
-class Scale(Model):
+class Scale(ScenarioModel):
     """A user sets the replicas of an object."""
 
     kind: Literal["PodCliqueSet", "PodCliqueScalingGroup", "PodClique"]
@@ -46,7 +46,7 @@ class Scale(Model):
     replicas: Count
 
 
-class Autoscale(Model):
+class Autoscale(ScenarioModel):
     """A HorizontalPodAutoscaler sets the replicas of its target, within its bounds.
 
     Attributes:
@@ -57,25 +57,25 @@ class Autoscale(Model):
     replicas: Count
 
 
-class SetTarget(Model):
+class SetTarget(ScenarioModel):
     """A PodCliqueSet, by its name."""
 
     name: Annotated[Name, Named("PodCliqueSet")]
 
 
-class DomainTarget(Model):
+class DomainTarget(ScenarioModel):
     """A ComputeDomain, by its name."""
 
     name: Annotated[Name, Named(DOMAIN_KIND)]
 
 
-class ClaimTarget(Model):
+class ClaimTarget(ScenarioModel):
     """A ResourceClaim that is shared by annotation, by its name."""
 
     name: Annotated[Name, Named(CLAIM_KIND)]
 
 
-class TopologyTarget(Model):
+class TopologyTarget(ScenarioModel):
     """A ClusterTopology, by its name."""
 
     name: Annotated[Name, Named(TOPOLOGY_KIND)]
@@ -87,7 +87,7 @@ class CrashPod(PodTarget):
     recovers: Span = 30 * SECOND
 
 
-class NodePool(Model):
+class NodePool(ScenarioModel):
     """Some equal nodes: ``name-0``, ``name-1`` and so on, or one node ``name`` without a count.
 
     Attributes:
@@ -106,7 +106,7 @@ class NodePool(Model):
         return [self.name] if self.count is None else [f"{self.name}-{index}" for index in range(self.count)]
 
 
-class NodeTarget(Model):
+class NodeTarget(ScenarioModel):
     """A node, by its name or as the node of a pod."""
 
     node: Annotated[StrictStr, Named(NODE)] = ""
@@ -119,7 +119,7 @@ class NodeTarget(Model):
         return self
 
 
-class Event(Model):
+class Event(ScenarioModel):
     """One event: ``at`` a time after the start, and exactly one of the other fields."""
 
     at: Span
@@ -178,11 +178,11 @@ class Event(Model):
         return to_camel(self.kind)
 
     @property
-    def arguments(self) -> Model:
+    def arguments(self) -> ScenarioModel:
         """The arguments of the event: the value of its one field beside ``at``."""
-        given: Model | None = self._given()
+        given: ScenarioModel | None = self._given()
         assert given is not None  # noqa: S101 - the validator checked it
         return given
 
-    def _given(self) -> Model | None:
+    def _given(self) -> ScenarioModel | None:
         return next((getattr(self, name) for name in self.model_fields_set - {"at"}), None)

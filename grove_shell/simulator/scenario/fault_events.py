@@ -6,24 +6,24 @@ from pydantic import StrictBool, StrictStr, model_validator
 from pydantic_core import PydanticCustomError
 
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_shell.settings.features import MnnvlSettings, TopologySettings
+from grove_shell.settings.feature_settings import MnnvlSettings, TopologySettings
 from grove_shell.simulator.scenario.field_types import (
     Address,
     CliqueName,
     Count,
     Interval,
     Kind,
-    Model,
     Name,
     Named,
     PodTarget,
+    ScenarioModel,
     Several,
     Span,
 )
 from grove_shell.simulator.virtual_time import SECOND
 
 
-class CrashOperator(Model):
+class CrashOperator(ScenarioModel):
     """The operator process crashes at a write, and starts again with an empty memory (F1).
 
     Attributes:
@@ -39,33 +39,33 @@ class CrashOperator(Model):
     times: Several = 1
 
 
-class LagCache(Model):
+class LagCache(ScenarioModel):
     """The operator's cache of some kinds is frozen for a while; the changes of that time arrive as one (F2, F3)."""
 
     kinds: tuple[Kind, ...]
     span: Span
 
 
-class Relist(Model):
+class Relist(ScenarioModel):
     """The operator relists all kinds, as they were ``back`` ago (F2, F3)."""
 
     back: Span = 0
 
 
-class Touch(Model):
+class Touch(ScenarioModel):
     """Another client writes to the object just before each of the operator's next writes to the kind (F4)."""
 
     kind: Kind
     writes: Several = 1
 
 
-class LoseAnswers(Model):
+class LoseAnswers(ScenarioModel):
     """The operator's next writes take effect, and the operator gets a timeout (F5)."""
 
     writes: Several = 1
 
 
-class RefuseWrites(Model):
+class RefuseWrites(ScenarioModel):
     """The API server refuses the operator's next writes: 429 and 503 may be retried, 403 and 422 are final (F6, F7)."""
 
     code: Literal[403, 422, 429, 503] = 403
@@ -73,27 +73,27 @@ class RefuseWrites(Model):
     writes: Several = 1
 
 
-class SlowAnswers(Model):
+class SlowAnswers(ScenarioModel):
     """Each write of the operator takes ``delay`` longer for a while; it takes effect half-way (F6)."""
 
     delay: Span = 10 * SECOND
     span: Span = 60 * SECOND
 
 
-class ChangeHashes(Model):
+class ChangeHashes(ScenarioModel):
     """A new release of the operator starts that computes other template hashes than those stored (F13)."""
 
     down: Span = 5 * SECOND
 
 
-class SecondLeader(Model):
+class SecondLeader(ScenarioModel):
     """A replaced leader goes on for a while on its last cache (F8)."""
 
     span: Span = 15 * SECOND
     every: Interval = 3 * SECOND
 
 
-class JumpClock(Model):
+class JumpClock(ScenarioModel):
     """The operator's clock is wrong for a while (F9)."""
 
     ahead: Span = 0
@@ -101,7 +101,7 @@ class JumpClock(Model):
     span: Span = 60 * SECOND
 
 
-class HoldForeign(Model):
+class HoldForeign(ScenarioModel):
     """An object has a foreign finalizer for a while (F10)."""
 
     kind: Literal["PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "PodGang", "ClusterTopology"]
@@ -115,19 +115,19 @@ class GateForeign(PodTarget):
     span: Span = 30 * SECOND
 
 
-class EditStatus(Model):
+class EditStatus(ScenarioModel):
     """Another client writes wrong counts into the status of a PodClique (F10)."""
 
     clique: CliqueName
 
 
-class RemoveLabels(Model):
+class RemoveLabels(ScenarioModel):
     """Another client removes all labels of a PodClique (F10)."""
 
     clique: CliqueName
 
 
-class EditLabels(Model):
+class EditLabels(ScenarioModel):
     """A user edits labels of an object by hand (F10).
 
     Attributes:
@@ -139,7 +139,7 @@ class EditLabels(Model):
     labels: dict[StrictStr, StrictStr | None]
 
 
-class Reconfigure(Model):
+class Reconfigure(ScenarioModel):
     """The configuration of operator and admission changes; the operator restarts with it (F13).
 
     Attributes:
@@ -158,7 +158,7 @@ class Reconfigure(Model):
         return self
 
 
-class ForeignDomain(Model):
+class ForeignDomain(ScenarioModel):
     """Another client creates a ComputeDomain with a name that a set will need (F10).
 
     Attributes:
@@ -171,14 +171,14 @@ class ForeignDomain(Model):
     span: Span | None = None
 
 
-class LimitDomains(Model):
+class LimitDomains(ScenarioModel):
     """A quota for a while: more than ``most`` ComputeDomains in a namespace are refused (F7)."""
 
     most: Count
     span: Span = 60 * SECOND
 
 
-class PermuteLists(Model):
+class PermuteLists(ScenarioModel):
     """The operator's lists come in a random order for a while; the seed determines it (F12)."""
 
     span: Span = 60 * SECOND

@@ -34,7 +34,7 @@ _FIRST_YEAR: Final = 1970
 _LAST_YEAR: Final = 2200
 
 
-class Model(BaseModel):
+class ScenarioModel(BaseModel):
     """Base class of all parts of a scenario: frozen, camelCase in files, unknown fields are faults."""
 
     model_config = ConfigDict(
@@ -53,12 +53,12 @@ class Named:
     kind: str = ""
 
 
-def names_in(part: Model) -> Iterator[tuple[str, str, str]]:
+def names_in(part: ScenarioModel) -> Iterator[tuple[str, str, str]]:
     """Yield field path, kind and name of every object that a part of a scenario names."""
     for field, info in type(part).model_fields.items():
         value, path = getattr(part, field), to_camel(field)
         named = next((mark for mark in info.metadata if isinstance(mark, Named)), None)
-        if isinstance(value, Model):
+        if isinstance(value, ScenarioModel):
             yield from ((f"{path}.{inner}", kind, name) for inner, kind, name in names_in(value))
         elif named is not None and isinstance(value, str) and value:
             yield path, named.kind or getattr(part, "kind", ""), value
@@ -175,7 +175,7 @@ def kind_of(kind: str) -> str:
     return kind if kind in KINDS else "other"
 
 
-class PodTarget(Model):
+class PodTarget(ScenarioModel):
     """A pod, by its PodClique and index: the pod that has the index when the event happens (SM-007)."""
 
     clique: CliqueName

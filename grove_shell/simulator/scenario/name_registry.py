@@ -10,7 +10,7 @@ from grove_core.areas.workload.admission.defaults import with_defaults
 from grove_core.kernel.admission import Deny
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.configuration import Configuration, TopologyAware
+from grove_core.resources.configuration import Configuration, TopologyAwareSettings
 from grove_core.resources.domain_sharing import (
     DomainMembership,
     effective_annotations,
@@ -66,7 +66,7 @@ CLIQUE_TEMPLATE: Final = "clique"
 _SET_PARTS: Final = ("PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "PodGang", AUTOSCALER)
 _KINDS: Final = frozenset({*_SET_PARTS, DOMAIN_KIND, CLAIM_KIND, TOPOLOGY_KIND, NODE})
 
-_OPEN: Final = Configuration(topology=TopologyAware(enabled=True))
+_OPEN: Final = Configuration(topology=TopologyAwareSettings(enabled=True))
 """Configuration under which admission accepts any topology name: the topologies of that time are not known yet."""
 
 

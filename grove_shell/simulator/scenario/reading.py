@@ -19,21 +19,21 @@ from grove_core.areas.workload.admission.defaults import with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, cluster_topology_of, effective_topologies
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
-from grove_core.resources.fields import shown
+from grove_core.resources.fields import short_json
 from grove_core.snapshot.cluster import Cluster
 from grove_shell.manifests.schema_validation import with_schema_objections
 from grove_shell.reading.faults import Fault
-from grove_shell.reading.items import fault_in
+from grove_shell.reading.input_items import fault_in
+from grove_shell.reading.input_sources import InputItem, items_of, standard_input
 from grove_shell.reading.manifest_admission import expectation_of
 from grove_shell.reading.observed_times import newest_time_in
-from grove_shell.reading.sources import Item, items_of, standard_input
-from grove_shell.settings.features import MnnvlSettings, TopologySettings
+from grove_shell.settings.feature_settings import MnnvlSettings, TopologySettings
 from grove_shell.simulator.scenario.events import Event, NodePool
-from grove_shell.simulator.scenario.field_types import WRITTEN, Model
+from grove_shell.simulator.scenario.field_types import WRITTEN, ScenarioModel
 from grove_shell.simulator.scenario.name_registry import NameRegistry
 from grove_shell.simulator.scenario.scenario import Expectation, Scenario
 from grove_shell.simulator.scenario.unknown_names import unknown_names_among
-from grove_shell.simulator.scenario.validation_errors import expected_of, got_of
+from grove_shell.simulator.scenario.validation_errors import expected_value_of, received_value_of
 
 _SET_KINDS: Final = ("PodCliqueSet",)
 _ADDING_NAMES: Final = frozenset({"addNodes", "applySet", "applyTopology", "scale", "autoscale"})
@@ -82,7 +82,7 @@ def read_scenario(path: str) -> ScenarioRead:
 class _ScenarioReader:
     """Reads one scenario file, and collects its faults."""
 
-    def __init__(self, path: str, item: Item) -> None:
+    def __init__(self, path: str, item: InputItem) -> None:
         self.path = path
         self.item = item
         self.faults: list[Fault] = []
@@ -104,7 +104,7 @@ class _ScenarioReader:
             scenario = Scenario.model_validate(raw, context=WRITTEN)
         except ValidationError as error:
             for problem in error.errors(include_url=False):
-                self._note(_path(problem["loc"]), expected_of(problem, Scenario), got_of(problem))
+                self._note(_path(problem["loc"]), expected_value_of(problem, Scenario), received_value_of(problem))
             return None
         if self.faults:
             return None
@@ -159,7 +159,7 @@ class _ScenarioReader:
         for place, given in enumerate(_listed(_part(self.item.value, "spec").get(field))):
             for manifest, where in self._manifests(given, f"spec.{field}[{place}]", kinds):
                 if manifest.get("kind") not in kinds:
-                    self._note(f"{where}kind", " or ".join(kinds), shown(manifest.get("kind")))
+                    self._note(f"{where}kind", " or ".join(kinds), short_json(manifest.get("kind")))
                     continue
                 stored = admitted(manifest, where)
                 if stored is None:
@@ -206,7 +206,7 @@ class _ScenarioReader:
             return
         name = given["file"]
         if not isinstance(name, str) or len(given) != 1:
-            self._note(where, "a manifest, or file: PATH and nothing else", shown(given))
+            self._note(where, "a manifest, or file: PATH and nothing else", short_json(given))
             return
         faults: list[Fault] = []
         values = [item.value for item in items_of(str(self._beside(name)), faults, standard_input())]
@@ -252,7 +252,7 @@ class _ScenarioReader:
         self.faults.append(fault_in(self.item, where, (path, expected, got), None))
 
 
-_Part = TypeVar("_Part", bound=Model)
+_Part = TypeVar("_Part", bound=ScenarioModel)
 
 
 def _each(kind: type[_Part], value: object) -> dict[int, _Part]:

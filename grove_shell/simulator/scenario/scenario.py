@@ -7,17 +7,17 @@ from pydantic import Field, StrictBool, StrictStr, model_validator
 from pydantic_core import PydanticCustomError
 
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
-from grove_shell.settings.features import MnnvlSettings, TopologySettings
+from grove_shell.settings.feature_settings import MnnvlSettings, TopologySettings
 from grove_shell.simulator.scenario.events import Event, NodePool
 from grove_shell.simulator.scenario.field_types import (
     Address,
     ClockTime,
     Count,
     Counted,
-    Model,
     Name,
     Named,
     Raw,
+    ScenarioModel,
     Span,
     Time,
 )
@@ -29,7 +29,7 @@ CountedPods = Annotated[Counted | None, Named("PodClique")]
 _START: Final = datetime(2026, 11, 20, 9, 0, 0, tzinfo=UTC)
 
 
-class PodTimings(Model):
+class PodTimings(ScenarioModel):
     """Kubelet delays for the pods of one clique; a delay that is left out is that of all other pods."""
 
     start: Span | None = None
@@ -37,7 +37,7 @@ class PodTimings(Model):
     stop: Span | None = None
 
 
-class KubeletSpec(Model):
+class KubeletSpec(ScenarioModel):
     """Kubelet delays: from scheduled to running, from running to ready, and from deletion to its end.
 
     Attributes:
@@ -50,14 +50,14 @@ class KubeletSpec(Model):
     cliques: dict[str, PodTimings] = Field(default_factory=dict)
 
 
-class SchedulerSpec(Model):
+class SchedulerSpec(ScenarioModel):
     """The delay of the scheduler, and whether it places a gang all or nothing, or each pod by itself."""
 
     delay: Span = SECOND
     gang_aware: StrictBool = True
 
 
-class OperatorSpec(Model):
+class OperatorSpec(ScenarioModel):
     """Delays and configuration of the operator.
 
     Attributes:
@@ -74,13 +74,13 @@ class OperatorSpec(Model):
     topology_aware_scheduling: TopologySettings = TopologySettings()
 
 
-class AdmissionSpec(Model):
+class AdmissionSpec(ScenarioModel):
     """Delay of the caches that admission reads: topologies, the sets that use them, and the bound pods of these."""
 
     watch: Span = 0
 
 
-class DriverSpec(Model):
+class DriverSpec(ScenarioModel):
     """NVIDIA's DRA driver, as far as it is simulated.
 
     Attributes:
@@ -92,7 +92,7 @@ class DriverSpec(Model):
     installed: Span = 0
 
 
-class Expectation(Model):
+class Expectation(ScenarioModel):
     """What must hold at a time, at the end, or what must never happen; a field that is left out is not checked.
 
     Attributes:
@@ -141,7 +141,7 @@ class Expectation(Model):
         return self
 
 
-class Spec(Model):
+class Spec(ScenarioModel):
     """The cluster at the start, the actors, the events, and the expectations.
 
     Attributes:
@@ -167,19 +167,19 @@ class Spec(Model):
     expect: tuple[Expectation, ...] = ()
 
 
-class Meta(Model):
+class ScenarioMetadata(ScenarioModel):
     """The name and the description of a scenario."""
 
     name: Name
     description: StrictStr = ""
 
 
-class Scenario(Model):
+class Scenario(ScenarioModel):
     """The whole scenario file."""
 
     api_version: Literal["grove.io/v1alpha1"] = Field(alias="apiVersion")
     kind: Literal["Scenario"]
-    metadata: Meta
+    metadata: ScenarioMetadata
     spec: Spec
 
     def with_events(self, events: tuple[Event, ...]) -> "Scenario":

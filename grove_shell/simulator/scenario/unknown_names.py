@@ -10,7 +10,7 @@ from typing import Final
 
 from grove_core.snapshot.cluster import Cluster
 from grove_shell.simulator.scenario.events import Event
-from grove_shell.simulator.scenario.field_types import Model, names_in
+from grove_shell.simulator.scenario.field_types import ScenarioModel, names_in
 from grove_shell.simulator.scenario.name_registry import CLIQUE_TEMPLATE, NameRegistry
 from grove_shell.simulator.scenario.scenario import Expectation, Scenario
 from grove_shell.simulator.virtual_time import span_text
@@ -75,7 +75,7 @@ def unknown_names_among(
     return found
 
 
-def _unknown_in(part: Model, place: str, known: NameRegistry, which: str) -> Iterator[UnknownName]:
+def _unknown_in(part: ScenarioModel, place: str, known: NameRegistry, which: str) -> Iterator[UnknownName]:
     for path, kind, name in names_in(part):
         if known.covers(kind) and not known.has(kind, name):
             yield UnknownName(f"{place}.{path}", f"a {kind} {which}; {known.suggestions(kind, name)}", f'"{name}"')

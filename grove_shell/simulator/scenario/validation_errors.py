@@ -6,7 +6,7 @@ from typing import Any, Final, get_args
 
 from pydantic import BaseModel
 
-from grove_core.resources.fields import shown
+from grove_core.resources.fields import short_json
 
 _SHOWN: Final = 4
 _MOST_COMPARED: Final = 2_000
@@ -42,7 +42,7 @@ _EXPECTED: Final[Mapping[str, str]] = {
 }
 
 
-def expected_of(problem: Mapping[str, Any], whole: type[BaseModel]) -> str:
+def expected_value_of(problem: Mapping[str, Any], whole: type[BaseModel]) -> str:
     """Return what a field must be."""
     kind = problem["type"]
     context = problem.get("ctx") or {}
@@ -59,14 +59,14 @@ def expected_of(problem: Mapping[str, Any], whole: type[BaseModel]) -> str:
     return _EXPECTED.get(kind, str(problem["msg"]).removeprefix("Value error, "))
 
 
-def got_of(problem: Mapping[str, Any]) -> str:
+def received_value_of(problem: Mapping[str, Any]) -> str:
     """Return the wrong value, shortened."""
     if problem["type"] == "missing":
         return "nothing"
     if problem["type"] in {"exactly_one", "when_or_never", "one_of_two"}:
         given = problem["input"]
-        return ", ".join(map(str, given)) or "nothing" if isinstance(given, Mapping) else shown(given)
-    return shown(problem["input"])
+        return ", ".join(map(str, given)) or "nothing" if isinstance(given, Mapping) else short_json(given)
+    return short_json(problem["input"])
 
 
 def _fields_at(where: Iterable[int | str], whole: type[BaseModel]) -> list[str]:

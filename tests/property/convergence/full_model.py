@@ -9,15 +9,15 @@ from datetime import timedelta
 from typing import Any
 
 from grove_core.areas.domain_cliques.daemon_context import (
-    DaemonContext,
     DaemonIdentity,
+    DaemonInput,
     FabricDaemonState,
     RegistrationState,
     RegistryObservation,
 )
 from grove_core.areas.domain_cliques.domain_snapshot import domain_snapshot_of
 from grove_core.areas.domain_cliques.judge import next_action
-from grove_core.areas.domain_cliques.state_updates import after_event, after_result, version_number
+from grove_core.areas.domain_cliques.state_updates import state_after_event, state_after_result, version_number
 from grove_core.areas.domain_cliques.verdicts import (
     ApplyRequest,
     DaemonRegistry,
@@ -45,16 +45,16 @@ from grove_core.resources.compute_domain import (
 )
 from grove_core.resources.daemon_pod import DaemonPod
 from grove_shell.converge.model.controller import ControllerModel
-from grove_shell.converge.model.costs import Costs
+from grove_shell.converge.model.costs import ServerCosts
 from grove_shell.converge.model.daemon_model import START_OF_TIME, DaemonModel, virtual_time
 from grove_shell.converge.model.model_context import (
     CONTROLLER_NUMBER,
     DOMAIN_NAME,
     DOMAIN_NUMBER,
     NAMESPACE,
+    DaemonsAndRegistries,
     LocalAction,
     ModelWrite,
-    Participants,
     WakeAt,
     WriteResult,
 )
@@ -82,7 +82,7 @@ class FullCliqueState(CliqueState):
 class FullObjectStore(ObjectStore):
     """Whole objects, merged by the object server."""
 
-    def __init__(self, participants: Participants, log: list[Commit]) -> None:
+    def __init__(self, participants: DaemonsAndRegistries, log: list[Commit]) -> None:
         self.participants = participants
         self.log = log
         self.server = ObjectServer(SHAPES)
@@ -164,7 +164,7 @@ class FullObjectStore(ObjectStore):
 class FullDaemonModel(DaemonModel):
     """State and decisions of the core, on whole objects and all events."""
 
-    def __init__(self, participants: Participants, number: int, retry_after: timedelta) -> None:
+    def __init__(self, participants: DaemonsAndRegistries, number: int, retry_after: timedelta) -> None:
         self.participants = participants
         self.number = number
         self.retry_after = retry_after
@@ -175,7 +175,7 @@ class FullDaemonModel(DaemonModel):
 
     def on_event(self, version: int, view: Any, at: int, jitter: float) -> bool:
         observation = RegistryObservation(version, view.whole if view is not None else None)
-        self.state = after_event(
+        self.state = state_after_event(
             self.state, self.identity, self.participants.settings, observation, now=virtual_time(at), jitter=jitter
         )
         return True
@@ -183,7 +183,7 @@ class FullDaemonModel(DaemonModel):
     def on_result(self, write: ModelWrite, result: WriteResult, at: int, jitter: float) -> None:
         registry = result.view.whole if result.view is not None else None
         answer = RequestResult(kind=result.kind, registry=registry, retry_after=self.retry_after)
-        self.state = after_result(
+        self.state = state_after_result(
             self.state,
             self.identity,
             self.participants.settings,
@@ -203,7 +203,7 @@ class FullDaemonModel(DaemonModel):
 
     def decide(self, at: int) -> ModelWrite | LocalAction | WakeAt:
         while True:
-            found = DaemonContext(
+            found = DaemonInput(
                 identity=self.identity,
                 settings=self.participants.settings,
                 state=self.state,
@@ -248,7 +248,7 @@ class FullDaemonModel(DaemonModel):
 class FullControllerModel(ControllerModel):
     """The plan of the core, from all objects."""
 
-    def __init__(self, participants: Participants, store: FullObjectStore) -> None:
+    def __init__(self, participants: DaemonsAndRegistries, store: FullObjectStore) -> None:
         self.participants = participants
         self.store = store
         self.observed: dict[int, DaemonRegistry] = {DOMAIN_NUMBER: store.registry(1)}
@@ -295,13 +295,13 @@ class FullParts(ModelParts):
     def __init__(self) -> None:
         self.log: list[Commit] = []
 
-    def store(self, participants: Participants) -> ObjectStore:
+    def store(self, participants: DaemonsAndRegistries) -> ObjectStore:
         return FullObjectStore(participants, self.log)
 
-    def daemon(self, participants: Participants, number: int, costs: Costs) -> DaemonModel:
+    def daemon(self, participants: DaemonsAndRegistries, number: int, costs: ServerCosts) -> DaemonModel:
         return FullDaemonModel(participants, number, timedelta(milliseconds=costs.retry_after_ms))
 
-    def controller(self, participants: Participants, store: ObjectStore) -> ControllerModel:
+    def controller(self, participants: DaemonsAndRegistries, store: ObjectStore) -> ControllerModel:
         assert isinstance(store, FullObjectStore)
         return FullControllerModel(participants, store)
 
@@ -312,12 +312,12 @@ class LoggedFastParts(ModelParts):
     def __init__(self) -> None:
         self.log: list[Commit] = []
 
-    def store(self, participants: Participants) -> ObjectStore:
+    def store(self, participants: DaemonsAndRegistries) -> ObjectStore:
         return LoggedFastObjectStore(participants, self.log)
 
 
 class LoggedFastObjectStore(ObjectStore):
-    def __init__(self, participants: Participants, log: list[Commit]) -> None:
+    def __init__(self, participants: DaemonsAndRegistries, log: list[Commit]) -> None:
         super().__init__(participants)
         self.log = log
 
@@ -326,7 +326,7 @@ class LoggedFastObjectStore(ObjectStore):
         self.log.append((write.writer, write.object_number, write.index, write.ready))
 
 
-def daemon(participants: Participants, number: int) -> DaemonIdentity:
+def daemon(participants: DaemonsAndRegistries, number: int) -> DaemonIdentity:
     """A daemon, with the uid that the object server gave to the domain."""
     return replace(participants.daemons[number], domain_uid=UID)
 

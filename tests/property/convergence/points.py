@@ -4,15 +4,15 @@ import random
 from typing import Any
 
 from grove_core.areas.domain_cliques.protocols import Protocol
-from grove_shell.converge.model.costs import Costs, shipped_costs
+from grove_shell.converge.convergence_runs import ConvergenceRun, RunParameters
+from grove_shell.converge.model.costs import ServerCosts, default_costs
 from grove_shell.converge.model.model_run import ModelParts, ModelRun
-from grove_shell.converge.runs import Point, Run
 
 PROTOCOLS = list(Protocol)
 
 
-def point(protocol: Protocol = Protocol.SHARDED, nodes: int = 18, **others: Any) -> Point:
-    return Point(protocol=protocol, nodes=nodes, **others)
+def point(protocol: Protocol = Protocol.SHARDED, nodes: int = 18, **others: Any) -> RunParameters:
+    return RunParameters(protocol=protocol, nodes=nodes, **others)
 
 
 def expected_watch_events(protocol: Protocol, nodes: int, clique_size: int) -> int:
@@ -26,15 +26,15 @@ def expected_watch_events(protocol: Protocol, nodes: int, clique_size: int) -> i
     return 2 * (whole * clique_size**2 + rest**2)
 
 
-def run_of(one: Point, costs: Costs | None = None, parts: ModelParts | None = None) -> Run:
-    return ModelRun(one, costs or shipped_costs(), parts).run()
+def run_of(one: RunParameters, costs: ServerCosts | None = None, parts: ModelParts | None = None) -> ConvergenceRun:
+    return ModelRun(one, costs or default_costs(), parts).run()
 
 
-def costs_with(**others: Any) -> Costs:
-    return shipped_costs().model_copy(update=others)
+def costs_with(**others: Any) -> ServerCosts:
+    return default_costs().model_copy(update=others)
 
 
-def drawn(seed: int) -> tuple[Point, Costs]:
+def drawn(seed: int) -> tuple[RunParameters, ServerCosts]:
     """A small point, mostly with an overloaded server, so that every event occurs."""
     chance = random.Random(seed)
     costs = costs_with(
@@ -47,7 +47,7 @@ def drawn(seed: int) -> tuple[Point, Costs]:
         request_limit_ms=chance.choice([60_000, 800]),
     )
     return (
-        Point(
+        RunParameters(
             protocol=PROTOCOLS[seed % len(PROTOCOLS)],
             nodes=chance.choice([1, 2, 5, 9, 18, 27, 36]),
             clique_size=chance.choice([3, 6, 9, 18]),
@@ -62,7 +62,7 @@ def drawn(seed: int) -> tuple[Point, Costs]:
     )
 
 
-def slow(seed: int) -> tuple[Point, Costs]:
+def slow(seed: int) -> tuple[RunParameters, ServerCosts]:
     """A small world on a server so slow that daemons lose their patience, and move though they have started."""
     chance = random.Random(seed)
     costs = costs_with(
@@ -71,7 +71,7 @@ def slow(seed: int) -> tuple[Point, Costs]:
         request_limit_ms=chance.choice([60_000, 20_000, 400_000]),
     )
     return (
-        Point(
+        RunParameters(
             protocol=chance.choice([Protocol.SSA, Protocol.SHARDED]),
             nodes=chance.choice([6, 9, 12]),
             clique_size=chance.choice([3, 6, 12]),

@@ -20,10 +20,10 @@ from grove_shell.client.response_check import parse_watch_event
 from grove_shell.converge.cluster import daemon_pool
 from grove_shell.converge.cluster.daemon_pool import (
     DaemonCounts,
+    DaemonPoolTask,
     PooledDaemon,
-    PoolTask,
     TimedFabricProcess,
-    limiter_of,
+    rate_limiter_of,
 )
 from grove_shell.converge.cluster.measurements import ServerCounters, parse_counters, require_no_faults
 from grove_shell.converge.cluster.watch_decoder import WatchDecoder
@@ -174,7 +174,7 @@ def test_cv060_client_has_the_requested_limiter() -> None:
     waited: list[float] = []
 
     async def take() -> None:
-        bucket = limiter_of(point(rate=20.0, burst=2))
+        bucket = rate_limiter_of(point(rate=20.0, burst=2))
         assert bucket is not None
         began = asyncio.get_running_loop().time()
         for _ in range(4):
@@ -184,7 +184,7 @@ def test_cv060_client_has_the_requested_limiter() -> None:
     asyncio.run(take())
     assert waited[1] < 0.04 <= waited[2]
     assert waited[3] >= 0.09
-    assert limiter_of(point(rate=0.0)) is None
+    assert rate_limiter_of(point(rate=0.0)) is None
 
 
 def test_cv061_crashed_daemon_is_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,7 +213,7 @@ def test_cv061_crashed_daemon_is_no_run(monkeypatch: pytest.MonkeyPatch) -> None
     )
     ours, theirs = Pipe()
     ours.send("end")
-    tally = asyncio.run(daemon_pool._run_task(PoolTask(point(), (identity,), (0,), "none", 0.0), theirs))  # noqa: SLF001 - what a process runs
+    tally = asyncio.run(daemon_pool._run_task(DaemonPoolTask(point(), (identity,), (0,), "none", 0.0), theirs))  # noqa: SLF001 - what a process runs
     assert tally.faults == ["OSError(24, 'Too many open files')"]
     assert not tally.refused
     with pytest.raises(ChildProcessError, match="Too many open files"):

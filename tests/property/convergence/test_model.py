@@ -9,26 +9,26 @@ import pytest
 
 from grove_core.areas.domain_cliques.protocols import Protocol
 from grove_core.areas.domain_cliques.verdicts import ResultKind
+from grove_shell.converge.convergence_runs import RunOutcome, RunParameters
 from grove_shell.converge.model.costs import expected_watch_bytes
 from grove_shell.converge.model.daemon_model import DaemonModel
 from grove_shell.converge.model.model_context import (
     DOMAIN_NUMBER,
+    DaemonsAndRegistries,
     LocalAction,
     ModelContext,
     ModelWrite,
-    Participants,
-    Processor,
+    SimulatedProcessor,
     VirtualLimiter,
     WriteResult,
+    daemons_of_point,
     model_context_of,
-    participants_of,
 )
 from grove_shell.converge.model.model_run import ModelRun
 from grove_shell.converge.model.object_store import CliqueState, EntryState, ObjectStore
 from grove_shell.converge.model.simulated_daemon import SimulatedDaemon
 from grove_shell.converge.model.simulated_server import SimulatedServer
-from grove_shell.converge.model.watches import CommittedChange, Watches
-from grove_shell.converge.runs import Outcome, Point
+from grove_shell.converge.model.watches import CommittedChange, ServerWatches
 from grove_shell.simulator.event_queue import EventQueue
 from tests.property.convergence.full_model import FullParts, LoggedFastParts
 from tests.property.convergence.points import PROTOCOLS, costs_with, drawn, expected_watch_events, point, run_of, slow
@@ -61,7 +61,7 @@ def test_cv003_compared_runs_cover_every_event() -> None:
     runs = [run_of(*drawn(seed)) for seed in range(WORLDS)]
     for name in ("conflicts", "cas_failures", "throttled", "timeouts", "repicks"):
         assert any(getattr(run, name) for run in runs), name
-    assert {run.outcome for run in runs} == {Outcome.CONVERGED, Outcome.CENSORED}
+    assert {run.outcome for run in runs} == {RunOutcome.CONVERGED, RunOutcome.CENSORED}
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -85,14 +85,14 @@ def test_cv002_same_arrivals_for_all_protocols() -> None:
 class ServerFixture:
     """A simulated server without daemons, and the results of writes sent to it."""
 
-    def __init__(self, one: Point, **costs: Any) -> None:
-        self.participants: Participants = participants_of(one)
+    def __init__(self, one: RunParameters, **costs: Any) -> None:
+        self.participants: DaemonsAndRegistries = daemons_of_point(one)
         self.context: ModelContext = model_context_of(self.participants, costs_with(**costs))
         self.received: list[tuple[int, int]] = []
         self.changes: list[CommittedChange] = []
         self.results: dict[int, tuple[int, WriteResult]] = {}
         self.store = ObjectStore(self.participants)
-        self.watches = Watches(self.context, self.on_event, self.changes.append)
+        self.watches = ServerWatches(self.context, self.on_event, self.changes.append)
         self.server = SimulatedServer(self.context, self.store, self.watches)
 
     def on_event(self, daemons: list[int], version: int, _view: object) -> None:
@@ -218,7 +218,7 @@ def test_cv005_limiter_starts_full_and_refills() -> None:
 def test_processor_runs_one_job_per_core() -> None:
     def ends(cores: int | None) -> list[int]:
         queue, found = EventQueue(), list[int]()
-        processor = Processor(queue, cores)
+        processor = SimulatedProcessor(queue, cores)
         for _ in range(4):
             processor.submit(lambda: 10, lambda: found.append(queue.now))
         while queue.next_at is not None:
@@ -253,7 +253,7 @@ def test_cv010_events_of_a_shard_do_not_depend_on_the_nodes(protocol: Protocol) 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_cv012_convergence_is_observed_from_outside(protocol: Protocol) -> None:
     run = run_of(point(protocol, 36, seed=1))
-    assert run.outcome is Outcome.CONVERGED
+    assert run.outcome is RunOutcome.CONVERGED
     assert run.t_all_s is not None
     assert run.t_push_s is not None
     assert run.t_global_s is not None
@@ -306,7 +306,7 @@ def test_cv010_a_server_with_two_cores_has_a_knee() -> None:
 
 def test_cv021_slow_run_is_censored() -> None:
     run = run_of(point(Protocol.SSA, 36, run_limit_s=2.0))
-    assert run.outcome is Outcome.CENSORED
+    assert run.outcome is RunOutcome.CENSORED
     assert run.t_all_s is None
     assert run.time_s == float("inf")
 

@@ -12,30 +12,30 @@ from hypothesis import strategies as st
 
 from grove_core.areas.domain_cliques.protocols import Protocol
 from grove_shell.converge.arguments import ConvergeArguments, points_of
+from grove_shell.converge.convergence_runs import ConvergenceRun, RunOutcome, RunParameters
 from grove_shell.converge.model.costs import (
     LARGEST_BYTES,
     SHIPPED,
     SIZES,
     costs_of,
+    default_costs,
     expected_watch_bytes,
-    shipped_costs,
     too_large,
 )
 from grove_shell.converge.model.model_run import ModelEngine, run_point, setting_of
 from grove_shell.converge.run_file import read_runs, runs_as_csv, write_runs
 from grove_shell.converge.run_groups import caption_lines, group_runs
-from grove_shell.converge.runs import Outcome, Point, Run
 from grove_shell.converge.schedule import Schedule, run_scheduled
 from grove_shell.views.convergence_results import convergence_page
 from tests.property.convergence.points import PROTOCOLS, expected_watch_events, point
 
 
-def run(one: Point, seconds: float | None = 4.0, **others: object) -> Run:
-    outcome = Outcome.CENSORED if seconds is None else Outcome.CONVERGED
-    return replace(Run(world="model", point=one, outcome=outcome, t_all_s=seconds), **others)  # type: ignore[arg-type]  # by name
+def run(one: RunParameters, seconds: float | None = 4.0, **others: object) -> ConvergenceRun:
+    outcome = RunOutcome.CENSORED if seconds is None else RunOutcome.CONVERGED
+    return replace(ConvergenceRun(world="model", point=one, outcome=outcome, t_all_s=seconds), **others)  # type: ignore[arg-type]  # by name
 
 
-def taken(schedule: Schedule, seconds: dict[int, float | None]) -> list[Point]:
+def taken(schedule: Schedule, seconds: dict[int, float | None]) -> list[RunParameters]:
     """What a schedule has run, if runs of so many nodes take so long."""
     found = []
     while (one := schedule.take()) is not None:
@@ -176,17 +176,17 @@ class TestKnownRuns:
 
 SECONDS = st.floats(0, 1e6)
 RUNS = st.builds(
-    Run,
+    ConvergenceRun,
     world=st.sampled_from(["model", "cluster"]),
     point=st.builds(
-        Point,
+        RunParameters,
         protocol=st.sampled_from(PROTOCOLS),
         nodes=st.integers(1, 10**5),
         arrival_s=SECONDS,
         rate=SECONDS,
         server_cores=st.none() | st.integers(1, 99),
     ),
-    outcome=st.sampled_from(list(Outcome)),
+    outcome=st.sampled_from(list(RunOutcome)),
     setting=st.text(st.characters(codec="ascii", categories=("L", "P", "N")), max_size=20),
     t_all_s=st.none() | SECONDS,
     t_views_s=st.lists(SECONDS, max_size=5).map(lambda times: tuple(sorted(times))),
@@ -201,7 +201,7 @@ class TestFileOfRuns:
     """The file reads back equal."""
 
     @given(st.lists(RUNS, max_size=4))
-    def test_runs_read_back_equal(self, runs: list[Run]) -> None:
+    def test_runs_read_back_equal(self, runs: list[ConvergenceRun]) -> None:
         assert read_runs(runs_as_csv(runs), "runs.csv") == (tuple(runs), ())
 
     def test_ten_thousand_moments_fit_into_a_cell(self) -> None:
@@ -277,8 +277,8 @@ class TestNotStorable:
         assert sizes.stored(6_500) < LARGEST_BYTES
 
     def test_such_a_point_is_not_played(self) -> None:
-        found = run_point(point(Protocol.SSA, 10_000), shipped_costs())
-        assert (found.outcome, found.time_s, found.writes) == (Outcome.NOT_STORABLE, inf, 0)
+        found = run_point(point(Protocol.SSA, 10_000), default_costs())
+        assert (found.outcome, found.time_s, found.writes) == (RunOutcome.NOT_STORABLE, inf, 0)
         assert "not storable" in convergence_page([found], {}).text
 
     def test_a_shard_is_as_large_as_its_clique(self) -> None:
@@ -291,39 +291,39 @@ class TestBrokenCosts:
 
     def test_those_of_ours_can_be_read(self) -> None:
         assert SHIPPED.is_file()
-        assert costs_of({}) == (shipped_costs(), ())
-        raw = shipped_costs().model_dump(by_alias=True)
-        assert costs_of(raw) == (shipped_costs(), ())
+        assert costs_of({}) == (default_costs(), ())
+        raw = default_costs().model_dump(by_alias=True)
+        assert costs_of(raw) == (default_costs(), ())
 
     @pytest.mark.req("CV-030")
     @given(st.text(min_size=1))
     def test_a_source_is_one_line_and_reads_back(self, source: str) -> None:
         """However it is written in the file of costs: a setting that changes is another setting."""
-        costs, problems = costs_of({**shipped_costs().model_dump(by_alias=True), "source": source})
+        costs, problems = costs_of({**default_costs().model_dump(by_alias=True), "source": source})
         assert bool(problems) is not bool(source.split())
         assert problems or costs.source == " ".join(source.split())
         one = run(point(), setting=setting_of(costs))
         assert read_runs(runs_as_csv([one]), "runs.csv") == ((one,), ())
 
     def test_every_mistake_is_told(self) -> None:
-        raw = shipped_costs().model_dump(by_alias=True)
+        raw = default_costs().model_dump(by_alias=True)
         del raw["wireUs"]
         _, problems = costs_of({**raw, "seats": 0, "putNsPerByte": "60", "speed": 1, "kind": "Costs"})
         assert sorted(problem.path for problem in problems) == ["kind", "putNsPerByte", "seats", "speed", "wireUs"]
 
 
-def both(engine: ModelEngine) -> Iterator[Run]:
+def both(engine: ModelEngine) -> Iterator[ConvergenceRun]:
     points, _ = points_of(ConvergeArguments(nodes="4,8", protocols=("ssa", "sharded"), seeds="2"))
     yield from run_scheduled(Schedule(points, {}), engine)
 
 
 @pytest.mark.req("CV-002")
 def test_cv003_parallel_runs_are_equal() -> None:
-    def order(one: Run) -> tuple[str, int, int]:
+    def order(one: ConvergenceRun) -> tuple[str, int, int]:
         return one.point.protocol.short_name, one.point.nodes, one.point.seed
 
-    alone = sorted(both(ModelEngine(shipped_costs(), 1)), key=order)
-    beside = sorted(both(ModelEngine(shipped_costs(), 2)), key=order)
+    alone = sorted(both(ModelEngine(default_costs(), 1)), key=order)
+    beside = sorted(both(ModelEngine(default_costs(), 2)), key=order)
     assert alone == beside
     assert len(alone) == 8
 
@@ -333,7 +333,7 @@ class Mortal:
 
     world, setting, max_parallel = "model", "mortal", 2
 
-    def run(self, one: Point) -> Run:
+    def run(self, one: RunParameters) -> ConvergenceRun:
         if one.nodes > 4:
             os._exit(1)
         return run(one)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from grove_core.areas.domain_cliques.daemon_context import DaemonContext, RegistrationState, RegistryObservation
+from grove_core.areas.domain_cliques.daemon_context import DaemonInput, RegistrationState, RegistryObservation
 from grove_core.areas.domain_cliques.entry_requests import write_request
 from grove_core.areas.domain_cliques.protocols import Protocol
 from grove_core.areas.domain_cliques.verdicts import ApplyRequest
@@ -13,7 +13,7 @@ from grove_core.kernel.frozen import thaw
 from grove_core.resources.compute_domain import NOT_READY, DaemonEntry
 from grove_shell.converge.model.costs import DOMAIN_BYTES, SIZES
 from grove_shell.converge.model.daemon_model import virtual_time
-from grove_shell.converge.model.model_context import participants_of
+from grove_shell.converge.model.model_context import daemons_of_point
 from grove_shell.converge.model.object_store import CliqueState, EntryState
 from tests.property.convergence.points import PROTOCOLS, point
 
@@ -26,10 +26,10 @@ def length(value: Any) -> int:
 
 def written(protocol: Protocol) -> tuple[dict[str, Any], ApplyRequest | None]:
     """The entry of a daemon as it writes it, and the apply that it writes it with."""
-    participants = participants_of(point(protocol, 144))
+    participants = daemons_of_point(point(protocol, 144))
     identity = participants.daemons[NODE]
     seen = RegistryObservation(7, CliqueState({NODE: EntryState(15, ready=False)}).registry(participants))
-    found = DaemonContext(
+    found = DaemonInput(
         identity=identity, settings=participants.settings, state=RegistrationState(observed=seen), now=virtual_time(0)
     )
     action = write_request(found, DaemonEntry(identity.node, identity.ip, identity.clique, 15, NOT_READY))
@@ -42,7 +42,7 @@ def written(protocol: Protocol) -> tuple[dict[str, Any], ApplyRequest | None]:
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_cv021_entry_size(protocol: Protocol) -> None:
     entry, _ = written(protocol)
-    identity = participants_of(point(protocol, 144)).daemons[NODE]
+    identity = daemons_of_point(point(protocol, 144)).daemons[NODE]
     reference = length({"apiVersion": "v1", "kind": "Pod", "name": identity.pod, "uid": identity.pod_uid}) + 1
     wanted = SIZES[protocol].entry - (reference if protocol.sharded else 0)
     assert length(entry) + 1 == pytest.approx(wanted, rel=0.1)

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from grove_core.areas.domain_cliques.daemon_context import (
-    DaemonContext,
     DaemonIdentity,
+    DaemonInput,
     RegistrationState,
     RegistryObservation,
 )
@@ -85,13 +85,13 @@ def pod(node: str, ip: str, name: str = "pod", clique: str | None = "a", **more:
     )
 
 
-def context_for(registry: Any, settings: DaemonSettings = SETTINGS, **more: Any) -> DaemonContext:
+def context_for(registry: Any, settings: DaemonSettings = SETTINGS, **more: Any) -> DaemonInput:
     state = {
         "pod_labelled": True,
         "observed": RegistryObservation(version_number(registry) if registry else 0, registry),
         **more.pop("state", {}),
     }
-    return DaemonContext(identity=IDENTITY, settings=settings, state=RegistrationState(**state), now=NOW, **more)
+    return DaemonInput(identity=IDENTITY, settings=settings, state=RegistrationState(**state), now=NOW, **more)
 
 
 def planned(found: ComputeDomain, cliques: list[ComputeDomainClique], pods: list[DaemonPod], version: int = 100) -> Any:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
 
-from grove_core.areas.domain_cliques.daemon_context import DaemonContext
+from grove_core.areas.domain_cliques.daemon_context import DaemonInput
 from grove_core.areas.domain_cliques.domain_snapshot import DomainSnapshot
 from grove_core.areas.domain_cliques.protocols import Protocol
 from grove_core.areas.domain_cliques.verdicts import (
@@ -48,7 +48,7 @@ class InvariantChecker:
         self.addresses: dict[str, frozenset[str]] = {}
 
     def on_decision(
-        self, cluster: SmallCluster, process: DaemonProcess, context: DaemonContext, action: DaemonAction
+        self, cluster: SmallCluster, process: DaemonProcess, context: DaemonInput, action: DaemonAction
     ) -> None:
         self.sources.add(process.settings.protocol)
         registry = context.registry
@@ -72,7 +72,7 @@ class InvariantChecker:
             self.check_index(process, context, action)
 
     def check_index(
-        self, process: DaemonProcess, context: DaemonContext, action: ApplyRequest | PutRequest | PostRequest
+        self, process: DaemonProcess, context: DaemonInput, action: ApplyRequest | PutRequest | PostRequest
     ) -> None:
         """Check gap filling (9) and sticky indices (8) in the view that the index was chosen from."""
         identity, registry = process.identity, context.registry
@@ -252,7 +252,7 @@ def require(holds: object, code: str, message: str) -> None:
         raise Violation(code, message)
 
 
-def index_limit(context: DaemonContext) -> int:
+def index_limit(context: DaemonInput) -> int:
     return context.settings.limit
 
 

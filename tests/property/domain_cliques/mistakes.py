@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from grove_core.areas.domain_cliques.daemon_context import DaemonContext, RegistrationState, clique_view_of
+from grove_core.areas.domain_cliques.daemon_context import DaemonInput, RegistrationState, clique_view_of
 from grove_core.areas.domain_cliques.domain_snapshot import DomainSnapshot
 from grove_core.areas.domain_cliques.judge import next_action
-from grove_core.areas.domain_cliques.state_updates import after_event, after_result
+from grove_core.areas.domain_cliques.state_updates import state_after_event, state_after_result
 from grove_core.areas.domain_cliques.verdicts import (
     ApplyRequest,
     ClearOtherEntryRequest,
@@ -53,7 +53,7 @@ def with_own(action: ApplyRequest, change: Callable[[Json], None]) -> ApplyReque
     return replace(action, fields=frozen(body))
 
 
-def starts_without_a_look(context: DaemonContext) -> Decision[DaemonAction]:
+def starts_without_a_look(context: DaemonInput) -> Decision[DaemonAction]:
     """IX1: ignores other nodes with its index."""
     state, identity, registry = context.state, context.identity, context.registry
     decision = next_action(context)
@@ -72,7 +72,7 @@ def forgets_its_own_writes(
     state: RegistrationState, identity: Any, settings: Any, request: DaemonRequest, answer: RequestResult, **at: Any
 ) -> RegistrationState:
     """IX2: ignores the response to its own write; the next write is based on the last watch event."""
-    after = after_result(state, identity, settings, request, answer, **at)
+    after = state_after_result(state, identity, settings, request, answer, **at)
     return replace(after, observed=state.observed)
 
 
@@ -80,10 +80,10 @@ def takes_any_event(
     state: RegistrationState, identity: Any, settings: Any, observation: Any, **at: Any
 ) -> RegistrationState:
     """IX2: accepts events that are older than the response to its own write."""
-    return after_event(replace(state, observed=None), identity, settings, observation, **at)
+    return state_after_event(replace(state, observed=None), identity, settings, observation, **at)
 
 
-def trusts_its_predecessor(context: DaemonContext) -> Decision[DaemonAction]:
+def trusts_its_predecessor(context: DaemonInput) -> Decision[DaemonAction]:
     """IX3: takes any entry of its node for its own, and for settled."""
     registry, identity = context.registry, context.identity
     mine = clique_view_of(identity, registry).own
@@ -95,7 +95,7 @@ def trusts_its_predecessor(context: DaemonContext) -> Decision[DaemonAction]:
     return decision
 
 
-def breaks_ties_by_name(context: DaemonContext) -> Decision[DaemonAction]:
+def breaks_ties_by_name(context: DaemonInput) -> Decision[DaemonAction]:
     """IX4: of two nodes with one index the one with the larger name moves, even if it has started."""
     state, identity = context.state, context.identity
     view = clique_view_of(identity, context.registry)
@@ -116,7 +116,7 @@ def writes_lists_without_a_version(body: Json) -> Json:
     return body
 
 
-def keeps_the_process_running(context: DaemonContext) -> Decision[DaemonAction]:
+def keeps_the_process_running(context: DaemonInput) -> Decision[DaemonAction]:
     """IX7: does not restart the fabric daemon with a changed index."""
     decision = next_action(context)
     if isinstance(decision.verdict, RestartFabricAction) and context.fabric is not None:
@@ -135,7 +135,7 @@ def takes_unlabelled_pods_for_none(snapshot: DomainSnapshot) -> Plan:
     return reconcile_domain(replace(snapshot, pods=pods))
 
 
-def applies_only_what_changed(context: DaemonContext) -> Decision[DaemonAction]:
+def applies_only_what_changed(context: DaemonInput) -> Decision[DaemonAction]:
     """Applies the readiness without the index, which gives the index up."""
     decision = next_action(context)
     action = decision.verdict
@@ -147,7 +147,7 @@ def applies_only_what_changed(context: DaemonContext) -> Decision[DaemonAction]:
     return with_verdict(decision, with_own(action, less)) if isinstance(action, ApplyRequest) else decision
 
 
-def carries_readiness_over(context: DaemonContext) -> Decision[DaemonAction]:
+def carries_readiness_over(context: DaemonInput) -> Decision[DaemonAction]:
     """D44: takes over the readiness of its predecessor."""
     decision = next_action(context)
     action = decision.verdict
@@ -157,7 +157,7 @@ def carries_readiness_over(context: DaemonContext) -> Decision[DaemonAction]:
     return with_verdict(decision, with_own(action, lambda item: item.update(status="Ready")))
 
 
-def forgets_a_sticky_index(context: DaemonContext) -> Decision[DaemonAction]:
+def forgets_a_sticky_index(context: DaemonInput) -> Decision[DaemonAction]:
     """D19: ignores the entry of its predecessor."""
     registry, identity, state = context.registry, context.identity, context.state
     mine = clique_view_of(identity, registry).own
@@ -183,7 +183,7 @@ def forgets_a_sticky_index(context: DaemonContext) -> Decision[DaemonAction]:
     return next_action(replace(context, state=replace(state, observed=replace(state.observed, registry=bare))))
 
 
-def removes_its_successor(context: DaemonContext) -> Decision[DaemonAction]:
+def removes_its_successor(context: DaemonInput) -> Decision[DaemonAction]:
     """A late shutdown removes the entry of its successor."""
     decision = next_action(context)
     registry = context.registry
@@ -208,7 +208,7 @@ def never_forces(
     state: RegistrationState, identity: Any, settings: Any, request: DaemonRequest, answer: RequestResult, **at: Any
 ) -> RegistrationState:
     """Never applies with force, so that an entry of an older writer stays."""
-    return replace(after_result(state, identity, settings, request, answer, **at), must_force=False)
+    return replace(state_after_result(state, identity, settings, request, answer, **at), must_force=False)
 
 
 def owns_nothing(body: Json) -> Json:
@@ -217,7 +217,7 @@ def owns_nothing(body: Json) -> Json:
     return body
 
 
-def pushes_every_index(context: DaemonContext) -> Decision[DaemonAction]:
+def pushes_every_index(context: DaemonInput) -> Decision[DaemonAction]:
     """Pushes a peer map although two daemons have one index."""
     decision = next_action(context)
     state, fabric = context.state, context.fabric
@@ -232,7 +232,7 @@ def pushes_every_index(context: DaemonContext) -> Decision[DaemonAction]:
     return decision
 
 
-def moves_although_started(context: DaemonContext) -> Decision[DaemonAction]:
+def moves_although_started(context: DaemonInput) -> Decision[DaemonAction]:
     """A started daemon moves as soon as it observes a rival."""
     view = clique_view_of(context.identity, context.registry)
     settled = context.state.settled_index
@@ -241,7 +241,7 @@ def moves_although_started(context: DaemonContext) -> Decision[DaemonAction]:
     return next_action(context)
 
 
-def picks_the_next_index(context: DaemonContext) -> Decision[DaemonAction]:
+def picks_the_next_index(context: DaemonInput) -> Decision[DaemonAction]:
     """Fills no gap: the next index is one more than the largest."""
     decision = next_action(context)
     action = decision.verdict
@@ -252,7 +252,7 @@ def picks_the_next_index(context: DaemonContext) -> Decision[DaemonAction]:
     return with_verdict(decision, with_own(action, lambda item: item.update(index=largest + 1)))
 
 
-def ignores_uids(context: DaemonContext) -> Decision[DaemonAction]:
+def ignores_uids(context: DaemonInput) -> Decision[DaemonAction]:
     """Takes a new domain of the same name for its own."""
     registry, identity = context.registry, context.identity
     if registry is None or not context.is_other_domain:
@@ -291,7 +291,7 @@ def never_cleans_up(snapshot: DomainSnapshot) -> Plan:
     return replace(plan, steps=tuple(step for step in plan.steps if not isinstance(step.action, ApplyStep)))
 
 
-def writes_without_change(context: DaemonContext) -> Decision[DaemonAction]:
+def writes_without_change(context: DaemonInput) -> Decision[DaemonAction]:
     """Writes its entry again without a change."""
     decision = next_action(context)
     state = context.state
@@ -305,7 +305,7 @@ def writes_without_change(context: DaemonContext) -> Decision[DaemonAction]:
     return decision
 
 
-def registers_without_a_fabric(context: DaemonContext) -> Decision[DaemonAction]:
+def registers_without_a_fabric(context: DaemonInput) -> Decision[DaemonAction]:
     """Registers with an empty clique id."""
     if context.identity.clique:
         return next_action(context)
@@ -313,17 +313,17 @@ def registers_without_a_fabric(context: DaemonContext) -> Decision[DaemonAction]
     return with_verdict(decision, IdleAction()) if isinstance(decision.verdict, LabelPodRequest) else decision
 
 
-def reads_one_source(context: DaemonContext) -> Decision[DaemonAction]:
+def reads_one_source(context: DaemonInput) -> Decision[DaemonAction]:
     """D46: ignores the other registry."""
     return next_action(replace(context, settings=replace(context.settings, reads_other_registry=False)))
 
 
-def never_gives_way(context: DaemonContext) -> Decision[DaemonAction]:
+def never_gives_way(context: DaemonInput) -> Decision[DaemonAction]:
     """D45: does not stand by for a newer pod."""
     return next_action(replace(context, settings=replace(context.settings, has_pods=False)))
 
 
-def leaves_the_other_object_alone(context: DaemonContext) -> Decision[DaemonAction]:
+def leaves_the_other_object_alone(context: DaemonInput) -> Decision[DaemonAction]:
     """DC-067: leaves the entry with its own address in the other registry."""
     decision = next_action(context)
     if not isinstance(decision.verdict, ClearOtherEntryRequest):
@@ -331,7 +331,7 @@ def leaves_the_other_object_alone(context: DaemonContext) -> Decision[DaemonActi
     return next_action(replace(context, state=replace(context.state, other_registry=None)))
 
 
-def exceeds_limit_when_full(context: DaemonContext) -> Decision[DaemonAction]:
+def exceeds_limit_when_full(context: DaemonInput) -> Decision[DaemonAction]:
     """Takes an index beyond the limit if the clique is full."""
     decision = next_action(context)
     full = any(reason.rule.name == "CLIQUE_FULL" for reason in decision.because)

@@ -7,8 +7,8 @@ decision, execution on the server, and result.
 from dataclasses import dataclass, field, replace
 
 from grove_core.areas.domain_cliques.daemon_context import (
-    DaemonContext,
     DaemonIdentity,
+    DaemonInput,
     FabricDaemonState,
     RegistrationState,
     RegistryObservation,
@@ -144,9 +144,9 @@ class SmallCluster(CheckedServer):
             )
         return bool(events)
 
-    def context(self, process: DaemonProcess) -> DaemonContext:
+    def context(self, process: DaemonProcess) -> DaemonInput:
         body = self.server.get(process.pod)
-        return DaemonContext(
+        return DaemonInput(
             identity=process.identity,
             settings=process.settings,
             state=process.state,

@@ -6,16 +6,16 @@ from datetime import datetime, timedelta
 import pytest
 
 from grove_core.areas.domain_cliques.daemon_context import (
-    DaemonContext,
+    DaemonInput,
     FabricDaemonState,
     RegistrationState,
     RegistryObservation,
 )
-from grove_core.areas.domain_cliques.entry_registration import newer_pod
+from grove_core.areas.domain_cliques.entry_registration import newer_daemon_pod
 from grove_core.areas.domain_cliques.judge import next_action
 from grove_core.areas.domain_cliques.protocols import DaemonSettings, Protocol
-from grove_core.areas.domain_cliques.rules import Why
-from grove_core.areas.domain_cliques.state_updates import after_event, after_result, version_number
+from grove_core.areas.domain_cliques.rules import DomainReason
+from grove_core.areas.domain_cliques.state_updates import state_after_event, state_after_result, version_number
 from grove_core.areas.domain_cliques.verdicts import (
     ApplyRequest,
     ClearOtherEntryRequest,
@@ -51,26 +51,28 @@ from tests.property.domain_cliques.builders import (
 
 def test_dc010_older_events_are_ignored() -> None:
     state = RegistrationState(observed=RegistryObservation(10, domain(entry("n1", 0))), settled_index=0)
-    after = after_event(state, IDENTITY, SETTINGS, RegistryObservation(9, None), now=NOW)
+    after = state_after_event(state, IDENTITY, SETTINGS, RegistryObservation(9, None), now=NOW)
     assert (after.observed, after.settled_index) == (state.observed, 0)
-    gone = after_event(state, IDENTITY, SETTINGS, RegistryObservation(11, None), now=NOW)
+    gone = state_after_event(state, IDENTITY, SETTINGS, RegistryObservation(11, None), now=NOW)
     assert (gone.observed, gone.settled_index) == (RegistryObservation(11, None), None)
     assert version_number(replace(domain(), resource_version="ab")) == 0
 
 
 def test_dc027_contest_time_is_kept_until_the_rival_leaves() -> None:
     state = RegistrationState(observed=RegistryObservation(10, domain(entry("n1", 0))), settled_index=0)
-    two = after_event(
+    two = state_after_event(
         state, IDENTITY, SETTINGS, RegistryObservation(11, domain(entry("n1", 0), entry("n2", 0), version=11)), now=NOW
     )
-    later = after_event(
+    later = state_after_event(
         two,
         IDENTITY,
         SETTINGS,
         RegistryObservation(12, domain(entry("n1", 0), entry("n2", 0), version=12)),
         now=NOW + timedelta(1),
     )
-    one = after_event(later, IDENTITY, SETTINGS, RegistryObservation(13, domain(entry("n1", 0), version=13)), now=NOW)
+    one = state_after_event(
+        later, IDENTITY, SETTINGS, RegistryObservation(13, domain(entry("n1", 0), version=13)), now=NOW
+    )
     assert (two.contested_since, later.contested_since, one.contested_since) == (NOW, NOW, None)
 
 
@@ -82,21 +84,23 @@ REQUEST = ApplyRequest(
 def test_dc034_backoff_doubles_and_events_reset_it() -> None:
     state, delays = RegistrationState(), []
     for _ in range(13):
-        state = after_result(state, IDENTITY, SETTINGS, REQUEST, RequestResult(kind=ResultKind.CONFLICT), now=NOW)
+        state = state_after_result(state, IDENTITY, SETTINGS, REQUEST, RequestResult(kind=ResultKind.CONFLICT), now=NOW)
         assert state.not_before is not None
         delays.append((state.not_before - NOW) / timedelta(milliseconds=1))
     assert delays[:3] == [5, 10, 20]
     assert delays[-1] == 6000
-    fresh = after_event(state, IDENTITY, SETTINGS, RegistryObservation(1, None), now=NOW, jitter=1.2)
+    fresh = state_after_event(state, IDENTITY, SETTINGS, RegistryObservation(1, None), now=NOW, jitter=1.2)
     assert fresh.not_before == NOW + timedelta(milliseconds=6)
     assert (fresh.failures, fresh.failure) == (0, "")
-    again = after_event(fresh, IDENTITY, SETTINGS, RegistryObservation(2, None), now=NOW + timedelta(milliseconds=2))
+    again = state_after_event(
+        fresh, IDENTITY, SETTINGS, RegistryObservation(2, None), now=NOW + timedelta(milliseconds=2)
+    )
     assert again.not_before == fresh.not_before
 
 
 @pytest.mark.parametrize(("asked", "wanted"), [(None, 1), (timedelta(seconds=30), 30)])
 def test_dc035_throttling_outlasts_events(asked: timedelta | None, wanted: int) -> None:
-    state = after_result(
+    state = state_after_result(
         RegistrationState(),
         IDENTITY,
         SETTINGS,
@@ -104,18 +108,18 @@ def test_dc035_throttling_outlasts_events(asked: timedelta | None, wanted: int) 
         RequestResult(kind=ResultKind.TOO_MANY_REQUESTS, retry_after=asked),
         now=NOW,
     )
-    state = after_event(state, IDENTITY, SETTINGS, RegistryObservation(1, domain()), now=NOW)
+    state = state_after_event(state, IDENTITY, SETTINGS, RegistryObservation(1, domain()), now=NOW)
     assert state.throttled_until == NOW + timedelta(seconds=wanted)
-    context = DaemonContext(identity=IDENTITY, settings=SETTINGS, state=state, now=NOW + timedelta(milliseconds=500))
+    context = DaemonInput(identity=IDENTITY, settings=SETTINGS, state=state, now=NOW + timedelta(milliseconds=500))
     assert next_action(context).verdict == WaitAction(NOW + timedelta(seconds=wanted))
 
 
 def test_dc032_one_apply_with_force() -> None:
-    state = after_result(
+    state = state_after_result(
         RegistrationState(), IDENTITY, SETTINGS, REQUEST, RequestResult(kind=ResultKind.FIELD_CONFLICT), now=NOW
     )
     assert (state.must_force, state.not_before) == (True, None)
-    done = after_result(
+    done = state_after_result(
         state, IDENTITY, SETTINGS, REQUEST, RequestResult(kind=ResultKind.SUCCEEDED, registry=domain()), now=NOW
     )
     assert not done.must_force
@@ -129,30 +133,30 @@ def test_dc056_a_remaining_entry_is_removed_by_put(kind: ResultKind) -> None:
     assert isinstance(request, RemoveEntryRequest)
     assert isinstance(request.write, ApplyRequest)
     answer = RequestResult(kind=kind, registry=registry if kind is ResultKind.SUCCEEDED else None)
-    state = after_result(context.state, IDENTITY, SETTINGS, request, answer, now=NOW)
+    state = state_after_result(context.state, IDENTITY, SETTINGS, request, answer, now=NOW)
     second = next_action(replace(context, state=state, now=NOW + timedelta(seconds=1))).verdict
     assert isinstance(second, RemoveEntryRequest)
     assert isinstance(second.write, PutRequest)
     assert [item["name"] for item in thaw(second.write.manifest)["status"]["nodes"]] == ["n2"]
-    gone = after_result(state, IDENTITY, SETTINGS, second, RequestResult(kind=ResultKind.NOT_FOUND), now=NOW)
-    assert [why.rule for why in next_action(replace(context, state=gone)).because] == [Why.NOTHING_LEFT]
+    gone = state_after_result(state, IDENTITY, SETTINGS, second, RequestResult(kind=ResultKind.NOT_FOUND), now=NOW)
+    assert [why.rule for why in next_action(replace(context, state=gone)).because] == [DomainReason.NOTHING_LEFT]
 
 
-@pytest.mark.parametrize(("other", "rule"), [(0, Why.INDEX_LOST), (1, Why.INDEX_KEPT)])
+@pytest.mark.parametrize(("other", "rule"), [(0, DomainReason.INDEX_LOST), (1, DomainReason.INDEX_KEPT)])
 @pytest.mark.parametrize("left", [[], [entry("n1", 2)], [entry("n1", 4, ip="10.9.9.9")]])
-def test_dc028_removed_or_changed_entry(other: int, rule: Why, left: list[Json]) -> None:
+def test_dc028_removed_or_changed_entry(other: int, rule: DomainReason, left: list[Json]) -> None:
     fabric = FabricDaemonState(0, PeerMap(((0, "10.0.0.1"), (1, "10.0.0.2"))), ready=True)
     decision = next_action(context_for(domain(*left, entry("n2", other)), fabric=fabric))
     assert isinstance(decision.verdict, ApplyRequest)
     altered = [item["index"] for item in left if item["ipAddress"] == IDENTITY.ip]
-    kept = Why.INDEX_UNCONFIRMED if altered and rule is Why.INDEX_LOST else rule
+    kept = DomainReason.INDEX_UNCONFIRMED if altered and rule is DomainReason.INDEX_LOST else rule
     assert [why.rule for why in decision.because] == [kept]
 
 
 def test_dc028_changed_duplicate_index_is_replaced() -> None:
     fabric = FabricDaemonState(0, PeerMap(((0, "10.0.0.1"), (1, "10.0.0.2"))), ready=True)
     decision = next_action(context_for(domain(entry("n1", 2), entry("n2", 0), entry("n3", 2)), fabric=fabric))
-    assert [why.rule for why in decision.because] == [Why.INDEX_LOST]
+    assert [why.rule for why in decision.because] == [DomainReason.INDEX_LOST]
 
 
 @pytest.mark.parametrize("lost", [-1, 18])
@@ -163,7 +167,7 @@ def test_dc024_index_out_of_range_counts_as_none(lost: int) -> None:
     assert [why.sentence for why in decision.because] == ["it has no index yet; 1 is the smallest free one"]
     full = next_action(context_for(domain(mine, entry("n2", 0)), replace(SETTINGS, limit=1)))
     assert isinstance(full.verdict, RemoveEntryRequest)
-    assert [why.rule for why in full.because] == [Why.CLIQUE_FULL]
+    assert [why.rule for why in full.because] == [DomainReason.CLIQUE_FULL]
 
 
 def test_dc026_only_the_last_node_moves() -> None:
@@ -188,12 +192,12 @@ def test_dc029_withdraws_without_a_free_index(entries: list[Json], state: Json) 
     context = context_for(domain(*entries), replace(SETTINGS, limit=1), state=state, fabric=fabric)
     decision = next_action(context)
     assert isinstance(decision.verdict, RemoveEntryRequest)
-    assert [why.rule for why in decision.because] == [Why.WITHDRAWN]
+    assert [why.rule for why in decision.because] == [DomainReason.WITHDRAWN]
     answer = RequestResult(kind=ResultKind.SUCCEEDED, registry=domain(entries[1], version=11))
-    memory_after = after_result(context.state, IDENTITY, SETTINGS, decision.verdict, answer, now=NOW)
+    memory_after = state_after_result(context.state, IDENTITY, SETTINGS, decision.verdict, answer, now=NOW)
     last = next_action(replace(context, state=memory_after))
     assert last.verdict == (StopFabricAction(NOW + SETTINGS.recheck_interval) if fabric else WaitAction())
-    assert [why.rule for why in last.because] == [Why.CLIQUE_FULL]
+    assert [why.rule for why in last.because] == [DomainReason.CLIQUE_FULL]
 
 
 def test_dc010_recreated_object_stays_observed() -> None:
@@ -202,7 +206,7 @@ def test_dc010_recreated_object_stays_observed() -> None:
     request = next_action(context_for(old, settings)).verdict
     assert isinstance(request, PutRequest)
     new = replace(clique(entry("n3", 0), version=12), uid="made-anew")
-    state = after_result(
+    state = state_after_result(
         RegistrationState(observed=RegistryObservation(12, new)),
         IDENTITY,
         settings,
@@ -211,7 +215,7 @@ def test_dc010_recreated_object_stays_observed() -> None:
         now=NOW,
     )
     assert state.observed == RegistryObservation(12, new)
-    gone = after_result(
+    gone = state_after_result(
         RegistrationState(observed=RegistryObservation(10, old)),
         IDENTITY,
         settings,
@@ -220,11 +224,11 @@ def test_dc010_recreated_object_stays_observed() -> None:
         now=NOW,
     )
     assert gone.observed == RegistryObservation(10, None)
-    never = after_result(
+    never = state_after_result(
         RegistrationState(), IDENTITY, settings, request, RequestResult(kind=ResultKind.NOT_FOUND), now=NOW
     )
     assert never.observed is None
-    silent = after_result(
+    silent = state_after_result(
         RegistrationState(), IDENTITY, settings, request, RequestResult(kind=ResultKind.SUCCEEDED), now=NOW
     )
     assert (silent.observed, silent.settled_index) == (None, None)
@@ -235,7 +239,7 @@ def test_dc010_recreated_object_stays_observed() -> None:
 def test_dc034_missing_pod_does_not_affect_the_registry(request_: LabelPodRequest | ListPodsRequest) -> None:
     """Observation and settled index stay; the request is retried."""
     before = RegistrationState(observed=RegistryObservation(10, domain(entry("n1", 0))), settled_index=0)
-    after = after_result(before, IDENTITY, SETTINGS, request_, RequestResult(kind=ResultKind.NOT_FOUND), now=NOW)
+    after = state_after_result(before, IDENTITY, SETTINGS, request_, RequestResult(kind=ResultKind.NOT_FOUND), now=NOW)
     assert (after.observed, after.settled_index) == (before.observed, 0)
     assert (after.failures, after.not_before) == (1, NOW + SETTINGS.first_backoff)
 
@@ -251,7 +255,7 @@ def test_dc068_unstarted_daemon_yields_to_other_registry(*, runs: bool) -> None:
     )
     decision = next_action(context)
     assert isinstance(decision.verdict, WaitAction if runs else ApplyRequest)
-    assert decision.because[0].rule is (Why.RIVAL_AWAITED if runs else Why.CONTESTED_ELSEWHERE)
+    assert decision.because[0].rule is (DomainReason.RIVAL_AWAITED if runs else DomainReason.CONTESTED_ELSEWHERE)
 
 
 def test_dc065_other_domain_is_no_registry() -> None:
@@ -259,7 +263,7 @@ def test_dc065_other_domain_is_no_registry() -> None:
         ReadObjectRequest(IDENTITY.registry_ref(sharded=False)),
         replace(domain(entry("n2", 0)), uid="other_registry"),
     )
-    state = after_result(
+    state = state_after_result(
         RegistrationState(),
         IDENTITY,
         SETTINGS,
@@ -268,7 +272,7 @@ def test_dc065_other_domain_is_no_registry() -> None:
         now=NOW,
     )
     assert (state.other_registry, state.other_read_at) == (None, NOW)
-    gone = after_result(
+    gone = state_after_result(
         RegistrationState(other_registry=domain()),
         IDENTITY,
         SETTINGS,
@@ -317,21 +321,21 @@ def test_dc030_unknown_fields_are_kept() -> None:
 def test_dc052_newer_pod_by_age_then_uid(own: datetime | None, other: datetime, *, newer: bool) -> None:
     mine = pod("n1", "10.0.0.1", "a", created=own)
     rival = pod("n1", "10.0.0.9", "b", created=other)
-    assert (newer_pod((mine, rival), "uid-a", "10.0.0.9") is not None) is newer
-    assert newer_pod((mine,), "uid-a", "10.0.0.9") is None
-    assert newer_pod((rival,), "uid-a", "10.0.0.9") == rival
-    assert newer_pod((mine, replace(rival, living=False)), "uid-a", "10.0.0.9") is None
+    assert (newer_daemon_pod((mine, rival), "uid-a", "10.0.0.9") is not None) is newer
+    assert newer_daemon_pod((mine,), "uid-a", "10.0.0.9") is None
+    assert newer_daemon_pod((rival,), "uid-a", "10.0.0.9") == rival
+    assert newer_daemon_pod((mine, replace(rival, living=False)), "uid-a", "10.0.0.9") is None
 
 
 @pytest.mark.parametrize("own", [pod("n1", "10.0.0.1", "1", clique=None), None])
 def test_dc050_a_label_is_written_once(own: DaemonPod | None) -> None:
     """A pod that was not observed yet may have no label."""
     identity = replace(IDENTITY, clique="")
-    context = DaemonContext(identity=identity, settings=DaemonSettings(), state=RegistrationState(), pod=own, now=NOW)
+    context = DaemonInput(identity=identity, settings=DaemonSettings(), state=RegistrationState(), pod=own, now=NOW)
     request = next_action(context).verdict
     assert isinstance(request, LabelPodRequest)
     assert thaw(request.labels) == {DOMAIN_CLIQUE: ""}
-    state = after_result(
+    state = state_after_result(
         RegistrationState(), identity, DaemonSettings(), request, RequestResult(kind=ResultKind.SUCCEEDED), now=NOW
     )
     assert next_action(replace(context, state=state)).verdict == IdleAction()
@@ -356,7 +360,7 @@ def test_dc067_its_own_address_in_the_other_object(ip: str, *, clears: bool) -> 
 def test_dc067_failed_clear_rereads() -> None:
     put = PutRequest(target=IDENTITY.registry_ref(sharded=True), subresource="", manager="m", manifest=FrozenMap({}))
     state = RegistrationState(other_read_at=NOW)
-    after = after_result(
+    after = state_after_result(
         state, IDENTITY, SETTINGS, ClearOtherEntryRequest(put), RequestResult(kind=ResultKind.CONFLICT), now=NOW
     )
     assert after.other_read_at is None

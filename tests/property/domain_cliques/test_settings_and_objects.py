@@ -18,10 +18,10 @@ from grove_core.areas.domain_cliques.protocols import (
     DaemonSettings,
     Protocol,
     problems_in_settings,
-    protocol_named,
+    protocol_by_name,
 )
-from grove_core.areas.domain_cliques.rules import Why
-from grove_core.areas.domain_cliques.state_updates import after_result, settled_index_in
+from grove_core.areas.domain_cliques.rules import DomainReason
+from grove_core.areas.domain_cliques.state_updates import confirmed_index, state_after_result
 from grove_core.areas.domain_cliques.verdicts import (
     ApplyRequest,
     PeerMap,
@@ -43,7 +43,7 @@ from tests.property.domain_cliques.builders import IDENTITY, NOW, SETTINGS, UID,
     [("ssa", False, True), ("rmw", False, False), ("sharded", True, True), ("sharded-rmw", True, False)],
 )
 def test_dc001_feature_gate_and_setting_choose_a_protocol(name: str, sharded: bool, uses_apply: bool) -> None:
-    found = protocol_named(name)
+    found = protocol_by_name(name)
     assert found is not None
     assert (found.sharded, found.uses_apply) == (sharded, uses_apply)
 
@@ -125,10 +125,10 @@ def test_dc020_free_proposal_or_smallest_gap(used: frozenset[int], limit: int, p
 @pytest.mark.req("DC-022")
 def test_dc023_only_an_own_unique_index_settles(entries: list[Json], wanted: int | None) -> None:
     registry = domain(*entries)
-    assert settled_index_in(IDENTITY, SETTINGS, registry) == wanted
+    assert confirmed_index(IDENTITY, SETTINGS, registry) == wanted
     request = next_action(context_for(domain())).verdict
     assert isinstance(request, ApplyRequest)
-    after = after_result(
+    after = state_after_result(
         RegistrationState(),
         IDENTITY,
         SETTINGS,
@@ -148,7 +148,7 @@ def test_dc066_peer_map_contains_valid_indices() -> None:
 def test_dc022_entry_without_index() -> None:
     decision = next_action(context_for(domain(entry("n1", None), entry("n2", 0))))
     assert isinstance(decision.verdict, ApplyRequest)
-    assert [why.rule for why in decision.because] == [Why.INDEX_CHOSEN]
+    assert [why.rule for why in decision.because] == [DomainReason.INDEX_CHOSEN]
     assert thaw(decision.verdict.fields)["status"]["nodes"][0]["index"] == 1
 
 
@@ -161,7 +161,7 @@ def test_dc022_index_of_another_clique_is_not_sticky() -> None:
 def test_dc021_successor_waits_for_a_free_index() -> None:
     settings = replace(SETTINGS, limit=1)
     decision = next_action(context_for(domain(entry("n1", None, ip="10.9.9.9"), entry("n2", 0)), settings))
-    assert (decision.verdict, [why.rule for why in decision.because]) == (WaitAction(), [Why.CLIQUE_FULL])
+    assert (decision.verdict, [why.rule for why in decision.because]) == (WaitAction(), [DomainReason.CLIQUE_FULL])
 
 
 @pytest.mark.parametrize(

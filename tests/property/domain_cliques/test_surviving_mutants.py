@@ -8,7 +8,7 @@ from grove_core.areas.domain_cliques.domain_snapshot import domain_snapshot_of
 from grove_core.areas.domain_cliques.entry_registration import take_over_entry as replaced
 from grove_core.areas.domain_cliques.entry_requests import next_read_at
 from grove_core.areas.domain_cliques.protocols import DaemonSettings, Protocol, problems_in_settings
-from grove_core.areas.domain_cliques.state_updates import after_event, after_result
+from grove_core.areas.domain_cliques.state_updates import state_after_event, state_after_result
 from grove_core.areas.domain_cliques.verdicts import (
     ApplyRequest,
     ListPodsRequest,
@@ -18,7 +18,7 @@ from grove_core.areas.domain_cliques.verdicts import (
     RequestResult,
     ResultKind,
 )
-from grove_core.areas.domain_cliques.wants import fabricless_entries
+from grove_core.areas.domain_cliques.wants import entries_without_fabric
 from grove_core.kernel.frozen import FrozenMap, freeze
 from tests.property.domain_cliques.builders import IDENTITY, NOW, SETTINGS, clique, context_for, domain, entry, pod
 
@@ -31,7 +31,7 @@ SECOND = timedelta(seconds=1)
 def test_dc034_past_backoff_does_not_shorten_the_next() -> None:
     state = RegistrationState(not_before=NOW - SECOND, failures=2)
     assert (
-        after_event(state, IDENTITY, SETTINGS, RegistryObservation(1, None), now=NOW).not_before
+        state_after_event(state, IDENTITY, SETTINGS, RegistryObservation(1, None), now=NOW).not_before
         == NOW + SETTINGS.first_backoff
     )
 
@@ -42,7 +42,7 @@ def test_dc034_success_resets_backoff() -> None:
         (REQUEST, RequestResult(kind=ResultKind.SUCCEEDED, registry=domain())),
         (ReadObjectRequest(IDENTITY.registry_ref(sharded=True)), RequestResult(kind=ResultKind.NOT_FOUND)),
     ):
-        after = after_result(failed, IDENTITY, SETTINGS, request, answer, now=NOW)
+        after = state_after_result(failed, IDENTITY, SETTINGS, request, answer, now=NOW)
         assert (after.failures, after.failure, after.not_before) == (0, "", None)
 
 
@@ -57,7 +57,7 @@ def test_dc010_removal_of_a_gone_object_keeps_its_successor() -> None:
     seen = RegistryObservation(10, domain(entry("n1", 0)))
     for request in (put, RemoveEntryRequest(put)):
         assert (
-            after_result(
+            state_after_result(
                 RegistrationState(observed=seen),
                 IDENTITY,
                 SETTINGS,
@@ -71,13 +71,13 @@ def test_dc010_removal_of_a_gone_object_keeps_its_successor() -> None:
 
 def test_dc023_response_with_rival_keeps_settled_index() -> None:
     answer = RequestResult(kind=ResultKind.SUCCEEDED, registry=domain(entry("n1", 0), entry("n2", 0)))
-    after = after_result(RegistrationState(settled_index=0), IDENTITY, SETTINGS, REQUEST, answer, now=NOW)
+    after = state_after_result(RegistrationState(settled_index=0), IDENTITY, SETTINGS, REQUEST, answer, now=NOW)
     assert (after.settled_index, after.contested_since) == (0, NOW)
 
 
 def test_dc065_rival_in_the_other_registry_contests() -> None:
     state = RegistrationState(settled_index=0, other_registry=clique(entry("n2", 0)), other_read_at=NOW)
-    after = after_event(state, IDENTITY, SETTINGS, RegistryObservation(10, domain(entry("n1", 0))), now=NOW)
+    after = state_after_event(state, IDENTITY, SETTINGS, RegistryObservation(10, domain(entry("n1", 0))), now=NOW)
     assert (after.settled_index, after.contested_since) == (0, NOW)
 
 
@@ -116,5 +116,5 @@ def test_dc051_pods_are_relisted_when_old_or_for_another_address() -> None:
 def test_dc062_nodes_without_fabric_are_sorted() -> None:
     pods = [pod(node, f"10.0.0.{node[1:]}", node, clique="") for node in ("n3", "n1", "n2")]
     snapshot = domain_snapshot_of(domain(), [], pods, pods_version=100, now=NOW)
-    assert [one.node for one in fabricless_entries(snapshot)] == ["n1", "n2", "n3"]
-    assert fabricless_entries(replace(snapshot, pods=())) == ()
+    assert [one.node for one in entries_without_fabric(snapshot)] == ["n1", "n2", "n3"]
+    assert entries_without_fabric(replace(snapshot, pods=())) == ()

@@ -3,7 +3,7 @@
 from typing import Final
 
 from grove_core.admit import admit
-from grove_core.areas.gang_termination.rules import Refuse
+from grove_core.areas.gang_termination.rules import GangTerminationDenial
 from grove_core.kernel.admission import Admit
 from tests.property.resources.manifests import (
     Json,
@@ -11,7 +11,7 @@ from tests.property.resources.manifests import (
     replaced,
 )
 
-Found = tuple[str, Refuse]
+Found = tuple[str, GangTerminationDenial]
 SOUND: Final = clique_set()
 DELAY: Final = "spec.template.terminationDelay"
 CLIQUES: Final = "spec.template.cliques"
@@ -22,16 +22,16 @@ def objections(new: Json, old: Json | None = None) -> list[Found]:
     """Return path and rule of every objection of this area; also checks that verdict and reasons agree."""
     decision = admit(new, old)
     if isinstance(decision.verdict, Admit):
-        assert [reason.rule for reason in decision.because] == [Refuse.ADMITTED]
+        assert [reason.rule for reason in decision.because] == [GangTerminationDenial.ADMITTED]
         return []
     assert decision.verdict.objections
     assert decision.because == tuple(objection.reason for objection in decision.verdict.objections)
     rules = [objection.reason.rule for objection in decision.verdict.objections]
-    assert Refuse.ADMITTED not in rules
+    assert GangTerminationDenial.ADMITTED not in rules
     return [
         (objection.path, objection.reason.rule)
         for objection in decision.verdict.objections
-        if isinstance(objection.reason.rule, Refuse)
+        if isinstance(objection.reason.rule, GangTerminationDenial)
     ]
 
 

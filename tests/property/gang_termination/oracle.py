@@ -6,7 +6,7 @@ A change of a rule is made here too, independently; both must agree on every gen
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from grove_core.kernel.conditions import Condition, Truth
+from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from tests.property.strategies.worlds import World
@@ -16,14 +16,14 @@ from tests.property.strategies.worlds import World
 class Verdict:
     """The verdicts on one generated cluster by the document."""
 
-    breach: dict[str, Truth] = field(default_factory=dict)
+    breach: dict[str, ConditionStatus] = field(default_factory=dict)
     since: dict[str, datetime] = field(default_factory=dict)
     available: dict[str, bool | None] = field(default_factory=dict)
     deletes: set[str] = field(default_factory=set)
     wakes: list[datetime] = field(default_factory=list)
 
 
-def since_of(conditions: tuple[Condition, ...], truth: Truth, now: datetime) -> datetime:
+def since_of(conditions: tuple[Condition, ...], truth: ConditionStatus, now: datetime) -> datetime:
     for condition in conditions:
         if condition.type == "MinAvailableBreached" and condition.status is truth:
             return condition.last_transition_time
@@ -64,11 +64,11 @@ def judge_clique(world: World, clique: PodClique, verdict: Verdict) -> None:
     if ready >= needed > 0 and not status.updating:
         was = True
     if ready >= needed or not was:
-        truth = Truth.FALSE
+        truth = ConditionStatus.FALSE
     elif status.updating:
-        truth = Truth.UNKNOWN
+        truth = ConditionStatus.UNKNOWN
     else:
-        truth = Truth.TRUE
+        truth = ConditionStatus.TRUE
     verdict.available[name] = was
     verdict.breach[name] = truth
     verdict.since[name] = since_of(status.conditions, truth, world.now)
@@ -78,7 +78,11 @@ def breached_replicas(world: World, group: ScalingGroup, verdict: Verdict) -> di
     found: dict[int, list[str]] = {}
     for clique in world.cliques:
         name, index = clique.ref.name, clique.group_replica_index
-        if clique.owner_uid == group.uid and verdict.breach.get(name) is Truth.TRUE and index < group.replicas:
+        if (
+            clique.owner_uid == group.uid
+            and verdict.breach.get(name) is ConditionStatus.TRUE
+            and index < group.replicas
+        ):
             found.setdefault(index, []).append(name)
     return found
 
@@ -96,16 +100,21 @@ def lost_replicas(world: World, group: ScalingGroup, verdict: Verdict) -> list[i
     if any(world.now - one.last_transition_time < delay_of(world, group) for one in stored):
         return []
     left = {one.ref.name for one in world.cliques if one.replica_index == group.replica_index and not one.deleting}
-    if was != [Truth.TRUE] or group.status.updating or not left or left != {n for of in breached.values() for n in of}:
+    if (
+        was != [ConditionStatus.TRUE]
+        or group.status.updating
+        or not left
+        or left != {n for of in breached.values() for n in of}
+    ):
         return []
     return [replica for replica in range(group.replicas) if replica not in breached]
 
 
 def judge_group(world: World, group: ScalingGroup, verdict: Verdict) -> None:
     healthy = group.replicas - len(breached_replicas(world, group, verdict)) - len(lost_replicas(world, group, verdict))
-    truth = Truth.TRUE if healthy < min(group.min_available, group.replicas) else Truth.FALSE
+    truth = ConditionStatus.TRUE if healthy < min(group.min_available, group.replicas) else ConditionStatus.FALSE
     if group.status.updating:
-        truth = Truth.UNKNOWN
+        truth = ConditionStatus.UNKNOWN
     verdict.breach[group.ref.name] = truth
     verdict.since[group.ref.name] = since_of(group.status.conditions, truth, world.now)
 
@@ -126,12 +135,12 @@ def replica_is_due(world: World, replica: int, verdict: Verdict) -> bool:
     waits = []
     for clique in template.cliques:
         name = f"{world.root.ref.name}-{replica}-{clique.name}"
-        if clique.name not in grouped and verdict.breach.get(name) is Truth.TRUE:
+        if clique.name not in grouped and verdict.breach.get(name) is ConditionStatus.TRUE:
             waits.append(verdict.since[name] + template.termination_delay)
     waits += [
         verdict.since[group.ref.name] + delay_of(world, group)
         for group in world.groups
-        if group.replica_index == replica and verdict.breach.get(group.ref.name) is Truth.TRUE
+        if group.replica_index == replica and verdict.breach.get(group.ref.name) is ConditionStatus.TRUE
     ]
     if any(moment <= world.now for moment in waits):
         return True

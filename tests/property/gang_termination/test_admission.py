@@ -3,7 +3,7 @@
 import pytest
 
 from grove_core.admit import admit
-from grove_core.areas.gang_termination.rules import Refuse
+from grove_core.areas.gang_termination.rules import GangTerminationDenial
 from grove_core.kernel.admission import Deny
 from tests.property.gang_termination.objections import CLIQUES, DELAY, GROUPS, changed, objections
 from tests.property.resources.manifests import (
@@ -34,12 +34,14 @@ class TestGT090:
     )
     def test_anything_else_is_refused(self, delay: object) -> None:
         assert objections(with_groups(group_template("pool", terminationDelay=delay), terminationDelay=delay)) == [
-            (f"{GROUPS}[0].terminationDelay", Refuse.DELAY_MALFORMED),
-            (DELAY, Refuse.DELAY_MALFORMED),
+            (f"{GROUPS}[0].terminationDelay", GangTerminationDenial.DELAY_MALFORMED),
+            (DELAY, GangTerminationDenial.DELAY_MALFORMED),
         ]
 
     def test_an_override_is_not_said_to_override_nothing_because_of_it(self) -> None:
-        assert objections(changed(("spec", "template", "terminationDelay"), "1d")) == [(DELAY, Refuse.DELAY_MALFORMED)]
+        assert objections(changed(("spec", "template", "terminationDelay"), "1d")) == [
+            (DELAY, GangTerminationDenial.DELAY_MALFORMED)
+        ]
 
     def test_the_objection_shows_what_stood_there(self) -> None:
         verdict = admit(changed(("spec", "template", "terminationDelay"), "1d")).verdict
@@ -61,7 +63,7 @@ class TestGT091:
         verdict = admit(with_groups(terminationDelay=delay)).verdict
         assert isinstance(verdict, Deny)
         assert [(objection.path, objection.reason.rule) for objection in verdict.objections] == [
-            (DELAY, Refuse.DELAY_NOT_POSITIVE)
+            (DELAY, GangTerminationDenial.DELAY_NOT_POSITIVE)
         ]
         assert [objection.got for objection in verdict.objections] == [got]
 
@@ -77,12 +79,14 @@ class TestGT092:
     def test_there_must_be_something_to_override(self, absent: object) -> None:
         groups = [group_template("spare"), group_template("pool", terminationDelay="1h")]
         assert objections(with_groups(*groups, terminationDelay=absent)) == [
-            (f"{GROUPS}[1].terminationDelay", Refuse.OVERRIDE_WITHOUT_DELAY)
+            (f"{GROUPS}[1].terminationDelay", GangTerminationDenial.OVERRIDE_WITHOUT_DELAY)
         ]
 
     def test_a_delay_of_nothing_is_the_set_s_own_fault(self) -> None:
         groups = [group_template("pool", terminationDelay="1h")]
-        assert objections(with_groups(*groups, terminationDelay="0s")) == [(DELAY, Refuse.DELAY_NOT_POSITIVE)]
+        assert objections(with_groups(*groups, terminationDelay="0s")) == [
+            (DELAY, GangTerminationDenial.DELAY_NOT_POSITIVE)
+        ]
 
 
 class TestGT093:
@@ -95,13 +99,15 @@ class TestGT093:
     @pytest.mark.parametrize("delay", ["0s", "-1h"])
     def test_nothing_and_less_is_refused(self, delay: str) -> None:
         groups = [group_template("pool", terminationDelay="1h"), group_template("spare", terminationDelay=delay)]
-        assert objections(with_groups(*groups)) == [(f"{GROUPS}[1].terminationDelay", Refuse.OVERRIDE_NOT_POSITIVE)]
+        assert objections(with_groups(*groups)) == [
+            (f"{GROUPS}[1].terminationDelay", GangTerminationDenial.OVERRIDE_NOT_POSITIVE)
+        ]
 
     @pytest.mark.req("GT-092")
     def test_both_faults_of_an_override_are_named(self) -> None:
         assert objections(with_groups(group_template("pool", terminationDelay="0s"), terminationDelay=None)) == [
-            (f"{GROUPS}[0].terminationDelay", Refuse.OVERRIDE_WITHOUT_DELAY),
-            (f"{GROUPS}[0].terminationDelay", Refuse.OVERRIDE_NOT_POSITIVE),
+            (f"{GROUPS}[0].terminationDelay", GangTerminationDenial.OVERRIDE_WITHOUT_DELAY),
+            (f"{GROUPS}[0].terminationDelay", GangTerminationDenial.OVERRIDE_NOT_POSITIVE),
         ]
 
 
@@ -116,12 +122,12 @@ class TestGT094:
     def test_outside_is_refused(self, replicas: int | None, needed: int) -> None:
         bad = clique_template("b", replicas=replicas, minAvailable=needed)
         assert objections(with_cliques(clique_template("a"), bad)) == [
-            (f"{CLIQUES}[1].spec.minAvailable", Refuse.CLIQUE_THRESHOLD_OUT_OF_RANGE)
+            (f"{CLIQUES}[1].spec.minAvailable", GangTerminationDenial.CLIQUE_THRESHOLD_OUT_OF_RANGE)
         ]
 
     def test_unreadable_replicas_are_not_held_against_it(self) -> None:
         assert objections(with_cliques(clique_template("a", replicas="five", minAvailable=4))) == [
-            (f"{CLIQUES}[0].spec.replicas", Refuse.MALFORMED)
+            (f"{CLIQUES}[0].spec.replicas", GangTerminationDenial.MALFORMED)
         ]
 
 
@@ -136,12 +142,12 @@ class TestGT095:
     def test_outside_is_refused(self, replicas: int | None, needed: int) -> None:
         bad = group_template("h", replicas=replicas, minAvailable=needed)
         assert objections(with_groups(group_template("g"), bad)) == [
-            (f"{GROUPS}[1].minAvailable", Refuse.GROUP_THRESHOLD_OUT_OF_RANGE)
+            (f"{GROUPS}[1].minAvailable", GangTerminationDenial.GROUP_THRESHOLD_OUT_OF_RANGE)
         ]
 
     def test_unreadable_replicas_are_not_held_against_it(self) -> None:
         assert objections(with_groups(group_template("g", replicas=[], minAvailable=4))) == [
-            (f"{GROUPS}[0].replicas", Refuse.MALFORMED)
+            (f"{GROUPS}[0].replicas", GangTerminationDenial.MALFORMED)
         ]
 
 
@@ -156,14 +162,16 @@ class TestGT096:
 
     @pytest.mark.parametrize("replicas", [-1, -(2**31)])
     def test_a_set_has_no_fewer(self, replicas: int) -> None:
-        assert objections(changed(("spec", "replicas"), replicas)) == [("spec.replicas", Refuse.COUNT_OUT_OF_RANGE)]
+        assert objections(changed(("spec", "replicas"), replicas)) == [
+            ("spec.replicas", GangTerminationDenial.COUNT_OUT_OF_RANGE)
+        ]
 
     @pytest.mark.parametrize("replicas", [0, -1])
     def test_a_clique_has_at_least_one(self, replicas: int) -> None:
         bad = clique_template("b", replicas=replicas, minAvailable=None)
         assert objections(with_cliques(clique_template("a", replicas=1, minAvailable=None))) == []
         assert objections(with_cliques(clique_template("a"), bad)) == [
-            (f"{CLIQUES}[1].spec.replicas", Refuse.COUNT_OUT_OF_RANGE)
+            (f"{CLIQUES}[1].spec.replicas", GangTerminationDenial.COUNT_OUT_OF_RANGE)
         ]
 
     @pytest.mark.req("GT-095")
@@ -171,8 +179,8 @@ class TestGT096:
     def test_a_group_has_at_least_one(self, replicas: int) -> None:
         assert objections(with_groups(group_template("g", replicas=1))) == []
         assert objections(with_groups(group_template("g", replicas=replicas))) == [
-            (f"{GROUPS}[0].minAvailable", Refuse.GROUP_THRESHOLD_OUT_OF_RANGE),
-            (f"{GROUPS}[0].replicas", Refuse.COUNT_OUT_OF_RANGE),
+            (f"{GROUPS}[0].minAvailable", GangTerminationDenial.GROUP_THRESHOLD_OUT_OF_RANGE),
+            (f"{GROUPS}[0].replicas", GangTerminationDenial.COUNT_OUT_OF_RANGE),
         ]
 
 
@@ -186,13 +194,13 @@ class TestGT097:
     @pytest.mark.parametrize("name", ["ghost", "", "Leader", "leader "])
     def test_unknown_names_are_refused(self, name: str) -> None:
         assert objections(with_groups(group_template("g", "leader", name))) == [
-            (f"{GROUPS}[0].cliqueNames[1]", Refuse.CLIQUE_UNKNOWN)
+            (f"{GROUPS}[0].cliqueNames[1]", GangTerminationDenial.CLIQUE_UNKNOWN)
         ]
 
     def test_an_unknown_name_is_unknown_each_time(self) -> None:
         assert objections(with_groups(group_template("g", "ghost"), group_template("h", "ghost"))) == [
-            (f"{GROUPS}[0].cliqueNames[0]", Refuse.CLIQUE_UNKNOWN),
-            (f"{GROUPS}[1].cliqueNames[0]", Refuse.CLIQUE_UNKNOWN),
+            (f"{GROUPS}[0].cliqueNames[0]", GangTerminationDenial.CLIQUE_UNKNOWN),
+            (f"{GROUPS}[1].cliqueNames[0]", GangTerminationDenial.CLIQUE_UNKNOWN),
         ]
 
 
@@ -204,12 +212,14 @@ class TestGT098:
 
     def test_a_clique_in_two_groups_is_refused(self) -> None:
         groups = [group_template("g", "leader"), group_template("h", "worker", "leader")]
-        assert objections(with_groups(*groups)) == [(f"{GROUPS}[1].cliqueNames[1]", Refuse.CLIQUE_IN_TWO_GROUPS)]
+        assert objections(with_groups(*groups)) == [
+            (f"{GROUPS}[1].cliqueNames[1]", GangTerminationDenial.CLIQUE_IN_TWO_GROUPS)
+        ]
 
     def test_a_clique_twice_in_one_group_is_refused(self) -> None:
         assert objections(with_groups(group_template("g", "leader", "leader", "leader"))) == [
-            (f"{GROUPS}[0].cliqueNames[1]", Refuse.CLIQUE_IN_TWO_GROUPS),
-            (f"{GROUPS}[0].cliqueNames[2]", Refuse.CLIQUE_IN_TWO_GROUPS),
+            (f"{GROUPS}[0].cliqueNames[1]", GangTerminationDenial.CLIQUE_IN_TWO_GROUPS),
+            (f"{GROUPS}[0].cliqueNames[2]", GangTerminationDenial.CLIQUE_IN_TWO_GROUPS),
         ]
 
 
@@ -222,13 +232,13 @@ class TestGT099:
     def test_two_cliques_of_one_name_are_refused(self) -> None:
         cliques = [clique_template(name) for name in ("a", "b", "a", "a")]
         assert objections(with_cliques(*cliques)) == [
-            (f"{CLIQUES}[2].name", Refuse.NAME_REPEATED),
-            (f"{CLIQUES}[3].name", Refuse.NAME_REPEATED),
+            (f"{CLIQUES}[2].name", GangTerminationDenial.NAME_REPEATED),
+            (f"{CLIQUES}[3].name", GangTerminationDenial.NAME_REPEATED),
         ]
 
     def test_two_groups_of_one_name_are_refused(self) -> None:
         groups = [group_template("g", "leader"), group_template("g", "worker")]
-        assert objections(with_groups(*groups)) == [(f"{GROUPS}[1].name", Refuse.NAME_REPEATED)]
+        assert objections(with_groups(*groups)) == [(f"{GROUPS}[1].name", GangTerminationDenial.NAME_REPEATED)]
 
 
 class TestGT100:
@@ -238,8 +248,10 @@ class TestGT100:
         assert objections(with_cliques(clique_template("a"))) == []
 
     def test_none_is_refused(self) -> None:
-        assert objections(with_cliques()) == [(CLIQUES, Refuse.NO_CLIQUES)]
+        assert objections(with_cliques()) == [(CLIQUES, GangTerminationDenial.NO_CLIQUES)]
 
     @pytest.mark.req("GT-103")
     def test_cliques_that_are_not_written_are_a_missing_field(self) -> None:
-        assert objections(clique_set(cliques=..., podCliqueScalingGroups=[])) == [(CLIQUES, Refuse.MALFORMED)]
+        assert objections(clique_set(cliques=..., podCliqueScalingGroups=[])) == [
+            (CLIQUES, GangTerminationDenial.MALFORMED)
+        ]

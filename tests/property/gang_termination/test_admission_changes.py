@@ -6,7 +6,7 @@ from typing import Final
 import pytest
 
 from grove_core.admit import admit
-from grove_core.areas.gang_termination.rules import Refuse
+from grove_core.areas.gang_termination.rules import GangTerminationDenial
 from grove_core.kernel.admission import Deny
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED as OWN
 from tests.property.gang_termination.objections import CLIQUES, DELAY, GROUPS, SOUND, changed, objections
@@ -86,7 +86,7 @@ class TestGT101:
     def test_what_must_not_change_is_refused(self, place: tuple[str | int, ...], value: object, path: str) -> None:
         new = changed(place, value, self.OLD)
         assert objections(new) == []
-        assert objections(new, self.OLD) == [(path, Refuse.IMMUTABLE)]
+        assert objections(new, self.OLD) == [(path, GangTerminationDenial.IMMUTABLE)]
 
     def test_names_cannot_be_added_or_taken_away(self) -> None:
         more, fewer = deepcopy(self.OLD), deepcopy(self.OLD)
@@ -96,7 +96,10 @@ class TestGT101:
         del fewer["spec"]["template"]["podCliqueScalingGroups"][1]
         for new in (more, fewer):
             assert objections(new) == []
-            assert objections(new, self.OLD) == [(CLIQUES, Refuse.IMMUTABLE), (GROUPS, Refuse.IMMUTABLE)]
+            assert objections(new, self.OLD) == [
+                (CLIQUES, GangTerminationDenial.IMMUTABLE),
+                (GROUPS, GangTerminationDenial.IMMUTABLE),
+            ]
 
     def test_the_order_of_cliques_and_groups_may_change(self) -> None:
         new = deepcopy(self.OLD)
@@ -110,14 +113,14 @@ class TestGT101:
         new["spec"]["template"]["cliques"].reverse()
         new["spec"]["template"]["podCliqueScalingGroups"].reverse()
         assert objections(new, self.OLD) == [
-            (f"{CLIQUES}[3].spec.minAvailable", Refuse.IMMUTABLE),
-            (f"{GROUPS}[1].minAvailable", Refuse.IMMUTABLE),
+            (f"{CLIQUES}[3].spec.minAvailable", GangTerminationDenial.IMMUTABLE),
+            (f"{GROUPS}[1].minAvailable", GangTerminationDenial.IMMUTABLE),
         ]
 
     def test_a_change_into_something_else_that_is_wrong_is_wrong_twice(self) -> None:
         assert objections(changed((*CLIQUE, "spec", "minAvailable"), 4, self.OLD), self.OLD) == [
-            (f"{CLIQUES}[0].spec.minAvailable", Refuse.CLIQUE_THRESHOLD_OUT_OF_RANGE),
-            (f"{CLIQUES}[0].spec.minAvailable", Refuse.IMMUTABLE),
+            (f"{CLIQUES}[0].spec.minAvailable", GangTerminationDenial.CLIQUE_THRESHOLD_OUT_OF_RANGE),
+            (f"{CLIQUES}[0].spec.minAvailable", GangTerminationDenial.IMMUTABLE),
         ]
 
     @pytest.mark.parametrize("field", ["minAvailable", "replicas"])
@@ -125,7 +128,7 @@ class TestGT101:
         for number in range(2):
             place = ("spec", "template", "cliques", number, "spec", field)
             assert objections(changed(place, "some", self.OLD), self.OLD) == [
-                (f"{CLIQUES}[{number}].spec.{field}", Refuse.MALFORMED)
+                (f"{CLIQUES}[{number}].spec.{field}", GangTerminationDenial.MALFORMED)
             ]
 
     @pytest.mark.parametrize("old", [{}, {"spec": 5}, changed((*CLIQUE, "spec", "minAvailable"), "two")])
@@ -135,7 +138,7 @@ class TestGT101:
     @pytest.mark.parametrize("old", [{**SOUND, "status": 5}, {**SOUND, "metadata": None}])
     def test_an_old_status_does_not_matter(self, old: Json) -> None:
         new = changed((*CLIQUE, "spec", "minAvailable"), 1)
-        assert objections(new, old) == [(f"{CLIQUES}[0].spec.minAvailable", Refuse.IMMUTABLE)]
+        assert objections(new, old) == [(f"{CLIQUES}[0].spec.minAvailable", GangTerminationDenial.IMMUTABLE)]
 
 
 class TestGT103:
@@ -163,7 +166,7 @@ class TestGT103:
     )
     def test_it_is_refused_with_its_path(self, place: tuple[str | int, ...], value: object, path: str) -> None:
         assert objections(SOUND) == []
-        assert objections(changed(place, value)) == [(path, Refuse.MALFORMED)]
+        assert objections(changed(place, value)) == [(path, GangTerminationDenial.MALFORMED)]
 
     def test_the_objection_names_what_was_expected_and_what_stood_there(self) -> None:
         verdict = admit(changed((*CLIQUE, "spec", "minAvailable"), "two")).verdict
@@ -188,24 +191,24 @@ class TestGT103:
         raw["spec"]["replicas"] = -1
         raw["metadata"] = {"finalizers": [5]}
         assert objections(raw) == [
-            ("metadata.finalizers[0]", Refuse.MALFORMED),
-            ("metadata.name", Refuse.MALFORMED),
-            ("spec.replicas", Refuse.COUNT_OUT_OF_RANGE),
-            (f"{CLIQUES}[0].spec.minAvailable", Refuse.MALFORMED),
-            (f"{CLIQUES}[1].name", Refuse.NAME_REPEATED),
-            (f"{CLIQUES}[1].spec.minAvailable", Refuse.CLIQUE_THRESHOLD_OUT_OF_RANGE),
-            (f"{CLIQUES}[2].spec.replicas", Refuse.MALFORMED),
-            (f"{GROUPS}[0].cliqueNames[0]", Refuse.CLIQUE_UNKNOWN),
-            (f"{GROUPS}[0].minAvailable", Refuse.GROUP_THRESHOLD_OUT_OF_RANGE),
-            (f"{GROUPS}[0].replicas", Refuse.COUNT_OUT_OF_RANGE),
-            (f"{GROUPS}[1].terminationDelay", Refuse.OVERRIDE_NOT_POSITIVE),
-            (DELAY, Refuse.DELAY_MALFORMED),
+            ("metadata.finalizers[0]", GangTerminationDenial.MALFORMED),
+            ("metadata.name", GangTerminationDenial.MALFORMED),
+            ("spec.replicas", GangTerminationDenial.COUNT_OUT_OF_RANGE),
+            (f"{CLIQUES}[0].spec.minAvailable", GangTerminationDenial.MALFORMED),
+            (f"{CLIQUES}[1].name", GangTerminationDenial.NAME_REPEATED),
+            (f"{CLIQUES}[1].spec.minAvailable", GangTerminationDenial.CLIQUE_THRESHOLD_OUT_OF_RANGE),
+            (f"{CLIQUES}[2].spec.replicas", GangTerminationDenial.MALFORMED),
+            (f"{GROUPS}[0].cliqueNames[0]", GangTerminationDenial.CLIQUE_UNKNOWN),
+            (f"{GROUPS}[0].minAvailable", GangTerminationDenial.GROUP_THRESHOLD_OUT_OF_RANGE),
+            (f"{GROUPS}[0].replicas", GangTerminationDenial.COUNT_OUT_OF_RANGE),
+            (f"{GROUPS}[1].terminationDelay", GangTerminationDenial.OVERRIDE_NOT_POSITIVE),
+            (DELAY, GangTerminationDenial.DELAY_MALFORMED),
         ]
 
     @pytest.mark.req("GT-101")
     def test_a_malformed_field_does_not_hide_a_change(self) -> None:
         new = changed((*GROUP, "minAvailable"), 2, changed((*CLIQUE, "spec", "replicas"), "three"))
         assert objections(new, SOUND) == [
-            (f"{CLIQUES}[0].spec.replicas", Refuse.MALFORMED),
-            (f"{GROUPS}[0].minAvailable", Refuse.IMMUTABLE),
+            (f"{CLIQUES}[0].spec.replicas", GangTerminationDenial.MALFORMED),
+            (f"{GROUPS}[0].minAvailable", GangTerminationDenial.IMMUTABLE),
         ]

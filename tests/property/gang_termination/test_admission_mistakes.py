@@ -10,7 +10,7 @@ from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 from grove_core.admit import admit
-from grove_core.areas.gang_termination.rules import Refuse
+from grove_core.areas.gang_termination.rules import GangTerminationDenial
 from grove_core.kernel.admission import Admit, Deny
 from grove_core.kernel.refs import Ref
 from tests.property.gang_termination.objections import CLIQUES, DELAY, GROUPS, SOUND, Found, objections
@@ -62,17 +62,17 @@ Mutation = Callable[[Json], list[Found]]
 
 def _delay_malformed(template: Json) -> list[Found]:
     template["terminationDelay"] = "1d"
-    return [(DELAY, Refuse.DELAY_MALFORMED)]
+    return [(DELAY, GangTerminationDenial.DELAY_MALFORMED)]
 
 
 def _override_malformed(template: Json) -> list[Found]:
     template["podCliqueScalingGroups"][0]["terminationDelay"] = "soon"
-    return [(f"{GROUPS}[0].terminationDelay", Refuse.DELAY_MALFORMED)]
+    return [(f"{GROUPS}[0].terminationDelay", GangTerminationDenial.DELAY_MALFORMED)]
 
 
 def _delay_not_positive(template: Json) -> list[Found]:
     template["terminationDelay"] = "0s"
-    return [(DELAY, Refuse.DELAY_NOT_POSITIVE)]
+    return [(DELAY, GangTerminationDenial.DELAY_NOT_POSITIVE)]
 
 
 def _override_without_delay(template: Json) -> list[Found]:
@@ -80,7 +80,7 @@ def _override_without_delay(template: Json) -> list[Found]:
     for group in template["podCliqueScalingGroups"]:
         group["terminationDelay"] = "1h"
     return [
-        (f"{GROUPS}[{index}].terminationDelay", Refuse.OVERRIDE_WITHOUT_DELAY)
+        (f"{GROUPS}[{index}].terminationDelay", GangTerminationDenial.OVERRIDE_WITHOUT_DELAY)
         for index in range(len(template["podCliqueScalingGroups"]))
     ]
 
@@ -88,67 +88,72 @@ def _override_without_delay(template: Json) -> list[Found]:
 def _override_not_positive(template: Json) -> list[Found]:
     template["terminationDelay"] = "4h"
     template["podCliqueScalingGroups"][0]["terminationDelay"] = "-1h"
-    return [(f"{GROUPS}[0].terminationDelay", Refuse.OVERRIDE_NOT_POSITIVE)]
+    return [(f"{GROUPS}[0].terminationDelay", GangTerminationDenial.OVERRIDE_NOT_POSITIVE)]
 
 
 def _clique_threshold_too_high(template: Json) -> list[Found]:
     spec = template["cliques"][-1]["spec"]
     spec["minAvailable"] = spec["replicas"] + 1
-    return [(f"{CLIQUES}[{len(template['cliques']) - 1}].spec.minAvailable", Refuse.CLIQUE_THRESHOLD_OUT_OF_RANGE)]
+    return [
+        (
+            f"{CLIQUES}[{len(template['cliques']) - 1}].spec.minAvailable",
+            GangTerminationDenial.CLIQUE_THRESHOLD_OUT_OF_RANGE,
+        )
+    ]
 
 
 def _clique_threshold_too_low(template: Json) -> list[Found]:
     template["cliques"][0]["spec"]["minAvailable"] = 0
-    return [(f"{CLIQUES}[0].spec.minAvailable", Refuse.CLIQUE_THRESHOLD_OUT_OF_RANGE)]
+    return [(f"{CLIQUES}[0].spec.minAvailable", GangTerminationDenial.CLIQUE_THRESHOLD_OUT_OF_RANGE)]
 
 
 def _group_threshold_too_high(template: Json) -> list[Found]:
     group = template["podCliqueScalingGroups"][0]
     group["minAvailable"] = group["replicas"] + 1
-    return [(f"{GROUPS}[0].minAvailable", Refuse.GROUP_THRESHOLD_OUT_OF_RANGE)]
+    return [(f"{GROUPS}[0].minAvailable", GangTerminationDenial.GROUP_THRESHOLD_OUT_OF_RANGE)]
 
 
 def _clique_without_replicas(template: Json) -> list[Found]:
     template["cliques"][0]["spec"] = {"replicas": 0}
-    return [(f"{CLIQUES}[0].spec.replicas", Refuse.COUNT_OUT_OF_RANGE)]
+    return [(f"{CLIQUES}[0].spec.replicas", GangTerminationDenial.COUNT_OUT_OF_RANGE)]
 
 
 def _clique_unknown(template: Json) -> list[Found]:
     names = template["podCliqueScalingGroups"][0]["cliqueNames"]
     names.append("ghost")
-    return [(f"{GROUPS}[0].cliqueNames[{len(names) - 1}]", Refuse.CLIQUE_UNKNOWN)]
+    return [(f"{GROUPS}[0].cliqueNames[{len(names) - 1}]", GangTerminationDenial.CLIQUE_UNKNOWN)]
 
 
 def _clique_in_two_groups(template: Json) -> list[Found]:
     groups = template["podCliqueScalingGroups"]
     groups.append(group_template("last", groups[0]["cliqueNames"][0]))
-    return [(f"{GROUPS}[{len(groups) - 1}].cliqueNames[0]", Refuse.CLIQUE_IN_TWO_GROUPS)]
+    return [(f"{GROUPS}[{len(groups) - 1}].cliqueNames[0]", GangTerminationDenial.CLIQUE_IN_TWO_GROUPS)]
 
 
 def _clique_name_repeated(template: Json) -> list[Found]:
     template["cliques"].append(template["cliques"][0])
-    return [(f"{CLIQUES}[{len(template['cliques']) - 1}].name", Refuse.NAME_REPEATED)]
+    return [(f"{CLIQUES}[{len(template['cliques']) - 1}].name", GangTerminationDenial.NAME_REPEATED)]
 
 
 def _group_name_repeated(template: Json) -> list[Found]:
     groups = template["podCliqueScalingGroups"]
     groups.append(group_template(groups[0]["name"]))
-    return [(f"{GROUPS}[{len(groups) - 1}].name", Refuse.NAME_REPEATED)]
+    return [(f"{GROUPS}[{len(groups) - 1}].name", GangTerminationDenial.NAME_REPEATED)]
 
 
 def _no_cliques(template: Json) -> list[Found]:
     template.update(cliques=[], podCliqueScalingGroups=[])
-    return [(CLIQUES, Refuse.NO_CLIQUES)]
+    return [(CLIQUES, GangTerminationDenial.NO_CLIQUES)]
 
 
 def _replicas_malformed(template: Json) -> list[Found]:
     template["cliques"][-1]["spec"]["replicas"] = "three"
-    return [(f"{CLIQUES}[{len(template['cliques']) - 1}].spec.replicas", Refuse.MALFORMED)]
+    return [(f"{CLIQUES}[{len(template['cliques']) - 1}].spec.replicas", GangTerminationDenial.MALFORMED)]
 
 
 def _name_missing(template: Json) -> list[Found]:
     del template["podCliqueScalingGroups"][0]["name"]
-    return [(f"{GROUPS}[0].name", Refuse.MALFORMED)]
+    return [(f"{GROUPS}[0].name", GangTerminationDenial.MALFORMED)]
 
 
 MUTATIONS: Final[tuple[Mutation, ...]] = (
@@ -173,40 +178,40 @@ MUTATIONS: Final[tuple[Mutation, ...]] = (
 
 def _clique_added(template: Json) -> list[Found]:
     template["cliques"].append(clique_template("new"))
-    return [(CLIQUES, Refuse.IMMUTABLE)]
+    return [(CLIQUES, GangTerminationDenial.IMMUTABLE)]
 
 
 def _clique_taken_away(template: Json) -> list[Found]:
     del template["cliques"][0]
-    return [(CLIQUES, Refuse.IMMUTABLE)]
+    return [(CLIQUES, GangTerminationDenial.IMMUTABLE)]
 
 
 def _clique_threshold_changed(template: Json) -> list[Found]:
     spec = template["cliques"][0]["spec"]
     needed = spec["replicas"] if spec["minAvailable"] is None else spec["minAvailable"]
     spec.update(replicas=5, minAvailable=needed + 1)
-    return [(f"{CLIQUES}[0].spec.minAvailable", Refuse.IMMUTABLE)]
+    return [(f"{CLIQUES}[0].spec.minAvailable", GangTerminationDenial.IMMUTABLE)]
 
 
 def _group_added(template: Json) -> list[Found]:
     template["podCliqueScalingGroups"].insert(0, group_template("new"))
-    return [(GROUPS, Refuse.IMMUTABLE)]
+    return [(GROUPS, GangTerminationDenial.IMMUTABLE)]
 
 
 def _group_taken_away(template: Json) -> list[Found]:
     del template["podCliqueScalingGroups"][-1]
-    return [(GROUPS, Refuse.IMMUTABLE)]
+    return [(GROUPS, GangTerminationDenial.IMMUTABLE)]
 
 
 def _group_threshold_changed(template: Json) -> list[Found]:
     group = template["podCliqueScalingGroups"][0]
     group.update(replicas=5, minAvailable=group["minAvailable"] + 1)
-    return [(f"{GROUPS}[0].minAvailable", Refuse.IMMUTABLE)]
+    return [(f"{GROUPS}[0].minAvailable", GangTerminationDenial.IMMUTABLE)]
 
 
 def _membership_changed(template: Json) -> list[Found]:
     template["podCliqueScalingGroups"][0]["cliqueNames"].insert(0, template["cliques"][0]["name"])
-    return [(f"{GROUPS}[0].cliqueNames", Refuse.IMMUTABLE)]
+    return [(f"{GROUPS}[0].cliqueNames", GangTerminationDenial.IMMUTABLE)]
 
 
 CHANGES: Final[tuple[Mutation, ...]] = (
@@ -225,7 +230,7 @@ CHANGES: Final[tuple[Mutation, ...]] = (
 def test_gt102_what_breaks_no_rule_is_admitted_also_as_an_update_of_itself(raw: Json) -> None:
     decision = admit(raw)
     assert decision.verdict == Admit()
-    assert [reason.rule for reason in decision.because] == [Refuse.ADMITTED]
+    assert [reason.rule for reason in decision.because] == [GangTerminationDenial.ADMITTED]
     assert decision.because[0].subject == Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", "llm")
     assert admit(raw, deepcopy(raw)) == decision
 
@@ -255,10 +260,10 @@ def test_gt101_each_change_is_refused_for_exactly_its_own_field(old: Json, chang
 
 
 def test_gt102_every_rule_of_admission_refuses_something_here() -> None:
-    reached = {Refuse.COUNT_OUT_OF_RANGE, Refuse.ADMITTED}
+    reached = {GangTerminationDenial.COUNT_OUT_OF_RANGE, GangTerminationDenial.ADMITTED}
     for mutation in (*MUTATIONS, *CHANGES):
         reached |= {rule for _, rule in mutation(deepcopy(SOUND)["spec"]["template"])}
-    assert reached == set(Refuse)
+    assert reached == set(GangTerminationDenial)
 
 
 MANIFESTS: Final = st.dictionaries(st.sampled_from(("metadata", "spec", "status")), any_json()) | almost(SOUND)

@@ -8,7 +8,7 @@ import pytest
 
 from grove_core.areas.gang_termination.result import TerminationResult, deferred_unless_confirmed
 from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
-from grove_core.kernel.conditions import Condition, Truth
+from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.steps import Attempt, Create, Delete, Outcome
 from grove_core.plan.planner import steps_for
 from grove_core.reconcile import reconcile
@@ -32,8 +32,8 @@ def due() -> Snapshot:
     seen = rested(set_raw(*parts, groups=(POOL,), replicas=2, terminationDelay="1h")).look()
     assert seen is not None
     at = seen.now - timedelta(hours=2)
-    scheduled = Condition(CLIQUE_SCHEDULED, Truth.TRUE, "Drawn", "", at - timedelta(hours=1))
-    breach = Condition(MIN_AVAILABLE_BREACHED, Truth.TRUE, "Drawn", "", at)
+    scheduled = Condition(CLIQUE_SCHEDULED, ConditionStatus.TRUE, "Drawn", "", at - timedelta(hours=1))
+    breach = Condition(MIN_AVAILABLE_BREACHED, ConditionStatus.TRUE, "Drawn", "", at)
     sick = {clique.uid for clique in seen.cliques if clique.ref.name in SICK}
 
     def as_it_is(one: PodClique) -> PodClique:

@@ -9,8 +9,8 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.design.judge import judge_by_design
-from grove_core.kernel.conditions import Condition, Truth
-from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step, causes_of
+from grove_core.kernel.conditions import Condition, ConditionStatus
+from grove_core.kernel.steps import Attempt, Delete, Outcome, Step, StepStage, causes_of
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import CliqueStatus
@@ -42,7 +42,7 @@ class TestGT066:
         )
         again = {step.target for step in ends_in(replace(world, cliques=cliques))}
         assert again >= {step.target for step in left}
-        causes = sum(step.stage is Stage.CAUSE for step in left)
+        causes = sum(step.stage is StepStage.CAUSE for step in left)
         event(f"done {min(len(done), 3)}, causes left {min(causes, 3)}")
 
 
@@ -53,7 +53,7 @@ class TestPL027:
 
     @given(st.one_of(storms(), worlds()), st.integers(min_value=0, max_value=3))
     def test_a_refused_cause_saves_its_companions(self, world: World, which: int) -> None:
-        causes = [step for step in ends_in(world) if step.stage is Stage.CAUSE]
+        causes = [step for step in ends_in(world) if step.stage is StepStage.CAUSE]
         if len(causes) <= which:
             return
         refused = causes[which]
@@ -73,7 +73,7 @@ POOL: Final = {"name": "g", "cliqueNames": ["a"], "replicas": 3, "minAvailable":
 def one_breached_clique_left(since: timedelta, replicas: int = 3) -> Snapshot:
     """Return a snapshot with one clique of a group, with a delay of four hours, that is stored as breached."""
     rest = at_rest(applied(set_raw(clique_raw("a"), groups=(POOL,), terminationDelay="4h")))
-    breached = (Condition(MIN_AVAILABLE_BREACHED, Truth.TRUE, "", "", rest.now - since),)
+    breached = (Condition(MIN_AVAILABLE_BREACHED, ConditionStatus.TRUE, "", "", rest.now - since),)
     groups = tuple(
         replace(one, replicas=replicas, status=replace(one.status, conditions=breached)) for one in rest.groups
     )
@@ -86,7 +86,7 @@ def test_gt066_a_number_that_is_a_slip_is_not_counted_one_by_one() -> None:
     """A breached group that is scaled to the largest int32 does not block other sets."""
     (judged,) = judge_by_design(one_breached_clique_left(timedelta(hours=4), 2**31 - 1)).groups
     assert judged.lost == 2**31 - 2
-    assert judged.breach is Truth.TRUE
+    assert judged.breach is ConditionStatus.TRUE
 
 
 @pytest.mark.parametrize(("early", "lost"), [(timedelta(), 2), (timedelta(microseconds=1), 0)])

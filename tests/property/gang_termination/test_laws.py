@@ -12,10 +12,10 @@ from grove_core.admit import admit
 from grove_core.areas.gang_termination.design.clique import BREACH_TABLE, judge_clique
 from grove_core.areas.gang_termination.design.judge import judge_by_design
 from grove_core.areas.gang_termination.design.statuses import conditions_of, counts_of, placement_of, usable_replicas
-from grove_core.areas.gang_termination.rules import Why
+from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement, Judgement
 from grove_core.kernel.admission import Admit
-from grove_core.kernel.conditions import Condition, Truth, condition_of
+from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of
 from grove_core.kernel.decisions import Finding
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
@@ -86,16 +86,16 @@ def test_gt011_the_whole_breach_table(ready: int, was: bool | None, updating: bo
     pod = world_of(b"").pods[0]
     judged = judge_clique(clique, [replace(pod, ready=number < ready) for number in range(3)], START)
     if ready >= 2:
-        assert (judged.breach, judged.why) == (Truth.FALSE, Why.SUFFICIENT_READY_PODS)
+        assert (judged.breach, judged.why) == (ConditionStatus.FALSE, TerminationReason.SUFFICIENT_READY_PODS)
         assert judged.was_available == (True if not updating else was)
     elif was is None:
-        assert (judged.breach, judged.why) == (Truth.FALSE, Why.AVAILABILITY_NOT_RECORDED)
+        assert (judged.breach, judged.why) == (ConditionStatus.FALSE, TerminationReason.AVAILABILITY_NOT_RECORDED)
     elif not was:
-        assert (judged.breach, judged.why) == (Truth.FALSE, Why.NEVER_AVAILABLE)
+        assert (judged.breach, judged.why) == (ConditionStatus.FALSE, TerminationReason.NEVER_AVAILABLE)
     elif updating:
-        assert (judged.breach, judged.why) == (Truth.UNKNOWN, Why.UPDATE_IN_PROGRESS)
+        assert (judged.breach, judged.why) == (ConditionStatus.UNKNOWN, TerminationReason.UPDATE_IN_PROGRESS)
     else:
-        assert (judged.breach, judged.why) == (Truth.TRUE, Why.INSUFFICIENT_READY_PODS)
+        assert (judged.breach, judged.why) == (ConditionStatus.TRUE, TerminationReason.INSUFFICIENT_READY_PODS)
 
 
 def test_gt014_the_last_row_of_the_table_always_applies() -> None:
@@ -179,8 +179,8 @@ class TestGT024:
             return
         assert deleted(plan) == set()
         assert {finding.verdict for finding in plan.findings} == {"Unknown"}
-        told = [held.because[0].rule for held in plan.withheld if isinstance(held.because[0].rule, Why)]
-        assert told == [Why.NOT_COLLECTED]
+        told = [held.because[0].rule for held in plan.withheld if isinstance(held.because[0].rule, TerminationReason)]
+        assert told == [TerminationReason.NOT_COLLECTED]
 
 
 @pytest.mark.req("GT-038")
@@ -278,8 +278,10 @@ class TestGT021:
         ):
             placement = placement_of(clique, counts)
             enough = counts.scheduled >= clique.min_available
-            assert placement.verdict is (Truth.TRUE if enough else Truth.FALSE)
-            expected = Why.SUFFICIENT_SCHEDULED_PODS if enough else Why.INSUFFICIENT_SCHEDULED_PODS
+            assert placement.verdict is (ConditionStatus.TRUE if enough else ConditionStatus.FALSE)
+            expected = (
+                TerminationReason.SUFFICIENT_SCHEDULED_PODS if enough else TerminationReason.INSUFFICIENT_SCHEDULED_PODS
+            )
             assert [reason.rule for reason in placement.because] == [expected]
 
 
@@ -287,7 +289,11 @@ def test_gt025_a_clique_scaled_to_nothing_is_neither_breached_nor_proven() -> No
     whole = world_of(b"").cliques[0]
     idle = replace(whole, replicas=0, min_available=0, status=CliqueStatus(recorded=True, was_available=False))
     judged = judge_clique(idle, [], START)
-    assert (judged.breach, judged.why, judged.was_available) == (Truth.FALSE, Why.SUFFICIENT_READY_PODS, False)
+    assert (judged.breach, judged.why, judged.was_available) == (
+        ConditionStatus.FALSE,
+        TerminationReason.SUFFICIENT_READY_PODS,
+        False,
+    )
 
 
 @given(worlds())

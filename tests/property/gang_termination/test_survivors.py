@@ -6,14 +6,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from grove_core.admit import admit
-from grove_core.areas.gang_termination.clocks import deadline, fate_by, fate_of_whole
+from grove_core.areas.gang_termination.breach_delays import deadline, fate_of_breaches, group_fate
 from grove_core.areas.gang_termination.deletions import deletion_wants, replica_termination
 from grove_core.areas.gang_termination.design.group import delay_of
 from grove_core.areas.gang_termination.design.judge import judge_by_design
-from grove_core.areas.gang_termination.rules import Refuse, Why
-from grove_core.areas.gang_termination.verdicts import Breach, Delegate, GroupFate, Keep, Terminate, Wait
+from grove_core.areas.gang_termination.rules import GangTerminationDenial, TerminationReason
+from grove_core.areas.gang_termination.verdicts import Delegate, GroupFate, Keep, MinAvailableBreach, Terminate, Wait
 from grove_core.kernel.admission import Deny
-from grove_core.kernel.conditions import Truth
+from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Termination
 from tests.property.gang_termination.objections import GROUPS, changed
@@ -33,16 +33,16 @@ SOON, LATER = Wait(NOW + timedelta(minutes=1)), Wait(NOW + timedelta(hours=1))
     ],
 )
 def test_gt060_a_group_waits_for_the_first_of_its_replicas(fates: list[GroupFate], whole: GroupFate) -> None:
-    assert fate_of_whole(fates) == whole
+    assert group_fate(fates) == whole
 
 
 def test_pl015_every_deletion_of_a_termination_has_its_causes() -> None:
     seen = at_rest(applied(set_raw(clique_raw("a", 1), clique_raw("b", 1), replicas=2)))
     first, *_ = seen.cliques
-    cause = Breach(first.ref, NOW, timedelta(hours=1))
-    end = replica_termination(Why.DELAY_EXPIRED, cause, seen.root, {first.ref: first}, {})
+    cause = MinAvailableBreach(first.ref, NOW, timedelta(hours=1))
+    end = replica_termination(TerminationReason.DELAY_EXPIRED, cause, seen.root, {first.ref: first}, {})
     assert (end.rests_on, end.last) == (((first.ref, first.guard),), {first.uid})
-    words = (Why.GANG_TERMINATED, Why.GROUP_REPLICA_TERMINATED)
+    words = (TerminationReason.GANG_TERMINATED, TerminationReason.GROUP_REPLICA_TERMINATED)
     found = list(deletion_wants(seen.root.ref, seen.cliques, {0: end}, {}, words))
     assert {one.target.name: (one.rests_on, one.is_cause) for one in found} == {
         clique.ref.name: (end.rests_on, clique is first) for clique in seen.cliques if clique.replica_index == 0
@@ -55,13 +55,20 @@ def test_pl015_every_deletion_of_a_termination_has_its_causes() -> None:
 @pytest.mark.parametrize(
     ("place", "names", "old", "path", "rule", "got"),
     [
-        (0, ["leader", "router"], True, f"{GROUPS}[0].cliqueNames", Refuse.IMMUTABLE, '"leader, router"'),
-        (1, ["worker"], False, f"{GROUPS}[1].cliqueNames[0]", Refuse.CLIQUE_IN_TWO_GROUPS, '"worker"'),
+        (
+            0,
+            ["leader", "router"],
+            True,
+            f"{GROUPS}[0].cliqueNames",
+            GangTerminationDenial.IMMUTABLE,
+            '"leader, router"',
+        ),
+        (1, ["worker"], False, f"{GROUPS}[1].cliqueNames[0]", GangTerminationDenial.CLIQUE_IN_TWO_GROUPS, '"worker"'),
     ],
     ids=["changed", "of two groups"],
 )
 def test_gt101_gt098_an_objection_shows_the_names_that_it_is_about(
-    place: int, names: list[str], old: bool, path: str, rule: Refuse, got: str
+    place: int, names: list[str], old: bool, path: str, rule: GangTerminationDenial, got: str
 ) -> None:
     cliques = [clique_template(name) for name in ("leader", "worker", "router")]
     groups = [group_template("pool", "leader", "worker"), group_template("spare")]
@@ -76,9 +83,9 @@ def test_gt101_gt098_an_objection_shows_the_names_that_it_is_about(
 def test_gt032_a_deadline_beyond_the_calendar_is_never_due(early: timedelta) -> None:
     """Nor is one at the last date, or every breach would be due at once, again and again."""
     end = datetime.max.replace(tzinfo=UTC)
-    breach = Breach(Ref("v1", "PodClique", "ml", "x"), end - timedelta(minutes=1), timedelta(hours=1))
+    breach = MinAvailableBreach(Ref("v1", "PodClique", "ml", "x"), end - timedelta(minutes=1), timedelta(hours=1))
     assert deadline(breach.since, breach.delay) == end
-    assert fate_by([breach], end - early) == Wait(end)
+    assert fate_of_breaches([breach], end - early) == Wait(end)
 
 
 def test_gt030_a_group_that_its_set_does_not_know_has_the_delay_of_the_set() -> None:
@@ -97,4 +104,4 @@ def test_gt011_a_clique_that_wants_no_pod_and_has_none_has_enough() -> None:
     (clique,) = seen.cliques
     empty = replace(seen, cliques=(replace(clique, replicas=0, min_available=0),), pods_of={})
     (judged,) = judge_by_design(empty).cliques
-    assert judged.breach is Truth.FALSE
+    assert judged.breach is ConditionStatus.FALSE

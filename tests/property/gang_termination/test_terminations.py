@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.design.group import delay_of
 from grove_core.areas.gang_termination.design.judge import judge_by_design
-from grove_core.areas.gang_termination.rules import Why
+from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.areas.gang_termination.verdicts import Terminate
-from grove_core.kernel.conditions import Condition, Truth, condition_of
-from grove_core.kernel.steps import Delete, Outcome, Stage
+from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of
+from grove_core.kernel.steps import Delete, Outcome, StepStage
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
@@ -81,7 +81,7 @@ class TestGT033:
                 ages = [
                     world.now - condition.last_transition_time
                     for condition in stored
-                    if condition is not None and condition.status is Truth.TRUE
+                    if condition is not None and condition.status is ConditionStatus.TRUE
                 ]
                 assert max(ages) >= min(delays)
 
@@ -107,7 +107,7 @@ class TestDeletionIsTheReason:
         spec = world.root.spec.model_copy(update={"template": template})
         plan = reconcile(replace(world, root=replace(world.root, spec=spec, deleting=True)).snapshot)
         kept = {one.because[0].rule for one in plan.findings if one.question == "termination" and one.verdict == "Keep"}
-        assert kept <= {Why.SET_BEING_DELETED, Why.GROUP_NOTHING_BREACHED}
+        assert kept <= {TerminationReason.SET_BEING_DELETED, TerminationReason.GROUP_NOTHING_BREACHED}
 
 
 class TestGT050:
@@ -162,7 +162,7 @@ class TestGT063:
     @given(st.one_of(storms(), worlds()))
     def test_nothing_rests_on_what_goes_before_it(self, world: World) -> None:
         deletes = [step for step in reconcile(world.snapshot).steps if is_termination(step)]
-        before = {step.target for step in deletes if step.stage is Stage.CLEANUP}
+        before = {step.target for step in deletes if step.stage is StepStage.CLEANUP}
         for step in deletes:
             assert isinstance(step.action, Delete)
             assert not before & {ref for ref, _ in step.action.rests_on}
@@ -227,7 +227,7 @@ class TestAGroupScaledBelowItsMinimumHasLostNothing:
         life.scale("llm-0-pool", 1)
         life.settle()
         (condition,) = life.group("llm-0-pool").status.conditions
-        assert condition.status is Truth.FALSE
+        assert condition.status is ConditionStatus.FALSE
         life.now += timedelta(hours=1)
         assert not [step for plan in life.settle() for step in plan.steps if is_termination(step)]
         pods = life.pods("llm-0-pool-0-b")
@@ -267,7 +267,7 @@ class TestPL015:
             if not (isinstance(step.action, Delete) and is_termination(step)):
                 continue
             assert 1 <= len(step.action.rests_on) <= 9
-            for cause, _ in step.action.rests_on if step.stage is Stage.CLEANUP else ():
+            for cause, _ in step.action.rests_on if step.stage is StepStage.CLEANUP else ():
                 memory = InMemoryCluster((snapshot,))
                 memory.put(memory.items[cause])
                 assert memory.attempt(step).outcome is Outcome.CONFLICT

@@ -10,8 +10,8 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import is_marked_breached, with_status
+from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.named import rule_set
-from grove_core.rule_sets.released import NEWEST
 from grove_core.rule_sets.rule_set import RuleSet
 from tests.property.gang_termination_field.worlds import field_storms
 from tests.property.strategies.worlds import World, storms, worlds

@@ -8,27 +8,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.field.rules import Why
-from grove_core.areas.gang_termination.questions import BREACH, TERMINATION
-from grove_core.areas.gang_termination.rules import Why as Design
-from grove_core.compare import Change, compare
+from grove_core.areas.gang_termination.field.rules import GoOperatorReason
+from grove_core.areas.gang_termination.rules import TerminationReason as Design
+from grove_core.areas.gang_termination.termination_questions import BREACH, TERMINATION
+from grove_core.compare import ComparedChange, compare
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Delete, Stage, Step, Termination
-from grove_core.plan.forecast import Forecast, Round
+from grove_core.kernel.steps import Delete, Step, StepStage, Termination
+from grove_core.plan.forecast import Forecast, ForecastRound
 from grove_core.resources.api_names import GROVE
 from tests.property.strategies.worlds import START
 
 ROOT: Final = Ref(GROVE, "PodCliqueSet", "ml", "llm")
 CLIQUE: Final = Ref(GROVE, "PodClique", "ml", "llm-0-a")
-ENDS: Final = Why.GANG_TERMINATED.because(ROOT, replica=0, cause=CLIQUE.short)
+ENDS: Final = GoOperatorReason.GANG_TERMINATED.because(ROOT, replica=0, cause=CLIQUE.short)
 MIRRORED: Final = {
-    Change.ENDS: Change.SPARED,
-    Change.SOONER: Change.LATER,
-    Change.OFTENER: Change.RARER,
-    Change.SPARED: Change.ENDS,
-    Change.LATER: Change.SOONER,
-    Change.RARER: Change.OFTENER,
+    ComparedChange.ENDS: ComparedChange.SPARED,
+    ComparedChange.SOONER: ComparedChange.LATER,
+    ComparedChange.OFTENER: ComparedChange.RARER,
+    ComparedChange.SPARED: ComparedChange.ENDS,
+    ComparedChange.LATER: ComparedChange.SOONER,
+    ComparedChange.RARER: ComparedChange.OFTENER,
 }
 Minutes = list[int]
 courses: Final = st.lists(st.integers(0, 5), max_size=3, unique=True).map(sorted)
@@ -37,15 +37,15 @@ courses: Final = st.lists(st.integers(0, 5), max_size=3, unique=True).map(sorted
 def played(minutes: Minutes) -> Forecast:
     """Return a forecast in which a clique is terminated at these minutes, and created again in between."""
     step = whole(CLIQUE)
-    rounds = [Round(1, START, (), (), None)]
+    rounds = [ForecastRound(1, START, (), (), None)]
     rounds += [
-        Round(number, START + timedelta(minutes=minute), (step,), (), None)
+        ForecastRound(number, START + timedelta(minutes=minute), (step,), (), None)
         for number, minute in enumerate(minutes, start=2)
     ]
     return Forecast(root=ROOT, root_uid="r", rounds=tuple(rounds))
 
 
-def changes(before: Minutes, after: Minutes) -> list[Change]:
+def changes(before: Minutes, after: Minutes) -> list[ComparedChange]:
     return [one.change for one in compare(played(before), played(after)).differences]
 
 
@@ -54,15 +54,15 @@ def changes(before: Minutes, after: Minutes) -> list[Change]:
     [
         ([], [], []),
         ([1, 3], [1, 3], []),
-        ([], [4], [Change.ENDS]),
-        ([4], [], [Change.SPARED]),
-        ([3], [2], [Change.SOONER]),
-        ([1, 4], [2], [Change.LATER]),
-        ([1], [1, 3], [Change.OFTENER]),
-        ([1, 3], [1], [Change.RARER]),
+        ([], [4], [ComparedChange.ENDS]),
+        ([4], [], [ComparedChange.SPARED]),
+        ([3], [2], [ComparedChange.SOONER]),
+        ([1, 4], [2], [ComparedChange.LATER]),
+        ([1], [1, 3], [ComparedChange.OFTENER]),
+        ([1, 3], [1], [ComparedChange.RARER]),
     ],
 )
-def test_cl043_each_change_by_example(before: Minutes, after: Minutes, change: list[Change]) -> None:
+def test_cl043_each_change_by_example(before: Minutes, after: Minutes, change: list[ComparedChange]) -> None:
     assert changes(before, after) == change
 
 
@@ -84,9 +84,9 @@ GROUP: Final = Ref(GROVE, "PodCliqueScalingGroup", "ml", "llm-0-g")
 
 def rounds_of(*rounds: tuple[int, tuple[Step, ...]]) -> Forecast:
     """Return a forecast of some rounds, each with its minute."""
-    found = [Round(1, START, (), (), None)]
+    found = [ForecastRound(1, START, (), (), None)]
     found += [
-        Round(number, START + timedelta(minutes=minute), steps, (), None)
+        ForecastRound(number, START + timedelta(minutes=minute), steps, (), None)
         for number, (minute, steps) in enumerate(rounds, start=2)
     ]
     return Forecast(root=ROOT, root_uid="r", rounds=tuple(found))
@@ -97,12 +97,12 @@ def deletion_of(replica: Ref, clique: Ref) -> Delete:
 
 
 def whole(clique: Ref) -> Step:
-    return Step(Stage.CAUSE, clique, deletion_of(ROOT.at_replica(0), clique), (ENDS,))
+    return Step(StepStage.CAUSE, clique, deletion_of(ROOT.at_replica(0), clique), (ENDS,))
 
 
 def part(clique: Ref) -> Step:
-    reason = Why.GROUP_REPLICA_TERMINATED.because(clique, replica=1, group=GROUP.short, cause=clique.short)
-    return Step(Stage.CAUSE, clique, deletion_of(GROUP.at_replica(1), clique), (reason,))
+    reason = GoOperatorReason.GROUP_REPLICA_TERMINATED.because(clique, replica=1, group=GROUP.short, cause=clique.short)
+    return Step(StepStage.CAUSE, clique, deletion_of(GROUP.at_replica(1), clique), (reason,))
 
 
 def test_cl043_who_parted_by_the_first_rules_is_told_so_though_the_second_end_all_together() -> None:
@@ -152,6 +152,6 @@ def test_cl043_what_cannot_be_judged_and_what_is_breached_by_one_of_them_only() 
 def test_cl043_who_joins_a_later_end_is_told_that_one() -> None:
     before = rounds_of((1, (whole(CLIQUE),)), (5, (whole(CLIQUE), whole(OTHER))))
     (one,) = compare(before, rounds_of((1, (whole(CLIQUE),)), (5, (whole(CLIQUE),)))).differences
-    assert (one.change, one.cliques) == (Change.SPARED, (OTHER,))
+    assert (one.change, one.cliques) == (ComparedChange.SPARED, (OTHER,))
     assert one.before is not None
     assert (one.before.at, one.before.times, one.before.cliques) == (START + timedelta(minutes=5), 1, (CLIQUE, OTHER))

@@ -8,20 +8,20 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.clocks import timing_reason
+from grove_core.areas.gang_termination.breach_delays import timing_reason
 from grove_core.areas.gang_termination.field.failed_terminations import (
     FailedTerminations,
     UnwrittenFlag,
     failed_terminations_in,
 )
-from grove_core.areas.gang_termination.field.generations import Generation
+from grove_core.areas.gang_termination.field.generations import RuleGeneration
 from grove_core.areas.gang_termination.field.judge import JudgedReplica, judge_field
-from grove_core.areas.gang_termination.field.rules import Why
-from grove_core.areas.gang_termination.verdicts import Breach, Keep, Terminate, Wait
-from grove_core.kernel.conditions import Condition, Truth
+from grove_core.areas.gang_termination.field.rules import GoOperatorReason
+from grove_core.areas.gang_termination.verdicts import Keep, MinAvailableBreach, Terminate, Wait
+from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, SetStatus, Stage, Step, Termination
+from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, SetStatus, Step, StepStage, Termination
 from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
@@ -55,19 +55,19 @@ def one_of(part: PodClique | ScalingGroup) -> tuple[Ref, Guard]:
 def end_of(part: PodClique, *causes: PodClique | ScalingGroup) -> Step:
     """Return the deletion of a clique of a replica of the set that is terminated."""
     cause = causes[0].ref
-    why = Why.GANG_TERMINATED.because(part.ref, replica=part.replica_index, cause=cause.short)
-    due = timing_reason(Why.DELAY_EXPIRED, Breach(cause, OVER - DELAY, DELAY))
+    why = GoOperatorReason.GANG_TERMINATED.because(part.ref, replica=part.replica_index, cause=cause.short)
+    due = timing_reason(GoOperatorReason.DELAY_EXPIRED, MinAvailableBreach(cause, OVER - DELAY, DELAY))
     ends = (Termination(SEEN.root.ref.at_replica(part.replica_index), cause, OVER),)
-    return Step(Stage.CAUSE, part.ref, Delete(part.guard, tuple(map(one_of, causes)), terminates=ends), (why, due))
+    return Step(StepStage.CAUSE, part.ref, Delete(part.guard, tuple(map(one_of, causes)), terminates=ends), (why, due))
 
 
 def flag_of(group: ScalingGroup, *causes: Ref, type_: str = "GangTerminationInProgress") -> Step:
     """Return the status with the flag of a termination."""
-    first = Condition("Ready", Truth.TRUE, "Drawn", "", NOW).as_json
-    last = Condition(type_, Truth.TRUE, "Drawn", "", NOW).as_json
+    first = Condition("Ready", ConditionStatus.TRUE, "Drawn", "", NOW).as_json
+    last = Condition(type_, ConditionStatus.TRUE, "Drawn", "", NOW).as_json
     status = SetStatus(FrozenMap({"conditions": (first, last)}), group.guard, end_of=causes)
-    why = Why.GANG_TERMINATED.because(group.ref, replica=group.replica_index, cause=causes[0].short)
-    return Step(Stage.STATUS, group.ref, status, (why,))
+    why = GoOperatorReason.GANG_TERMINATED.because(group.ref, replica=group.replica_index, cause=causes[0].short)
+    return Step(StepStage.STATUS, group.ref, status, (why,))
 
 
 def seen_with(fates: dict[Ref, str]) -> Snapshot:
@@ -92,7 +92,7 @@ def unfinished(seen: Snapshot, *steps: Step, outcome: Outcome = Outcome.CONFLICT
 
 def judged(seen: Snapshot, number: int) -> JudgedReplica:
     """Return the judgement of a replica of the set by its stored statuses."""
-    (found,) = (one for one in judge_field(seen, Generation.F3, looks=False).replicas if one.number == number)
+    (found,) = (one for one in judge_field(seen, RuleGeneration.F3, looks=False).replicas if one.number == number)
     return found
 
 
@@ -168,8 +168,8 @@ SOME: Final = (
     flag_of(G0, A0.ref),
     flag_of(G1, G1.ref, X1.ref),
     flag_of(G0, A0.ref, type_="MinAvailableBreached"),
-    Step(Stage.WORKLOAD, A0.ref, Create(FrozenMap({})), ()),
-    Step(Stage.CAUSE, A0.ref, Delete(A0.guard, ()), ()),
+    Step(StepStage.WORKLOAD, A0.ref, Create(FrozenMap({})), ()),
+    Step(StepStage.CAUSE, A0.ref, Delete(A0.guard, ()), ()),
 )
 
 
@@ -194,14 +194,17 @@ def test_gf091_successful_and_untried_writes_do_not_count(outcome: Outcome) -> N
     assert unfinished(SEEN, *SOME, outcome=outcome) == FailedTerminations()
 
 
-SOON, DUE = Breach(A0.ref, NOW - timedelta(hours=1), DELAY), Breach(A0.ref, NOW - timedelta(hours=5), DELAY)
+SOON, DUE = (
+    MinAvailableBreach(A0.ref, NOW - timedelta(hours=1), DELAY),
+    MinAvailableBreach(A0.ref, NOW - timedelta(hours=5), DELAY),
+)
 
 
-def sick(one: PodClique, breach: Breach) -> PodClique:
+def sick(one: PodClique, breach: MinAvailableBreach) -> PodClique:
     """Return the conditions of a clique that is breached since then, and was scheduled long before."""
     conditions = (
-        Condition(MIN_AVAILABLE_BREACHED, Truth.TRUE, "Drawn", "", breach.since),
-        Condition(CLIQUE_SCHEDULED, Truth.TRUE, "Drawn", "", breach.since),
+        Condition(MIN_AVAILABLE_BREACHED, ConditionStatus.TRUE, "Drawn", "", breach.since),
+        Condition(CLIQUE_SCHEDULED, ConditionStatus.TRUE, "Drawn", "", breach.since),
     )
     return replace(one, status=replace(one.status, conditions=conditions))
 
@@ -214,7 +217,7 @@ def sick(one: PodClique, breach: Breach) -> PodClique:
 @pytest.mark.parametrize("lacking", [False, True], ids=["all are there", "one is missing"])
 @pytest.mark.parametrize("breach", [SOON, DUE], ids=["soon", "due"])
 def test_gf090_a_skipped_replica_is_not_terminated(
-    *, breach: Breach, lacking: bool, begun: bool, leaving: bool
+    *, breach: MinAvailableBreach, lacking: bool, begun: bool, leaving: bool
 ) -> None:
     """If no clique is missing, the delays decide; else only a termination that has begun goes on (GF-091)."""
     ill = replace(sick(A0, breach), deleting=leaving)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.field.generations import Generation
+from grove_core.areas.gang_termination.field.generations import RuleGeneration
 from grove_core.areas.gang_termination.field.judge import judge_field
 from grove_core.kernel.conditions import Condition, condition_of, is_true
 from grove_core.kernel.refs import Ref
@@ -19,8 +19,8 @@ from grove_core.kernel.steps import (
     Make,
     Outcome,
     SetStatus,
-    Stage,
     Step,
+    StepStage,
     Termination,
     causes_of,
     terminated_by,
@@ -30,8 +30,8 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
 from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.named import rule_sets
-from grove_core.rule_sets.released import NEWEST
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.apply.execute_plan import execute_plan
@@ -242,7 +242,7 @@ class TestAFlagCountsWhereOthersCompletedTheTermination:
     ) -> None:
         before = world.snapshot
         root = before.root.ref
-        ends = [step for step in ends_of_set(root, reconcile(before, NEWEST)) if step.stage is Stage.CAUSE]
+        ends = [step for step in ends_of_set(root, reconcile(before, NEWEST)) if step.stage is StepStage.CAUSE]
         if not ends:
             return
         failed = ends[int(part * len(ends))]
@@ -251,7 +251,7 @@ class TestAFlagCountsWhereOthersCompletedTheTermination:
         gone = tuple(one for one in before.cliques if one.replica_index != index)
         flagged_before = {one.ref for one in before.groups if is_true(flag_in(one))}
         for seen in judge_field(
-            replace(before, cliques=gone, attempts=(Attempt(failed, outcome, "no"),)), Generation.F3
+            replace(before, cliques=gone, attempts=(Attempt(failed, outcome, "no"),)), RuleGeneration.F3
         ).groups:
             group, breach = seen.group, seen.breach
             if group.replica_index == index and not group.deleting and breach is not None:

@@ -9,10 +9,10 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.field.clique import judge_clique
-from grove_core.areas.gang_termination.field.findings import RISK, cautions_to
-from grove_core.areas.gang_termination.field.generations import RELEASES, Generation
+from grove_core.areas.gang_termination.field.findings import RISK, manifest_warnings
+from grove_core.areas.gang_termination.field.generations import RELEASES, RuleGeneration
 from grove_core.areas.gang_termination.field.judge import judge_field
-from grove_core.kernel.conditions import Condition, Truth
+from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import SetStatus
 from grove_core.plan.laws import problems_in
@@ -22,8 +22,8 @@ from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREAC
 from grove_core.resources.pod import pod_of
 from grove_core.resources.podclique import podclique_of
 from grove_core.resources.podcliqueset import podcliqueset_of
+from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.named import rule_set, rule_sets
-from grove_core.rule_sets.released import NEWEST
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_shell.apply.execute_plan import execute_plan
 from grove_shell.in_memory.cluster import InMemoryCluster
@@ -34,7 +34,7 @@ from tests.property.strategies.worlds import START, World, is_termination
 from tests.property.workload.life import Life
 from tests.property.workload.sets import applied, clique_raw, set_raw
 
-GENERATIONS: Final = tuple(Generation)
+GENERATIONS: Final = tuple(RuleGeneration)
 POOL_OF_THREE: Final = {"name": "pool", "cliqueNames": ["a"], "replicas": 3, "minAvailable": 1}
 SPANS: Final = st.timedeltas(min_value=timedelta(), max_value=timedelta(days=2))
 
@@ -68,7 +68,7 @@ class TestOracle:
     @pytest.mark.req("GF-105")
     @pytest.mark.req("GF-107")
     @pytest.mark.req("GF-108")
-    def test_conditions_and_their_times(self, generation: Generation, world: World) -> None:
+    def test_conditions_and_their_times(self, generation: RuleGeneration, world: World) -> None:
         judgement, expected = judge_field(world.snapshot, generation), verdict_of(world, generation.name)
         for clique in judgement.cliques:
             theirs = expected.conditions[clique.clique.ref.name]
@@ -106,7 +106,7 @@ class TestOracle:
     @pytest.mark.req("GF-076")
     @pytest.mark.req("GF-085")
     @pytest.mark.req("GF-101")
-    def test_deletions_flags_and_the_next_look(self, generation: Generation, world: World) -> None:
+    def test_deletions_flags_and_the_next_look(self, generation: RuleGeneration, world: World) -> None:
         plan, expected = reconcile(world.snapshot, rules_of(generation)), verdict_of(world, generation.name)
         event(f"deletes {min(len(expected.deletes), 5)}")
         assert ended(plan) == expected.deletes
@@ -122,7 +122,9 @@ class TestOracle:
 
     @given(field_worlds())
     @pytest.mark.req("GF-073")
-    def test_plans_keep_the_laws_of_plans_and_delete_cliques_alone(self, generation: Generation, world: World) -> None:
+    def test_plans_keep_the_laws_of_plans_and_delete_cliques_alone(
+        self, generation: RuleGeneration, world: World
+    ) -> None:
         plan = reconcile(world.snapshot, rules_of(generation))
         assert problems_in(plan, world.snapshot) == ()
         assert plan == reconcile(world.snapshot, rules_of(generation))
@@ -133,7 +135,7 @@ class TestOracle:
     @pytest.mark.req("GT-002")
     @pytest.mark.req("GF-092")
     @pytest.mark.req("GF-037")
-    def test_a_second_look_writes_no_status(self, generation: Generation, world: World) -> None:
+    def test_a_second_look_writes_no_status(self, generation: RuleGeneration, world: World) -> None:
         """A status that was written is not changed again while pods and time stay the same."""
         snapshot = world.snapshot
         rules = rules_of(generation)
@@ -151,7 +153,7 @@ class TestOracle:
 
     @given(field_worlds(), SPANS)
     @pytest.mark.req("GF-050")
-    def test_a_due_replica_stays_due(self, generation: Generation, world: World, passed: timedelta) -> None:
+    def test_a_due_replica_stays_due(self, generation: RuleGeneration, world: World, passed: timedelta) -> None:
         """A replica that is due by stored conditions that still hold stays due as time passes."""
         now, later = world, world.at(world.now + passed)
         due = {replica.number for replica in judge_field(now.snapshot, generation).replicas if ends(replica.fate)}
@@ -259,7 +261,7 @@ class TestAdvice:
             raw["spec"]["template"]["terminationDelay"] = delay
         root, default = podcliqueset_of(raw), rule_set(name).default_delay
         assert default is not None
-        found = cautions_to(root.ref, root.spec, default)
+        found = manifest_warnings(root.ref, root.spec, default)
         assert [caution.path for caution in found] == ["spec.template.terminationDelay"] * warned
         assert all(caution.reason.rule.requirement == "GF-120" for caution in found)
 
@@ -290,8 +292,8 @@ class TestAdvice:
 NAMED: Final = {"name": "ml-0-a", "uid": "u", "labels": {"grove.io/podcliqueset-replica-index": "0"}}
 
 
-@pytest.mark.parametrize("generation", Generation)
-def test_gf080_the_older_name_of_progress_counts_for_nothing(generation: Generation) -> None:
+@pytest.mark.parametrize("generation", RuleGeneration)
+def test_gf080_the_older_name_of_progress_counts_for_nothing(generation: RuleGeneration) -> None:
     raw = {"status": {"rollingUpdateProgress": {"updateStartedAt": "2026-11-20T08:00:00Z"}, "observedGeneration": 1}}
     clique = podclique_of({"metadata": NAMED, **raw})
     both = {**raw["status"], "updateProgress": {"updateStartedAt": "2026-11-20T08:00:00Z"}}
@@ -304,7 +306,7 @@ def test_gf080_the_older_name_of_progress_counts_for_nothing(generation: Generat
 @pytest.mark.parametrize("generation", GENERATIONS, ids=lambda one: one.name)
 @given(world=field_worlds())
 @pytest.mark.req("GF-023")
-def test_gf022_what_is_said_of_placement_fits_the_verdict(generation: Generation, world: World) -> None:
+def test_gf022_what_is_said_of_placement_fits_the_verdict(generation: RuleGeneration, world: World) -> None:
     """The finding on a clique that was not observed has its stored verdict, and says that it is stored."""
     cliques = {clique.ref: clique for clique in world.cliques}
     words = {"True": "GF-022", "False": "GF-023"}
@@ -330,8 +332,8 @@ def test_gf061_surplus_members_do_not_make_less_than_nothing() -> None:
     assert seen is not None
     since = seen.now - timedelta(minutes=30)
     conditions = (
-        Condition(MIN_AVAILABLE_BREACHED, Truth.TRUE, "InsufficientReadyPods", "", since),
-        Condition(CLIQUE_SCHEDULED, Truth.TRUE, "SufficientScheduledPods", "", since),
+        Condition(MIN_AVAILABLE_BREACHED, ConditionStatus.TRUE, "InsufficientReadyPods", "", since),
+        Condition(CLIQUE_SCHEDULED, ConditionStatus.TRUE, "SufficientScheduledPods", "", since),
     )
     going = tuple(
         replace(one, deleting=True, status=replace(one.status, conditions=conditions)) for one in seen.cliques
@@ -352,11 +354,11 @@ def test_gf051_a_group_that_is_leaving_is_asked_for_its_history_too(*, deleting:
     seen = life.look()
     assert seen is not None
     since = seen.now + timedelta(minutes=30)
-    breach = Condition(MIN_AVAILABLE_BREACHED, Truth.TRUE, "InsufficientReadyPods", "", since)
-    flag = Condition(TERMINATION_IN_PROGRESS, Truth.TRUE, "GangTerminationActive", "", since)
+    breach = Condition(MIN_AVAILABLE_BREACHED, ConditionStatus.TRUE, "InsufficientReadyPods", "", since)
+    flag = Condition(TERMINATION_IN_PROGRESS, ConditionStatus.TRUE, "GangTerminationActive", "", since)
     (group,) = seen.groups
     status = replace(group.status, conditions=(breach, flag) if flagged else (breach,))
     group = replace(group, deleting=deleting, status=status)
-    judgement = judge_field(replace(seen, groups=(group,), now=since), Generation.F3, looks=False)
+    judgement = judge_field(replace(seen, groups=(group,), now=since), RuleGeneration.F3, looks=False)
     (replica,) = judgement.replicas
     assert [one.ref for one in replica.breaches] == ([] if flagged else [group.ref])

@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.field.clique import JudgedClique, judge_clique, stored_clique
 from grove_core.areas.gang_termination.field.failed_terminations import FailedTerminations, UnwrittenFlag
-from grove_core.areas.gang_termination.field.generations import Generation
+from grove_core.areas.gang_termination.field.generations import RuleGeneration
 from grove_core.areas.gang_termination.field.group import JudgedGroup, judge_group_as_released, new_flag
 from grove_core.areas.gang_termination.field.group_replicas import (
     CountedReplica,
     counted_replicas,
     counted_replicas_as_before,
-    proper_members,
+    regular_members,
 )
-from grove_core.areas.gang_termination.statuses import Counts
-from grove_core.kernel.conditions import Condition, Truth
+from grove_core.areas.gang_termination.statuses import PodCounts
+from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
 from grove_core.resources.podclique import CliqueStatus
@@ -37,10 +37,10 @@ STATES: Final = st.sampled_from(["well", "sick", "gone", "leaving"])
 
 def sighting(name: str, state: str) -> JudgedClique:
     clique = replace(MEMBERS[name], deleting=state == "leaving")
-    breached = Truth.TRUE if state == "sick" else Truth.FALSE
-    return stored_clique(clique, Generation.F3)._replace(
+    breached = ConditionStatus.TRUE if state == "sick" else ConditionStatus.FALSE
+    return stored_clique(clique, RuleGeneration.F3)._replace(
         breach=Condition(MIN_AVAILABLE_BREACHED, breached, "Drawn", "", NOW),
-        placed=Condition(CLIQUE_SCHEDULED, Truth.TRUE, "Drawn", "", NOW),
+        placed=Condition(CLIQUE_SCHEDULED, ConditionStatus.TRUE, "Drawn", "", NOW),
     )
 
 
@@ -49,7 +49,7 @@ def found_among(states: dict[str, str]) -> list[JudgedClique]:
 
 
 def as_before(states: dict[str, str], *causes: Ref) -> Sequence[CountedReplica]:
-    return tuple(counted_replicas_as_before(GROUP, proper_members(GROUP, found_among(states)), frozenset(causes)))
+    return tuple(counted_replicas_as_before(GROUP, regular_members(GROUP, found_among(states)), frozenset(causes)))
 
 
 def unbreached(found: Sequence[CountedReplica]) -> set[int]:
@@ -100,7 +100,7 @@ def test_gf031_a_termination_does_not_change_whole_replicas(
     states: dict[str, str], named: set[str], group: bool
 ) -> None:
     causes = {MEMBERS[name].ref for name in named} | ({GROUP.ref} if group else set())
-    before = tuple(counted_replicas(GROUP, proper_members(GROUP, found_among(states))))
+    before = tuple(counted_replicas(GROUP, regular_members(GROUP, found_among(states))))
     found = as_before(states, *causes)
     assert [one for one in found if not one.is_taken] == sorted(before, key=lambda one: one.number)
     assert [one.number for one in found] == list(range(GROUP.replicas))
@@ -122,13 +122,13 @@ def is_spared(states: dict[str, str], lost: set[str], index: int, short: str) ->
 
 
 DELAY: Final = timedelta(hours=4)
-FLAG: Final = Condition(TERMINATION_IN_PROGRESS, Truth.TRUE, "Drawn", "", NOW - timedelta(hours=1))
+FLAG: Final = Condition(TERMINATION_IN_PROGRESS, ConditionStatus.TRUE, "Drawn", "", NOW - timedelta(hours=1))
 
 
 def looked_at(
     group: ScalingGroup,
     states: dict[str, str],
-    generation: Generation = Generation.F3,
+    generation: RuleGeneration = RuleGeneration.F3,
     unfinished: FailedTerminations = NOTHING,
 ) -> JudgedGroup:
     return judge_group_as_released(
@@ -141,7 +141,7 @@ def with_conditions(*conditions: Condition) -> ScalingGroup:
 
 
 def breached_since(moment: datetime) -> Condition:
-    return Condition(MIN_AVAILABLE_BREACHED, Truth.TRUE, "Drawn", "", moment)
+    return Condition(MIN_AVAILABLE_BREACHED, ConditionStatus.TRUE, "Drawn", "", moment)
 
 
 SICK: Final = {**WELL, "0-x": "sick", "1-x": "sick"}
@@ -165,8 +165,8 @@ def test_gf092_a_flag_is_written_again_for_its_breach(
     assert found.flag == (new_flag(GROUP, NOW) if told else FLAG if FLAG in stored else None)
 
 
-@pytest.mark.parametrize("generation", Generation)
-def test_gf101_generations_without_flags_write_none(generation: Generation) -> None:
+@pytest.mark.parametrize("generation", RuleGeneration)
+def test_gf101_generations_without_flags_write_none(generation: RuleGeneration) -> None:
     failed = FailedTerminations(unwritten={GROUP.ref: UnwrittenFlag(NOW, (NAMED,))})
     found = looked_at(with_conditions(breached_since(NOW - DELAY)), SICK, generation, failed)
     assert found.is_flagged == generation.asks_for_history
@@ -179,16 +179,16 @@ def test_gf029_what_is_not_looked_at_is_as_it_is_stored() -> None:
     clique = MEMBERS["0-x"]
     status = replace(clique.status, replicas=1, ready=2, scheduled=3, gated=4, updated=5, observed=None)
     told, nothing = replace(clique, status=status), replace(clique, status=CliqueStatus())
-    assert (stored_clique(told, Generation.F3).counts, stored_clique(told, Generation.F3).left) == (
-        Counts(1, 2, 3, 4, 5),
+    assert (stored_clique(told, RuleGeneration.F3).counts, stored_clique(told, RuleGeneration.F3).left) == (
+        PodCounts(1, 2, 3, 4, 5),
         3,
     )
-    assert (stored_clique(nothing, Generation.F3).counts, stored_clique(nothing, Generation.F3).left) == (
-        Counts(0, 0, 0, 0, 0),
+    assert (stored_clique(nothing, RuleGeneration.F3).counts, stored_clique(nothing, RuleGeneration.F3).left) == (
+        PodCounts(0, 0, 0, 0, 0),
         0,
     )
     (pod, *_) = SEEN.pods_of[clique.uid]
-    seen = judge_clique(told, (replace(pod, scheduled=True, unready=True),), NOW, Generation.F3)
+    seen = judge_clique(told, (replace(pod, scheduled=True, unready=True),), NOW, RuleGeneration.F3)
     assert (seen.counts.scheduled, seen.left) == (1, 0)
 
 
@@ -198,7 +198,7 @@ def test_gf060_a_group_being_deleted_terminates_none_of_its_replicas(*, deleting
     assert bool(found.fates) == (not deleting)
 
 
-@pytest.mark.parametrize("generation", Generation)
-def test_gf031_surplus_members_do_not_count(generation: Generation) -> None:
+@pytest.mark.parametrize("generation", RuleGeneration)
+def test_gf031_surplus_members_do_not_count(generation: RuleGeneration) -> None:
     smaller = replace(GROUP, replicas=2)
     assert looked_at(smaller, {**WELL, "2-x": "sick"}, generation).unbreached == 2

@@ -5,8 +5,8 @@ from typing import Final
 
 import pytest
 
-from grove_core.areas.gang_termination.field.generations import RELEASES, Generation, releases_fitting
-from grove_core.kernel.conditions import Condition, Truth
+from grove_core.areas.gang_termination.field.generations import RELEASES, RuleGeneration, releases_fitting
+from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.scaling_group import ScalingGroup
@@ -16,16 +16,18 @@ WORLD: Final = world_of(b"\x01\x00\x00\x00\x00\x01")
 NOTHING: Final = CliqueStatus(recorded=True, scheduled=1)
 
 
-def breach(status: Truth, reason: str, message: str = "") -> Condition:
+def breach(status: ConditionStatus, reason: str, message: str = "") -> Condition:
     return Condition(MIN_AVAILABLE_BREACHED, status, reason, message, START)
 
 
-SPARED: Final = breach(Truth.FALSE, "InsufficientScheduledPods", "Insufficient scheduled pods")
-HUSHED: Final = breach(Truth.FALSE, "InsufficientScheduledPods", "breach suppressed")
-BELOW: Final = breach(Truth.TRUE, "ScheduledReplicasBelowMinAvailable")
-FINE: Final = breach(Truth.FALSE, "SufficientReadyPods")
-WHOLE: Final = breach(Truth.FALSE, "SufficientAvailable...", "PCSG replicas not in breach (2) meets MinAvailable (1)")
-FLAG: Final = Condition(TERMINATION_IN_PROGRESS, Truth.TRUE, "GangTerminationActive", "", START)
+SPARED: Final = breach(ConditionStatus.FALSE, "InsufficientScheduledPods", "Insufficient scheduled pods")
+HUSHED: Final = breach(ConditionStatus.FALSE, "InsufficientScheduledPods", "breach suppressed")
+BELOW: Final = breach(ConditionStatus.TRUE, "ScheduledReplicasBelowMinAvailable")
+FINE: Final = breach(ConditionStatus.FALSE, "SufficientReadyPods")
+WHOLE: Final = breach(
+    ConditionStatus.FALSE, "SufficientAvailable...", "PCSG replicas not in breach (2) meets MinAvailable (1)"
+)
+FLAG: Final = Condition(TERMINATION_IN_PROGRESS, ConditionStatus.TRUE, "GangTerminationActive", "", START)
 
 
 def cliques(*conditions: Condition, scheduled: int = 1) -> list[PodClique]:
@@ -46,8 +48,8 @@ def groups(*conditions: Condition) -> list[ScalingGroup]:
 
 
 ANY: Final = tuple(RELEASES)
-F2: Final = tuple(release for release, found in RELEASES.items() if found is Generation.F2)
-F3: Final = tuple(release for release, found in RELEASES.items() if found is Generation.F3)
+F2: Final = tuple(release for release, found in RELEASES.items() if found is RuleGeneration.F2)
+F3: Final = tuple(release for release, found in RELEASES.items() if found is RuleGeneration.F3)
 OLDER: Final = ()
 
 

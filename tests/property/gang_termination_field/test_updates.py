@@ -9,9 +9,9 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.field.findings import RISK
-from grove_core.areas.gang_termination.field.generations import Generation
+from grove_core.areas.gang_termination.field.generations import RuleGeneration
 from grove_core.areas.gang_termination.field.judge import judge_field
-from grove_core.areas.gang_termination.questions import TERMINATION
+from grove_core.areas.gang_termination.termination_questions import TERMINATION
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.times import format_time
 from grove_core.reconcile import reconcile
@@ -24,7 +24,7 @@ from tests.property.gang_termination_field.worlds import field_worlds
 from tests.property.strategies.worlds import World
 
 LONG_AGO = st.integers(1, 10**8).map(lambda seconds: timedelta(seconds=seconds))
-BY_GENERATION = pytest.mark.parametrize("generation", list(Generation), ids=lambda one: one.name)
+BY_GENERATION = pytest.mark.parametrize("generation", list(RuleGeneration), ids=lambda one: one.name)
 
 
 def since(world: World, started: timedelta, ended: timedelta | None = None) -> World:
@@ -51,7 +51,7 @@ def since(world: World, started: timedelta, ended: timedelta | None = None) -> W
     )
 
 
-def reasons_in(world: World, generation: Generation, question: str) -> list[tuple[str, Reason]]:
+def reasons_in(world: World, generation: RuleGeneration, question: str) -> list[tuple[str, Reason]]:
     findings = reconcile(world.snapshot, rules_of(generation)).findings
     return [(one.subject.short, why) for one in findings if one.question == question for why in one.because]
 
@@ -59,7 +59,7 @@ def reasons_in(world: World, generation: Generation, question: str) -> list[tupl
 @BY_GENERATION
 @given(field_worlds(), LONG_AGO)
 def test_gf080_an_update_that_never_ends_suspends_termination(
-    generation: Generation, world: World, started: timedelta
+    generation: RuleGeneration, world: World, started: timedelta
 ) -> None:
     judgement = judge_field(since(world, started).snapshot, generation)
     for seen in judgement.cliques:
@@ -75,7 +75,7 @@ def test_gf080_an_update_that_never_ends_suspends_termination(
 @BY_GENERATION
 @given(field_worlds(), LONG_AGO, st.one_of(st.just(timedelta(0)), LONG_AGO))
 def test_gf080_an_update_that_ended_suspends_nothing(
-    generation: Generation, world: World, started: timedelta, ended: timedelta
+    generation: RuleGeneration, world: World, started: timedelta, ended: timedelta
 ) -> None:
     """Whether it ended at its start (OnDelete) or later, each object is judged as if it had never been updated."""
     world = since(world, started, ended)
@@ -97,7 +97,7 @@ def test_gf080_an_update_that_ended_suspends_nothing(
 @BY_GENERATION
 @given(field_worlds(), st.booleans())
 def test_gf084_a_finding_says_where_the_timer_would_decide_otherwise(
-    generation: Generation, world: World, settled: bool
+    generation: RuleGeneration, world: World, settled: bool
 ) -> None:
     """For exactly the replicas that only one of the two judgements terminates."""
     if settled:
@@ -122,7 +122,7 @@ def test_gf084_a_finding_says_where_the_timer_would_decide_otherwise(
 @BY_GENERATION
 @given(field_worlds(), LONG_AGO, st.booleans())
 def test_gf121_an_update_that_outlasts_the_delay_is_warned_of(
-    generation: Generation, world: World, started: timedelta, is_over: bool
+    generation: RuleGeneration, world: World, started: timedelta, is_over: bool
 ) -> None:
     world = since(world, started, timedelta(0) if is_over else None)
     told = [(subject, why) for subject, why in reasons_in(world, generation, RISK) if why.rule.requirement == "GF-121"]

@@ -6,7 +6,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from grove_core.kernel.conditions import Condition, Truth
+from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
 from grove_core.resources.pod import Pod
@@ -47,7 +47,7 @@ def _group(group: ScalingGroup, tape: Tape) -> ScalingGroup:
     made = oldest - tape.pick(BEFORE)
     if not tape.rarely():
         return replace(group, created_at=made)
-    truth = tape.pick((Truth.TRUE, Truth.FALSE))
+    truth = tape.pick((ConditionStatus.TRUE, ConditionStatus.FALSE))
     flag = Condition(TERMINATION_IN_PROGRESS, truth, "Recorded", "as recorded", START - tape.pick(AGES))
     status = replace(group.status, conditions=(*group.status.conditions, flag))
     return replace(group, created_at=made, status=status)

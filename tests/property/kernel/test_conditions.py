@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.kernel.conditions import Condition, Truth, condition_of, transition_time
+from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of, transition_time
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.times import whole_seconds
-from grove_core.resources.fields import Fields
+from grove_core.resources.fields import JsonFieldReader
 from grove_core.resources.meta import read_conditions
 
 START: Final = datetime(2026, 11, 20, 9, 0, 0, tzinfo=UTC)
 MOMENTS: Final = st.timedeltas(timedelta(days=-400), timedelta(days=400)).map(lambda span: START + span)
-TRUTHS: Final = st.sampled_from(Truth)
+TRUTHS: Final = st.sampled_from(ConditionStatus)
 CONDITIONS: Final = st.builds(
     Condition,
     type=st.sampled_from(("Ready", "MinAvailableBreached", "PodCliqueScheduled")),
@@ -33,16 +33,18 @@ class TestTransitionTime:
         assert transition_time(stored, stored.status, now) == stored.last_transition_time
 
     @given(CONDITIONS, TRUTHS, MOMENTS)
-    def test_another_status_starts_now(self, stored: Condition, status: Truth, now: datetime) -> None:
+    def test_another_status_starts_now(self, stored: Condition, status: ConditionStatus, now: datetime) -> None:
         if status is not stored.status:
             assert transition_time(stored, status, now) == whole_seconds(now)
 
     @given(TRUTHS, MOMENTS)
-    def test_a_new_condition_starts_now(self, status: Truth, now: datetime) -> None:
+    def test_a_new_condition_starts_now(self, status: ConditionStatus, now: datetime) -> None:
         assert transition_time(None, status, now) == whole_seconds(now)
 
     @given(st.lists(st.tuples(TRUTHS, st.integers(0, 10**9).map(lambda micros: timedelta(microseconds=micros)))))
-    def test_over_any_history_the_time_is_that_of_the_last_change(self, history: list[tuple[Truth, timedelta]]) -> None:
+    def test_over_any_history_the_time_is_that_of_the_last_change(
+        self, history: list[tuple[ConditionStatus, timedelta]]
+    ) -> None:
         stored: Condition | None = None
         changed = now = START
         for status, passed in history:
@@ -54,20 +56,20 @@ class TestTransitionTime:
             assert since == changed <= now
 
 
-@pytest.mark.parametrize("truth", Truth)
-def test_the_three_values_are_the_api_s_words(truth: Truth) -> None:
+@pytest.mark.parametrize("truth", ConditionStatus)
+def test_the_three_values_are_the_api_s_words(truth: ConditionStatus) -> None:
     assert truth.value.upper() == truth.name
 
 
 def test_a_condition_is_found_by_its_type() -> None:
-    ready = Condition("Ready", Truth.TRUE, "Up", "", START)
-    assert condition_of((Condition("Other", Truth.FALSE, "Down", "", START), ready), "Ready") is ready
+    ready = Condition("Ready", ConditionStatus.TRUE, "Up", "", START)
+    assert condition_of((Condition("Other", ConditionStatus.FALSE, "Down", "", START), ready), "Ready") is ready
     assert condition_of((ready,), "Other") is None
     assert condition_of((), "Ready") is None
 
 
 def test_a_condition_is_written_as_the_api_writes_it() -> None:
-    assert thaw(Condition("Ready", Truth.UNKNOWN, "Lost", "node is gone", START).as_json) == {
+    assert thaw(Condition("Ready", ConditionStatus.UNKNOWN, "Lost", "node is gone", START).as_json) == {
         "type": "Ready",
         "status": "Unknown",
         "reason": "Lost",
@@ -78,6 +80,6 @@ def test_a_condition_is_written_as_the_api_writes_it() -> None:
 
 @given(CONDITIONS)
 def test_what_is_written_is_read_back(condition: Condition) -> None:
-    status = Fields({"conditions": [thaw(condition.as_json)]}, "status", [])
+    status = JsonFieldReader({"conditions": [thaw(condition.as_json)]}, "status", [])
     assert read_conditions(status) == (condition,)
     assert status.problems == []

@@ -4,14 +4,14 @@ from typing import Final
 
 import pytest
 
-from grove_core.areas.gang_termination.rules import Refuse, Why
-from grove_core.kernel.admission import Admit, Deny, Objection
+from grove_core.areas.gang_termination.rules import GangTerminationDenial, TerminationReason
+from grove_core.kernel.admission import Admit, DenialReason, Deny
 from grove_core.kernel.decisions import Decision, Finding
 from grove_core.kernel.errors import BrokenInvariant, MalformedObject, Problem
 from grove_core.kernel.refs import Ref
 
 SUBJECT: Final = Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", "llm")
-REASON: Final = Why.NOTHING_BREACHED.because(SUBJECT)
+REASON: Final = TerminationReason.NOTHING_BREACHED.because(SUBJECT)
 
 
 @pytest.mark.parametrize("verdict", ["Keep", None, 0])
@@ -22,7 +22,7 @@ def test_pl003_a_verdict_without_a_reason_cannot_be_made(verdict: object) -> Non
 
 
 def test_pl003_a_verdict_keeps_its_reasons_in_order() -> None:
-    other = Why.SET_BEING_DELETED.because(SUBJECT)
+    other = TerminationReason.SET_BEING_DELETED.because(SUBJECT)
     decision = Decision("Keep", (REASON, other))
     assert decision.verdict == "Keep"
     assert decision.because == (REASON, other)
@@ -40,7 +40,7 @@ def test_findings_are_ordered_by_subject_and_question() -> None:
 
 
 def test_an_objection_names_field_rule_and_what_stood_there() -> None:
-    objection = Objection("spec.replicas", "-1", Refuse.COUNT_OUT_OF_RANGE.because(SUBJECT, least=0))
+    objection = DenialReason("spec.replicas", "-1", GangTerminationDenial.COUNT_OUT_OF_RANGE.because(SUBJECT, least=0))
     assert str(objection) == f"spec.replicas: {objection.reason.sentence}, got -1"
     assert Deny((objection,)) == Deny((objection,))
     assert Admit() == Admit()

@@ -2,9 +2,9 @@
 
 import pytest
 
-from grove_core.areas.gang_termination.rules import Refuse as Malformed
+from grove_core.areas.gang_termination.rules import GangTerminationDenial as Malformed
 from grove_core.areas.workload.rules import Refuse
-from grove_core.kernel.admission import Objection
+from grove_core.kernel.admission import DenialReason
 from grove_core.kernel.errors import Problem
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
@@ -35,4 +35,4 @@ def test_in030_a_problem_in_words(expected: str, got: str, words: str) -> None:
     ],
 )
 def test_in030_an_objection_in_words(reason: Reason, got: str, words: str) -> None:
-    assert str(Objection("spec.a", got, reason)) == f"spec.a: {words}"
+    assert str(DenialReason("spec.a", got, reason)) == f"spec.a: {words}"

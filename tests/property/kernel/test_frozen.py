@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.kernel.frozen import FrozenMap, Json, canonical, freeze, thaw
+from grove_core.kernel.frozen import FrozenMap, Json, canonical_json, freeze, thaw
 from tests.property.resources.manifests import any_json
 
 ALIKE_BUT_DIFFERENT: Final = (
@@ -90,7 +90,7 @@ def test_copies_are_equal(again: Callable[[FrozenMap], FrozenMap]) -> None:
 def test_thawing_undoes_freezing(value: object) -> None:
     frozen = freeze(value)
     thawed = thaw(frozen)
-    assert canonical(thawed) == canonical(value)
+    assert canonical_json(thawed) == canonical_json(value)
     assert type(thawed) is type(value)
     assert freeze(thawed) == frozen
 
@@ -110,12 +110,12 @@ def test_equal_means_equal_json(left: object, right: object) -> None:
 
 @given(any_json())
 def test_the_canonical_text_is_json_of_the_value(value: object) -> None:
-    assert canonical(freeze(value)) == canonical(value)
-    assert canonical(json.loads(canonical(value))) == canonical(value)
+    assert canonical_json(freeze(value)) == canonical_json(value)
+    assert canonical_json(json.loads(canonical_json(value))) == canonical_json(value)
 
 
 def test_the_canonical_text_sorts_keys_and_leaves_no_spaces() -> None:
-    assert canonical({"b": [1, 2.5, None], "a": {"µ": True}}) == '{"a":{"µ":true},"b":[1,2.5,null]}'
+    assert canonical_json({"b": [1, 2.5, None], "a": {"µ": True}}) == '{"a":{"µ":true},"b":[1,2.5,null]}'
 
 
 @pytest.mark.parametrize("alien", [{1, 2}, object(), b"bytes", 1j], ids=lambda alien: type(alien).__name__)
@@ -125,7 +125,7 @@ def test_what_is_not_json_is_refused(alien: object) -> None:
     with pytest.raises(TypeError):
         freeze({"deep": [alien]})
     with pytest.raises(TypeError):
-        canonical({"deep": alien})
+        canonical_json({"deep": alien})
 
 
 @given(st.dictionaries(st.integers(), st.booleans()))

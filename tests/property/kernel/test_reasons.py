@@ -22,13 +22,13 @@ from grove_core.plan import rules as planning
 
 SUBJECT: Final = Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-router")
 RULES: Final[tuple[type[Rule], ...]] = (
-    *(termination.Why, termination.Refuse, field.Why),
-    domain_cliques.Why,
-    *(mnnvl.Why, mnnvl.Refuse, mnnvl.Preflight, mnnvl.Warn),
+    *(termination.TerminationReason, termination.GangTerminationDenial, field.GoOperatorReason),
+    domain_cliques.DomainReason,
+    *(mnnvl.Why, mnnvl.MnnvlDenial, mnnvl.Preflight, mnnvl.Warn),
     *(workload.Why, workload.Refuse, workload.Warn),
-    *(mnnvl_scopes.Why, mnnvl_scopes.Refuse, mnnvl_scopes.Warn),
+    *(mnnvl_scopes.Why, mnnvl_scopes.SharedDomainDenial, mnnvl_scopes.Warn),
     planning.Why,
-    *(topology.Why, topology.Refuse, topology.Warn, topology.Fit),
+    *(topology.Why, topology.Refuse, topology.Warn, topology.FitReason),
 )
 MEMBERS: Final = tuple(rule for rules in RULES for rule in rules)
 
@@ -75,8 +75,8 @@ class TestReasons:
             Sample.ALL_WELL.because(SUBJECT, eggs=1)
 
     def test_reasons_can_be_hashed_and_copied(self) -> None:
-        reason = termination.Why.SET_BEING_DELETED.because(SUBJECT)
-        assert {reason: 1}[termination.Why.SET_BEING_DELETED.because(SUBJECT)] == 1
+        reason = termination.TerminationReason.SET_BEING_DELETED.because(SUBJECT)
+        assert {reason: 1}[termination.TerminationReason.SET_BEING_DELETED.because(SUBJECT)] == 1
         assert copy.deepcopy(reason) == reason
 
 
@@ -97,21 +97,21 @@ class TestCodes:
     @pytest.mark.parametrize(
         ("rule", "code"),
         [
-            (termination.Why.SUFFICIENT_READY_PODS, "SufficientReadyPods"),
-            (termination.Why.INSUFFICIENT_READY_PODS, "InsufficientReadyPods"),
-            (termination.Why.NEVER_AVAILABLE, "NeverAvailable"),
-            (termination.Why.UPDATE_IN_PROGRESS, "UpdateInProgress"),
-            (termination.Why.GROUP_UPDATE_IN_PROGRESS, "UpdateInProgress"),
-            (termination.Why.AVAILABILITY_NOT_RECORDED, "AvailabilityNotRecorded"),
-            (termination.Why.SUFFICIENT_SCHEDULED_PODS, "SufficientScheduledPods"),
-            (termination.Why.INSUFFICIENT_SCHEDULED_PODS, "InsufficientScheduledPods"),
-            (termination.Why.NOT_COLLECTED, "NotCollected"),
+            (termination.TerminationReason.SUFFICIENT_READY_PODS, "SufficientReadyPods"),
+            (termination.TerminationReason.INSUFFICIENT_READY_PODS, "InsufficientReadyPods"),
+            (termination.TerminationReason.NEVER_AVAILABLE, "NeverAvailable"),
+            (termination.TerminationReason.UPDATE_IN_PROGRESS, "UpdateInProgress"),
+            (termination.TerminationReason.GROUP_UPDATE_IN_PROGRESS, "UpdateInProgress"),
+            (termination.TerminationReason.AVAILABILITY_NOT_RECORDED, "AvailabilityNotRecorded"),
+            (termination.TerminationReason.SUFFICIENT_SCHEDULED_PODS, "SufficientScheduledPods"),
+            (termination.TerminationReason.INSUFFICIENT_SCHEDULED_PODS, "InsufficientScheduledPods"),
+            (termination.TerminationReason.NOT_COLLECTED, "NotCollected"),
             (
-                termination.Why.INSUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS,
+                termination.TerminationReason.INSUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS,
                 "InsufficientAvailablePodCliqueScalingGroupReplicas",
             ),
             (
-                termination.Why.SUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS,
+                termination.TerminationReason.SUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS,
                 "SufficientAvailablePodCliqueScalingGroupReplicas",
             ),
         ],

@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from grove_core.areas.gang_termination.rules import Why
+from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import (
@@ -15,8 +15,8 @@ from grove_core.kernel.steps import (
     DropFinalizer,
     Outcome,
     SetStatus,
-    Stage,
     Step,
+    StepStage,
     causes_of,
     total_impact,
 )
@@ -24,15 +24,15 @@ from grove_core.kernel.steps import (
 GUARD: Final = Guard("uid", "7")
 ONE: Final = Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-a")
 OTHER: Final = Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-b")
-BECAUSE: Final = (Why.SET_BEING_DELETED.because(ONE),)
+BECAUSE: Final = (TerminationReason.SET_BEING_DELETED.because(ONE),)
 
 
 def test_pl001_steps_are_ordered_by_stage_then_target() -> None:
     ordered = [
-        Step(Stage.CLEANUP, ONE, Delete(GUARD), BECAUSE),
-        Step(Stage.CLEANUP, OTHER, DropFinalizer("grove.io/hold", GUARD), BECAUSE),
-        Step(Stage.CAUSE, ONE, Delete(GUARD), BECAUSE),
-        Step(Stage.STATUS, ONE, SetStatus(FrozenMap({"replicas": 1}), GUARD), BECAUSE),
+        Step(StepStage.CLEANUP, ONE, Delete(GUARD), BECAUSE),
+        Step(StepStage.CLEANUP, OTHER, DropFinalizer("grove.io/hold", GUARD), BECAUSE),
+        Step(StepStage.CAUSE, ONE, Delete(GUARD), BECAUSE),
+        Step(StepStage.STATUS, ONE, SetStatus(FrozenMap({"replicas": 1}), GUARD), BECAUSE),
     ]
     for given in permutations(ordered):
         assert sorted(given, key=lambda step: step.sort_key) == ordered
@@ -40,11 +40,17 @@ def test_pl001_steps_are_ordered_by_stage_then_target() -> None:
 
 @pytest.mark.req("GT-063")
 def test_pl014_a_cause_goes_after_the_rest_and_before_statuses() -> None:
-    assert sorted(Stage) == [Stage.FOUNDATION, Stage.WORKLOAD, Stage.CLEANUP, Stage.CAUSE, Stage.STATUS]
+    assert sorted(StepStage) == [
+        StepStage.FOUNDATION,
+        StepStage.WORKLOAD,
+        StepStage.CLEANUP,
+        StepStage.CAUSE,
+        StepStage.STATUS,
+    ]
 
 
 def test_an_attempt_is_a_step_and_an_answer() -> None:
-    step = Step(Stage.CLEANUP, ONE, Delete(GUARD), BECAUSE)
+    step = Step(StepStage.CLEANUP, ONE, Delete(GUARD), BECAUSE)
     assert Attempt(step, Outcome.DONE) == Attempt(step, Outcome.DONE, "")
     assert Attempt(step, Outcome.REFUSED, "quota") != Attempt(step, Outcome.REFUSED)
     assert len({Attempt(step, outcome) for outcome in Outcome}) == 5
@@ -66,9 +72,9 @@ def test_pl014_two_deletions_belong_together_if_they_rest_on_one_cause() -> None
 
 def test_pl019_what_some_deletions_take_along_is_known_if_it_is_of_each() -> None:
     def deleting(takes: DeletionImpact | None) -> Step:
-        return Step(Stage.CLEANUP, ONE, Delete(GUARD, takes=takes), BECAUSE)
+        return Step(StepStage.CLEANUP, ONE, Delete(GUARD, takes=takes), BECAUSE)
 
-    status = Step(Stage.STATUS, ONE, SetStatus(FrozenMap({}), GUARD), BECAUSE)
+    status = Step(StepStage.STATUS, ONE, SetStatus(FrozenMap({}), GUARD), BECAUSE)
     assert total_impact([]) == total_impact([status]) == DeletionImpact()
     assert total_impact(
         [deleting(DeletionImpact(2, 1, 8)), status, deleting(DeletionImpact(1, 1, 0))]

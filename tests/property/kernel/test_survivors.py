@@ -8,11 +8,11 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.areas.gang_termination.rules import Why
+from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.kernel.conditions import REMOVED
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import BrokenInvariant
-from grove_core.kernel.frozen import FrozenMap, canonical, freeze, frozen, object_at
+from grove_core.kernel.frozen import FrozenMap, canonical_json, freeze, frozen, object_at
 from grove_core.kernel.reasons import Clause
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import (
@@ -21,20 +21,20 @@ from grove_core.kernel.steps import (
     DeletionImpact,
     Ensure,
     SetStatus,
-    Stage,
     Step,
+    StepStage,
     is_written_first,
     waits_for_first_status,
 )
 from grove_core.kernel.times import format_time
-from grove_core.kernel.wants import Applied, Desired, Present, Status
+from grove_core.kernel.wants import DesiredChanges, FieldsToApply, ObjectToCreate, StatusToWrite
 
 GUARD: Final = Guard("uid", "7")
 CLIQUE: Final = Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-a")
 GROUP: Final = Ref("grove.io/v1alpha1", "PodCliqueScalingGroup", "ml", "llm-0-g")
 POD: Final = Ref("v1", "Pod", "ml", "llm-0-a-x")
-BECAUSE: Final = (Why.SET_BEING_DELETED.because(CLIQUE),)
-OTHERWISE: Final = (Why.NOTHING_BREACHED.because(CLIQUE),)
+BECAUSE: Final = (TerminationReason.SET_BEING_DELETED.because(CLIQUE),)
+OTHERWISE: Final = (TerminationReason.NOTHING_BREACHED.because(CLIQUE),)
 EMPTY: Final = FrozenMap({})
 
 
@@ -45,7 +45,7 @@ def test_pl003_a_verdict_without_a_reason_is_named() -> None:
 
 def test_pl003_facts_that_do_not_fit_are_named() -> None:
     with pytest.raises(BrokenInvariant, match=r"^PL-003: SET_BEING_DELETED needs \[\], got \['name'\]$"):
-        Why.SET_BEING_DELETED.because(CLIQUE, name="llm")
+        TerminationReason.SET_BEING_DELETED.because(CLIQUE, name="llm")
 
 
 def test_pl003_a_clause_knows_the_facts_of_its_sentence() -> None:
@@ -69,7 +69,7 @@ class TestFrozen:
         assert view.raw is self.RAW
 
     def test_one_text_whatever_kind_of_mapping_is_looked_at(self) -> None:
-        assert canonical(FrozenMap.over(self.RAW)) == canonical(frozen(self.RAW))
+        assert canonical_json(FrozenMap.over(self.RAW)) == canonical_json(frozen(self.RAW))
         assert FrozenMap.over(self.RAW) == frozen(self.RAW)
 
     def test_different_json_rarely_has_one_hash(self) -> None:
@@ -79,7 +79,7 @@ class TestFrozen:
         with pytest.raises(TypeError, match=r"^set$"):
             freeze({1})
         with pytest.raises(TypeError, match=r"^set$"):
-            canonical({1})
+            canonical_json({1})
         for name in ("raw", "_items"):
             with pytest.raises(AttributeError, match=f"^{name}$"):
                 delattr(EMPTY, name)
@@ -107,55 +107,57 @@ def test_a_moment_is_written_in_utc_wherever_the_program_runs() -> None:
 @pytest.mark.req("PL-013")
 class TestWantsOfOneObject:
     @staticmethod
-    def status(fields: dict[str, Any], *, first: bool = False, other: bool = False) -> Status:
-        return Status(CLIQUE, GUARD, FrozenMap(fields), OTHERWISE if other else BECAUSE, is_foundation=first)
+    def status(fields: dict[str, Any], *, first: bool = False, other: bool = False) -> StatusToWrite:
+        return StatusToWrite(CLIQUE, GUARD, FrozenMap(fields), OTHERWISE if other else BECAUSE, is_foundation=first)
 
     @pytest.mark.req("PL-021")
     @pytest.mark.parametrize("early", [(False, False), (True, False), (False, True), (True, True)])
     def test_a_joined_status_keeps_all_but_its_fields(self, early: tuple[bool, bool]) -> None:
         one = self.status({"replicas": 1}, first=early[0])
         two = self.status({"updated": 1}, first=early[1], other=True)
-        joined = Desired.union([Desired((one,)), Desired((two,))]).wants
+        joined = DesiredChanges.union([DesiredChanges((one,)), DesiredChanges((two,))]).wants
         fields = FrozenMap({"replicas": 1, "updated": 1})
-        assert joined == (Status(CLIQUE, GUARD, fields, (*BECAUSE, *OTHERWISE), is_foundation=any(early)),)
+        assert joined == (StatusToWrite(CLIQUE, GUARD, fields, (*BECAUSE, *OTHERWISE), is_foundation=any(early)),)
 
     def test_conditions_to_take_away_are_added_up(self) -> None:
         one = self.status({"a": 1, REMOVED: ("Ready",)})
         two = self.status({"b": 1, REMOVED: ("Placed",)}, other=True)
-        (joined,) = Desired.union([Desired((one,)), Desired((two,))]).wants
-        assert isinstance(joined, Status)
+        (joined,) = DesiredChanges.union([DesiredChanges((one,)), DesiredChanges((two,))]).wants
+        assert isinstance(joined, StatusToWrite)
         assert joined.fields == FrozenMap({"a": 1, "b": 1, REMOVED: ("Ready", "Placed")})
 
     @pytest.mark.parametrize("key", ["conditions", REMOVED])
     def test_what_is_no_list_is_no_list_of_conditions(self, key: str) -> None:
         odd: dict[str, Any] = {key: 5}
-        (joined,) = Desired.union([Desired((self.status(odd),)), Desired((self.status({"b": 1}),))]).wants
-        assert isinstance(joined, Status)
+        (joined,) = DesiredChanges.union(
+            [DesiredChanges((self.status(odd),)), DesiredChanges((self.status({"b": 1}),))]
+        ).wants
+        assert isinstance(joined, StatusToWrite)
         assert joined.fields == FrozenMap({**odd, "b": 1})
 
     def test_the_fault_names_the_object_and_both_wants(self) -> None:
-        one, other = Present(CLIQUE, EMPTY, BECAUSE), Applied(CLIQUE, GUARD, EMPTY, BECAUSE)
+        one, other = ObjectToCreate(CLIQUE, EMPTY, BECAUSE), FieldsToApply(CLIQUE, GUARD, EMPTY, BECAUSE)
         with pytest.raises(BrokenInvariant, match=r"^PL-013: two wants for Ref\(.*: Present\(.* and Applied\("):
-            Desired.union([Desired((one,)), Desired((other,))])
+            DesiredChanges.union([DesiredChanges((one,)), DesiredChanges((other,))])
 
 
 def test_pl019_tolls_add_up() -> None:
     assert DeletionImpact(1, 2, 4) + DeletionImpact(8, 16, 32) == DeletionImpact(9, 18, 36)
 
 
-def step(action: Action, stage: Stage, target: Ref = CLIQUE) -> Step:
+def step(action: Action, stage: StepStage, target: Ref = CLIQUE) -> Step:
     return Step(stage, target, action, BECAUSE)
 
 
 def test_pl021_only_a_status_on_which_others_rest_is_told_first() -> None:
     written = SetStatus(EMPTY, GUARD)
-    assert is_written_first(step(written, Stage.FOUNDATION))
-    assert not is_written_first(step(written, Stage.STATUS))
-    assert not is_written_first(step(Ensure(EMPTY), Stage.FOUNDATION))
+    assert is_written_first(step(written, StepStage.FOUNDATION))
+    assert not is_written_first(step(written, StepStage.STATUS))
+    assert not is_written_first(step(Ensure(EMPTY), StepStage.FOUNDATION))
 
 
 def test_pl021_cliques_and_groups_that_are_made_wait_for_what_is_told() -> None:
     made = Create(EMPTY)
-    assert all(waits_for_first_status(step(made, Stage.WORKLOAD, target)) for target in (CLIQUE, GROUP))
-    assert not waits_for_first_status(step(made, Stage.WORKLOAD, POD))
-    assert not waits_for_first_status(step(SetStatus(EMPTY, GUARD), Stage.STATUS))
+    assert all(waits_for_first_status(step(made, StepStage.WORKLOAD, target)) for target in (CLIQUE, GROUP))
+    assert not waits_for_first_status(step(made, StepStage.WORKLOAD, POD))
+    assert not waits_for_first_status(step(SetStatus(EMPTY, GUARD), StepStage.STATUS))

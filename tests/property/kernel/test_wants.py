@@ -8,12 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.rules import Why
-from grove_core.kernel.conditions import Condition, Truth
+from grove_core.areas.gang_termination.rules import TerminationReason
+from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.wants import Absent, Applied, Desired, Present, Status, Want, Withheld, WithoutFinalizer
+from grove_core.kernel.wants import (
+    DesiredChanges,
+    FieldsToApply,
+    FinalizerToDrop,
+    ObjectToCreate,
+    ObjectToDelete,
+    StatusToWrite,
+    Want,
+    Withheld,
+)
 
 GUARD: Final = Guard("uid", "7")
 NOW: Final = datetime(2026, 11, 20, 9, 0, 0, tzinfo=UTC)
@@ -25,20 +34,20 @@ def ref(number: int) -> Ref:
 
 def wants_for(number: int) -> tuple[Want, ...]:
     target = ref(number)
-    because = (Why.SET_BEING_DELETED.because(target),)
+    because = (TerminationReason.SET_BEING_DELETED.because(target),)
     return (
-        Absent(target, GUARD, because),
-        WithoutFinalizer(target, GUARD, "grove.io/hold", because),
-        WithoutFinalizer(target, GUARD, "grove.io/other", because),
-        Applied(target, GUARD, FrozenMap({"spec": FrozenMap({"replicas": 1})}), because),
-        Status(target, GUARD, FrozenMap({"replicas": 1}), because),
-        Status(target, GUARD, FrozenMap({"replicas": 2}), because),
-        Present(target, FrozenMap({}), because),
+        ObjectToDelete(target, GUARD, because),
+        FinalizerToDrop(target, GUARD, "grove.io/hold", because),
+        FinalizerToDrop(target, GUARD, "grove.io/other", because),
+        FieldsToApply(target, GUARD, FrozenMap({"spec": FrozenMap({"replicas": 1})}), because),
+        StatusToWrite(target, GUARD, FrozenMap({"replicas": 1}), because),
+        StatusToWrite(target, GUARD, FrozenMap({"replicas": 2}), because),
+        ObjectToCreate(target, FrozenMap({}), because),
     )
 
 
 def withheld(number: int) -> Withheld:
-    return Withheld(ref(number), (Why.NOTHING_BREACHED.because(ref(number)),))
+    return Withheld(ref(number), (TerminationReason.NOTHING_BREACHED.because(ref(number)),))
 
 
 class TestPL013:
@@ -53,77 +62,83 @@ class TestPL013:
     def test_contradicting_wants_for_one_object_are_a_fault_of_ours(self, first: int, second: int) -> None:
         one, other = wants_for(1)[first], wants_for(1)[second]
         with pytest.raises(BrokenInvariant) as caught:
-            Desired.union([Desired(wants=(one,)), Desired(wants=(other,))])
+            DesiredChanges.union([DesiredChanges(wants=(one,)), DesiredChanges(wants=(other,))])
         assert caught.value.requirement == "PL-013"
 
     @pytest.mark.parametrize(("stronger", "weaker"), [(0, 3), (0, 4), (1, 4), (2, 3), (3, 4), (3, 5)])
     def test_the_stronger_want_stands_in_any_order(self, stronger: int, weaker: int) -> None:
         one, other = wants_for(1)[stronger], wants_for(1)[weaker]
         for order in ((one, other), (other, one)):
-            assert Desired.union([Desired((want,)) for want in order]).wants == (one,)
+            assert DesiredChanges.union([DesiredChanges((want,)) for want in order]).wants == (one,)
 
     def test_an_urgent_status_goes_before_fields_and_does_not_lose_them(self) -> None:
         gone, _, _, applied, told, *_ = wants_for(1)
-        assert isinstance(gone, Absent)
-        assert isinstance(told, Status)
-        assert isinstance(applied, Applied)
+        assert isinstance(gone, ObjectToDelete)
+        assert isinstance(told, StatusToWrite)
+        assert isinstance(applied, FieldsToApply)
         urgent = replace(told, is_urgent=True)
         for order in ((urgent, applied), (applied, urgent)):
-            joined = Desired.union([Desired((want,)) for want in order])
+            joined = DesiredChanges.union([DesiredChanges((want,)) for want in order])
             assert joined.wants == (replace(urgent, otherwise=applied),)
             kept = replace(gone, otherwise=urgent)
-            assert Desired.union([joined, Desired((gone,))]).wants == (kept,)
-            assert Desired.union([Desired((gone,)), joined]).wants == (kept,)
-            assert Desired.union([Desired((kept,)), Desired((gone,)), Desired((applied,))]).wants == (kept,)
+            assert DesiredChanges.union([joined, DesiredChanges((gone,))]).wants == (kept,)
+            assert DesiredChanges.union([DesiredChanges((gone,)), joined]).wants == (kept,)
+            assert DesiredChanges.union(
+                [DesiredChanges((kept,)), DesiredChanges((gone,)), DesiredChanges((applied,))]
+            ).wants == (kept,)
             more = replace(told, fields=FrozenMap({"updated": 1}))
-            (both,) = Desired.union([joined, Desired((more,))]).wants
-            assert isinstance(both, Status)
+            (both,) = DesiredChanges.union([joined, DesiredChanges((more,))]).wants
+            assert isinstance(both, StatusToWrite)
             assert (both.is_urgent, both.otherwise) == (True, applied)
             with pytest.raises(BrokenInvariant, match="PL-013"):
-                Desired.union([joined, Desired((applied,))])
+                DesiredChanges.union([joined, DesiredChanges((applied,))])
 
     def test_what_tells_of_an_end_goes_before_fields_too(self) -> None:
         _, _, _, applied, told, *_ = wants_for(1)
-        assert isinstance(told, Status)
-        assert isinstance(applied, Applied)
+        assert isinstance(told, StatusToWrite)
+        assert isinstance(applied, FieldsToApply)
         of_end = replace(told, end_of=(ref(2),))
-        assert Desired.union([Desired((of_end, applied))]).wants == (replace(of_end, otherwise=applied),)
+        assert DesiredChanges.union([DesiredChanges((of_end, applied))]).wants == (replace(of_end, otherwise=applied),)
 
     def test_what_does_not_matter_at_once_is_told_of_nobody_who_is_to_go(self) -> None:
         gone, told = wants_for(1)[0], wants_for(1)[4]
-        assert isinstance(gone, Absent)
-        assert isinstance(told, Status)
+        assert isinstance(gone, ObjectToDelete)
+        assert isinstance(told, StatusToWrite)
         of_end = replace(told, end_of=(ref(2),))
-        assert Desired.union([Desired((gone, of_end))]).wants == (gone,)
+        assert DesiredChanges.union([DesiredChanges((gone, of_end))]).wants == (gone,)
         urgent = replace(of_end, is_urgent=True)
-        assert Desired.union([Desired((gone, urgent))]).wants == (replace(gone, otherwise=urgent),)
+        assert DesiredChanges.union([DesiredChanges((gone, urgent))]).wants == (replace(gone, otherwise=urgent),)
 
     def test_who_is_let_go_of_is_told_nothing_more(self) -> None:
         released, told = wants_for(1)[1], wants_for(1)[4]
-        assert isinstance(told, Status)
+        assert isinstance(told, StatusToWrite)
         for order in ((released, replace(told, is_urgent=True)), (replace(told, is_urgent=True), released)):
-            assert Desired.union([Desired(order)]).wants == (released,)
+            assert DesiredChanges.union([DesiredChanges(order)]).wants == (released,)
 
     def test_of_two_areas_that_want_it_gone_the_first_says_why(self) -> None:
         first = wants_for(1)[0]
-        second = Absent(ref(1), GUARD, (Why.NOTHING_BREACHED.because(ref(1)),))
-        assert Desired.union([Desired((first,)), Desired((second,))]).wants == (first,)
+        second = ObjectToDelete(ref(1), GUARD, (TerminationReason.NOTHING_BREACHED.because(ref(1)),))
+        assert DesiredChanges.union([DesiredChanges((first,)), DesiredChanges((second,))]).wants == (first,)
 
     def test_two_areas_write_one_status_together(self) -> None:
-        ready = Condition("Ready", Truth.TRUE, "A", "", NOW).as_json
-        placed = Condition("Placed", Truth.TRUE, "A", "", NOW).as_json
-        one = Status(ref(1), GUARD, FrozenMap({"replicas": 1, "conditions": (ready,)}), wants_for(1)[0].because)
-        other = Status(ref(1), GUARD, FrozenMap({"updated": 1, "conditions": (placed,)}), wants_for(1)[0].because)
-        (joined,) = Desired.union([Desired((one,)), Desired((other,))]).wants
-        assert isinstance(joined, Status)
+        ready = Condition("Ready", ConditionStatus.TRUE, "A", "", NOW).as_json
+        placed = Condition("Placed", ConditionStatus.TRUE, "A", "", NOW).as_json
+        one = StatusToWrite(ref(1), GUARD, FrozenMap({"replicas": 1, "conditions": (ready,)}), wants_for(1)[0].because)
+        other = StatusToWrite(
+            ref(1), GUARD, FrozenMap({"updated": 1, "conditions": (placed,)}), wants_for(1)[0].because
+        )
+        (joined,) = DesiredChanges.union([DesiredChanges((one,)), DesiredChanges((other,))]).wants
+        assert isinstance(joined, StatusToWrite)
         assert joined.fields == FrozenMap({"replicas": 1, "updated": 1, "conditions": (ready, placed)})
         with pytest.raises(BrokenInvariant):
-            Desired.union([Desired((one,)), Desired((replace(other, fields=FrozenMap({"conditions": (ready,)})),))])
+            DesiredChanges.union(
+                [DesiredChanges((one,)), DesiredChanges((replace(other, fields=FrozenMap({"conditions": (ready,)})),))]
+            )
 
     def test_it_is_as_wrong_within_one_area(self) -> None:
         one, other, *_ = wants_for(1)
         with pytest.raises(BrokenInvariant):
-            Desired.union([Desired(wants=(one, other))])
+            DesiredChanges.union([DesiredChanges(wants=(one, other))])
 
     @given(
         st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2)), unique_by=lambda drawn: drawn[0], max_size=5).flatmap(
@@ -134,7 +149,9 @@ class TestPL013:
         self, orders: tuple[list[tuple[int, int]], list[tuple[int, int]]]
     ) -> None:
         joined = [
-            Desired.union(Desired((wants_for(number)[kind],), (withheld(number),)) for number, kind in order)
+            DesiredChanges.union(
+                DesiredChanges((wants_for(number)[kind],), (withheld(number),)) for number, kind in order
+            )
             for order in orders
         ]
         assert set(joined[0].wants) == set(joined[1].wants) == {wants_for(number)[kind] for number, kind in orders[0]}
@@ -142,10 +159,10 @@ class TestPL013:
         assert len(joined[0].wants) == len(joined[0].withheld) == len(orders[0])
 
     def test_no_area_wants_nothing(self) -> None:
-        assert Desired.union([]) == Desired()
+        assert DesiredChanges.union([]) == DesiredChanges()
 
     def test_what_is_held_back_contradicts_nothing(self) -> None:
-        part = Desired((wants_for(1)[0],), (withheld(1),))
-        assert Desired.union([part, Desired(withheld=(withheld(1),))]) == Desired(
+        part = DesiredChanges((wants_for(1)[0],), (withheld(1),))
+        assert DesiredChanges.union([part, DesiredChanges(withheld=(withheld(1),))]) == DesiredChanges(
             (wants_for(1)[0],), (withheld(1), withheld(1))
         )

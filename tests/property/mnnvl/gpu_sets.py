@@ -6,9 +6,9 @@ from functools import cache
 from typing import Final
 
 from grove_core.areas.mnnvl.judge import domain_ref
-from grove_core.kernel.conditions import Condition, Truth
+from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step
+from grove_core.kernel.steps import Attempt, Create, Outcome, Step, StepStage
 from grove_core.resources.api_names import DOMAIN_TEMPLATE, DOMAINS_READY, GROVE
 from grove_core.resources.compute_domain import ComputeDomain, compute_domain_of
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, Mnnvl, MnnvlMode
@@ -82,12 +82,14 @@ def set_in_state(
         replace(clique, annotations=FrozenMap({DOMAIN_TEMPLATE: "llm-rct-0"} if siblings == "joined" else {}))
         for clique in (() if siblings == "none" else seen.cliques)
     )
-    failed = Condition(DOMAINS_READY, Truth.FALSE, "CreationFailed", CreationFailure((0,), "quota").message, NOW - LATE)
+    failed = Condition(
+        DOMAINS_READY, ConditionStatus.FALSE, "CreationFailed", CreationFailure((0,), "quota").message, NOW - LATE
+    )
     status = replace(seen.root.status, conditions=(failed,) if before else ())
     held = FOUND[found]
     snapshot = with_configuration(replace(seen, cliques=cliques), ON if on else DEFAULT_CONFIGURATION)
     ref = domain_ref(snapshot, 0)
-    attempt = Attempt(Step(Stage.FOUNDATION, ref, Create(FrozenMap({})), ()), Outcome.REFUSED, "exceeded quota")
+    attempt = Attempt(Step(StepStage.FOUNDATION, ref, Create(FrozenMap({})), ()), Outcome.REFUSED, "exceeded quota")
     return replace(
         snapshot,
         root=replace(seen.root, status=status, created_at=NOW - (SOON if young else LATE)),

@@ -6,7 +6,7 @@ from typing import Any, Final
 import pytest
 
 from grove_core.admit import admit
-from grove_core.kernel.admission import Deny, Remark
+from grove_core.kernel.admission import Deny, FieldRemark
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, Mnnvl, MnnvlMode
 from tests.property.admission_tables import Table, is_meant, same_words, words_of
 
@@ -18,7 +18,7 @@ TABLE: Final = Table(Path(__file__).parent / "cases.yaml")
 CASES: Final = TABLE.cases
 
 
-def judged(case: Json, configuration: Configuration = OPERATOR) -> tuple[list[Remark], list[Remark]]:
+def judged(case: Json, configuration: Configuration = OPERATOR) -> tuple[list[FieldRemark], list[FieldRemark]]:
     """Objections and warnings."""
     old = TABLE.with_values(case["old"]) if "old" in case else None
     verdict = admit(TABLE.with_values(case["put"]), old, None, configuration).verdict

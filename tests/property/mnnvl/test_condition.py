@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from grove_core.areas.mnnvl.judge import judge_mnnvl
 from grove_core.areas.mnnvl.wants import wants_of_mnnvl
-from grove_core.kernel.conditions import Condition, Truth
-from grove_core.kernel.wants import Status
+from grove_core.kernel.conditions import Condition, ConditionStatus
+from grove_core.kernel.wants import StatusToWrite
 from grove_core.resources.api_names import DOMAINS_READY
 from grove_core.resources.domains_ready_condition import CreationFailure, creation_failure_in
 from grove_core.snapshot.snapshot import Snapshot
@@ -21,7 +21,7 @@ LONGEST: Final = 32_768  # of a message, by the definition of a set
 
 
 def read_back(message: str) -> CreationFailure:
-    return creation_failure_in((Condition(DOMAINS_READY, Truth.FALSE, "CreationFailed", message, NOW),))
+    return creation_failure_in((Condition(DOMAINS_READY, ConditionStatus.FALSE, "CreationFailed", message, NOW),))
 
 
 @pytest.mark.req("MN-015")
@@ -62,8 +62,8 @@ class TestTheMessageFits:
         )
 
 
-def condition_after(seen: Snapshot) -> list[Status]:
-    return [want for want in wants_of_mnnvl(seen, judge_mnnvl(seen)).wants if isinstance(want, Status)]
+def condition_after(seen: Snapshot) -> list[StatusToWrite]:
+    return [want for want in wants_of_mnnvl(seen, judge_mnnvl(seen)).wants if isinstance(want, StatusToWrite)]
 
 
 @pytest.mark.parametrize("found", ["nothing", "ours, going", "an earlier set's, going"])

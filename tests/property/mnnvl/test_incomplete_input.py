@@ -18,7 +18,7 @@ from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configurat
 from grove_core.resources.owned_object import CLAIM_KIND
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.resources.sharing_labels import is_managed
-from grove_core.snapshot.indexing import cluster_of, with_domains
+from grove_core.snapshot.cluster_index import index_cluster, with_domains
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.few_examples import RARELY
 from tests.property.mnnvl.gpus import GPUS, ON
@@ -37,7 +37,7 @@ def without(full: Snapshot, kinds: Iterable[str]) -> Snapshot:
     """The snapshot of a client that may not list these kinds; objects below them are missing too."""
     gap = frozenset(kinds)
     others = [item for item in full.others if item.ref.kind not in gap]
-    cluster = cluster_of(
+    cluster = index_cluster(
         sets=(full.root,),
         groups=() if GROUP_KIND in gap else full.groups,
         cliques=() if "PodClique" in gap else full.cliques,

@@ -11,18 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.admit import admit
-from grove_core.areas.mnnvl.admit import objection_to_start
+from grove_core.areas.mnnvl.admit import preflight_objection
 from grove_core.areas.mnnvl.judge import clique_domains_of, judge_mnnvl
 from grove_core.areas.mnnvl.verdicts import DomainState
 from grove_core.areas.mnnvl.wants import wake_of_mnnvl, wants_of_mnnvl
 from grove_core.document.document import PlanDocument
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
-from grove_core.kernel.conditions import REMOVED, Condition, Truth
+from grove_core.kernel.conditions import REMOVED, Condition, ConditionStatus
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome, SetStatus, Stage, Step
-from grove_core.kernel.wants import Present, Status, Withheld
+from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome, SetStatus, Step, StepStage
+from grove_core.kernel.wants import ObjectToCreate, StatusToWrite, Withheld
 from grove_core.plan.forecast import forecast_of
 from grove_core.plan.laws import problems_in
 from grove_core.reconcile import reconcile
@@ -117,7 +117,7 @@ def _check_state(state: dict[str, Any]) -> None:
     expected_state = expected(**state)
     assert [one.state for one in judgement.replicas] == ([] if expected_state is None else [expected_state]), state
     fabric, desired = clique_domains_of(snapshot, judgement), wants_of_mnnvl(snapshot, judgement)
-    made = [want for want in desired.wants if isinstance(want, Present)]
+    made = [want for want in desired.wants if isinstance(want, ObjectToCreate)]
     # the domain is created exactly where its name is free, it is wanted and no sibling runs without it
     is_free = state["found"] == "nothing" and state["known"] and state["on"]
     assert bool(made) is (is_free and expected_state not in {None, DomainState.WITHOUT})
@@ -155,7 +155,7 @@ def test_mn012_the_condition_lists_exactly_the_failures(siblings: str, found: st
 def _check_condition(state: dict[str, Any]) -> None:
     snapshot = seen_in(**state)
     judgement = judge_mnnvl(snapshot)
-    written = [want for want in wants_of_mnnvl(snapshot, judgement).wants if isinstance(want, Status)]
+    written = [want for want in wants_of_mnnvl(snapshot, judgement).wants if isinstance(want, StatusToWrite)]
     root = snapshot.root
     for want in written:
         root = with_status(root, want.fields)
@@ -173,13 +173,15 @@ def _check_condition(state: dict[str, Any]) -> None:
 @pytest.mark.parametrize("siblings", SIBLINGS)
 def test_mn016_without_domains_in_the_input_the_condition_stays(siblings: str) -> None:
     snapshot = set_in_state(siblings, "nothing", refused=False, before=True, known=False, on=True)
-    assert not [want for want in wants_of_mnnvl(snapshot, judge_mnnvl(snapshot)).wants if isinstance(want, Status)]
+    assert not [
+        want for want in wants_of_mnnvl(snapshot, judge_mnnvl(snapshot)).wants if isinstance(want, StatusToWrite)
+    ]
 
 
 @given(st.lists(st.integers(0, 9999), min_size=1, unique=True), st.text())
 def test_mn015_the_message_can_be_read_back(replicas: list[int], error: str) -> None:
     failure = CreationFailure(tuple(sorted(replicas)), error)
-    stored = Condition(DOMAINS_READY, Truth.FALSE, "CreationFailed", failure.message, NOW)
+    stored = Condition(DOMAINS_READY, ConditionStatus.FALSE, "CreationFailed", failure.message, NOW)
     assert creation_failure_in((stored,)) == failure
 
 
@@ -188,8 +190,8 @@ def test_mn015_the_message_is_that_of_the_design_document() -> None:
     assert CreationFailure((2, 5), "quota exceeded").message == said
 
 
-@given(st.text(), st.sampled_from([Truth.TRUE, Truth.FALSE, Truth.UNKNOWN]))
-def test_mn015_messages_of_others_are_ignored(message: str, status: Truth) -> None:
+@given(st.text(), st.sampled_from([ConditionStatus.TRUE, ConditionStatus.FALSE, ConditionStatus.UNKNOWN]))
+def test_mn015_messages_of_others_are_ignored(message: str, status: ConditionStatus) -> None:
     assert (
         creation_failure_in((Condition(DOMAINS_READY, status, "CreationFailed", f"!{message}", NOW),))
         == CreationFailure()
@@ -289,7 +291,7 @@ def test_mn008_admission_and_judgement_read_a_choice_alike(choice: str | None, *
     "served", [ServedApis(), ServedApis(without_domains=True), ServedApis(domains=DomainShape.NVIDIA)]
 )
 def test_mn061_no_operator_without_the_definition(enabled: bool, served: ServedApis) -> None:
-    objection = objection_to_start(Configuration(Mnnvl(enabled=enabled)), served)
+    objection = preflight_objection(Configuration(Mnnvl(enabled=enabled)), served)
     assert (objection is not None) is (enabled and served.without_domains)
 
 
@@ -300,19 +302,21 @@ def test_mn051_a_surplus_domain_waits_for_pods_that_outlive_their_clique() -> No
     orphans["of others"] = [replace(pod, gang="other-0") for pods in empty.pods_of.values() for pod in pods]
     waiting = wants_of_mnnvl(replace(empty, cliques=(), pods_of=orphans), judge_mnnvl(empty))
     assert [type(one) for one in waiting.withheld] == [Withheld]
-    ended = Attempt(Step(Stage.CLEANUP, Ref("v1", "Pod", "ml", "x"), Delete(Guard("x", "1")), ()), Outcome.DONE)
+    ended = Attempt(Step(StepStage.CLEANUP, Ref("v1", "Pod", "ml", "x"), Delete(Guard("x", "1")), ()), Outcome.DONE)
     for attempts in ((), (ended,)):  # with any own writes of other pods (PL-018)
         plan = reconcile(replace(empty, cliques=(), gangs=(), pods_of=orphans, attempts=attempts))
         assert [held.target.name for held in plan.withheld] == ["llm-cd-0"]
         assert not [step for step in plan.steps if step.target.name == "llm-cd-0"]
     gone = wants_of_mnnvl(replace(empty, cliques=(), pods_of={}), judge_mnnvl(empty))
     assert not gone.withheld
-    assert [want.target.name for want in gone.wants if not isinstance(want, Status)] == ["llm-cd-0"]
+    assert [want.target.name for want in gone.wants if not isinstance(want, StatusToWrite)] == ["llm-cd-0"]
 
 
 def test_mn013_removing_the_condition_is_a_write_of_its_own() -> None:
     snapshot = set_in_state("joined", "ours", refused=False, before=True, known=True, on=True)
-    (written,) = [want for want in wants_of_mnnvl(snapshot, judge_mnnvl(snapshot)).wants if isinstance(want, Status)]
+    (written,) = [
+        want for want in wants_of_mnnvl(snapshot, judge_mnnvl(snapshot)).wants if isinstance(want, StatusToWrite)
+    ]
     assert dict(written.fields) == {REMOVED: (DOMAINS_READY,)}
     assert with_status(snapshot.root, written.fields).status.conditions == ()
 

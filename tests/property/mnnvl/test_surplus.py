@@ -9,8 +9,8 @@ from grove_core.areas.mnnvl.judge import judge_mnnvl
 from grove_core.areas.mnnvl.wants import wants_of_mnnvl
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step
-from grove_core.kernel.wants import Absent
+from grove_core.kernel.steps import Attempt, Create, Outcome, Step, StepStage
+from grove_core.kernel.wants import ObjectToDelete
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.labels import SET_REPLICA
 from grove_core.resources.pod import Pod
@@ -30,7 +30,7 @@ def ours() -> Snapshot:
 def gone(seen: Snapshot) -> list[str]:
     """The domains that a plan deletes."""
     wants = wants_of_mnnvl(seen, judge_mnnvl(seen)).wants
-    return [want.target.name for want in wants if isinstance(want, Absent)]
+    return [want.target.name for want in wants if isinstance(want, ObjectToDelete)]
 
 
 def pod_of(seen: Snapshot) -> Pod:
@@ -99,7 +99,7 @@ def test_mn051_a_pod_that_may_just_have_been_created_uses_the_domain(
     labels = FrozenMap({"grove.io/podgang": "llm-0"})
     metadata = FrozenMap({"name": pod.name, "namespace": "ml", "uid": "u", "labels": labels})
     manifest = FrozenMap({"metadata": metadata, "spec": FrozenMap({}), "status": FrozenMap({})})
-    made = Step(Stage.WORKLOAD, Ref("v1", "Pod", "ml", pod.name), Create(manifest), ())
+    made = Step(StepStage.WORKLOAD, Ref("v1", "Pod", "ml", pod.name), Create(manifest), ())
     pods_of = seen.pods_of if listed else {}
     seen = replace(seen, pods_of=pods_of, attempts=(Attempt(made, outcome),))
     assert gone(seen) == ["llm-cd-0"] * (not held)
@@ -115,7 +115,7 @@ def test_mn051_an_unlisted_pod_of_a_deleted_clique_uses_the_domain(*, listed: bo
     owner = FrozenMap({"apiVersion": GROVE, "kind": "PodClique", "name": "llm-0-a", "uid": "gone", "controller": True})
     labels = FrozenMap({"grove.io/podgang": "llm-0"})
     metadata = FrozenMap({"name": "p", "namespace": "ml", "labels": labels, "ownerReferences": (owner,)})
-    made = Step(Stage.WORKLOAD, Ref("v1", "Pod", "ml", "p"), Create(FrozenMap({"metadata": metadata})), ())
+    made = Step(StepStage.WORKLOAD, Ref("v1", "Pod", "ml", "p"), Create(FrozenMap({"metadata": metadata})), ())
     left = [replace(pod_of(seen), name="p", owner_uid="gone", gang="llm-0")] if listed else []
     bare = replace(seen, cliques=(), pods_of={"gone": left} if listed else {}, attempts=(Attempt(made, Outcome.DONE),))
     known = with_own_writes(bare)

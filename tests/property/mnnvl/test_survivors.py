@@ -10,8 +10,8 @@ from grove_core.areas.mnnvl.wants import wants_of_mnnvl
 from grove_core.areas.mnnvl_scopes.judge import shared_domain_ref
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard
-from grove_core.kernel.steps import Apply, Attempt, Create, Outcome, SetStatus, Stage, Step
-from grove_core.kernel.wants import Status, Withheld
+from grove_core.kernel.steps import Apply, Attempt, Create, Outcome, SetStatus, Step, StepStage
+from grove_core.kernel.wants import StatusToWrite, Withheld
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import DOMAINS_READY, MNNVL_ENABLED
 from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode
@@ -78,7 +78,7 @@ def test_mn051_pods_of_existing_cliques_are_counted() -> None:
 
 def test_mn012_the_replicas_that_failed_are_named() -> None:
     seen = set_in_state("none", "nothing", refused=True, before=False, known=True, on=True)
-    (status,) = [one for one in wants_of_mnnvl(seen, judge_mnnvl(seen)).wants if isinstance(one, Status)]
+    (status,) = [one for one in wants_of_mnnvl(seen, judge_mnnvl(seen)).wants if isinstance(one, StatusToWrite)]
     assert [dict(one.facts) for one in status.because] == [{"replicas": "[0]"}]
 
 
@@ -89,7 +89,7 @@ def test_mn011_only_a_refused_creation_counts_as_refused() -> None:
         (Create(FrozenMap({})), Outcome.CONFLICT),
         (Apply(FrozenMap({}), Guard("u", "1")), Outcome.REFUSED),
     ):
-        attempt = Attempt(Step(Stage.FOUNDATION, ref, action, ()), outcome, "no")
+        attempt = Attempt(Step(StepStage.FOUNDATION, ref, action, ()), outcome, "no")
         (one,) = judge_mnnvl(replace(seen, attempts=(attempt,))).replicas
         assert one.state is DomainState.AWAITED
 

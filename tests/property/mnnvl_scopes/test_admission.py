@@ -6,7 +6,7 @@ from typing import Any, Final
 import pytest
 
 from grove_core.admit import admit, used_names_in
-from grove_core.kernel.admission import Deny, Remark
+from grove_core.kernel.admission import Deny, FieldRemark
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, Mnnvl, MnnvlMode
 from tests.property.admission_tables import Table, is_meant, same_words, words_of
 from tests.property.mnnvl_scopes.sharing_sets import GPUS
@@ -21,7 +21,7 @@ CASES: Final = TABLE.cases
 
 def judged(
     put: Json, old: Json | None = None, configuration: Configuration = SCOPED, classes: frozenset[str] | None = None
-) -> tuple[list[Remark], list[Remark]]:
+) -> tuple[list[FieldRemark], list[FieldRemark]]:
     """Objections and warnings."""
     before = TABLE.with_values(old) if old is not None else None
     verdict = admit(TABLE.with_values(put), before, None, configuration, classes).verdict

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.areas.mnnvl_scopes.judge import judge_scopes, shared_domain_ref
-from grove_core.areas.mnnvl_scopes.verdicts import SharedState
+from grove_core.areas.mnnvl_scopes.verdicts import SharedObjectState
 from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.steps import Ensure
 from grove_core.reconcile import reconcile
@@ -200,8 +200,8 @@ def test_ms060_objects_in_use_stay_where_annotations_are_off(*, there: bool) -> 
     gone = replace(seen, domains=(), named_domains={}, others=(), named_claims={})
     verdicts = judge_scopes(seen if there else gone).verdicts
     assert {(one.kind, one.state, one.because.subject.name) for one in verdicts} == {
-        ("ComputeDomain", SharedState.LEFT_ALONE, "llm-0-cd"),
-        ("ResourceClaim", SharedState.LEFT_ALONE, "llm-0-mnnvl-claim"),
+        ("ComputeDomain", SharedObjectState.LEFT_ALONE, "llm-0-cd"),
+        ("ResourceClaim", SharedObjectState.LEFT_ALONE, "llm-0-mnnvl-claim"),
     }
 
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from grove_core.admit_podclique import admit_podclique, admit_podgang
 from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
-from grove_core.kernel.admission import Amend, AmendmentVerdict, Deny
+from grove_core.kernel.admission import AdmitWithChanges, AmendmentVerdict, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import FrozenMap, thaw
-from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Ensure, Outcome, Stage, Step
-from grove_core.object_explanation import ObjectExplanation, has
+from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Ensure, Outcome, Step, StepStage
+from grove_core.object_explanation import ObjectExplanation, has_object
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_formats import refs_in_all_versions
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, Mnnvl, ServedApis
@@ -64,7 +64,7 @@ def test_ms053_objects_of_a_deleted_set_are_not_deleted() -> None:
 def test_ms037_a_clique_waits_for_a_refused_creation() -> None:
     start = with_configuration(applied(one_set()))
     (ensure, *_) = [step for step in reconcile(start).steps if isinstance(step.action, Ensure)]
-    assert ensure.stage is Stage.FOUNDATION
+    assert ensure.stage is StepStage.FOUNDATION
     refused = replace(start, attempts=(Attempt(ensure, Outcome.REFUSED, "exceeded quota"),))
     plan = reconcile(refused)
     assert not [step for step in plan.steps if step.target.kind in {"PodClique", *SHARED}]
@@ -101,7 +101,7 @@ def test_sm080_an_object_is_the_same_in_another_api_version(place: int) -> None:
         assert world.attempt(replace(again, action=Ensure(of_nobody))).outcome is Outcome.REFUSED
         ((key, item),) = shared_in(world).items()
         assert (key, item.uid) == ((ref.kind, ref.name), uid)
-        gone = replace(again, stage=Stage.CLEANUP, action=Delete(item.guard))
+        gone = replace(again, stage=StepStage.CLEANUP, action=Delete(item.guard))
         assert world.attempt(gone).outcome is Outcome.DONE
         assert not shared_in(world)
 
@@ -174,7 +174,7 @@ def test_ms056_objects_that_were_not_collected_are_ensured_and_not_restored(miss
 def test_ms005_an_unparsable_clique_is_admitted_unchanged() -> None:
     around_nothing = CliqueAdmissionView(configuration=SCOPED, served=ServedApis(), owner=None, domains={}, claims={})
     decision = admit_podclique({"metadata": {"name": "x", "annotations": {ENABLED: "true"}}}, around_nothing)
-    assert decision.verdict == Amend()
+    assert decision.verdict == AdmitWithChanges()
     assert decision.because[0].rule.code == "NotRead"
     assert decision.because[0].subject.short == "PodClique/x"
 
@@ -187,8 +187,8 @@ def test_ms001_in_other_modes_nothing_is_changed(configuration: Configuration) -
     said = {"annotations": {ENABLED: "true"}, "labels": {"grove.io/pcs-name": "llm", "grove.io/pcs-replica-index": "0"}}
     raw = {"metadata": {"name": "llm-0-a", "namespace": "ml", **said}, "spec": {"podSpec": GPUS}}
     decision = admit_podclique(raw, around_nothing)
-    assert (decision.verdict, decision.because[0].rule.code) == (Amend(), "ScopesOff")
-    assert admit_podgang({"metadata": {"name": "llm-0"}}, configuration).verdict == Amend()
+    assert (decision.verdict, decision.because[0].rule.code) == (AdmitWithChanges(), "ScopesOff")
+    assert admit_podgang({"metadata": {"name": "llm-0"}}, configuration).verdict == AdmitWithChanges()
 
 
 def test_ms038_a_clique_waits_for_an_unknown_set() -> None:
@@ -226,14 +226,14 @@ def test_ms008_a_claim_of_the_user_is_never_replaced(others: list[str], how: str
     assert (objection.path, objection.got) == (f"spec.podSpec.resourceClaims[{len(before)}].name", '"mnnvl"')
     assert [why.rule.requirement for why in decision.because] == ["MS-008", "MS-074"]
     admitted = made_by_somebody(before).verdict
-    assert isinstance(admitted, Amend)
+    assert isinstance(admitted, AdmitWithChanges)
     assert admitted.patch
 
 
 @pytest.mark.req("MS-032")
 def test_ms008_a_claim_that_grove_wrote_is_no_claim_of_the_user() -> None:
     verdict = made_by_somebody([OURS]).verdict
-    assert isinstance(verdict, Amend)
+    assert isinstance(verdict, AdmitWithChanges)
     assert all("resourceClaims" not in str(one.get("path", "")) for one in verdict.patch)
 
 
@@ -247,7 +247,7 @@ def test_ms003_a_clique_with_an_invalid_device_class_joins_nothing(name: str) ->
     }
     raw = {"metadata": {"name": "llm-0-a", "namespace": "ml", **said}, "spec": {"podSpec": GPUS}}
     verdict = admit_podclique(raw, view).verdict
-    assert isinstance(verdict, Amend)
+    assert isinstance(verdict, AdmitWithChanges)
     assert not verdict.patch
     (warning,) = verdict.warnings
     assert "is not a valid name of a DeviceClass" in warning.reason.sentence
@@ -320,11 +320,11 @@ def test_cl010_shared_objects_can_be_explained() -> None:
     raw["spec"]["template"]["cliques"][1]["annotations"] = {SCOPE: "clique"}
     start = with_configuration(applied(raw))
     for name in ("llm-0-cd", "llm-0-b-cd"):
-        assert has(start, "ComputeDomain", name)
+        assert has_object(start, "ComputeDomain", name)
         asked = ObjectExplanation(start, reconcile(start), "ComputeDomain", name)
         assert {finding.verdict for finding in asked.findings()} == {"Ensured", "Joins", "Wanted"}
         assert [step.target.name for step in asked.steps()] == [name]
-    assert not has(start, "ComputeDomain", "llm-0-c-cd")
+    assert not has_object(start, "ComputeDomain", "llm-0-c-cd")
     _, seen = converged_set(raw)
     asked = ObjectExplanation(seen, reconcile(seen), "ComputeDomain", "llm-0-cd")
     assert {finding.verdict for finding in asked.findings()} == {"Belongs", "Joins", "Wanted"}

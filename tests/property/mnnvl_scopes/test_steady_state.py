@@ -13,7 +13,7 @@ from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
 from grove_core.document.document import PlanDocument
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
-from grove_core.kernel.admission import Amend
+from grove_core.kernel.admission import AdmitWithChanges
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import Attempt, Create, Ensure
 from grove_core.plan.forecast import forecast_of
@@ -205,7 +205,7 @@ def test_ms032_webhook_and_operator_agree(raw: Json) -> None:
             assert isinstance(step.action, Create)
             manifest = thaw(step.action.manifest)
             verdict = admit_podclique(bare(manifest), admission_view(world, seen)).verdict
-            assert isinstance(verdict, Amend)
+            assert isinstance(verdict, AdmitWithChanges)
             ensured |= {one.target.name for one in verdict.ensures}
             assert patched(bare(manifest), list(verdict.patch)) == manifest
         assert ensured == wanted
@@ -213,7 +213,7 @@ def test_ms032_webhook_and_operator_agree(raw: Json) -> None:
         for step in made:
             assert isinstance(step.action, Create)
             after = admit_podclique(thaw(step.action.manifest), admission_view(world, seen)).verdict
-            assert after == Amend(warnings=after.warnings)
+            assert after == AdmitWithChanges(warnings=after.warnings)
         observed = world.observe(seen.root.ref, NOW, attempts)
         assert observed is not None
         seen = observed

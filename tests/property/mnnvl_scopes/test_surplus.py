@@ -7,13 +7,13 @@ import pytest
 
 from grove_core.areas.mnnvl_scopes.judge import judge_scopes
 from grove_core.areas.mnnvl_scopes.rules import Why
-from grove_core.areas.mnnvl_scopes.verdicts import SharedState
+from grove_core.areas.mnnvl_scopes.verdicts import SharedObjectState
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Step
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MNNVL_SCOPE
 from grove_core.resources.labels import GROUP_REPLICA
-from grove_core.snapshot.indexing import cluster_of
+from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, converged_set, half_shared
 from tests.property.workload.sets import clique_raw, set_raw
@@ -137,7 +137,7 @@ def test_ms051_a_clique_without_its_group_in_the_input_holds_its_claim() -> None
     root = replace(seen.root, spec=seen.root.spec.model_copy(update={"replicas": 1}))
     of_set: Json = {"owner_uid": root.uid, "owner_kind": "PodCliqueSet", "owner_name": "llm"}
     groups = tuple(one for one in seen.groups if one.replica_index == 0)
-    cluster = cluster_of(sets=(root,), groups=groups, cliques=seen.cliques, gangs=seen.gangs[:1])
+    cluster = index_cluster(sets=(root,), groups=groups, cliques=seen.cliques, gangs=seen.gangs[:1])
     known: Json = {"complete": seen.complete, "configuration": seen.configuration, "served": seen.served}
     domains = tuple(replace(one, **of_set) for one in seen.domains)
     left = replace(cluster.snapshot_of(root, seen.now), domains=domains, **known)
@@ -174,4 +174,4 @@ def test_ms050_the_group_then_the_template_decide_the_number_of_replicas(there: 
         template = seen.root.spec.template.model_copy(update={"pod_clique_scaling_groups": ()})
         left = replace(left, root=replace(seen.root, spec=seen.root.spec.model_copy(update={"template": template})))
     states = {one.because.subject.name: one.state for one in judge_scopes(left).verdicts if one.membership is None}
-    assert states == {f"llm-0-pool-{index}-cd": SharedState.SURPLUS for index in goes}
+    assert states == {f"llm-0-pool-{index}-cd": SharedObjectState.SURPLUS for index in goes}

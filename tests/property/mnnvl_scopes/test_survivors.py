@@ -10,8 +10,8 @@ from grove_core.admit_podclique import admit_podclique
 from grove_core.areas.mnnvl_scopes.admit import sharing_groups_of
 from grove_core.areas.mnnvl_scopes.clique_admission import (
     CliqueAdmissionView,
-    JoinsDomain,
-    MustWait,
+    CliqueJoinsDomain,
+    CliqueMustWait,
     judge_clique_admission,
 )
 from grove_core.areas.mnnvl_scopes.rules import Why
@@ -108,8 +108,8 @@ def test_ms035_a_domain_that_is_being_deleted_is_awaited(*, leaves: bool) -> Non
     view = replace(NOBODY, owner=seen.root, domains=domains, claims=seen.named_claims)
     admission = judge_clique_admission(clique, view)
     because = Why.DOMAIN_LEAVES.because(clique.ref, kind="ComputeDomain", name=domain.ref.name)
-    assert (admission == MustWait(because)) is leaves
-    assert isinstance(admission, JoinsDomain) is not leaves
+    assert (admission == CliqueMustWait(because)) is leaves
+    assert isinstance(admission, CliqueJoinsDomain) is not leaves
 
 
 def test_ms041_the_base_gang_owns_what_a_scaled_gang_shares_with_it() -> None:

@@ -11,19 +11,19 @@ from grove_core.admit import admit
 from grove_core.admit_podclique import admit_podclique
 from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
 from grove_core.document.reading import document_from_json
-from grove_core.kernel.admission import Amend, Deny
+from grove_core.kernel.admission import AdmitWithChanges, Deny
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.kernel.steps import Delete, Ensure, Stage
-from grove_core.object_explanation import has
+from grove_core.kernel.steps import Delete, Ensure, StepStage
+from grove_core.object_explanation import has_object
 from grove_core.plan.laws import problems_in
 from grove_core.reconcile import reconcile
-from grove_core.resources.after_write import with_applied_fields
 from grove_core.resources.api_names import COMPONENT, MNNVL_MANAGED, MNNVL_SCOPE
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import ServedApis
 from grove_core.resources.domain_sharing import position_of_clique
 from grove_core.resources.labels import GROUP_REPLICA, SET_REPLICA
+from grove_core.resources.object_after_write import with_applied_fields
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.sharing_labels import domain_user_of
 from tests.property.mnnvl_scopes.sharing_sets import (
@@ -97,8 +97,8 @@ def test_cl010_a_domain_that_no_part_of_the_set_shares_is_not_its_own() -> None:
     bare = with_configuration(
         applied(set_raw(clique_raw("a", pod_spec=GPUS, annotations={ENABLED: "true"}), clique_raw("b")))
     )
-    assert has(bare, "ComputeDomain", "llm-0-cd")
-    assert not has(bare, "ComputeDomain", "llm-0-b-cd")
+    assert has_object(bare, "ComputeDomain", "llm-0-cd")
+    assert not has_object(bare, "ComputeDomain", "llm-0-b-cd")
 
 
 def test_ms005_a_clique_whose_labels_name_no_set_is_admitted_unchanged() -> None:
@@ -106,7 +106,7 @@ def test_ms005_a_clique_whose_labels_name_no_set_is_admitted_unchanged() -> None
     said = {"annotations": {ENABLED: "true"}, "labels": {"grove.io/podcliqueset-replica-index": "0"}}
     raw = {"metadata": {"name": "x", "namespace": "ml", **said}, "spec": {"podSpec": GPUS}}
     decision = admit_podclique(raw, view)
-    assert isinstance(decision.verdict, Amend)
+    assert isinstance(decision.verdict, AdmitWithChanges)
     assert [(one.path, one.got) for one in decision.verdict.warnings] == [
         (f"metadata.annotations[{ENABLED}]", '"true"')
     ]
@@ -142,7 +142,7 @@ def test_pl016_ensured_objects_come_before_the_objects_that_need_them() -> None:
     seen = with_configuration(applied(set_raw(clique_raw("a", pod_spec=GPUS, annotations={ENABLED: "true"}))))
     plan = reconcile(seen)
     assert not problems_in(plan, seen)
-    late = [replace(step, stage=Stage.WORKLOAD) if isinstance(step.action, Ensure) else step for step in plan.steps]
+    late = [replace(step, stage=StepStage.WORKLOAD) if isinstance(step.action, Ensure) else step for step in plan.steps]
     ordered = replace(plan, steps=tuple(sorted(late, key=lambda step: step.sort_key)))
     assert any("PL-016" in problem.expected for problem in problems_in(ordered, seen))
 

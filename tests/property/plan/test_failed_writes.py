@@ -9,12 +9,12 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from grove_core.kernel.conditions import Condition, Truth, is_true
+from grove_core.kernel.conditions import Condition, ConditionStatus, is_true
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome, SetStatus, Stage, Step
+from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome, SetStatus, Step, StepStage
 from grove_core.kernel.wants import Withheld
-from grove_core.plan.failed_writes import failed_writes_after, still_wanted, with_earlier_refusals
+from grove_core.plan.failed_writes import failed_writes_after, failures_still_wanted, with_earlier_refusals
 from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
@@ -28,18 +28,18 @@ CLIQUE: Final = SEEN.cliques[0]
 ROOT: Final = SEEN.root.ref
 
 
-def breach(truth: Truth, seconds: float = 0) -> Condition:
+def breach(truth: ConditionStatus, seconds: float = 0) -> Condition:
     return Condition(MIN_AVAILABLE_BREACHED, truth, "Drawn", "", NOW + timedelta(seconds=seconds))
 
 
 def told(condition: Condition, version: str = "1", *end_of: Ref) -> Step:
     fields = FrozenMap({"conditions": (condition.as_json,)})
-    return Step(Stage.STATUS, CLIQUE.ref, SetStatus(fields, Guard(CLIQUE.uid, version), end_of), ())
+    return Step(StepStage.STATUS, CLIQUE.ref, SetStatus(fields, Guard(CLIQUE.uid, version), end_of), ())
 
 
 def ended(version: str = "1") -> Step:
     """The deletion of a companion."""
-    return Step(Stage.CLEANUP, CLIQUE.ref, Delete(Guard(CLIQUE.uid, version), ((ROOT, Guard("r", "1")),)), ())
+    return Step(StepStage.CLEANUP, CLIQUE.ref, Delete(Guard(CLIQUE.uid, version), ((ROOT, Guard("r", "1")),)), ())
 
 
 def deleted(version: str = "1") -> Step:
@@ -47,11 +47,11 @@ def deleted(version: str = "1") -> Step:
     return replace(ended(version), action=Delete(Guard(CLIQUE.uid, version)))
 
 
-OVER: Final = told(breach(Truth.FALSE))
-ANEW: Final = told(breach(Truth.TRUE, 1), "2")
-MADE: Final = Step(Stage.WORKLOAD, CLIQUE.ref, Create(FrozenMap({})), ())
+OVER: Final = told(breach(ConditionStatus.FALSE))
+ANEW: Final = told(breach(ConditionStatus.TRUE, 1), "2")
+MADE: Final = Step(StepStage.WORKLOAD, CLIQUE.ref, Create(FrozenMap({})), ())
 PART: Final = replace(deleted(), target=replace(CLIQUE.ref, kind="ConfigMap"))
-CHANGED: Final = Step(Stage.WORKLOAD, CLIQUE.ref, Apply(FrozenMap({}), Guard(CLIQUE.uid, "3")), ())
+CHANGED: Final = Step(StepStage.WORKLOAD, CLIQUE.ref, Apply(FrozenMap({}), Guard(CLIQUE.uid, "3")), ())
 
 
 def no(step: Step, outcome: Outcome = Outcome.CONFLICT) -> Attempt:
@@ -68,7 +68,8 @@ def steps_of(attempts: tuple[Attempt, ...]) -> list[Step]:
 
 
 ROUNDS: Final = st.lists(
-    st.tuples(st.sampled_from(Truth), st.sampled_from([*Outcome, None]), st.booleans(), st.booleans()), max_size=12
+    st.tuples(st.sampled_from(ConditionStatus), st.sampled_from([*Outcome, None]), st.booleans(), st.booleans()),
+    max_size=12,
 )
 
 
@@ -80,12 +81,12 @@ class TestOP103:
     @pytest.mark.req("GT-067")
     @given(ROUNDS)
     def test_what_is_known_of_a_breach_is_what_was_found_last(
-        self, rounds: list[tuple[Truth, Outcome | None, bool, bool]]
+        self, rounds: list[tuple[ConditionStatus, Outcome | None, bool, bool]]
     ) -> None:
         """Whatever fails, in whatever versions, whenever a refusal had its time, and where nothing is tried."""
-        clique: PodClique = replace(CLIQUE, status=replace(CLIQUE.status, conditions=(breach(Truth.TRUE),)))
+        clique: PodClique = replace(CLIQUE, status=replace(CLIQUE.status, conditions=(breach(ConditionStatus.TRUE),)))
         refused, unfinished = tuple[Attempt, ...](), tuple[Attempt, ...]()
-        found, was_over = breach(Truth.TRUE), False
+        found, was_over = breach(ConditionStatus.TRUE), False
         for number, (truth, outcome, moves_on, is_time) in enumerate(rounds, start=1):
             step = told(breach(truth, number), str(number) if moves_on else "0")
             if is_time:
@@ -97,7 +98,7 @@ class TestOP103:
                 clique = with_status(clique, step.action.fields)
                 found, was_over = breach(truth, number), False
             elif outcome is not None and is_true(breach_condition_of(clique.status)):
-                was_over = was_over or truth is not Truth.TRUE
+                was_over = was_over or truth is not ConditionStatus.TRUE
                 found = breach(truth, number) if was_over else found
             (seen,) = with_superseded_breaches(
                 replace(SEEN, cliques=(clique,), attempts=(*refused, *unfinished))
@@ -138,7 +139,7 @@ class TestOP103:
 
     @pytest.mark.req("PL-028")
     def test_a_status_that_tells_of_an_end_is_another_write(self) -> None:
-        flag = told(breach(Truth.FALSE), "1", ROOT)
+        flag = told(breach(ConditionStatus.FALSE), "1", ROOT)
         assert steps_of(failed_writes_after([no(flag)], [no(OVER)])) == [flag, OVER]
         assert steps_of(failed_writes_after([no(flag)], [no(ANEW, Outcome.DONE)])) == [flag]
 
@@ -160,22 +161,22 @@ class TestOP103:
     def test_of_a_deletion_nobody_is_told_what_nobody_wants(
         self, gone: Callable[..., Step], plan: Callable[[Callable[..., Step]], Plan], *, stays: bool
     ) -> None:
-        assert still_wanted([no(gone())], plan(gone), SEEN) == ((no(gone()),) if stays else ())
-        assert not still_wanted((), plan(gone), SEEN)
+        assert failures_still_wanted([no(gone())], plan(gone), SEEN) == ((no(gone()),) if stays else ())
+        assert not failures_still_wanted((), plan(gone), SEEN)
 
     @pytest.mark.req("GF-092")
     @pytest.mark.parametrize("left", [(), (replace(CLIQUE, uid="another"),)], ids=["gone", "another"])
     def test_that_what_is_gone_could_not_be_deleted_matters_of_an_end_alone(self, left: tuple[PodClique, ...]) -> None:
         """An end may have gone through another way; whoever has the name by now is held back for something else."""
         seen, plan = replace(SEEN, cliques=left), plan_of(held=(CLIQUE.ref,))
-        assert still_wanted([no(ended()), no(deleted())], plan, seen) == (no(ended()),)
+        assert failures_still_wanted([no(ended()), no(deleted())], plan, seen) == (no(ended()),)
 
     @pytest.mark.req("PL-013")
     @pytest.mark.parametrize("hiding", [CHANGED, ended()], ids=["fields", "a deletion"])
     def test_what_tells_of_an_end_may_be_hidden(self, hiding: Step) -> None:
-        flag, other = told(breach(Truth.FALSE), "1", ROOT), replace(hiding, target=ROOT)
-        assert still_wanted([no(flag)], plan_of(hiding), SEEN) == (no(flag),)
-        assert not still_wanted([no(flag)], plan_of(other), SEEN)
+        flag, other = told(breach(ConditionStatus.FALSE), "1", ROOT), replace(hiding, target=ROOT)
+        assert failures_still_wanted([no(flag)], plan_of(hiding), SEEN) == (no(flag),)
+        assert not failures_still_wanted([no(flag)], plan_of(other), SEEN)
 
     @pytest.mark.req("GT-067")
     @pytest.mark.parametrize("plan", [plan_of(), plan_of(ended()), plan_of(CHANGED), plan_of(held=(CLIQUE.ref, ROOT))])
@@ -183,12 +184,12 @@ class TestOP103:
         """Whatever is planned for the clique: it may stay, and recover."""
         attempts = (no(OVER), no(ANEW))
         gone = replace(OVER, target=replace(CLIQUE.ref, name="gone"))
-        sick = replace(CLIQUE, status=replace(CLIQUE.status, conditions=(breach(Truth.TRUE),)))
-        assert still_wanted((*attempts, no(gone)), plan, replace(SEEN, cliques=(sick,))) == attempts
-        assert not still_wanted(attempts, plan, replace(SEEN, cliques=(replace(sick, uid="another"),)))
-        assert not still_wanted(attempts, plan, SEEN)
+        sick = replace(CLIQUE, status=replace(CLIQUE.status, conditions=(breach(ConditionStatus.TRUE),)))
+        assert failures_still_wanted((*attempts, no(gone)), plan, replace(SEEN, cliques=(sick,))) == attempts
+        assert not failures_still_wanted(attempts, plan, replace(SEEN, cliques=(replace(sick, uid="another"),)))
+        assert not failures_still_wanted(attempts, plan, SEEN)
 
     def test_what_was_written_and_is_not_listed_yet_stands(self) -> None:
-        written = told(breach(Truth.TRUE, -9), CLIQUE.resource_version)
+        written = told(breach(ConditionStatus.TRUE, -9), CLIQUE.resource_version)
         seen = replace(SEEN, attempts=(no(written, Outcome.DONE),))
-        assert still_wanted([no(OVER)], plan_of(), seen) == (no(OVER),)
+        assert failures_still_wanted([no(OVER)], plan_of(), seen) == (no(OVER),)

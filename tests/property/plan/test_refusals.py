@@ -2,13 +2,13 @@
 
 import pytest
 
-from grove_core.areas.gang_termination.field.rules import Why
-from grove_core.kernel.conditions import Condition, Truth
+from grove_core.areas.gang_termination.field.rules import GoOperatorReason
+from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Apply, Attempt, Outcome, SetStatus, Stage, Step
-from grove_core.kernel.wants import Absent, Applied, Desired, Present, Status, Want
+from grove_core.kernel.steps import Apply, Attempt, Outcome, SetStatus, Step, StepStage
+from grove_core.kernel.wants import DesiredChanges, FieldsToApply, ObjectToCreate, ObjectToDelete, StatusToWrite, Want
 from grove_core.plan.plan import Plan
 from grove_core.plan.planner import make_plan, steps_for, without_termination
 from grove_core.resources.api_names import GROVE
@@ -20,23 +20,23 @@ CAUSE, FIRST, SECOND = (Ref(GROVE, "PodClique", "ml", f"llm-0-{name}") for name 
 RESTS = ((CAUSE, GUARD),)
 SURPLUS = tuple(reason._replace(subject=SECOND) for reason in BECAUSE)
 END = (
-    Absent(FIRST, GUARD, BECAUSE, RESTS),
-    Absent(SECOND, GUARD, BECAUSE, RESTS),
-    Absent(CAUSE, GUARD, BECAUSE, RESTS, is_cause=True),
+    ObjectToDelete(FIRST, GUARD, BECAUSE, RESTS),
+    ObjectToDelete(SECOND, GUARD, BECAUSE, RESTS),
+    ObjectToDelete(CAUSE, GUARD, BECAUSE, RESTS, is_cause=True),
 )
 
 
 def plan_after(wants: tuple[Want, ...], target: Ref, outcome: Outcome, detail: str = "", *more: Attempt) -> Plan:
     """After one of the steps was tried."""
     (tried,) = (step for step in steps_for(wants) if step.target == target)
-    return make_plan(AreaResult(Desired(wants)), Seen(KNOWN, attempts=(Attempt(tried, outcome, detail), *more)))
+    return make_plan(AreaResult(DesiredChanges(wants)), Seen(KNOWN, attempts=(Attempt(tried, outcome, detail), *more)))
 
 
-def plan_unasked(*wants: Want, deferred: tuple[Absent, ...], said: str = "503") -> Plan:
+def plan_unasked(*wants: Want, deferred: tuple[ObjectToDelete, ...], said: str = "503") -> Plan:
     """What is wanted while the server could not be asked about some ends."""
     (tried, *_) = steps_for(deferred)
     seen = Seen(KNOWN, attempts=(Attempt(tried, Outcome.NOT_CONFIRMED, said),))
-    return make_plan(AreaResult(Desired(wants)), seen, deferred=deferred)
+    return make_plan(AreaResult(DesiredChanges(wants)), seen, deferred=deferred)
 
 
 def told(plan: Plan) -> dict[str, str]:
@@ -64,22 +64,22 @@ def test_pl014_pl027_companions_wait_for_their_cause_and_not_for_each_other(
 @pytest.mark.parametrize("said", ["503", ""])
 def test_pl029_who_could_not_ask_ends_nobody_and_is_refused_nothing(said: str) -> None:
     """Whoever else wants one of them gone is not held up; of no end it is told that it began."""
-    flag = Status(SECOND, GUARD, FrozenMap({"conditions": ()}), BECAUSE, end_of=(CAUSE,))
+    flag = StatusToWrite(SECOND, GUARD, FrozenMap({"conditions": ()}), BECAUSE, end_of=(CAUSE,))
     plan = plan_unasked(flag, deferred=END[::2], said=said)
     assert told(plan) == {"llm-0-a": "PL-029", "llm-0-c": "PL-029", "llm-0-b": "PL-028"}
     assert not plan.steps
     assert [held.because[1:] for held in plan.withheld if held.target != SECOND] == [BECAUSE, BECAUSE]
     assert {dict(held.because[0].facts).get("detail") for held in plan.withheld} == {said or "no detail given", None}
-    scaled_in = tuple(Absent(want.target, GUARD, SURPLUS) for want in END)
+    scaled_in = tuple(ObjectToDelete(want.target, GUARD, SURPLUS) for want in END)
     plan = plan_unasked(*scaled_in, deferred=END, said=said)
     assert {step.target for step in plan.steps} == {FIRST, SECOND, CAUSE}
     assert not plan.withheld
 
 
 @pytest.mark.parametrize("deferred", [END[:2], END[1::-1]])
-def test_pl028_of_several_parts_that_wait_the_first_is_named(deferred: tuple[Absent, ...]) -> None:
+def test_pl028_of_several_parts_that_wait_the_first_is_named(deferred: tuple[ObjectToDelete, ...]) -> None:
     """In whatever order they come: a plan is read again, and compared."""
-    flag = Status(CAUSE, GUARD, FrozenMap({"conditions": ()}), BECAUSE, end_of=(CAUSE,))
+    flag = StatusToWrite(CAUSE, GUARD, FrozenMap({"conditions": ()}), BECAUSE, end_of=(CAUSE,))
     (held,) = (held for held in plan_unasked(flag, deferred=deferred).withheld if held.target == CAUSE)
     assert dict(held.because[0].facts)["part"] == FIRST.short
 
@@ -87,20 +87,20 @@ def test_pl028_of_several_parts_that_wait_the_first_is_named(deferred: tuple[Abs
 @pytest.mark.parametrize("rests_on", [(), ((FIRST, GUARD),), ((FIRST, GUARD), (SECOND, GUARD))])
 def test_pl012_for_an_end_is_tried_what_was_refused_for_less(rests_on: tuple[tuple[Ref, Guard], ...]) -> None:
     """That it was tried for this end is how anybody knows that it has begun."""
-    (tried,) = steps_for([Absent(FIRST, GUARD, BECAUSE, rests_on)])
+    (tried,) = steps_for([ObjectToDelete(FIRST, GUARD, BECAUSE, rests_on)])
     refused = Attempt(tried, Outcome.REFUSED, "no")
-    plan = make_plan(AreaResult(Desired(END)), Seen(KNOWN, attempts=(refused,)))
+    plan = make_plan(AreaResult(DesiredChanges(END)), Seen(KNOWN, attempts=(refused,)))
     assert [step.target for step in plan.steps] == [FIRST, SECOND, CAUSE]
     (again,) = (step for step in plan.steps if step.target == FIRST)
     known = refusals_after((refused,), (Attempt(again, Outcome.REFUSED, "no"),))
-    for wants in (END, END[:1], [Absent(FIRST, GUARD, BECAUSE)]):
-        plan = make_plan(AreaResult(Desired(tuple(wants))), Seen(KNOWN, attempts=known))
+    for wants in (END, END[:1], [ObjectToDelete(FIRST, GUARD, BECAUSE)]):
+        plan = make_plan(AreaResult(DesiredChanges(tuple(wants))), Seen(KNOWN, attempts=known))
         assert told(plan)["llm-0-a"] == "PL-012"
 
 
 def test_pl012_a_cause_that_may_not_be_deleted_may_not_for_whatever_reason() -> None:
-    (tried,) = steps_for([Absent(CAUSE, GUARD, BECAUSE)])
-    plan = make_plan(AreaResult(Desired(END)), Seen(KNOWN, attempts=(Attempt(tried, Outcome.REFUSED, "no"),)))
+    (tried,) = steps_for([ObjectToDelete(CAUSE, GUARD, BECAUSE)])
+    plan = make_plan(AreaResult(DesiredChanges(END)), Seen(KNOWN, attempts=(Attempt(tried, Outcome.REFUSED, "no"),)))
     assert not plan.steps
     assert told(plan) == {"llm-0-a": "PL-027", "llm-0-b": "PL-027", "llm-0-c": "PL-012"}
 
@@ -108,8 +108,8 @@ def test_pl012_a_cause_that_may_not_be_deleted_may_not_for_whatever_reason() -> 
 @pytest.mark.parametrize("subject", [FIRST, CAUSE], ids=["a companion", "the cause"])
 def test_pl029_what_is_deferred_is_written_to_like_everything_else(subject: Ref) -> None:
     """Nothing is tried that rests on its version (PL-015)."""
-    fields = Applied(subject, GUARD, FrozenMap({"spec": FrozenMap({})}), BECAUSE)
-    status = Status(subject, GUARD, FrozenMap({"conditions": ()}), BECAUSE)
+    fields = FieldsToApply(subject, GUARD, FrozenMap({"spec": FrozenMap({})}), BECAUSE)
+    status = StatusToWrite(subject, GUARD, FrozenMap({"conditions": ()}), BECAUSE)
     for want, kind in ((fields, Apply), (status, SetStatus)):
         plan = plan_unasked(want, deferred=END)
         assert [(step.target, type(step.action)) for step in plan.steps] == [(subject, kind)]
@@ -119,10 +119,14 @@ def test_pl029_what_is_deferred_is_written_to_like_everything_else(subject: Ref)
 @pytest.mark.parametrize("is_first", [True, False])
 def test_pl013_of_two_who_want_one_gone_the_first_says_why(*, is_first: bool) -> None:
     """What is told of whoever stays is told of him too."""
-    urgent = Status(SECOND, GUARD, FrozenMap({"conditions": ()}), BECAUSE, is_urgent=True)
-    scaled_in = Desired((Absent(SECOND, GUARD, SURPLUS),))
-    ends = Desired.union((Desired(END), Desired((urgent,))) if is_first else (Desired((urgent,)), Desired(END)))
-    desired = Desired.union((ends, scaled_in, scaled_in))
+    urgent = StatusToWrite(SECOND, GUARD, FrozenMap({"conditions": ()}), BECAUSE, is_urgent=True)
+    scaled_in = DesiredChanges((ObjectToDelete(SECOND, GUARD, SURPLUS),))
+    ends = DesiredChanges.union(
+        (DesiredChanges(END), DesiredChanges((urgent,)))
+        if is_first
+        else (DesiredChanges((urgent,)), DesiredChanges(END))
+    )
+    desired = DesiredChanges.union((ends, scaled_in, scaled_in))
     plan = make_plan(AreaResult(desired), Seen(KNOWN))
     assert [step.because for step in plan.steps] == [BECAUSE] * 3
     (gone,) = (step for step in plan.steps if step.target == SECOND)
@@ -139,7 +143,7 @@ def test_pl012_a_refusal_is_told_in_the_words_of_the_server(said: str, words: st
 
 
 def test_pl018_what_was_made_is_not_made_again_and_holds_nobody_up() -> None:
-    wants = tuple(Present(ref, manifest(ref.name), BECAUSE) for ref in (FIRST, SECOND, CAUSE))
+    wants = tuple(ObjectToCreate(ref, manifest(ref.name), BECAUSE) for ref in (FIRST, SECOND, CAUSE))
     for made in (FIRST, SECOND, CAUSE):
         plan = plan_after(wants, made, Outcome.DONE)
         assert {step.target for step in plan.steps} == {FIRST, SECOND, CAUSE} - {made}
@@ -155,12 +159,14 @@ def test_pl028_nothing_is_left_of_what_is_no_status() -> None:
 @pytest.mark.parametrize("breach", [True, False], ids=["beside a breach", "without"])
 def test_pl028_what_else_a_status_tells_does_not_wait(*, counts: dict[str, int], breach: bool) -> None:
     group = Ref(GROVE, "PodCliqueScalingGroup", "ml", "llm-0-g")
-    broken = Condition("MinAvailableBreached", Truth.TRUE, "InsufficientReadyPods", "", NOW).as_json
-    flag = Condition("GangTerminationInProgress", Truth.TRUE, Why.GANG_TERMINATION_ACTIVE.code, "", NOW).as_json
-    active = Why.GANG_TERMINATION_ACTIVE.because(group, replica=0)
+    broken = Condition("MinAvailableBreached", ConditionStatus.TRUE, "InsufficientReadyPods", "", NOW).as_json
+    flag = Condition(
+        "GangTerminationInProgress", ConditionStatus.TRUE, GoOperatorReason.GANG_TERMINATION_ACTIVE.code, "", NOW
+    ).as_json
+    active = GoOperatorReason.GANG_TERMINATION_ACTIVE.because(group, replica=0)
     conditions = (*((broken,) if breach else ()), flag)
     fields = FrozenMap({**counts, "conditions": conditions})
-    status = Status(group, GUARD, fields, (*BECAUSE, active), end_of=(CAUSE,))
+    status = StatusToWrite(group, GUARD, fields, (*BECAUSE, active), end_of=(CAUSE,))
     plan = plan_after((*END, status), FIRST, Outcome.REFUSED)
     assert told(plan)["llm-0-g"] == "PL-028"
     (held,) = (held for held in plan.withheld if held.target == group)
@@ -169,7 +175,7 @@ def test_pl028_what_else_a_status_tells_does_not_wait(*, counts: dict[str, int],
     left: dict[str, Json] = {**counts, **({"conditions": (broken,)} if breach else {})}
     assert written == ([(SetStatus(FrozenMap(left), GUARD), BECAUSE)] if left else [])
     for action, because in written:
-        refused = Attempt(Step(Stage.STATUS, group, action, because), Outcome.REFUSED, "no")
+        refused = Attempt(Step(StepStage.STATUS, group, action, because), Outcome.REFUSED, "no")
         again = plan_after((*END, status), FIRST, Outcome.REFUSED, "", refused)
         assert not [step for step in again.steps if step.target == group]
 
@@ -177,29 +183,36 @@ def test_pl028_what_else_a_status_tells_does_not_wait(*, counts: dict[str, int],
 @pytest.mark.req("PL-013")
 @pytest.mark.parametrize("of_end", [True, False])
 def test_pl028_nothing_tells_of_an_end_in_the_place_of_a_deletion(*, of_end: bool) -> None:
-    well = Condition("MinAvailableBreached", Truth.FALSE, "SufficientReadyPods", "", NOW).as_json
-    flag = Condition("GangTerminationInProgress", Truth.TRUE, Why.GANG_TERMINATION_ACTIVE.code, "", NOW).as_json
+    well = Condition("MinAvailableBreached", ConditionStatus.FALSE, "SufficientReadyPods", "", NOW).as_json
+    flag = Condition(
+        "GangTerminationInProgress", ConditionStatus.TRUE, GoOperatorReason.GANG_TERMINATION_ACTIVE.code, "", NOW
+    ).as_json
     fields = FrozenMap({"conditions": (well, flag) if of_end else (well,)})
-    status = Status(FIRST, GUARD, fields, BECAUSE, end_of=(CAUSE,) if of_end else (), is_urgent=True)
-    ((gone,), left) = Desired.union([Desired((END[0], status))]).wants, END[1:]
+    status = StatusToWrite(FIRST, GUARD, fields, BECAUSE, end_of=(CAUSE,) if of_end else (), is_urgent=True)
+    ((gone,), left) = DesiredChanges.union([DesiredChanges((END[0], status))]).wants, END[1:]
     plan = plan_after((gone, *left), FIRST, Outcome.REFUSED)
     (written,) = (step.action for step in plan.steps if step.target == FIRST)
     assert written == SetStatus(FrozenMap({"conditions": (well,)}), GUARD, is_urgent=True)
 
 
-WELL = Condition("MinAvailableBreached", Truth.FALSE, "SufficientReadyPods", "", NOW).as_json
-FLAG = Condition("GangTerminationInProgress", Truth.TRUE, Why.GANG_TERMINATION_ACTIVE.code, "", NOW).as_json
-URGENT = Status(FIRST, GUARD, FrozenMap({"conditions": (WELL,)}), BECAUSE, is_urgent=True)
+WELL = Condition("MinAvailableBreached", ConditionStatus.FALSE, "SufficientReadyPods", "", NOW).as_json
+FLAG = Condition(
+    "GangTerminationInProgress", ConditionStatus.TRUE, GoOperatorReason.GANG_TERMINATION_ACTIVE.code, "", NOW
+).as_json
+URGENT = StatusToWrite(FIRST, GUARD, FrozenMap({"conditions": (WELL,)}), BECAUSE, is_urgent=True)
 
 
 @pytest.mark.req("PL-001")
 def test_pl013_what_stands_in_the_place_of_a_deletion_comes_when_statuses_come_and_is_urgent() -> None:
     """It is the one that either of two who want the object gone knows of."""
-    knows, gone = Absent(FIRST, GUARD, BECAUSE, RESTS, otherwise=URGENT), END[0]
+    knows, gone = ObjectToDelete(FIRST, GUARD, BECAUSE, RESTS, otherwise=URGENT), END[0]
     for first, second in ((knows, gone), (gone, knows)):
-        (want,) = Desired.union((Desired((first,)), Desired((second,)))).wants
+        (want,) = DesiredChanges.union((DesiredChanges((first,)), DesiredChanges((second,)))).wants
         plan = plan_after((want, *END[1:]), FIRST, Outcome.REFUSED)
-        assert [(step.stage, step.target) for step in plan.steps] == [(Stage.CLEANUP, SECOND), (Stage.STATUS, FIRST)]
+        assert [(step.stage, step.target) for step in plan.steps] == [
+            (StepStage.CLEANUP, SECOND),
+            (StepStage.STATUS, FIRST),
+        ]
         written = plan.steps[-1].action
         assert isinstance(written, SetStatus)
         assert written.is_urgent
@@ -208,8 +221,8 @@ def test_pl013_what_stands_in_the_place_of_a_deletion_comes_when_statuses_come_a
 @pytest.mark.req("PL-013")
 def test_pl028_one_thing_is_tried_in_the_place_of_another() -> None:
     """What else the status tells goes before the fields, which come again in a later round."""
-    fields = Applied(SECOND, GUARD, FrozenMap({"metadata": FrozenMap({"annotations": FrozenMap({})})}), BECAUSE)
-    flag = Status(
+    fields = FieldsToApply(SECOND, GUARD, FrozenMap({"metadata": FrozenMap({"annotations": FrozenMap({})})}), BECAUSE)
+    flag = StatusToWrite(
         SECOND,
         GUARD,
         FrozenMap({"conditions": (WELL, FLAG)}),
@@ -225,8 +238,8 @@ def test_pl028_one_thing_is_tried_in_the_place_of_another() -> None:
 
 @pytest.mark.req("PL-028")
 def test_pl013_two_statuses_together_tell_of_the_end_that_one_of_them_tells_of() -> None:
-    flag = Status(FIRST, GUARD, FrozenMap({"conditions": (FLAG,)}), BECAUSE, end_of=(CAUSE,))
+    flag = StatusToWrite(FIRST, GUARD, FrozenMap({"conditions": (FLAG,)}), BECAUSE, end_of=(CAUSE,))
     for parts in ((flag, URGENT), (URGENT, flag)):
-        (want,) = Desired.union(Desired((one,)) for one in parts).wants
-        assert isinstance(want, Status)
+        (want,) = DesiredChanges.union(DesiredChanges((one,)) for one in parts).wants
+        assert isinstance(want, StatusToWrite)
         assert (want.end_of, want.is_urgent) == ((CAUSE,), True)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.areas.gang_termination.rules import Why
+from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.errors import Problem
 from grove_core.kernel.frozen import FrozenMap, frozen
@@ -24,17 +24,26 @@ from grove_core.kernel.steps import (
     DropFinalizer,
     Ensure,
     SetStatus,
-    Stage,
     Step,
+    StepStage,
 )
 from grove_core.kernel.times import format_time
-from grove_core.kernel.wants import Absent, Applied, Ensured, Present, Status, Want, Withheld, WithoutFinalizer
+from grove_core.kernel.wants import (
+    FieldsToApply,
+    FinalizerToDrop,
+    ObjectToCreate,
+    ObjectToDelete,
+    ObjectToEnsure,
+    StatusToWrite,
+    Want,
+    Withheld,
+)
 from grove_core.plan.deletion_impact import DeletionImpacts
-from grove_core.plan.forecast import Forecast, Recurrence, Round, forecast_of, round_fingerprint
+from grove_core.plan.forecast import Forecast, ForecastRound, Recurrence, forecast_of, round_fingerprint
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
+from grove_core.plan.plan_staleness import PlanChange, changes_since
 from grove_core.plan.planner import steps_for
-from grove_core.plan.staleness import Change, changes_since
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.meta import Resource
 from grove_core.resources.pod import Pod, pod_of
@@ -45,7 +54,7 @@ GUARD: Final = Guard("u-1", "7")
 SET: Final = Ref(GROVE, "PodCliqueSet", "ml", "llm")
 CLIQUE: Final = Ref(GROVE, "PodClique", "ml", "llm-0-a")
 NODE: Final = Ref("v1", "Node", "", "n1")
-BECAUSE: Final = (Why.SET_BEING_DELETED.because(SET),)
+BECAUSE: Final = (TerminationReason.SET_BEING_DELETED.because(SET),)
 EMPTY: Final = FrozenMap({})
 NOW: Final = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
 MINUTE: Final = timedelta(minutes=1)
@@ -82,7 +91,7 @@ def manifest(name: str = "llm-0-a", *, owner: str = "u-0", namespace: str = "ml"
     return frozen({"metadata": {"name": name, "namespace": namespace, "ownerReferences": owners}, "spec": {"a": 1}})
 
 
-def step(action: Action, stage: Stage = Stage.WORKLOAD, *, target: Ref = CLIQUE) -> Step:
+def step(action: Action, stage: StepStage = StepStage.WORKLOAD, *, target: Ref = CLIQUE) -> Step:
     return Step(stage, target, action, BECAUSE)
 
 
@@ -115,7 +124,7 @@ class TestLaws:
 
     @pytest.mark.req("PL-001")
     def test_pl013_two_steps_for_one_object(self) -> None:
-        two = (step(Delete(GUARD), Stage.CLEANUP), step(Apply(EMPTY, GUARD)))
+        two = (step(Delete(GUARD), StepStage.CLEANUP), step(Apply(EMPTY, GUARD)))
         assert wrong(*two) == [
             (self.PATH, "one step (PL-013)", "2 steps"),
             ("steps", "order by stage and target (PL-001)", "another order"),
@@ -133,7 +142,7 @@ class TestLaws:
         assert wrong(old) == [(self.PATH, f"{GUARD} (PL-004)", str(Guard("u-1", "6")))]
 
     def test_pl011_an_empty_status(self) -> None:
-        found = wrong(step(SetStatus(EMPTY, GUARD), Stage.STATUS))
+        found = wrong(step(SetStatus(EMPTY, GUARD), StepStage.STATUS))
         assert found == [(self.PATH, "a field that differs (PL-011)", "an empty status")]
 
     def test_pl016_the_owners_of_a_thousand_creations_are_looked_up_and_not_searched_for(self) -> None:
@@ -146,7 +155,7 @@ class TestLaws:
     @pytest.mark.req("PL-018")
     @pytest.mark.req("WL-001")
     def test_pl004_what_may_go_and_what_may_be_released(self) -> None:
-        release = step(DropFinalizer("hold", GUARD), Stage.CLEANUP)
+        release = step(DropFinalizer("hold", GUARD), StepStage.CLEANUP)
         held = (self.PATH, "a deleted object it holds (WL-001)", "hold")
         taken = (self.PATH, "an object that stays (PL-018)", "one being deleted")
         assert wrong(step(Delete(GUARD)), known=leaving()) == [taken]
@@ -185,7 +194,7 @@ class TestLaws:
         assert found[0] == ("PodClique/llm-0-b", "a manifest of that name (PL-016)", "PodClique/")
 
     def test_pl016_what_is_ensured_comes_first(self) -> None:
-        assert wrong(step(Ensure(manifest("llm-0-b")), Stage.FOUNDATION, target=self.NEW)) == []
+        assert wrong(step(Ensure(manifest("llm-0-b")), StepStage.FOUNDATION, target=self.NEW)) == []
         late = wrong(step(Ensure(manifest("llm-0-b")), target=self.NEW))
         assert late == [("PodClique/llm-0-b", "to come before what stands on it (PL-016)", "WORKLOAD")]
 
@@ -198,44 +207,44 @@ class TestStaleness:
     """PL-020: what is not as it was reviewed is told in words."""
 
     def test_pl020_a_change_is_told_as_was_and_is(self) -> None:
-        assert str(Change(CLIQUE, "step", "a", "b")) == "PodClique/llm-0-a: step: was a, is b"
-        assert str(Change(CLIQUE, "step", "", "")) == "PodClique/llm-0-a: step: was nothing, is nothing"
+        assert str(PlanChange(CLIQUE, "step", "a", "b")) == "PodClique/llm-0-a: step: was a, is b"
+        assert str(PlanChange(CLIQUE, "step", "", "")) == "PodClique/llm-0-a: step: was nothing, is nothing"
 
     def test_pl020_a_step_is_told_by_its_verb_and_its_reason(self) -> None:
         verb = "the set is being deleted; nothing of it is terminated"
         old, new = step(Delete(GUARD)), step(Apply(EMPTY, GUARD))
-        assert changes_since([old], [new]) == (Change(CLIQUE, "step", f"Delete ({verb})", f"Apply ({verb})"),)
-        assert changes_since([old], []) == (Change(CLIQUE, "step", f"Delete ({verb})", ""),)
-        assert changes_since([], [new]) == (Change(CLIQUE, "step", "", f"Apply ({verb})"),)
+        assert changes_since([old], [new]) == (PlanChange(CLIQUE, "step", f"Delete ({verb})", f"Apply ({verb})"),)
+        assert changes_since([old], []) == (PlanChange(CLIQUE, "step", f"Delete ({verb})", ""),)
+        assert changes_since([], [new]) == (PlanChange(CLIQUE, "step", "", f"Apply ({verb})"),)
 
     def test_pl020_facts_that_come_or_go_are_told_with_their_rule_and_subject(self) -> None:
-        missing = Why.CONSTITUENT_MISSING.because(CLIQUE, name="llm-0-b")
-        off = Why.TERMINATION_DISABLED.because(CLIQUE)
+        missing = TerminationReason.CONSTITUENT_MISSING.because(CLIQUE, name="llm-0-b")
+        off = TerminationReason.TERMINATION_DISABLED.because(CLIQUE)
         old = replace(step(Delete(GUARD)), because=(missing,))
         new = replace(old, because=(off,))
         gone, come = "ConstituentMissing of PodClique/llm-0-a", "TerminationDisabled of PodClique/llm-0-a"
         assert changes_since([old], [new]) == (
-            Change(CLIQUE, gone, "a reason", ""),
-            Change(CLIQUE, f"{gone}: name", "llm-0-b", ""),
-            Change(CLIQUE, come, "", "a reason"),
+            PlanChange(CLIQUE, gone, "a reason", ""),
+            PlanChange(CLIQUE, f"{gone}: name", "llm-0-b", ""),
+            PlanChange(CLIQUE, come, "", "a reason"),
         )
         assert changes_since([new], [old]) == (
-            Change(CLIQUE, gone, "", "a reason"),
-            Change(CLIQUE, f"{gone}: name", "", "llm-0-b"),
-            Change(CLIQUE, come, "a reason", ""),
+            PlanChange(CLIQUE, gone, "", "a reason"),
+            PlanChange(CLIQUE, f"{gone}: name", "", "llm-0-b"),
+            PlanChange(CLIQUE, come, "a reason", ""),
         )
 
     def test_pl020_a_toll_that_comes_is_told(self) -> None:
         old, new = step(Delete(GUARD)), step(Delete(GUARD, takes=DeletionImpact(3, 2, 8)))
         assert changes_since([old], [new]) == (
-            Change(CLIQUE, "what is written", "[[],false,[]]", "[[],false,[3,2,8]]"),
+            PlanChange(CLIQUE, "what is written", "[[],false,[]]", "[[],false,[3,2,8]]"),
         )
 
     @pytest.mark.parametrize("key", ["lastTransitionTime", "observedGeneration", "updateStartedAt", "updateEndedAt"])
     def test_pl020_moments_move_also_in_lists(self, key: str) -> None:
         def written(moment: str, status: str) -> Step:
             fields = {"conditions": [{"type": "Ready", "status": status, key: moment}]}
-            return step(SetStatus(frozen(fields), GUARD), Stage.STATUS)
+            return step(SetStatus(frozen(fields), GUARD), StepStage.STATUS)
 
         assert changes_since([written("a", "True")], [written("b", "True")]) == ()
         (change,) = changes_since([written("a", "True")], [written("b", "False")])
@@ -255,10 +264,10 @@ class TestRecurrence:
 
     @staticmethod
     def since(moment: datetime) -> Reason:
-        return Why.DELAY_EXPIRED.because(CLIQUE, since=format_time(moment), delay="4h", until="then")
+        return TerminationReason.DELAY_EXPIRED.because(CLIQUE, since=format_time(moment), delay="4h", until="then")
 
     def looked(self, action: Action, moment: datetime, held: datetime) -> Plan:
-        one = Step(Stage.CLEANUP, CLIQUE, action, (self.since(moment),))
+        one = Step(StepStage.CLEANUP, CLIQUE, action, (self.since(moment),))
         back = (Withheld(CLIQUE, (self.since(held),)),)
         return Plan(root=SET, root_uid="u-0", rules="design", steps=(one,), withheld=back)
 
@@ -283,7 +292,7 @@ class TestRecurrence:
     @pytest.mark.parametrize(("number", "times"), [(1, 1), (2, 6), (3, 6)])
     def test_pl024_the_first_round_of_a_lap_comes_again_too(self, number: int, times: int) -> None:
         again = Recurrence(since=2, every=MINUTE, until=NOW + 5 * MINUTE)
-        played = Round(number, NOW, (), (), None)
+        played = ForecastRound(number, NOW, (), (), None)
         forecast = Forecast(root=SET, root_uid="u-0", rounds=(played,), again=again)
         assert forecast.times(played) == times
 
@@ -327,7 +336,7 @@ def test_a_plan_is_a_forecast_of_one_round() -> None:
     finding = Finding(SET, "termination", "keep", BECAUSE)
     held = (Withheld(CLIQUE, BECAUSE),)
     plan = Plan(root=SET, root_uid="u-0", rules="design", withheld=held, wake_at=wake, findings=(finding,))
-    only = Round(1, NOW, (), held, wake)
+    only = ForecastRound(1, NOW, (), held, wake)
     told = Forecast(root=SET, root_uid="u-0", rounds=(only,), findings=(finding,), complete=True)
     assert forecast_of(plan, NOW) == told
     busy = replace(plan, steps=(step(Delete(GUARD)),))
@@ -345,28 +354,32 @@ FIELDS: Final = FrozenMap({"replicas": 1})
 @pytest.mark.parametrize(
     ("want", "stage", "action"),
     [
-        (Present(CLIQUE, MADE, BECAUSE), Stage.WORKLOAD, Create(MADE)),
-        (Present(CLIQUE, MADE, BECAUSE, is_foundation=True), Stage.FOUNDATION, Create(MADE)),
-        (Ensured(CLIQUE, MADE, BECAUSE), Stage.FOUNDATION, Ensure(MADE)),
-        (Applied(CLIQUE, GUARD, FIELDS, BECAUSE), Stage.WORKLOAD, Apply(FIELDS, GUARD)),
-        (Status(CLIQUE, GUARD, FIELDS, BECAUSE), Stage.STATUS, SetStatus(FIELDS, GUARD)),
-        (Status(CLIQUE, GUARD, FIELDS, BECAUSE, is_foundation=True), Stage.FOUNDATION, SetStatus(FIELDS, GUARD)),
-        (Absent(CLIQUE, GUARD, BECAUSE, RESTS), Stage.CLEANUP, Delete(GUARD, RESTS)),
+        (ObjectToCreate(CLIQUE, MADE, BECAUSE), StepStage.WORKLOAD, Create(MADE)),
+        (ObjectToCreate(CLIQUE, MADE, BECAUSE, is_foundation=True), StepStage.FOUNDATION, Create(MADE)),
+        (ObjectToEnsure(CLIQUE, MADE, BECAUSE), StepStage.FOUNDATION, Ensure(MADE)),
+        (FieldsToApply(CLIQUE, GUARD, FIELDS, BECAUSE), StepStage.WORKLOAD, Apply(FIELDS, GUARD)),
+        (StatusToWrite(CLIQUE, GUARD, FIELDS, BECAUSE), StepStage.STATUS, SetStatus(FIELDS, GUARD)),
         (
-            Absent(CLIQUE, GUARD, BECAUSE, is_cause=True, foreground=True),
-            Stage.CAUSE,
+            StatusToWrite(CLIQUE, GUARD, FIELDS, BECAUSE, is_foundation=True),
+            StepStage.FOUNDATION,
+            SetStatus(FIELDS, GUARD),
+        ),
+        (ObjectToDelete(CLIQUE, GUARD, BECAUSE, RESTS), StepStage.CLEANUP, Delete(GUARD, RESTS)),
+        (
+            ObjectToDelete(CLIQUE, GUARD, BECAUSE, is_cause=True, foreground=True),
+            StepStage.CAUSE,
             Delete(GUARD, (), foreground=True),
         ),
-        (WithoutFinalizer(CLIQUE, GUARD, "hold", BECAUSE), Stage.CLEANUP, DropFinalizer("hold", GUARD)),
+        (FinalizerToDrop(CLIQUE, GUARD, "hold", BECAUSE), StepStage.CLEANUP, DropFinalizer("hold", GUARD)),
     ],
     ids=["create", "found", "ensure", "apply", "status", "tell", "delete", "end", "release"],
 )
-def test_pl003_each_want_is_one_step_of_its_stage(want: Want, stage: Stage, action: Action) -> None:
+def test_pl003_each_want_is_one_step_of_its_stage(want: Want, stage: StepStage, action: Action) -> None:
     assert steps_for([want]) == (Step(stage, CLIQUE, action, BECAUSE),)
 
 
 def test_pl001_steps_without_a_root_are_in_order_too() -> None:
-    first, second = Ensured(CLIQUE, MADE, BECAUSE), WithoutFinalizer(SET, GUARD, "hold", BECAUSE)
+    first, second = ObjectToEnsure(CLIQUE, MADE, BECAUSE), FinalizerToDrop(SET, GUARD, "hold", BECAUSE)
     assert [one.target for one in steps_for([second, first])] == [CLIQUE, SET]
 
 

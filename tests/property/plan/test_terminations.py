@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from hypothesis import event, given
 
-from grove_core.areas.gang_termination.rules import Why
+from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.document.document import PlanDocument
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
@@ -27,9 +27,9 @@ def gangs_in(root: Ref, because: tuple[Reason, ...]) -> Iterator[tuple[Ref, str,
     """Replica, trigger and deadline as the sentences of the reasons name them."""
     for reason, delay in zip(because[::2], because[1::2], strict=False):
         facts, until = dict(reason.facts), str(dict(delay.facts).get("until"))
-        if reason.rule.code == Why.GANG_TERMINATED.code:
+        if reason.rule.code == TerminationReason.GANG_TERMINATED.code:
             yield root.at_replica(int(facts["replica"])), str(facts["cause"]), until
-        elif reason.rule.code == Why.GROUP_REPLICA_TERMINATED.code:
+        elif reason.rule.code == TerminationReason.GROUP_REPLICA_TERMINATED.code:
             kind, _, name = str(facts["group"]).partition("/")
             yield Ref(GROVE, kind, root.namespace, name, int(facts["replica"])), str(facts["cause"]), until
 

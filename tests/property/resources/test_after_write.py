@@ -12,11 +12,11 @@ from grove_core.kernel.conditions import REMOVED
 from grove_core.kernel.frozen import frozen
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import Apply, Delete, DropFinalizer, SetStatus
-from grove_core.resources.after_write import after_write
 from grove_core.resources.api_names import BASE_GANG, GATE, MANAGED_BY, OPERATOR, TEMPLATE_HASH, TOPOLOGY_NAME
 from grove_core.resources.cluster_topology import cluster_topology_of
 from grove_core.resources.compute_domain import ComputeDomain, compute_domain_of
 from grove_core.resources.labels import GROUP_REPLICA, SET, SET_REPLICA
+from grove_core.resources.object_after_write import object_after_write
 from grove_core.resources.owned_object import owned_object_of
 from grove_core.resources.pod import pod_of
 from grove_core.resources.podclique import podclique_of
@@ -147,7 +147,7 @@ def test_pl018_what_is_applied_is_what_is_read(kind: str, data: st.DataObject) -
     result = patched(raw, fields)
     moved = kind in COUNTED and result.get("spec") != raw.get("spec")
     result = patched(result, {"metadata": {"generation": 5} if moved else {}})
-    assert after_write(read(raw), Apply(frozen(fields), GUARD)) == read(result)
+    assert object_after_write(read(raw), Apply(frozen(fields), GUARD)) == read(result)
 
 
 PROGRESS: Final = maybe(updateStartedAt=st.just(SINCE), updateEndedAt=st.just(SINCE), podTemplateHash=TEXTS)
@@ -188,7 +188,9 @@ def test_pl018_a_status_that_is_written_is_what_is_read(
     conditions = {one["type"]: one for one in (*stored.get("conditions", ()), *fields.get("conditions", ()))}
     left = [one for type_, one in conditions.items() if type_ not in removed]
     result = {**status, **fields, "conditions": left}
-    written = after_write(read({**base, "status": status}), SetStatus(frozen({**fields, REMOVED: removed}), GUARD))
+    written = object_after_write(
+        read({**base, "status": status}), SetStatus(frozen({**fields, REMOVED: removed}), GUARD)
+    )
     assert written == read({**base, "status": result})
 
 
@@ -198,14 +200,14 @@ def test_pl018_what_is_deleted_and_let_go_is_what_is_read(kind: str, generation:
     read, base = KINDS[kind][:2] if kind in KINDS else WITH_STATUS[kind]
     raw = patched(base, {"metadata": {"finalizers": ["ours", "theirs"], "generation": generation}})
     moved = {"deletionTimestamp": SINCE, "generation": None if generation is None else generation + 1}
-    deleted, expected = after_write(read(raw), Delete(GUARD)), read(patched(raw, {"metadata": moved}))
+    deleted, expected = object_after_write(read(raw), Delete(GUARD)), read(patched(raw, {"metadata": moved}))
     if isinstance(expected, ComputeDomain):  # when that was only the server says
         expected = replace(expected, deleted_at=None, stored=deleted.stored)
     assert deleted == expected
-    assert after_write(deleted, Delete(GUARD)) == deleted
-    assert after_write(deleted, DropFinalizer("ours", GUARD)).finalizers == ("theirs",)
+    assert object_after_write(deleted, Delete(GUARD)) == deleted
+    assert object_after_write(deleted, DropFinalizer("ours", GUARD)).finalizers == ("theirs",)
     if kind in {"ComputeDomain", "ClusterTopology", "HorizontalPodAutoscaler"}:
-        assert after_write(deleted, SetStatus(frozen({"replicas": 1}), GUARD)) == deleted
+        assert object_after_write(deleted, SetStatus(frozen({"replicas": 1}), GUARD)) == deleted
 
 
 @pytest.mark.req("WL-097")
@@ -214,13 +216,13 @@ def test_pl018_a_pod_loses_our_gate_or_goes() -> None:
     waiting = condition("PodScheduled", "False", reason="SchedulingGated")
     gated = pod_of(pod(waiting, spec={"schedulingGates": gates}, metadata={"labels": {SET.primary: "llm"}}), {})
     assert (gated.has_grove_gate, gated.gated, gated.trouble) == (True, True, "SchedulingGated")
-    opened = after_write(gated, Apply(frozen({}), GUARD))
+    opened = object_after_write(gated, Apply(frozen({}), GUARD))
     assert (opened.has_grove_gate, opened.gated, opened.trouble) == (False, False, "")
-    assert after_write(opened, Apply(frozen({}), GUARD)) is opened
-    assert after_write(gated, Delete(GUARD)) == replace(gated, deleting=True)
-    assert after_write(gated, DropFinalizer("ours", GUARD)) == gated
+    assert object_after_write(opened, Apply(frozen({}), GUARD)) is opened
+    assert object_after_write(gated, Delete(GUARD)) == replace(gated, deleting=True)
+    assert object_after_write(gated, DropFinalizer("ours", GUARD)) == gated
 
 
 def test_the_users_set_is_not_ours_to_change() -> None:
     root = podcliqueset_of(clique_set())
-    assert after_write(root, Apply(frozen({"spec": {"replicas": 9}}), GUARD)) == root
+    assert object_after_write(root, Apply(frozen({"spec": {"replicas": 9}}), GUARD)) == root

@@ -7,11 +7,11 @@ from hypothesis import given
 
 from grove_core.kernel.errors import Problem
 from grove_core.kernel.times import parse_time
-from grove_core.resources.fields import Fields, shown
+from grove_core.resources.fields import JsonFieldReader, short_json
 from grove_core.resources.names import (
-    index_after,
     index_from,
     member_clique_name,
+    replica_index_after,
     scaling_group_name,
     standalone_clique_name,
 )
@@ -20,11 +20,11 @@ from tests.property.resources.manifests import SINCE, any_json
 LONGEST: Final = 60
 
 
-def fields(raw: object, path: str = "status") -> Fields:
-    return Fields(raw, path, [])
+def fields(raw: object, path: str = "status") -> JsonFieldReader:
+    return JsonFieldReader(raw, path, [])
 
 
-def paths(read: Fields) -> list[str]:
+def paths(read: JsonFieldReader) -> list[str]:
     return [problem.path for problem in read.problems]
 
 
@@ -55,12 +55,12 @@ class TestShown:
         ids=lambda value: ascii(value)[:20] if not isinstance(value, int) else "",
     )
     def test_as_a_person_reads_it(self, value: object, text: str) -> None:
-        assert shown(value) == text
+        assert short_json(value) == text
 
     @given(any_json())
     def test_it_is_short_and_on_one_line(self, value: object) -> None:
-        assert 0 < len(shown(value)) <= LONGEST
-        assert shown(value).isprintable()
+        assert 0 < len(short_json(value)) <= LONGEST
+        assert short_json(value).isprintable()
 
 
 class TestLookUps:
@@ -153,7 +153,7 @@ class TestLookUps:
             read.time(key, required=True)
             assert all(isinstance(text, str) for text in read.texts(key))
             read.part(key).part("deeper")
-            assert all(isinstance(part, Fields) for part in read.parts(key))
+            assert all(isinstance(part, JsonFieldReader) for part in read.parts(key))
         assert all(problem.path.startswith("status") and problem.expected for problem in read.problems)
 
 
@@ -164,8 +164,8 @@ class TestNames:
     @pytest.mark.parametrize("owner", ["llm", "llm-0", "llm-0-pool", "0", "a-1-b"])
     def test_the_index_is_found_again(self, owner: str, index: int) -> None:
         for name in (standalone_clique_name, scaling_group_name, member_clique_name):
-            assert index_after(owner, name(owner, index, "part")) == index
-            assert index_after(owner, name(owner, index, "part-7-b")) == index
+            assert replica_index_after(owner, name(owner, index, "part")) == index
+            assert replica_index_after(owner, name(owner, index, "part-7-b")) == index
 
     def test_names_are_those_of_the_operator(self) -> None:
         assert standalone_clique_name("llama", 0, "router") == "llama-0-router"
@@ -176,7 +176,7 @@ class TestNames:
         "name", ["llm", "llm-", "llm-0", "llm-x-a", "llm--1-a", "llm-1.0-a", "other-0-a", "xllm-0-a", "llm0-0-a"]
     )
     def test_other_names_hold_none(self, name: str) -> None:
-        assert index_after("llm", name) is None
+        assert replica_index_after("llm", name) is None
 
     @pytest.mark.parametrize(
         "text", ["", "-1", "+1", "1 ", "\N{SUPERSCRIPT TWO}", "\N{ARABIC-INDIC DIGIT TWO}", "1" * 11]

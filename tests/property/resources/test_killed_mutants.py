@@ -8,21 +8,21 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap, freeze, thaw
-from grove_core.resources.after_write import with_applied_fields
 from grove_core.resources.api_formats import claim_format_of
 from grove_core.resources.api_names import CLAIM_VERSIONS, GROVE
 from grove_core.resources.compute_domain import compute_domain_of
 from grove_core.resources.configuration import ServedApis
 from grove_core.resources.domain_sharing import DomainUser, position_of_clique
-from grove_core.resources.fields import Fields
+from grove_core.resources.fields import JsonFieldReader
 from grove_core.resources.labels import LabelKeys
 from grove_core.resources.merge_patch import changed_fields
 from grove_core.resources.meta import read_conditions, read_index
+from grove_core.resources.object_after_write import with_applied_fields
 from grove_core.resources.owned_object import owned_object_of
 from grove_core.resources.pod import pod_of
 from grove_core.resources.pod_demand import pod_demand_of
 from grove_core.resources.podclique import podclique_of
-from grove_core.resources.podgang import Pack, podgang_of
+from grove_core.resources.podgang import TopologyPacking, podgang_of
 from grove_core.resources.scaling_group import scaling_group_of
 from grove_core.resources.sharing_labels import managed_user_in
 
@@ -50,21 +50,21 @@ def test_tp106_tolerations_by_comparison_are_not_looked_at(operator: str, *, unc
 
 
 def test_gt025_what_is_no_flag_is_quoted() -> None:
-    fields = Fields({"on": "yes"}, "", [])
+    fields = JsonFieldReader({"on": "yes"}, "", [])
     assert fields.flag("on") is None
     assert [(one.path, one.expected, one.got) for one in fields.problems] == [("on", "true or false", '"yes"')]
 
 
 @pytest.mark.parametrize(("text", "got"), [("x", '"x"'), ("", "nothing")])
 def test_gt026_what_is_no_index_is_quoted(text: str, got: str) -> None:
-    labels = Fields({"replica": text} if text else {}, "metadata.labels", [])
+    labels = JsonFieldReader({"replica": text} if text else {}, "metadata.labels", [])
     assert read_index(labels, LabelKeys("replica", "other"), None) == -1
     assert [problem.got for problem in labels.problems] == [got]
 
 
 def test_gt025_what_is_wrong_with_conditions_is_said() -> None:
     sound = {"type": "Ready", "status": "True", "lastTransitionTime": "2026-11-20T09:00:00Z"}
-    fields = Fields({"conditions": [{**sound, "status": "true"}, sound, sound]}, "status", [])
+    fields = JsonFieldReader({"conditions": [{**sound, "status": "true"}, sound, sound]}, "status", [])
     assert [one.reason for one in read_conditions(fields)] == [""]
     assert {problem.path: problem.expected for problem in fields.problems} == {
         "status.conditions[0].status": "True, False or Unknown as a string",
@@ -96,7 +96,7 @@ def test_wl025_quantities_in_a_list_are_compared_as_numbers(stored: str, *, same
 def test_tp020_the_constraint_of_each_clique_of_a_gang_is_read() -> None:
     constraint = {"topologyConstraint": {"packConstraint": {"required": "r", "preferred": "h"}}}
     raw = {"metadata": META, "spec": {"podgroups": [{"name": "llm-0-a", "minReplicas": 1, **constraint}]}}
-    assert podgang_of(raw).placement.cliques == (("llm-0-a", Pack("r", "h")),)
+    assert podgang_of(raw).placement.cliques == (("llm-0-a", TopologyPacking("r", "h")),)
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,12 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.kernel.conditions import Condition, Truth
+from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.times import parse_time
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED as OWN
-from grove_core.resources.fields import Fields
+from grove_core.resources.fields import JsonFieldReader
 from grove_core.resources.meta import Resource, read_conditions
 from grove_core.resources.podclique import podclique_of
 from grove_core.resources.podcliqueset import podcliqueset_of
@@ -96,8 +96,8 @@ class TestConditions:
         since = parse_time(SINCE)
         assert since is not None
         assert read({**raw, "status": {"conditions": stored}}).status.conditions == (
-            Condition("A", Truth.FALSE, "", "", since),
-            Condition("B", Truth.UNKNOWN, "R", "M", since),
+            Condition("A", ConditionStatus.FALSE, "", "", since),
+            Condition("B", ConditionStatus.UNKNOWN, "R", "M", since),
         )
 
     @pytest.mark.req("GT-019")
@@ -137,6 +137,6 @@ class TestConditions:
 
 
 def test_a_sound_condition_beside_a_bad_one_is_still_read() -> None:
-    status = Fields({"conditions": [condition("A"), condition(OWN) | {"status": 5}]}, "status", [])
+    status = JsonFieldReader({"conditions": [condition("A"), condition(OWN) | {"status": 5}]}, "status", [])
     assert [stored.type for stored in read_conditions(status)] == ["A"]
     assert [problem.path for problem in status.problems] == ["status.conditions[1].status"]

@@ -72,9 +72,9 @@ INDEX = st.integers(0, 2**31 - 1)
 @given(SHORT, INDEX, SHORT, INDEX, SHORT)
 def test_an_index_is_found_after_its_owner(owner: str, index: int, group: str, inner: int, clique: str) -> None:
     scaled = names.scaling_group_name(owner, index, group)
-    assert names.index_after(owner, scaled) == index
-    assert names.index_after(owner, names.standalone_clique_name(owner, index, clique)) == index
-    assert names.index_after(scaled, names.member_clique_name(scaled, inner, clique)) == inner
+    assert names.replica_index_after(owner, scaled) == index
+    assert names.replica_index_after(owner, names.standalone_clique_name(owner, index, clique)) == index
+    assert names.replica_index_after(scaled, names.member_clique_name(scaled, inner, clique)) == inner
     assert names.index_from(names.pod_hostname(owner, index).removeprefix(f"{owner}-")) == index
     assert names.index_from(names.scaled_gang_name(scaled, inner).removeprefix(f"{scaled}-")) == inner
 
@@ -88,9 +88,9 @@ def test_names_are_those_of_the_existing_operator() -> None:
 
 
 def test_many_names_are_counted() -> None:
-    assert names.listed([]) == "none"
-    assert names.listed(["b", "a"]) == "a, b"
-    assert names.listed(f"{number:02}" for number in range(21)).endswith("18, 19 and 1 more")
+    assert names.listed_names([]) == "none"
+    assert names.listed_names(["b", "a"]) == "a, b"
+    assert names.listed_names(f"{number:02}" for number in range(21)).endswith("18, 19 and 1 more")
 
 
 @given(st.sampled_from(["a", "a-cd-0", "cd", "a-0-b", "a-cd"]), st.integers(0, 10**9))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.kernel.conditions import Condition, Truth, condition_of
+from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of
 from grove_core.kernel.frozen import FrozenMap, Json, thaw
 from grove_core.kernel.times import format_time
 from grove_core.resources.podclique import PodClique, podclique_of
@@ -30,7 +30,7 @@ CONDITIONS: Final = st.lists(
     st.builds(
         Condition,
         type=st.sampled_from(TYPES),
-        status=st.sampled_from(Truth),
+        status=st.sampled_from(ConditionStatus),
         reason=st.sampled_from(("A", "B")),
         message=st.sampled_from(("", "two of three")),
         last_transition_time=st.integers(0, 2).map(lambda seconds: START + timedelta(seconds=seconds)),
@@ -136,14 +136,14 @@ class TestPL011:
         reader: Any = {PodClique: podclique_of, ScalingGroup: scaling_group_of, PodCliqueSet: podcliqueset_of}
         wanted = {name: sample(name, number) for number, name in enumerate(resource.status.FIELDS, 1)}
         raw = {PodClique: clique(), ScalingGroup: group(), PodCliqueSet: clique_set()}[type(resource)]
-        change = status_change(resource.status, wanted, (Condition("Any", Truth.TRUE, "A", "", START),))
+        change = status_change(resource.status, wanted, (Condition("Any", ConditionStatus.TRUE, "A", "", START),))
         assert reader[type(resource)]({**raw, "status": thaw(change)}) == with_status(resource, change)
 
 
 def test_a_condition_is_replaced_in_its_place() -> None:
-    first, second, third = (Condition(type_, Truth.TRUE, "A", "", START) for type_ in sorted(TYPES))
+    first, second, third = (Condition(type_, ConditionStatus.TRUE, "A", "", START) for type_ in sorted(TYPES))
     resource = replace(RESOURCES[1], status=replace(RESOURCES[1].status, conditions=(first, second)))  # type: ignore[arg-type]  # resources of several kinds, each with its own status
-    newer = replace(first, status=Truth.FALSE)
+    newer = replace(first, status=ConditionStatus.FALSE)
     change = status_change(resource.status, {}, (newer, second, third))
     assert change == FrozenMap({"conditions": (newer.as_json, third.as_json)})
     assert with_status(resource, change).status.conditions == (newer, second, third)

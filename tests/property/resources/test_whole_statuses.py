@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from grove_core.kernel.conditions import Condition, Truth
+from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import thaw
 from grove_core.resources.podclique import PodClique, podclique_of
 from grove_core.resources.statuses import status_as_json, with_status
@@ -51,7 +51,7 @@ def test_op012_what_is_applied_reads_back_as_what_was_meant(kind: str) -> None:
 
 
 def test_op012_a_condition_of_ours_is_written_as_it_is() -> None:
-    written = Condition("PodCliqueScheduled", Truth.TRUE, "Why", "words", NOW)
+    written = Condition("PodCliqueScheduled", ConditionStatus.TRUE, "Why", "words", NOW)
     bare = stored({})
     seen = replace(bare, status=replace(bare.status, conditions=(written,)))
     assert thaw(status_as_json(seen)) == {"conditions": [thaw(written.as_json)]}

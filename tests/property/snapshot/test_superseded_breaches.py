@@ -8,11 +8,11 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from grove_core.kernel.conditions import Condition, Truth, condition_of, is_true
+from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of, is_true
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Delete, Outcome, SetStatus, Stage, Step
+from grove_core.kernel.steps import Attempt, Delete, Outcome, SetStatus, Step, StepStage
 from grove_core.plan.plan import Plan
 from grove_core.plan.rules import Why
 from grove_core.reconcile import reconcile
@@ -20,8 +20,8 @@ from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import breach_condition_of, with_status
+from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.named import rule_set, rule_sets
-from grove_core.rule_sets.released import NEWEST
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.superseded_breaches import with_superseded_breaches
@@ -35,10 +35,12 @@ Broken = PodClique | ScalingGroup
 
 def told(one: Broken, condition: Condition) -> Step:
     because: tuple[Reason, ...] = (Why.REFUSED_BEFORE.because(one.ref, detail="drawn"),)
-    return Step(Stage.STATUS, one.ref, SetStatus(FrozenMap({"conditions": (condition.as_json,)}), one.guard), because)
+    return Step(
+        StepStage.STATUS, one.ref, SetStatus(FrozenMap({"conditions": (condition.as_json,)}), one.guard), because
+    )
 
 
-def breach(status: Truth, seconds: float = 0) -> Condition:
+def breach(status: ConditionStatus, seconds: float = 0) -> Condition:
     return Condition(MIN_AVAILABLE_BREACHED, status, "Drawn", "", START + timedelta(seconds=seconds))
 
 
@@ -56,7 +58,7 @@ def as_written(snapshot: Snapshot, steps: dict[Ref, Step]) -> Snapshot:
     return replace(snapshot, groups=tuple(map(written, snapshot.groups)), cliques=tuple(map(written, snapshot.cliques)))
 
 
-def breaches_after(snapshot: Snapshot, plan: Plan) -> dict[Ref, tuple[Truth, object] | None]:
+def breaches_after(snapshot: Snapshot, plan: Plan) -> dict[Ref, tuple[ConditionStatus, object] | None]:
     """What is stored of breaches once the statuses of a plan are written."""
     steps = {step.target: step for step in plan.steps if isinstance(step.action, SetStatus)}
     after = as_written(snapshot, steps)
@@ -91,12 +93,19 @@ class TestGT067:
             if span < 3:
                 continue
             moments = sorted(chance.sample(range(1, span), 2))
-            truths = chance.choice([(Truth.TRUE,), (Truth.FALSE,), (Truth.UNKNOWN,), (Truth.FALSE, Truth.TRUE)])
+            truths = chance.choice(
+                [
+                    (ConditionStatus.TRUE,),
+                    (ConditionStatus.FALSE,),
+                    (ConditionStatus.UNKNOWN,),
+                    (ConditionStatus.FALSE, ConditionStatus.TRUE),
+                ]
+            )
             for status, seconds in zip(truths, moments, strict=False):
                 at = before.last_transition_time + timedelta(seconds=seconds)
                 step = told(one, Condition(MIN_AVAILABLE_BREACHED, status, "Drawn", "", at))
                 tried.append(step)
-                if truths[0] is not Truth.TRUE:
+                if truths[0] is not ConditionStatus.TRUE:
                     steps[one.ref] = step
         vain = replace(snapshot, attempts=tuple(Attempt(step, outcome, "no") for step in tried))
         as_if = as_written(snapshot, steps)
@@ -114,48 +123,52 @@ class TestGT067:
     def test_a_breach_that_nobody_could_write_begins_no_clock(self) -> None:
         """The other way round a look is as good as the first one: nobody ends for what is not stored."""
         (clique,) = SEEN.cliques
-        well = with_breach(clique, breach(Truth.FALSE))
-        assert superseding_breach(well, breach(Truth.TRUE, 10)) == breach(Truth.FALSE)
+        well = with_breach(clique, breach(ConditionStatus.FALSE))
+        assert superseding_breach(well, breach(ConditionStatus.TRUE, 10)) == breach(ConditionStatus.FALSE)
 
     def test_the_latest_counts_in_whatever_order(self) -> None:
         (clique,) = SEEN.cliques
-        sick = with_breach(clique, breach(Truth.TRUE))
-        over, anew = breach(Truth.FALSE, 10), breach(Truth.TRUE, 20)
+        sick = with_breach(clique, breach(ConditionStatus.TRUE))
+        over, anew = breach(ConditionStatus.FALSE, 10), breach(ConditionStatus.TRUE, 20)
         assert superseding_breach(sick, over, anew) == superseding_breach(sick, anew, over) == anew
-        assert superseding_breach(sick, over, breach(Truth.TRUE, 5)) == over
-        assert superseding_breach(sick, over, breach(Truth.FALSE, 5)) == over
-        assert superseding_breach(sick, breach(Truth.FALSE, -1)) == breach(Truth.TRUE)
+        assert superseding_breach(sick, over, breach(ConditionStatus.TRUE, 5)) == over
+        assert superseding_breach(sick, over, breach(ConditionStatus.FALSE, 5)) == over
+        assert superseding_breach(sick, breach(ConditionStatus.FALSE, -1)) == breach(ConditionStatus.TRUE)
 
     def test_of_one_second_the_one_that_was_tried_later_counts(self) -> None:
         """A relapse within the second of the recovery would have a clock that goes on and on."""
         (clique,) = SEEN.cliques
-        sick = with_breach(clique, breach(Truth.TRUE))
-        over, anew = breach(Truth.FALSE, 10), breach(Truth.TRUE, 10)
+        sick = with_breach(clique, breach(ConditionStatus.TRUE))
+        over, anew = breach(ConditionStatus.FALSE, 10), breach(ConditionStatus.TRUE, 10)
         assert superseding_breach(sick, over, anew) == superseding_breach(sick, anew, over, anew) == anew
         assert superseding_breach(sick, anew, over) == over
         assert superseding_breach(sick, over, replace(over, reason="Later")) == replace(over, reason="Later")
 
     def test_what_was_done_meanwhile_is_passed_over(self) -> None:
         (clique,) = SEEN.cliques
-        sick, over = with_breach(clique, breach(Truth.TRUE)), breach(Truth.FALSE, 10)
+        sick, over = with_breach(clique, breach(ConditionStatus.TRUE)), breach(ConditionStatus.FALSE, 10)
         done = Attempt(told(replace(clique, uid="another"), over), Outcome.DONE)
         assert overtaken_by(sick, done, Attempt(told(sick, over), Outcome.CONFLICT, "no")) == over
 
     def test_it_may_be_over_within_the_second_in_which_it_began(self) -> None:
         """Moments are whole seconds: who was ready again at once would be ended hours later."""
         (clique,) = SEEN.cliques
-        assert superseding_breach(with_breach(clique, breach(Truth.TRUE)), breach(Truth.FALSE)) == breach(Truth.FALSE)
+        assert superseding_breach(
+            with_breach(clique, breach(ConditionStatus.TRUE)), breach(ConditionStatus.FALSE)
+        ) == breach(ConditionStatus.FALSE)
 
     def test_a_breach_that_was_told_before_anybody_saw_the_stored_one_is_the_same(self) -> None:
         """Its clock would be put off by as long as the answers take."""
         (clique,) = SEEN.cliques
-        sick = with_breach(clique, breach(Truth.TRUE))
-        assert superseding_breach(sick, breach(Truth.TRUE, 5)) == breach(Truth.TRUE)
-        assert superseding_breach(sick, breach(Truth.FALSE, -10), breach(Truth.TRUE, 5)) == breach(Truth.TRUE)
+        sick = with_breach(clique, breach(ConditionStatus.TRUE))
+        assert superseding_breach(sick, breach(ConditionStatus.TRUE, 5)) == breach(ConditionStatus.TRUE)
+        assert superseding_breach(sick, breach(ConditionStatus.FALSE, -10), breach(ConditionStatus.TRUE, 5)) == breach(
+            ConditionStatus.TRUE
+        )
 
     def test_what_was_another_says_nothing(self) -> None:
         (clique,) = SEEN.cliques
-        sick, over = with_breach(clique, breach(Truth.TRUE)), breach(Truth.FALSE, 10)
+        sick, over = with_breach(clique, breach(ConditionStatus.TRUE)), breach(ConditionStatus.FALSE, 10)
         for step in (
             told(replace(sick, uid="another"), over),
             told(replace(sick, ref=replace(sick.ref, name="another")), over),
@@ -163,8 +176,8 @@ class TestGT067:
             told(sick, replace(over, type="PodCliqueScheduled")),
             replace(told(sick, over), action=SetStatus(FrozenMap({"replicas": 3}), sick.guard)),
         ):
-            assert overtaken_by(sick, Attempt(step, Outcome.CONFLICT, "no")) == breach(Truth.TRUE)
-        assert overtaken_by(sick, Attempt(told(sick, over), Outcome.DONE)) == breach(Truth.TRUE)
+            assert overtaken_by(sick, Attempt(step, Outcome.CONFLICT, "no")) == breach(ConditionStatus.TRUE)
+        assert overtaken_by(sick, Attempt(told(sick, over), Outcome.DONE)) == breach(ConditionStatus.TRUE)
         assert with_superseded_breaches(SEEN) is SEEN
 
 
@@ -186,11 +199,15 @@ def superseding_breach(clique: PodClique, *conditions: Condition) -> Condition |
 
 @pytest.mark.parametrize(
     ("refused", "tried"),
-    [(Truth.FALSE, False), (Truth.TRUE, True), (Truth.UNKNOWN, True), (None, True)],
+    [(ConditionStatus.FALSE, False), (ConditionStatus.TRUE, True), (ConditionStatus.UNKNOWN, True), (None, True)],
 )
-def test_pl012_what_says_otherwise_of_a_breach_is_another_write(refused: Truth | None, *, tried: bool) -> None:
+def test_pl012_what_says_otherwise_of_a_breach_is_another_write(
+    refused: ConditionStatus | None, *, tried: bool
+) -> None:
     (clique,) = SEEN.cliques
-    sick = with_breach(clique, Condition(MIN_AVAILABLE_BREACHED, Truth.TRUE, "Drawn", "", NOW - timedelta(hours=1)))
+    sick = with_breach(
+        clique, Condition(MIN_AVAILABLE_BREACHED, ConditionStatus.TRUE, "Drawn", "", NOW - timedelta(hours=1))
+    )
     seen = replace(SEEN, cliques=(sick,))
     (wanted,) = (step for step in reconcile(seen).steps if step.target == clique.ref)
     step = wanted if refused is None else told(sick, replace(breach(refused), last_transition_time=NOW))
@@ -205,9 +222,9 @@ def test_pl012_what_says_otherwise_of_a_breach_is_another_write(refused: Truth |
 @pytest.mark.parametrize("rules", [rule_set("design"), *rule_sets().values()], ids=lambda rules: rules.name)
 def test_gt067_a_breach_that_was_over_begins_anew(rules: RuleSet) -> None:
     (clique,) = SEEN.cliques
-    sick = with_breach(clique, replace(breach(Truth.TRUE), last_transition_time=NOW - timedelta(hours=2)))
+    sick = with_breach(clique, replace(breach(ConditionStatus.TRUE), last_transition_time=NOW - timedelta(hours=2)))
     sick = replace(sick, status=replace(sick.status, was_available=True, observed=1))
-    over = told(sick, replace(breach(Truth.FALSE), last_transition_time=NOW - timedelta(hours=1)))
+    over = told(sick, replace(breach(ConditionStatus.FALSE), last_transition_time=NOW - timedelta(hours=1)))
     lost = tuple(replace(pod, scheduled=True, unready=True) for pod in SEEN.pods_of[clique.uid])
     seen = replace(SEEN, cliques=(sick,), pods_of={clique.uid: lost})
 

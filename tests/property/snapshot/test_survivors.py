@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome, Stage, Step
+from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome, Step, StepStage
 from grove_core.reconcile import reconcile
-from grove_core.snapshot.in_flight import cliques_in_flight
-from grove_core.snapshot.indexing import cluster_of
+from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.own_writes import with_own_writes
-from grove_core.snapshot.snapshot import Snapshot, size_of, trimmed
+from grove_core.snapshot.snapshot import Snapshot, expected_object_counts, trim_snapshot
+from grove_core.snapshot.writes_in_flight import cliques_in_flight
 from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, SCOPE, converged_set
 from tests.property.workload.life import Life
 from tests.property.workload.sets import NOW, applied, clique_raw, set_raw
@@ -49,7 +49,7 @@ def test_pl018_what_was_written_of_cliques_counts_before_it_is_listed() -> None:
 def test_pl018_a_claim_that_was_deleted_counts_so_before_it_is_listed() -> None:
     seen = sharing()
     (key, claim), *_ = seen.named_claims.items()
-    deletion = Step(Stage.CLEANUP, claim.ref, Delete(claim.guard), ())
+    deletion = Step(StepStage.CLEANUP, claim.ref, Delete(claim.guard), ())
     own = with_own_writes(replace(seen, attempts=done([deletion])))
     assert own.named_claims[key].deleting
     assert all(one.deleting for one in own.others if one.ref == claim.ref)
@@ -61,7 +61,7 @@ def test_pl018_a_claim_hides_nothing_of_another_kind_that_has_its_name() -> None
     service = next(one for one in seen.others if one.ref.kind == "Service")
     named = replace(claim, ref=replace(claim.ref, name=service.ref.name))
     claims = {**seen.named_claims, (named.ref.namespace, named.ref.name): named}
-    deletion = Step(Stage.CLEANUP, claim.ref, Delete(claim.guard), ())
+    deletion = Step(StepStage.CLEANUP, claim.ref, Delete(claim.guard), ())
     own = with_own_writes(replace(seen, named_claims=claims, attempts=done([deletion])))
     assert service in own.others
 
@@ -69,7 +69,7 @@ def test_pl018_a_claim_hides_nothing_of_another_kind_that_has_its_name() -> None
 @pytest.mark.parametrize(("replicas", "size"), [(0, 0), (1, 3 + 3 * 2), (2, 2 * (3 + 3 * 2))])
 def test_wl024_the_size_of_a_set(replicas: int, size: int) -> None:
     seen = applied(set_raw(clique_raw("a", 2), clique_raw("b", 1), groups=(GROUP,), replicas=replicas))
-    assert size_of(seen) == size
+    assert expected_object_counts(seen) == size
 
 
 def test_wl024_groups_that_were_scaled_out_count_as_they_are() -> None:
@@ -77,7 +77,7 @@ def test_wl024_groups_that_were_scaled_out_count_as_they_are() -> None:
     life.settle()
     life.scale("llm-0-pool", 50)
     seen = look(life)
-    assert size_of(seen) == 50 * 2 + 1
+    assert expected_object_counts(seen) == 50 * 2 + 1
 
 
 def test_ms043_only_what_a_set_or_a_gang_owned_is_adrift() -> None:
@@ -86,7 +86,7 @@ def test_ms043_only_what_a_set_or_a_gang_owned_is_adrift() -> None:
 
     def found(kind: str) -> list[str]:
         lost = replace(domain, owner_uid="gone", owner_kind=kind)
-        cluster = cluster_of(sets=(seen.root,), cliques=seen.cliques, gangs=seen.gangs, others=(), pods=())
+        cluster = index_cluster(sets=(seen.root,), cliques=seen.cliques, gangs=seen.gangs, others=(), pods=())
         cluster = replace(cluster, shared_of={(seen.root.ref.namespace, seen.root.ref.name): (lost,)})
         return [one.ref.name for one in cluster.snapshot_of(seen.root, NOW).domains]
 
@@ -100,7 +100,7 @@ def test_gt026_a_clique_is_of_the_replica_that_its_group_is_of() -> None:
     group = next(one for one in seen.groups if one.replica_index == 1)
     first, second = (one for one in seen.cliques if one.owner_uid == group.uid and one.group_replica_index < 2)
     cliques = (replace(first, replica_index=0), replace(second, replica_index=-1))
-    cluster = cluster_of(sets=(seen.root,), groups=(group,), cliques=cliques)
+    cluster = index_cluster(sets=(seen.root,), groups=(group,), cliques=cliques)
     assert sorted(one.replica_index for one in cluster.cliques_of[group.uid]) == [1, 1]
 
 
@@ -111,7 +111,7 @@ def test_mn051_a_decision_sees_nothing_of_other_namespaces_and_sets() -> None:
     (pods,) = (pods for pods in seen.pods_of.values() if pods)
     crowd = {**seen.pods_of, "gone": pods, "else": [replace(pod, gang="chat-0", set_name="chat") for pod in pods]}
     whole = replace(seen, pods_of=crowd, named_domains={**seen.named_domains, **elsewhere})
-    near = trimmed(whole)
+    near = trim_snapshot(whole)
     assert near.pods_of.keys() == {*seen.pods_of, "gone"}
     assert near.named_domains == seen.named_domains
 

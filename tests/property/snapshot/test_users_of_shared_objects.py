@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.resources.pod import Pod
-from grove_core.snapshot.indexing import cluster_of
-from grove_core.snapshot.snapshot import may_belong_to, trimmed
+from grove_core.snapshot.cluster_index import index_cluster
+from grove_core.snapshot.snapshot import pods_may_belong_to, trim_snapshot
 from tests.property.workload.sets import NOW, applied, clique_raw, set_raw
 
 ROOT: Final = applied(set_raw(clique_raw("a"))).root
@@ -29,8 +29,8 @@ def test_pl001_no_order_of_pods_hides_one(pods: list[Pod], data: st.DataObject) 
     """All pods of an owner that is gone are looked at: one whose gang bears the name of the set is enough."""
     expected = {one.owner_uid for one in pods if one.gang.startswith("llm-")}
     for several in (pods, data.draw(st.permutations(pods))):
-        seen = cluster_of(sets=[ROOT], pods=several).snapshot_of(ROOT, NOW)
+        seen = index_cluster(sets=[ROOT], pods=several).snapshot_of(ROOT, NOW)
         assert set(seen.pods_of) == expected
-        assert trimmed(seen).pods_of.keys() == expected
+        assert trim_snapshot(seen).pods_of.keys() == expected
         owned = {uid: [one for one in several if one.owner_uid == uid] for uid in {one.owner_uid for one in several}}
-        assert {uid for uid, some in owned.items() if may_belong_to(ROOT.ref, some)} == expected
+        assert {uid for uid, some in owned.items() if pods_may_belong_to(ROOT.ref, some)} == expected

@@ -10,7 +10,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from grove_core.kernel.conditions import Condition, Truth
+from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, Step
 from grove_core.plan.plan import Plan
@@ -22,14 +22,14 @@ from grove_core.resources.api_names import (
     MIN_AVAILABLE_BREACHED,
     SET_FINALIZER,
 )
-from grove_core.resources.meta import Identity, Resource
+from grove_core.resources.meta import Resource, ResourceFields
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet, SetStatus
 from grove_core.resources.scaling_group import GroupStatus, ScalingGroup
 from grove_core.resources.template import CliqueSpec, CliqueTemplate, GroupTemplate, SetSpec, SetTemplate
 from grove_core.snapshot.cluster import Cluster
-from grove_core.snapshot.indexing import cluster_of
+from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.strategies.tape import Tape
 
@@ -62,7 +62,7 @@ class World:
 
     @property
     def cluster(self) -> Cluster:
-        return cluster_of(sets=(self.root,), groups=self.groups, cliques=self.cliques, pods=self.pods)
+        return index_cluster(sets=(self.root,), groups=self.groups, cliques=self.cliques, pods=self.pods)
 
     @property
     def snapshot(self) -> Snapshot:
@@ -99,8 +99,8 @@ class Builder:
         self.serial += 1
         return self.serial
 
-    def identity(self, kind: str, name: str, finalizer: str, owner: Resource | None) -> Identity:
-        return Identity(
+    def identity(self, kind: str, name: str, finalizer: str, owner: Resource | None) -> ResourceFields:
+        return ResourceFields(
             ref=Ref(GROVE, kind, "ml", name),
             uid=f"uid-{name}-{self.next()}",
             resource_version=str(1000 + self.next()),
@@ -198,9 +198,9 @@ class Builder:
     def conditions(self, *, scheduled: bool = False) -> Iterator[Condition]:
         tape = self.tape
         if scheduled:
-            truth = tape.pick((Truth.TRUE, Truth.FALSE))
+            truth = tape.pick((ConditionStatus.TRUE, ConditionStatus.FALSE))
             yield Condition(CLIQUE_SCHEDULED, truth, "Recorded", "as recorded", START - tape.pick(AGES))
-        truth_or_none = tape.pick((Truth.TRUE, Truth.FALSE, Truth.UNKNOWN, None))
+        truth_or_none = tape.pick((ConditionStatus.TRUE, ConditionStatus.FALSE, ConditionStatus.UNKNOWN, None))
         if truth_or_none is not None:
             yield Condition(MIN_AVAILABLE_BREACHED, truth_or_none, "Recorded", "as recorded", START - tape.pick(AGES))
 
@@ -246,7 +246,8 @@ def stormy(world: World) -> World:
     conditions = {clique.ref: clique.status.conditions for clique in world.cliques}
     conditions |= {group.ref: group.status.conditions for group in world.groups}
     breached = {
-        ref: tuple(replace(condition, status=Truth.TRUE) for condition in held) for ref, held in conditions.items()
+        ref: tuple(replace(condition, status=ConditionStatus.TRUE) for condition in held)
+        for ref, held in conditions.items()
     }
     return replace(
         world,

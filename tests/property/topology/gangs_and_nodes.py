@@ -6,15 +6,15 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from grove_core.areas.topology.gang_tree import CliqueRequest, GangRequest
+from grove_core.areas.topology.gang_tree import CliquePodsToPlace, GangRequest
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import GROVE
-from grove_core.resources.cluster_topology import Level, Levels
+from grove_core.resources.cluster_topology import Levels, TopologyLevel
 from grove_core.resources.node import Node, Taint
 from grove_core.resources.pod_demand import PodDemand, Toleration
-from grove_core.resources.podgang import NO_PACK, Pack, PackedGroup, Placement
+from grove_core.resources.podgang import NO_PACK, PackedGroup, PodGangConstraints, TopologyPacking
 
-LEVELS: Final[Levels] = (Level("zone", "z"), Level("rack", "r"), Level("host", "h"))
+LEVELS: Final[Levels] = (TopologyLevel("zone", "z"), TopologyLevel("rack", "r"), TopologyLevel("host", "h"))
 KEYS: Final = ("z", "r", "h")
 SUBJECT: Final = Ref(GROVE, "PodCliqueSet", "ml", "llm")
 RESOURCES: Final = ("nvidia.com/gpu", "cpu", "pods")
@@ -33,16 +33,20 @@ def a_demand(gpus: int, cpus: int = 0, *, tolerates: bool = False, unchecked: tu
     return PodDemand(amounts, tolerations=(Toleration("", "Exists", "", ""),) if tolerates else (), unchecked=unchecked)
 
 
-def a_clique(name: str, pods: int, demand: PodDemand, *, minimum: int | None = None, group: str = "") -> CliqueRequest:
-    return CliqueRequest(f"llm-0-{name}", name, group, pods, pods if minimum is None else minimum, demand)
+def a_clique(
+    name: str, pods: int, demand: PodDemand, *, minimum: int | None = None, group: str = ""
+) -> CliquePodsToPlace:
+    return CliquePodsToPlace(f"llm-0-{name}", name, group, pods, pods if minimum is None else minimum, demand)
 
 
-def a_gang(*cliques: CliqueRequest, required: str = "", preferred: str = "", **packs: Pack) -> GangRequest:
+def a_gang(
+    *cliques: CliquePodsToPlace, required: str = "", preferred: str = "", **packs: TopologyPacking
+) -> GangRequest:
     """A gang with one constraint for itself and others for its cliques; ``pool`` is that of the scaling group."""
     pool = tuple(one.name for one in cliques if one.group == "pool")
     together = (PackedGroup("llm-0-pool-0", pool, packs.pop("pool")),) if "pool" in packs else ()
     own = tuple(sorted((f"llm-0-{name}", pack) for name, pack in packs.items()))
-    return GangRequest("llm-0", cliques, Placement("t", Pack(required, preferred), own, together))
+    return GangRequest("llm-0", cliques, PodGangConstraints("t", TopologyPacking(required, preferred), own, together))
 
 
 @st.composite
@@ -69,9 +73,9 @@ def gangs(draw: st.DrawFn) -> GangRequest:
         demand = a_demand(draw(st.integers(0, 3)), draw(st.integers(0, 2)), tolerates=draw(st.booleans()))
         group = "pool" if name != "a" and draw(st.booleans()) else ""
         cliques.append(a_clique(name, pods, demand, minimum=draw(st.integers(0, pods)), group=group))
-    packs = {one.template: pack for one in cliques if (pack := Pack(draw(keys), draw(keys))) != NO_PACK}
+    packs = {one.template: pack for one in cliques if (pack := TopologyPacking(draw(keys), draw(keys))) != NO_PACK}
     if any(one.group for one in cliques) and draw(st.booleans()):
-        packs["pool"] = Pack(draw(keys), draw(keys))
+        packs["pool"] = TopologyPacking(draw(keys), draw(keys))
     return a_gang(*cliques, required=draw(keys), preferred=draw(keys), **packs)
 
 

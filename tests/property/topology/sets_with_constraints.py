@@ -6,18 +6,18 @@ from typing import Any, Final
 from grove_core.resources.cluster_topology import (
     TOPOLOGY_KIND,
     ClusterTopology,
-    Level,
+    TopologyLevel,
     cluster_topology_of,
     effective_topologies,
 )
-from grove_core.resources.configuration import Configuration, TopologyAware
+from grove_core.resources.configuration import Configuration, TopologyAwareSettings
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
 
 Json = dict[str, Any]
 ZONE, RACK, HOST = "topology.kubernetes.io/zone", "example.com/rack", "kubernetes.io/hostname"
-LEVELS: Final = (Level("zone", ZONE), Level("rack", RACK), Level("host", HOST))
-ON: Final = Configuration(topology=TopologyAware(enabled=True, levels=LEVELS))
+LEVELS: Final = (TopologyLevel("zone", ZONE), TopologyLevel("rack", RACK), TopologyLevel("host", HOST))
+ON: Final = Configuration(topology=TopologyAwareSettings(enabled=True, levels=LEVELS))
 
 
 def topology(name: str, *levels: tuple[str, str], kind: str = TOPOLOGY_KIND, **meta: Any) -> ClusterTopology:

@@ -9,7 +9,7 @@ from grove_core.resources.cluster_topology import (
     TOPOLOGY_KIND,
     ClusterTopology,
 )
-from grove_core.resources.configuration import TopologyAware
+from grove_core.resources.configuration import TopologyAwareSettings
 from grove_core.resources.topology_usage import TopologyUser
 from tests.property.topology.sets_with_constraints import LEVELS, topology
 from tests.property.workload.sets import NOW
@@ -31,7 +31,7 @@ def topology_snapshot(
     on: bool = True,
     not_collected: tuple[str, ...] = (),
 ) -> TopologySnapshot:
-    settings = TopologyAware(on, LEVELS if on else ())
+    settings = TopologyAwareSettings(on, LEVELS if on else ())
     return TopologySnapshot(
         name=name, topology=found, users=USERS[users], settings=settings, now=NOW, not_collected=not_collected
     )

@@ -13,8 +13,8 @@ from grove_core.areas.topology.admit import NOTHING_KNOWN, TopologyView
 from grove_core.areas.topology.rules import Warn
 from grove_core.kernel.admission import Admit, Deny
 from grove_core.resources.api_names import TOPOLOGY_FINALIZER
-from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, Level
-from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, TopologyAware
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TopologyLevel
+from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, TopologyAwareSettings
 from grove_core.resources.podclique import podclique_of
 from grove_core.resources.topology_usage import TopologyUser
 from grove_shell.settings.operator import settings_of
@@ -261,7 +261,9 @@ def test_tp088_metadata_always_passes() -> None:
 
 
 def test_tp085_the_default_has_the_configured_levels_for_every_client() -> None:
-    configuration = Configuration(topology=TopologyAware(True, (Level("zone", "z"), Level("rack", "r"))))
+    configuration = Configuration(
+        topology=TopologyAwareSettings(True, (TopologyLevel("zone", "z"), TopologyLevel("rack", "r")))
+    )
     other = raw_topology(DEFAULT_TOPOLOGY, ("zone", "z"))
     assert levels_refused(other, configuration=configuration) == {("spec.levels", "TP-085")}
     assert levels_refused(other, raw_topology(DEFAULT_TOPOLOGY, *SOUND), configuration=configuration) == {
@@ -305,7 +307,10 @@ def test_tp080_a_configuration_is_refused_with_all_violations() -> None:
         return {"topologyAwareScheduling": {"enabled": True, "levels": raw}}
 
     settings, problems = settings_of(written(*SOUND))
-    assert (problems, settings.configuration.topology.levels) == ((), (Level("zone", "z"), Level("rack", "r")))
+    assert (problems, settings.configuration.topology.levels) == (
+        (),
+        (TopologyLevel("zone", "z"), TopologyLevel("rack", "r")),
+    )
     (problem,) = settings_of(written(("host", "h"), ("zone", "h")))[1]
     assert "levels[1].key" in problem.expected
     assert "zone is broader than host" in problem.expected

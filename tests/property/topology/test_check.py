@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.areas.topology.rules import Fit, Refuse, Why
+from grove_core.areas.topology.rules import FitReason, Refuse, Why
 from grove_core.areas.topology.verdicts import FitVerdict
 from grove_core.areas.workload.rules import Why as Workload
 from grove_core.gang_fit import check_gang_fit
@@ -19,7 +19,7 @@ from grove_core.resources.node import Node
 from grove_core.resources.pod_demand import PodOnNode, pod_demand_of, pod_on_node_of
 from grove_core.resources.pod_spec import GPU
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
-from grove_core.snapshot.indexing import cluster_of
+from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.topology.sets_with_constraints import (
     HOST,
@@ -99,7 +99,7 @@ def test_tp128_a_topology_that_is_not_in_the_input_may_exist() -> None:
     assert [reason.rule for reason in found.own.because] == [
         Why.TOPOLOGY_NOT_COLLECTED,
         Why.TOPOLOGY_NAMED,
-        Fit.TOPOLOGIES_TO_ADD,
+        FitReason.TOPOLOGIES_TO_ADD,
     ]
 
 
@@ -247,7 +247,7 @@ def test_tp106_a_runtime_class_may_ask_for_more() -> None:
 def impacts(snapshot: Snapshot, *levels: tuple[str, str], complete: frozenset[Gap] = frozenset()) -> SetImpact:
     """The impact of a change of the default topology in a cluster of one set."""
     known = frozenset({(TOPOLOGY_KIND, EVERYWHERE)}) | complete
-    everything = cluster_of(
+    everything = index_cluster(
         sets=(snapshot.root,),
         groups=snapshot.groups,
         cliques=snapshot.cliques,

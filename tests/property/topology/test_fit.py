@@ -8,13 +8,13 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from grove_core.areas.topology.fit import FitResult, SetFit, fit_gangs
+from grove_core.areas.topology.fit_check import FitResult, SetFit, fit_gangs
 from grove_core.areas.topology.gang_tree import GangRequest
 from grove_core.areas.topology.node_capacity import unlabelled_nodes
-from grove_core.areas.topology.rules import Fit
+from grove_core.areas.topology.rules import FitReason
 from grove_core.areas.topology.verdicts import FitVerdict
 from grove_core.resources.node import Node
-from grove_core.resources.podgang import Pack
+from grove_core.resources.podgang import TopologyPacking
 from tests.property.topology.gangs_and_nodes import (
     LEVELS,
     SUBJECT,
@@ -41,7 +41,7 @@ def result_of(gang: GangRequest, *cluster_nodes: Node) -> FitResult:
     return fit_of(gang, list(cluster_nodes)).gangs[0].result
 
 
-def rules_of(fitting: FitResult) -> list[Fit]:
+def rules_of(fitting: FitResult) -> list[FitReason]:
     return [reason.rule for reason in fitting.because]  # type: ignore[misc]  # all of them are of that enumeration
 
 
@@ -172,7 +172,7 @@ SMALL: Final = a_demand(0, 1)
 def test_tp116_too_little_of_a_resource() -> None:
     gang = a_gang(a_clique("a", 1, a_demand(3)), a_clique("b", 1, a_demand(2)), required="r")
     found = result_of(gang, a_node("n0", ONE, 3), a_node("n1", ONE, 1), a_node("n2", OTHER, 1))
-    assert (found.verdict, rules_of(found)) == (FitVerdict.CANNOT, [Fit.NONE_HOLDS, Fit.RESOURCE_SHORT])
+    assert (found.verdict, rules_of(found)) == (FitVerdict.CANNOT, [FitReason.NONE_HOLDS, FitReason.RESOURCE_SHORT])
     assert found.because[1].sentence == "rack a/1 has 4 nvidia.com/gpu free, and they ask for 5 nvidia.com/gpu"
 
 
@@ -180,7 +180,7 @@ def test_tp117_room_for_too_few_pods_and_why() -> None:
     gang = a_gang(a_clique("a", 3, GPU4), required="r")
     tainted = a_node("n2", ONE, 8, 9, TAINT)
     found = result_of(gang, a_node("n0", ONE, 4), a_node("n1", ONE, 3), tainted, a_node("n3", OTHER, 0))
-    assert (found.verdict, rules_of(found)) == (FitVerdict.CANNOT, [Fit.NONE_HOLDS, Fit.PLACES_SHORT])
+    assert (found.verdict, rules_of(found)) == (FitVerdict.CANNOT, [FitReason.NONE_HOLDS, FitReason.PLACES_SHORT])
     assert "room for 1 of 3 pods of llm-0-a, each 4 nvidia.com/gpu" in found.because[1].sentence
     assert "of its 3 nodes 1 has too little free, 1 excludes them by the taint gpu-only" in found.because[1].sentence
 
@@ -201,19 +201,21 @@ def test_tp118_too_many_large_pods() -> None:
     """Each kind fits by itself and there are enough GPUs, but a node takes one pod of either kind."""
     gang = a_gang(a_clique("a", 2, a_demand(3)), a_clique("b", 2, a_demand(4)), required="r")
     found = result_of(gang, *(a_node(f"n{number}", ONE, 5) for number in range(3)))
-    assert (found.verdict, rules_of(found)) == (FitVerdict.CANNOT, [Fit.NONE_HOLDS, Fit.LARGE_SHORT])
+    assert (found.verdict, rules_of(found)) == (FitVerdict.CANNOT, [FitReason.NONE_HOLDS, FitReason.LARGE_SHORT])
     assert "room for 3 of the 4 pods that ask for 3 nvidia.com/gpu or more" in found.because[1].sentence
 
 
 def test_tp119_too_few_domains() -> None:
     """Two cliques need a rack each; there is one that could hold either."""
     cliques = (a_clique("a", 2, a_demand(3)), a_clique("b", 2, a_demand(3)))
-    gang = a_gang(*cliques, required="z", a=Pack("r"), b=Pack("r"))
+    gang = a_gang(*cliques, required="z", a=TopologyPacking("r"), b=TopologyPacking("r"))
     found = result_of(gang, a_node("n0", ONE, 6), a_node("n1", OTHER, 3), a_node("n2", {"z": "a", "r": "3"}, 3))
-    assert (found.verdict, rules_of(found)) == (FitVerdict.CANNOT, [Fit.NONE_HOLDS, Fit.PARTS_SHORT])
+    assert (found.verdict, rules_of(found)) == (FitVerdict.CANNOT, [FitReason.NONE_HOLDS, FitReason.PARTS_SHORT])
     assert "at most 1 of 2 such as llm-0-a, each in one rack" in found.because[1].sentence
-    alone = result_of(a_gang(cliques[0], required="z", a=Pack("h")), a_node("n0", ONE, 5), a_node("n1", ONE, 5))
-    assert rules_of(alone) == [Fit.NONE_HOLDS, Fit.NONE_HOLDS, Fit.PLACES_SHORT]
+    alone = result_of(
+        a_gang(cliques[0], required="z", a=TopologyPacking("h")), a_node("n0", ONE, 5), a_node("n1", ONE, 5)
+    )
+    assert rules_of(alone) == [FitReason.NONE_HOLDS, FitReason.NONE_HOLDS, FitReason.PLACES_SHORT]
 
 
 def test_tp120_neither_a_placement_nor_a_proof() -> None:
@@ -222,12 +224,12 @@ def test_tp120_neither_a_placement_nor_a_proof() -> None:
     gang, cluster_nodes = a_gang(*kinds, required="r"), [a_node("n0", ONE, 7, 4), a_node("n1", ONE, 7, 4)]
     assert is_valid_assignment({f"llm-0-{name}": ["n0", "n1"] for name in "abc"}, gang, cluster_nodes)
     found = result_of(gang, *cluster_nodes)
-    assert (found.verdict, rules_of(found)) == (FitVerdict.UNDECIDED, [Fit.NOT_FOUND])
+    assert (found.verdict, rules_of(found)) == (FitVerdict.UNDECIDED, [FitReason.NOT_FOUND])
 
 
 def test_tp101_no_node_has_every_label() -> None:
     found = result_of(a_gang(a_clique("a", 1, SMALL), required="z"), a_node("n0", {"z": "a"}, 8))
-    assert (found.verdict, rules_of(found)) == (FitVerdict.CANNOT, [Fit.NO_DOMAIN])
+    assert (found.verdict, rules_of(found)) == (FitVerdict.CANNOT, [FitReason.NO_DOMAIN])
     loose = result_of(a_gang(a_clique("a", 1, SMALL)), a_node("n0", {"z": "a"}, 8))
     assert loose.verdict is FitVerdict.FITS
 
@@ -247,14 +249,14 @@ def test_tp101_racks_of_one_name_in_two_zones_are_two() -> None:
 def test_tp106_what_is_not_checked_makes_no_yes() -> None:
     demand = a_demand(1, unchecked=("pod affinity",))
     found = result_of(a_gang(a_clique("a", 1, demand), required="r"), a_node("n0", ONE, 1))
-    assert (found.verdict, rules_of(found)) == (FitVerdict.UNDECIDED, [Fit.NOT_LOOKED_AT])
+    assert (found.verdict, rules_of(found)) == (FitVerdict.UNDECIDED, [FitReason.NOT_LOOKED_AT])
     assert [place.node for place in found.assignments] == ["n0"]
     assert result_of(a_gang(a_clique("a", 1, demand), required="r"), a_node("n0", ONE, 0)).verdict is FitVerdict.CANNOT
 
 
 def test_tp109_preferences_are_reported_and_change_no_verdict() -> None:
     clique = a_clique("a", 2, a_demand(2))
-    gang = a_gang(clique, a_clique("b", 1, SMALL), required="z", preferred="r", a=Pack("", "h"))
+    gang = a_gang(clique, a_clique("b", 1, SMALL), required="z", preferred="r", a=TopologyPacking("", "h"))
     (found,) = fit_of(gang, [a_node("n0", ONE, 2), a_node("n1", ONE, 2)]).gangs
     assert found.result.verdict is FitVerdict.FITS
     verdicts = {(one.pods, one.of, one.level): fitting.verdict for one, fitting in found.preferred}
@@ -263,7 +265,7 @@ def test_tp109_preferences_are_reported_and_change_no_verdict() -> None:
 
 def test_tp111_what_is_guaranteed_in_words() -> None:
     cliques = (a_clique("a", 1, SMALL), a_clique("b", 2, SMALL, group="pool"), a_clique("c", 3, SMALL, group="pool"))
-    gang = a_gang(*cliques, required="z", pool=Pack("r"), c=Pack("h"))
+    gang = a_gang(*cliques, required="z", pool=TopologyPacking("r"), c=TopologyPacking("h"))
     (found,) = fit_of(gang, [a_node("n0", ONE, 0)]).gangs
     promises = [(one.pods, one.of, one.level) for one in found.guaranteed]
     assert promises == [(6, "llm-0", "zone"), (5, "llm-0-pool-0", "rack"), (3, "llm-0-c", "host")]
@@ -271,12 +273,18 @@ def test_tp111_what_is_guaranteed_in_words() -> None:
 
 def test_tp109_a_gang_without_pods_fits_anywhere() -> None:
     found = result_of(a_gang(a_clique("a", 0, SMALL), required="r"))
-    assert (found.verdict, rules_of(found)) == (FitVerdict.FITS, [Fit.NOTHING_ASKED])
+    assert (found.verdict, rules_of(found)) == (FitVerdict.FITS, [FitReason.NOTHING_ASKED])
 
 
 def test_tp100_every_order_of_three_unequal_racks() -> None:
     """The large clique gets the rack that only it needs, in any order of the racks."""
-    gang = a_gang(a_clique("a", 1, a_demand(1)), a_clique("b", 1, GPU4), required="z", a=Pack("r"), b=Pack("r"))
+    gang = a_gang(
+        a_clique("a", 1, a_demand(1)),
+        a_clique("b", 1, GPU4),
+        required="z",
+        a=TopologyPacking("r"),
+        b=TopologyPacking("r"),
+    )
     for sizes in permutations((1, 4, 0)):
         cluster_nodes = [a_node(f"n{number}", {"z": "a", "r": str(number)}, size) for number, size in enumerate(sizes)]
         assert result_of(gang, *cluster_nodes).verdict is FitVerdict.FITS, sizes

@@ -22,11 +22,11 @@ from grove_core.resources.cluster_topology import (
     DEFAULT_TOPOLOGY,
     TOPOLOGY_KIND,
     ClusterTopology,
-    Level,
+    TopologyLevel,
     effective_topologies,
 )
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION
-from grove_core.resources.podgang import NO_PLACEMENT, Pack, PackedGroup, PodGang, podgang_of
+from grove_core.resources.podgang import NO_PLACEMENT, PackedGroup, PodGang, TopologyPacking, podgang_of
 from grove_core.resources.template import SetTemplate
 from grove_core.resources.topology_usage import topology_use_of
 from grove_core.snapshot.snapshot import Snapshot
@@ -81,17 +81,17 @@ def test_tp020_each_gang_has_the_keys_of_its_constraints_and_names_the_topology(
     gangs = gangs_of(unplaced_set(topology(DEFAULT_TOPOLOGY)))
     base, scaled = gangs["llm-0"], gangs["llm-0-pool-0"]
     assert base.annotations[TOPOLOGY_NAME] == scaled.annotations[TOPOLOGY_NAME] == DEFAULT_TOPOLOGY
-    assert base.placement.gang == Pack(ZONE, RACK)
-    assert base.placement.cliques == (("llm-0-a", Pack(HOST)),)
-    assert base.placement.packed_groups == (PackedGroup("llm-0-pool-0", ("llm-0-pool-0-b",), Pack(RACK)),)
-    assert scaled.placement.gang == Pack(RACK)
+    assert base.placement.gang == TopologyPacking(ZONE, RACK)
+    assert base.placement.cliques == (("llm-0-a", TopologyPacking(HOST)),)
+    assert base.placement.packed_groups == (PackedGroup("llm-0-pool-0", ("llm-0-pool-0-b",), TopologyPacking(RACK)),)
+    assert scaled.placement.gang == TopologyPacking(RACK)
     assert (scaled.placement.cliques, scaled.placement.packed_groups) == ((), ())
 
 
 def test_tp001_the_named_topology_and_no_other() -> None:
     other = topology("aws-p5", ("zone", "z"), ("rack", "r"), ("host", "h"))
     gangs = gangs_of(unplaced_set(topology(DEFAULT_TOPOLOGY), other, clusterTopologyName="aws-p5"))
-    assert gangs["llm-0"].placement.gang == Pack("z", "r")
+    assert gangs["llm-0"].placement.gang == TopologyPacking("z", "r")
     assert gangs["llm-0"].placement.topology == "aws-p5"
 
 
@@ -156,7 +156,9 @@ def test_tp013_not_collected_is_not_absent(name: str, standing: TopologyResoluti
 def test_tp049_a_binding_is_a_topology_and_a_cluster_topology_takes_precedence(kind: str) -> None:
     both = (topology("t", ("zone", "b"), kind="ClusterTopologyBinding"), topology("t", ("zone", "a")))
     assert (
-        effective_topologies(both)["t"].levels == effective_topologies(both[::-1])["t"].levels == (Level("zone", "a"),)
+        effective_topologies(both)["t"].levels
+        == effective_topologies(both[::-1])["t"].levels
+        == (TopologyLevel("zone", "a"),)
     )
     assert effective_topologies([topology("t", kind=kind)])["t"].levels == LEVELS
 
@@ -186,7 +188,7 @@ def test_tp025_constraints_that_are_not_wanted_any_more_are_removed() -> None:
     template = pending.root.spec.template.model_copy(update={"topology_constraint": None})
     spec = pending.root.spec.model_copy(update={"template": template})
     rest = at_rest(replace(pending, root=replace(pending.root, spec=spec)))
-    assert gangs_of(rest)["llm-0"].placement.gang == Pack()
+    assert gangs_of(rest)["llm-0"].placement.gang == TopologyPacking()
 
 
 @pytest.mark.req("TP-030")

@@ -29,7 +29,7 @@ from grove_core.resources.podclique import podclique_of
 from grove_core.resources.template import SetTemplate
 from grove_core.resources.topology_usage import TopologyUser, bound_pods_by_set, users_by_topology
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
-from grove_core.snapshot.indexing import cluster_of
+from grove_core.snapshot.cluster_index import index_cluster
 from tests.property.topology.sets_with_constraints import LEVELS, ON, topology, unplaced_set, with_bound_pod
 from tests.property.topology.snapshots_of_topologies import OTHERS, USERS, a_topology, topology_snapshot
 from tests.property.workload.sets import NOW, applied, clique_raw, set_raw
@@ -197,12 +197,12 @@ def test_tp002_a_set_without_a_name_uses_the_default() -> None:
 
 @pytest.mark.req("TP-050")
 def test_tp042_a_cluster_has_a_snapshot_for_each_topology() -> None:
-    cluster = cluster_of(sets=(), complete=frozenset({(TOPOLOGY_KIND, EVERYWHERE)}))
+    cluster = index_cluster(sets=(), complete=frozenset({(TOPOLOGY_KIND, EVERYWHERE)}))
     assert topology_snapshots(cluster, NOW) == ()
     running = with_bound_pod(unplaced_set(topology(DEFAULT_TOPOLOGY)))
     bound = [replace(clique, status=replace(clique.status, scheduled=1)) for clique in running.cliques]
     known = replace(
-        cluster_of(sets=(running.root,), cliques=bound, gaps=frozenset({("PodClique", "other")})),
+        index_cluster(sets=(running.root,), cliques=bound, gaps=frozenset({("PodClique", "other")})),
         complete=cluster.complete,
         configuration=ON,
         topologies={"t": topology("t")},
@@ -218,7 +218,7 @@ def test_tp042_a_cluster_has_a_snapshot_for_each_topology() -> None:
 def test_tp002_bound_pods_count_before_statuses_show_them() -> None:
     running = with_bound_pod(unplaced_set(topology(DEFAULT_TOPOLOGY)))
     seen = replace(
-        cluster_of(sets=(running.root,), cliques=running.cliques),
+        index_cluster(sets=(running.root,), cliques=running.cliques),
         pods_of={uid: list(pods) for uid, pods in running.pods_of.items()},
         configuration=ON,
         topologies={DEFAULT_TOPOLOGY: topology(DEFAULT_TOPOLOGY)},
@@ -241,7 +241,7 @@ def test_tp042_no_set_means_no_user_only_in_a_complete_input(
     complete: frozenset[Gap], is_part: bool, unknown: tuple[str, ...]
 ) -> None:
     found = a_topology("t", held=True)
-    cluster = replace(cluster_of(sets=(), complete=complete), is_part=is_part, topologies={"t": found})
+    cluster = replace(index_cluster(sets=(), complete=complete), is_part=is_part, topologies={"t": found})
     (one,) = topology_snapshots(cluster, NOW)
     assert one.not_collected == unknown
     assert bool(reconcile_topology(one).steps) is (not unknown)
@@ -250,7 +250,7 @@ def test_tp042_no_set_means_no_user_only_in_a_complete_input(
 @pytest.mark.parametrize(("uid", "unknown"), [("", ("PodCliqueSet",)), ("u", ())])
 def test_tp042_an_unapplied_set_does_not_make_the_input_complete(uid: str, unknown: tuple[str, ...]) -> None:
     root = replace(applied(set_raw(clique_raw("a"))).root, uid=uid)
-    cluster = replace(cluster_of(sets=(root,)), topologies={"t": a_topology("t", held=True)})
+    cluster = replace(index_cluster(sets=(root,)), topologies={"t": a_topology("t", held=True)})
     (one,) = topology_snapshots(cluster, NOW)
     assert one.not_collected == unknown
 

@@ -8,8 +8,8 @@ from grove_core.admit_topology import admit_topology, admit_topology_deletion
 from grove_core.areas.topology.admit import NOTHING_KNOWN, TopologyView
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.resources.api_names import TOPOLOGY_FINALIZER
-from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, Level
-from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, TopologyAware
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TopologyLevel
+from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, TopologyAwareSettings
 from grove_core.resources.topology_usage import TopologyUser
 from tests.property.admission_tables import same_words, words_of
 from tests.property.topology.sets_to_admit import CREATED, a_set, raw_topology
@@ -32,7 +32,9 @@ UPDATES: Final[tuple[tuple[Json, Json], ...]] = (
 )
 SOUND: Final = (("zone", "z"), ("rack", "r"))
 USED: Final = TopologyView(KNOWN, {}, {"t": (TopologyUser("ml", "llm", 2), TopologyUser("ml", "waits", 0))})
-DEFAULT: Final = Configuration(topology=TopologyAware(True, (Level("zone", "z"), Level("rack", "r"))))
+DEFAULT: Final = Configuration(
+    topology=TopologyAwareSettings(True, (TopologyLevel("zone", "z"), TopologyLevel("rack", "r")))
+)
 
 
 def said(verdict: AdmissionVerdict) -> str:

@@ -11,7 +11,7 @@ from grove_core.kernel.reasons import Rule
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, effective_topologies
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster
-from grove_core.snapshot.indexing import cluster_of
+from grove_core.snapshot.cluster_index import index_cluster
 from tests.property.topology.sets_with_constraints import ON, constrained_set, topology
 from tests.property.workload.sets import NOW, applied
 
@@ -22,7 +22,7 @@ def cluster(*names: str, kind: str = TOPOLOGY_KIND, configuration: Configuration
     """A cluster of one set that uses topology ``t``, and the topologies of these names."""
     root = applied(constrained_set(clusterTopologyName="t")).root
     known = effective_topologies(topology(name, kind=kind) for name in names)
-    return replace(cluster_of(sets=(root,), complete=EVERYTHING), topologies=known, configuration=configuration)
+    return replace(index_cluster(sets=(root,), complete=EVERYTHING), topologies=known, configuration=configuration)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from grove_core.snapshot.own_writes import refusals_after
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.apply.execute_plan import execute_plan
 from grove_shell.in_memory.cluster import InMemoryCluster
-from grove_shell.in_memory.forecasts import as_applied
+from grove_shell.in_memory.forecasts import manifest_as_created
 
 Json = dict[str, Any]
 NOW: Final = datetime(2026, 11, 20, 9, 0, 0, tzinfo=UTC)
@@ -43,7 +43,7 @@ def set_raw(
 
 def applied(raw: Json) -> Snapshot:
     """A moment after somebody applied the manifest."""
-    return as_applied(Snapshot(root=podcliqueset_of(raw), pods_of={}, now=NOW))
+    return manifest_as_created(Snapshot(root=podcliqueset_of(raw), pods_of={}, now=NOW))
 
 
 def rounds_of(start: Snapshot) -> Iterator[tuple[Snapshot, Plan]]:

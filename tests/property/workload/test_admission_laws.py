@@ -18,7 +18,7 @@ from tests.property.workload.admission_examples import FULL, Found, Place, chang
 
 MANIFESTS: Final = st.dictionaries(st.sampled_from(("metadata", "spec", "status")), any_json()) | almost(FULL)
 CHANGE_RULES: Final = {
-    gang_termination.Refuse.IMMUTABLE,
+    gang_termination.GangTerminationDenial.IMMUTABLE,
     *(rule for rule in Refuse if "WL-150" <= rule.requirement <= "WL-156"),
 }
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Stage, Step
+from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Step, StepStage
 from grove_core.reconcile import drop_finalizers, reconcile
 from grove_core.resources.api_names import GROVE, POD_GANG, SET_FINALIZER
 from grove_core.resources.domain_sharing import CliquePosition, DomainUser, position_of_clique
@@ -17,7 +17,7 @@ from grove_core.resources.pod import pod_of
 from grove_core.resources.sharing_labels import domain_user_of
 from grove_core.resources.topology_usage import set_of_clique
 from grove_core.rule_sets.rule_set import DESIGN
-from grove_core.snapshot.indexing import cluster_of
+from grove_core.snapshot.cluster_index import index_cluster
 from grove_shell.apply.execute_plan import execute_plan
 from grove_shell.in_memory.cluster import InMemoryCluster
 from grove_shell.in_memory.forecasts import forecasts
@@ -62,7 +62,7 @@ def test_wl231_pods_that_outlived_their_clique_hold_the_set(raw: Json, which: in
     there = tuple(clique for clique in rested.cliques if clique is not gone)
     leaving = replace(rested, root=replace(rested.root, deleting=True), cliques=there)
     ended = tuple(
-        Attempt(Step(Stage.CLEANUP, pod.ref, Delete(pod.guard), ()), Outcome.DONE) for _, pod in leaving.pods()
+        Attempt(Step(StepStage.CLEANUP, pod.ref, Delete(pod.guard), ()), Outcome.DONE) for _, pod in leaving.pods()
     )
     for attempts in ((), ended):
         (forecast,) = forecasts((replace(leaving, attempts=attempts),), DESIGN, limit=None, until=None)
@@ -85,7 +85,7 @@ def test_wl001_every_reader_of_labels_names_the_same_set(labels: dict[str, str])
     assert (position_of_clique(stray) or CliquePosition("", 0, "", "")).set_name == name
     assert (domain_user_of(stray.labels) or DomainUser("", "", "", "", "")).set_name == name
     assert pod_of({"metadata": {"name": "x", "labels": labels}}, {}).set_name == name
-    cluster = cluster_of(sets=(life.root,), cliques=(stray,))
+    cluster = index_cluster(sets=(life.root,), cliques=(stray,))
     assert (stray in cluster.snapshot_of(life.root, life.now).cliques) is (name == "llm")
     life.world.add(replace(stray, ref=replace(stray.ref, name="stray")))
     assert len(life.world.leftovers()) == (name == "")
@@ -162,13 +162,13 @@ def test_wl231_a_clique_whose_group_is_seen_gone_holds_the_set() -> None:
     assert seen is not None
     root = replace(seen.root, deleting=True)
     stray = next(clique for clique in seen.cliques if clique.group_replica_index >= 0)
-    left = cluster_of(sets=(root,), cliques=(stray,)).snapshot_of(root, seen.now)
+    left = index_cluster(sets=(root,), cliques=(stray,)).snapshot_of(root, seen.now)
     assert (left.cliques, left.orphans) == ((), (stray,))
     plan = reconcile(replace(left, complete=seen.complete))
     assert plan.steps == ()
     assert Why.PARTS_REMAIN in {why.rule for held in plan.withheld for why in held.because}
     assert reconcile(replace(left, orphans=(), complete=seen.complete)).steps
-    made = Step(Stage.FOUNDATION, stray.ref, Create(FrozenMap({})), ())
+    made = Step(StepStage.FOUNDATION, stray.ref, Create(FrozenMap({})), ())
     just_made = replace(left, complete=seen.complete, attempts=(Attempt(made, Outcome.DONE),))
     for look in (just_made, replace(just_made, pods_of={stray.uid: seen.pods_of[stray.uid]})):
         (held,) = reconcile(look).withheld
@@ -185,16 +185,16 @@ def test_wl231_who_is_of_another_controller_holds_nothing() -> None:
     clique = seen.cliques[0]
     for kind, uid in (("DynamoComponent", "x"), ("", "")):
         other = replace(clique, owner_uid=uid, owner_kind=kind, owner_name="dyn")
-        assert cluster_of(sets=(seen.root,), cliques=(other,)).snapshot_of(seen.root, seen.now).orphans == ()
+        assert index_cluster(sets=(seen.root,), cliques=(other,)).snapshot_of(seen.root, seen.now).orphans == ()
 
 
 def test_wl231_who_is_of_a_scaling_group_of_an_earlier_set_holds_this_one() -> None:
     seen = at_rest(applied(RAW))
     groups = tuple(replace(group, owner_uid="earlier") for group in seen.groups)
-    found = cluster_of(sets=(seen.root,), groups=groups, cliques=seen.cliques).snapshot_of(seen.root, seen.now)
+    found = index_cluster(sets=(seen.root,), groups=groups, cliques=seen.cliques).snapshot_of(seen.root, seen.now)
     assert {clique.ref.name for clique in found.orphans} == {c.ref.name for c in seen.cliques if "pool" in c.ref.name}
     leaving = tuple(replace(clique, deleting=True) for clique in seen.cliques)
-    found = cluster_of(sets=(seen.root,), groups=groups, cliques=leaving).snapshot_of(seen.root, seen.now)
+    found = index_cluster(sets=(seen.root,), groups=groups, cliques=leaving).snapshot_of(seen.root, seen.now)
     assert (found.orphans, {clique.ref for clique in found.cliques}) == ((), {clique.ref for clique in leaving})
 
 

@@ -8,14 +8,14 @@ from hypothesis import given
 
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.frozen import thaw
-from grove_core.kernel.steps import Attempt, Create, Outcome, Stage
+from grove_core.kernel.steps import Attempt, Create, Outcome, StepStage
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import (
     GATE,
 )
-from grove_core.snapshot.snapshot import MOST, Snapshot, size_of
+from grove_core.snapshot.snapshot import MOST, Snapshot, expected_object_counts
 from tests.property.few_examples import RARELY
 from tests.property.workload.created_pods import base_gang_of
 from tests.property.workload.life import Life
@@ -217,7 +217,7 @@ def test_wl022_the_other_object_of_a_name_is_held_back() -> None:
 )
 def test_wl024_a_set_too_large_is_held_back(raw: Json, *, held: bool) -> None:
     start = applied(raw)
-    assert (size_of(start) > MOST) is held
+    assert (expected_object_counts(start) > MOST) is held
     if held:
         (word,) = reconcile(start).withheld
         assert [why.rule for why in word.because] == [Why.TOO_LARGE]
@@ -235,8 +235,8 @@ def test_wl016_a_replica_without_cliques_has_no_gang() -> None:
 def test_wl010_the_account_and_the_role_come_before_what_names_them() -> None:
     """Defect B3 of the Go operator."""
     steps = {step.target.kind: step.stage for step in reconcile(applied(set_raw(clique_raw("a")))).steps}
-    assert steps["ServiceAccount"] is steps["Role"] is Stage.FOUNDATION
-    assert steps["Secret"] is steps["RoleBinding"] is Stage.WORKLOAD
+    assert steps["ServiceAccount"] is steps["Role"] is StepStage.FOUNDATION
+    assert steps["Secret"] is steps["RoleBinding"] is StepStage.WORKLOAD
 
 
 @pytest.mark.parametrize(
@@ -274,4 +274,4 @@ def test_wl022_the_first_of_a_name_in_the_template_counts(raw: Json, made: list[
     ids=["replicas of nothing", "of a group of nobody", "of fewer than no pods", "only waited for"],
 )
 def test_wl024_what_is_walked_is_counted(raw: Json) -> None:
-    assert size_of(applied(raw)) > MOST
+    assert expected_object_counts(applied(raw)) > MOST

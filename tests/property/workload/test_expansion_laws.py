@@ -19,9 +19,9 @@ from grove_core.resources.api_names import BASE_GANG, CLIQUE_FINALIZER, GATE, GR
 from grove_core.resources.labels import GROUP_REPLICA, SET, SET_REPLICA
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.rule_sets.rule_set import DESIGN
-from grove_core.snapshot.snapshot import Snapshot, size_of
+from grove_core.snapshot.snapshot import Snapshot, expected_object_counts
 from grove_shell.in_memory.cluster import InMemoryCluster
-from grove_shell.in_memory.forecasts import as_applied, forecasts
+from grove_shell.in_memory.forecasts import forecasts, manifest_as_created
 from tests.property.few_examples import RARELY
 from tests.property.resources.manifests import almost, outcome
 from tests.property.workload.created_pods import base_gang_of
@@ -170,7 +170,7 @@ def test_wl088_pods_are_born_gated_where_they_must_wait_with_names_of_their_own(
 def test_wl010_whatever_reads_as_a_set_is_planned_to_rest(raw: Any) -> None:
     root = outcome(podcliqueset_of, raw)
     if isinstance(root, PodCliqueSet):
-        start = as_applied(Snapshot(root=root, pods_of={}, now=NOW))
-        if size_of(start) < 200:
+        start = manifest_as_created(Snapshot(root=root, pods_of={}, now=NOW))
+        if expected_object_counts(start) < 200:
             for seen, plan in rounds_of(start):
                 assert problems_in(plan, seen) == ()

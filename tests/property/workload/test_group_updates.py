@@ -7,17 +7,17 @@ from typing import Final
 import pytest
 
 from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
-from grove_core.areas.workload.context import WorkloadContext
 from grove_core.areas.workload.expected_replicas import expected_replicas_of
 from grove_core.areas.workload.rolling_update.judge import judge_rollout
 from grove_core.areas.workload.rolling_update.scaling_group import group_replicas_of
 from grove_core.areas.workload.rules import Why
-from grove_core.kernel.conditions import Condition, Truth
+from grove_core.areas.workload.workload_context import WorkloadContext
+from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import FAILURES, Attempt, Delete, Outcome, Step
 from grove_core.kernel.times import parse_time
-from grove_core.plan.failed_writes import still_wanted
+from grove_core.plan.failed_writes import failures_still_wanted
 from grove_core.plan.planner import steps_for
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
@@ -208,7 +208,7 @@ def test_wl238_who_could_not_be_deleted_is_told_while_the_update_does_not_get_to
     plan = reconcile(after(seen, attempt))
     remaining = [one.target for one in plan.withheld if one.because[0].rule is Why.REMAINS]
     assert remaining == [stuck.target]
-    assert still_wanted([attempt], plan, seen) == (attempt,)
+    assert failures_still_wanted([attempt], plan, seen) == (attempt,)
     assert not any(one.because[0].rule is Why.REMAINS for one in reconcile(seen).withheld)
 
 
@@ -221,7 +221,7 @@ SECOND: Final = timedelta(seconds=1)
 def found_by_an_update(
     since: timedelta = HOUR,
     younger: timedelta | None = HOUR,
-    truth: Truth = Truth.TRUE,
+    truth: ConditionStatus = ConditionStatus.TRUE,
     *,
     delay: str | None = "1h",
     ahead: timedelta = HOUR,
@@ -267,7 +267,7 @@ def found_by_an_update(
         (found_by_an_update(younger=HOUR - SECOND), False),
         (found_by_an_update(younger=-HOUR), False),
         (found_by_an_update(younger=None), False),
-        (found_by_an_update(truth=Truth.UNKNOWN), False),
+        (found_by_an_update(truth=ConditionStatus.UNKNOWN), False),
         (found_by_an_update(delay=None), False),
     ],
     ids=[

@@ -9,13 +9,13 @@ import pytest
 from grove_core.areas.workload.admission.defaults import with_defaults
 from grove_core.areas.workload.expected_replicas import expected_replicas_of
 from grove_core.areas.workload.objects.podgangs import PlacementChange, changes_of_podgang
-from grove_core.areas.workload.pods.slots import excess_pods
+from grove_core.areas.workload.pods.pod_slots import excess_pods
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.frozen import FrozenMap, Json, thaw
 from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome, SetStatus, Step
 from grove_core.kernel.times import format_time
 from grove_core.reconcile import reconcile
-from grove_core.resources.podgang import Placement
+from grove_core.resources.podgang import PodGangConstraints
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, pods_of, set_raw
@@ -86,7 +86,7 @@ def test_wl026_annotations_of_the_set_and_a_new_topology_are_written_together() 
     (gang,) = seen.gangs
     root = replace(seen.root, annotations=FrozenMap({"team": "x"}))
     (part,) = expected_replicas_of(seen)[0].gangs
-    move = PlacementChange(Placement("rack-scale"), Why.GANG_FOLLOWS_PODS.because(gang.ref, pods=1))
+    move = PlacementChange(PodGangConstraints("rack-scale"), Why.GANG_FOLLOWS_PODS.because(gang.ref, pods=1))
     change = changes_of_podgang(root, gang, part, {group.name: group.pods for group in gang.groups}, move)
     assert change is not None
     metadata = change.fields["metadata"]

@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from grove_core.areas.workload import wants
-from grove_core.areas.workload.pods import creation
+from grove_core.areas.workload.pods import pod_creation
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.workload.call_count import calls_of
@@ -49,8 +49,8 @@ def with_scaled_gangs(count: int) -> Snapshot:
     ("moment", "module"),
     [
         (in_the_middle_of_an_update, wants),
-        (with_the_gang_there, creation),
-        (with_scaled_gangs, creation),
+        (with_the_gang_there, pod_creation),
+        (with_scaled_gangs, pod_creation),
     ],
 )
 def test_wl024_three_times_as_much_is_three_times_the_work(

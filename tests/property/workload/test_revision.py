@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.areas.workload.revision import TemplateRevision, normal_form
 from grove_core.areas.workload.template_hash import is_own_hash
+from grove_core.areas.workload.template_revision import TemplateRevision, normal_form
 from grove_core.kernel.frozen import FrozenMap, freeze, thaw
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import PodClique

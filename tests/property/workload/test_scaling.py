@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.workload.pods.slots import active_pods, excess_pods, free_slots, is_complete
+from grove_core.areas.workload.pods.pod_slots import active_pods, excess_pods, free_slots, is_complete
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.steps import Delete
 from grove_core.reconcile import reconcile

@@ -10,7 +10,7 @@ from grove_core.areas.workload.pods.scheduling_gates import GATE_QUESTION
 from grove_core.areas.workload.rules import Why
 from grove_core.explain import is_undecided
 from grove_core.kernel.frozen import thaw
-from grove_core.kernel.steps import Apply, SetStatus, Stage
+from grove_core.kernel.steps import Apply, SetStatus, StepStage
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import GATE
 from grove_core.resources.pod import Pod
@@ -97,7 +97,7 @@ def test_wl094_an_ended_pod_of_the_base_gang_is_placed_no_more() -> None:
     assert phase_in(seen) == "Running"
     seen = with_pods(seen, evicted)
     assert opened(seen) == set()
-    told = {step.target.short for step in reconcile(seen).steps if step.stage is Stage.STATUS}
+    told = {step.target.short for step in reconcile(seen).steps if step.stage is StepStage.STATUS}
     assert "PodGang/llm-0" not in told, "it is Pending, as it was stored"
 
 

@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 from hypothesis import assume, given
 
-from grove_core.areas.gang_termination.questions import TERMINATION
-from grove_core.areas.gang_termination.rules import Why as Termination
+from grove_core.areas.gang_termination.rules import TerminationReason as Termination
+from grove_core.areas.gang_termination.termination_questions import TERMINATION
 from grove_core.areas.gang_termination.verdicts import KEEPS
 from grove_core.areas.workload.rules import Why
-from grove_core.kernel.conditions import Truth
+from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Action, Delete, DropFinalizer, SetStatus
 from grove_core.plan.laws import problems_in
 from grove_core.reconcile import reconcile
-from grove_core.rule_sets.released import NEWEST
+from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.snapshot import MOST, Snapshot
 from grove_shell.cache.cluster_cache import ClusterCache
@@ -68,7 +68,7 @@ def test_wl024_nothing_of_it_is_made_changed_or_ended(world: World) -> None:
         if finding.question == TERMINATION and finding.subject.kind == "PodCliqueSet":
             assert (finding.verdict, finding.because[0].rule) in {
                 (KEEPS, Termination.SET_TOO_LARGE),
-                (Truth.UNKNOWN.value, Termination.NOT_COLLECTED),
+                (ConditionStatus.UNKNOWN.value, Termination.NOT_COLLECTED),
             }
 
 

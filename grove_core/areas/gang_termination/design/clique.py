@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Final, NamedTuple, TypeAlias
 
-from grove_core.areas.gang_termination.rules import Why
+from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement, build
-from grove_core.kernel.conditions import Truth, transition_time
+from grove_core.kernel.conditions import ConditionStatus, transition_time
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.statuses import breach_condition_of
@@ -39,20 +39,20 @@ def _otherwise(_ready: int, _needed: int, _was: bool | None, _updating: bool) ->
     return True
 
 
-class Row(NamedTuple):
+class BreachTableRow(NamedTuple):
     """One row of the breach table: a condition, the verdict on the breach, and the rule behind it."""
 
     question: Question
-    breach: Truth
-    why: Why
+    breach: ConditionStatus
+    why: TerminationReason
 
 
 BREACH_TABLE: Final = (
-    Row(_enough_ready, Truth.FALSE, Why.SUFFICIENT_READY_PODS),
-    Row(_not_recorded, Truth.FALSE, Why.AVAILABILITY_NOT_RECORDED),
-    Row(_never_available, Truth.FALSE, Why.NEVER_AVAILABLE),
-    Row(_in_update, Truth.UNKNOWN, Why.UPDATE_IN_PROGRESS),
-    Row(_otherwise, Truth.TRUE, Why.INSUFFICIENT_READY_PODS),
+    BreachTableRow(_enough_ready, ConditionStatus.FALSE, TerminationReason.SUFFICIENT_READY_PODS),
+    BreachTableRow(_not_recorded, ConditionStatus.FALSE, TerminationReason.AVAILABILITY_NOT_RECORDED),
+    BreachTableRow(_never_available, ConditionStatus.FALSE, TerminationReason.NEVER_AVAILABLE),
+    BreachTableRow(_in_update, ConditionStatus.UNKNOWN, TerminationReason.UPDATE_IN_PROGRESS),
+    BreachTableRow(_otherwise, ConditionStatus.TRUE, TerminationReason.INSUFFICIENT_READY_PODS),
 )
 
 

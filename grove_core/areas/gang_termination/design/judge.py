@@ -9,20 +9,20 @@ from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import Final
 
-from grove_core.areas.gang_termination.clocks import delay_reasons, fate_by
+from grove_core.areas.gang_termination.breach_delays import delay_reasons, fate_of_breaches
 from grove_core.areas.gang_termination.design.clique import judge_clique
 from grove_core.areas.gang_termination.design.group import judge_group
-from grove_core.areas.gang_termination.rules import Why
+from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.areas.gang_termination.verdicts import (
-    Breach,
     CliqueJudgement,
     GroupJudgement,
     Judgement,
     Keep,
+    MinAvailableBreach,
     ReplicaJudgement,
     build,
 )
-from grove_core.kernel.conditions import Truth
+from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.names import scaling_group_name, standalone_clique_name
 from grove_core.resources.podclique import GROUP_KIND, PodClique
@@ -39,7 +39,7 @@ def judge_replicas(
     lacking: Iterable[CliqueJudgement],
     groups: Iterable[GroupJudgement],
     now: datetime,
-    guard: Why | None,
+    guard: TerminationReason | None,
 ) -> tuple[ReplicaJudgement, ...]:
     """Return the judgements of replicas of the set (GT-030 to GT-038).
 
@@ -48,8 +48,8 @@ def judge_replicas(
         lacking: the cliques with too few ready pods that are not being deleted.
         guard: why nothing of the set may be terminated; None if it may.
     """
-    breached_cliques = [judged for judged in lacking if judged.breach is Truth.TRUE]
-    breached_groups = [judged for judged in groups if judged.breach is Truth.TRUE]
+    breached_cliques = [judged for judged in lacking if judged.breach is ConditionStatus.TRUE]
+    breached_groups = [judged for judged in groups if judged.breach is ConditionStatus.TRUE]
     if not breached_cliques and not breached_groups:
         return tuple([build(ReplicaJudgement, (index, _KEEP, ())) for index in indices])
     alone = {judged.clique.ref.name: judged for judged in breached_cliques if judged.clique.group_replica_index < 0}
@@ -63,20 +63,20 @@ def _judge_replica(
     cliques: Mapping[str, CliqueJudgement],
     groups: Mapping[str, GroupJudgement],
     now: datetime,
-    guard: Why | None,
+    guard: TerminationReason | None,
 ) -> ReplicaJudgement:
     """Judge one replica by those breached constituents of the set, by name, that the template names."""
     set_name, delay = root.ref.name, root.shape.delay
-    breaches: list[Breach] = []
+    breaches: list[MinAvailableBreach] = []
     for short in root.shape.standalone:
         clique = cliques.get(standalone_clique_name(set_name, index, short))
         if clique is not None and delay is not None:
-            breaches.append(Breach(clique.clique.ref, clique.since, delay))
+            breaches.append(MinAvailableBreach(clique.clique.ref, clique.since, delay))
     for short in root.shape.groups:
         group = groups.get(scaling_group_name(set_name, index, short))
         if group is not None and group.delay is not None:
-            breaches.append(Breach(group.group.ref, group.since, group.delay))
-    fate = fate_by(breaches, now) if breaches and guard is None else _KEEP
+            breaches.append(MinAvailableBreach(group.group.ref, group.since, group.delay))
+    fate = fate_of_breaches(breaches, now) if breaches and guard is None else _KEEP
     return ReplicaJudgement(index, fate, breaches)
 
 
@@ -94,20 +94,23 @@ def missing_of(root: PodCliqueSet, index: int, there: AbstractSet[str]) -> tuple
     return tuple(name for name in wanted if name not in there)
 
 
-def because_of_fate(
-    root: PodCliqueSet, judged: ReplicaJudgement, missing: Iterable[str], now: datetime, guard: Why | None
+def reasons_of_fate(
+    root: PodCliqueSet, judged: ReplicaJudgement, missing: Iterable[str], now: datetime, guard: TerminationReason | None
 ) -> tuple[Reason, ...]:
     """Return why a replica is terminated, waited for or kept, and after that what is missing of it (GT-038)."""
     subject = root.ref.at_replica(judged.index)
-    also = (Why.CONSTITUENT_MISSING.because(subject, name=name) for name in missing)
+    also = (TerminationReason.CONSTITUENT_MISSING.because(subject, name=name) for name in missing)
     if judged.fate == _KEEP:
         return ((guard or _no_clock(root)).because(subject), *also)
-    return (*delay_reasons(judged.breaches, (Why.DELAY_EXPIRED, Why.DELAY_RUNNING), now), *also)
+    return (
+        *delay_reasons(judged.breaches, (TerminationReason.DELAY_EXPIRED, TerminationReason.DELAY_RUNNING), now),
+        *also,
+    )
 
 
-def _no_clock(root: PodCliqueSet) -> Why:
+def _no_clock(root: PodCliqueSet) -> TerminationReason:
     """Return why no delay runs for a replica that may be terminated."""
-    return Why.TERMINATION_DISABLED if root.shape.delay is None else Why.NOTHING_BREACHED
+    return TerminationReason.TERMINATION_DISABLED if root.shape.delay is None else TerminationReason.NOTHING_BREACHED
 
 
 def judge_by_design(snapshot: Snapshot) -> Judgement:
@@ -168,8 +171,8 @@ def judge_terminations(snapshot: Snapshot) -> Judgement:
     )
 
 
-def why_not_terminated(snapshot: Snapshot) -> Why | None:
+def why_not_terminated(snapshot: Snapshot) -> TerminationReason | None:
     """Return why nothing of a set may be terminated; None if it may (GT-037, GT-064)."""
     if snapshot.root.deleting:
-        return Why.SET_BEING_DELETED
-    return Why.SET_TOO_LARGE if is_too_large(snapshot) else None
+        return TerminationReason.SET_BEING_DELETED
+    return TerminationReason.SET_TOO_LARGE if is_too_large(snapshot) else None

@@ -6,24 +6,27 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.gang_termination.clocks import first_of, wake_among
+from grove_core.areas.gang_termination.breach_delays import earliest_wake, first_ending_delay
 from grove_core.areas.gang_termination.deletions import deletion_wants, replica_termination
-from grove_core.areas.gang_termination.design.group import because_of_breach, because_of_group, because_of_replica
-from grove_core.areas.gang_termination.design.judge import because_of_fate, judge_by_design
-from grove_core.areas.gang_termination.design.statuses import SetCounts, because_of_availability, count_set, statuses_of
-from grove_core.areas.gang_termination.questions import AVAILABILITY, BREACH, SCHEDULED, termination_of
-from grove_core.areas.gang_termination.result import TerminationResult, not_collected, not_judged
-from grove_core.areas.gang_termination.rules import Why
+from grove_core.areas.gang_termination.design.group import because_of_group, reasons_of_breach, reasons_of_replica
+from grove_core.areas.gang_termination.design.judge import judge_by_design, reasons_of_fate
+from grove_core.areas.gang_termination.design.statuses import SetCounts, count_set, reasons_of_availability, statuses_of
+from grove_core.areas.gang_termination.result import TerminationResult, not_collected, result_without_judgement
+from grove_core.areas.gang_termination.rules import TerminationReason
+from grove_core.areas.gang_termination.termination_questions import AVAILABILITY, BREACH, SCHEDULED, termination_of
 from grove_core.areas.gang_termination.verdicts import Judgement, Terminate, terminating_of
-from grove_core.kernel.conditions import Truth
-from grove_core.kernel.decisions import Finding, Health, Share
+from grove_core.kernel.conditions import ConditionStatus
+from grove_core.kernel.decisions import CountShare, Finding, SubjectHealth
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.wants import Absent, Desired
+from grove_core.kernel.wants import DesiredChanges, ObjectToDelete
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.snapshot import Snapshot
 
-_HEALTH_BY: Final[Mapping[Why, Health]] = MappingProxyType(
-    {Why.SUFFICIENT_READY_PODS: Health.HEALTHY, Why.AVAILABILITY_NOT_RECORDED: Health.UNRECORDED}
+_HEALTH_BY: Final[Mapping[TerminationReason, SubjectHealth]] = MappingProxyType(
+    {
+        TerminationReason.SUFFICIENT_READY_PODS: SubjectHealth.HEALTHY,
+        TerminationReason.AVAILABILITY_NOT_RECORDED: SubjectHealth.UNRECORDED,
+    }
 )
 """The health of a judged PodClique by the row of the breach table that applies; by any other row it is lacking."""
 
@@ -36,45 +39,45 @@ def findings_of_termination(snapshot: Snapshot, judgement: Judgement, tally: Set
     """
     root, now = snapshot.root.ref, snapshot.now
     found = tally.availability
-    share = Share(found.available, found.replicas)
-    yield Finding(root, AVAILABILITY, found.verdict, because_of_availability(snapshot.root, found), share=share)
+    share = CountShare(found.available, found.replicas)
+    yield Finding(root, AVAILABILITY, found.verdict, reasons_of_availability(snapshot.root, found), share=share)
     around: dict[tuple[str, int, int], tuple[Ref, ...]] = {}  # one value for the cliques of one replica
     for judged in judgement.cliques:
         clique = judged.clique
         place = (clique.owner_uid, clique.replica_index, clique.group_replica_index)
         within = around.get(place) or around.setdefault(place, clique.replicas_around(root))
-        health = _HEALTH_BY.get(judged.why, Health.LACKING)
+        health = _HEALTH_BY.get(judged.why, SubjectHealth.LACKING)
         yield Finding(clique.ref, BREACH, judged.breach.value, (judged.reason,), health=health, within=within)
         placement = tally.placements[clique.ref]
-        health = Health.HEALTHY if placement.verdict is Truth.TRUE else Health.LACKING
+        health = SubjectHealth.HEALTHY if placement.verdict is ConditionStatus.TRUE else SubjectHealth.LACKING
         yield Finding(clique.ref, SCHEDULED, placement.verdict.value, placement.because, health=health, within=within)
     for leaving in judgement.leaving:
-        yield Finding(leaving.ref, BREACH, "Skip", (Why.CLIQUE_BEING_DELETED.because(leaving.ref),))
+        yield Finding(leaving.ref, BREACH, "Skip", (TerminationReason.CLIQUE_BEING_DELETED.because(leaving.ref),))
     for group in judgement.groups:
         ref = group.group.ref
         breached = tuple(one.clique.ref for cliques in group.breached.values() for one in cliques)
-        yield Finding(ref, BREACH, group.breach.value, because_of_breach(group), causes=breached)
+        yield Finding(ref, BREACH, group.breach.value, reasons_of_breach(group), causes=breached)
         acting = [*chain.from_iterable(group.acting.values())]
         yield termination_of(ref, group.fate, because_of_group(group, now), acting, now)
         for index, fate in group.replica_fates.items():
-            because, acting = because_of_replica(group, index, now), [*group.acting.get(index, ())]
+            because, acting = reasons_of_replica(group, index, now), [*group.acting.get(index, ())]
             yield termination_of(ref.at_replica(index), fate, because, acting, now)
     for replica in judgement.replicas:
         missing = tally.missing[replica.index]
-        because = because_of_fate(snapshot.root, replica, missing, now, judgement.guard)
+        because = reasons_of_fate(snapshot.root, replica, missing, now, judgement.guard)
         finding = termination_of(root.at_replica(replica.index), replica.fate, because, replica.breaches, now)
-        yield finding._replace(health=Health.LACKING) if missing else finding
+        yield finding._replace(health=SubjectHealth.LACKING) if missing else finding
 
 
 def wake_of_termination(judgement: Judgement) -> datetime | None:
     """Return the earliest moment at which a waiting breach becomes due that its level can act on (GT-060)."""
-    return wake_among(
+    return earliest_wake(
         ((replica.index, replica.fate) for replica in judgement.replicas),
         ((judged.group.replica_index, judged.replica_fates.values()) for judged in judgement.groups),
     )
 
 
-def deletions_of_termination(root: PodCliqueSet, judgement: Judgement) -> Iterator[Absent]:
+def deletions_of_termination(root: PodCliqueSet, judgement: Judgement) -> Iterator[ObjectToDelete]:
     """Yield the wanted deletion of every clique of a terminated replica, with the reason of each level. Linear.
 
     GT-033, GT-036, GT-050, GT-054.
@@ -85,32 +88,40 @@ def deletions_of_termination(root: PodCliqueSet, judgement: Judgement) -> Iterat
         for judged in judgement.groups
     }
     whole = {
-        replica.index: replica_termination(Why.DELAY_EXPIRED, first_of(replica.breaches), root, cliques, groups)
+        replica.index: replica_termination(
+            TerminationReason.DELAY_EXPIRED, first_ending_delay(replica.breaches), root, cliques, groups
+        )
         for replica in judgement.replicas
         if isinstance(replica.fate, Terminate)
     }
     parts = {
         (judged.group.uid, index): replica_termination(
-            Why.GROUP_DELAY_EXPIRED, first_of(judged.acting[index]), judged.group, cliques, {}
+            TerminationReason.GROUP_DELAY_EXPIRED, first_ending_delay(judged.acting[index]), judged.group, cliques, {}
         )
         for judged in judgement.groups
         for index, fate in judged.replica_fates.items()
         if isinstance(fate, Terminate)
     }
-    return deletion_wants(root.ref, cliques.values(), whole, parts, (Why.GANG_TERMINATED, Why.GROUP_REPLICA_TERMINATED))
+    return deletion_wants(
+        root.ref,
+        cliques.values(),
+        whole,
+        parts,
+        (TerminationReason.GANG_TERMINATED, TerminationReason.GROUP_REPLICA_TERMINATED),
+    )
 
 
 def terminate_by_design(
     snapshot: Snapshot, judge: Callable[[Snapshot], Judgement] = judge_by_design
 ) -> TerminationResult:
     """Return the result of gang termination for a set."""
-    unknown = not_collected(snapshot, Why.NOT_COLLECTED)
+    unknown = not_collected(snapshot, TerminationReason.NOT_COLLECTED)
     if unknown:
-        return not_judged(snapshot.root.ref, unknown)
+        return result_without_judgement(snapshot.root.ref, unknown)
     judgement = judge(snapshot)
     counts = count_set(snapshot, judgement)
     return TerminationResult(
-        statuses=Desired(tuple(statuses_of(snapshot, judgement, counts))),
+        statuses=DesiredChanges(tuple(statuses_of(snapshot, judgement, counts))),
         deletions=tuple(deletions_of_termination(snapshot.root, judgement)),
         findings=tuple(findings_of_termination(snapshot, judgement, counts)),
         wake_at=wake_of_termination(judgement),

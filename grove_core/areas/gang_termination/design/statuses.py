@@ -5,16 +5,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from grove_core.areas.gang_termination.design.group import because_of_breach
+from grove_core.areas.gang_termination.design.group import reasons_of_breach
 from grove_core.areas.gang_termination.design.judge import missing_of
-from grove_core.areas.gang_termination.rules import Why
-from grove_core.areas.gang_termination.statuses import Counts, count_pods, counts_of_group, status_if_other
-from grove_core.areas.gang_termination.verdicts import Availability, CliqueJudgement, GroupJudgement, Judgement
-from grove_core.kernel.conditions import Condition, Truth, condition_of, transition_time
+from grove_core.areas.gang_termination.rules import TerminationReason
+from grove_core.areas.gang_termination.statuses import PodCounts, count_pods, counts_of_group, status_if_changed
+from grove_core.areas.gang_termination.verdicts import CliqueJudgement, GroupJudgement, Judgement, SetAvailability
+from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of, transition_time
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.wants import Status
+from grove_core.kernel.wants import StatusToWrite
 from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
 from grove_core.resources.names import member_clique_name, scaling_group_name, standalone_clique_name
 from grove_core.resources.podclique import PodClique
@@ -30,7 +30,7 @@ class UsableReplicas(NamedTuple):
     available: int
 
 
-def counts_of(snapshot: Snapshot, judgement: Judgement) -> Mapping[Ref, Counts]:
+def counts_of(snapshot: Snapshot, judgement: Judgement) -> Mapping[Ref, PodCounts]:
     """Return the counts of pods of every judged clique, by its address."""
     return {
         judged.clique.ref: count_pods(snapshot.pods_of.get(judged.clique.uid, ()), judged.clique.target_hash)
@@ -38,15 +38,17 @@ def counts_of(snapshot: Snapshot, judgement: Judgement) -> Mapping[Ref, Counts]:
     }
 
 
-def placement_of(clique: PodClique, counts: Counts) -> Decision[Truth]:
+def placement_of(clique: PodClique, counts: PodCounts) -> Decision[ConditionStatus]:
     """Return whether enough pods of the clique are scheduled (GT-021, GT-022)."""
     placed = counts.scheduled >= clique.min_available
-    why = Why.SUFFICIENT_SCHEDULED_PODS if placed else Why.INSUFFICIENT_SCHEDULED_PODS
+    why = TerminationReason.SUFFICIENT_SCHEDULED_PODS if placed else TerminationReason.INSUFFICIENT_SCHEDULED_PODS
     reason = why.because(clique.ref, scheduled=counts.scheduled, needed=clique.min_available)
-    return Decision(Truth.TRUE if placed else Truth.FALSE, (reason,))
+    return Decision(ConditionStatus.TRUE if placed else ConditionStatus.FALSE, (reason,))
 
 
-def usable_replicas(group: ScalingGroup, members: Sequence[PodClique], counts: Mapping[Ref, Counts]) -> UsableReplicas:
+def usable_replicas(
+    group: ScalingGroup, members: Sequence[PodClique], counts: Mapping[Ref, PodCounts]
+) -> UsableReplicas:
     """Return the usable replicas of a scaling group (GT-044); one with a missing clique is not usable (D6)."""
     by_replica: defaultdict[int, dict[str, PodClique]] = defaultdict(dict)
     for clique in members:
@@ -72,11 +74,11 @@ class SetCounts:
         availability: of the set.
     """
 
-    counts: Mapping[Ref, Counts]
-    placements: Mapping[Ref, Decision[Truth]]
+    counts: Mapping[Ref, PodCounts]
+    placements: Mapping[Ref, Decision[ConditionStatus]]
     usable: Mapping[str, UsableReplicas]
     missing: Mapping[int, tuple[str, ...]]
-    availability: Availability
+    availability: SetAvailability
 
 
 def count_set(snapshot: Snapshot, judgement: Judgement) -> SetCounts:
@@ -104,7 +106,7 @@ def missing_in(root: PodCliqueSet, judgement: Judgement) -> Mapping[int, tuple[s
 
 def availability_of_set(
     root: PodCliqueSet, judgement: Judgement, usable: Mapping[str, UsableReplicas], missing: Mapping[int, Sequence[str]]
-) -> Availability:
+) -> SetAvailability:
     """Return how many replicas of the set are available (GT-044)."""
     standalone = {judged.clique.ref.name: judged for judged in judgement.cliques}
     needed = {judged.group.ref.name: judged.group.needed for judged in judgement.groups}
@@ -117,15 +119,15 @@ def availability_of_set(
             and all(standalone[name].ready >= standalone[name].clique.min_available for name in names)
             and all(usable[name].available >= needed[name] for name in groups)
         )
-    return Availability(available, root.spec.replicas)
+    return SetAvailability(available, root.spec.replicas)
 
 
-def because_of_availability(root: PodCliqueSet, found: Availability) -> tuple[Reason, ...]:
+def reasons_of_availability(root: PodCliqueSet, found: SetAvailability) -> tuple[Reason, ...]:
     """Return the reason that states how many replicas of the set are available (GT-046)."""
-    return (Why.AVAILABLE_REPLICAS.because(root.ref, **found._asdict()),)
+    return (TerminationReason.AVAILABLE_REPLICAS.because(root.ref, **found._asdict()),)
 
 
-def usable_groups(judgement: Judgement, counts: Mapping[Ref, Counts]) -> Mapping[str, UsableReplicas]:
+def usable_groups(judgement: Judgement, counts: Mapping[Ref, PodCounts]) -> Mapping[str, UsableReplicas]:
     """Return the usable replicas of each scaling group, by its name."""
     members: defaultdict[str, list[PodClique]] = defaultdict(list)
     for judged in judgement.cliques:
@@ -136,7 +138,9 @@ def usable_groups(judgement: Judgement, counts: Mapping[Ref, Counts]) -> Mapping
     }
 
 
-def conditions_of(judged: CliqueJudgement, placement: Decision[Truth], snapshot: Snapshot) -> tuple[Condition, ...]:
+def conditions_of(
+    judged: CliqueJudgement, placement: Decision[ConditionStatus], snapshot: Snapshot
+) -> tuple[Condition, ...]:
     """Return the two conditions that a judged clique should have (GT-011 to GT-022)."""
     (placed,) = placement.because
     stored = condition_of(judged.clique.status.conditions, CLIQUE_SCHEDULED)
@@ -147,7 +151,7 @@ def conditions_of(judged: CliqueJudgement, placement: Decision[Truth], snapshot:
     )
 
 
-def statuses_of(snapshot: Snapshot, judgement: Judgement, tally: SetCounts) -> Iterator[Status]:
+def statuses_of(snapshot: Snapshot, judgement: Judgement, tally: SetCounts) -> Iterator[StatusToWrite]:
     """Yield every wanted status that differs from the stored one."""
     for judged in judgement.cliques:
         yield from _clique_status(judged, tally, snapshot)
@@ -155,22 +159,22 @@ def statuses_of(snapshot: Snapshot, judgement: Judgement, tally: SetCounts) -> I
         yield from _group_status(group, tally.usable[group.group.ref.name])
     root = snapshot.root
     if root.uid and not root.deleting:
-        because = because_of_availability(root, tally.availability)
-        yield from status_if_other(root, tally.availability.fields, (), because)
+        because = reasons_of_availability(root, tally.availability)
+        yield from status_if_changed(root, tally.availability.fields, (), because)
 
 
-def _clique_status(judged: CliqueJudgement, tally: SetCounts, snapshot: Snapshot) -> Iterator[Status]:
+def _clique_status(judged: CliqueJudgement, tally: SetCounts, snapshot: Snapshot) -> Iterator[StatusToWrite]:
     wanted, placement = tally.counts[judged.clique.ref].fields, tally.placements[judged.clique.ref]
     if judged.was_available is not None:
         wanted["wasAvailable"] = judged.was_available
     conditions = conditions_of(judged, placement, snapshot)
     because = (judged.reason, *placement.because)
-    yield from status_if_other(judged.clique, wanted, conditions, because)
+    yield from status_if_changed(judged.clique, wanted, conditions, because)
 
 
-def _group_status(judged: GroupJudgement, usable: UsableReplicas) -> Iterator[Status]:
+def _group_status(judged: GroupJudgement, usable: UsableReplicas) -> Iterator[StatusToWrite]:
     wanted = counts_of_group(judged.group, scheduled=usable.scheduled, available=usable.available)
-    because = because_of_breach(judged)
+    because = reasons_of_breach(judged)
     first = because[0]
     condition = Condition(MIN_AVAILABLE_BREACHED, judged.breach, first.rule.code, first.sentence, judged.since)
-    yield from status_if_other(judged.group, wanted, (condition,), because)
+    yield from status_if_changed(judged.group, wanted, (condition,), because)

@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from grove_core.areas.gang_termination.field.generations import Generation
-from grove_core.areas.gang_termination.field.rules import Why
-from grove_core.areas.gang_termination.statuses import Counts, count_pods
-from grove_core.areas.gang_termination.verdicts import Breach
-from grove_core.kernel.conditions import Condition, Truth, condition_of, is_true, transition_time
+from grove_core.areas.gang_termination.field.generations import RuleGeneration
+from grove_core.areas.gang_termination.field.rules import GoOperatorReason
+from grove_core.areas.gang_termination.statuses import PodCounts, count_pods
+from grove_core.areas.gang_termination.verdicts import MinAvailableBreach
+from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of, is_true, transition_time
 from grove_core.kernel.reasons import Fact, Reason
 from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
 from grove_core.resources.pod import Pod
@@ -23,21 +23,25 @@ _GRACE: Final = timedelta(seconds=5)
 UPDATING: Final = "Update is in progress"
 _MESSAGES: Final = MappingProxyType(
     {
-        Why.UPDATE_IN_PROGRESS: UPDATING,
-        Why.SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE: "Scheduled replicas ({scheduled}) below MinAvailable ({needed})",
-        Why.NOTHING_SCHEDULED: (
+        GoOperatorReason.UPDATE_IN_PROGRESS: UPDATING,
+        GoOperatorReason.SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE: (
+            "Scheduled replicas ({scheduled}) below MinAvailable ({needed})"
+        ),
+        GoOperatorReason.NOTHING_SCHEDULED: (
             "Insufficient scheduled pods, breach suppressed. expected at least: {needed}, found: {scheduled}"
         ),
-        Why.INSUFFICIENT_READY_PODS: (
+        GoOperatorReason.INSUFFICIENT_READY_PODS: (
             "Insufficient ready or starting pods. expected at least: {needed}, found: {left}"
         ),
-        Why.SUFFICIENT_READY_PODS: (
+        GoOperatorReason.SUFFICIENT_READY_PODS: (
             "Either sufficient ready or starting pods found. expected at least: {needed}, found: {left}"
         ),
-        Why.SUFFICIENT_SCHEDULED_PODS: (
+        GoOperatorReason.SUFFICIENT_SCHEDULED_PODS: (
             "Sufficient scheduled pods found. expected at least: {needed}, found: {scheduled}"
         ),
-        Why.INSUFFICIENT_SCHEDULED_PODS: "Insufficient scheduled pods. expected at least: {needed}, found: {scheduled}",
+        GoOperatorReason.INSUFFICIENT_SCHEDULED_PODS: (
+            "Insufficient scheduled pods. expected at least: {needed}, found: {scheduled}"
+        ),
     }
 )
 """Messages of the operator's conditions, so that a plan shows no change where the operator writes none (GT-019)."""
@@ -55,13 +59,13 @@ class JudgedClique(NamedTuple):
     """
 
     clique: PodClique
-    counts: Counts
+    counts: PodCounts
     left: int
     breach: Condition | None
     placed: Condition | None
-    why: Why
-    why_placed: Why
-    guard: Why | None = None
+    why: GoOperatorReason
+    why_placed: GoOperatorReason
+    guard: GoOperatorReason | None = None
 
     @property
     def breached(self) -> bool:
@@ -93,7 +97,7 @@ class JudgedClique(NamedTuple):
         """Return the reasons for its conditions; one where both have the same rule."""
         return tuple(dict.fromkeys((self.reason, self.reason_of(self.why_placed))))
 
-    def reason_of(self, why: Why) -> Reason:
+    def reason_of(self, why: GoOperatorReason) -> Reason:
         """Return the reason of a rule about it."""
         return why.because(self.clique.ref, **{name: self.facts[name] for name in why.clause.facts})
 
@@ -103,11 +107,11 @@ class JudgedClique(NamedTuple):
         left = max(self.left, 0)  # negative with crashed pods that are not scheduled (GF-026)
         return {"scheduled": self.counts.scheduled, "needed": self.clique.min_available, "left": left}
 
-    def candidate(self, delay: timedelta) -> Breach | None:
+    def candidate(self, delay: timedelta) -> MinAvailableBreach | None:
         """Return its breach if it may be acted on (GF-050), else None."""
         if self.breach is None or not self.breached or self.guard is not None:
             return None
-        return Breach(self.clique.ref, self.breach.last_transition_time, delay)
+        return MinAvailableBreach(self.clique.ref, self.breach.last_transition_time, delay)
 
     @property
     def because_of_guard(self) -> tuple[Reason, ...]:
@@ -126,7 +130,7 @@ def was_established(condition: Condition, created_at: datetime | None) -> bool:
     return created_at is None or condition.last_transition_time - created_at > _GRACE
 
 
-def judge_clique(clique: PodClique, pods: Iterable[Pod], now: datetime, generation: Generation) -> JudgedClique:
+def judge_clique(clique: PodClique, pods: Iterable[Pod], now: datetime, generation: RuleGeneration) -> JudgedClique:
     """Return the judgement of a clique by its pods, as at a look of the operator (GF-012 to GF-029).
 
     Args:
@@ -136,7 +140,7 @@ def judge_clique(clique: PodClique, pods: Iterable[Pod], now: datetime, generati
     return _guarded(_seen(clique, pods, now, generation), generation)
 
 
-def _seen(clique: PodClique, pods: Iterable[Pod], now: datetime, generation: Generation) -> JudgedClique:
+def _seen(clique: PodClique, pods: Iterable[Pod], now: datetime, generation: RuleGeneration) -> JudgedClique:
     if clique.deleting:
         return _stored(clique)
     pods = tuple(pods)
@@ -153,53 +157,57 @@ def _seen(clique: PodClique, pods: Iterable[Pod], now: datetime, generation: Gen
     )
 
 
-def stored_clique(clique: PodClique, generation: Generation) -> JudgedClique:
+def stored_clique(clique: PodClique, generation: RuleGeneration) -> JudgedClique:
     """Return the judgement of a clique by its stored status, which counts until the next look (GF-084)."""
     return _guarded(_stored(clique), generation)
 
 
-def _guarded(seen: JudgedClique, generation: Generation) -> JudgedClique:
+def _guarded(seen: JudgedClique, generation: RuleGeneration) -> JudgedClique:
     """Return it with a guard if it is breached and, by its times, was never scheduled (GF-040)."""
     if not seen.breached or not generation.asks_for_history:
         return seen
     placed = seen.placed
     was_scheduled = placed is not None and (seen.is_scheduled or was_established(placed, seen.clique.created_at))
-    return seen if was_scheduled else seen._replace(guard=Why.NEVER_SCHEDULED)
+    return seen if was_scheduled else seen._replace(guard=GoOperatorReason.NEVER_SCHEDULED)
 
 
 def _stored(clique: PodClique) -> JudgedClique:
     stored = clique.status
-    counts = Counts(
+    counts = PodCounts(
         stored.replicas or 0, stored.ready or 0, stored.scheduled or 0, stored.gated or 0, stored.updated or 0
     )
-    why = Why.CLIQUE_BEING_DELETED if clique.deleting else Why.NOT_OBSERVED
+    why = GoOperatorReason.CLIQUE_BEING_DELETED if clique.deleting else GoOperatorReason.NOT_OBSERVED
     breach = breach_condition_of(stored)
     placed = condition_of(stored.conditions, CLIQUE_SCHEDULED)
     return JudgedClique(clique, counts, counts.scheduled, breach, placed, why, why)
 
 
-def _breach_of(clique: PodClique, scheduled: int, left: int, generation: Generation) -> tuple[Truth, Why]:
+def _breach_of(
+    clique: PodClique, scheduled: int, left: int, generation: RuleGeneration
+) -> tuple[ConditionStatus, GoOperatorReason]:
     """Return the status of the breach condition, and the first rule that applies (GF-024 to GF-027, GF-107)."""
     needed = clique.min_available
     if is_updated(clique.status):
-        return Truth.UNKNOWN, Why.UPDATE_IN_PROGRESS
+        return ConditionStatus.UNKNOWN, GoOperatorReason.UPDATE_IN_PROGRESS
     if scheduled < needed:
-        if not scheduled and generation is Generation.F2:
-            return Truth.FALSE, Why.NOTHING_SCHEDULED
-        return Truth.TRUE, Why.SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE
+        if not scheduled and generation is RuleGeneration.F2:
+            return ConditionStatus.FALSE, GoOperatorReason.NOTHING_SCHEDULED
+        return ConditionStatus.TRUE, GoOperatorReason.SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE
     if left < needed:
-        return Truth.TRUE, Why.INSUFFICIENT_READY_PODS
-    return Truth.FALSE, Why.SUFFICIENT_READY_PODS
+        return ConditionStatus.TRUE, GoOperatorReason.INSUFFICIENT_READY_PODS
+    return ConditionStatus.FALSE, GoOperatorReason.SUFFICIENT_READY_PODS
 
 
-def _placement_of(clique: PodClique, scheduled: int) -> tuple[Truth, Why]:
+def _placement_of(clique: PodClique, scheduled: int) -> tuple[ConditionStatus, GoOperatorReason]:
     """Return whether enough pods are scheduled, and the rule (GF-022, GF-023)."""
     if scheduled >= clique.min_available:
-        return Truth.TRUE, Why.SUFFICIENT_SCHEDULED_PODS
-    return Truth.FALSE, Why.INSUFFICIENT_SCHEDULED_PODS
+        return ConditionStatus.TRUE, GoOperatorReason.SUFFICIENT_SCHEDULED_PODS
+    return ConditionStatus.FALSE, GoOperatorReason.INSUFFICIENT_SCHEDULED_PODS
 
 
-def _condition(type_: str, truth: Truth, why: Why, seen: JudgedClique, now: datetime) -> Condition:
+def _condition(
+    type_: str, truth: ConditionStatus, why: GoOperatorReason, seen: JudgedClique, now: datetime
+) -> Condition:
     """Return the condition as the operator would store it; its time changes only with its status (GT-019)."""
     status = seen.clique.status
     stored = breach_condition_of(status) if type_ == MIN_AVAILABLE_BREACHED else condition_of(status.conditions, type_)

@@ -6,13 +6,13 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Final, assert_never
 
-from grove_core.areas.gang_termination.clocks import delay_reasons
+from grove_core.areas.gang_termination.breach_delays import delay_reasons
 from grove_core.areas.gang_termination.field.clique import JudgedClique, is_updated
 from grove_core.areas.gang_termination.field.group import JudgedGroup
 from grove_core.areas.gang_termination.field.judge import FieldJudgement, JudgedReplica
-from grove_core.areas.gang_termination.field.rules import Why
-from grove_core.areas.gang_termination.field.status import availability_of, because_of_availability
-from grove_core.areas.gang_termination.questions import AVAILABILITY, BREACH, SCHEDULED, termination_of
+from grove_core.areas.gang_termination.field.rules import GoOperatorReason
+from grove_core.areas.gang_termination.field.status import availability_of, reasons_of_availability
+from grove_core.areas.gang_termination.termination_questions import AVAILABILITY, BREACH, SCHEDULED, termination_of
 from grove_core.areas.gang_termination.verdicts import (
     KEEPS,
     Delegate,
@@ -24,13 +24,13 @@ from grove_core.areas.gang_termination.verdicts import (
     Wait,
     verdict_of,
 )
-from grove_core.kernel.admission import Caution
+from grove_core.kernel.admission import AdmissionWarning
 from grove_core.kernel.conditions import Condition
-from grove_core.kernel.decisions import Finding, Health, Share
+from grove_core.kernel.decisions import CountShare, Finding, SubjectHealth
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.times import format_time, short_duration
-from grove_core.resources.fields import shown
+from grove_core.resources.fields import short_json
 from grove_core.resources.manifest import TEMPLATE
 from grove_core.resources.pod import UNSCHEDULABLE
 from grove_core.resources.podclique import PodClique
@@ -38,16 +38,16 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import update_start_time
 from grove_core.resources.template import SetSpec
-from grove_core.resources.topology_usage import is_ineffective
+from grove_core.resources.topology_usage import has_ineffective_constraints
 from grove_core.snapshot.snapshot import Snapshot
 
 _LACKING: Final = (
-    Why.SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE,
-    Why.INSUFFICIENT_READY_PODS,
-    Why.NOTHING_SCHEDULED,
+    GoOperatorReason.SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE,
+    GoOperatorReason.INSUFFICIENT_READY_PODS,
+    GoOperatorReason.NOTHING_SCHEDULED,
 )
-_HEALTH_BY: Final[Mapping[Why, Health]] = MappingProxyType(
-    {Why.SUFFICIENT_READY_PODS: Health.HEALTHY} | dict.fromkeys(_LACKING, Health.LACKING)
+_HEALTH_BY: Final[Mapping[GoOperatorReason, SubjectHealth]] = MappingProxyType(
+    {GoOperatorReason.SUFFICIENT_READY_PODS: SubjectHealth.HEALTHY} | dict.fromkeys(_LACKING, SubjectHealth.LACKING)
 )
 """The health of a PodClique by the rule behind its condition; while an update runs no pods are counted (GF-024)."""
 
@@ -63,8 +63,8 @@ def findings_of_field(snapshot: Snapshot, judgement: FieldJudgement, stored: Fie
     """
     root, now = snapshot.root.ref, snapshot.now
     availability = availability_of(snapshot.root, judgement)
-    because = because_of_availability(snapshot.root, availability)
-    share = Share(availability.available, availability.replicas)
+    because = reasons_of_availability(snapshot.root, availability)
+    share = CountShare(availability.available, availability.replicas)
     yield Finding(root, AVAILABILITY, availability.verdict, because, share=share)
     for seen in judgement.cliques:
         yield from _of_clique(seen, root)
@@ -78,14 +78,18 @@ def findings_of_field(snapshot: Snapshot, judgement: FieldJudgement, stored: Fie
         because = (*_because_of_replica(snapshot, replica), *differs)
         finding = termination_of(subject, replica.fate, because, replica.breaches, now)
         is_kept = isinstance(replica.fate, Keep) and not snapshot.root.deleting
-        yield finding._replace(health=Health.LACKING) if differs or (replica.absent and is_kept) else finding
+        yield finding._replace(health=SubjectHealth.LACKING) if differs or (replica.absent and is_kept) else finding
 
 
 def _of_clique(seen: JudgedClique, root: Ref) -> Iterator[Finding]:
     within = seen.clique.replicas_around(root)
-    because, health = (seen.reason, *seen.because_of_guard), _HEALTH_BY.get(seen.why, Health.NOT_JUDGED)
+    because, health = (seen.reason, *seen.because_of_guard), _HEALTH_BY.get(seen.why, SubjectHealth.NOT_JUDGED)
     yield Finding(seen.clique.ref, BREACH, _word(seen.breach), because, health=health, within=within)
-    health = Health.HEALTHY if seen.why_placed is Why.SUFFICIENT_SCHEDULED_PODS else Health.NOT_JUDGED
+    health = (
+        SubjectHealth.HEALTHY
+        if seen.why_placed is GoOperatorReason.SUFFICIENT_SCHEDULED_PODS
+        else SubjectHealth.NOT_JUDGED
+    )
     because = (seen.reason_of(seen.why_placed),)
     yield Finding(seen.clique.ref, SCHEDULED, _word(seen.placed), because, health=health, within=within)
 
@@ -108,7 +112,10 @@ def _of_group(found: JudgedGroup, stored: Mapping[int, GroupFate], now: datetime
             for reason in _because_of_part(found, index, fate, now)
         )
     )
-    because, acting = own or (Why.GROUP_NOTHING_BREACHED.because(ref),), [*chain.from_iterable(found.acting.values())]
+    because, acting = (
+        own or (GoOperatorReason.GROUP_NOTHING_BREACHED.because(ref),),
+        [*chain.from_iterable(found.acting.values())],
+    )
     yield termination_of(ref, found.fate, because, acting, now)
     due_by_stored = (index for index, fate in stored.items() if isinstance(fate, Terminate))
     for index in sorted({*found.fates, *due_by_stored}):
@@ -116,7 +123,7 @@ def _of_group(found: JudgedGroup, stored: Mapping[int, GroupFate], now: datetime
         differs = tuple(_differs(subject, fate, stored.get(index)))
         because = (*_because_of_part(found, index, fate, now), *differs)
         part = termination_of(subject, fate, because, found.acting.get(index, ()), now)
-        yield part._replace(health=Health.LACKING) if differs else part
+        yield part._replace(health=SubjectHealth.LACKING) if differs else part
 
 
 def _because_of_part(found: JudgedGroup, index: int, fate: GroupFate, now: datetime) -> tuple[Reason, ...]:
@@ -124,14 +131,16 @@ def _because_of_part(found: JudgedGroup, index: int, fate: GroupFate, now: datet
     ref = found.group.ref
     match fate:
         case Keep():
-            return (Why.GROUP_NOTHING_BREACHED.because(ref),)
+            return (GoOperatorReason.GROUP_NOTHING_BREACHED.because(ref),)
         case Suspend():
-            return (Why.SUSPENDED_BY_UPDATE.because(ref),)
+            return (GoOperatorReason.SUSPENDED_BY_UPDATE.because(ref),)
         case Delegate():
             counts = {"left": found.left, "replicas": found.group.replicas, "needed": found.group.min_available}
-            return (Why.DELEGATED_TO_SET.because(ref, **counts),)
+            return (GoOperatorReason.DELEGATED_TO_SET.because(ref, **counts),)
         case Wait() | Terminate():
-            return delay_reasons(found.acting[index], (Why.GROUP_DELAY_EXPIRED, Why.GROUP_DELAY_RUNNING), now)
+            return delay_reasons(
+                found.acting[index], (GoOperatorReason.GROUP_DELAY_EXPIRED, GoOperatorReason.GROUP_DELAY_RUNNING), now
+            )
         case _:
             assert_never(fate)
 
@@ -140,21 +149,23 @@ def _because_of_replica(snapshot: Snapshot, replica: JudgedReplica) -> tuple[Rea
     """Return why a replica of the set is terminated, waited for or kept; if kept, why breaches are not acted on."""
     subject = snapshot.root.ref.at_replica(replica.number)
     if isinstance(replica.fate, Terminate | Wait):
-        return delay_reasons(replica.breaches, (Why.DELAY_EXPIRED, Why.DELAY_RUNNING), snapshot.now)
+        return delay_reasons(
+            replica.breaches, (GoOperatorReason.DELAY_EXPIRED, GoOperatorReason.DELAY_RUNNING), snapshot.now
+        )
     if snapshot.root.deleting:
-        return (Why.SET_BEING_DELETED.because(subject),)
+        return (GoOperatorReason.SET_BEING_DELETED.because(subject),)
     if replica.absent:
-        return tuple(Why.STANDALONE_MISSING.because(subject, name=name) for name in replica.absent)
+        return tuple(GoOperatorReason.STANDALONE_MISSING.because(subject, name=name) for name in replica.absent)
     constituents: list[JudgedClique | JudgedGroup] = [*replica.groups, *replica.cliques]
     guarded = (reason for one in constituents for reason in one.because_of_guard)
-    return (Why.NOTHING_BREACHED.because(subject), *guarded)
+    return (GoOperatorReason.NOTHING_BREACHED.because(subject), *guarded)
 
 
 def _differs(subject: Ref, fate: ReplicaFate | GroupFate, stored: ReplicaFate | GroupFate | None) -> Iterator[Reason]:
     """Yield the reason that stored statuses lead elsewhere, if only one of the two fates is to terminate (GF-084)."""
     ours, theirs = isinstance(fate, Terminate), isinstance(stored, Terminate)
     if ours != theirs:
-        yield Why.STORED_STATUS_DIFFERS.because(subject, verdict=verdict_of(stored) if stored else KEEPS)
+        yield GoOperatorReason.STORED_STATUS_DIFFERS.because(subject, verdict=verdict_of(stored) if stored else KEEPS)
 
 
 RISK: Final = "risk"
@@ -162,7 +173,7 @@ _REBOOT: Final = timedelta(minutes=10)
 """The time from the loss of a node with eight GPUs until its pods are ready again; longer with large models."""
 
 
-def cautions_to(subject: Ref, spec: SetSpec, default: timedelta) -> tuple[Caution, ...]:
+def manifest_warnings(subject: Ref, spec: SetSpec, default: timedelta) -> tuple[AdmissionWarning, ...]:
     """Return the warnings about a manifest (GF-120).
 
     Args:
@@ -171,16 +182,18 @@ def cautions_to(subject: Ref, spec: SetSpec, default: timedelta) -> tuple[Cautio
     delay = spec.template.delay or default
     if delay >= _REBOOT:
         return ()
-    return (Caution(f"{TEMPLATE}.terminationDelay", shown(short_duration(delay)), _too_short(subject, delay)),)
+    return (
+        AdmissionWarning(f"{TEMPLATE}.terminationDelay", short_json(short_duration(delay)), _too_short(subject, delay)),
+    )
 
 
-def risks_of_set(root: PodCliqueSet, delay: timedelta | None) -> Iterator[Finding]:
+def running_set_warnings(root: PodCliqueSet, delay: timedelta | None) -> Iterator[Finding]:
     """Yield the warnings about a running set as one finding; about its delay only where that is given."""
     because: list[Reason] = []
     if delay is not None and delay < _REBOOT:
         because.append(_too_short(root.ref, delay))
-    if is_ineffective(root.spec.template):
-        because.append(Why.CONSTRAINT_IN_VAIN.because(root.ref))
+    if has_ineffective_constraints(root.spec.template):
+        because.append(GoOperatorReason.CONSTRAINT_IN_VAIN.because(root.ref))
     if because:
         yield Finding(root.ref, RISK, "Warn", tuple(because))
 
@@ -194,16 +207,18 @@ def risks_of_parts(snapshot: Snapshot, judgement: FieldJudgement, delay: timedel
         started = update_start_time(item.status.progress) if is_updated(item.status) else None
         if started is not None and now - started > delay:
             facts = {"since": format_time(started), "delay": short_duration(delay)}
-            yield Finding(item.ref, RISK, "Warn", (Why.UPDATE_SUSPENDS_FOR_LONG.because(item.ref, **facts),))
+            yield Finding(
+                item.ref, RISK, "Warn", (GoOperatorReason.UPDATE_SUSPENDS_FOR_LONG.because(item.ref, **facts),)
+            )
     for found in judgement.groups:
         if found.candidate(delay) and _lacks_room(snapshot, found):
-            because = Why.ENDS_AGAIN_WITHOUT_ROOM.because(found.group.ref, delay=short_duration(delay))
+            because = GoOperatorReason.ENDS_AGAIN_WITHOUT_ROOM.because(found.group.ref, delay=short_duration(delay))
             yield Finding(found.group.ref, RISK, "Warn", (because,))
 
 
 def _too_short(subject: Ref, delay: timedelta) -> Reason:
     facts = {"delay": short_duration(delay), "reboot": short_duration(_REBOOT)}
-    return Why.DELAY_SHORTER_THAN_A_REBOOT.because(subject, **facts)
+    return GoOperatorReason.DELAY_SHORTER_THAN_A_REBOOT.because(subject, **facts)
 
 
 def _lacks_room(snapshot: Snapshot, found: JudgedGroup) -> bool:

@@ -7,7 +7,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.gang_termination.field.rules import Why
+from grove_core.areas.gang_termination.field.rules import GoOperatorReason
 from grove_core.kernel.conditions import Condition, condition_of, is_true
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
 from grove_core.resources.podclique import PodClique
@@ -19,7 +19,7 @@ _WHOLE: Final = "PCSG replicas not in breach"
 _SUPPRESSED: Final = "suppress"
 
 
-class Generation(Enum):
+class RuleGeneration(Enum):
     """Releases with the same rules (GF-100)."""
 
     F2 = "F2"
@@ -28,15 +28,15 @@ class Generation(Enum):
     @property
     def asks_for_history(self) -> bool:
         """Whether a breach counts only after a time without one, and a terminated replica gets a flag (GF-101)."""
-        return self is Generation.F3
+        return self is RuleGeneration.F3
 
 
-RELEASES: Final[Mapping[str, Generation]] = MappingProxyType(
+RELEASES: Final[Mapping[str, RuleGeneration]] = MappingProxyType(
     {
-        "v0.1.0-alpha.9": Generation.F2,
-        "v0.1.0-alpha.10": Generation.F2,
-        "v0.1.0-alpha.11": Generation.F2,
-        "v0.1.0-alpha.12-rc1": Generation.F3,
+        "v0.1.0-alpha.9": RuleGeneration.F2,
+        "v0.1.0-alpha.10": RuleGeneration.F2,
+        "v0.1.0-alpha.11": RuleGeneration.F2,
+        "v0.1.0-alpha.12-rc1": RuleGeneration.F3,
     }
 )
 """Generation by release, oldest first; ``field`` is the last one."""
@@ -55,17 +55,17 @@ def releases_fitting(cliques: Iterable[PodClique], groups: Iterable[ScalingGroup
         or any(breach is not None and breach.message.startswith(_WHOLE) for breach in group_breaches)
         or any(_is_below(breach) and not clique.status.scheduled for clique, breach in breaches)
     ):
-        return _releases_of(Generation.F3)
-    spared = [one for _, one in breaches if one is not None and one.reason == Why.NOTHING_SCHEDULED.code]
+        return _releases_of(RuleGeneration.F3)
+    spared = [one for _, one in breaches if one is not None and one.reason == GoOperatorReason.NOTHING_SCHEDULED.code]
     is_below = any(_is_below(breach) for breach in chain((breach for _, breach in breaches), group_breaches))
     if spared and (is_below or any(_SUPPRESSED in breach.message for breach in spared)):
-        return _releases_of(Generation.F2)
+        return _releases_of(RuleGeneration.F2)
     updated: Sequence[PodClique | ScalingGroup] = [*written, *of_groups]
     is_older = not is_below and (spared or any(one.status.old_spelling for one in updated))
     return () if is_older else tuple(RELEASES)
 
 
-def _releases_of(generation: Generation) -> tuple[str, ...]:
+def _releases_of(generation: RuleGeneration) -> tuple[str, ...]:
     return tuple(release for release, found in RELEASES.items() if found is generation)
 
 
@@ -74,4 +74,4 @@ def _breach(conditions: Iterable[Condition]) -> Condition | None:
 
 
 def _is_below(breach: Condition | None) -> bool:
-    return is_true(breach) and breach.reason == Why.SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE.code
+    return is_true(breach) and breach.reason == GoOperatorReason.SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE.code

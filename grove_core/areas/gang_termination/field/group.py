@@ -6,19 +6,19 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from grove_core.areas.gang_termination.clocks import fate_by, fate_of_whole
+from grove_core.areas.gang_termination.breach_delays import fate_of_breaches, group_fate
 from grove_core.areas.gang_termination.field.clique import UPDATING, JudgedClique, is_updated, was_established
 from grove_core.areas.gang_termination.field.failed_terminations import FailedTerminations
-from grove_core.areas.gang_termination.field.generations import Generation
+from grove_core.areas.gang_termination.field.generations import RuleGeneration
 from grove_core.areas.gang_termination.field.group_replicas import (
     CountedReplica,
     counted_replicas,
     counted_replicas_as_before,
-    proper_members,
+    regular_members,
 )
-from grove_core.areas.gang_termination.field.rules import Why
-from grove_core.areas.gang_termination.verdicts import Breach, Delegate, GroupFate, Keep, Suspend
-from grove_core.kernel.conditions import Condition, Truth, condition_of, is_true, transition_time
+from grove_core.areas.gang_termination.field.rules import GoOperatorReason
+from grove_core.areas.gang_termination.verdicts import Delegate, GroupFate, Keep, MinAvailableBreach, Suspend
+from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of, is_true, transition_time
 from grove_core.kernel.reasons import Fact, Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.times import format_time, whole_seconds
@@ -29,13 +29,13 @@ from grove_core.resources.statuses import breach_condition_of
 _OF_PLACEMENT: Final = "Scheduled replicas ({scheduled}) below MinAvailable ({needed})"
 _MESSAGES: Final = MappingProxyType(
     {
-        Why.GROUP_UPDATE_IN_PROGRESS: UPDATING,
-        Why.GROUP_NOTHING_SCHEDULED: _OF_PLACEMENT,
-        Why.GROUP_SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE: _OF_PLACEMENT,
-        Why.INSUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS: (
+        GoOperatorReason.GROUP_UPDATE_IN_PROGRESS: UPDATING,
+        GoOperatorReason.GROUP_NOTHING_SCHEDULED: _OF_PLACEMENT,
+        GoOperatorReason.GROUP_SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE: _OF_PLACEMENT,
+        GoOperatorReason.INSUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS: (
             "PCSG replicas not in breach ({left}) below MinAvailable ({needed})"
         ),
-        Why.SUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS: (
+        GoOperatorReason.SUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS: (
             "PCSG replicas not in breach ({left}) meets MinAvailable ({needed})"
         ),
     }
@@ -72,12 +72,12 @@ class JudgedGroup(NamedTuple):
     available: int
     unbreached: int
     breach: Condition | None
-    why: Why
+    why: GoOperatorReason
     flag: Condition | None
-    acting: Mapping[int, Sequence[Breach]]
+    acting: Mapping[int, Sequence[MinAvailableBreach]]
     fate: GroupFate
     fates: Mapping[int, GroupFate]
-    guard: Why | None = None
+    guard: GoOperatorReason | None = None
     unwritten: tuple[Ref, ...] = ()
 
     @property
@@ -110,11 +110,11 @@ class JudgedGroup(NamedTuple):
         facts = {"name": ref.name, **since}
         return (self.guard.because(ref, **{name: facts[name] for name in self.guard.clause.facts}),)
 
-    def candidate(self, delay: timedelta) -> Breach | None:
+    def candidate(self, delay: timedelta) -> MinAvailableBreach | None:
         """Return its breach if its set may act on it (GF-051), else None."""
         if self.breach is None or not self.breached or self.guard is not None:
             return None
-        return Breach(self.group.ref, self.breach.last_transition_time, delay)
+        return MinAvailableBreach(self.group.ref, self.breach.last_transition_time, delay)
 
     @property
     def reason(self) -> Reason:
@@ -130,7 +130,7 @@ def judge_group_as_released(
     members: Sequence[JudgedClique],
     delay: timedelta,
     now: datetime,
-    generation: Generation,
+    generation: RuleGeneration,
     *,
     looks: bool,
     unfinished: FailedTerminations,
@@ -141,7 +141,7 @@ def judge_group_as_released(
         delay: of the set; a group has none of its own (GF-001).
         looks: whether its status is computed as at a look; else the stored one counts (GF-084).
     """
-    proper = proper_members(group, members)
+    proper = regular_members(group, members)
     causes = unfinished.causes.get(group.replica_index)
     whole = tuple(
         counted_replicas(group, proper) if causes is None else counted_replicas_as_before(group, proper, causes)
@@ -153,7 +153,7 @@ def judge_group_as_released(
         available=sum(one.is_scheduled and one.is_available for one in whole),
         unbreached=sum(not one.is_breached for one in whole),
         breach=breach_condition_of(group.status),
-        why=Why.NOT_OBSERVED,
+        why=GoOperatorReason.NOT_OBSERVED,
         flag=condition_of(group.status.conditions, TERMINATION_IN_PROGRESS),
         acting={},
         fate=Keep(),
@@ -172,18 +172,18 @@ def judge_group_as_released(
 def new_flag(group: ScalingGroup, now: datetime) -> Condition:
     """Return the condition that records that the replica of the set was terminated (GF-075)."""
     message = _ACTIVE.format(group.replica_index)
-    code = Why.GANG_TERMINATION_ACTIVE.code
-    return Condition(TERMINATION_IN_PROGRESS, Truth.TRUE, code, message, whole_seconds(now))
+    code = GoOperatorReason.GANG_TERMINATION_ACTIVE.code
+    return Condition(TERMINATION_IN_PROGRESS, ConditionStatus.TRUE, code, message, whole_seconds(now))
 
 
-def _guard_of(seen: JudgedGroup) -> Why | None:
+def _guard_of(seen: JudgedGroup) -> GoOperatorReason | None:
     """Return why the set must not act on the breach of the group; None if it may (GF-041, GF-051)."""
     breach = seen.breach
     if breach is None or not seen.breached:
         return None
     if seen.is_flagged:
-        return Why.ALREADY_TERMINATED
-    return None if was_established(breach, seen.group.created_at) else Why.NEVER_HEALTHY
+        return GoOperatorReason.ALREADY_TERMINATED
+    return None if was_established(breach, seen.group.created_at) else GoOperatorReason.NEVER_HEALTHY
 
 
 def _with_status(
@@ -191,11 +191,11 @@ def _with_status(
     proper: Mapping[int, Sequence[JudgedClique]],
     whole: Sequence[CountedReplica],
     now: datetime,
-    generation: Generation,
+    generation: RuleGeneration,
 ) -> JudgedGroup:
     """Return the group with the condition that the operator would write (GF-033 to GF-035, GF-104 to GF-108)."""
     group, placed = seen.group, sum(one.is_scheduled for one in whole)
-    if generation is Generation.F2:
+    if generation is RuleGeneration.F2:
         breached = {number for number, found in proper.items() if any(one.breached for one in found)}
         breached |= {one.number for one in whole if one.is_lost}
         seen = seen._replace(unbreached=placed - len(breached))
@@ -205,7 +205,7 @@ def _with_status(
     return seen._replace(breach=Condition(MIN_AVAILABLE_BREACHED, truth, why.code, message, since), why=why)
 
 
-def _breach_of(seen: JudgedGroup, placed: int, generation: Generation) -> tuple[Truth, Why]:
+def _breach_of(seen: JudgedGroup, placed: int, generation: RuleGeneration) -> tuple[ConditionStatus, GoOperatorReason]:
     """Return the status of the condition, and the first rule that applies (GF-033 to GF-035, GF-104, GF-108).
 
     Args:
@@ -213,28 +213,28 @@ def _breach_of(seen: JudgedGroup, placed: int, generation: Generation) -> tuple[
     """
     group = seen.group
     if is_updated(group.status):
-        return Truth.UNKNOWN, Why.GROUP_UPDATE_IN_PROGRESS
-    if generation is Generation.F2 and placed < group.min_available:
+        return ConditionStatus.UNKNOWN, GoOperatorReason.GROUP_UPDATE_IN_PROGRESS
+    if generation is RuleGeneration.F2 and placed < group.min_available:
         if not placed:
-            return Truth.FALSE, Why.GROUP_NOTHING_SCHEDULED
-        return Truth.TRUE, Why.GROUP_SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE
+            return ConditionStatus.FALSE, GoOperatorReason.GROUP_NOTHING_SCHEDULED
+        return ConditionStatus.TRUE, GoOperatorReason.GROUP_SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE
     if seen.unbreached < group.min_available:
-        return Truth.TRUE, Why.INSUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS
-    return Truth.FALSE, Why.SUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS
+        return ConditionStatus.TRUE, GoOperatorReason.INSUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS
+    return ConditionStatus.FALSE, GoOperatorReason.SUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS
 
 
 def _with_fates(seen: JudgedGroup, delay: timedelta, now: datetime) -> JudgedGroup:
     """Return the group with the fates of its replicas that have a breach to act on (GF-060 to GF-066)."""
-    acting: defaultdict[int, list[Breach]] = defaultdict(list)
+    acting: defaultdict[int, list[MinAvailableBreach]] = defaultdict(list)
     for one in seen.members:
         if breach := one.candidate(delay):
             acting[one.clique.group_replica_index].append(breach)
     if not acting:
         return seen
     ordered = dict(sorted(acting.items()))
-    fates: dict[int, GroupFate] = {index: fate_by(breaches, now) for index, breaches in ordered.items()}
+    fates: dict[int, GroupFate] = {index: fate_of_breaches(breaches, now) for index, breaches in ordered.items()}
     if is_updated(seen.group.status):
         fates = dict.fromkeys(ordered, Suspend())
     elif seen.group.replicas - len(ordered) < seen.group.min_available:
         fates = dict.fromkeys(ordered, Delegate())
-    return seen._replace(acting=ordered, fates=fates, fate=fate_of_whole(fates.values()))
+    return seen._replace(acting=ordered, fates=fates, fate=group_fate(fates.values()))

@@ -42,7 +42,7 @@ class CountedReplica(NamedTuple):
         return self.is_lost or any(one.breached for one in self.members)
 
 
-def proper_members(group: ScalingGroup, members: Iterable[JudgedClique]) -> Mapping[int, list[JudgedClique]]:
+def regular_members(group: ScalingGroup, members: Iterable[JudgedClique]) -> Mapping[int, list[JudgedClique]]:
     """Return the members by replica index, without surplus replicas and foreign names (GF-031)."""
     found: defaultdict[int, list[JudgedClique]] = defaultdict(list)
     shorts = frozenset(group.clique_names)

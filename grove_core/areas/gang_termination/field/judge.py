@@ -6,14 +6,14 @@ from collections.abc import Set as AbstractSet
 from datetime import timedelta
 from typing import Final, NamedTuple
 
-from grove_core.areas.gang_termination.clocks import fate_by
+from grove_core.areas.gang_termination.breach_delays import fate_of_breaches
 from grove_core.areas.gang_termination.field.clique import JudgedClique, judge_clique, stored_clique
 from grove_core.areas.gang_termination.field.failed_terminations import failed_terminations_in
-from grove_core.areas.gang_termination.field.generations import Generation
+from grove_core.areas.gang_termination.field.generations import RuleGeneration
 from grove_core.areas.gang_termination.field.group import JudgedGroup, judge_group_as_released
 from grove_core.areas.gang_termination.verdicts import (
-    Breach,
     Keep,
+    MinAvailableBreach,
     ReplicaFate,
     Terminate,
     TerminatingReplicas,
@@ -42,7 +42,7 @@ class JudgedReplica(NamedTuple):
 
     number: int
     fate: ReplicaFate
-    breaches: Sequence[Breach]
+    breaches: Sequence[MinAvailableBreach]
     absent: tuple[str, ...]
     cliques: Sequence[JudgedClique]
     groups: Sequence[JudgedGroup]
@@ -57,7 +57,7 @@ class FieldJudgement(NamedTuple):
     replicas: tuple[JudgedReplica, ...] = ()
 
 
-def judge_field(snapshot: Snapshot, generation: Generation, *, looks: bool = True) -> FieldJudgement:
+def judge_field(snapshot: Snapshot, generation: RuleGeneration, *, looks: bool = True) -> FieldJudgement:
     """Return the judgement of a set by the rules of a generation. Linear in its pods, cliques and groups.
 
     Args:
@@ -137,7 +137,7 @@ def _replica(
     constituents: list[JudgedClique | JudgedGroup] = [*groups, *cliques]
     asks_all = begun or not absent
     found = [breach for one in constituents if asks_all or one.is_leaving if (breach := one.candidate(delay))]
-    fate = fate_by(found, snapshot.now) if found and not root.deleting else _KEEP
+    fate = fate_of_breaches(found, snapshot.now) if found and not root.deleting else _KEEP
     ends = isinstance(fate, Terminate)
     if absent and not (begun and ends):
         return JudgedReplica(index, _KEEP, (), absent, cliques, groups, lingers=ends)

@@ -9,7 +9,7 @@ from grove_core.kernel.reasons import Clause, Rule
 
 
 @unique
-class Why(Rule):
+class GoOperatorReason(Rule):
     """Why a clique, a scaling group or a replica is judged as it is."""
 
     DELAY_MISSING = Clause(

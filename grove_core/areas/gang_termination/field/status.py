@@ -4,16 +4,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from grove_core.areas.gang_termination.field.clique import JudgedClique
-from grove_core.areas.gang_termination.field.generations import Generation
+from grove_core.areas.gang_termination.field.generations import RuleGeneration
 from grove_core.areas.gang_termination.field.group import JudgedGroup, new_flag
 from grove_core.areas.gang_termination.field.judge import FieldJudgement, JudgedReplica
-from grove_core.areas.gang_termination.field.rules import Why
-from grove_core.areas.gang_termination.statuses import counts_of_group, status_if_other
-from grove_core.areas.gang_termination.verdicts import Availability
-from grove_core.kernel.conditions import Truth
+from grove_core.areas.gang_termination.field.rules import GoOperatorReason
+from grove_core.areas.gang_termination.statuses import counts_of_group, status_if_changed
+from grove_core.areas.gang_termination.verdicts import SetAvailability
+from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.wants import Status
+from grove_core.kernel.wants import StatusToWrite
 from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
 from grove_core.resources.names import scaling_group_name
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -21,8 +21,8 @@ from grove_core.snapshot.snapshot import Snapshot
 
 
 def statuses_of(
-    snapshot: Snapshot, judgement: FieldJudgement, generation: Generation, ends: Mapping[int, tuple[Ref, ...]]
-) -> Iterator[Status]:
+    snapshot: Snapshot, judgement: FieldJudgement, generation: RuleGeneration, ends: Mapping[int, tuple[Ref, ...]]
+) -> Iterator[StatusToWrite]:
     """Yield every wanted status that differs from the stored one; flags only in generations with them (GF-101).
 
     Args:
@@ -38,16 +38,16 @@ def statuses_of(
     root = snapshot.root
     if root.uid and not root.deleting:
         availability = availability_of(root, judgement)
-        because = because_of_availability(root, availability)
-        yield from status_if_other(root, availability.fields, (), because)
+        because = reasons_of_availability(root, availability)
+        yield from status_if_changed(root, availability.fields, (), because)
 
 
-def _clique_status(seen: JudgedClique) -> Iterator[Status]:
+def _clique_status(seen: JudgedClique) -> Iterator[StatusToWrite]:
     conditions = tuple(condition for condition in (seen.breach, seen.placed) if condition is not None)
-    yield from status_if_other(seen.clique, seen.counts.fields, conditions, seen.because)
+    yield from status_if_changed(seen.clique, seen.counts.fields, conditions, seen.because)
 
 
-def _group_status(seen: JudgedGroup, snapshot: Snapshot, causes: tuple[Ref, ...] | None) -> Iterator[Status]:
+def _group_status(seen: JudgedGroup, snapshot: Snapshot, causes: tuple[Ref, ...] | None) -> Iterator[StatusToWrite]:
     """Yield the status of a group; one with a new flag is written after the deletions (GF-075, PL-028).
 
     Args:
@@ -61,10 +61,15 @@ def _group_status(seen: JudgedGroup, snapshot: Snapshot, causes: tuple[Ref, ...]
     flagged_for = _flagged_for(seen, causes)
     if flagged_for:
         conditions.append(new_flag(group, snapshot.now))
-        because.append(Why.GANG_TERMINATION_ACTIVE.because(group.ref, replica=index))
-    elif causes == () and seen.flag is not None and seen.breach is not None and seen.breach.status is Truth.FALSE:
+        because.append(GoOperatorReason.GANG_TERMINATION_ACTIVE.because(group.ref, replica=index))
+    elif (
+        causes == ()
+        and seen.flag is not None
+        and seen.breach is not None
+        and seen.breach.status is ConditionStatus.FALSE
+    ):
         removed = (TERMINATION_IN_PROGRESS,)
-    for status in status_if_other(group, wanted, tuple(conditions), tuple(because), removed):
+    for status in status_if_changed(group, wanted, tuple(conditions), tuple(because), removed):
         yield replace(status, end_of=flagged_for)
 
 
@@ -75,14 +80,14 @@ def _flagged_for(seen: JudgedGroup, causes: tuple[Ref, ...] | None) -> tuple[Ref
     return causes if causes and not seen.is_flagged else ()
 
 
-def availability_of(root: PodCliqueSet, judgement: FieldJudgement) -> Availability:
+def availability_of(root: PodCliqueSet, judgement: FieldJudgement) -> SetAvailability:
     """Return how many replicas of the set are available (GF-037)."""
-    return Availability(sum(_is_available(root, replica) for replica in judgement.replicas), root.spec.replicas)
+    return SetAvailability(sum(_is_available(root, replica) for replica in judgement.replicas), root.spec.replicas)
 
 
-def because_of_availability(root: PodCliqueSet, found: Availability) -> tuple[Reason, ...]:
+def reasons_of_availability(root: PodCliqueSet, found: SetAvailability) -> tuple[Reason, ...]:
     """Return the reason that states how many replicas of the set are available."""
-    return (Why.AVAILABLE_REPLICAS.because(root.ref, **found._asdict()),)
+    return (GoOperatorReason.AVAILABLE_REPLICAS.because(root.ref, **found._asdict()),)
 
 
 def _is_available(root: PodCliqueSet, replica: JudgedReplica) -> bool:

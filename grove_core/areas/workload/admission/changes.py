@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from grove_core.areas.workload.rules import Refuse, Warn
-from grove_core.resources.fields import shown
+from grove_core.resources.fields import short_json
 from grove_core.resources.manifest import CLIQUES, GROUPS, TEMPLATE, Manifest, Violation
 from grove_core.resources.template import EXPLICIT, IN_ORDER, CliqueTemplate, ResourceSharing, SetTemplate
 
@@ -38,7 +38,7 @@ def change_violations(old: Manifest, new: Manifest) -> Iterator[Violation]:
             yield from _clique(before.cliques[was], clique, f"{CLIQUES}[{index}]")
             schedulers = (old.pods[was].scheduler_name, new.pods[index].scheduler_name)
             if schedulers[0] != schedulers[1]:
-                path, facts = f"{CLIQUES}[{index}].spec.podSpec.schedulerName", {"before": shown(schedulers[0])}
+                path, facts = f"{CLIQUES}[{index}].spec.podSpec.schedulerName", {"before": short_json(schedulers[0])}
                 yield Violation(path, schedulers[1], Refuse.SCHEDULER_IMMUTABLE, facts)
     groups = {group.name: group for group in before.pod_clique_scaling_groups}
     for index, group in enumerate(after.pod_clique_scaling_groups):
@@ -64,7 +64,7 @@ def change_warnings(old: Manifest, new: Manifest) -> Iterator[Violation]:
 def _clique(before: CliqueTemplate, after: CliqueTemplate, path: str) -> Iterator[Violation]:
     was, now = before.spec, after.spec
     if was.role_name != now.role_name:
-        facts = {"before": shown(was.role_name)}
+        facts = {"before": short_json(was.role_name)}
         yield Violation(f"{path}.spec.roleName", now.role_name, Refuse.ROLE_IMMUTABLE, facts)
     if was.starts_after != now.starts_after:
         facts = {"before": _first_names(was.starts_after)}

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from grove_core.areas.workload.rules import Refuse
 from grove_core.resources.manifest import CLIQUES, GROUPS, TEMPLATE, Manifest, Violation
-from grove_core.resources.names import listed
+from grove_core.resources.names import listed_names
 from grove_core.resources.template import SCOPES, ResourceSharing, SharingFilter
 
 
@@ -85,6 +85,6 @@ def _filter(chosen: SharingFilter, path: str, sharers: _Sharers) -> Iterator[Vio
 
 def _unknown_names(names: tuple[str, ...], known: frozenset[str] | None, path: str) -> Iterator[Violation]:
     unknown = [index for index, name in enumerate(names) if known is not None and name not in known]
-    facts = {"known": listed(known or ())} if unknown else {}
+    facts = {"known": listed_names(known or ())} if unknown else {}
     for index in unknown:
         yield Violation(f"{path}[{index}]", names[index], Refuse.FILTER_NAME_UNKNOWN, facts)

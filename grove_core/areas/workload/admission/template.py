@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from grove_core.areas.workload.rules import Refuse, Warn
 from grove_core.resources.manifest import CLIQUES, GROUPS, TEMPLATE, Container, Manifest, Violation
-from grove_core.resources.names import is_variable_name, listed
+from grove_core.resources.names import is_variable_name, listed_names
 from grove_core.resources.newer_release import NEWEST_KNOWN, STRATEGIES
 from grove_core.resources.template import (
     ANY_ORDER,
@@ -142,7 +142,7 @@ def startup_order_violations(spec: SetSpec) -> Iterator[Violation]:
     if spec.template.clique_startup_type != EXPLICIT:
         return
     names = {clique.name for clique in cliques}
-    known = listed(names)
+    known = listed_names(names)
     for index, clique in enumerate(cliques):
         yield from _parent_violations(clique, f"{CLIQUES}[{index}].spec.startsAfter", names, known)
     yield from _cycle_violations(cliques, names)

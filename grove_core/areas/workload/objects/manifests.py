@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 from grove_core.areas.workload.expected_replicas import ExpectedClique
 from grove_core.kernel.frozen import FrozenMap, Json, frozen, list_at
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.wants import Present
+from grove_core.kernel.wants import ObjectToCreate
 from grove_core.resources.api_names import BASE_GANG, POD_GANG, POD_INDEX, TEMPLATE_HASH
 from grove_core.resources.labels import GROUP, GROUP_REPLICA, labels_of, labels_of_replica
 from grove_core.resources.names import replica_name
@@ -29,13 +29,15 @@ class LazyManifest(NamedTuple):
 
     kind: str
     name: str
-    make: Callable[[], Present]
+    make: Callable[[], ObjectToCreate]
     spec: Callable[[], FrozenMap] | None = None
 
 
-def wanted_object(blank: NewObject, body: Body, because: Iterable[Reason], *, is_foundation: bool = False) -> Present:
+def wanted_object(
+    blank: NewObject, body: Body, because: Iterable[Reason], *, is_foundation: bool = False
+) -> ObjectToCreate:
     """Return the want that creates an object."""
-    return Present(blank.ref, blank.filled(body), tuple(because), is_foundation=is_foundation)
+    return ObjectToCreate(blank.ref, blank.filled(body), tuple(because), is_foundation=is_foundation)
 
 
 def labels_of_clique(set_name: str, part: ExpectedClique, template_hash: str) -> dict[str, str]:

@@ -5,10 +5,10 @@ from typing import Any, Final
 
 from grove_core.areas.workload.expected_replicas import ExpectedClique, ExpectedGroup, StartupParents
 from grove_core.areas.workload.objects.manifests import labels_of_clique, wanted_object
-from grove_core.areas.workload.revision import TemplateRevision, wanted_annotations, wanted_pod_spec
 from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.template_revision import TemplateRevision, wanted_annotations, wanted_pod_spec
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
-from grove_core.kernel.wants import Present
+from grove_core.kernel.wants import ObjectToCreate
 from grove_core.resources.api_names import (
     AUTOSCALING,
     CLIQUE_FINALIZER,
@@ -35,7 +35,7 @@ _METRICS_OF_SERVER: Final = freeze(
 )
 
 
-def autoscaler_for(root: PodCliqueSet, kind: str, name: str, scaling: AutoScaling, replicas: int) -> Present:
+def autoscaler_for(root: PodCliqueSet, kind: str, name: str, scaling: AutoScaling, replicas: int) -> ObjectToCreate:
     """Return the autoscaler of the clique or scaling group of this kind and name, which is its own name too (WL-018).
 
     The template's replicas are the lower bound where none is written.
@@ -81,7 +81,7 @@ def podclique_for(
     revision: TemplateRevision,
     claim_template: str = "",
     inherited: FrozenMap = EMPTY,
-) -> Present:
+) -> ObjectToCreate:
     """Return a PodClique of the set or of one of its scaling groups (WL-013, WL-015).
 
     It names the ResourceClaimTemplate of its ComputeDomain (MN-020), and has the MNNVL annotations that it inherits
@@ -192,7 +192,7 @@ def _with_claim_template(annotations: FrozenMap, joined: str) -> FrozenMap:
     return FrozenMap({**annotations, DOMAIN_TEMPLATE: joined}) if joined else annotations
 
 
-def scaling_group_for(root: PodCliqueSet, part: ExpectedGroup, joined: str = "") -> Present:
+def scaling_group_for(root: PodCliqueSet, part: ExpectedGroup, joined: str = "") -> ObjectToCreate:
     """Return the PodCliqueScalingGroup of one replica of the set; it joins the domain of a claim template (WL-014)."""
     template = part.template
     spec = {

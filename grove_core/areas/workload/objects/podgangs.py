@@ -9,26 +9,34 @@ from grove_core.areas.workload.objects.manifests import wanted_object
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.wants import Applied, Present
+from grove_core.kernel.wants import FieldsToApply, ObjectToCreate
 from grove_core.resources.api_names import COMPONENT, PREFIX, SCHEDULER, SCHEDULER_NAME, TOPOLOGY_NAME
 from grove_core.resources.labels import labels_of_set
 from grove_core.resources.merge_patch import changed_texts, replacement_patch
 from grove_core.resources.new_object import NewObject
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.podgang import NO_PACK, NO_PLACEMENT, Pack, PackedGroup, Placement, PodGang, PodGroup
+from grove_core.resources.podgang import (
+    NO_PACK,
+    NO_PLACEMENT,
+    PackedGroup,
+    PodGang,
+    PodGangConstraints,
+    PodGroup,
+    TopologyPacking,
+)
 from grove_core.resources.template import TopologyConstraint
 
 _DEFAULT_SCHEDULER: Final = "default-scheduler"
 
 
-def placement_of(root: PodCliqueSet, part: ExpectedGang, gang_topology: GangTopology) -> Placement:
+def placement_of(root: PodCliqueSet, part: ExpectedGang, gang_topology: GangTopology) -> PodGangConstraints:
     """Return the topology constraints of one gang; empty where no topology applies. Linear in its cliques."""
     if not gang_topology.topology:
         return NO_PLACEMENT
     template, keys = root.spec.template, gang_topology.keys
     own = (_constraint_of_group(part.cliques[0]) if part.group else None) or template.topology_constraint
     packs = ((clique.name, _pack(clique.template.topology_constraint, keys)) for clique in part.cliques)
-    return Placement(
+    return PodGangConstraints(
         gang_topology.topology,
         _pack(own, keys),
         tuple(sorted((name, pack) for name, pack in packs if pack != NO_PACK)),
@@ -52,21 +60,24 @@ def _constraint_of_group(clique: ExpectedClique) -> TopologyConstraint | None:
     return clique.group_template.topology_constraint if clique.group_template is not None else None
 
 
-def _pack(constraint: TopologyConstraint | None, keys: Mapping[str, str]) -> Pack:
+def _pack(constraint: TopologyConstraint | None, keys: Mapping[str, str]) -> TopologyPacking:
     required, preferred = constraint.domains if constraint is not None else ("", "")
-    return Pack(keys.get(required, ""), keys.get(preferred, ""))
+    return TopologyPacking(keys.get(required, ""), keys.get(preferred, ""))
 
 
 class PlacementChange(NamedTuple):
     """New topology constraints of a PodGang, and the reason."""
 
-    to: Placement
+    to: PodGangConstraints
     because: Reason
 
 
 def podgang_for(
-    root: PodCliqueSet, part: ExpectedGang, pods: Mapping[str, Sequence[str]], placement: Placement = NO_PLACEMENT
-) -> Present:
+    root: PodCliqueSet,
+    part: ExpectedGang,
+    pods: Mapping[str, Sequence[str]],
+    placement: PodGangConstraints = NO_PLACEMENT,
+) -> ObjectToCreate:
     """Return a PodGang that refers to these pods, sorted by clique (WL-016, WL-017, TP-020)."""
     template = root.spec.template
     spec: dict[str, Any] = {"podgroups": _pod_groups(root, part, pods, placement), **placement.spec_fields}
@@ -93,7 +104,7 @@ def changes_of_podgang(
     part: ExpectedGang,
     pods: Mapping[str, Sequence[str]],
     move: PlacementChange | None = None,
-) -> Applied | None:
+) -> FieldsToApply | None:
     """Return the change of an existing PodGang; None where nothing differs (WL-023, WL-026, TP-025).
 
     Without a ``move`` its topology constraints stay.
@@ -134,15 +145,15 @@ def changes_of_podgang(
         return None
     if follows:
         because.append(Why.GANG_FOLLOWS_SET.because(gang.ref))
-    return Applied(gang.ref, gang.guard, FrozenMap(fields), tuple(because))
+    return FieldsToApply(gang.ref, gang.guard, FrozenMap(fields), tuple(because))
 
 
-def _topology_annotation(placement: Placement) -> dict[str, str]:
+def _topology_annotation(placement: PodGangConstraints) -> dict[str, str]:
     return {TOPOLOGY_NAME: placement.topology} if placement.topology else {}
 
 
 def _pod_groups(
-    root: PodCliqueSet, part: ExpectedGang, pods: Mapping[str, Sequence[str]], placement: Placement
+    root: PodCliqueSet, part: ExpectedGang, pods: Mapping[str, Sequence[str]], placement: PodGangConstraints
 ) -> list[dict[str, Any]]:
     packs = dict(placement.cliques)
     return [

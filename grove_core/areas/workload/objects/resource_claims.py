@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import TypeAlias
 
-from grove_core.areas.workload.context import WorkloadContext
 from grove_core.areas.workload.expected_replicas import ExpectedClique, ExpectedGroup
 from grove_core.areas.workload.objects.manifests import LazyManifest, wanted_object
 from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import FrozenMap, Json, list_at, object_at
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.wants import Present, Withheld
+from grove_core.kernel.wants import ObjectToCreate, Withheld
 from grove_core.resources.api_names import CLAIMS, COMPONENT, POD_INDEX
 from grove_core.resources.labels import CLIQUE, GROUP, GROUP_REPLICA, SET_REPLICA, labels_of_replica, labels_of_set
 from grove_core.resources.meta import Resource
@@ -130,7 +130,7 @@ def _claim_for(
     name: str,
     template: FrozenMap,
     labels: Mapping[str, str],
-) -> Present:
+) -> ObjectToCreate:
     blank = NewObject(
         api_version=CLAIMS,
         kind=CLAIM_KIND,

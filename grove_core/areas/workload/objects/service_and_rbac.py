@@ -8,7 +8,7 @@ from typing import Final
 from grove_core.areas.workload.objects.manifests import LazyManifest, wanted_object
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.kernel.wants import Present
+from grove_core.kernel.wants import ObjectToCreate
 from grove_core.resources.api_names import CORE, MANAGED_BY, OPERATOR, RBAC
 from grove_core.resources.labels import SET, SET_REPLICA, labels_of, labels_of_replica
 from grove_core.resources.names import replica_name, role_name, token_secret_name
@@ -28,18 +28,18 @@ def rbac_manifests(root: PodCliqueSet) -> Iterator[LazyManifest]:
     yield LazyManifest("Secret", token_secret_name(name), partial(_token, root))
 
 
-def _account(root: PodCliqueSet) -> Present:
+def _account(root: PodCliqueSet) -> ObjectToCreate:
     blank = _blank(root, CORE, "ServiceAccount", root.ref.name, "pod-service-account")
     return _wanted(root, blank, {"automountServiceAccountToken": True}, is_foundation=True)
 
 
-def _role(root: PodCliqueSet) -> Present:
+def _role(root: PodCliqueSet) -> ObjectToCreate:
     watched = {"apiGroups": [""], "resources": ["pods", "pods/status"], "verbs": ["get", "list", "watch"]}
     blank = _blank(root, RBAC, "Role", role_name(root.ref.name), "pod-role")
     return _wanted(root, blank, {"rules": [watched]}, is_foundation=True)
 
 
-def _binding(root: PodCliqueSet) -> Present:
+def _binding(root: PodCliqueSet) -> ObjectToCreate:
     role = role_name(root.ref.name)
     body = {
         "roleRef": {"apiGroup": _RBAC_GROUP, "kind": "Role", "name": role},
@@ -48,7 +48,7 @@ def _binding(root: PodCliqueSet) -> Present:
     return _wanted(root, _blank(root, RBAC, "RoleBinding", role, "pod-role-binding"), body)
 
 
-def _token(root: PodCliqueSet) -> Present:
+def _token(root: PodCliqueSet) -> ObjectToCreate:
     blank = _blank(root, CORE, "Secret", token_secret_name(root.ref.name), "pod-sa-token-secret")
     of_account = replace(blank, annotations=FrozenMap({_ACCOUNT: root.ref.name}))
     return _wanted(root, of_account, {"type": "kubernetes.io/service-account-token"})
@@ -59,12 +59,12 @@ def _blank(root: PodCliqueSet, api_version: str, kind: str, name: str, component
     return NewObject(api_version=api_version, kind=kind, name=name, owner=root, labels=labels)
 
 
-def _wanted(root: PodCliqueSet, blank: NewObject, body: Body, *, is_foundation: bool = False) -> Present:
+def _wanted(root: PodCliqueSet, blank: NewObject, body: Body, *, is_foundation: bool = False) -> ObjectToCreate:
     """Return the want. Account and Role come first: binding and token need them (WL-010)."""
     return wanted_object(blank, body, (Why.POD_ACCESS.because(root.ref),), is_foundation=is_foundation)
 
 
-def service_for(root: PodCliqueSet, replica: int) -> Present:
+def service_for(root: PodCliqueSet, replica: int) -> ObjectToCreate:
     """Return the headless Service of one replica, through which the host names of its pods resolve (WL-012)."""
     set_name, name = root.ref.name, replica_name(root.ref.name, replica)
     labels = {**labels_of(set_name, name, "pcs-headless-service"), **labels_of_replica(replica)}

@@ -6,11 +6,11 @@ from typing import Final, NamedTuple
 from grove_core.areas.workload.expected_replicas import ExpectedClique, StartupParents
 from grove_core.areas.workload.objects.manifests import wanted_object, with_grove_labels, with_pod_variables
 from grove_core.areas.workload.objects.resource_claims import with_claims
-from grove_core.areas.workload.pods.slots import PodSlot
+from grove_core.areas.workload.pods.pod_slots import PodSlot
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.template_hash import short_hash
 from grove_core.kernel.frozen import FrozenMap, freeze, list_at
-from grove_core.kernel.wants import Present
+from grove_core.kernel.wants import ObjectToCreate
 from grove_core.resources.api_names import CORE, DOMAIN_TEMPLATE, GATE, MNNVL_CLAIM, POD_GANG, POD_INDEX
 from grove_core.resources.labels import CLIQUE
 from grove_core.resources.names import pod_hostname, pod_name, replica_name, token_secret_name
@@ -86,7 +86,7 @@ def pod_for(
     *,
     ordering: StartupParents,
     image: str,
-) -> Present:
+) -> ObjectToCreate:
     """Return one pod of a PodClique, built from what the clique holds; names and claims are the template's (WL-086).
 
     ``image`` is that of the init container that waits for parents (WL-084).

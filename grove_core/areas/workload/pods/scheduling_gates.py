@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from grove_core.areas.workload.pods.slots import active_pods
+from grove_core.areas.workload.pods.pod_slots import active_pods
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.decisions import Decision, Finding
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.wants import Applied, Desired, Obstacle, Withheld
+from grove_core.kernel.wants import DesiredChanges, FieldsToApply, Obstacle, Withheld
 from grove_core.resources.api_names import GATE, GROVE
 from grove_core.resources.names import replica_name
 from grove_core.resources.pod import Pod
@@ -116,15 +116,15 @@ def _gate_stays(*because: Reason) -> Decision[bool]:
     return Decision(False, because)  # noqa: FBT003 - the verdict
 
 
-def wants_of_gates(judged: tuple[GateJudgement, ...]) -> Desired:
+def wants_of_gates(judged: tuple[GateJudgement, ...]) -> DesiredChanges:
     """Return the removal of Grove's gate from every pod that may be scheduled; other gates stay (WL-097).
 
     For each clique with pods that keep their gate one withheld step gives the reason.
     """
     opened = (gate for gate in judged if gate.opens.verdict)
     withheld = {gate.clique.ref: gate for gate in reversed(judged) if not gate.opens.verdict}
-    return Desired(
-        tuple(Applied(gate.pod.ref, gate.pod.guard, _GATE_REMOVED, gate.opens.because) for gate in opened),
+    return DesiredChanges(
+        tuple(FieldsToApply(gate.pod.ref, gate.pod.guard, _GATE_REMOVED, gate.opens.because) for gate in opened),
         tuple(
             Withheld(ref, gate.opens.because, obstacle=gate.obstacle)
             for ref, gate in sorted(withheld.items(), key=lambda item: item[0].name)

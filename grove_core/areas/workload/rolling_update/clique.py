@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from grove_core.areas.workload.pods.slots import active_pods, duplicate_pods
+from grove_core.areas.workload.pods.pod_slots import active_pods, duplicate_pods
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.wants import Absent, Obstacle, Withheld
+from grove_core.kernel.wants import ObjectToDelete, Obstacle, Withheld
 from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
 
@@ -25,7 +25,7 @@ class RolloutStep:
 
     runs: bool = False
     surge: bool = False
-    absents: tuple[Absent, ...] = ()
+    absents: tuple[ObjectToDelete, ...] = ()
     held: tuple[Withheld, ...] = ()
 
 
@@ -98,8 +98,8 @@ def surge_pod_is_needed(clique: PodClique, pods: Sequence[Pod]) -> bool:
     return not all(pod.ready for pod in in_place)
 
 
-def _absent(clique: PodClique, pod: Pod, why: Why) -> Absent:
-    return Absent(pod.ref, pod.guard, (why.because(clique.ref),))
+def _absent(clique: PodClique, pod: Pod, why: Why) -> ObjectToDelete:
+    return ObjectToDelete(pod.ref, pod.guard, (why.because(clique.ref),))
 
 
 def _why_not_ready(clique: PodClique, pod: Pod) -> Reason:

@@ -6,28 +6,28 @@ from types import MappingProxyType
 from typing import Final
 
 from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
-from grove_core.areas.workload.context import WorkloadContext
 from grove_core.areas.workload.expected_replicas import ExpectedClique, ExpectedReplica
 from grove_core.areas.workload.objects.podcliques_and_groups import template_update_fields
 from grove_core.areas.workload.rolling_update.clique import RolloutStep, clique_rollout_step, surge_pod_is_needed
 from grove_core.areas.workload.rolling_update.scaling_group import GroupReplica, group_replicas_of, group_rollout_step
 from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import FrozenMap, list_at
-from grove_core.kernel.wants import Absent, Applied, Desired, Obstacle, Want, Withheld
+from grove_core.kernel.wants import DesiredChanges, FieldsToApply, ObjectToDelete, Obstacle, Want, Withheld
 from grove_core.resources.names import member_clique_name
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import is_marked_breached
 from grove_core.resources.template import ON_DELETE
-from grove_core.snapshot.in_flight import unfinished_deletions
+from grove_core.snapshot.writes_in_flight import unfinished_deletions
 
 _NO_REPLICA: Final = -1
-_NO_WANTS: Final = Desired()
+_NO_WANTS: Final = DesiredChanges()
 
 
 @dataclass(frozen=True, slots=True)
-class ReplicaState:
+class ReplicaUpdateState:
     """The state of one replica of the set during an update.
 
     Attributes:
@@ -66,19 +66,19 @@ class Rollout:
     """
 
     generation: str
-    states: tuple[ReplicaState, ...]
+    states: tuple[ReplicaUpdateState, ...]
     updated: frozenset[str]
     runs: bool = False
     current: int = _NO_REPLICA
     cliques: Mapping[str, RolloutStep] = field(default_factory=_no_steps)
     groups: Mapping[str, RolloutStep] = field(default_factory=_no_steps)
     surge: frozenset[str] = frozenset()
-    desired: Desired = _NO_WANTS
+    desired: DesiredChanges = _NO_WANTS
 
     @property
     def written(self) -> frozenset[str]:
         """Names of the cliques that take over the present template in this round (WL-086)."""
-        return frozenset(want.target.name for want in self.desired.wants if isinstance(want, Applied))
+        return frozenset(want.target.name for want in self.desired.wants if isinstance(want, FieldsToApply))
 
 
 def judge_rollout(
@@ -94,7 +94,7 @@ def judge_rollout(
     idle = Rollout(generation=generation, states=states, updated=updated)
     if context.root.spec.update_strategy.type == ON_DELETE:
         wants = [want for part in parts for want in _template_write(context, part, updated)]
-        return replace(_with_stand_ins(context, idle), desired=Desired(tuple(wants)))
+        return replace(_with_stand_ins(context, idle), desired=DesiredChanges(tuple(wants)))
     current = _current(context, states)
     if current is None:
         return replace(idle, runs=bool(outdated), current=_next_of(outdated))
@@ -102,7 +102,7 @@ def judge_rollout(
     return _without_deletions(rollout) if current.part.index in ending.replicas else rollout
 
 
-def _update_round(context: WorkloadContext, idle: Rollout, current: ReplicaState) -> Rollout:
+def _update_round(context: WorkloadContext, idle: Rollout, current: ReplicaUpdateState) -> Rollout:
     """Return one round of the update of the current replica."""
     undeletable = unfinished_deletions(context.snapshot)
     wants: list[Want] = []
@@ -135,12 +135,12 @@ def _update_round(context: WorkloadContext, idle: Rollout, current: ReplicaState
         cliques=cliques,
         groups=groups,
         surge=frozenset(name for name, roll in (*cliques.items(), *groups.items()) if roll.surge),
-        desired=Desired(tuple(wants), tuple(withheld)),
+        desired=DesiredChanges(tuple(wants), tuple(withheld)),
     )
 
 
 def _without_deletions(rollout: Rollout) -> Rollout:
-    wants = tuple(want for want in rollout.desired.wants if not isinstance(want, Absent))
+    wants = tuple(want for want in rollout.desired.wants if not isinstance(want, ObjectToDelete))
     return replace(rollout, desired=replace(rollout.desired, wants=wants))
 
 
@@ -159,7 +159,7 @@ def _replica_beyond(
     return GroupReplica(index, tuple(found), old=(), available=serves and len(wanted) == index)
 
 
-def _state_of(context: WorkloadContext, part: ExpectedReplica) -> ReplicaState:
+def _state_of(context: WorkloadContext, part: ExpectedReplica) -> ReplicaUpdateState:
     outdated = breached = rolling = False
     available, placed = True, 0
     groups: dict[str, Sequence[GroupReplica]] = {}
@@ -188,7 +188,7 @@ def _state_of(context: WorkloadContext, part: ExpectedReplica) -> ReplicaState:
         rolling = rolling or group.status.updating
         available = available and serving >= group.needed
         breached = breached or is_marked_breached(group.status)
-    return ReplicaState(part, outdated, available, placed, breached, rolling, groups)
+    return ReplicaUpdateState(part, outdated, available, placed, breached, rolling, groups)
 
 
 def _may_have_old_pods(clique: PodClique, pods: Sequence[Pod]) -> bool:
@@ -214,7 +214,7 @@ def _with_stand_ins(context: WorkloadContext, rollout: Rollout) -> Rollout:
     return replace(rollout, cliques=cliques, groups=groups, surge=frozenset({*cliques, *groups}))
 
 
-def _current(context: WorkloadContext, states: Sequence[ReplicaState]) -> ReplicaState | None:
+def _current(context: WorkloadContext, states: Sequence[ReplicaUpdateState]) -> ReplicaUpdateState | None:
     """Return the replica that the set's status names while its update is not complete (WL-212)."""
     if not context.root.status.updating:
         return None
@@ -232,7 +232,7 @@ def updating_replica(progress: FrozenMap) -> int:
     return index if isinstance(index, int) else _NO_REPLICA
 
 
-def _next_of(outdated: Sequence[ReplicaState]) -> int:
+def _next_of(outdated: Sequence[ReplicaUpdateState]) -> int:
     """Return the replica to update next: without scheduled pods first, then breached, then by index (WL-212)."""
     order = [(state.placed > 0, not state.breached, state.part.index) for state in outdated]
     return min(order)[-1] if order else _NO_REPLICA
@@ -246,4 +246,4 @@ def _template_write(context: WorkloadContext, part: ExpectedClique, updated: fro
     on_delete = context.root.spec.update_strategy.type == ON_DELETE
     why = Why.ON_DELETE if on_delete else Why.TEMPLATE_CHANGED
     fields = template_update_fields(context.root, clique, part, context.revision)
-    return [Applied(clique.ref, clique.guard, fields, (why.because(clique.ref),))]
+    return [FieldsToApply(clique.ref, clique.guard, fields, (why.because(clique.ref),))]

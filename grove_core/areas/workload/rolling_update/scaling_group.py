@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple, TypeAlias
 
-from grove_core.areas.workload.context import WorkloadContext
 from grove_core.areas.workload.expected_replicas import ExpectedClique, ExpectedGroup
 from grove_core.areas.workload.rolling_update.clique import NO_STEP, RolloutStep, outdated_pods
 from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.conditions import is_true
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.wants import Absent, Obstacle, Withheld
+from grove_core.kernel.wants import ObjectToDelete, Obstacle, Withheld
 from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
@@ -126,7 +126,7 @@ def group_rollout_step(
         return NO_STEP
     needs_extra = progress.extra_serves or (available >= group.needed and any(one.available for one in outdated))
     deleted, why = _replicas_to_delete(group, progress)
-    absents: list[Absent] = []
+    absents: list[ObjectToDelete] = []
     held = list(_wait(group, progress)) if not deleted else []
     for replica in deleted:
         because = why.because(group.ref, replica=replica.index)
@@ -192,8 +192,8 @@ def _wait(group: ScalingGroup, progress: _Progress) -> Iterator[Withheld]:
         yield Withheld(group.ref, (waits, *blocking), obstacle=Obstacle.UPDATE)
 
 
-def _deletion(clique: PodClique, because: Reason) -> Absent:
-    return Absent(clique.ref, clique.guard, (because,))
+def _deletion(clique: PodClique, because: Reason) -> ObjectToDelete:
+    return ObjectToDelete(clique.ref, clique.guard, (because,))
 
 
 def _undeletable_members(replica: GroupReplica, undeletable: Undeletable) -> Sequence[PodClique]:

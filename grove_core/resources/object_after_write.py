@@ -12,7 +12,7 @@ from grove_core.kernel.steps import Apply, Delete, DropFinalizer, SetStatus
 from grove_core.resources.api_names import TOPOLOGY_NAME
 from grove_core.resources.cluster_topology import ClusterTopology, levels_in
 from grove_core.resources.compute_domain import ComputeDomain
-from grove_core.resources.fields import Fields
+from grove_core.resources.fields import JsonFieldReader
 from grove_core.resources.merge_patch import apply_merge_patch
 from grove_core.resources.meta import read_identity
 from grove_core.resources.owned_object import OwnedObject, is_managed_by_grove
@@ -38,7 +38,7 @@ A = TypeVar("A", bound=Applicable)
 H = TypeVar("H", OwnedObject, ComputeDomain)
 
 
-def after_write(item: K, write: Write) -> K:
+def object_after_write(item: K, write: Write) -> K:
     """Return the object after an accepted write; the same one where its kind does not show what was written."""
     return _pod_after_write(item, write) if isinstance(item, Pod) else _after_write(item, write)  # type: ignore[return-value]  # the kind stays
 
@@ -122,7 +122,7 @@ def _clique(clique: PodClique, fields: FrozenMap) -> PodClique:
         moved = (changed.pod_spec, changed.auto_scaling) != (clique.pod_spec, clique.auto_scaling)
         changed = replace(changed, generation=clique.generation + moved)
     fields_of_labels = read_clique_labels(
-        Fields(changed.labels, "", []), clique.owner_kind, clique.owner_name, clique.ref.name
+        JsonFieldReader(changed.labels, "", []), clique.owner_kind, clique.owner_name, clique.ref.name
     )
     if (
         fields_of_labels["replica_index"] < 0
@@ -132,9 +132,9 @@ def _clique(clique: PodClique, fields: FrozenMap) -> PodClique:
 
 
 def _gang(gang: PodGang, fields: FrozenMap) -> PodGang:
-    spec = Fields(thaw(fields), "", []).part("spec")
+    spec = JsonFieldReader(thaw(fields), "", []).part("spec")
     annotations = _merged(gang.annotations, fields, "metadata", "annotations")
-    placed = Fields(thaw(_merged(FrozenMap(gang.placement.spec_fields), fields, "spec")), "", [])
+    placed = JsonFieldReader(thaw(_merged(FrozenMap(gang.placement.spec_fields), fields, "spec")), "", [])
     placement = placement_in(placed, str(annotations.get(TOPOLOGY_NAME) or ""))
     return replace(
         gang,
@@ -147,7 +147,7 @@ def _gang(gang: PodGang, fields: FrozenMap) -> PodGang:
 
 
 def _topology(topology: ClusterTopology, fields: FrozenMap) -> ClusterTopology:
-    top = Fields(thaw(fields), "", [])
+    top = JsonFieldReader(thaw(fields), "", [])
     meta, spec = top.part("metadata"), top.part("spec")
     return replace(
         topology,
@@ -159,7 +159,7 @@ def _topology(topology: ClusterTopology, fields: FrozenMap) -> ClusterTopology:
 
 def _owned(item: OwnedObject, fields: FrozenMap) -> OwnedObject:
     labels = _merged(item.labels, fields, "metadata", "labels")
-    managed = is_managed_by_grove(Fields(labels, "", []))
+    managed = is_managed_by_grove(JsonFieldReader(labels, "", []))
     return replace(_handed_over(item, fields), labels=labels, managed=managed, spec=_merged(item.spec, fields, "spec"))
 
 
@@ -169,14 +169,14 @@ def _domain(domain: ComputeDomain, fields: FrozenMap) -> ComputeDomain:
         _handed_over(domain, fields),
         labels=_merged(domain.labels, fields, "metadata", "labels"),
         spec=spec,
-        num_nodes=Fields(spec, "", []).integer("numNodes") or 0,
+        num_nodes=JsonFieldReader(spec, "", []).integer("numNodes") or 0,
         stored=apply_merge_patch(domain.stored, fields),
     )
 
 
 def _handed_over(item: H, fields: FrozenMap) -> H:
     """With the controller that the fields name, where they name any."""
-    top = Fields(thaw(fields), "", [])
+    top = JsonFieldReader(thaw(fields), "", [])
     if "ownerReferences" not in top.part("metadata"):
         return item
     owner = read_identity(top, item.ref.api_version, item.ref.kind, None)

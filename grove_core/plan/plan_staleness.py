@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, assert_never
 
-from grove_core.kernel.frozen import FrozenMap, Json, canonical
+from grove_core.kernel.frozen import FrozenMap, Json, canonical_json
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Action, Apply, Create, Delete, DropFinalizer, Ensure, SetStatus, Step
@@ -14,7 +14,7 @@ _SHOWN: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class PlanChange:
     """One difference from the reviewed plan.
 
     Attributes:
@@ -31,17 +31,17 @@ class Change:
         return f"{self.target.short}: {self.what}: was {self.before or 'nothing'}, is {self.now or 'nothing'}"
 
 
-def changes_since(reviewed: Iterable[Step], fresh: Iterable[Step]) -> tuple[Change, ...]:
+def changes_since(reviewed: Iterable[Step], fresh: Iterable[Step]) -> tuple[PlanChange, ...]:
     """Return the differences between reviewed steps and the steps of a plan made now.
 
     Resource versions and times are not compared.
     """
     before, now = ({step.target: step for step in steps} for steps in (reviewed, fresh))
-    found: list[Change] = []
+    found: list[PlanChange] = []
     for target in sorted({*before, *now}, key=lambda ref: ref.sort_key):
         old, new = before.get(target), now.get(target)
         if old is None or new is None or type(old.action) is not type(new.action):
-            found.append(Change(target, "step", _shown(old), _shown(new)))
+            found.append(PlanChange(target, "step", _shown(old), _shown(new)))
         else:
             found.extend(_within(target, old, new))
     return tuple(found)
@@ -51,7 +51,7 @@ def _shown(step: Step | None) -> str:
     return "" if step is None else f"{type(step.action).__name__} ({step.because[0].sentence})"
 
 
-def _within(target: Ref, old: Step, new: Step) -> Iterator[Change]:
+def _within(target: Ref, old: Step, new: Step) -> Iterator[PlanChange]:
     """What differs between two steps of one kind on one object."""
     if not isinstance(old.action, SetStatus):
         facts = [
@@ -61,9 +61,11 @@ def _within(target: Ref, old: Step, new: Step) -> Iterator[Change]:
         for key in sorted({*facts[0], *facts[1]}):
             values = [one.get(key) for one in facts]
             if values[0] != values[1]:
-                yield Change(target, f"{key[0]} {key[1]}", *(str("" if value is None else value) for value in values))
+                yield PlanChange(
+                    target, f"{key[0]} {key[1]}", *(str("" if value is None else value) for value in values)
+                )
     if _content(old.action) != _content(new.action):
-        yield Change(target, "what is written", *(_short(_content(step.action)) for step in (old, new)))
+        yield PlanChange(target, "what is written", *(_short(_content(step.action)) for step in (old, new)))
 
 
 def _facts_of(reason: Reason) -> Iterator[tuple[str, object]]:
@@ -97,5 +99,5 @@ def _without_times(value: Json) -> Json:
 
 
 def _short(value: Json) -> str:
-    text = canonical(value)
+    text = canonical_json(value)
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."

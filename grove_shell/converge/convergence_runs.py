@@ -13,7 +13,7 @@ _SWEPT: Final = frozenset({"protocol", "nodes", "clique_size", "limit", "seed"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
+class RunParameters:
     """The parameters of one run; model runs of equal points and costs are equal.
 
     Attributes:
@@ -60,13 +60,13 @@ class Point:
         return min(self.clique_size, self.nodes - clique * self.clique_size)
 
 
-def shared_parameters(point: Point) -> dict[str, object]:
+def shared_parameters(point: RunParameters) -> dict[str, object]:
     """Return the parameters that all runs of one file share, as they are not axes of curves or sweeps (CV-041)."""
     return {field.name: getattr(point, field.name) for field in fields(point) if field.name not in _SWEPT}
 
 
 @unique
-class Outcome(Enum):
+class RunOutcome(Enum):
     """How a run ended; tables and pictures show every outcome (CV-021)."""
 
     CONVERGED = "converged"
@@ -77,7 +77,7 @@ class Outcome(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class ConvergenceRun:
     """One run of one point. Times are in seconds since the domain was created; None if it did not happen.
 
     Attributes:
@@ -101,8 +101,8 @@ class Run:
     """
 
     world: str
-    point: Point
-    outcome: Outcome
+    point: RunParameters
+    outcome: RunOutcome
     setting: str = ""
     t_all_s: float | None = None
     t_global_s: float | None = None

@@ -11,7 +11,7 @@ from grove_core.resources.domain_sharing import DomainMembership
 from grove_core.resources.names import domain_name, member_clique_name, scaling_group_name, standalone_clique_name
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.snapshot.cluster import Cluster
-from grove_shell.settings.features import MnnvlSettings
+from grove_shell.settings.feature_settings import MnnvlSettings
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.field_types import KINDS, Kind, PodTarget
 from grove_shell.simulator.scenario.name_registry import memberships_of
@@ -20,7 +20,7 @@ from grove_shell.simulator.virtual_time import SECOND
 
 
 @dataclass(frozen=True, slots=True)
-class Targets:
+class EventTargets:
     """The objects that random events can be about.
 
     Attributes:
@@ -46,7 +46,7 @@ class Targets:
     kinds: tuple[Kind, ...]
 
 
-def targets_of(scenario: Scenario, dump: Cluster | None = None) -> Targets:
+def event_targets_of(scenario: Scenario, dump: Cluster | None = None) -> EventTargets:
     """Return the targets of a scenario and of the dump that it starts from."""
     cliques: list[str] = []
     groups: list[tuple[str, int]] = []
@@ -68,7 +68,7 @@ def targets_of(scenario: Scenario, dump: Cluster | None = None) -> Targets:
         claims = tuple(dict.fromkeys(one.claim for one in shared))
     topologies = tuple(_topologies_of(scenario, dump))
     absent = {kind for kind, names in ((DOMAIN_KIND, domains), (TOPOLOGY_KIND, topologies)) if not names}
-    return Targets(
+    return EventTargets(
         cliques=tuple(cliques),
         groups=tuple(groups),
         scalers=tuple(scalers),
@@ -128,7 +128,7 @@ def _add_replica(
         ]
 
 
-Draw: TypeAlias = Callable[[Random, Targets, int], list[Event]]
+Draw: TypeAlias = Callable[[Random, EventTargets, int], list[Event]]
 """Returns random events from a random number generator, the possible targets, and a time in milliseconds."""
 
 
@@ -137,6 +137,6 @@ def random_span(rng: Random, most: int) -> int:
     return rng.randrange(SECOND, most, 500)
 
 
-def random_pod(rng: Random, targets: Targets) -> PodTarget:
+def random_pod(rng: Random, targets: EventTargets) -> PodTarget:
     """Return a random PodClique and index; the pod may not exist."""
     return PodTarget(clique=rng.choice(targets.cliques), index=rng.randrange(3))

@@ -12,7 +12,7 @@ from typing import Final
 
 from grove_core.areas.workload.expected_replicas import ExpectedClique
 from grove_core.areas.workload.objects.manifests import with_group_variables
-from grove_core.areas.workload.template_hash import generation_of, hash_of, is_own_hash, template_hash
+from grove_core.areas.workload.template_hash import generation_of, is_own_hash, template_hash, template_hash_of
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json
 from grove_core.resources.api_names import (
     COMPONENT,
@@ -121,7 +121,9 @@ class TemplateRevision:
     def _hash_of_content(self, clique: PodClique) -> str:
         """Return the hash of the template that a clique was created from, as far as its content shows."""
         spec = _without_groves_additions(clique.pod_spec, _claims_added_to(clique))
-        return hash_of(_without_groves_texts(clique.labels), _without_groves_texts(clique.annotations), spec, "")
+        return template_hash_of(
+            _without_groves_texts(clique.labels), _without_groves_texts(clique.annotations), spec, ""
+        )
 
     def generation(self, *, is_reached: bool) -> str:
         """Return the hash of the templates of all cliques together (WL-040).
@@ -150,7 +152,9 @@ class TemplateRevision:
         wanted, stored = normal_form(wanted), normal_form(stored)
         if wanted == stored:
             return True  # cheaper than the order of lists
-        return hash_of(EMPTY, EMPTY, wanted, self._priority) == hash_of(EMPTY, EMPTY, stored, self._priority)
+        return template_hash_of(EMPTY, EMPTY, wanted, self._priority) == template_hash_of(
+            EMPTY, EMPTY, stored, self._priority
+        )
 
 
 def _may_have_changed(clique: PodClique) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from grove_core.kernel.frozen import MOST_LEVELS, FrozenMap, frozen
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.times import parse_time
-from grove_core.resources.fields import shown
+from grove_core.resources.fields import short_json
 
 
 class MalformedValue(ValueError):
@@ -20,50 +20,50 @@ class MalformedValue(ValueError):
 def text(value: object) -> str:
     """Return a string."""
     if not isinstance(value, str):
-        raise MalformedValue(f"{shown(value)} instead of a string")
+        raise MalformedValue(f"{short_json(value)} instead of a string")
     return value
 
 
 def integer(value: object) -> int:
     """Return an integer of any size."""
     if type(value) is not int:
-        raise MalformedValue(f"{shown(value)} instead of an integer")
+        raise MalformedValue(f"{short_json(value)} instead of an integer")
     return value
 
 
-def flag(value: object) -> bool:
+def read_flag(value: object) -> bool:
     """Return a boolean."""
     if not isinstance(value, bool):
-        raise MalformedValue(f"{shown(value)} instead of true or false")
+        raise MalformedValue(f"{short_json(value)} instead of true or false")
     return value
 
 
-def fact(value: object) -> Fact:
+def read_fact(value: object) -> Fact:
     """Return a fact of a reason."""
     if not isinstance(value, str | int):
-        raise MalformedValue(f"{shown(value)} instead of a fact")
+        raise MalformedValue(f"{short_json(value)} instead of a fact")
     return value
 
 
-def moment(value: object) -> datetime:
+def read_moment(value: object) -> datetime:
     """Return an RFC 3339 time as aware UTC."""
     found = parse_time(text(value))
     if found is None:
-        raise MalformedValue(f"{shown(value)} instead of an RFC 3339 time")
+        raise MalformedValue(f"{short_json(value)} instead of an RFC 3339 time")
     return found
 
 
 def items(value: Any) -> list[Any]:  # noqa: ANN401 - any JSON
     """Return a list with items of any type."""
     if not isinstance(value, list):
-        raise MalformedValue(f"{shown(value)} instead of a list")
+        raise MalformedValue(f"{short_json(value)} instead of a list")
     return value
 
 
-def whole_object(value: object) -> FrozenMap:
+def read_object(value: object) -> FrozenMap:
     """Return a Kubernetes object, or fields of one, as an immutable value."""
     if not isinstance(value, Mapping):
-        raise MalformedValue(f"{shown(value)} instead of an object")
+        raise MalformedValue(f"{short_json(value)} instead of an object")
     level: list[Any] = [value]
     for _ in range(MOST_LEVELS):
         level = [inner for outer in level for inner in _inside(outer)]

@@ -10,7 +10,7 @@ from typing import Final
 
 from grove_core.areas.workload.rules import Refuse
 from grove_core.kernel.reasons import Fact
-from grove_core.resources.fields import shown
+from grove_core.resources.fields import short_json
 from grove_core.resources.manifest import CLIQUES, GROUPS, TEMPLATE, Manifest, Violation
 from grove_core.resources.names import (
     LONGEST_LABEL,
@@ -61,15 +61,15 @@ def metadata_violations(manifest: Manifest) -> Iterator[Violation]:
 def _labels(labels: Mapping[str, object], path: str) -> Iterator[Violation]:
     for key, value in labels.items():
         if not is_label_key(key):
-            yield Violation(path, value, Refuse.LABEL_KEY_INVALID, {"key": shown(key)})
+            yield Violation(path, value, Refuse.LABEL_KEY_INVALID, {"key": short_json(key)})
         if not is_label_value(str(value)):
-            yield Violation(path, value, Refuse.LABEL_VALUE_INVALID, {"key": shown(key)})
+            yield Violation(path, value, Refuse.LABEL_VALUE_INVALID, {"key": short_json(key)})
 
 
 def _annotations(annotations: Mapping[str, object], path: str) -> Iterator[Violation]:
     for key, value in annotations.items():
         if not is_annotation_key(key):
-            yield Violation(path, value, Refuse.ANNOTATION_KEY_INVALID, {"key": shown(key)})
+            yield Violation(path, value, Refuse.ANNOTATION_KEY_INVALID, {"key": short_json(key)})
     size = annotation_bytes(annotations)
     if size > MOST_ANNOTATION_BYTES:
         yield Violation(path, size, Refuse.ANNOTATIONS_TOO_LARGE, {"most": MOST_ANNOTATION_BYTES})
@@ -221,4 +221,4 @@ def _too_long(path: str, got: str, derived: str, name: str) -> Violation:
 
 
 def _quoted(name: str) -> str:
-    return name if len(name) <= _LONGEST_QUOTED else shown(name)
+    return name if len(name) <= _LONGEST_QUOTED else short_json(name)

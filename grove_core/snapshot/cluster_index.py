@@ -25,7 +25,7 @@ OWNERS_OF_CLIQUES: Final = frozenset({"PodCliqueSet", GROUP_KIND})
 R = TypeVar("R", bound=Resource)
 
 
-def cluster_of(
+def index_cluster(
     *,
     sets: Iterable[PodCliqueSet],
     groups: Iterable[ScalingGroup] = (),
@@ -95,11 +95,11 @@ def with_domains(cluster: Cluster, domains: Iterable[ComputeDomain], claims: Ite
     )
 
 
-def snapshot_among(
+def snapshot_without_pods(
     items: Collection[Resource], root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...]
 ) -> Snapshot:
     """Return the snapshot of a set among some objects, without pods. Linear."""
-    own = cluster_of(
+    own = index_cluster(
         sets=(root,),
         groups=(item for item in items if isinstance(item, ScalingGroup)),
         cliques=(item for item in items if isinstance(item, PodClique)),

@@ -12,7 +12,7 @@ from grove_core.resources.crd_names import CrdNames, crd_names_in
 from grove_shell.manifests.schemas import (
     Json,
     array_schema,
-    definition,
+    custom_resource_definition,
     object_meta_schema,
     object_schema,
     object_type,
@@ -74,7 +74,9 @@ def topology_definition() -> Json:
     age = {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}
     domains = {"name": "Domains", "type": "string", "jsonPath": ".spec.levels[*].domain"}
     parts = {"additionalPrinterColumns": [domains, age], "schema": {"openAPIV3Schema": topology_schema()}}
-    return definition(GROVE, TOPOLOGY_KIND, parts, plural="clustertopologies", scope="Cluster", short="ctopo")
+    return custom_resource_definition(
+        GROVE, TOPOLOGY_KIND, parts, plural="clustertopologies", scope="Cluster", short="ctopo"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,7 +205,7 @@ KINDS: Final = (
 )
 
 
-def definitions() -> Iterator[Json]:
+def custom_resource_definitions() -> Iterator[Json]:
     """The custom resource definitions, one for each kind; no part is shared, or YAML would name it and refer to it."""
     for kind in KINDS:
         yield json.loads(json.dumps(_definition(kind)))
@@ -213,7 +215,7 @@ def definitions() -> Iterator[Json]:
 @cache
 def own_definition_names() -> tuple[CrdNames, ...]:
     """Return the names that these definitions ask for; no schema of a PodSpec is made for it."""
-    heads = (definition(kind.api_version, kind.kind, {}, short=kind.short) for kind in KINDS)
+    heads = (custom_resource_definition(kind.api_version, kind.kind, {}, short=kind.short) for kind in KINDS)
     return tuple(names for head in (*heads, topology_definition()) if (names := crd_names_in(head)) is not None)
 
 
@@ -245,7 +247,7 @@ def _definition(kind: GroveKind) -> Json:
         "additionalPrinterColumns": [column.as_json for column in kind.columns],
         "schema": {"openAPIV3Schema": _schema(kind)},
     }
-    return definition(kind.api_version, kind.kind, parts, short=kind.short)
+    return custom_resource_definition(kind.api_version, kind.kind, parts, short=kind.short)
 
 
 def _schema(kind: GroveKind) -> Json:

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
 
-from grove_core.areas.workload.context import WorkloadContext
-from grove_core.areas.workload.pods.slots import active_pods, duplicate_pods, excess_pods, is_finished
+from grove_core.areas.workload.pods.pod_slots import active_pods, duplicate_pods, excess_pods, is_finished
 from grove_core.areas.workload.rules import Why
-from grove_core.kernel.wants import Absent, Withheld
+from grove_core.areas.workload.workload_context import WorkloadContext
+from grove_core.kernel.wants import ObjectToDelete, Withheld
 from grove_core.resources.api_names import MANAGED_BY
 from grove_core.resources.owned_object import CLAIM_KIND
 from grove_core.resources.pod import Pod
@@ -20,7 +20,7 @@ from grove_core.resources.sharing_labels import is_shared
 _COUNTED: Final = frozenset({"Service", "HorizontalPodAutoscaler", CLAIM_KIND})  # as many as there are replicas
 
 
-def wants_of_surplus(context: WorkloadContext, surge: AbstractSet[str]) -> Iterator[Absent]:
+def wants_of_surplus(context: WorkloadContext, surge: AbstractSet[str]) -> Iterator[ObjectToDelete]:
     """Return the deletions of cliques and scaling groups beyond the wanted replicas. Linear.
 
     ``surge`` names the scaling groups that have, or may have, one additional replica during an update.
@@ -29,20 +29,22 @@ def wants_of_surplus(context: WorkloadContext, surge: AbstractSet[str]) -> Itera
     for group in context.groups.values():
         if group.replica_index >= wanted:
             because = Why.SURPLUS_REPLICA.because(root.ref, replica=group.replica_index, replicas=wanted)
-            yield Absent(group.ref, group.guard, (because,))
+            yield ObjectToDelete(group.ref, group.guard, (because,))
     groups = {group.uid: group for group in context.groups.values()}
     for clique in context.cliques.values():
         owner = groups.get(clique.owner_uid)
         if clique.replica_index >= wanted:
             because = Why.SURPLUS_REPLICA.because(root.ref, replica=clique.replica_index, replicas=wanted)
-            yield Absent(clique.ref, clique.guard, (because,))
+            yield ObjectToDelete(clique.ref, clique.guard, (because,))
         elif owner is not None and clique.group_replica_index >= owner.replicas + (owner.ref.name in surge):
             index = clique.group_replica_index
             because = Why.SURPLUS_GROUP_REPLICA.because(owner.ref, replica=index, replicas=owner.replicas)
-            yield Absent(clique.ref, clique.guard, (because,))
+            yield ObjectToDelete(clique.ref, clique.guard, (because,))
 
 
-def unexpected_objects(context: WorkloadContext, expected: AbstractSet[tuple[str, str]]) -> Iterator[Absent | Withheld]:
+def unexpected_objects(
+    context: WorkloadContext, expected: AbstractSet[tuple[str, str]]
+) -> Iterator[ObjectToDelete | Withheld]:
     """Return the deletions of PodGangs, Services, autoscalers and claims that the set no longer has (WL-202). Linear.
 
     The set should have objects of the ``expected`` kinds and names, as far as that is known.
@@ -55,23 +57,23 @@ def unexpected_objects(context: WorkloadContext, expected: AbstractSet[tuple[str
         if counts and gang.ref.name in context.foreign_gangs:
             yield Withheld(gang.ref, (Why.GANG_OF_ANOTHER_SCHEME.because(gang.ref, gang=gang.ref.name),))
         elif counts and ("PodGang", gang.ref.name) not in expected:
-            yield Absent(gang.ref, gang.guard, (Why.NO_LONGER_PART.because(gang.ref),))
+            yield ObjectToDelete(gang.ref, gang.guard, (Why.NO_LONGER_PART.because(gang.ref),))
     for other in context.snapshot.others:
         counts = other.ref.kind in _COUNTED and other.managed and not is_shared(other) and not other.deleting
         # The set's own objects depend on its template alone. Claims of cliques and of scaling groups also depend on
         # pods and on the update, so they are only judged where pods are known (WL-028).
         known = other.owner_uid == context.root.uid or context.knows("Pod")
         if counts and known and (other.ref.kind, other.ref.name) not in expected:
-            yield Absent(other.ref, other.guard, (Why.NO_LONGER_PART.because(other.ref),))
+            yield ObjectToDelete(other.ref, other.guard, (Why.NO_LONGER_PART.because(other.ref),))
 
 
-def pods_to_delete(clique: PodClique, pods: Sequence[Pod], wanted: int) -> Iterator[Absent | Withheld]:
+def pods_to_delete(clique: PodClique, pods: Sequence[Pod], wanted: int) -> Iterator[ObjectToDelete | Withheld]:
     """Return the deletions of finished, excess and duplicate pods of a clique (WL-203 to WL-206)."""
     for pod in pods:
         if is_finished(pod) and not pod.deleting and pod.uid:
-            yield Absent(pod.ref, pod.guard, (Why.ENDED_POD.because(clique.ref, phase=pod.phase),))
+            yield ObjectToDelete(pod.ref, pod.guard, (Why.ENDED_POD.because(clique.ref, phase=pod.phase),))
     for pod in excess_pods(pods, wanted, clique.template_hash):
-        yield Absent(pod.ref, pod.guard, (Why.EXCESS_POD.because(clique.ref, wanted=wanted),))
+        yield ObjectToDelete(pod.ref, pod.guard, (Why.EXCESS_POD.because(clique.ref, wanted=wanted),))
     duplicates = duplicate_pods(pods, clique.template_hash)
     if duplicates and len(active_pods(pods)) <= wanted:
         yield from _duplicate_deletion(clique, pods, duplicates)
@@ -79,11 +81,13 @@ def pods_to_delete(clique: PodClique, pods: Sequence[Pod], wanted: int) -> Itera
 
 def _duplicate_deletion(
     clique: PodClique, pods: Sequence[Pod], duplicates: Sequence[Pod]
-) -> Iterator[Absent | Withheld]:
+) -> Iterator[ObjectToDelete | Withheld]:
     """Return the deletion of one duplicate pod; withheld if it is ready and the clique needs it (WL-205, WL-206)."""
     duplicate, ready = duplicates[0], sum(pod.ready for pod in active_pods(pods))
     if duplicate.ready and ready <= clique.needed:
         because = Why.DOUBLE_IS_NEEDED.because(clique.ref, index=duplicate.index, ready=ready, needed=clique.needed)
         yield Withheld(duplicate.ref, (because,))
     else:
-        yield Absent(duplicate.ref, duplicate.guard, (Why.DOUBLED_POD.because(clique.ref, index=duplicate.index),))
+        yield ObjectToDelete(
+            duplicate.ref, duplicate.guard, (Why.DOUBLED_POD.because(clique.ref, index=duplicate.index),)
+        )

@@ -13,16 +13,16 @@ from grove_core.areas.topology.gang_tree import (
     constrained_parts_of,
     demand_indices,
     gang_tree_of,
-    tree_of,
+    placement_tree,
 )
-from grove_core.areas.topology.node_capacity import CLUSTER_LEVEL, Domain, NodeCapacity
+from grove_core.areas.topology.node_capacity import CLUSTER_LEVEL, NodeCapacity, NodeDomain
 from grove_core.areas.topology.placement_search import NodeAssignment, PlacementSearch
-from grove_core.areas.topology.rules import Fit
+from grove_core.areas.topology.rules import FitReason
 from grove_core.areas.topology.verdicts import FitVerdict
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import Levels
-from grove_core.resources.names import all_pods, listed
+from grove_core.resources.names import all_pods, listed_names
 from grove_core.resources.node import Node
 from grove_core.resources.pod_demand import scarcest_first
 from grove_core.resources.podgang import NO_PACK
@@ -102,7 +102,7 @@ def fit_gangs(gangs: Sequence[GangRequest], nodes: Iterable[Node], levels: Level
     for gang, tree in zip(gangs, trees, strict=True):
         alike.setdefault((tree.shape, _preferences(gang)), []).append(gang)
     found = tuple(search.gang_fit(same) for same in alike.values())
-    return SetFit(found, search.result_for(tree_of(CLUSTER_LEVEL, subject.name, (), trees, search.capacity)))
+    return SetFit(found, search.result_for(placement_tree(CLUSTER_LEVEL, subject.name, (), trees, search.capacity)))
 
 
 def _preferences(gang: GangRequest) -> tuple[object, ...]:
@@ -150,7 +150,7 @@ class _FitSearch:
     def result_for(self, tree: GangTree) -> FitResult:
         """Return whether a tree fits if it has all nodes to itself."""
         if not tree.pods:
-            return FitResult(FitVerdict.FITS, (Fit.NOTHING_ASKED.because(self.subject),))
+            return FitResult(FitVerdict.FITS, (FitReason.NOTHING_ASKED.because(self.subject),))
         domains = self.capacity.subdomains(self.capacity.cluster, tree.level)
         if not any(self.bounds.max_copies(tree, domain) for domain in domains):
             return FitResult(FitVerdict.CANNOT, self.bounds.why_not(tree, self.capacity.cluster, self.subject))
@@ -159,16 +159,16 @@ class _FitSearch:
             domain = packing.add(tree)
             if domain is not None:
                 return self._found(tree, domain, packing.assignments())
-        return FitResult(FitVerdict.UNDECIDED, (Fit.NOT_FOUND.because(self.subject, pods=all_pods(tree.pods)),))
+        return FitResult(FitVerdict.UNDECIDED, (FitReason.NOT_FOUND.because(self.subject, pods=all_pods(tree.pods)),))
 
-    def _found(self, tree: GangTree, domain: Domain, assignments: tuple[NodeAssignment, ...]) -> FitResult:
+    def _found(self, tree: GangTree, domain: NodeDomain, assignments: tuple[NodeAssignment, ...]) -> FitResult:
         """Return the result for a placement; undecided if the pods ask for something not checked here (TP-106)."""
         unchecked = sorted({what for demand in tree.totals for what in self.capacity.demands[demand].unchecked})
         where = self.bounds.domain_text(domain)
         if unchecked:
-            because = Fit.NOT_LOOKED_AT.because(self.subject, what=listed(unchecked), where=where)
+            because = FitReason.NOT_LOOKED_AT.because(self.subject, what=listed_names(unchecked), where=where)
             return FitResult(FitVerdict.UNDECIDED, (because,), domain.name, assignments)
-        found = Fit.HAS_A_PLACE.because(self.subject, pods=all_pods(tree.pods), where=where)
+        found = FitReason.HAS_A_PLACE.because(self.subject, pods=all_pods(tree.pods), where=where)
         return FitResult(FitVerdict.FITS, (found,), domain.name, assignments)
 
     def _requested(self, tree: GangTree) -> tuple[tuple[str, int], ...]:

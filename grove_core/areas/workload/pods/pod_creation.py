@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 
-from grove_core.areas.workload.context import WorkloadContext
 from grove_core.areas.workload.expected_replicas import ExpectedClique, ExpectedGang, ExpectedReplica
 from grove_core.areas.workload.pods.manifest import NewPod, pod_names
+from grove_core.areas.workload.pods.pod_slots import PodSlot, active_pods, free_slots, is_complete
 from grove_core.areas.workload.pods.scheduling_gates import GangState
-from grove_core.areas.workload.pods.slots import PodSlot, active_pods, free_slots, is_complete
+from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.resources.names import replica_name
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique

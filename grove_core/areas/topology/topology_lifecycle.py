@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator
 from grove_core.areas.topology.admit import TopologyView
 from grove_core.areas.topology.rules import Refuse, Warn, Why
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot
-from grove_core.areas.topology.verdicts import DeletionHold
-from grove_core.kernel.admission import Caution
+from grove_core.areas.topology.verdicts import TopologyDeletionHold
+from grove_core.kernel.admission import AdmissionWarning
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.wants import Applied, Desired, Present, Withheld
+from grove_core.kernel.wants import DesiredChanges, FieldsToApply, ObjectToCreate, Withheld
 from grove_core.resources.api_names import GROVE, MANAGED_BY, OPERATOR, TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import (
     DEFAULT_TOPOLOGY,
@@ -23,7 +23,7 @@ from grove_core.resources.cluster_topology import (
 )
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.manifest import Violation
-from grove_core.resources.names import listed
+from grove_core.resources.names import listed_names
 from grove_core.resources.topology_usage import TopologyUser, users_with_bound_pods
 
 LEVELS = "spec.levels"
@@ -47,7 +47,7 @@ def level_violations(
 
 def level_warnings(
     subject: Ref, new: ClusterTopology, old: ClusterTopology | None, view: TopologyView
-) -> Iterator[Caution]:
+) -> Iterator[AdmissionWarning]:
     """Yield a warning if the levels change and the users of the topology are not all known."""
     if old is not None and old.levels != new.levels and (view.users is None or view.incomplete_kinds):
         yield Violation(LEVELS, levels_text(new.levels), Warn.USERS_NOT_KNOWN, {}).caution(subject)
@@ -60,13 +60,13 @@ def levels_text(levels: Levels) -> str:
 
 def users_text(users: Iterable[TopologyUser]) -> str:
     """Return the names of sets on one line."""
-    return listed(user.text for user in users)
+    return listed_names(user.text for user in users)
 
 
 QUESTION = "topologyUse"
 
 
-def wants_of_lifecycle(snapshot: TopologySnapshot) -> tuple[Desired, tuple[Finding, ...]]:
+def wants_of_lifecycle(snapshot: TopologySnapshot) -> tuple[DesiredChanges, tuple[Finding, ...]]:
     """Return the wanted writes to one topology, at most one at a time, and a finding that says whether it is held."""
     found = snapshot.topology
     if found is None:
@@ -90,28 +90,28 @@ def wants_of_lifecycle(snapshot: TopologySnapshot) -> tuple[Desired, tuple[Findi
         fields["spec"] = FrozenMap({"levels": _levels_as_json(snapshot.settings.levels)})
         because += restoring
     if found.deleting and TOPOLOGY_FINALIZER in found.finalizers:
-        if hold is DeletionHold.HELD:
+        if hold is TopologyDeletionHold.HELD:
             withheld = (Withheld(found.ref, (Why.USERS_STAY.because(found.ref, users=users_text(snapshot.users)),)),)
-        elif hold is DeletionHold.UNKNOWN:
+        elif hold is TopologyDeletionHold.UNKNOWN:
             withheld = (Withheld(found.ref, (why,)),)
-    wants = [Applied(found.ref, found.guard, FrozenMap(fields), tuple(because))] if fields else []
+    wants = [FieldsToApply(found.ref, found.guard, FrozenMap(fields), tuple(because))] if fields else []
     wants += _drop_shadowed_finalizer(snapshot)
-    return Desired(tuple(wants), withheld), (finding,)
+    return DesiredChanges(tuple(wants), withheld), (finding,)
 
 
-def _drop_shadowed_finalizer(snapshot: TopologySnapshot) -> Iterator[Applied]:
+def _drop_shadowed_finalizer(snapshot: TopologySnapshot) -> Iterator[FieldsToApply]:
     """Remove the finalizer from a binding that a ClusterTopology of the same name takes precedence over (TP-049)."""
     other = snapshot.shadowed
     if other is not None and TOPOLOGY_FINALIZER in other.finalizers:
         because = (Why.SHADOWED.because(other.ref, topology=snapshot.name),)
         fields = FrozenMap({"metadata": FrozenMap({"finalizers": _without_grove_finalizer(other.finalizers)})})
-        yield Applied(other.ref, other.guard, fields, because)
+        yield FieldsToApply(other.ref, other.guard, fields, because)
 
 
-def _default_to_create(snapshot: TopologySnapshot) -> Desired:
+def _default_to_create(snapshot: TopologySnapshot) -> DesiredChanges:
     """Create the default topology; users create all others (TP-050)."""
     if not snapshot.is_default or not snapshot.settings.enabled:
-        return Desired()
+        return DesiredChanges()
     ref = topology_ref(snapshot.name)
     manifest = FrozenMap(
         {
@@ -121,16 +121,16 @@ def _default_to_create(snapshot: TopologySnapshot) -> Desired:
             "spec": FrozenMap({"levels": _levels_as_json(snapshot.settings.levels)}),
         }
     )
-    return Desired((Present(ref, manifest, (Why.DEFAULT_MADE.because(ref),), is_foundation=True),))
+    return DesiredChanges((ObjectToCreate(ref, manifest, (Why.DEFAULT_MADE.because(ref),), is_foundation=True),))
 
 
-def deletion_hold_of(snapshot: TopologySnapshot) -> DeletionHold:
+def deletion_hold_of(snapshot: TopologySnapshot) -> TopologyDeletionHold:
     """Return whether Grove's finalizer holds a topology; one known user is enough to decide that (TP-121)."""
     if snapshot.drops_finalizer:
-        return DeletionHold.FREE
+        return TopologyDeletionHold.FREE
     if snapshot.users:
-        return DeletionHold.HELD
-    return DeletionHold.FREE if snapshot.users_are_known else DeletionHold.UNKNOWN
+        return TopologyDeletionHold.HELD
+    return TopologyDeletionHold.FREE if snapshot.users_are_known else TopologyDeletionHold.UNKNOWN
 
 
 def _hold_reason(snapshot: TopologySnapshot, found: ClusterTopology) -> Reason:
@@ -143,10 +143,10 @@ def _hold_reason(snapshot: TopologySnapshot, found: ClusterTopology) -> Reason:
     return Why.TOPOLOGY_UNUSED.because(found.ref)
 
 
-def _wanted_finalizers(hold: DeletionHold, found: ClusterTopology) -> tuple[str, ...] | None:
+def _wanted_finalizers(hold: TopologyDeletionHold, found: ClusterTopology) -> tuple[str, ...] | None:
     """Return the wanted finalizers, those of others in their order; None if the stored ones are right (TP-041)."""
-    is_held = hold is DeletionHold.HELD
-    if hold is DeletionHold.UNKNOWN or is_held == (TOPOLOGY_FINALIZER in found.finalizers):
+    is_held = hold is TopologyDeletionHold.HELD
+    if hold is TopologyDeletionHold.UNKNOWN or is_held == (TOPOLOGY_FINALIZER in found.finalizers):
         return None
     if is_held:  # the API server refuses a new finalizer on an object that is being deleted
         return None if found.deleting else (*found.finalizers, TOPOLOGY_FINALIZER)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from grove_core.areas.gang_termination.verdicts import Breach, GroupFate, ReplicaFate, Terminate, Wait
+from grove_core.areas.gang_termination.verdicts import GroupFate, MinAvailableBreach, ReplicaFate, Terminate, Wait
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.times import format_time, short_duration
@@ -29,25 +29,25 @@ def _is_over(end: datetime, now: datetime) -> bool:
     return end <= now and end < _END_OF_TIME
 
 
-def first_of(breaches: Iterable[Breach]) -> Breach:
+def first_ending_delay(breaches: Iterable[MinAvailableBreach]) -> MinAvailableBreach:
     """Return the breach whose delay ends first, by name among equals (GT-063)."""
     return min(breaches, key=lambda breach: (deadline(breach.since, breach.delay), breach.ref.sort_key))
 
 
-def fate_by(breaches: Iterable[Breach], now: datetime) -> Terminate | Wait:
+def fate_of_breaches(breaches: Iterable[MinAvailableBreach], now: datetime) -> Terminate | Wait:
     """Return the fate of a replica with these breaches, at least one: it is terminated if one of them is due."""
     first = min(deadline(breach.since, breach.delay) for breach in breaches)
     return Terminate() if _is_over(first, now) else Wait(first)
 
 
-def deadline_of(fate: GroupFate, breaches: Collection[Breach]) -> datetime | None:
+def deadline_of(fate: GroupFate, breaches: Collection[MinAvailableBreach]) -> datetime | None:
     """Return when the first delay ends or ended, if the fate is to wait or to terminate; None for any other fate."""
     if not isinstance(fate, Terminate | Wait):
         return None
     return min(deadline(breach.since, breach.delay) for breach in breaches)
 
 
-def fate_of_whole(fates: Collection[GroupFate]) -> GroupFate:
+def group_fate(fates: Collection[GroupFate]) -> GroupFate:
     """Return the fate of a group from the fates of its replicas, at least one.
 
     It terminates if a replica is terminated; else it waits for the earliest replica that waits; else it has the fate
@@ -59,29 +59,31 @@ def fate_of_whole(fates: Collection[GroupFate]) -> GroupFate:
     return min(waits, key=lambda wait: wait.until) if waits else next(iter(fates))
 
 
-def decisive_among(breaches: Sequence[Breach], now: datetime) -> Sequence[Breach]:
+def ended_delays_or_all(breaches: Sequence[MinAvailableBreach], now: datetime) -> Sequence[MinAvailableBreach]:
     """Return the breaches whose delay has ended; where none has, all of them."""
     return [breach for breach in breaches if _is_over(deadline(breach.since, breach.delay), now)] or breaches
 
 
-def causes_among(fate: GroupFate, breaches: Sequence[Breach], now: datetime) -> tuple[Ref, ...]:
+def deciding_breaches(fate: GroupFate, breaches: Sequence[MinAvailableBreach], now: datetime) -> tuple[Ref, ...]:
     """Return the constituents whose breaches lead to a termination or to waiting for one; nothing for another fate."""
     if not isinstance(fate, Terminate | Wait):
         return ()
-    return tuple(dict.fromkeys(breach.ref for breach in decisive_among(breaches, now)))
+    return tuple(dict.fromkeys(breach.ref for breach in ended_delays_or_all(breaches, now)))
 
 
-def delay_reasons(breaches: Sequence[Breach], rules: tuple[Rule, Rule], now: datetime) -> tuple[Reason, ...]:
+def delay_reasons(
+    breaches: Sequence[MinAvailableBreach], rules: tuple[Rule, Rule], now: datetime
+) -> tuple[Reason, ...]:
     """Return a reason for each delay that has ended; where none has, for each that runs.
 
     Args:
         rules: the rules for a delay that has ended, and for one that runs.
     """
-    why = rules[0] if isinstance(fate_by(breaches, now), Terminate) else rules[1]
-    return tuple(timing_reason(why, breach) for breach in decisive_among(breaches, now))
+    why = rules[0] if isinstance(fate_of_breaches(breaches, now), Terminate) else rules[1]
+    return tuple(timing_reason(why, breach) for breach in ended_delays_or_all(breaches, now))
 
 
-def timing_reason(why: Rule, breach: Breach) -> Reason:
+def timing_reason(why: Rule, breach: MinAvailableBreach) -> Reason:
     """Return the reason about a delay that runs or has ended; its facts are absolute times."""
     subject, since, delay = breach
     return why.because(
@@ -92,7 +94,7 @@ def timing_reason(why: Rule, breach: Breach) -> Reason:
     )
 
 
-def wake_among(
+def earliest_wake(
     replicas: Iterable[tuple[int, ReplicaFate]], groups: Iterable[tuple[int, Collection[GroupFate]]]
 ) -> datetime | None:
     """Return the earliest moment at which time alone changes a verdict (GT-060, GF-085); None where nothing waits.

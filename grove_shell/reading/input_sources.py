@@ -12,11 +12,11 @@ from typing import Any, BinaryIO, Final
 
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_shell.reading.faults import NO_SUCH_FILE, Fault, Unreadable
-from grove_shell.reading.items import Item
+from grove_shell.reading.input_items import InputItem
 from grove_shell.reading.json_items import json_items
 from grove_shell.reading.utf8_stream import Utf8Stream, reason_of
 
-__all__ = ["STDIN", "Item", "items_of", "standard_input"]
+__all__ = ["STDIN", "InputItem", "items_of", "standard_input"]
 
 STDIN: Final = "-"
 _STDIN_NAME: Final = "stdin"
@@ -32,7 +32,7 @@ def standard_input() -> BinaryIO:
     return sys.stdin.buffer if sys.stdin is not None else BytesIO()
 
 
-def items_of(path: str, faults: list[Fault], stdin: BinaryIO) -> Iterator[Item]:
+def items_of(path: str, faults: list[Fault], stdin: BinaryIO) -> Iterator[InputItem]:
     """Yield the objects of a file, of all files under a directory, or of standard input, one at a time.
 
     Args:
@@ -89,7 +89,7 @@ def _entries(directory: str, faults: list[Fault], entered: set[tuple[int, int]])
     return [os.path.join(directory, name) for name in sorted(names) if not name.startswith(".")]  # noqa: PTH118 - keeps the name as it was typed, "./" too
 
 
-def _file_items(path: str, faults: list[Fault]) -> Iterator[Item]:
+def _file_items(path: str, faults: list[Fault]) -> Iterator[InputItem]:
     try:
         raw = open(path, "rb")  # noqa: SIM115, PTH123 - opening may fail, reading is `Text`'s; any text as in `items_of`
     except (OSError, ValueError) as error:
@@ -101,7 +101,7 @@ def _file_items(path: str, faults: list[Fault]) -> Iterator[Item]:
         yield from _stream_items(raw, path, faults)
 
 
-def _stream_items(raw: BinaryIO, name: str, faults: list[Fault]) -> Iterator[Item]:
+def _stream_items(raw: BinaryIO, name: str, faults: list[Fault]) -> Iterator[InputItem]:
     """Yield the objects of a stream as JSON or YAML, chosen by the name or the first characters (IN-016)."""
     text = Utf8Stream(raw)
     try:
@@ -126,7 +126,7 @@ def heading_of(raw: Mapping[str, Any]) -> dict[str, Any]:
     return {key: raw.get(key) for key in ("apiVersion", "kind", "metadata")}
 
 
-def label_of(item: Item) -> str:
+def label_of(item: InputItem) -> str:
     """Return ``PodClique ml/llama-0-decode``, or the position in its list without a name."""
     kind = item.value.get("kind")
     meta = item.value.get("metadata")

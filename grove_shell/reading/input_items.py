@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from grove_core.kernel.frozen import MOST_LEVELS
-from grove_core.resources.fields import shown
+from grove_core.resources.fields import short_json
 from grove_shell.reading.faults import Fault
 
 MAX_DEPTH: Final = MOST_LEVELS
@@ -31,7 +31,7 @@ Problem: TypeAlias = tuple[str, str, str]
 """Field path, expectation, value."""
 
 
-class Item(NamedTuple):
+class InputItem(NamedTuple):
     """One object of the input, as plain JSON values.
 
     Attributes:
@@ -79,7 +79,7 @@ def identity_problems(raw: Mapping[str, Any]) -> Iterator[Problem]:
         return
     for field in ("kind", "apiVersion"):
         if not isinstance(raw.get(field), str):
-            yield field, "a string", shown(raw.get(field))
+            yield field, "a string", short_json(raw.get(field))
 
 
 def server_error_in(raw: Mapping[str, Any]) -> str:
@@ -95,15 +95,15 @@ def is_list(root: dict[str, Any]) -> bool:
     return "items" in root
 
 
-def list_problem(root: dict[str, Any]) -> Problem | None:
+def list_kind_problem(root: dict[str, Any]) -> Problem | None:
     """Return the problem of a list's kind, or None. Its objects are read in either case (IN-020)."""
     kind = root.get("kind")
     if isinstance(kind, str) and kind.endswith("List"):
         return None
-    return "kind", 'a kind that ends in "List" beside items', shown(kind)
+    return "kind", 'a kind that ends in "List" beside items', short_json(kind)
 
 
-def flatten_lists(item: Item, faults: list[Fault], place: Place) -> Iterator[Item]:
+def flatten_lists(item: InputItem, faults: list[Fault], place: Place) -> Iterator[InputItem]:
     """Yield the item itself, or the objects of its ``items`` at any depth (IN-020).
 
     An object in a nested list has the index of that list in the outer one. Iterative, since the input decides the
@@ -113,12 +113,12 @@ def flatten_lists(item: Item, faults: list[Fault], place: Place) -> Iterator[Ite
     while todo:
         where, index, value = todo.pop()
         if not isinstance(value, dict):
-            faults.append(fault_in(item, where, ("", "an object", shown(value)), place))
+            faults.append(fault_in(item, where, ("", "an object", short_json(value)), place))
         elif not is_list(value):
             yield item._replace(index=index, value=value)
         else:
             name = display_name(value) or where
-            if problem := list_problem(value):
+            if problem := list_kind_problem(value):
                 faults.append(fault_in(item, name, problem, place, lost=False))
             inner = value["items"]
             if isinstance(inner, list):
@@ -127,7 +127,7 @@ def flatten_lists(item: Item, faults: list[Fault], place: Place) -> Iterator[Ite
                     outer = index if index >= 0 else position
                     todo.append((f"{prefix}[{position}]", outer, inner[position]))
             elif inner is not None:
-                faults.append(fault_in(item, name, ("items", "a list", shown(inner)), place))
+                faults.append(fault_in(item, name, ("items", "a list", short_json(inner)), place))
 
 
 def empty_file(file: str) -> Fault:
@@ -135,7 +135,7 @@ def empty_file(file: str) -> Fault:
     return Fault(file=file, expected="at least one object", got="nothing: the file is empty")
 
 
-def fault_in(item: Item, where: str, problem: Problem, place: Place | None, *, lost: bool = True) -> Fault:
+def fault_in(item: InputItem, where: str, problem: Problem, place: Place | None, *, lost: bool = True) -> Fault:
     """Return a problem of an item, or of its part ``where``, as a fault; ``place`` is None if unknown."""
     path, expected, got = problem
     line, column = place or (None, None)

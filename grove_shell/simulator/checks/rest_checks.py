@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from grove_core.kernel.conditions import Truth, condition_of
+from grove_core.kernel.conditions import ConditionStatus, condition_of
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import GROVE, TOPOLOGY_IN_SYNC
@@ -24,7 +24,7 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.template import ROLLING_RECREATE
 from grove_shell.simulator.checks.check import Check
 from grove_shell.simulator.checks.pods import is_updating
-from grove_shell.simulator.cluster.changes import Change
+from grove_shell.simulator.cluster.changes import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import image_of
 
 _MAY_BE_REFUSED = frozenset({"PodClique", "PodGang"})
@@ -91,7 +91,7 @@ class SpecFulfilledCheck(Check):
     def topology_holds(self, root: PodCliqueSet) -> bool:
         """Return whether the set's topology holds, as its condition says."""
         condition = condition_of(root.status.conditions, TOPOLOGY_IN_SYNC)
-        return condition is None or condition.status is not Truth.FALSE
+        return condition is None or condition.status is not ConditionStatus.FALSE
 
     def _all_ready(self, root: PodCliqueSet) -> bool:
         """Whether nothing holds an update up, as a pod does that never comes up and may have replaced a better one."""
@@ -149,7 +149,7 @@ class SpecFulfilledCheck(Check):
 class NothingLeftCheck(Check):
     """O10, B9: a set disappears after all of its objects."""
 
-    def on_changes(self, changes: list[Change]) -> None:
+    def on_changes(self, changes: list[ObjectChange]) -> None:
         """Check that a deleted set has no pods left (B9)."""
         for change in changes:
             if change.kind == "PodCliqueSet" and change.after is None:

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 from pydantic import model_validator as validator
 
-from grove_core.resources.cluster_topology import Level, level_problems
-from grove_core.resources.configuration import DomainShape, Mnnvl, MnnvlMode, TopologyAware
+from grove_core.resources.cluster_topology import TopologyLevel, level_problems
+from grove_core.resources.configuration import DomainShape, Mnnvl, MnnvlMode, TopologyAwareSettings
 from grove_shell.settings.strict_model import StrictModel
 
 
@@ -37,9 +37,9 @@ class TopologySettings(StrictModel):
         return self
 
     @property
-    def as_configuration(self) -> TopologyAware:
+    def as_configuration(self) -> TopologyAwareSettings:
         """The settings as decisions use them."""
-        return TopologyAware(self.enabled, tuple(Level(one.domain, one.key) for one in self.levels))
+        return TopologyAwareSettings(self.enabled, tuple(TopologyLevel(one.domain, one.key) for one in self.levels))
 
 
 class MnnvlSettings(StrictModel):

@@ -18,16 +18,16 @@ from typing import ClassVar, Final
 
 from grove_core.areas.domain_cliques.daemon_context import DaemonIdentity
 from grove_shell.client.api import Api, Unreachable
-from grove_shell.client.connection import Connection, NoAccess, connect
-from grove_shell.client.discovery import advice_on
+from grove_shell.client.connection import Connection, NoClusterAccess, connect
+from grove_shell.client.discovery import connection_advice
 from grove_shell.client.reflector import Reflector
 from grove_shell.client.response import CONFLICT
-from grove_shell.converge.cluster.daemon_pool import DaemonCounts, PoolTask, limiter_of, run_pool
+from grove_shell.converge.cluster.daemon_pool import DaemonCounts, DaemonPoolTask, rate_limiter_of, run_pool
 from grove_shell.converge.cluster.measurements import WORLD, MeasuredRun, read_counters, require_no_faults, run_of
 from grove_shell.converge.cluster.run_monitor import RunMonitor
 from grove_shell.converge.cluster.run_namespace import DOMAIN_NAME, RunNamespace, check_kinds, write_kubeconfig
+from grove_shell.converge.convergence_runs import ConvergenceRun, RunParameters
 from grove_shell.converge.model.model_context import daemon_identity
-from grove_shell.converge.runs import Point, Run
 from grove_shell.domain_controller.reconcile_loop import DomainReconcileLoop
 from grove_shell.domain_daemon.daemon import MonotonicClock
 from grove_shell.domain_daemon.kinds import CLIQUES, DOMAINS
@@ -53,11 +53,11 @@ class ClusterEngine:
     store: str = ""
     processes: int = 2
 
-    def run(self, point: Point) -> Run:
+    def run(self, point: RunParameters) -> ConvergenceRun:
         """Run one point."""
         return self.measured(point).run
 
-    def measured(self, point: Point) -> MeasuredRun:
+    def measured(self, point: RunParameters) -> MeasuredRun:
         """Run one point and keep the counters of the server.
 
         Raises:
@@ -67,7 +67,7 @@ class ClusterEngine:
             try:
                 return asyncio.run(_run_measured(self, point, processes))
             except Unreachable as fault:
-                raise NoAccess(advice_on(fault)) from fault
+                raise NoClusterAccess(connection_advice(fault)) from fault
 
 
 def connected_engine(kubeconfig: str | None, store: str) -> ClusterEngine:
@@ -87,7 +87,7 @@ async def _setting(kubeconfig: str | None) -> str:
             await check_kinds(api)
             version = (await api.request("GET", "/version")).json().get("gitVersion", "of unknown version")
         except Unreachable as fault:
-            raise NoAccess(advice_on(fault)) from fault
+            raise NoClusterAccess(connection_advice(fault)) from fault
     cores = multiprocessing.cpu_count()
     return f"kube-apiserver {version}, {cores} cores shared with the daemons, nothing pinned, {platform.machine()}"
 
@@ -116,7 +116,7 @@ class _DaemonProcesses:
             pipe.close()
 
 
-async def _run_measured(engine: ClusterEngine, point: Point, pipes: Sequence[Pipe]) -> MeasuredRun:
+async def _run_measured(engine: ClusterEngine, point: RunParameters, pipes: Sequence[Pipe]) -> MeasuredRun:
     connection = await connect(engine.kubeconfig)
     async with Api(connection, in_flight=64, user_agent="grove-converge") as api, _store(engine.store) as store:
         namespace = RunNamespace(api)
@@ -148,7 +148,7 @@ async def _run_measured(engine: ClusterEngine, point: Point, pipes: Sequence[Pip
 
 
 async def _run_daemons(
-    point: Point, namespace: str, uid: str, kubeconfig: str, pipes: Sequence[Pipe]
+    point: RunParameters, namespace: str, uid: str, kubeconfig: str, pipes: Sequence[Pipe]
 ) -> tuple[RunMonitor, float, list[DaemonCounts], float]:
     """Run the daemons; return the monitor, the start of the run, the counts, and the processor time of this process."""
     began = time.process_time()
@@ -157,7 +157,7 @@ async def _run_daemons(
     async with Api(await connect(kubeconfig), user_agent="grove-converge-controller") as api:
         statuses: list[int] = []
         controller = Api(
-            await connect(kubeconfig), rate_limiter=limiter_of(point), user_agent="grove-converge-controller"
+            await connect(kubeconfig), rate_limiter=rate_limiter_of(point), user_agent="grove-converge-controller"
         )
         async with controller:
             loop = DomainReconcileLoop(
@@ -173,7 +173,9 @@ async def _run_daemons(
             start = time.monotonic() + _HEAD_START_S
             for at, pipe in enumerate(pipes):
                 numbers = tuple(range(at, point.nodes, len(pipes)))
-                pipe.send(PoolTask(point, tuple(daemons[number] for number in numbers), numbers, kubeconfig, start))
+                pipe.send(
+                    DaemonPoolTask(point, tuple(daemons[number] for number in numbers), numbers, kubeconfig, start)
+                )
             await _until_converged(point, monitor, start, tasks)
             for pipe in pipes:
                 pipe.send("end")
@@ -187,7 +189,7 @@ async def _run_daemons(
 
 
 async def _until_converged(
-    point: Point, monitor: RunMonitor, start: float, tasks: Sequence["asyncio.Task[None]"]
+    point: RunParameters, monitor: RunMonitor, start: float, tasks: Sequence["asyncio.Task[None]"]
 ) -> None:
     """Wait until the monitor sees convergence and a while longer, or until the time limit."""
     while not monitor.converged and time.monotonic() < start + point.run_limit_s:
@@ -199,7 +201,7 @@ async def _until_converged(
         await asyncio.sleep(_GRACE_S)
 
 
-def _daemon(number: int, point: Point, namespace: str, uid: str) -> DaemonIdentity:
+def _daemon(number: int, point: RunParameters, namespace: str, uid: str) -> DaemonIdentity:
     made = daemon_identity(number, point.clique_of(number))
     return replace(made, namespace=namespace, pod_namespace=namespace, domain=DOMAIN_NAME, domain_uid=uid)
 

@@ -10,7 +10,7 @@ import re
 import struct
 from typing import Final
 
-from grove_shell.reading.items import JsonValue
+from grove_shell.reading.input_items import JsonValue
 
 _INT64: Final = range(-(2**63), 2**63)
 _UINT64: Final = range(2**64)

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from grove_core.areas.gang_termination.clocks import causes_among, deadline_of
-from grove_core.areas.gang_termination.verdicts import TERMINATES, WAITS, Breach, GroupFate, verdict_of
+from grove_core.areas.gang_termination.breach_delays import deadline_of, deciding_breaches
+from grove_core.areas.gang_termination.verdicts import TERMINATES, WAITS, GroupFate, MinAvailableBreach, verdict_of
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
@@ -18,14 +18,14 @@ PREDICTION: Final = "prediction"
 
 
 def termination_of(
-    subject: Ref, fate: GroupFate, because: tuple[Reason, ...], breaches: Sequence[Breach], now: datetime
+    subject: Ref, fate: GroupFate, because: tuple[Reason, ...], breaches: Sequence[MinAvailableBreach], now: datetime
 ) -> Finding:
     """Return the finding on the termination of one replica, or of a scaling group as a whole.
 
     Args:
         breaches: those of its constituents that may be acted on; at least one if the fate is to wait or to terminate.
     """
-    causes = causes_among(fate, breaches, now)
+    causes = deciding_breaches(fate, breaches, now)
     return Finding(subject, TERMINATION, verdict_of(fate), because, deadline_of(fate, breaches), causes=causes)
 
 

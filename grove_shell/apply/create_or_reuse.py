@@ -16,7 +16,7 @@ from grove_shell.client.response_check import shows_object
 OnObject = Callable[[dict[str, Any]], None]
 
 
-async def ensure(
+async def create_or_reuse(
     api: Api, ref: Ref, manifest: FrozenMap, writer: str, take_in: OnObject = lambda _raw: None
 ) -> tuple[Outcome, str]:
     """Create an object, or find one that serves the same user; return outcome and message.
