@@ -189,9 +189,9 @@ class TestGF091:
 
 
 class TestGF092:
-    """A scaling group MUST count as flagged from the termination of its replica of the set until its condition is
-    ``False``, also where the flag could not be written or another client completed the termination; a flag protects
-    no other constituent.
+    """A scaling group MUST count as ``GangTerminationInProgress`` from the termination of its replica of the set until
+    its ``MinAvailableBreached`` is ``False``, also where the condition could not be written or another client completed
+    the termination; it protects no other constituent.
     """
 
     @given(field_storms(), SHARES, FAILURES)
