@@ -9,8 +9,8 @@ from grove_shell.cli.options import DurationOption, output_option, rules_option
 _HELP: Final = """\
 Simulate a cluster: what the operator does under the events and faults of a scenario, in virtual time.
 
-The scenario lists PodCliqueSets, nodes, events and expectations.  The decisions are those of the real operator;
-as is its reconcile loop; caches, scheduler, kubelets, nodes and users are simulated.  A day takes seconds.
+The scenario lists PodCliqueSets, nodes, events and expectations.  Decisions and reconcile loop are those of the
+real operator; its caches, the scheduler, kubelets, nodes and users are simulated.  A day takes seconds.
 
 \b
 Examples:
