@@ -1,4 +1,4 @@
-"""Compares the wants with the snapshot: the steps of a plan, and the steps that are withheld."""
+"""Makes one plan of the wants of all areas: a step for each object, in stages, and the steps that are withheld."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet

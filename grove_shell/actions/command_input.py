@@ -115,7 +115,7 @@ def read_input(source: InputSource) -> CommandInput:
     """Read everything a command needs. What is wrong with it is in ``problems`` of the result.
 
     Raises:
-        NoCluster: the cluster of ``--live`` cannot be read.
+        ClusterUnavailable: the cluster of ``--live`` cannot be read.
     """
     configured = read_configuration(source.config)
     collected = None

@@ -31,7 +31,7 @@ def installed_names(live: LiveCluster) -> list[CrdNames]:
     Where the server does not list definitions to this user, only the resources that it serves are looked at.
 
     Raises:
-        NoCluster: there is no way to it, or it does not answer.
+        ClusterUnavailable: there is no way to it, or it does not answer.
     """
     return run_requests(_installed_names(live))
 

@@ -113,7 +113,7 @@ class Api:
 
         Raises:
             Unreachable: there was no response, or writing is not allowed any more.
-            Withdrawn: ``unless`` returned a reason.
+            RequestWithdrawn: ``unless`` returned a reason.
         """
         data = body if body is None or isinstance(body, bytes) else json.dumps(body, separators=(",", ":")).encode()
         headers = {"Accept": accept, **({"Content-Type": content_type} if data is not None else {})}

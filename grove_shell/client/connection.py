@@ -52,7 +52,7 @@ async def connect(kubeconfig: str | None = None, context: str | None = None) -> 
     """Read a kubeconfig, else that of ``KUBECONFIG`` or the home directory, else the service account of the pod.
 
     Raises:
-        NoAccess: with the places that were searched.
+        NoClusterAccess: with the places that were searched.
     """
     try:
         return await _connected(kubeconfig, context)
@@ -130,7 +130,7 @@ def _existing_files(path: str) -> str:
     The library reports an unreadable file as an empty one.
 
     Raises:
-        NoAccess: none of them exists, or one cannot be read.
+        NoClusterAccess: none of them exists, or one cannot be read.
     """
     found: list[str] = []
     missing = NoClusterAccess(f"{path}: names no file; try --kubeconfig FILE")
@@ -151,7 +151,7 @@ def _address(value: object, where: str) -> str:
     """Return an address without a trailing slash; it may have a path, but neither query nor fragment.
 
     Raises:
-        NoAccess: it is no such address.
+        NoClusterAccess: it is no such address.
     """
     text = value.rstrip("/") if isinstance(value, str) else ""
     try:

@@ -28,7 +28,7 @@ async def check_connection(api: Api, namespace: str = "") -> None:
         namespace: of the list; empty for all.
 
     Raises:
-        NoAccess: with advice what to try.
+        NoClusterAccess: with advice what to try.
     """
     kind = KINDS[POD_CLIQUE_SET]
     try:

@@ -68,7 +68,7 @@ async def resolve_identity(api: Api, arguments: DaemonArguments) -> tuple[Daemon
         The identity, or None with every problem.
 
     Raises:
-        NoAccess: the server does not respond.
+        NoClusterAccess: the server does not respond.
     """
     problems: list[Problem] = []
     domain, pod = _key_of(arguments.domain), _key_of(arguments.pod)

@@ -54,7 +54,7 @@ def check_value(text: str, at: int, outer: int = 0) -> tuple[int, list[JsonFault
         outer: levels around the value that count for its depth.
 
     Raises:
-        Truncated: the value does not end in this text.
+        TruncatedJson: the value does not end in this text.
     """
     frames: list[_Frame] = []
     flaws: list[JsonFault] = []

@@ -147,7 +147,7 @@ class YamlAnchors(dict[str, JsonValue]):
         """Return the node of an alias. It is shared, but counts as if it were copied.
 
         Raises:
-            Refused: the anchor is unknown, or the aliases of the document expand too far.
+            InvalidScalar: the anchor is unknown, or the aliases of the document expand too far.
         """
         name = str(alias.anchor)
         if name not in self:

@@ -73,7 +73,7 @@ def plain_value(text: str) -> JsonValue:
     """Return the JSON value of a plain scalar (IN-001).
 
     Raises:
-        Refused: an infinite number or not-a-number, which JSON cannot express.
+        InvalidScalar: an infinite number or not-a-number, which JSON cannot express.
     """
     return MERGE if text == "<<" else json_number(_resolved(text))
 
@@ -82,7 +82,7 @@ def json_number(value: JsonValue) -> JsonValue:
     """Return a resolved scalar for JSON: floats without a fraction become integers (IN-001, IN-006).
 
     Raises:
-        Refused: ``value`` is infinite or not a number.
+        InvalidScalar: ``value`` is infinite or not a number.
     """
     if type(value) is not float:
         return value
@@ -100,7 +100,7 @@ def tagged_value(tag: str, text: str) -> JsonValue:
     """Return the JSON value of a scalar with an explicit tag; an unknown tag means text (IN-001).
 
     Raises:
-        Refused: the text is not of the tagged type.
+        InvalidScalar: the text is not of the tagged type.
     """
     name = tag.removeprefix(_YAML_ORG) if tag.startswith(_YAML_ORG) else ""
     if name in _TYPES:
@@ -117,7 +117,7 @@ def key_of(text: str) -> str:
     """Return a plain scalar as a key, which is text in JSON: ``0777`` is ``511``, ``yes`` is ``true`` (IN-001).
 
     Raises:
-        Refused: null, or an integer beyond signed 64 bits.
+        InvalidScalar: null, or an integer beyond signed 64 bits.
     """
     value = _resolved(text)
     if isinstance(value, bool):

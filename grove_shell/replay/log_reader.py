@@ -85,7 +85,7 @@ def recorded_decisions(lines: Iterable[bytes]) -> Iterator[RecordedDecision]:
     """Yield the recorded decisions of a log, in order.
 
     Raises:
-        Broken: at the first line that was changed or cannot be parsed.
+        BrokenLog: at the first line that was changed or cannot be parsed.
     """
     return _Reader().looks(lines)
 

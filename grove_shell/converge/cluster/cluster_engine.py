@@ -61,7 +61,7 @@ class ClusterEngine:
         """Run one point and keep the counters of the server.
 
         Raises:
-            NoAccess: the server does not respond.
+            NoClusterAccess: the server does not respond.
         """
         with _DaemonProcesses(min(self.processes, point.nodes)) as processes:
             try:
@@ -74,7 +74,7 @@ def connected_engine(kubeconfig: str | None, store: str) -> ClusterEngine:
     """Return the engine of a cluster.
 
     Raises:
-        NoAccess: the cluster does not respond, or lacks a kind.
+        NoClusterAccess: the cluster does not respond, or lacks a kind.
     """
     return ClusterEngine(kubeconfig, asyncio.run(_setting(kubeconfig)), store)
 

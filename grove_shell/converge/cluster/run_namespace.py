@@ -25,7 +25,7 @@ async def check_kinds(api: Api) -> None:
     """Check that both kinds are installed.
 
     Raises:
-        NoAccess: a kind is missing, or may not be listed.
+        NoClusterAccess: a kind is missing, or may not be listed.
     """
     for kind in (DOMAINS, CLIQUES):
         response = await api.request("GET", kind.path("default"), query={"limit": "1"})
@@ -78,7 +78,7 @@ class RunNamespace:
         """Apply one entry to a domain.
 
         Raises:
-            NoAccess: the server refuses it.
+            NoClusterAccess: the server refuses it.
         """
         body = {"apiVersion": NVIDIA, "kind": DOMAINS.kind, "metadata": {"name": domain}, "status": {"nodes": [entry]}}
         path = DOMAINS.path(self.name, domain, "status")

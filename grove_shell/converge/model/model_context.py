@@ -195,7 +195,7 @@ class VirtualLimiter:
 
 @dataclass(slots=True)
 class RunCounters:
-    """Counters of one run, as in :class:`grove_shell.converge.convergence_runs.Run`."""
+    """Counters of one run, as in :class:`grove_shell.converge.convergence_runs.ConvergenceRun`."""
 
     writes: int = 0
     controller_writes: int = 0

@@ -37,7 +37,7 @@ class NodeController:
         self.history = history
 
     def add(self, pool: NodePool) -> None:
-        """Add the nodes of a pool. Raises NoEffect where all exist already."""
+        """Add the nodes of a pool. Raises EventWithoutEffect where all exist already."""
         new = [node for node in nodes_of(pool) if node.name not in self.nodes]
         if not new:
             raise EventWithoutEffect(f"node {pool.name if pool.count is None else f'{pool.name}-0'} exists already")

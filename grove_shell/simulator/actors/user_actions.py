@@ -163,7 +163,7 @@ class UserActions:
         self.kubelet.crash(pod, arguments.recovers)
 
     def node_of(self, where: NodeTarget) -> str:
-        """Return the name of the node of an event. Raises NoEffect where its pod does not exist or has no node."""
+        """Return the node of an event. Raises EventWithoutEffect where its pod does not exist or has no node."""
         if where.of is None:
             return where.node
         pod = self._pod(where.of)
@@ -176,7 +176,7 @@ class UserActions:
         return self.cluster.queue.now
 
     def _delete(self, kind: str, name: str, kinds: tuple[str, ...] = ()) -> None:
-        """Delete the object with a name, of one of these kinds. Raises NoEffect without one that may be deleted."""
+        """Delete the object of one of these kinds. Raises EventWithoutEffect without one that may be deleted."""
         item = next(filter(None, (self.cluster.find(one, name) for one in kinds or (kind,))), None)
         if item is None:
             raise EventWithoutEffect(f"there is no {kind} {name}")

@@ -55,10 +55,10 @@ def autoscaler_for(root: PodCliqueSet, kind: str, name: str, scaling: AutoScalin
     return wanted_object(blank, {"spec": spec}, (because,))
 
 
-def removed_metrics(wanted_object: FrozenMap, stored: FrozenMap) -> FrozenMap:
+def removed_metrics(wanted: FrozenMap, stored: FrozenMap) -> FrozenMap:
     """Return the metrics that the template no longer has, as null; metrics that the API server filled in stay."""
     metrics = stored.get("metrics")
-    is_left = bool(metrics) and "metrics" not in wanted_object and metrics != _METRICS_OF_SERVER
+    is_left = bool(metrics) and "metrics" not in wanted and metrics != _METRICS_OF_SERVER
     return FrozenMap({"metrics": None} if is_left else {})
 
 
@@ -171,10 +171,10 @@ def template_update_fields(
     return FrozenMap(fields | ({"spec": FrozenMap({"podSpec": pod_spec})} if pod_spec else {}))
 
 
-def _text_changes(wanted_object: FrozenMap, stored: FrozenMap) -> FrozenMap:
+def _text_changes(wanted: FrozenMap, stored: FrozenMap) -> FrozenMap:
     """Return the change to the template's texts; texts that other areas of Grove wrote stay."""
-    kept = {key: text for key, text in stored.items() if key.startswith(PREFIX) and key not in wanted_object}
-    return replacement_patch(FrozenMap({**kept, **wanted_object}), stored)
+    kept = {key: text for key, text in stored.items() if key.startswith(PREFIX) and key not in wanted}
+    return replacement_patch(FrozenMap({**kept, **wanted}), stored)
 
 
 def _template_annotations(part: ExpectedGroup) -> FrozenMap:
