@@ -20,22 +20,28 @@ from benchmarks.data.facts import Owners, owner_facts, pod_facts
 from benchmarks.data.lists import texts_of_pods
 from benchmarks.data.owners import bare_set, sharing_set
 from grove_core.areas.gang_termination.design.judge import judge_terminations
-from grove_core.areas.gang_termination.design.result import wake_of_termination
+from grove_core.areas.gang_termination.design.termination_by_design import termination_wake_time
 from grove_core.reconcile import reconcile
-from grove_core.resources.configuration import Configuration, DomainShape, Mnnvl, MnnvlMode, ServedApis
-from grove_core.resources.pod import Pod, pod_of
-from grove_core.resources.podcliqueset import podcliqueset_of
+from grove_core.resources.configuration import (
+    ComputeDomainFormatName,
+    Configuration,
+    MnnvlConfiguration,
+    MnnvlMode,
+    ServedApis,
+)
+from grove_core.resources.pod import Pod, pod_from_json
+from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.rule_sets.rule_set import DESIGN
 from grove_core.snapshot.cluster import Cluster
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.cluster import InMemoryCluster
-from grove_shell.in_memory.forecasts import manifest_as_created, run_until_settled
+from grove_shell.in_memory.forecasts import forecast_until_settled, snapshot_of_new_set
+from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 
 Numbers: TypeAlias = dict[str, float]
 Json: TypeAlias = dict[str, Any]
 _STATUS: Final = Path("/proc/self/status")
-_SERVED: Final = ServedApis(domains=DomainShape.NVIDIA, claims="resource.k8s.io/v1")
+_SERVED: Final = ServedApis(domains=ComputeDomainFormatName.NVIDIA, claims="resource.k8s.io/v1")
 _LEAST_PODS: Final = 50_000  # that one measurement looks at, in as many rounds over a small cluster as it takes
 
 
@@ -96,7 +102,7 @@ def _memory(field: str) -> float:
 def kept_facts(pods: int) -> Numbers:
     """What pods take as facts."""
     shared: dict[str, str] = {}
-    return _kept(pods, lambda text: pod_of(json.loads(text), shared))
+    return _kept(pods, lambda text: pod_from_json(json.loads(text), shared))
 
 
 def kept_models(pods: int) -> Numbers:
@@ -168,7 +174,7 @@ def _index(owners: Owners, facts: list[Pod]) -> Cluster:
 def _judge(cluster: Cluster) -> Cluster:
     """Ready counts, breaches, fates of groups and replicas, and when to look again; of every set."""
     for root in cluster.sets:
-        wake_of_termination(judge_terminations(cluster.snapshot_of(root, NOW)))
+        termination_wake_time(judge_terminations(cluster.snapshot_of(root, NOW)))
     return cluster
 
 
@@ -195,8 +201,8 @@ def domains(replicas: int, rounds: int) -> dict[str, list[float]]:
     gc.disable()  # as the program does
     bare, told = bare_set(replicas), sharing_set(replicas)
     ways = {
-        "operator": (bare, Configuration(mnnvl=Mnnvl(enabled=True))),
-        "annotations": (told, Configuration(mnnvl=Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS))),
+        "operator": (bare, Configuration(mnnvl=MnnvlConfiguration(enabled=True))),
+        "annotations": (told, Configuration(mnnvl=MnnvlConfiguration(enabled=True, mode=MnnvlMode.ANNOTATIONS))),
         "off": (bare, Configuration()),
     }
     found: dict[str, dict[str, list[float]]] = {way: {"first": [], "all": [], "steps": []} for way in ways}
@@ -212,11 +218,11 @@ def domains(replicas: int, rounds: int) -> dict[str, list[float]]:
 
 def _expand(raw: Json, told: Configuration, found: dict[str, list[float]] | None) -> None:
     start = process_time()
-    root = podcliqueset_of(raw)
-    snapshot = manifest_as_created(Snapshot(root=root, pods_of={}, now=NOW, configuration=told, served=_SERVED))
+    root = podcliqueset_from_json(raw)
+    snapshot = snapshot_of_new_set(Snapshot(root=root, pods_of={}, now=NOW, configuration=told, served=_SERVED))
     reconcile(snapshot)
     first = process_time() - start
-    rested = run_until_settled(InMemoryCluster((snapshot,)), snapshot, DESIGN, limit=None, until=None)
+    rested = forecast_until_settled(InMemoryCluster((snapshot,)), snapshot, DESIGN, limit=None, until=None)
     if found is not None:
         found["first"].append(first)
         found["all"].append(process_time() - start)
@@ -229,8 +235,8 @@ def _expand(raw: Json, told: Configuration, found: dict[str, list[float]] | None
 def reviews(sets: int, rounds: int) -> dict[str, list[float]]:
     """Processor seconds to answer one review of each kind, from its bytes, with so many other sets in the copy."""
     from grove_shell.webhooks.admission_cache import AdmissionCache  # noqa: PLC0415 - as above
+    from grove_shell.webhooks.admission_handlers import apply_podcliqueset_defaults, validate_podcliqueset  # noqa: PLC0415 - each process imports what it measures
     from grove_shell.webhooks.admission_review import parse_review  # noqa: PLC0415 - as above
-    from grove_shell.webhooks.handlers import default_set, validate_set  # noqa: PLC0415 - each process imports what it measures
 
     raw, cache = bare_set(2), AdmissionCache()
     namespace = raw["metadata"]["namespace"]
@@ -248,7 +254,9 @@ def reviews(sets: int, rounds: int) -> dict[str, list[float]]:
             if request is None:
                 raise RuntimeError("the review does not read")
             if way != "parse":
-                json.dumps(default_set(request) if way == "defaults" else validate_set(request, cache))
+                json.dumps(
+                    apply_podcliqueset_defaults(request) if way == "defaults" else validate_podcliqueset(request, cache)
+                )
             if measured >= 0:
                 seconds.append(process_time() - start)
     return found

@@ -10,7 +10,7 @@ from benchmarks.data.cast import NOW
 from benchmarks.data.lists import Form
 from benchmarks.nodes import TOPOLOGIES, gang_of, nodes, text_of
 from benchmarks.samples import Row, growth, ratio
-from grove_core.kernel.times import format_time
+from grove_core.kernel.time_formats import format_time
 
 
 def p10_start(bench: Bench) -> Iterator[Row]:

@@ -9,24 +9,24 @@ from grove_core.areas.mnnvl import admit as mnnvl
 from grove_core.areas.mnnvl_scopes import admit as mnnvl_scopes
 from grove_core.areas.mnnvl_scopes.admission_warnings import admission_warnings as sharing_warnings
 from grove_core.areas.topology import admit as topology
-from grove_core.areas.topology.admit import NOTHING_KNOWN, TopologyView
+from grove_core.areas.topology.admit import NOTHING_KNOWN, TopologyAdmissionView
 from grove_core.areas.workload import admit as workload
-from grove_core.areas.workload.admission.defaults import with_defaults
+from grove_core.areas.workload.admission.manifest_defaults import with_defaults
 from grove_core.areas.workload.admission.name_collisions import UsedNames, used_names_of
-from grove_core.kernel.admission import AdmissionVerdict, AdmissionWarning, DenialReason, verdict_of
+from grove_core.kernel.admission import AdmissionVerdict, AdmissionWarning, DenialReason, admission_decision
 from grove_core.kernel.decisions import Decision
-from grove_core.kernel.errors import MalformedObject, Problem
+from grove_core.kernel.errors import MalformedObject, ObjectProblem
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, MnnvlMode
-from grove_core.resources.fields import JsonFieldReader
+from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.labels import SET
-from grove_core.resources.manifest import Manifest, manifest_of
 from grove_core.resources.meta import read_label, read_labels, ref_in
-from grove_core.resources.placeholders import with_placeholders
-from grove_core.resources.podcliqueset import podcliqueset_of
+from grove_core.resources.podcliqueset import podcliqueset_from_json
+from grove_core.resources.podcliqueset_manifest import PodCliqueSetManifest, read_set_manifest
 from grove_core.resources.topology_usage import SET_KIND
+from grove_core.resources.unreadable_value_placeholders import with_value_placeholders
 
 _NAMED: Final = frozenset(
     {
@@ -49,7 +49,7 @@ def admit(
     used_names: UsedNames | None = None,
     configuration: Configuration = DEFAULT_CONFIGURATION,
     classes: Collection[str] | None = None,
-    around: TopologyView = NOTHING_KNOWN,
+    around: TopologyAdmissionView = NOTHING_KNOWN,
 ) -> Decision[AdmissionVerdict]:
     """Validate a PodCliqueSet manifest, or an update, and return the verdict with all objections and warnings.
 
@@ -65,9 +65,9 @@ def admit(
         around: topologies, for the set's topology constraints (TP-060).
     """
     subject, raw = ref_in(new, GROVE, SET_KIND), with_defaults(new)
-    before = manifest_of(with_defaults(old))[0] if old is not None else None
+    before = read_set_manifest(with_defaults(old))[0] if old is not None else None
     objections, warnings = _found_in(subject, raw, _Beside(before, used_names, configuration, classes, around))
-    return verdict_of(objections, warnings, GangTerminationDenial.ADMITTED.because(subject))
+    return admission_decision(objections, warnings, GangTerminationDenial.ADMITTED.because(subject))
 
 
 def used_names_in(objects: Iterable[Mapping[str, Any]]) -> UsedNames:
@@ -75,11 +75,11 @@ def used_names_in(objects: Iterable[Mapping[str, Any]]) -> UsedNames:
 
     A set that cannot be read uses none; it is reported elsewhere.
     """
-    sets: list[Manifest] = []
+    sets: list[PodCliqueSetManifest] = []
     held: list[tuple[str, str, str, str]] = []
     for raw in objects:
         if raw.get("kind") == SET_KIND:
-            manifest, _ = manifest_of(with_defaults(raw))
+            manifest, _ = read_set_manifest(with_defaults(raw))
             sets += [] if manifest is None else [manifest]
         elif (kind := str(raw.get("kind"))) in _NAMED:
             ref, owner = ref_in(raw, "", kind), read_label(read_labels(JsonFieldReader(raw, "", [])), SET)
@@ -90,11 +90,11 @@ def used_names_in(objects: Iterable[Mapping[str, Any]]) -> UsedNames:
 class _Beside(NamedTuple):
     """The other inputs of a validation."""
 
-    before: Manifest | None
+    before: PodCliqueSetManifest | None
     used_names: UsedNames | None
     configuration: Configuration
     classes: Collection[str] | None
-    around: TopologyView
+    around: TopologyAdmissionView
 
 
 def _found_in(
@@ -107,8 +107,8 @@ def _found_in(
     """
     faults = _problems_of(raw)
     unread = {problem.path for problem in faults}
-    lowest, more = manifest_of(with_placeholders(raw, unread, highest=False))
-    highest = manifest_of(with_placeholders(raw, unread, highest=True))[0] if unread else None
+    lowest, more = read_set_manifest(with_value_placeholders(raw, unread, highest=False))
+    highest = read_set_manifest(with_value_placeholders(raw, unread, highest=True))[0] if unread else None
     judged = [_judged(subject, reading, beside) for reading in (lowest, highest) if reading is not None]
     objections = frozenset.intersection(*(found for found, _ in judged))
     warnings = frozenset.intersection(*(found for _, found in judged))
@@ -125,7 +125,7 @@ def _found_in(
 
 
 def _judged(
-    subject: Ref, new: Manifest, beside: _Beside
+    subject: Ref, new: PodCliqueSetManifest, beside: _Beside
 ) -> tuple[frozenset[DenialReason], frozenset[AdmissionWarning]]:
     """Return all objections and warnings of one reading of a manifest."""
     before, used_names = beside.before, beside.used_names
@@ -134,7 +134,7 @@ def _judged(
     collisions = (
         ()
         if used_names is None
-        else workload.collisions_of(subject, new, before, used_names, kinds_not_created=kinds_not_created)
+        else workload.name_collisions_of(subject, new, before, used_names, kinds_not_created=kinds_not_created)
     )
     objections = (
         *gang_termination.objections_to(subject, new.spec, earlier),
@@ -153,15 +153,15 @@ def _judged(
     return frozenset(objections), frozenset(warnings)
 
 
-def _problems_of(raw: Mapping[str, Any]) -> tuple[Problem, ...]:
+def _problems_of(raw: Mapping[str, Any]) -> tuple[ObjectProblem, ...]:
     try:
-        podcliqueset_of(raw)
+        podcliqueset_from_json(raw)
     except MalformedObject as fault:
         return fault.problems
     return ()
 
 
-def _objection(subject: Ref, problem: Problem) -> DenialReason:
+def _objection(subject: Ref, problem: ObjectProblem) -> DenialReason:
     if problem.path.endswith("terminationDelay"):
         return DenialReason(problem.path, problem.got, GangTerminationDenial.DELAY_MALFORMED.because(subject))
     return DenialReason(

@@ -14,9 +14,9 @@ from grove_core.areas.mnnvl_scopes.clique_admission import (
     CliqueUnchanged,
     judge_clique_admission,
 )
-from grove_core.areas.mnnvl_scopes.rules import SharedDomainDenial, Warn, Why
+from grove_core.areas.mnnvl_scopes.rules import SharedDomainDenial, SharedDomainReason, SharedDomainWarning
 from grove_core.areas.mnnvl_scopes.wants import with_adoption_annotation
-from grove_core.areas.workload.admission.defaults import patch_between
+from grove_core.areas.workload.admission.manifest_defaults import patch_between
 from grove_core.kernel.admission import AdmissionWarning, AdmitWithChanges, AmendmentVerdict, DenialReason, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject
@@ -24,10 +24,10 @@ from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import GROVE, MNNVL_ADOPTED, MNNVL_ENABLED, SCHEDULER, SHARED_CLAIM
 from grove_core.resources.configuration import Configuration, MnnvlMode
-from grove_core.resources.fields import JsonFieldReader, short_json
+from grove_core.resources.json_field_reader import JsonFieldReader, short_json
 from grove_core.resources.labels import SET
 from grove_core.resources.meta import read_label, read_labels, ref_in
-from grove_core.resources.podclique import podclique_of
+from grove_core.resources.podclique import podclique_from_json
 
 _ANNOTATION: Final = "metadata.annotations[{}]"
 
@@ -39,9 +39,9 @@ def admit_podclique(raw: Mapping[str, Any], around: CliqueAdmissionView) -> Deci
     decision, and the caller creates nothing for them (MS-032, MS-090).
     """
     try:
-        clique = podclique_of(raw)
+        clique = podclique_from_json(raw)
     except MalformedObject as fault:
-        because = Why.NOT_READ.because(ref_in(raw, GROVE, "PodClique"), problem=str(fault.problems[0]))
+        because = SharedDomainReason.NOT_READ.because(ref_in(raw, GROVE, "PodClique"), problem=str(fault.problems[0]))
         return Decision(AdmitWithChanges(), (because,))
     entry = judge_clique_admission(clique, around)
     if isinstance(entry, CliqueMustWait):
@@ -62,12 +62,12 @@ def admit_podgang(raw: Mapping[str, Any], configuration: Configuration) -> Decis
     """Judge a PodGang that is to be created: it is annotated, so that its members' domains get it as owner (MS-044)."""
     gang = ref_in(raw, SCHEDULER, "PodGang")
     if not configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
-        return Decision(AdmitWithChanges(), (Why.SCOPES_OFF.because(gang),))
+        return Decision(AdmitWithChanges(), (SharedDomainReason.SCOPES_OFF.because(gang),))
     patch = tuple(patch_between(raw, thaw(with_adoption_annotation(FrozenMap.over(raw)))))
-    return Decision(AdmitWithChanges(patch), (Why.STAMPED.because(gang, annotation=MNNVL_ADOPTED),))
+    return Decision(AdmitWithChanges(patch), (SharedDomainReason.STAMPED.because(gang, annotation=MNNVL_ADOPTED),))
 
 
-def set_named_in(raw: Mapping[str, Any]) -> str:
+def set_name_in_labels(raw: Mapping[str, Any]) -> str:
     """Return the set in a PodClique's labels; empty where there is none."""
     return read_label(read_labels(JsonFieldReader(raw, "", [])), SET)
 
@@ -77,5 +77,5 @@ def _cautions(subject: Ref, annotations: Mapping[str, object], entry: CliqueUnch
     annotation, trouble = entry.invalid
     if not annotation:
         return ()
-    because = Warn.ODD_ON_CLIQUE.because(subject, trouble=trouble)
+    because = SharedDomainWarning.ODD_ON_CLIQUE.because(subject, trouble=trouble)
     return (AdmissionWarning(_ANNOTATION.format(annotation), short_json(annotations.get(annotation)), because),)

@@ -3,11 +3,15 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from grove_core.areas.topology.admit import NOTHING_KNOWN, TopologyView
-from grove_core.areas.topology.rules import Refuse, Warn
-from grove_core.areas.topology.topology_lifecycle import level_violations, level_warnings, users_text
-from grove_core.areas.workload.admission.defaults import with_defaults
-from grove_core.kernel.admission import AdmissionVerdict, AdmissionWarning, DenialReason, verdict_of
+from grove_core.areas.topology.admit import NOTHING_KNOWN, TopologyAdmissionView
+from grove_core.areas.topology.rules import TopologyDenial, TopologyWarning
+from grove_core.areas.topology.topology_lifecycle import (
+    topology_level_violations,
+    topology_level_warnings,
+    topology_users_text,
+)
+from grove_core.areas.workload.admission.manifest_defaults import with_defaults
+from grove_core.kernel.admission import AdmissionVerdict, AdmissionWarning, DenialReason, admission_decision
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.reasons import Reason
@@ -16,23 +20,23 @@ from grove_core.resources.api_names import TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import (
     TOPOLOGY_KIND,
     ClusterTopology,
-    cluster_topology_of,
+    cluster_topology_from_json,
     effective_topologies,
     topology_ref,
-    unreadable_names,
+    unreadable_topology_names,
 )
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
-from grove_core.resources.fields import JsonFieldReader, short_json
-from grove_core.resources.manifest import manifest_of
+from grove_core.resources.json_field_reader import JsonFieldReader, short_json
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.template import read_spec
-from grove_core.resources.topology_usage import SET_KIND, bound_pods_by_set, topology_use_of, users_by_topology
+from grove_core.resources.podcliqueset_manifest import read_set_manifest
+from grove_core.resources.podcliqueset_spec import read_set_spec
+from grove_core.resources.topology_usage import SET_KIND, bound_pods_by_set, sets_by_topology, topology_in_template
 
 
 def admit_topology(
     new: Mapping[str, Any],
     old: Mapping[str, Any] | None = None,
-    view: TopologyView = NOTHING_KNOWN,
+    view: TopologyAdmissionView = NOTHING_KNOWN,
     configuration: Configuration = DEFAULT_CONFIGURATION,
 ) -> Decision[AdmissionVerdict]:
     """Return the verdict on a ClusterTopology that is created or updated, with all objections.
@@ -46,38 +50,42 @@ def admit_topology(
         configuration: of the operator.
     """
     subject = _subject(new)
-    admitted = Refuse.TOPOLOGY_ADMITTED.because(subject)
+    admitted = TopologyDenial.TOPOLOGY_ADMITTED.because(subject)
     try:
-        topology = cluster_topology_of(new)
+        topology = cluster_topology_from_json(new)
     except MalformedObject as fault:
         problems = (
             DenialReason(
-                problem.path, problem.got, Refuse.TOPOLOGY_UNREADABLE.because(subject, expected=problem.expected)
+                problem.path,
+                problem.got,
+                TopologyDenial.TOPOLOGY_UNREADABLE.because(subject, expected=problem.expected),
             )
             for problem in fault.problems
         )
-        return verdict_of(problems, (), admitted)
+        return admission_decision(problems, (), admitted)
     before = _topology_before(old)
-    objections = (one.objection(subject) for one in level_violations(topology, before, configuration, view))
-    return verdict_of(objections, level_warnings(subject, topology, before, view), admitted)
+    objections = (one.objection(subject) for one in topology_level_violations(topology, before, configuration, view))
+    return admission_decision(objections, topology_level_warnings(subject, topology, before, view), admitted)
 
 
-def admit_topology_deletion(old: Mapping[str, Any], view: TopologyView = NOTHING_KNOWN) -> Decision[AdmissionVerdict]:
+def admit_topology_deletion(
+    old: Mapping[str, Any], view: TopologyAdmissionView = NOTHING_KNOWN
+) -> Decision[AdmissionVerdict]:
     """Return the verdict on the deletion of a ClusterTopology: admitted, with a warning if sets use it (TP-086)."""
     subject = _subject(old)
     cautions = (
         AdmissionWarning("metadata.name", short_json(subject.name), reason)
         for reason in _deletion_warnings(subject, old, view)
     )
-    return verdict_of((), cautions, Refuse.TOPOLOGY_ADMITTED.because(subject))
+    return admission_decision((), cautions, TopologyDenial.TOPOLOGY_ADMITTED.because(subject))
 
 
-def topology_view_of(
+def topology_admission_view_of(
     topologies: Iterable[Mapping[str, Any]],
     sets: Iterable[Mapping[str, Any]],
     cliques: Collection[PodClique],
     incomplete_kinds: Iterable[str] = (),
-) -> TopologyView:
+) -> TopologyAdmissionView:
     """Return the view that manifests are compared with, from objects of an input; None for kinds without an object.
 
     Args:
@@ -86,24 +94,24 @@ def topology_view_of(
         incomplete_kinds: kinds of which an object was left out because it cannot be parsed.
     """
     known, unreadable = _read_all(topologies)
-    read = [manifest_of(with_defaults(raw))[0] for raw in sets]
+    read = [read_set_manifest(with_defaults(raw))[0] for raw in sets]
     manifests = [one for one in read if one is not None]
     bound = bound_pods_by_set(cliques)
-    users = users_by_topology(((one.namespace or "default", one.name, one.spec.template) for one in manifests), bound)
+    users = sets_by_topology(((one.namespace or "default", one.name, one.spec.template) for one in manifests), bound)
     placed = bound if cliques else None
-    return TopologyView(
+    return TopologyAdmissionView(
         effective_topologies(known) if known else None,
         placed,
         users if cliques else None,
-        unreadable_names(unreadable, known),
+        unreadable_topology_names(unreadable, known),
         frozenset(incomplete_kinds) | frozenset({SET_KIND} if len(manifests) < len(read) else ()),
     )
 
 
-def topology_used_in(raw: Mapping[str, Any]) -> str | None:
+def topology_used_by_set(raw: Mapping[str, Any]) -> str | None:
     """Return the topology that a PodCliqueSet uses; empty for none, None if its spec cannot be parsed."""
-    spec, _ = read_spec(raw.get("spec"))
-    return topology_use_of(spec.template).topology if spec is not None else None
+    spec, _ = read_set_spec(raw.get("spec"))
+    return topology_in_template(spec.template).topology if spec is not None else None
 
 
 def _read_all(topologies: Iterable[Mapping[str, Any]]) -> tuple[list[ClusterTopology], list[Ref]]:
@@ -112,30 +120,32 @@ def _read_all(topologies: Iterable[Mapping[str, Any]]) -> tuple[list[ClusterTopo
     unreadable: list[Ref] = []
     for raw in topologies:
         try:
-            known.append(cluster_topology_of(raw))
+            known.append(cluster_topology_from_json(raw))
         except MalformedObject:
             unreadable.append(topology_ref(_subject(raw).name, str(raw.get("kind") or TOPOLOGY_KIND)))
     return known, unreadable
 
 
-def _deletion_warnings(subject: Ref, old: Mapping[str, Any], view: TopologyView) -> Iterator[Reason]:
+def _deletion_warnings(subject: Ref, old: Mapping[str, Any], view: TopologyAdmissionView) -> Iterator[Reason]:
     """Yield why a deletion waits for users, or why it does not although there are some."""
     users = (view.users or {}).get(subject.name, ())
     if view.users is None:
-        yield Warn.USERS_NOT_KNOWN.because(subject)
+        yield TopologyWarning.USERS_NOT_KNOWN.because(subject)
     elif users and TOPOLOGY_FINALIZER in JsonFieldReader(old, "", []).part("metadata").texts("finalizers"):
-        yield Warn.STILL_USED.because(subject, users=users_text(users))
+        yield TopologyWarning.STILL_USED.because(subject, users=topology_users_text(users))
     elif users:
-        yield Warn.USED_AND_NOT_HELD.because(subject, users=users_text(users), finalizer=TOPOLOGY_FINALIZER)
+        yield TopologyWarning.USED_AND_NOT_HELD.because(
+            subject, users=topology_users_text(users), finalizer=TOPOLOGY_FINALIZER
+        )
 
 
 def _topology_before(old: Mapping[str, Any] | None) -> ClusterTopology | None:
     if old is None:
         return None
     try:
-        return cluster_topology_of(old)
+        return cluster_topology_from_json(old)
     except MalformedObject:
-        return cluster_topology_of({"metadata": {"name": _subject(old).name or "unnamed"}})
+        return cluster_topology_from_json({"metadata": {"name": _subject(old).name or "unnamed"}})
 
 
 def _subject(raw: Mapping[str, Any]) -> Ref:

@@ -11,10 +11,10 @@ from datetime import datetime
 from enum import Enum, unique
 from typing import TypeAlias
 
-from grove_core.areas.gang_termination.deletions import deletions_by_replica, ended_delay_reasons
-from grove_core.areas.gang_termination.termination_questions import BREACH, PREDICTION, TERMINATION
+from grove_core.areas.gang_termination.termination_deletions import deletions_by_replica, ended_delay_reasons
+from grove_core.areas.gang_termination.termination_findings import BREACH, PREDICTION, TERMINATION
 from grove_core.kernel.conditions import ConditionStatus
-from grove_core.kernel.decisions import SubjectHealth, reasons_on
+from grove_core.kernel.decisions import SubjectHealth, reasons_for_question
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DeletionImpact, Step, total_impact
@@ -24,7 +24,7 @@ _TerminationKey: TypeAlias = tuple[Ref, datetime, int] | None  # equal for PodCl
 
 
 @unique
-class ComparedChange(Enum):
+class TerminationChange(Enum):
     """How the second rule set differs from the first for some PodCliques, the most severe change first."""
 
     ENDS = "ENDS"
@@ -36,7 +36,7 @@ class ComparedChange(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Termination:
+class FirstTermination:
     """The first termination of some PodCliques in a forecast, with a replica of the set or of a scaling group.
 
     Attributes:
@@ -57,7 +57,7 @@ class Termination:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class TerminationDifference:
     """PodCliques that each rule set treats alike, and the two rule sets differently.
 
     Attributes:
@@ -65,15 +65,15 @@ class Difference:
         spared_because: why one rule set does not terminate them, by its findings now; empty where both do.
     """
 
-    change: ComparedChange
+    change: TerminationChange
     cliques: tuple[Ref, ...]
-    before: Termination | None
-    after: Termination | None
+    before: FirstTermination | None
+    after: FirstTermination | None
     spared_because: tuple[Reason, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class RuleSetComparison:
     """The comparison of two rule sets for one set.
 
     Attributes:
@@ -85,7 +85,7 @@ class Comparison:
     """
 
     root: Ref
-    differences: tuple[Difference, ...]
+    differences: tuple[TerminationDifference, ...]
     breaches: tuple[tuple[Ref, str, str], ...]
     unknown: tuple[Reason, ...] = ()
     alike: int = 0
@@ -97,10 +97,10 @@ class Comparison:
         return not self.differences and not self.unknown and not self.unpredicted
 
 
-def compare(before: Forecast, after: Forecast) -> Comparison:
+def compare_forecasts(before: Forecast, after: Forecast) -> RuleSetComparison:
     """Compare the forecasts of two rule sets for one set. Linear in the steps of both."""
     first, second = _terminations_in(before), _terminations_in(after)
-    alike: defaultdict[tuple[ComparedChange, _TerminationKey, _TerminationKey], list[Ref]] = defaultdict(list)
+    alike: defaultdict[tuple[TerminationChange, _TerminationKey, _TerminationKey], list[Ref]] = defaultdict(list)
     same = 0
     for clique in {**first, **second}:
         pair = first.get(clique), second.get(clique)
@@ -113,36 +113,38 @@ def compare(before: Forecast, after: Forecast) -> Comparison:
         _difference(change, cliques, (first.get(cliques[0]), second.get(cliques[0])), (before, after))
         for (change, _, _), cliques in alike.items()
     ]
-    order = list(ComparedChange)
+    order = list(TerminationChange)
     found.sort(key=lambda one: (order.index(one.change), one.cliques[0].sort_key))
     unknown = dict.fromkeys(reason for one in (before, after) for reason in _unknown_in(one))
-    unpredicted = dict.fromkeys(reason for one in (before, after) for reason in reasons_on(PREDICTION, one.findings))
+    unpredicted = dict.fromkeys(
+        reason for one in (before, after) for reason in reasons_for_question(PREDICTION, one.findings)
+    )
     breaches = tuple(_breaches(before, after))
-    return Comparison(before.root, tuple(found), breaches, tuple(unknown), same, tuple(unpredicted))
+    return RuleSetComparison(before.root, tuple(found), breaches, tuple(unknown), same, tuple(unpredicted))
 
 
-def _key_of(one: Termination | None) -> _TerminationKey:
+def _key_of(one: FirstTermination | None) -> _TerminationKey:
     return None if one is None else (one.subject, one.at, one.times)
 
 
-def _change(before: Termination | None, after: Termination | None) -> ComparedChange | None:
+def _change(before: FirstTermination | None, after: FirstTermination | None) -> TerminationChange | None:
     if before is None:
-        return ComparedChange.ENDS
+        return TerminationChange.ENDS
     if after is None:
-        return ComparedChange.SPARED
+        return TerminationChange.SPARED
     if before.at != after.at:
-        return ComparedChange.SOONER if after.at < before.at else ComparedChange.LATER
+        return TerminationChange.SOONER if after.at < before.at else TerminationChange.LATER
     if before.times != after.times:
-        return ComparedChange.OFTENER if after.times > before.times else ComparedChange.RARER
+        return TerminationChange.OFTENER if after.times > before.times else TerminationChange.RARER
     return None
 
 
 def _difference(
-    change: ComparedChange,
+    change: TerminationChange,
     cliques: Sequence[Ref],
-    terminations: tuple[Termination | None, Termination | None],
+    terminations: tuple[FirstTermination | None, FirstTermination | None],
     forecasts: tuple[Forecast, Forecast],
-) -> Difference:
+) -> TerminationDifference:
     """The difference for PodCliques whose terminations are equal under each rule set."""
     names, (before, after) = tuple(sorted(cliques, key=lambda ref: ref.sort_key)), terminations
     spared: tuple[Reason, ...] = ()
@@ -150,12 +152,12 @@ def _difference(
         spared = _kept_because(forecasts[0], after.subject, names)
     elif after is None and before is not None:
         spared = _kept_because(forecasts[1], before.subject, names)
-    return Difference(change, names, before, after, spared)
+    return TerminationDifference(change, names, before, after, spared)
 
 
-def _terminations_in(forecast: Forecast) -> Mapping[Ref, Termination]:
+def _terminations_in(forecast: Forecast) -> Mapping[Ref, FirstTermination]:
     """The PodCliques that are deleted for a breach, each with its first termination and the number of terminations."""
-    first: dict[Ref, Termination] = {}
+    first: dict[Ref, FirstTermination] = {}
     times: defaultdict[Ref, dict[datetime, int]] = defaultdict(dict)
     for round_ in forecast.rounds:
         for subject, steps in deletions_by_replica(round_.steps).items():
@@ -166,9 +168,9 @@ def _terminations_in(forecast: Forecast) -> Mapping[Ref, Termination]:
     return {clique: replace(one, times=sum(times[clique].values())) for clique, one in first.items()}
 
 
-def _termination_of(subject: Ref, at: datetime, steps: Sequence[Step]) -> Termination:
+def _termination_of(subject: Ref, at: datetime, steps: Sequence[Step]) -> FirstTermination:
     delays = dict.fromkeys(reason for step in steps for reason in ended_delay_reasons(step))
-    return Termination(subject, at, tuple(step.target for step in steps), total_impact(steps), tuple(delays))
+    return FirstTermination(subject, at, tuple(step.target for step in steps), total_impact(steps), tuple(delays))
 
 
 def _kept_because(forecast: Forecast, subject: Ref, cliques: Sequence[Ref]) -> tuple[Reason, ...]:

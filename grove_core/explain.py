@@ -9,21 +9,21 @@ from enum import Enum, unique
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.gang_termination.deletions import deletions_by_replica, ended_delay_reasons
-from grove_core.areas.gang_termination.termination_questions import AVAILABILITY, BREACH, PREDICTION, TERMINATION
+from grove_core.areas.gang_termination.termination_deletions import deletions_by_replica, ended_delay_reasons
+from grove_core.areas.gang_termination.termination_findings import AVAILABILITY, BREACH, PREDICTION, TERMINATION
 from grove_core.areas.gang_termination.verdicts import DELEGATES, KEEPS, SUSPENDS, TERMINATES, WAITS
 from grove_core.areas.topology.wants import MISPLACEMENT
 from grove_core.kernel.conditions import ConditionStatus
-from grove_core.kernel.decisions import CountShare, Finding, SubjectHealth, reasons_on
+from grove_core.kernel.decisions import ExistingAndWantedCounts, Finding, SubjectHealth, reasons_for_question
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DeletionImpact, Step, total_impact
-from grove_core.kernel.wants import Obstacle, Withheld
+from grove_core.kernel.wants import StepObstacle, Withheld
 from grove_core.plan.forecast import Forecast
 
-_GATES: Final = frozenset({Obstacle.GATE, Obstacle.GANGS_NOT_COLLECTED})
+_GATES: Final = frozenset({StepObstacle.GATE, StepObstacle.GANGS_NOT_COLLECTED})
 _LACKING: Final = frozenset({SubjectHealth.LACKING, SubjectHealth.UNRECORDED})
-_NO_SHARE: Final = CountShare(0, 0)
+_NO_SHARE: Final = ExistingAndWantedCounts(0, 0)
 
 
 @unique
@@ -112,7 +112,7 @@ class Explanation:
     misplaced: tuple[Reason, ...] = ()
 
     @property
-    def is_calm(self) -> bool:
+    def needs_no_attention(self) -> bool:
         """Whether everything is predicted, kept, present and well placed, and has the pods that it needs."""
         if self.unpredicted or self.misplaced or self.available < self.replicas:
             return False
@@ -130,7 +130,7 @@ def explanation_of(forecast: Forecast) -> Explanation:
     not well, and for each withheld step. A termination that the first round waits for and its steps avert has the
     causes that are found after these steps (PL-025).
     """
-    unpredicted = reasons_on(PREDICTION, forecast.findings)
+    unpredicted = reasons_for_question(PREDICTION, forecast.findings)
     averted = () if unpredicted else forecast.averted  # steps that are not predicted avert nothing (GF-133)
     findings = tuple({(one.subject, one.question): one for one in (*forecast.findings, *averted)}.values())
     first = forecast.rounds[0]
@@ -144,18 +144,18 @@ def explanation_of(forecast: Forecast) -> Explanation:
         available=share.there,
         replicas=share.wanted,
         unpredicted=tuple(why.sentence for why in unpredicted),
-        misplaced=reasons_on(MISPLACEMENT, forecast.findings),
+        misplaced=reasons_for_question(MISPLACEMENT, forecast.findings),
     )
 
 
-def is_gated(withheld: Withheld) -> bool:
+def withholds_gate_opening(withheld: Withheld) -> bool:
     """Whether what is withheld is the opening of pods' scheduling gates, which follows by itself with capacity."""
     return withheld.obstacle in _GATES
 
 
-def is_undecided(withheld: Withheld) -> bool:
+def is_withheld_as_undecided(withheld: Withheld) -> bool:
     """Whether the input does not show if the step may be taken (WL-235)."""
-    return withheld.obstacle is Obstacle.GANGS_NOT_COLLECTED
+    return withheld.obstacle is StepObstacle.GANGS_NOT_COLLECTED
 
 
 def _replica_entries(
@@ -191,8 +191,8 @@ def _replica_entries(
 
 def _withheld_entries(withheld: Iterable[Withheld], breaches: Mapping[Ref, Finding]) -> Iterator[ExplainedReplica]:
     for held in withheld:
-        if held.obstacle is not Obstacle.SET_NOT_JUDGED:  # the findings on the set report it
-            tone = Urgency.GATED if is_gated(held) else Urgency.HELD
+        if held.obstacle is not StepObstacle.SET_NOT_JUDGED:  # the findings on the set report it
+            tone = Urgency.GATED if withholds_gate_opening(held) else Urgency.HELD
             yield ExplainedReplica(tone, held.target, tuple(_causes(held.because, ended_delay_reasons(held), breaches)))
 
 

@@ -7,31 +7,31 @@ from typing import Any, Final
 
 from grove_core.areas.mnnvl.judge import clique_domains_of, judge_mnnvl
 from grove_core.areas.mnnvl_scopes.judge import mnnvl_annotations_of
-from grove_core.areas.topology.admit import TopologyView, broader_than_parent, objections_to
+from grove_core.areas.topology.admit import TopologyAdmissionView, broader_domain_facts, objections_to
 from grove_core.areas.topology.fit_check import SetFit, fit_gangs
-from grove_core.areas.topology.gang_tree import CliquePodsToPlace, GangRequest
-from grove_core.areas.topology.judge import judge_topology, levels_of, missing_domains
+from grove_core.areas.topology.gang_tree import CliquePodsToPlace, GangToPlace
+from grove_core.areas.topology.judge import judge_topology, missing_topology_domains, topology_levels_of
 from grove_core.areas.topology.node_capacity import (
     NO_UNLABELLED_NODES,
     UnlabelledNodes,
     free_capacity_of,
     unlabelled_nodes,
 )
-from grove_core.areas.topology.rules import FitReason, Refuse
+from grove_core.areas.topology.rules import FitReason, TopologyDenial
 from grove_core.areas.topology.verdicts import FitVerdict, GangTopology, TopologyJudgement, TopologyResolution
 from grove_core.areas.workload.expected_replicas import ExpectedGang, expected_replicas_of
-from grove_core.areas.workload.judge import why_too_large
-from grove_core.areas.workload.objects.podgangs import placement_of
+from grove_core.areas.workload.judge import set_too_large_reason
+from grove_core.areas.workload.objects.podgangs import gang_topology_constraints
 from grove_core.kernel.admission import DenialReason
 from grove_core.kernel.frozen import EMPTY
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import Levels
-from grove_core.resources.domain_sharing import scope_of
-from grove_core.resources.manifest import Manifest
+from grove_core.resources.domain_sharing import sharing_scope_in_annotations
 from grove_core.resources.node import Node
 from grove_core.resources.pod_demand import PodDemand, PodOnNode, pod_demand_of
-from grove_core.resources.topology_usage import bound_pods_of, constrained_levels
+from grove_core.resources.podcliqueset_manifest import PodCliqueSetManifest
+from grove_core.resources.topology_usage import bound_pod_count, constrained_levels
 from grove_core.snapshot.snapshot import Snapshot
 
 _CLAIMS: Final = "resource claims"
@@ -69,7 +69,7 @@ class TopologyFit:
 
 
 @dataclass(frozen=True, slots=True)
-class GangFitCheck:
+class GangFitReport:
     """The fit of one set by its own topology and by every other.
 
     Attributes:
@@ -90,27 +90,27 @@ class GangFitCheck:
         return self.own.verdict is FitVerdict.FITS and not self.objections
 
 
-def check_gang_fit(snapshot: Snapshot, nodes: Iterable[Node], pods: Iterable[PodOnNode]) -> GangFitCheck:
+def check_gang_fit(snapshot: Snapshot, nodes: Iterable[Node], pods: Iterable[PodOnNode]) -> GangFitReport:
     """Return whether each gang of a set fits on nodes (TP-100 to TP-120).
 
     Args:
         pods: the pods on the nodes; pods of the set itself are not subtracted, since they are what is placed.
     """
     root, judgement = snapshot.root.ref, judge_topology(snapshot)
-    because = why_too_large(snapshot)
+    because = set_too_large_reason(snapshot)
     if because is not None:
         own = TopologyFit(name=judgement.name, levels=(), because=(because,), fit=None, is_unknown=True)
-        return GangFitCheck(root, own, ())
+        return GangFitReport(root, own, ())
     fit_check = _SetFitCheck(snapshot, nodes, tuple(pods))
     applies = judgement.resolution not in {TopologyResolution.NONE, TopologyResolution.OFF}
     if judgement.resolution is TopologyResolution.USED or not applies:
-        levels = (levels_of(snapshot, judgement.name) or ()) if applies else ()
+        levels = (topology_levels_of(snapshot, judgement.name) or ()) if applies else ()
         own = fit_check.fit_by(judgement.name if applies else "", levels, judgement.because)
     else:
         own = _cannot_place(snapshot, judgement)
     others = sorted(snapshot.topologies.keys() - {judgement.name}) if applies else ()
     refused = tuple(_admission_objections(snapshot)) if own.fit is not None else ()
-    return GangFitCheck(root, own, tuple(fit_check.fit_by_other(name, judgement.name) for name in others), refused)
+    return GangFitReport(root, own, tuple(fit_check.fit_by_other(name, judgement.name) for name in others), refused)
 
 
 def _cannot_place(snapshot: Snapshot, judgement: TopologyJudgement) -> TopologyFit:
@@ -132,7 +132,7 @@ def _admission_objections(snapshot: Snapshot) -> Iterator[DenialReason]:
     root = snapshot.root
     if root.uid:
         return
-    manifest = Manifest(
+    manifest = PodCliqueSetManifest(
         name=root.ref.name,
         namespace=root.ref.namespace,
         labels=EMPTY,
@@ -141,7 +141,7 @@ def _admission_objections(snapshot: Snapshot) -> Iterator[DenialReason]:
         pods=(),
         device_requests=(),
     )
-    view = TopologyView(snapshot.topologies or None)
+    view = TopologyAdmissionView(snapshot.topologies or None)
     found = objections_to(root.ref, manifest, None, snapshot.configuration, view)
     yield from sorted(found, key=lambda one: one.sort_key)
 
@@ -181,18 +181,18 @@ class _SetFitCheck:
         root, levels = snapshot.root.ref, snapshot.topologies[name].levels
         refusals: list[Reason] = []
         if snapshot.topologies[name].deleting:
-            refusals.append(Refuse.TOPOLOGY_LEAVING.because(root))
-        bound = sum(bound_pods_of(clique, snapshot.pods_of.get(clique.uid, ())) for clique in snapshot.cliques)
+            refusals.append(TopologyDenial.TOPOLOGY_LEAVING.because(root))
+        bound = sum(bound_pod_count(clique, snapshot.pods_of.get(clique.uid, ())) for clique in snapshot.cliques)
         if bound:
-            refusals.append(Refuse.TOPOLOGY_LOCKED.because(root, before=current, scheduled=bound))
+            refusals.append(TopologyDenial.TOPOLOGY_LOCKED.because(root, before=current, scheduled=bound))
         order = [level.domain for level in levels]
         broader = (
-            broader_than_parent(one, position, order)
+            broader_domain_facts(one, position, order)
             for one in constrained_levels(snapshot.root.spec.template)
             for position in range(len(one.constraint.domains))
         )
-        refusals += [Refuse.BROADER_THAN_PARENT.because(root, **facts) for facts in broader if facts]
-        lacking = tuple(missing_domains(snapshot, name, levels))
+        refusals += [TopologyDenial.BROADER_THAN_PARENT.because(root, **facts) for facts in broader if facts]
+        lacking = tuple(missing_topology_domains(snapshot, name, levels))
         if lacking:
             return TopologyFit(name=name, levels=levels, because=lacking, switch_refusals=tuple(refusals), fit=None)
         return replace(self.fit_by(name, levels, ()), switch_refusals=tuple(refusals))
@@ -200,7 +200,7 @@ class _SetFitCheck:
 
 def _gang_request(
     snapshot: Snapshot, gang: ExpectedGang, gang_topology: GangTopology, demands: Mapping[str, PodDemand]
-) -> GangRequest:
+) -> GangToPlace:
     cliques = tuple(
         CliquePodsToPlace(
             name=part.name,
@@ -212,7 +212,7 @@ def _gang_request(
         )
         for part in gang.cliques
     )
-    return GangRequest(gang.name, cliques, placement_of(snapshot.root, gang, gang_topology))
+    return GangToPlace(gang.name, cliques, gang_topology_constraints(snapshot.root, gang, gang_topology))
 
 
 def _cliques_with_added_claims(snapshot: Snapshot) -> AbstractSet[str]:
@@ -225,7 +225,11 @@ def _cliques_with_added_claims(snapshot: Snapshot) -> AbstractSet[str]:
         return every
     if mnnvl.is_wanted or clique_domains_of(snapshot, mnnvl).templates:
         return every
-    return {name for name, annotations in mnnvl_annotations_of(snapshot).items() if scope_of(annotations) is not None}
+    return {
+        name
+        for name, annotations in mnnvl_annotations_of(snapshot).items()
+        if sharing_scope_in_annotations(annotations) is not None
+    }
 
 
 def _demand(pod_spec: Mapping[str, Any], extra: AbstractSet[str]) -> PodDemand:

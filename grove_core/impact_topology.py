@@ -9,18 +9,18 @@ from typing import NamedTuple
 from grove_core.areas.topology.judge import gang_topology_of, judge_topology
 from grove_core.areas.topology.verdicts import TopologyJudgement
 from grove_core.areas.workload.expected_replicas import expected_replicas_of
-from grove_core.areas.workload.judge import why_too_large
-from grove_core.areas.workload.objects.podgangs import placement_of
+from grove_core.areas.workload.judge import set_too_large_reason
+from grove_core.areas.workload.objects.podgangs import gang_topology_constraints
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import ClusterTopology
-from grove_core.resources.topology_usage import topology_use_of
+from grove_core.resources.topology_usage import topology_in_template
 from grove_core.snapshot.cluster import Cluster
 from grove_core.snapshot.snapshot import Snapshot
 
 
 @unique
-class GangChange(Enum):
+class GangTopologyChange(Enum):
     """What happens to a PodGang when the levels of its topology change."""
 
     FOLLOWS = "Follows"
@@ -37,16 +37,16 @@ class GangChange(Enum):
     """PodGangs were not collected, or there are too many."""
 
 
-class GangImpact(NamedTuple):
+class GangTopologyImpact(NamedTuple):
     """What happens to one PodGang, and why."""
 
     name: str
-    change: GangChange
+    change: GangTopologyChange
     because: tuple[Reason, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class SetImpact:
+class SetTopologyImpact:
     """What happens to the PodGangs of one set.
 
     Attributes:
@@ -59,29 +59,31 @@ class SetImpact:
     root: Ref
     by_default: bool
     after: TopologyJudgement
-    gangs: tuple[GangImpact, ...]
+    gangs: tuple[GangTopologyImpact, ...]
 
 
-def set_impacts_of(cluster: Cluster, changed: ClusterTopology, now: datetime) -> tuple[SetImpact, ...]:
+def topology_impacts_on_sets(
+    cluster: Cluster, changed: ClusterTopology, now: datetime
+) -> tuple[SetTopologyImpact, ...]:
     """Return what a change of a topology does to each set that uses it (TP-123); by namespace and name."""
     after = replace(cluster, topologies={**cluster.topologies, changed.ref.name: changed})
     return tuple(
-        _set_impact(after.snapshot_of(root, now), by_default=not topology_use_of(root.spec.template).named)
+        _set_impact(after.snapshot_of(root, now), by_default=not topology_in_template(root.spec.template).named)
         for root in after.sets
-        if topology_use_of(root.spec.template).topology == changed.ref.name
+        if topology_in_template(root.spec.template).topology == changed.ref.name
     )
 
 
-def _set_impact(snapshot: Snapshot, *, by_default: bool) -> SetImpact:
+def _set_impact(snapshot: Snapshot, *, by_default: bool) -> SetTopologyImpact:
     judgement = judge_topology(snapshot)
     gangs = tuple(sorted(_gang_impacts(snapshot, judgement), key=lambda gang: gang.name))
-    return SetImpact(snapshot.root.ref, by_default, judgement, gangs)
+    return SetTopologyImpact(snapshot.root.ref, by_default, judgement, gangs)
 
 
-def _gang_impacts(snapshot: Snapshot, judgement: TopologyJudgement) -> Iterator[GangImpact]:
-    placing, because = gang_topology_of(snapshot, judgement), why_too_large(snapshot)
+def _gang_impacts(snapshot: Snapshot, judgement: TopologyJudgement) -> Iterator[GangTopologyImpact]:
+    placing, because = gang_topology_of(snapshot, judgement), set_too_large_reason(snapshot)
     if because is not None:
-        yield GangImpact(snapshot.root.ref.name, GangChange.UNKNOWN, (because,))
+        yield GangTopologyImpact(snapshot.root.ref.name, GangTopologyChange.UNKNOWN, (because,))
         return
     existing = {gang.ref.name: gang for gang in snapshot.gangs}
     unknown = bool(snapshot.root.uid) and not existing and "PodGang" not in snapshot.complete
@@ -89,14 +91,16 @@ def _gang_impacts(snapshot: Snapshot, judgement: TopologyJudgement) -> Iterator[
         for part in replica.gangs:
             gang = existing.get(part.name)
             if unknown:
-                yield GangImpact(part.name, GangChange.UNKNOWN, ())
+                yield GangTopologyImpact(part.name, GangTopologyChange.UNKNOWN, ())
             elif gang is None:
-                yield GangImpact(part.name, GangChange.WAITS if placing.waiting else GangChange.MADE, placing.waiting)
+                yield GangTopologyImpact(
+                    part.name, GangTopologyChange.WAITS if placing.waiting else GangTopologyChange.MADE, placing.waiting
+                )
             elif placing.waiting:
-                yield GangImpact(part.name, GangChange.STAYS, placing.waiting)
-            elif not placing.topology or placement_of(snapshot.root, part, placing) == gang.placement:
-                yield GangImpact(part.name, GangChange.SAME, ())
+                yield GangTopologyImpact(part.name, GangTopologyChange.STAYS, placing.waiting)
+            elif not placing.topology or gang_topology_constraints(snapshot.root, part, placing) == gang.placement:
+                yield GangTopologyImpact(part.name, GangTopologyChange.SAME, ())
             elif placing.follows is not None:
-                yield GangImpact(part.name, GangChange.FOLLOWS, (placing.follows,))
+                yield GangTopologyImpact(part.name, GangTopologyChange.FOLLOWS, (placing.follows,))
             else:
-                yield GangImpact(part.name, GangChange.STAYS, tuple(filter(None, (placing.locked,))))
+                yield GangTopologyImpact(part.name, GangTopologyChange.STAYS, tuple(filter(None, (placing.locked,))))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from grove_core.areas.gang_termination.termination_questions import BREACH, TERMINATION
+from grove_core.areas.gang_termination.termination_findings import BREACH, TERMINATION
 from grove_core.areas.gang_termination.verdicts import DELEGATES, TERMINATES
 from grove_core.areas.mnnvl.judge import domain_ref
 from grove_core.areas.mnnvl.verdicts import QUESTION as FABRIC
@@ -20,9 +20,9 @@ from grove_core.kernel.wants import Withheld
 from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import CORE, GROVE, SCHEDULER
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.fields import JsonFieldReader
-from grove_core.resources.meta import read_identity
-from grove_core.resources.names import replica_of_domain
+from grove_core.resources.json_field_reader import JsonFieldReader
+from grove_core.resources.meta import read_metadata
+from grove_core.resources.naming_rules import replica_of_domain
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.snapshot.snapshot import Snapshot
@@ -186,7 +186,7 @@ class ObjectExplanation:
 
     def _chain(self, clique: PodClique) -> tuple[Ref, ...]:
         """The replicas whose termination deletes a PodClique, the nearest first."""
-        return clique.replicas_around(self.snapshot.root.ref)
+        return clique.enclosing_replicas(self.snapshot.root.ref)
 
     def _above(self) -> Iterator[Ref]:
         """The root, and the replicas and scaling groups that contain the object's PodCliques."""
@@ -202,7 +202,7 @@ class ObjectExplanation:
 
 def _owner_of(target: Ref, action: Make) -> str:
     """The uid of the owner of an object that a step creates."""
-    owner: str = read_identity(JsonFieldReader(thaw(action.manifest), "", []), target.api_version, target.kind, None)[
+    owner: str = read_metadata(JsonFieldReader(thaw(action.manifest), "", []), target.api_version, target.kind, None)[
         "owner_uid"
     ]
     return owner

@@ -6,15 +6,15 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import Final, NamedTuple
 
-from grove_core.areas.gang_termination.termination_questions import PREDICTION
+from grove_core.areas.gang_termination.termination_findings import PREDICTION
 from grove_core.areas.workload.template_hash import is_own_hash
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import MANAGED_BY, OPERATOR
 from grove_core.resources.labels import SET
-from grove_core.resources.names import listed_names
-from grove_core.resources.newer_release import CONDITIONS, NEWEST_KNOWN
+from grove_core.resources.naming_rules import name_list_text
+from grove_core.resources.newer_release_fields import CONDITIONS, NEWEST_KNOWN
 from grove_core.resources.podclique import PodClique
 from grove_core.rule_sets.rule_set import DESIGN
 from grove_core.snapshot.cluster import Cluster
@@ -74,7 +74,7 @@ def recognised(cluster: Cluster, newer: Iterable[str] = ()) -> RecognisedOperato
     marks = (*newer, *_newer_conditions(cluster), *_foreign_gangs(cluster))
     found = _recognised(cluster)
     if found.is_shown and found.go_operator is None:
-        left = f", beside what a newer release of the Go operator left ({listed_names(marks)})" if marks else ""
+        left = f", beside what a newer release of the Go operator left ({name_list_text(marks)})" if marks else ""
         return replace(found, because=f"{found.because}{left}", doubtful=frozenset(_doubtful(cluster)))
     if not marks:
         return found
@@ -83,7 +83,7 @@ def recognised(cluster: Cluster, newer: Iterable[str] = ()) -> RecognisedOperato
     release = f"of a release newer than {NEWEST_KNOWN}, the newest known here"
     return RecognisedOperator(
         BY_RELEASE[NEWEST_KNOWN].name,
-        f"the Go operator runs there, {release} ({listed_names(marks)})",
+        f"the Go operator runs there, {release} ({name_list_text(marks)})",
         go_operator=GoOperator((NEWEST_KNOWN,), tuple(sorted(marks))),
     )
 
@@ -93,13 +93,13 @@ def not_predicted_finding(recognition: RecognisedOperator, root: Ref) -> Finding
     go = recognition.go_operator
     if (go is None or go.is_predicted) and root not in recognition.doubtful:
         return None
-    from grove_core.areas.gang_termination.field.generations import RELEASES  # noqa: PLC0415 - of such clusters alone
+    from grove_core.areas.gang_termination.field.rule_generations import RELEASES  # noqa: PLC0415 - of such clusters alone
     from grove_core.areas.gang_termination.field.rules import GoOperatorReason  # noqa: PLC0415 - of such clusters alone
 
     if go is None:
         because = GoOperatorReason.TWO_OPERATORS.because(root)
     elif go.newer:
-        because = GoOperatorReason.NEWER_RELEASE.because(root, newest=NEWEST_KNOWN, marks=listed_names(go.newer))
+        because = GoOperatorReason.NEWER_RELEASE.because(root, newest=NEWEST_KNOWN, marks=name_list_text(go.newer))
     else:
         because = GoOperatorReason.OLDER_RELEASE.because(root, oldest=next(iter(RELEASES)))
     return Finding(root, PREDICTION, ConditionStatus.UNKNOWN.value, (because,))
@@ -155,14 +155,14 @@ def _recognised(cluster: Cluster) -> RecognisedOperator:
 
 def _go_operator(cluster: Cluster, mark: str) -> RecognisedOperator:
     """The newest release that can have written the statuses; the oldest one where all are too new (GF-136)."""
-    from grove_core.areas.gang_termination.field.generations import (  # noqa: PLC0415 - of such clusters alone
+    from grove_core.areas.gang_termination.field.rule_generations import (  # noqa: PLC0415 - of such clusters alone
         RELEASES,
-        releases_fitting,
+        releases_matching_statuses,
     )
     from grove_core.rule_sets.go_operator import BY_RELEASE  # noqa: PLC0415 - as above
 
     known = tuple(RELEASES)
-    fitting = releases_fitting(_cliques(cluster), chain(*cluster.groups_of.values()))
+    fitting = releases_matching_statuses(_cliques(cluster), chain(*cluster.groups_of.values()))
     if not fitting:
         which = f"of a release older than {known[0]}, the oldest known here"
     elif fitting == known:

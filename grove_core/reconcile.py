@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from grove_core.areas.gang_termination.result import deferred_unless_confirmed
+from grove_core.areas.gang_termination.termination_result import defer_unconfirmed_terminations
 from grove_core.areas.mnnvl.judge import clique_domains_of, judge_mnnvl
 from grove_core.areas.mnnvl.wants import result_of_mnnvl
-from grove_core.areas.mnnvl_scopes.judge import judge_scopes
-from grove_core.areas.mnnvl_scopes.wants import result_after_admission, wants_of_scopes
+from grove_core.areas.mnnvl_scopes.judge import judge_shared_domains
+from grove_core.areas.mnnvl_scopes.wants import desired_shared_domain_changes, result_after_webhooks
 from grove_core.areas.topology.judge import gang_topology_of, judge_topology
 from grove_core.areas.topology.wants import result_of_topology
 from grove_core.areas.workload.judge import withhold_if_too_large
@@ -20,7 +20,7 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.own_writes import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.snapshot.superseded_breaches import with_superseded_breaches
+from grove_core.snapshot.unwritten_breach_changes import with_unwritten_breach_changes
 
 
 def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
@@ -37,11 +37,12 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
 
         >>> from datetime import UTC, datetime
         >>> from grove_core import reconcile
-        >>> from grove_core.resources.podcliqueset import podcliqueset_of
+        >>> from grove_core.resources.podcliqueset import podcliqueset_from_json
         >>> from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
         >>> router = {"name": "router", "spec": {"roleName": "router", "replicas": 2}}
         >>> spec = {"replicas": 1, "template": {"cliques": [router]}}
-        >>> root = podcliqueset_of({"kind": "PodCliqueSet", "metadata": {"name": "llama", "uid": "7f3a"}, "spec": spec})
+        >>> metadata = {"name": "llama", "uid": "7f3a"}
+        >>> root = podcliqueset_from_json({"kind": "PodCliqueSet", "metadata": metadata, "spec": spec})
         >>> now = datetime(2026, 11, 20, 9, tzinfo=UTC)
         >>> plan = reconcile(Snapshot(root=root, pods_of={}, now=now, complete=EVERY_KIND))
         >>> for step in plan.steps:
@@ -54,26 +55,24 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
         Create Secret/llama-ic-sat PodAccess
         SetStatus PodCliqueSet/llama AvailableReplicas
     """
-    seen = with_superseded_breaches(with_own_writes(snapshot))
-    termination = deferred_unless_confirmed(rules.gang_termination(seen), seen)  # GT or GF
+    seen = with_unwritten_breach_changes(with_own_writes(snapshot))
+    termination = defer_unconfirmed_terminations(rules.gang_termination(seen), seen)  # GT or GF
     mnnvl = judge_mnnvl(seen)  # MN
-    scopes = judge_scopes(seen)  # MS
+    scopes = judge_shared_domains(seen)  # MS
     topology = judge_topology(seen)  # TP
     domains = clique_domains_of(seen, mnnvl)._replace(annotations=scopes.annotations)
     workload = rules.workload(seen, termination.terminating, domains, gang_topology_of(seen, topology))  # WL
     others = union_of_results(
         (
             result_of_mnnvl(seen, mnnvl),
-            AreaResult(wants_of_scopes(seen, scopes)),
+            AreaResult(desired_shared_domain_changes(seen, scopes)),
             workload.of_area,
             result_of_topology(seen, topology, workload.misplaced),
             AreaResult(findings=rules.unpredicted(seen, workload.is_outdated) if rules.unpredicted else ()),
         )
     )
     result = union_of_results((termination.of_area, withhold_if_too_large(seen, others)))
-    return make_plan(
-        result_after_admission(seen, scopes, result), seen, deferred=termination.deferred, rules=rules.name
-    )
+    return make_plan(result_after_webhooks(seen, scopes, result), seen, deferred=termination.deferred, rules=rules.name)
 
 
 def drop_finalizers(leftovers: Iterable[ScalingGroup | PodClique]) -> tuple[Step, ...]:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Final
 
 from grove_core.areas.domain_cliques.domain_snapshot import DomainSnapshot
-from grove_core.areas.domain_cliques.wants import wants_of_domain
+from grove_core.areas.domain_cliques.wants import desired_compute_domain_changes
 from grove_core.kernel.decisions import AreaResult
 from grove_core.plan.plan import Plan
 from grove_core.plan.planner import make_plan
@@ -16,12 +16,12 @@ CLEANUP_INTERVAL: Final = timedelta(seconds=2)
 """Time until entries that could not be judged are compared with the pods again."""
 
 
-def reconcile_domain(snapshot: DomainSnapshot, *, cleanup_interval: timedelta = CLEANUP_INTERVAL) -> Plan:
+def reconcile_compute_domain(snapshot: DomainSnapshot, *, cleanup_interval: timedelta = CLEANUP_INTERVAL) -> Plan:
     """Return what the controller does about one ComputeDomain, and why (DC-070 to DC-089).
 
     Args:
         cleanup_interval: time until the next round if an entry could not be judged.
     """
-    desired, findings = wants_of_domain(snapshot)  # DC
+    desired, findings = desired_compute_domain_changes(snapshot)  # DC
     wake_at = snapshot.now + cleanup_interval if desired.withheld else None
     return make_plan(AreaResult(desired, findings, wake_at), snapshot)

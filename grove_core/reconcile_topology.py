@@ -2,16 +2,16 @@
 
 from dataclasses import replace
 
-from grove_core.areas.topology.topology_lifecycle import wants_of_lifecycle
+from grove_core.areas.topology.topology_lifecycle import desired_topology_changes
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot
 from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import placeholder_uid
 from grove_core.kernel.steps import Make, Step
-from grove_core.plan.forecast import Forecast, forecast_of, round_of
+from grove_core.plan.forecast import Forecast, one_round_forecast, plan_as_forecast_round
 from grove_core.plan.plan import Plan
 from grove_core.plan.planner import make_plan
-from grove_core.resources.cluster_topology import cluster_topology_of
+from grove_core.resources.cluster_topology import cluster_topology_from_json
 from grove_core.resources.object_after_write import object_after_write
 
 
@@ -20,20 +20,20 @@ def reconcile_topology(snapshot: TopologySnapshot) -> Plan:
 
     Pure, and never raises. It does not change finalizers of others, nor levels of any topology but the default one.
     """
-    return make_plan(AreaResult(*wants_of_lifecycle(snapshot)), snapshot)  # TP
+    return make_plan(AreaResult(*desired_topology_changes(snapshot)), snapshot)  # TP
 
 
 def forecast_topology(snapshot: TopologySnapshot) -> Forecast:
     """Return the rounds until no write is left (TP-047): at most a creation, then a write of the finalizer."""
     plan = reconcile_topology(snapshot)
-    forecast, rounds = forecast_of(plan, snapshot.now), [round_of(plan, 1, snapshot.now)]
+    forecast, rounds = one_round_forecast(plan, snapshot.now), [plan_as_forecast_round(plan, 1, snapshot.now)]
     while plan.steps:
         snapshot = _next_snapshot(snapshot, plan.steps)
         if snapshot.topology is None:
             break
         plan = reconcile_topology(snapshot)
         if plan.steps or plan.withheld != rounds[-1].withheld:
-            rounds.append(round_of(plan, len(rounds) + 1, snapshot.now))
+            rounds.append(plan_as_forecast_round(plan, len(rounds) + 1, snapshot.now))
     return replace(forecast, rounds=tuple(rounds), complete=True)
 
 
@@ -42,7 +42,7 @@ def _next_snapshot(snapshot: TopologySnapshot, steps: tuple[Step, ...]) -> Topol
     topology = snapshot.topology
     for step in steps:
         if isinstance(step.action, Make):
-            created = cluster_topology_of(thaw(step.action.manifest))
+            created = cluster_topology_from_json(thaw(step.action.manifest))
             topology = replace(created, uid=placeholder_uid(step.target), resource_version="1")
         elif topology is not None and step.target == topology.ref:
             topology = object_after_write(topology, step.action)

@@ -10,7 +10,7 @@ def json_text(value: Any, indent: int | None = None) -> str:  # noqa: ANN401 - a
 
     separators = (",", ":") if indent is None else None
     text = json.dumps(value, indent=indent, ensure_ascii=False, separators=separators)
-    return text if is_printable(text) else escaped(text, _in_json)
+    return text if is_printable(text) else escape_unprintable(text, _in_json)
 
 
 def is_printable(text: str) -> bool:
@@ -18,7 +18,7 @@ def is_printable(text: str) -> bool:
     return text.replace("\n", "").isprintable()
 
 
-def escaped(text: str, spell: Callable[[str], str]) -> str:
+def escape_unprintable(text: str, spell: Callable[[str], str]) -> str:
     """With an escape for each character that is not shown; only quoted texts have any, and there it means one."""
     return "".join(char if char.isprintable() or char == "\n" else spell(char) for char in text)
 

@@ -58,7 +58,7 @@ def print_error(message: Page | Exception | str) -> None:
     print_page_to(page, sys.stderr)
 
 
-def overwrite_line(text: str) -> None:
+def overwrite_terminal_line(text: str) -> None:
     """Overwrite the current line on the terminal of standard error; an empty text clears it."""
     sys.stderr.write("\r\033[K" + escape_unprintable(text))
     sys.stderr.flush()

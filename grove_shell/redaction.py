@@ -9,11 +9,11 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from grove_core.areas.workload.pods.manifest import INIT_CONTAINER, PARENTS_FLAG
-from grove_core.areas.workload.template_hash import generation_of, template_hash
+from grove_core.areas.workload.pods.pod_manifest import INIT_CONTAINER, PARENTS_FLAG
+from grove_core.areas.workload.template_hash import template_generation_hash, template_hash
 from grove_core.kernel.errors import MalformedObject
 from grove_core.resources.api_names import PREFIX
-from grove_core.resources.podcliqueset import podcliqueset_of
+from grove_core.resources.podcliqueset import podcliqueset_from_json
 
 Json = dict[str, Any]
 _DRIVER_VALUES: Final = ("data", "options", "volumeAttributes")  # of claims, and of volumes
@@ -126,14 +126,14 @@ class Redaction:
 def _new_hashes(before: Json, after: Json) -> dict[str, str]:
     """Return the template hashes of a set -> those of the redacted set."""
     try:
-        specs = [podcliqueset_of(raw).spec.template for raw in (before, after)]
+        specs = [podcliqueset_from_json(raw).spec.template for raw in (before, after)]
     except MalformedObject:
         return {}
     hashes = [
         {clique.name: template_hash(clique, spec.priority_class_name) for clique in spec.cliques} for spec in specs
     ]
     renamed = {hashes[0][name]: hashes[1][name] for name in hashes[0]}
-    return {**renamed, generation_of(hashes[0]): generation_of(hashes[1])}
+    return {**renamed, template_generation_hash(hashes[0]): template_generation_hash(hashes[1])}
 
 
 def _with(value: Any, words: Mapping[str, str]) -> Any:  # noqa: ANN401 - any JSON

@@ -10,7 +10,7 @@ async def _nothing_to_finish() -> None:
     return
 
 
-async def until_stopped(
+async def run_until_stopped(
     stop: asyncio.Event,
     work: Iterable[Coroutine[Any, Any, None]],
     finish: Callable[[], Awaitable[None]] = _nothing_to_finish,

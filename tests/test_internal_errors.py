@@ -2,7 +2,7 @@
 
 import pytest
 
-from grove_core.kernel.times import parse_duration
+from grove_core.kernel.time_formats import parse_duration
 from grove_shell.log_lines import described_error
 
 
@@ -11,7 +11,7 @@ def test_op023_a_fault_is_told_with_the_innermost_place_in_our_code() -> None:
         parse_duration(None)  # type: ignore[arg-type]  # what no caller of ours may do
     told = described_error(caught.value)
     assert told.startswith("AttributeError: ")
-    assert "(at grove_core/kernel/times.py:" in told
+    assert "(at grove_core/kernel/time_formats.py:" in told
 
 
 def test_op023_a_fault_of_others_has_its_words_on_one_line() -> None:

@@ -19,8 +19,8 @@ from benchmarks.cluster.admission import reviews
 from benchmarks.cluster.clients import clients
 from benchmarks.cluster.runs import Measured
 from benchmarks.cluster.stage import IN_FLIGHT, Stage
-from grove_shell.client.api import Api
-from grove_shell.client.connection import connect
+from grove_shell.client.api_session import ApiSession
+from grove_shell.client.connection_settings import read_connection_settings
 from grove_shell.manifests.crd_definitions import custom_resource_definitions
 from tests.cluster import binaries
 from tests.cluster.plane import ControlPlane
@@ -59,13 +59,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 async def _measure(kubeconfig: Path, folder: Path, options: argparse.Namespace) -> None:
-    connection = await connect(str(kubeconfig))
-    async with Api(connection, in_flight=IN_FLIGHT, timeout=120) as api:
+    connection = await read_connection_settings(str(kubeconfig))
+    async with ApiSession(connection, in_flight=IN_FLIGHT, timeout=120) as api:
         stage = Stage(api, kubeconfig, folder)
         for definition in custom_resource_definitions():
             await stage.post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
         await asyncio.sleep(2)
-        await runs.warm_up(stage)
+        await runs.write_before_measurement(stage)
         await _parts(stage, options)
 
 

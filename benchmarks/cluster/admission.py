@@ -20,8 +20,8 @@ from typing import Any, Final
 import aiohttp
 
 from grove_core.resources.configuration import TopologyAwareSettings
-from grove_shell.client.api import Api
-from grove_shell.client.connection import connect
+from grove_shell.client.api_session import ApiSession
+from grove_shell.client.connection_settings import read_connection_settings
 from grove_shell.client.kinds import KINDS
 from grove_shell.client.webhook_names import JOINING, MUTATING, PATHS, VALIDATION
 from grove_shell.manifests.crd_definitions import custom_resource_definitions
@@ -136,23 +136,23 @@ class _Asking:
         async with self._sessions() as (api, session):
             return await self._of_sets(api, session, what)
 
-    async def _of_sets(self, api: Api, session: aiohttp.ClientSession, what: str) -> list[Latency]:
+    async def _of_sets(self, api: ApiSession, session: aiohttp.ClientSession, what: str) -> list[Latency]:
         return [
             await self._taken(f"{what}, validated", "webhook", self._asks(session, VALIDATION)),
             await self._taken(f"{what}, defaulted and validated", "API server", self._sets(api)),
         ]
 
     @asynccontextmanager
-    async def _sessions(self) -> AsyncIterator[tuple[Api, aiohttp.ClientSession]]:
+    async def _sessions(self) -> AsyncIterator[tuple[ApiSession, aiohttp.ClientSession]]:
         """With the API server, and with the webhooks as it calls them."""
-        connection = await connect(str(self._plane.kubeconfig("admin")))
-        async with Api(connection, in_flight=IN_FLIGHT, timeout=120) as api:
+        connection = await read_connection_settings(str(self._plane.kubeconfig("admin")))
+        async with ApiSession(connection, in_flight=IN_FLIGHT, timeout=120) as api:
             url, tls = await self._webhooks(api)
             connector = aiohttp.TCPConnector(limit=IN_FLIGHT, ssl=tls)
             async with aiohttp.ClientSession(url, connector=connector) as session:
                 yield api, session
 
-    async def _webhooks(self, api: Api) -> tuple[str, ssl.SSLContext]:
+    async def _webhooks(self, api: ApiSession) -> tuple[str, ssl.SSLContext]:
         """Where the API server calls, and whom it trusts there."""
         path = f"/apis/admissionregistration.k8s.io/v1/{MUTATING}/grove-defaulting-{_NAMESPACE}"
         client = (await api.request("GET", path)).json()["webhooks"][0]["clientConfig"]
@@ -180,13 +180,13 @@ class _Asking:
         self._serial += 1
         return lone(self._root, f"c{self._serial}", **{"enabled": "true", **annotations})
 
-    def _posts(self, api: Api, *, no: bool = False, **annotations: str) -> Calls:
+    def _posts(self, api: ApiSession, *, no: bool = False, **annotations: str) -> Calls:
         told = {"enabled": "false"} if no else annotations
         for _ in range(self._many + IN_FLIGHT):
             body = self._clique(**told)
             yield lambda body=body: self._post(api, body)  # type: ignore[misc]  # mypy does not infer defaults
 
-    def _sets(self, api: Api) -> Calls:
+    def _sets(self, api: ApiSession) -> Calls:
         for number in range(self._many + IN_FLIGHT):
             body = {**self._set(), "metadata": {"name": f"s-{number}", "namespace": _NAMESPACE}}
             yield lambda body=body: self._post(api, body, dryRun="All")  # type: ignore[misc]  # as above
@@ -199,7 +199,7 @@ class _Asking:
     def _set(self) -> Json:
         return {**self._root, "metadata": {"name": "another", "namespace": _NAMESPACE}}
 
-    async def _post(self, api: Api, body: Json, **query: str) -> None:
+    async def _post(self, api: ApiSession, body: Json, **query: str) -> None:
         answer = await api.request("POST", KINDS[body["kind"]].path(_NAMESPACE), query=query, body=body)
         if not answer.ok:
             raise RuntimeError(answer.message)

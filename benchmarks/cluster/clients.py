@@ -19,13 +19,13 @@ from benchmarks.cluster.workloads import NAMESPACE, Json, bare_pod
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Create, Outcome, Step, StepStage
-from grove_core.plan.rules import Why
+from grove_core.kernel.steps import AttemptOutcome, Create, Step, StepStage
+from grove_core.plan.rules import WithheldStepReason
 from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.kinds import KINDS
-from grove_shell.client.lists import list_pages
+from grove_shell.client.paged_lists import list_pages
 
 _ROUNDS: Final = 5
 _MADE: Final = 200
@@ -90,7 +90,9 @@ def _pods(numbers: Iterator[int]) -> list[Json]:
 async def _create_ours(stage: Stage, numbers: Iterator[int]) -> float:
     """As the operator does it: the answer is read, and taken into the copy."""
     writes = StepExecutor(FreshReader(stage.api, ClusterCache()))
-    because: tuple[Reason, ...] = (Why.REFUSED_BEFORE.because(Ref("v1", "Pod", NAMESPACE, "floor"), detail="none"),)
+    because: tuple[Reason, ...] = (
+        WithheldStepReason.REFUSED_BEFORE.because(Ref("v1", "Pod", NAMESPACE, "floor"), detail="none"),
+    )
     steps = [
         Step(StepStage.WORKLOAD, Ref("v1", "Pod", NAMESPACE, pod["metadata"]["name"]), Create(FrozenMap(pod)), because)
         for pod in _pods(numbers)
@@ -98,7 +100,7 @@ async def _create_ours(stage: Stage, numbers: Iterator[int]) -> float:
     start = time.process_time()
     answers = await asyncio.gather(*map(writes.attempt, steps))
     taken = time.process_time() - start
-    if any(answer.outcome is not Outcome.DONE for answer in answers):
+    if any(answer.outcome is not AttemptOutcome.DONE for answer in answers):
         raise RuntimeError(next(answer.detail for answer in answers if answer.detail))
     return taken / _MADE
 

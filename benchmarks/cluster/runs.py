@@ -11,7 +11,7 @@ from typing import Final
 from benchmarks.cluster.process import Cost, Operator
 from benchmarks.cluster.stage import PODS, SETS, Stage, until
 from benchmarks.cluster.workloads import NAMESPACE, WORKLOADS, bare_pod, one_set, pods_made_of
-from grove_shell.client.api import MERGE
+from grove_shell.client.api_session import MERGE
 from grove_shell.client.kinds import KINDS
 
 _STATUSES: Final = 4.0  # seconds, after which the last ones are written
@@ -32,7 +32,7 @@ class Measured:
     cost: Cost | None = None
 
 
-async def warm_up(stage: Stage) -> None:
+async def write_before_measurement(stage: Stage) -> None:
     """A small set comes and goes: the garbage collector looks for new kinds only every half minute."""
     with Operator(stage.kubeconfig, stage.folder):
         async with stage.standing(WORKLOADS["W2"](10), 10):

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from benchmarks.cluster.workloads import NAMESPACE, Json
 from grove_core.resources.labels import SET
-from grove_shell.client.api import Api, Unreachable
+from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.kinds import KINDS
 
 T = TypeVar("T")
@@ -41,7 +41,7 @@ class Stage:
         folder: for their configuration and logs.
     """
 
-    api: Api
+    api: ApiSession
     kubeconfig: Path
     folder: Path
 
@@ -121,7 +121,7 @@ class Stage:
     async def take_away(self, names: list[str]) -> None:
         """Delete the pods of these names; a server gives up on one request for many thousands, so it is asked again."""
         while await self.there(names):
-            with suppress(Unreachable):
+            with suppress(NoServerResponse):
                 await self.api.request("DELETE", PODS, query={"labelSelector": _of(names)})
             await asyncio.sleep(1)
         await self.until_gone(names)

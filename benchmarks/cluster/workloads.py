@@ -8,11 +8,11 @@ from typing import Any, Final
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import Create
 from grove_core.reconcile import reconcile
-from grove_core.resources.podcliqueset import podcliqueset_of
+from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.apply.execute_plan import execute_plan
-from grove_shell.in_memory.cluster import InMemoryCluster
-from grove_shell.in_memory.forecasts import manifest_as_created
+from grove_shell.in_memory.forecasts import snapshot_of_new_set
+from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 
 Json = dict[str, Any]
 NAMESPACE: Final = "default"
@@ -74,7 +74,7 @@ def pods_made_of(sets: Iterable[Json]) -> list[Json]:
 
 def _pods_of(raw: Json) -> list[Json]:
     now = datetime(2026, 1, 1, tzinfo=UTC)
-    seen: Snapshot | None = manifest_as_created(Snapshot(root=podcliqueset_of(raw, {}), pods_of={}, now=now))
+    seen: Snapshot | None = snapshot_of_new_set(Snapshot(root=podcliqueset_from_json(raw, {}), pods_of={}, now=now))
     assert seen is not None  # noqa: S101 - for mypy, that cannot see it
     world, pods = InMemoryCluster((seen,)), list[Json]()
     while seen is not None and (steps := reconcile(seen).steps):

@@ -12,12 +12,12 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from grove_shell.converge.arguments import ConvergeArguments, points_of
-from grove_shell.converge.cluster.cluster_engine import connected_engine
-from grove_shell.converge.cluster.measurements import MeasuredRun
-from grove_shell.converge.run_file import read_runs, write_runs
-from grove_shell.converge.schedule import Schedule
-from grove_shell.manifests.compute_domain_definitions import domain_definitions
+from grove_shell.converge.cluster.cluster_run_engine import cluster_engine_from_kubeconfig
+from grove_shell.converge.cluster.run_measurements import MeasuredRun
+from grove_shell.converge.converge_command_options import ConvergeCommandOptions, run_parameters_from_options
+from grove_shell.converge.run_schedule import RunSchedule
+from grove_shell.converge.runs_csv_file import parse_runs_csv, write_runs_csv
+from grove_shell.manifests.compute_domain_definitions import compute_domain_crds
 from tests.cluster import binaries
 from tests.cluster.binaries import ETCD
 from tests.cluster.nvidia.definitions import install
@@ -59,8 +59,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--minutes", type=float, default=60.0, help="start no run after so many")
     parser.add_argument("--out", type=Path, required=True)
     told = parser.parse_args(arguments)
-    points, problems = points_of(
-        ConvergeArguments(
+    points, problems = run_parameters_from_options(
+        ConvergeCommandOptions(
             nodes=told.nodes,
             protocols=tuple(told.protocol or ["all"]),
             clique_size=told.clique_size,
@@ -78,20 +78,20 @@ def main(arguments: list[str]) -> int:
         return 1
     told.out.mkdir(parents=True, exist_ok=True)
     path = told.out / "runs.csv"
-    before, faults = read_runs(path.read_text(encoding="utf-8"), str(path)) if path.exists() else ((), ())
+    before, faults = parse_runs_csv(path.read_text(encoding="utf-8"), str(path)) if path.exists() else ((), ())
     if faults:
         sys.stderr.write("".join(f"{fault}\n" for fault in faults))
         return 1
-    runs, schedule = list(before), Schedule(points, {run.point: run for run in before})
+    runs, schedule = list(before), RunSchedule(points, {run.point: run for run in before})
     until = time.monotonic() + told.minutes * 60
     while time.monotonic() < until and (point := schedule.take()) is not None:
         with ControlPlane(binaries.find(), parts=STORE) as plane:  # each run on data of its own
-            install(plane.api(), *domain_definitions())
-            engine = connected_engine(str(plane.kubeconfig()), store_of(plane))
+            install(plane.api(), *compute_domain_crds())
+            engine = cluster_engine_from_kubeconfig(str(plane.kubeconfig()), store_of(plane))
             measured = engine.measured(point)
         schedule.record(measured.run)
         runs.append(measured.run)
-        write_runs(path, runs)
+        write_runs_csv(path, runs)
         with (told.out / "counts.jsonl").open("a", encoding="utf-8") as counts:
             head = {"protocol": point.protocol.short_name, "nodes": point.nodes, "seed": point.seed}
             counts.write(json.dumps({**head, **asdict(measured.server), "refused": measured.refused[:3]}) + "\n")

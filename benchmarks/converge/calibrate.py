@@ -19,12 +19,12 @@ import yaml
 from benchmarks.converge.__main__ import store_of
 from benchmarks.converge.fitting import Sample, Samples, fitted
 from grove_core.resources.api_names import NVIDIA
-from grove_shell.client.api import APPLY, Api
-from grove_shell.client.connection import Connection, connect
-from grove_shell.converge.cluster.measurements import ServerCounters, read_counters
-from grove_shell.converge.model.costs import ServerCosts
-from grove_shell.domain_daemon.kinds import DOMAINS
-from grove_shell.manifests.compute_domain_definitions import domain_definitions
+from grove_shell.client.api_session import APPLY, ApiSession
+from grove_shell.client.connection_settings import ConnectionSettings, read_connection_settings
+from grove_shell.converge.cluster.run_measurements import ServerCounters, read_server_counters
+from grove_shell.converge.model.server_costs import ServerCosts
+from grove_shell.domain_daemon.compute_domain_kinds import DOMAINS
+from grove_shell.manifests.compute_domain_definitions import compute_domain_crds
 from tests.cluster import binaries
 from tests.cluster.nvidia.definitions import install
 from tests.cluster.plane import STORE, ControlPlane
@@ -50,16 +50,16 @@ def entry(number: int, index: int) -> Json:
 class Bench:
     """One server, one writer."""
 
-    def __init__(self, api: Api, store: Api) -> None:
+    def __init__(self, api: ApiSession, store: ApiSession) -> None:
         self._api = api
         self._store = store
         self._idle = ServerCounters()
 
     async def rest(self) -> None:
         """What the server and its store need in a second in which nobody asks."""
-        before = await read_counters(self._api, self._store)
+        before = await read_server_counters(self._api, self._store)
         await asyncio.sleep(SECONDS)
-        self._idle = (await read_counters(self._api, self._store)).since(before)
+        self._idle = (await read_server_counters(self._api, self._store)).since(before)
 
     async def sample(self, name: str, watchers: int, write: Write) -> Sample:
         """Write for a while."""
@@ -68,11 +68,11 @@ class Bench:
                 task = asyncio.create_task(self._drain(name))
                 stack.callback(task.cancel)
             await asyncio.sleep(0.3 + watchers * 0.01)
-            before, begin, count = await read_counters(self._api, self._store), time.monotonic(), 0
+            before, begin, count = await read_server_counters(self._api, self._store), time.monotonic(), 0
             while (spent := time.monotonic() - begin) < SECONDS:
                 await write(count)
                 count += 1
-            found = (await read_counters(self._api, self._store)).since(before)
+            found = (await read_server_counters(self._api, self._store)).since(before)
         size = len(json.dumps(await self._get(name), separators=(",", ":")))
         idle = spent / SECONDS
         return Sample(
@@ -190,8 +190,11 @@ async def calibrated(kubeconfig: str, store: str, source: str, say: Callable[[st
     async def nobody() -> str | None:
         return None
 
-    connection = await connect(kubeconfig)
-    async with Api(connection, in_flight=1000) as api, Api(Connection(store, None, nobody)) as etcd:
+    connection = await read_connection_settings(kubeconfig)
+    async with (
+        ApiSession(connection, in_flight=1000) as api,
+        ApiSession(ConnectionSettings(store, None, nobody)) as etcd,
+    ):
         return fitted(await measured(Bench(api, etcd), say), source)
 
 
@@ -211,7 +214,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--source", default="fitted to kube-apiserver 1.35 and etcd 3.6 on two shared cores")
     told = parser.parse_args(arguments)
     with ControlPlane(binaries.find(), parts=STORE) as plane:
-        install(plane.api(), *domain_definitions())
+        install(plane.api(), *compute_domain_crds())
 
         def say(line: str) -> None:
             print(line, flush=True)

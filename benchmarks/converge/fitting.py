@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grove_shell.converge.model.costs import ServerCosts, default_costs
+from grove_shell.converge.model.server_costs import ServerCosts, default_server_costs
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def fitted(samples: Samples, source: str) -> ServerCosts:
     smallest = min(samples.puts, key=lambda one: one.size)
     wire = max(samples.idle_us - samples.idle_server_us, 0.0) / 2
     commit = smallest.latency_us - smallest.server_us - smallest.store_us - 2 * wire
-    whole = default_costs().model_dump()
+    whole = default_server_costs().model_dump()
     return ServerCosts.model_validate(
         whole
         | {

@@ -8,9 +8,9 @@ from benchmarks.data.cast import HASHES, NAMESPACE, State, cliques_for, pods_of,
 from benchmarks.data.owners import owners_of_set
 from benchmarks.data.pods import GPUS
 from grove_core.resources.pod import Pod
-from grove_core.resources.podclique import PodClique, podclique_of
-from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
-from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
+from grove_core.resources.podclique import PodClique, podclique_from_json
+from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json
+from grove_core.resources.scaling_group import ScalingGroup, scaling_group_from_json
 
 
 def pod_facts(pods: int, shared: dict[str, str]) -> list[Pod]:
@@ -59,7 +59,7 @@ def owner_facts(pods: int, shared: dict[str, str]) -> Owners:
     """The sets, scaling groups and cliques of that many pods."""
     raws = [raw for number in sets_for(pods) for raw in owners_of_set(number)]
     return Owners(
-        sets=tuple(podcliqueset_of(raw, shared) for raw in raws if raw["kind"] == "PodCliqueSet"),
-        groups=tuple(scaling_group_of(raw, shared) for raw in raws if raw["kind"] == "PodCliqueScalingGroup"),
-        cliques=tuple(podclique_of(raw, shared) for raw in raws if raw["kind"] == "PodClique"),
+        sets=tuple(podcliqueset_from_json(raw, shared) for raw in raws if raw["kind"] == "PodCliqueSet"),
+        groups=tuple(scaling_group_from_json(raw, shared) for raw in raws if raw["kind"] == "PodCliqueScalingGroup"),
+        cliques=tuple(podclique_from_json(raw, shared) for raw in raws if raw["kind"] == "PodClique"),
     )

@@ -7,7 +7,7 @@ from typing import Final
 import click
 
 from docs.generator.markdown import code, docstring, fenced, prose, table
-from grove_shell import exits
+from grove_shell import exit_codes
 from grove_shell.cli.main import grove
 
 _VERBATIM: Final = "\b"
@@ -23,7 +23,7 @@ _MEANINGS: Final = {
     "LOST": "the operator lost its Lease to another process",
     "INTERRUPTED": "Ctrl-C",
 }
-"""Meanings of the constants of ``grove_shell/exits.py``; a test fails where one is missing."""
+"""Meanings of the constants of ``grove_shell/exit_codes.py``; a test fails where one is missing."""
 
 
 def every_command() -> Iterator[click.Context]:
@@ -87,14 +87,14 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 def exit_codes_page() -> str:
     """Return the page of exit codes: the list, and the text of each command."""
-    constants = {name: value for name, value in vars(exits).items() if name.isupper() and isinstance(value, int)}
+    constants = {name: value for name, value in vars(exit_codes).items() if name.isupper() and isinstance(value, int)}
     rows = [(str(value), code(name), _MEANINGS[name]) for name, value in constants.items()]
     described = [(code(context.command_path), words) for context in every_command() if (words := _codes_of(context))]
     silent = [code(context.command_path) for context in every_command() if not _codes_of(context)]
     return "\n".join(
         (
             "# Exit codes\n",
-            "One list for all commands (CL-001, `grove_shell/exits.py`). They are part of the interface: a number",
+            "One list for all commands (CL-001, `grove_shell/exit_codes.py`). They are part of the interface: a number",
             "never changes its meaning.\n",
             table(("code", "name", "meaning"), rows),
             "## By command\n",

@@ -10,9 +10,9 @@ import yaml
 from pydantic import BaseModel
 
 from docs.generator.markdown import code, docstring, fenced, prose, table
-from grove_core.kernel.times import format_duration
-from grove_shell.settings.operator import OperatorSettings
-from grove_shell.settings.webhooks import WebhookSettings
+from grove_core.kernel.time_formats import format_duration
+from grove_shell.settings.operator_settings import OperatorSettings
+from grove_shell.settings.webhook_settings import WebhookSettings
 
 _ATTRIBUTE: Final = re.compile(r"^ {4}(\w[\w, ]*): (.*(?:\n {6,}.*)*)", re.MULTILINE)
 _LIMITS: Final = {"minimum": "at least", "exclusiveMinimum": "more than", "maximum": "at most"}

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from docs.generator.markdown import prose, slug, table
-from grove_core.areas.gang_termination.design.clique import BREACH_TABLE
-from grove_shell.catalogue.rule_lookup import catalogue, reason_codes
-from grove_shell.catalogue.spec_rules import SpecRule
+from grove_core.areas.gang_termination.design.clique_judgement import BREACH_TABLE
+from grove_shell.catalogue.specification_rule_lookup import reason_codes, specification_rules_by_number
+from grove_shell.catalogue.specification_rules import SpecificationRule
 
 _SPECS: Final = Path(__file__).parents[2] / "specs"
 _AREAS: Final = re.compile(r"^\| ([A-Z]{2}) \| \[(\w+)\.md\]\(\S+\) \| (.+) \|$", re.MULTILINE)
@@ -29,14 +29,14 @@ def rule_pages() -> dict[str, str]:
 
 
 def _index() -> str:
-    counts = Counter(rule.id[:2] for rule in catalogue().values())
+    counts = Counter(rule.id[:2] for rule in specification_rules_by_number().values())
     rows = [
         (prefix, f"[{name}]({name}.md)", str(counts[prefix]), governs) for prefix, (name, governs) in areas().items()
     ]
     return "\n".join(
         (
             "# Rules\n",
-            f"All {len(catalogue())} rules, as the program has them with it: `grove rules NUMBER` prints one. Each",
+            f"The program has all {len(specification_rules_by_number())} rules: `grove rules NUMBER` prints one. Each",
             "has a number that is never used again, and one sentence with one MUST. The number stands at the end of",
             "each line that gives a reason, so an answer can be followed back to its sentence.\n",
             table(("prefix", "area", "rules", "what it governs"), rows),
@@ -50,7 +50,7 @@ def _index() -> str:
 def _area(prefix: str) -> str:
     name, governs = areas()[prefix]
     story = _STORY.search((_SPECS / f"{name}.md").read_text(encoding="utf-8"))
-    rules = [rule for rule in catalogue().values() if rule.id.startswith(f"{prefix}-")]
+    rules = [rule for rule in specification_rules_by_number().values() if rule.id.startswith(f"{prefix}-")]
     return "\n".join(
         (
             f"# {prefix}: {name.replace('_', ' ')}\n",
@@ -77,19 +77,19 @@ def _breach_table() -> str:
     )
 
 
-def heading_of(rule: SpecRule) -> str:
+def heading_of(rule: SpecificationRule) -> str:
     """Return the heading of a rule."""
     return prose(f"{rule.id} {rule.title}")
 
 
-def _rule(rule: SpecRule) -> str:
+def _rule(rule: SpecificationRule) -> str:
     code = reason_codes().get(rule.id)
     lines = [
         ("code", f"`{code}`" if code else ""),
         ("kind", rule.kind),
         ("source", prose(rule.items.get("source", ""))),
         ("because", prose(rule.items.get("because", ""))),
-        ("instead of", _linked(rule.instead_of)),
+        ("instead of", _linked(rule.replaced_rule_number)),
         ("releases", ", ".join(rule.generations)),
     ]
     listed = [f"- {key}: {words}" for key, words in lines if words]

@@ -9,22 +9,22 @@ from typing import Any
 
 from grove_core.kernel.frozen import MOST_LEVELS, FrozenMap, frozen
 from grove_core.kernel.reasons import Fact
-from grove_core.kernel.times import parse_time
-from grove_core.resources.fields import short_json
+from grove_core.kernel.time_formats import parse_time
+from grove_core.resources.json_field_reader import short_json
 
 
 class MalformedValue(ValueError):
     """A value has another type than the format requires; the text names the value and the type."""
 
 
-def text(value: object) -> str:
+def read_text(value: object) -> str:
     """Return a string."""
     if not isinstance(value, str):
         raise MalformedValue(f"{short_json(value)} instead of a string")
     return value
 
 
-def integer(value: object) -> int:
+def read_integer(value: object) -> int:
     """Return an integer of any size."""
     if type(value) is not int:
         raise MalformedValue(f"{short_json(value)} instead of an integer")
@@ -47,13 +47,13 @@ def read_fact(value: object) -> Fact:
 
 def read_moment(value: object) -> datetime:
     """Return an RFC 3339 time as aware UTC."""
-    found = parse_time(text(value))
+    found = parse_time(read_text(value))
     if found is None:
         raise MalformedValue(f"{short_json(value)} instead of an RFC 3339 time")
     return found
 
 
-def items(value: Any) -> list[Any]:  # noqa: ANN401 - any JSON
+def read_list(value: Any) -> list[Any]:  # noqa: ANN401 - any JSON
     """Return a list with items of any type."""
     if not isinstance(value, list):
         raise MalformedValue(f"{short_json(value)} instead of a list")

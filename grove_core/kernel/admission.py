@@ -74,7 +74,7 @@ AdmissionVerdict: TypeAlias = Admit | Deny
 AmendmentVerdict: TypeAlias = AdmitWithChanges | Deny
 
 
-def verdict_of(
+def admission_decision(
     objections: Iterable[DenialReason], cautions: Iterable[AdmissionWarning], admitted: Reason
 ) -> Decision[AdmissionVerdict]:
     """Return a denial with the objections, or an admission for the reason ``admitted`` where there is none."""

@@ -7,7 +7,7 @@ from enum import Enum, unique
 from typing import Final, TypeGuard
 
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.kernel.times import format_time, whole_seconds
+from grove_core.kernel.time_formats import format_time, whole_seconds
 
 LONGEST_MESSAGE: Final = 32_000
 """The longest message that is written, in characters; an API server accepts 32,768."""
@@ -53,7 +53,7 @@ def condition_of(conditions: Iterable[Condition], type_: str) -> Condition | Non
     return next((condition for condition in conditions if condition.type == type_), None)
 
 
-def is_true(condition: Condition | None) -> TypeGuard[Condition]:
+def is_condition_true(condition: Condition | None) -> TypeGuard[Condition]:
     """Whether the condition exists and its status is True."""
     return condition is not None and condition.status is ConditionStatus.TRUE
 

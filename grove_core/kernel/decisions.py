@@ -40,7 +40,7 @@ class SubjectHealth(Enum):
     """The question is not about health, or the answer is not known."""
 
 
-class CountShare(NamedTuple):
+class ExistingAndWantedCounts(NamedTuple):
     """The number of existing and of wanted ones, for instance of available replicas of a set."""
 
     there: int
@@ -71,7 +71,7 @@ class Finding(NamedTuple):
     health: SubjectHealth = SubjectHealth.NOT_JUDGED
     causes: tuple[Ref, ...] = ()
     within: tuple[Ref, ...] = ()
-    share: CountShare | None = None
+    share: ExistingAndWantedCounts | None = None
 
     @property
     def sort_key(self) -> tuple[tuple[str, str, str, int], str]:
@@ -79,7 +79,7 @@ class Finding(NamedTuple):
         return (self.subject.sort_key, self.question)
 
 
-def reasons_on(question: str, findings: Iterable[Finding]) -> tuple[Reason, ...]:
+def reasons_for_question(question: str, findings: Iterable[Finding]) -> tuple[Reason, ...]:
     """Return the reasons of every answer to one question, in the order of the findings."""
     return tuple(why for one in findings if one.question == question for why in one.because)
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class ObjectProblem:
     """One problem of one object (IN-030).
 
     Attributes:
@@ -32,7 +32,7 @@ def value_mismatch(expected: str, got: str) -> str:
 class MalformedObject(Exception):
     """An input object is malformed; carries every problem of the object, each once (IN-030)."""
 
-    def __init__(self, problems: tuple[Problem, ...]) -> None:
+    def __init__(self, problems: tuple[ObjectProblem, ...]) -> None:
         self.problems = tuple(dict.fromkeys(problems))
         super().__init__("; ".join(map(str, self.problems)))
 

@@ -94,7 +94,7 @@ def frozen_lists(items: Mapping[K, Sequence[V]]) -> FrozenDict[K, Sequence[V]]:
     return FrozenDict(zip(items, map(tuple, items.values()), strict=True))
 
 
-def freeze_fields(owner: object, names: Iterable[str]) -> None:
+def freeze_mapping_fields(owner: object, names: Iterable[str]) -> None:
     """Make immutable dicts of those fields of a new value that are other mappings."""
     for name in names:
         value = getattr(owner, name)

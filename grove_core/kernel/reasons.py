@@ -10,7 +10,7 @@ from grove_core.kernel.refs import Ref
 Fact: TypeAlias = str | int | bool
 
 
-class Clause:
+class RuleSentence:
     """The sentence of a rule, with the facts that it needs.
 
     Attributes:
@@ -37,7 +37,7 @@ class Rule(Enum):
         requirement: the id of the rule in ``specs/``.
     """
 
-    def __init__(self, clause: Clause) -> None:
+    def __init__(self, clause: RuleSentence) -> None:
         self.clause = clause
         self.code = clause.code or "".join(word.capitalize() for word in self.name.split("_"))
         self.requirement = clause.requirement

@@ -53,6 +53,6 @@ def placeholder_uid(ref: Ref, serial: int = 1) -> str:
     return f"{_PLACEHOLDER}{ref.short}{f' no. {serial}' if serial > 1 else ''})"
 
 
-def is_placeholder(uid: str) -> bool:
+def is_placeholder_uid(uid: str) -> bool:
     """Whether a uid is a placeholder and not the uid of an API server."""
     return uid.startswith(_PLACEHOLDER)

@@ -89,7 +89,7 @@ class DeletionImpact:
 
 
 @dataclass(frozen=True, slots=True)
-class Termination:
+class GangTermination:
     """The termination of one gang, of which a deletion is a part (PL-019).
 
     Attributes:
@@ -120,10 +120,10 @@ class Delete:
     rests_on: tuple[tuple[Ref, Guard], ...] = ()
     foreground: bool = False
     takes: DeletionImpact | None = None
-    terminates: tuple[Termination, ...] = ()
+    terminates: tuple[GangTermination, ...] = ()
 
 
-def causes_of(action: "Action") -> frozenset[Ref]:
+def termination_causes(action: "Action") -> frozenset[Ref]:
     """Return the causes of a deletion, or of the termination that a status reports (PL-014, PL-028).
 
     Two actions belong to one termination if they have a cause in common.
@@ -173,12 +173,12 @@ class Step:
         return (self.target, type(self.action), self.action.guard, reports_termination)
 
 
-def is_part_of_termination(step: Step) -> bool:
+def deletes_or_reports_termination(step: Step) -> bool:
     """Whether a step deletes a part of a gang for a breach, or reports the termination (PL-014, PL-028)."""
-    return bool(causes_of(step.action))
+    return bool(termination_causes(step.action))
 
 
-def is_termination(step: Step) -> bool:
+def is_gang_termination_deletion(step: Step) -> bool:
     """Whether a step deletes a part of a gang for a breach; other deletions rest on nothing (PL-015)."""
     return isinstance(step.action, Delete) and bool(step.action.rests_on)
 
@@ -190,17 +190,17 @@ def total_impact(steps: Iterable[Step]) -> DeletionImpact | None:
     return sum(known, DeletionImpact()) if len(known) == len(impacts) else None
 
 
-def is_written_first(step: Step) -> bool:
+def writes_status_before_creations(step: Step) -> bool:
     """Whether a step writes a status that must precede the creations of the same round (PL-021)."""
     return step.stage is StepStage.FOUNDATION and isinstance(step.action, SetStatus)
 
 
-def terminated_by(step: Step) -> tuple[Termination, ...]:
+def gangs_terminated_by(step: Step) -> tuple[GangTermination, ...]:
     """Return the gangs that a step terminates; empty for everything but a deletion for a breach (PL-019)."""
     return step.action.terminates if isinstance(step.action, Delete) else ()
 
 
-def waits_for_first_status(step: Step) -> bool:
+def creates_after_status_write(step: Step) -> bool:
     """Whether a step creates an object that has to wait for such a status (PL-021)."""
     return isinstance(step.action, Create) and step.target.kind in _AFTER_STATUS
 
@@ -209,7 +209,7 @@ _AFTER_STATUS: Final = frozenset({"PodClique", "PodCliqueScalingGroup"})
 
 
 @unique
-class Outcome(Enum):
+class AttemptOutcome(Enum):
     """The outcome of an attempt."""
 
     DONE = "done"
@@ -220,7 +220,7 @@ class Outcome(Enum):
     """It was not attempted, because the fresh read before it failed (PL-029)."""
 
 
-FAILURES: Final = frozenset({Outcome.REFUSED, Outcome.CONFLICT, Outcome.UNREACHABLE})
+FAILURES: Final = frozenset({AttemptOutcome.REFUSED, AttemptOutcome.CONFLICT, AttemptOutcome.UNREACHABLE})
 """The outcomes of attempts that failed, or that may have failed."""
 
 
@@ -229,5 +229,5 @@ class Attempt:
     """A step with its outcome. It is part of the next snapshot, since outcomes are observations."""
 
     step: Step
-    outcome: Outcome
+    outcome: AttemptOutcome
     detail: str = ""

@@ -10,7 +10,7 @@ from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenMap, list_at
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Termination
+from grove_core.kernel.steps import GangTermination
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class ObjectToDelete:
     rests_on: tuple[tuple[Ref, Guard], ...] = ()
     is_cause: bool = False
     foreground: bool = False
-    terminates: tuple[Termination, ...] = ()
+    terminates: tuple[GangTermination, ...] = ()
     otherwise: StatusToWrite | None = None
 
 
@@ -105,7 +105,7 @@ class FinalizerToDrop:
 
 
 @unique
-class Obstacle(Enum):
+class StepObstacle(Enum):
     """The kind of obstacle that withholds a step (PL-003)."""
 
     RULE = "rule"
@@ -139,8 +139,8 @@ class Withheld:
 
     target: Ref
     because: tuple[Reason, ...]
-    terminates: tuple[Termination, ...] = ()
-    obstacle: Obstacle = Obstacle.RULE
+    terminates: tuple[GangTermination, ...] = ()
+    obstacle: StepObstacle = StepObstacle.RULE
 
 
 Want: TypeAlias = ObjectToCreate | ObjectToEnsure | FieldsToApply | StatusToWrite | ObjectToDelete | FinalizerToDrop

@@ -5,7 +5,16 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Action, Apply, Attempt, Delete, Outcome, SetStatus, Step, is_part_of_termination
+from grove_core.kernel.steps import (
+    Action,
+    Apply,
+    Attempt,
+    AttemptOutcome,
+    Delete,
+    SetStatus,
+    Step,
+    deletes_or_reports_termination,
+)
 from grove_core.plan.plan import Plan
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
@@ -13,7 +22,7 @@ from grove_core.resources.statuses import is_marked_breached
 from grove_core.resources.topology_usage import CLIQUE_KIND
 from grove_core.snapshot.own_writes import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.snapshot.superseded_breaches import reports_breach, reports_recovery
+from grove_core.snapshot.unwritten_breach_changes import writes_breach_condition, writes_breach_end
 
 _Write: TypeAlias = tuple[Ref, type[Action], str, bool]
 
@@ -28,19 +37,19 @@ def failed_writes_after(before: Iterable[Attempt], attempts: Iterable[Attempt]) 
     """
     found = tuple(attempts)
     tried = {_write_of(one.step) for one in found}
-    written = {_write_of(one.step) for one in found if one.outcome is Outcome.DONE}
+    written = {_write_of(one.step) for one in found if one.outcome is AttemptOutcome.DONE}
     left = {_slot_of(one.step): one for one in before if _stays(one.step, tried, written)}
     for one in found:
-        if one.outcome is Outcome.DONE or not (_is_of_several(one.step) or reports_breach(one.step)):
+        if one.outcome is AttemptOutcome.DONE or not (_is_of_several(one.step) or writes_breach_condition(one.step)):
             continue
         slot = _slot_of(one.step)
         for older in {(slot[0], False), slot}:  # an earlier report of a breach is superseded, too
             left.pop(older, None)
-        left[slot] = replace(one, outcome=Outcome.CONFLICT) if one.outcome is Outcome.REFUSED else one
+        left[slot] = replace(one, outcome=AttemptOutcome.CONFLICT) if one.outcome is AttemptOutcome.REFUSED else one
     return tuple(left.values())
 
 
-def with_earlier_refusals(unfinished: Iterable[Attempt], refused: Iterable[Attempt]) -> tuple[Attempt, ...]:
+def with_expired_deletion_refusals(unfinished: Iterable[Attempt], refused: Iterable[Attempt]) -> tuple[Attempt, ...]:
     """Return the failed writes with the deletions whose refusal has expired, where no newer attempt is known. Linear.
 
     While a refusal stands its step is not attempted, so it may have been dropped as no longer wanted and be wanted
@@ -49,9 +58,9 @@ def with_earlier_refusals(unfinished: Iterable[Attempt], refused: Iterable[Attem
     found = tuple(unfinished)
     known = {_write_of(one.step) for one in found}
     former = (
-        replace(one, outcome=Outcome.CONFLICT)
+        replace(one, outcome=AttemptOutcome.CONFLICT)
         for one in refused
-        if one.outcome is Outcome.REFUSED
+        if one.outcome is AttemptOutcome.REFUSED
         and isinstance(one.step.action, Delete)
         and _is_of_several(one.step)
         and _write_of(one.step) not in known
@@ -59,7 +68,7 @@ def with_earlier_refusals(unfinished: Iterable[Attempt], refused: Iterable[Attem
     return (*found, *former)
 
 
-def failures_still_wanted(unfinished: Iterable[Attempt], plan: Plan, seen: Snapshot) -> tuple[Attempt, ...]:
+def failed_writes_still_wanted(unfinished: Iterable[Attempt], plan: Plan, seen: Snapshot) -> tuple[Attempt, ...]:
     """Return the failed writes that still matter after a plan. Linear.
 
     A report of a breach matters while the object is marked as breached, whatever the plan does to the object: an object
@@ -80,9 +89,9 @@ def failures_still_wanted(unfinished: Iterable[Attempt], plan: Plan, seen: Snaps
 
     def matters(step: Step) -> bool:
         target, kind, uid, reports = write = _write_of(step)
-        if reports_breach(step) and (target, uid) in breached:
+        if writes_breach_condition(step) and (target, uid) in breached:
             return True
-        if not is_part_of_termination(step) and (target, uid) not in there:
+        if not deletes_or_reports_termination(step) and (target, uid) not in there:
             return False
         is_of_plan = write in wanted or target in held or plan.root in held
         return _is_of_several(step) and (is_of_plan or (kind is SetStatus and reports and target in hidden))
@@ -92,17 +101,17 @@ def failures_still_wanted(unfinished: Iterable[Attempt], plan: Plan, seen: Snaps
 
 def _is_of_several(step: Step) -> bool:
     """Whether other deletions depend on it: part of a termination, or deletion of a PodClique (GF-091, WL-236)."""
-    return is_part_of_termination(step) or (isinstance(step.action, Delete) and step.target.kind == CLIQUE_KIND)
+    return deletes_or_reports_termination(step) or (isinstance(step.action, Delete) and step.target.kind == CLIQUE_KIND)
 
 
 def _stays(step: Step, tried: set[_Write], written: set[_Write]) -> bool:
     write = _write_of(step)
-    return write not in tried or (write not in written and reports_recovery(step))
+    return write not in tried or (write not in written and writes_breach_end(step))
 
 
 def _slot_of(step: Step) -> tuple[_Write, bool]:
     """The key of a kept attempt: the last one of each write, and its last report that a breach is over."""
-    return _write_of(step), reports_recovery(step)
+    return _write_of(step), writes_breach_end(step)
 
 
 def _write_of(step: Step) -> _Write:

@@ -9,7 +9,7 @@ from grove_core.kernel.decisions import Finding
 from grove_core.kernel.reasons import Fact, Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Step
-from grove_core.kernel.times import parse_time
+from grove_core.kernel.time_formats import parse_time
 from grove_core.kernel.wants import Withheld
 from grove_core.plan.plan import Plan
 
@@ -21,7 +21,7 @@ _RANDOM_LETTERS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Recurrence:
+class RepeatedRounds:
     """The repetition of the last rounds of a forecast.
 
     Attributes:
@@ -57,7 +57,7 @@ def round_fingerprint(plan: Plan, at: datetime, begun: datetime) -> Hashable:
     )
 
 
-def cycles_repeated(cycles: Sequence[Cycle]) -> int:
+def repeated_cycle_count(cycles: Sequence[Cycle]) -> int:
     """Return the smallest number of last cycles that equal as many cycles before them; 0 if there is none."""
     for count in range(1, len(cycles) // 2 + 1):
         if cycles[-1 - count] == cycles[-1] and cycles[-2 * count : -count] == cycles[-count:]:
@@ -117,24 +117,24 @@ class Forecast:
     findings: tuple[Finding, ...] = ()
     complete: bool = True
     averted: tuple[Finding, ...] = ()
-    again: Recurrence | None = None
+    again: RepeatedRounds | None = None
 
     def times(self, round_: ForecastRound) -> int:
         """Return how often a round happens in all, itself included."""
         return self.again.times(round_.at) if self.again is not None and round_.number >= self.again.since else 1
 
 
-def forecast_of(plan: Plan, at: datetime) -> Forecast:
+def one_round_forecast(plan: Plan, at: datetime) -> Forecast:
     """Return a plan as a forecast of one round, at the time of its snapshot."""
     return Forecast(
         root=plan.root,
         root_uid=plan.root_uid,
-        rounds=(round_of(plan, 1, at),),
+        rounds=(plan_as_forecast_round(plan, 1, at),),
         findings=plan.findings,
         complete=plan.settled,
     )
 
 
-def round_of(plan: Plan, number: int, at: datetime) -> ForecastRound:
+def plan_as_forecast_round(plan: Plan, number: int, at: datetime) -> ForecastRound:
     """Return a plan as one round of a forecast."""
     return ForecastRound(number, at, plan.steps, plan.withheld, plan.wake_at)

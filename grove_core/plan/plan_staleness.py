@@ -31,7 +31,7 @@ class PlanChange:
         return f"{self.target.short}: {self.what}: was {self.before or 'nothing'}, is {self.now or 'nothing'}"
 
 
-def changes_since(reviewed: Iterable[Step], fresh: Iterable[Step]) -> tuple[PlanChange, ...]:
+def changes_since_reviewed_plan(reviewed: Iterable[Step], fresh: Iterable[Step]) -> tuple[PlanChange, ...]:
     """Return the differences between reviewed steps and the steps of a plan made now.
 
     Resource versions and times are not compared.

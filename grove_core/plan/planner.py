@@ -14,20 +14,20 @@ from grove_core.kernel.steps import (
     Action,
     Apply,
     Attempt,
+    AttemptOutcome,
     Create,
     Delete,
     DropFinalizer,
     Ensure,
     Make,
-    Outcome,
     SetStatus,
     Step,
     StepStage,
-    causes_of,
-    is_part_of_termination,
-    is_written_first,
-    terminated_by,
-    waits_for_first_status,
+    creates_after_status_write,
+    deletes_or_reports_termination,
+    gangs_terminated_by,
+    termination_causes,
+    writes_status_before_creations,
 )
 from grove_core.kernel.wants import (
     FieldsToApply,
@@ -35,16 +35,16 @@ from grove_core.kernel.wants import (
     ObjectToCreate,
     ObjectToDelete,
     ObjectToEnsure,
-    Obstacle,
     StatusToWrite,
+    StepObstacle,
     Want,
     Withheld,
 )
 from grove_core.plan.deletion_impact import with_impacts
 from grove_core.plan.plan import Plan, PlannedRoot
-from grove_core.plan.rules import Why
+from grove_core.plan.rules import WithheldStepReason
 from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
-from grove_core.snapshot.superseded_breaches import reports_another_breach
+from grove_core.snapshot.unwritten_breach_changes import writes_other_breach_status
 
 
 def make_plan(
@@ -58,7 +58,7 @@ def make_plan(
     desired = result.wants
     steps = sorted(with_impacts(map(_step_for, desired.wants), view), key=lambda step: step.sort_key)
     waiting = sorted(map(_step_for, deferred), key=lambda step: step.sort_key, reverse=True)
-    causes = {ref for step in steps if isinstance(step.action, Delete) for ref in causes_of(step.action)}
+    causes = {ref for step in steps if isinstance(step.action, Delete) for ref in termination_causes(step.action)}
     weaker = _weaker_steps(desired.wants, causes)
     obstacles = _Obstacles(view.attempts, steps, waiting)
     taken: list[Step] = []
@@ -70,7 +70,7 @@ def make_plan(
         else:
             taken += obstacles.alternative_to(step, weaker.get(step.target))
             obstacle, because = found
-            withheld.append(Withheld(step.target, (because, *step.because), terminated_by(step), obstacle))
+            withheld.append(Withheld(step.target, (because, *step.because), gangs_terminated_by(step), obstacle))
     return Plan(
         root=view.root_ref,
         root_uid=view.root_uid,
@@ -84,7 +84,7 @@ def make_plan(
 
 def _still_needed(steps: Iterable[Step], causes: AbstractSet[Ref], view: PlannedRoot) -> Iterator[Step]:
     """The steps without creations that were accepted before (PL-018), and without changes of a cause (PL-015)."""
-    done = (one.step for one in view.attempts if one.outcome is Outcome.DONE)
+    done = (one.step for one in view.attempts if one.outcome is AttemptOutcome.DONE)
     created = {step.target for step in done if isinstance(step.action, Make)}
     for step in steps:
         if isinstance(step.action, Make) and step.target in created:
@@ -105,20 +105,22 @@ class _Obstacles:
     """
 
     def __init__(self, attempts: Iterable[Attempt], steps: Iterable[Step], waiting: Iterable[Step]) -> None:
-        self.refused = {one.step.write_key: one for one in attempts if one.outcome is Outcome.REFUSED}
+        self.refused = {one.step.write_key: one for one in attempts if one.outcome is AttemptOutcome.REFUSED}
         last = (step for step in steps if step.stage is StepStage.CAUSE and step.write_key in self.refused)
-        self.refused_causes = {ref: step for step in last for ref in causes_of(step.action)} if self.refused else {}
-        self.left = {ref: step for step in waiting for ref in causes_of(step.action)}
+        self.refused_causes = (
+            {ref: step for step in last for ref in termination_causes(step.action)} if self.refused else {}
+        )
+        self.left = {ref: step for step in waiting for ref in termination_causes(step.action)}
         self.unwritten: Step | None = None
 
-    def against(self, step: Step) -> tuple[Obstacle, Reason] | None:
+    def against(self, step: Step) -> tuple[StepObstacle, Reason] | None:
         """Return why a step is withheld; None where it is taken. Must be called for the steps in their order."""
         refusal = self._refusal_of(step)
-        if refusal is not None and is_written_first(step):
+        if refusal is not None and writes_status_before_creations(step):
             self.unwritten = step
         found = self._find(step, refusal)
         if found is not None:
-            for ref in causes_of(step.action):
+            for ref in termination_causes(step.action):
                 self.left.setdefault(ref, step)
         return found
 
@@ -130,31 +132,35 @@ class _Obstacles:
         """
         own = step if isinstance(step.action, SetStatus) and step.action.end_of else None
         for one in filter(None, (own, weaker)):
-            found = without_termination(one) if is_part_of_termination(one) else one
+            found = without_termination_report(one) if deletes_or_reports_termination(one) else one
             if found is not None and self._refusal_of(found) is None:
                 return (found,)
         return ()
 
-    def _find(self, step: Step, refusal: Attempt | None) -> tuple[Obstacle, Reason] | None:
+    def _find(self, step: Step, refusal: Attempt | None) -> tuple[StepObstacle, Reason] | None:
         if refusal is not None:
             detail = refusal.detail or "no detail given"
-            return Obstacle.REFUSED, Why.REFUSED_BEFORE.because(step.target, detail=detail)
+            return StepObstacle.REFUSED, WithheldStepReason.REFUSED_BEFORE.because(step.target, detail=detail)
         left = _of_same_termination(self.left, step) if step.stage >= StepStage.CAUSE else None
         if left is not None and step.stage is StepStage.STATUS:
-            return Obstacle.RULE, Why.END_REMAINS.because(step.target, part=left.target.short)
+            return StepObstacle.RULE, WithheldStepReason.END_REMAINS.because(step.target, part=left.target.short)
         cause = _of_same_termination(self.refused_causes, step)
         if cause is not None:
-            return Obstacle.RULE, Why.CAUSE_REMAINS.because(step.target, cause=cause.target.short)
+            return StepObstacle.RULE, WithheldStepReason.CAUSE_REMAINS.because(step.target, cause=cause.target.short)
         if left is not None:
-            return Obstacle.RULE, Why.COMPANION_REMAINS.because(step.target, companion=left.target.short)
-        if self.unwritten is not None and waits_for_first_status(step):
-            return Obstacle.RULE, Why.UNTOLD.because(step.target, subject=self.unwritten.target.short)
+            return StepObstacle.RULE, WithheldStepReason.COMPANION_REMAINS.because(
+                step.target, companion=left.target.short
+            )
+        if self.unwritten is not None and creates_after_status_write(step):
+            return StepObstacle.RULE, WithheldStepReason.UNTOLD.because(
+                step.target, subject=self.unwritten.target.short
+            )
         return None
 
     def _refusal_of(self, step: Step) -> Attempt | None:
         """The refusal of the same write; a step for another breach state or another cause is another write (PL-012)."""
         refusal = self.refused.get(step.write_key) if self.refused else None
-        if refusal is None or reports_another_breach(step, refusal.step) or _rests_on_more(step, refusal.step):
+        if refusal is None or writes_other_breach_status(step, refusal.step) or _rests_on_more(step, refusal.step):
             return None
         return refusal
 
@@ -163,14 +169,14 @@ def _of_same_termination(steps: Mapping[Ref, Step], step: Step) -> Step | None:
     """The first step that shares a cause with this one, from steps by cause (PL-014, PL-027, PL-028)."""
     if not steps:
         return None
-    found = (steps[cause] for cause in causes_of(step.action) if cause in steps)
+    found = (steps[cause] for cause in termination_causes(step.action) if cause in steps)
     return min(found, key=lambda other: other.sort_key, default=None)
 
 
 def _rests_on_more(step: Step, before: Step) -> bool:
     """Whether a companion's deletion has a cause that the earlier attempt did not have."""
     is_companion = isinstance(step.action, Delete) and step.stage is not StepStage.CAUSE
-    return is_companion and not causes_of(step.action) <= causes_of(before.action)
+    return is_companion and not termination_causes(step.action) <= termination_causes(before.action)
 
 
 def _weaker_steps(wants: Iterable[Want], causes: AbstractSet[Ref]) -> Mapping[Ref, Step]:
@@ -185,13 +191,13 @@ def _not_confirmed(waiting: Sequence[Step], wants: Iterable[Want], view: Planned
     """The deletions that wait for a fresh read, without objects that are deleted for another reason (PL-029)."""
     if not waiting:
         return
-    not_confirmed = (one.detail for one in view.attempts if one.outcome is Outcome.NOT_CONFIRMED and one.detail)
+    not_confirmed = (one.detail for one in view.attempts if one.outcome is AttemptOutcome.NOT_CONFIRMED and one.detail)
     detail = next(not_confirmed, "no detail given")
     deleted = {want.target for want in wants if isinstance(want, ObjectToDelete)}
     for step in waiting:
         if step.target not in deleted:
-            because = (Why.NOT_ASKED.because(step.target, detail=detail), *step.because)
-            yield Withheld(step.target, because, terminated_by(step), Obstacle.NOT_CONFIRMED)
+            because = (WithheldStepReason.NOT_ASKED.because(step.target, detail=detail), *step.because)
+            yield Withheld(step.target, because, gangs_terminated_by(step), StepObstacle.NOT_CONFIRMED)
 
 
 def steps_for(wants: Iterable[Want]) -> tuple[Step, ...]:
@@ -226,7 +232,7 @@ def _action_for(want: Want) -> tuple[StepStage, Action]:
             assert_never(want)
 
 
-def without_termination(step: Step) -> Step | None:
+def without_termination_report(step: Step) -> Step | None:
     """Return a status step without its report of a termination; None where nothing else is left to write.
 
     The condition TerminationInProgress and the reasons for it are left out.

@@ -2,18 +2,22 @@
 
 from enum import unique
 
-from grove_core.kernel.reasons import Clause, Rule
+from grove_core.kernel.reasons import Rule, RuleSentence
 
 
 @unique
-class Why(Rule):
+class WithheldStepReason(Rule):
     """Why a step is withheld by the planner."""
 
-    COMPANION_REMAINS = Clause("PL-014", "{companion}, which is deleted for the same cause, could not be deleted yet")
-    CAUSE_REMAINS = Clause(
+    COMPANION_REMAINS = RuleSentence(
+        "PL-014", "{companion}, which is deleted for the same cause, could not be deleted yet"
+    )
+    CAUSE_REMAINS = RuleSentence(
         "PL-027", "{cause}, the cause, could not be deleted before, so nothing else is deleted for it"
     )
-    END_REMAINS = Clause("PL-028", "it would report a termination, and {part} could not be deleted yet")
-    NOT_ASKED = Clause("PL-029", "a gang is terminated only after a fresh read, which failed and is repeated: {detail}")
-    UNTOLD = Clause("PL-021", "the status of {subject} has to be written first, and was refused")
-    REFUSED_BEFORE = Clause("PL-012", "the server refused this a moment ago: {detail}")
+    END_REMAINS = RuleSentence("PL-028", "it would report a termination, and {part} could not be deleted yet")
+    NOT_ASKED = RuleSentence(
+        "PL-029", "a gang is terminated only after a fresh read, which failed and is repeated: {detail}"
+    )
+    UNTOLD = RuleSentence("PL-021", "the status of {subject} has to be written first, and was refused")
+    REFUSED_BEFORE = RuleSentence("PL-012", "the server refused this a moment ago: {detail}")

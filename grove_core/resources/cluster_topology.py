@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
-from grove_core.kernel.errors import Problem
+from grove_core.kernel.errors import ObjectProblem
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import GROVE
-from grove_core.resources.fields import JsonFieldReader
-from grove_core.resources.meta import Resource, inner_object, read_identity, read_labels
+from grove_core.resources.json_field_reader import JsonFieldReader
+from grove_core.resources.meta import Resource, inner_object, read_labels, read_metadata
 
 TOPOLOGY_KIND: Final = "ClusterTopology"
 BINDING_KIND: Final = "ClusterTopologyBinding"
@@ -56,11 +56,13 @@ def topology_ref(name: str, kind: str = TOPOLOGY_KIND) -> Ref:
     return Ref(GROVE, kind, "", name)
 
 
-def cluster_topology_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> ClusterTopology:
+def cluster_topology_from_json(
+    raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None
+) -> ClusterTopology:
     """Read a topology of either kind; raises MalformedObject with every problem (IN-030)."""
     top = JsonFieldReader(raw, "", [])
     kind = raw.get("kind")
-    identity = read_identity(top, GROVE, kind if kind in TOPOLOGY_KINDS else TOPOLOGY_KIND, shared)
+    identity = read_metadata(top, GROVE, kind if kind in TOPOLOGY_KINDS else TOPOLOGY_KIND, shared)
     identity["ref"] = replace(identity["ref"], namespace="")
     return top.checked(
         ClusterTopology(**identity, labels=inner_object(read_labels(top)), levels=levels_in(top.part("spec")))
@@ -84,23 +86,23 @@ def effective_topologies(topologies: Iterable[ClusterTopology]) -> dict[str, Clu
     return found
 
 
-def unreadable_names(unread: Iterable[Ref], known: Iterable[ClusterTopology]) -> frozenset[str]:
+def unreadable_topology_names(unread: Iterable[Ref], known: Iterable[ClusterTopology]) -> frozenset[str]:
     """Return the names whose effective topology (TP-049) cannot be read, by the unread and the read topologies."""
     sure = {topology.ref.name for topology in known if topology.ref.kind == TOPOLOGY_KIND}
     return frozenset(ref.name for ref in unread) - sure
 
 
-def shadowed_bindings(topologies: Iterable[ClusterTopology]) -> dict[str, ClusterTopology]:
+def shadowed_topology_bindings(topologies: Iterable[ClusterTopology]) -> dict[str, ClusterTopology]:
     """Return by name the bindings that do not count, because a ClusterTopology has their name (TP-049)."""
     every = tuple(topologies)
     counting = {one.ref.name for one in every if one.ref.kind == TOPOLOGY_KIND}
     return {one.ref.name: one for one in every if one.ref.kind != TOPOLOGY_KIND and one.ref.name in counting}
 
 
-def level_problems(levels: Levels) -> Iterator[Problem]:
+def level_problems(levels: Levels) -> Iterator[ObjectProblem]:
     """Return the problems of levels, each with its path below ``levels`` (TP-080)."""
     if not 1 <= len(levels) <= MOST_LEVELS:
-        yield Problem(path="", expected=f"between 1 and {MOST_LEVELS} levels", got=str(len(levels)))
+        yield ObjectProblem(path="", expected=f"between 1 and {MOST_LEVELS} levels", got=str(len(levels)))
     for name, texts, pattern, says in (
         ("domain", [level.domain for level in levels], _DOMAIN, "small letters, digits and '-', a letter first"),
         ("key", [level.key for level in levels], _LABEL, "the key of a node label"),
@@ -108,13 +110,17 @@ def level_problems(levels: Levels) -> Iterator[Problem]:
         first: dict[str, int] = {}
         for index, text in enumerate(texts):
             if not pattern.fullmatch(text) or len(text) > _LONGEST:
-                yield Problem(path=f"[{index}].{name}", expected=f"{says}, at most {_LONGEST} characters", got=text)
+                yield ObjectProblem(
+                    path=f"[{index}].{name}", expected=f"{says}, at most {_LONGEST} characters", got=text
+                )
             if first.setdefault(text, index) != index:
-                yield Problem(path=f"[{index}].{name}", expected=f"another one than level {first[text]}", got=text)
+                yield ObjectProblem(
+                    path=f"[{index}].{name}", expected=f"another one than level {first[text]}", got=text
+                )
     widest = -1
     for index, level in enumerate(levels):
         rank = RANKED.index(level.domain) if level.domain in RANKED else widest
         if rank < widest:
             expected = f"levels from broad to narrow: {level.domain} is broader than {RANKED[widest]}"
-            yield Problem(path=f"[{index}].domain", expected=expected, got=level.domain)
+            yield ObjectProblem(path=f"[{index}].domain", expected=expected, got=level.domain)
         widest = max(widest, rank)

@@ -11,10 +11,10 @@ from typing import Any, ClassVar, Final
 
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.resources.api_names import DOMAIN, DOMAIN_CLIQUE, NVIDIA
-from grove_core.resources.configuration import DomainShape
-from grove_core.resources.fields import JsonFieldReader
-from grove_core.resources.meta import Resource, inner_object, read_identity, read_labels
-from grove_core.resources.names import clique_id_in_name
+from grove_core.resources.configuration import ComputeDomainFormatName
+from grove_core.resources.json_field_reader import JsonFieldReader
+from grove_core.resources.meta import Resource, inner_object, read_labels, read_metadata
+from grove_core.resources.naming_rules import nvlink_clique_in_name
 
 READY: Final = "Ready"
 NOT_READY: Final = "NotReady"
@@ -70,7 +70,7 @@ class DaemonEntry:
         )
 
 
-def read_entries(part: JsonFieldReader, key: str, name: str) -> tuple[DaemonEntry, ...]:
+def read_daemon_entries(part: JsonFieldReader, key: str, name: str) -> tuple[DaemonEntry, ...]:
     """The entries of a list, sorted by node: a merged list has no order of its own (DC-010)."""
     found = [
         DaemonEntry(
@@ -128,10 +128,10 @@ class ComputeDomain(Resource):
         return self.nodes
 
 
-def compute_domain_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> ComputeDomain:
+def compute_domain_from_json(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> ComputeDomain:
     """Read a ComputeDomain of any version; raises MalformedObject with every problem (IN-030)."""
     top = JsonFieldReader(raw, "", [])
-    identity = read_identity(top, str(raw.get("apiVersion") or NVIDIA), DOMAIN_KIND, shared)
+    identity = read_metadata(top, str(raw.get("apiVersion") or NVIDIA), DOMAIN_KIND, shared)
     spec, status = top.part("spec"), top.part("status")
     cliques = [
         DomainCliqueSummary(part.text("id", required=True), part.text("status")) for part in status.parts("cliques")
@@ -144,16 +144,16 @@ def compute_domain_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] |
             num_nodes=spec.integer("numNodes") or 0,
             deleted_at=top.part("metadata").time("deletionTimestamp"),
             readiness=status.text("status"),
-            nodes=read_entries(status, "nodes", NODE_NAME),
+            nodes=read_daemon_entries(status, "nodes", NODE_NAME),
             cliques=tuple(sorted(cliques, key=_by_id)),
             stored=FrozenMap.over(raw),
         )
     )
 
 
-def served_domain_format(channel: Mapping[str, Any]) -> DomainShape:
+def served_domain_format(channel: Mapping[str, Any]) -> ComputeDomainFormatName:
     """In which shape a cluster has ComputeDomains, by the properties that its schema of ``spec.channel`` has."""
-    return DomainShape.NVIDIA if "resourceClaimTemplate" in channel else DomainShape.DESIGN
+    return ComputeDomainFormatName.NVIDIA if "resourceClaimTemplate" in channel else ComputeDomainFormatName.DESIGN
 
 
 def _by_id(clique: DomainCliqueSummary) -> str:
@@ -184,19 +184,19 @@ class ComputeDomainClique(Resource):
         return self.daemons
 
 
-def compute_domain_clique_of(raw: Mapping[str, Any]) -> ComputeDomainClique:
+def domain_clique_from_json(raw: Mapping[str, Any]) -> ComputeDomainClique:
     """Read a ComputeDomainClique; raises MalformedObject with every problem (IN-030)."""
     top = JsonFieldReader(raw, "", [])
-    identity = read_identity(top, NVIDIA, CLIQUE_KIND, None)
+    identity = read_metadata(top, NVIDIA, CLIQUE_KIND, None)
     labels = read_labels(top)
     domain_uid = labels.text(DOMAIN)
     return top.checked(
         ComputeDomainClique(
             **identity,
             domain_uid=domain_uid,
-            clique=labels.text(DOMAIN_CLIQUE) or clique_id_in_name(domain_uid, identity["ref"].name),
+            clique=labels.text(DOMAIN_CLIQUE) or nvlink_clique_in_name(domain_uid, identity["ref"].name),
             owners=tuple(sorted(owner.text("uid") for owner in top.part("metadata").parts("ownerReferences"))),
-            daemons=read_entries(top, "daemons", DAEMON_NODE_NAME),
+            daemons=read_daemon_entries(top, "daemons", DAEMON_NODE_NAME),
             stored=FrozenMap.over(raw),
         )
     )

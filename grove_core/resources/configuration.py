@@ -19,7 +19,7 @@ class MnnvlMode(Enum):
 
 
 @unique
-class DomainShape(Enum):
+class ComputeDomainFormatName(Enum):
     """The format of a ComputeDomain (decision D2)."""
 
     DESIGN = "design"
@@ -29,7 +29,7 @@ class DomainShape(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Mnnvl:
+class MnnvlConfiguration:
     """The configuration of Multi-Node NVLink.
 
     Attributes:
@@ -38,7 +38,7 @@ class Mnnvl:
 
     enabled: bool = False
     mode: MnnvlMode = MnnvlMode.OPERATOR
-    shape: DomainShape | None = None
+    shape: ComputeDomainFormatName | None = None
 
     def in_mode(self, mode: MnnvlMode) -> bool:
         """Return whether MNNVL is enabled, in this mode."""
@@ -57,7 +57,7 @@ class TopologyAwareSettings:
     levels: Levels = ()
 
 
-_OFF: Final = Mnnvl()
+_OFF: Final = MnnvlConfiguration()
 _BLIND: Final = TopologyAwareSettings()
 
 
@@ -71,7 +71,7 @@ class Configuration:
         topology: of topology-aware placement.
     """
 
-    mnnvl: Mnnvl = _OFF
+    mnnvl: MnnvlConfiguration = _OFF
     init_image: str = IMAGE
     topology: TopologyAwareSettings = _BLIND
 
@@ -86,7 +86,7 @@ class ServedApis:
         claims: the newest version of ``resource.k8s.io``; empty where that is not known.
     """
 
-    domains: DomainShape | None = None
+    domains: ComputeDomainFormatName | None = None
     without_domains: bool = False
     claims: str = ""
 

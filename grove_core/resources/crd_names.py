@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from grove_core.resources.fields import JsonFieldReader
+from grove_core.resources.json_field_reader import JsonFieldReader
 
 
-class CrdNameUse(StrEnum):
+class CrdNameField(StrEnum):
     """The use of a name in a definition."""
 
     PLURAL = "plural"
@@ -22,12 +22,12 @@ class CrdName(NamedTuple):
     """One name in a definition."""
 
     text: str
-    role: CrdNameUse
+    role: CrdNameField
 
     @property
     def key(self) -> tuple[bool, str]:
         """What has to be unique in a group: kinds with list kinds, and resources with short names."""
-        return self.role in {CrdNameUse.KIND, CrdNameUse.LIST_KIND}, self.text
+        return self.role in {CrdNameField.KIND, CrdNameField.LIST_KIND}, self.text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +95,7 @@ def crd_names_in(definition: Mapping[str, Any]) -> CrdNames | None:
     )
 
 
-def served_names(group: str, resource: Mapping[str, Any]) -> CrdNames | None:
+def served_crd_names(group: str, resource: Mapping[str, Any]) -> CrdNames | None:
     """Return the names of a resource as discovery lists it: a server lists accepted names only, and no list kind."""
     listed = JsonFieldReader(resource, "", [])
     plural, kind = listed.text("name"), listed.text("kind")
@@ -146,10 +146,10 @@ def _among(key: tuple[bool, str], several: Mapping[str, CrdNames]) -> Iterator[N
 def _listed(names: JsonFieldReader) -> Iterator[CrdName]:
     """The names in ``spec.names``, or in an object of the same form."""
     single = {
-        "plural": CrdNameUse.PLURAL,
-        "singular": CrdNameUse.SINGULAR,
-        "kind": CrdNameUse.KIND,
-        "listKind": CrdNameUse.LIST_KIND,
+        "plural": CrdNameField.PLURAL,
+        "singular": CrdNameField.SINGULAR,
+        "kind": CrdNameField.KIND,
+        "listKind": CrdNameField.LIST_KIND,
     }
     yield from (CrdName(text, role) for field, role in single.items() if (text := names.text(field)))
-    yield from (CrdName(text, CrdNameUse.SHORT) for text in names.texts("shortNames") if text)
+    yield from (CrdName(text, CrdNameField.SHORT) for text in names.texts("shortNames") if text)

@@ -7,8 +7,8 @@ from typing import Any
 
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE, DOMAIN, DOMAIN_CLIQUE
-from grove_core.resources.fields import JsonFieldReader
-from grove_core.resources.meta import read_identity, read_labels
+from grove_core.resources.json_field_reader import JsonFieldReader
+from grove_core.resources.meta import read_labels, read_metadata
 from grove_core.resources.pod import FINISHED_PHASES
 
 
@@ -40,10 +40,10 @@ class DaemonPod:
         return (self.created is not None, self.created, self.uid)
 
 
-def daemon_pod_of(raw: Mapping[str, Any]) -> DaemonPod:
+def daemon_pod_from_json(raw: Mapping[str, Any]) -> DaemonPod:
     """Project a daemon's pod as the API writes it. Raises MalformedObject with every problem (IN-030)."""
     top = JsonFieldReader(raw, "", [])
-    identity = read_identity(top, CORE, "Pod", None)
+    identity = read_metadata(top, CORE, "Pod", None)
     labels, status = read_labels(top), top.part("status")
     return top.checked(
         DaemonPod(

@@ -26,17 +26,17 @@ from grove_core.resources.labels import (
     label_in,
     labels_of_replica,
     labels_of_set,
-    set_named_by,
+    set_name_from_labels,
 )
-from grove_core.resources.manifest import Manifest
-from grove_core.resources.names import (
-    index_from,
+from grove_core.resources.naming_rules import (
     member_clique_name,
+    parse_replica_index,
     replica_name,
     scaling_group_name,
     standalone_clique_name,
 )
-from grove_core.resources.template import CliqueTemplate, GroupTemplate
+from grove_core.resources.podcliqueset_manifest import PodCliqueSetManifest
+from grove_core.resources.podcliqueset_spec import CliqueTemplate, GroupTemplate
 
 MNNVL_ANNOTATIONS: Final = (MNNVL_ENABLED, MNNVL_SCOPE, MNNVL_DEVICE_CLASS)
 CHOICES: Final = ("true", "false")  # of the first of them
@@ -46,7 +46,7 @@ DOMAIN_SUFFIX: Final = "-cd"
 
 
 @unique
-class SharingScope(Enum):
+class DomainSharingScope(Enum):
     """What shares one ComputeDomain."""
 
     REPLICA = "replica"
@@ -54,10 +54,10 @@ class SharingScope(Enum):
     GROUP_REPLICA = "scalingGroupReplica"
 
 
-SCOPES: Final[Mapping[str, SharingScope]] = MappingProxyType({scope.value: scope for scope in SharingScope})
+SCOPES: Final[Mapping[str, DomainSharingScope]] = MappingProxyType({scope.value: scope for scope in DomainSharingScope})
 
 
-class DomainUser(NamedTuple):
+class ComputeDomainUser(NamedTuple):
     """What a domain and its claim belong to; names are those of the template.
 
     Attributes:
@@ -130,8 +130,8 @@ class DomainMembership(NamedTuple):
         position: of the PodClique.
     """
 
-    scope: SharingScope
-    user: DomainUser
+    scope: DomainSharingScope
+    user: ComputeDomainUser
     base_name: str
     device_class: str
     position: CliquePosition
@@ -163,47 +163,49 @@ class DomainMembership(NamedTuple):
         return dict(sorted(found.items()))
 
 
-def membership_of(position: CliquePosition, annotations: Mapping[str, object]) -> DomainMembership | None:
+def domain_membership_of_position(
+    position: CliquePosition, annotations: Mapping[str, object]
+) -> DomainMembership | None:
     """Return what a PodClique with these annotations shares; None for nothing (MS-001, MS-010, MS-020).
 
     An unknown scope, and a scope that does not apply at this position, share nothing.
     """
-    scope = scope_of(annotations)
+    scope = sharing_scope_in_annotations(annotations)
     device_class = str(annotations.get(MNNVL_DEVICE_CLASS, DEVICE_CLASS))
     if scope is None or not device_class:
         return None
     base = (position.set_name, str(position.replica))
     home = scaling_group_name(position.set_name, position.replica, "")
     grouped = (*base, position.group.removeprefix(home), str(position.group_replica)) if position.group else base
-    if scope is SharingScope.REPLICA:
+    if scope is DomainSharingScope.REPLICA:
         return DomainMembership(
-            scope, DomainUser(*base), replica_name(position.set_name, position.replica), device_class, position
+            scope, ComputeDomainUser(*base), replica_name(position.set_name, position.replica), device_class, position
         )
-    if scope is SharingScope.CLIQUE:
-        user = DomainUser(*grouped)._replace(clique=position.clique)
+    if scope is DomainSharingScope.CLIQUE:
+        user = ComputeDomainUser(*grouped)._replace(clique=position.clique)
         return DomainMembership(scope, user, position.name, device_class, position)
     if not position.group:
         return None
     return DomainMembership(
-        scope, DomainUser(*grouped), f"{position.group}-{position.group_replica}", device_class, position
+        scope, ComputeDomainUser(*grouped), f"{position.group}-{position.group_replica}", device_class, position
     )
 
 
-def scope_of(annotations: Mapping[str, object]) -> SharingScope | None:
+def sharing_scope_in_annotations(annotations: Mapping[str, object]) -> DomainSharingScope | None:
     """Return the scope in these annotations; None where they do not opt in, or where the scope is unknown."""
     if annotations.get(MNNVL_ENABLED) != "true":
         return None
-    return SCOPES.get(str(annotations.get(MNNVL_SCOPE, SharingScope.REPLICA.value)))
+    return SCOPES.get(str(annotations.get(MNNVL_SCOPE, DomainSharingScope.REPLICA.value)))
 
 
 def position_of_clique(clique: LabelledClique) -> CliquePosition | None:
     """Return the position of a PodClique by its labels; None where they are incomplete."""
     labels, name = clique.labels, clique.ref.name
-    set_name = set_named_by(labels)
+    set_name = set_name_from_labels(labels)
     if not set_name or clique.replica_index < 0:
         return None
     base = replica_name(set_name, clique.replica_index)
-    named, index = label_in(labels, GROUP), index_from(label_in(labels, GROUP_REPLICA))
+    named, index = label_in(labels, GROUP), parse_replica_index(label_in(labels, GROUP_REPLICA))
     if not named:
         return CliquePosition(set_name, clique.replica_index, name, name.removeprefix(f"{base}-"))
     if index is None:
@@ -212,7 +214,7 @@ def position_of_clique(clique: LabelledClique) -> CliquePosition | None:
     return CliquePosition(set_name, clique.replica_index, name, name.removeprefix(f"{full}-{index}-"), full, index)
 
 
-def effective_annotations(of_set: FrozenMap, clique: CliqueTemplate, group: GroupTemplate | None) -> FrozenMap:
+def effective_mnnvl_annotations(of_set: FrozenMap, clique: CliqueTemplate, group: GroupTemplate | None) -> FrozenMap:
     """Return the MNNVL annotations of a clique's PodCliques, key by key (MS-010).
 
     A clique's override those of its set, which apply to standalone cliques only, and its group's override the clique's.
@@ -222,7 +224,7 @@ def effective_annotations(of_set: FrozenMap, clique: CliqueTemplate, group: Grou
     return FrozenMap(found) if found else EMPTY
 
 
-def position_in_template(
+def clique_position_in_template(
     set_name: str, replica: int, clique: str, group: str = "", group_replica: int = -1
 ) -> CliquePosition:
     """Return the position of a clique of a template; ``clique`` and ``group`` are the template's names."""
@@ -234,17 +236,21 @@ def position_in_template(
     )
 
 
-def member_of(
-    manifest: Manifest, clique: CliqueTemplate, group: GroupTemplate | None, replica: int, group_replica: int
+def domain_membership_in_manifest(
+    manifest: PodCliqueSetManifest,
+    clique: CliqueTemplate,
+    group: GroupTemplate | None,
+    replica: int,
+    group_replica: int,
 ) -> DomainMembership | None:
     """Return what one of a set's PodCliques would share; ``group_replica`` is ignored without a group."""
-    position = position_in_template(
+    position = clique_position_in_template(
         manifest.name, replica, clique.name, group.name if group is not None else "", group_replica
     )
-    return membership_of(position, effective_annotations(manifest.annotations, clique, group))
+    return domain_membership_of_position(position, effective_mnnvl_annotations(manifest.annotations, clique, group))
 
 
-def shared_base_name(kind: str, name: str) -> str:
+def shared_domain_base_name(kind: str, name: str) -> str:
     """Return the base name of a shared domain or claim, from its name (MS-020)."""
     return name.removesuffix(DOMAIN_SUFFIX if kind == DOMAIN_KIND else CLAIM_SUFFIX)
 

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from grove_core.kernel.conditions import LONGEST_MESSAGE, Condition, ConditionStatus
 from grove_core.resources.api_names import DOMAINS_READY
-from grove_core.resources.names import index_from
+from grove_core.resources.naming_rules import parse_replica_index
 
 REASON: Final = "CreationFailed"
 _WORDS: Final = "ComputeDomain creation failed for replicas: "
@@ -15,7 +15,7 @@ _LONGEST_LIST: Final = 24_000
 _MOST: Final = 1_000_000  # replicas of a set that is planned at all (WL-024)
 
 
-class CreationFailure(NamedTuple):
+class DomainCreationFailure(NamedTuple):
     """Replicas whose domain could not be created, in order, and the API server's error for the first of them."""
 
     replicas: tuple[int, ...] = ()
@@ -35,13 +35,13 @@ class CreationFailure(NamedTuple):
         return f"{_WORDS}[{self.indices}]. Error: {self.error}"[:LONGEST_MESSAGE]
 
 
-def creation_failure_in(conditions: Iterable[Condition]) -> CreationFailure:
+def domain_creation_failure_in(conditions: Iterable[Condition]) -> DomainCreationFailure:
     """Return the failure in stored conditions; empty where there is none, or where the message is not Grove's."""
     for condition in conditions:
         found = _MESSAGE.fullmatch(condition.message) if condition.type == DOMAINS_READY else None
         if found is not None and condition.status is ConditionStatus.FALSE:
-            return CreationFailure(_replicas_in(found[1]), found[2])
-    return CreationFailure()
+            return DomainCreationFailure(_replicas_in(found[1]), found[2])
+    return DomainCreationFailure()
 
 
 def _runs(replicas: Sequence[int]) -> list[str]:
@@ -58,7 +58,7 @@ def _runs(replicas: Sequence[int]) -> list[str]:
 def _replicas_in(listed: str) -> tuple[int, ...]:
     """Return the replicas of such a list, in order; invalid items and indices beyond any planned set are skipped."""
     parts = (part.strip().partition("-") for part in listed.split(","))
-    runs = [(index_from(head), index_from(tail if dash else head)) for head, dash, tail in parts]
+    runs = [(parse_replica_index(head), parse_replica_index(tail if dash else head)) for head, dash, tail in parts]
     found: list[int] = []
     for first, last in sorted((first, last) for first, last in runs if first is not None and last is not None):
         following = max(first, found[-1] + 1) if found else first

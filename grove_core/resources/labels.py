@@ -1,7 +1,7 @@
 """Labels of the objects of a set. Several families of label keys are in use: all are written, any is read (WL-030, D3).
 
-Every label that has more than one key is declared here, as :class:`LabelKeys`, and read by :func:`first_value`. Another
-family of keys is one more key in these declarations.
+Every label that has more than one key is declared here, as :class:`LabelKeys`, and read by :func:`first_label_value`.
+Another family of keys is one more key in these declarations.
 """
 
 from collections.abc import Callable, Mapping
@@ -52,7 +52,7 @@ CLIQUE: Final = LabelKeys("grove.io/podclique", "grove.io/clique-name")
 """The full name of the PodClique."""
 
 
-def first_value(label: LabelKeys, value_at: Callable[[str], V]) -> V | None:
+def first_label_value(label: LabelKeys, value_at: Callable[[str], V]) -> V | None:
     """Return the value of the first key of a label that has a truthy one; None where no key has."""
     for key in label.keys:
         value = value_at(key)
@@ -69,7 +69,7 @@ def label_text(labels: Mapping[str, object], key: str) -> str:
 
 def label_in(labels: Mapping[str, object], label: LabelKeys) -> str:
     """Return the value of a label; empty where no key has a text."""
-    return first_value(label, lambda key: label_text(labels, key)) or ""
+    return first_label_value(label, lambda key: label_text(labels, key)) or ""
 
 
 def has_label(labels: Mapping[str, object], label: LabelKeys, value: str) -> bool:
@@ -82,7 +82,7 @@ def labels_of_set(set_name: str) -> dict[str, str]:
     return {MANAGED_BY: OPERATOR, **SET.written(set_name)}
 
 
-def labels_of(set_name: str, name: str, component: str) -> dict[str, str]:
+def labels_of_set_object(set_name: str, name: str, component: str) -> dict[str, str]:
     """Return the labels of an object of a set that has a name and a component of its own."""
     return {**labels_of_set(set_name), NAME: name.replace(":", "-"), COMPONENT: component}
 
@@ -92,6 +92,6 @@ def labels_of_replica(replica: int) -> dict[str, str]:
     return SET_REPLICA.written(str(replica))
 
 
-def set_named_by(labels: Mapping[str, object]) -> str:
+def set_name_from_labels(labels: Mapping[str, object]) -> str:
     """Return the name of the set that an object's labels name; empty where they name none."""
     return label_in(labels, SET)

@@ -27,7 +27,8 @@ _AMOUNT: Final = frozenset({"value", "averageValue"})  # keys of quantities: the
 def changed_fields(wanted: FrozenMap, stored: FrozenMap, above: str = "") -> FrozenMap:
     """Return the wanted fields that are not stored, with lists as a whole; empty for none (WL-025).
 
-    ``above`` is the key that both are under; empty for a whole spec. For labels see :func:`changed_texts`.
+    ``above`` is the key that both are under; empty for a whole spec. For labels see
+    :func:`changed_labels_or_annotations`.
     """
     changed: dict[str, Json] = {}
     for key, value in wanted.items():
@@ -41,7 +42,7 @@ def changed_fields(wanted: FrozenMap, stored: FrozenMap, above: str = "") -> Fro
     return FrozenMap(changed)
 
 
-def changed_texts(wanted: FrozenMap, stored: FrozenMap) -> FrozenMap:
+def changed_labels_or_annotations(wanted: FrozenMap, stored: FrozenMap) -> FrozenMap:
     """Return the wanted labels or annotations that are not stored; ``1.10`` and ``1.1`` differ."""
     return FrozenMap({key: text for key, text in wanted.items() if stored.get(key) != text})
 
@@ -94,11 +95,11 @@ def _holds(stored: Json, wanted: Json, key: str = "", above: str = "") -> bool:
         return True
     if key not in _AMOUNT and above not in AMOUNTS:
         return False
-    left, right = quantity_of(stored), quantity_of(wanted)
+    left, right = parse_quantity(stored), parse_quantity(wanted)
     return left is not None and left == right
 
 
-def quantity_of(value: Json) -> Fraction | None:
+def parse_quantity(value: Json) -> Fraction | None:
     """Return a Kubernetes quantity (``500m``, ``1Gi``, 2) as a number; None for any other value."""
     text = str(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else ""
     found = _QUANTITY.fullmatch(text) if len(text) <= _LONGEST else None

@@ -10,11 +10,11 @@ from typing import Any, Final, TypedDict
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.times import parse_time
+from grove_core.kernel.time_formats import parse_time
 from grove_core.resources.api_names import CONDITIONS
-from grove_core.resources.fields import JsonFieldReader
-from grove_core.resources.labels import LabelKeys, first_value
-from grove_core.resources.names import index_from
+from grove_core.resources.json_field_reader import JsonFieldReader
+from grove_core.resources.labels import LabelKeys, first_label_value
+from grove_core.resources.naming_rules import parse_replica_index
 
 _TYPE: Final = attrgetter("type")
 _TRUTHS: Final = MappingProxyType({truth.value: truth for truth in ConditionStatus})
@@ -44,7 +44,7 @@ class Resource:
         return Guard(self.uid, self.resource_version)
 
 
-class ResourceFields(TypedDict):
+class ObjectMetadataFields(TypedDict):
     """The fields of a :class:`Resource`, as arguments for its subclasses."""
 
     ref: Ref
@@ -57,9 +57,9 @@ class ResourceFields(TypedDict):
     deleting: bool
 
 
-def read_identity(
+def read_metadata(
     top: JsonFieldReader, api_version: str, kind: str, shared: MutableMapping[str, str] | None
-) -> ResourceFields:
+) -> ObjectMetadataFields:
     """Read ``metadata``. A missing namespace is ``default``, as for kubectl.
 
     ``shared`` has strings read before, so that equal strings share one copy; indexes compare by identity first.
@@ -74,7 +74,7 @@ def _identity_at_once(
     api_version: str,
     kind: str,
     shared: MutableMapping[str, str],
-) -> ResourceFields | None:
+) -> ObjectMetadataFields | None:
     """Return the identity in well-formed metadata; None for anything else."""
     share = shared.setdefault
     try:
@@ -93,7 +93,7 @@ def _identity_at_once(
         return None
     if not (namespace and name and type(references) is type(finalizers) is list) or "deletionTimestamp" in meta:
         return None
-    return ResourceFields(
+    return ObjectMetadataFields(
         ref=Ref(api_version, kind, share(namespace, namespace), name),
         uid=share(uid, uid),
         resource_version=version,
@@ -105,7 +105,7 @@ def _identity_at_once(
     )
 
 
-def _identity_step_by_step(top: JsonFieldReader, api_version: str, kind: str) -> ResourceFields:
+def _identity_step_by_step(top: JsonFieldReader, api_version: str, kind: str) -> ObjectMetadataFields:
     """Return the identity, noting every problem."""
     meta = top.part("metadata")
     owner = JsonFieldReader(None, "", top.problems)
@@ -114,7 +114,7 @@ def _identity_step_by_step(top: JsonFieldReader, api_version: str, kind: str) ->
             if owner.raw:
                 reference.note("controller", "at most one controller owner", f"a second one, {reference.text('name')}")
             owner = reference
-    return ResourceFields(
+    return ObjectMetadataFields(
         ref=Ref(api_version, kind, meta.text("namespace") or "default", meta.text("name", required=True)),
         uid=meta.text("uid"),
         resource_version=meta.text("resourceVersion"),
@@ -133,7 +133,7 @@ def ref_in(raw: Mapping[str, Any], api_version: str, kind: str) -> Ref:
 
 
 def read_labels(top: JsonFieldReader) -> JsonFieldReader:
-    """Return ``metadata.labels``, for :func:`read_label` and :func:`read_index`."""
+    """Return ``metadata.labels``, for :func:`read_label` and :func:`read_replica_index`."""
     return top.part("metadata").part("labels")
 
 
@@ -161,17 +161,17 @@ def read_creation(meta: JsonFieldReader) -> datetime | None:
 
 def read_label(labels: JsonFieldReader, label: LabelKeys) -> str:
     """Return the value of a label; empty where it has none. A value that is no string is noted (decision D3)."""
-    return first_value(label, labels.text) or ""
+    return first_label_value(label, labels.text) or ""
 
 
-def read_index(labels: JsonFieldReader, label: LabelKeys, named: int | None, *, is_known: bool = False) -> int:
+def read_replica_index(labels: JsonFieldReader, label: LabelKeys, named: int | None, *, is_known: bool = False) -> int:
     """Return a replica index (GT-026); -1 where neither name nor label has it.
 
     The index in the object's name (``named``) cannot be edited and wins over the label. Where the index ``is_known``
     from elsewhere, a missing one is no problem.
     """
     text = read_label(labels, label)
-    index = index_from(text)
+    index = parse_replica_index(text)
     if index is None and (text or (named is None and not is_known)):
         labels.note(f"[{label.primary}]", "a replica index (0, 1, 2, ...)", text or None)
     return next((found for found in (named, index) if found is not None), -1)
@@ -232,7 +232,7 @@ def has_old_progress_key(status: JsonFieldReader) -> bool:
     return "updateProgress" not in status and "rollingUpdateProgress" in status
 
 
-def read_update(status: JsonFieldReader) -> tuple[bool, JsonFieldReader]:
+def read_update_progress(status: JsonFieldReader) -> tuple[bool, JsonFieldReader]:
     """Return whether an update runs, and its progress (GT-018); ``updateProgress`` wins over its old key."""
     key = "updateProgress" if "updateProgress" in status else "rollingUpdateProgress"
     progress = status.part(key)

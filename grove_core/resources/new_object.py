@@ -39,7 +39,7 @@ class ControllerReference(NamedTuple):
     api_version: str = ""
 
 
-def controller_in(raw: Mapping[str, Any]) -> ControllerReference:
+def controller_owner_in(raw: Mapping[str, Any]) -> ControllerReference:
     """Return the controller owner in an object, which may be malformed."""
     meta = raw.get("metadata")
     references = meta.get("ownerReferences") if isinstance(meta, Mapping) else None
@@ -54,7 +54,7 @@ def controller_in(raw: Mapping[str, Any]) -> ControllerReference:
 def clique_of_new_pod(step: Step) -> str:
     """Return the uid of the PodClique that a pod is created for; empty for every other step."""
     if step.target.kind == "Pod" and isinstance(step.action, Create):
-        return controller_in(step.action.manifest).uid
+        return controller_owner_in(step.action.manifest).uid
     return ""
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from grove_core.resources.fields import JsonFieldReader
+from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.pod_demand import AffinityExpression, Amounts, PodDemand, Toleration, read_amounts
 
 _CORDONED: Final = "node.kubernetes.io/unschedulable"
@@ -40,7 +40,7 @@ class Node:
     amounts: Amounts
 
 
-def node_of(raw: Mapping[str, Any]) -> Node:
+def node_from_json(raw: Mapping[str, Any]) -> Node:
     """Read a node; raises MalformedObject with every problem (IN-030)."""
     top = JsonFieldReader(raw, "", [])
     meta, spec, status = top.part("metadata"), top.part("spec"), top.part("status")

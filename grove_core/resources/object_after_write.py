@@ -12,16 +12,16 @@ from grove_core.kernel.steps import Apply, Delete, DropFinalizer, SetStatus
 from grove_core.resources.api_names import TOPOLOGY_NAME
 from grove_core.resources.cluster_topology import ClusterTopology, levels_in
 from grove_core.resources.compute_domain import ComputeDomain
-from grove_core.resources.fields import JsonFieldReader
+from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.merge_patch import apply_merge_patch
-from grove_core.resources.meta import read_identity
+from grove_core.resources.meta import read_metadata
 from grove_core.resources.owned_object import OwnedObject, is_managed_by_grove
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique, read_clique_labels
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.podgang import PodGang, groups_in, placement_in
+from grove_core.resources.podgang import PodGang, pod_groups_in, podgang_constraints_in
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import with_status
+from grove_core.resources.statuses import with_status_written
 
 Applicable: TypeAlias = PodClique | ScalingGroup | PodGang | OwnedObject | ComputeDomain | ClusterTopology
 """Objects to which Grove applies fields."""
@@ -50,7 +50,7 @@ def _after_write(item: R, write: Write) -> R:
         case SetStatus(fields):
             if isinstance(item, OwnedObject | ComputeDomain | ClusterTopology):
                 return item
-            return with_status(item, fields)
+            return with_status_written(item, fields)
         case Delete():
             return with_deletion_accepted(item)
         case DropFinalizer(finalizer):
@@ -135,14 +135,14 @@ def _gang(gang: PodGang, fields: FrozenMap) -> PodGang:
     spec = JsonFieldReader(thaw(fields), "", []).part("spec")
     annotations = _merged(gang.annotations, fields, "metadata", "annotations")
     placed = JsonFieldReader(thaw(_merged(FrozenMap(gang.placement.spec_fields), fields, "spec")), "", [])
-    placement = placement_in(placed, str(annotations.get(TOPOLOGY_NAME) or ""))
+    placement = podgang_constraints_in(placed, str(annotations.get(TOPOLOGY_NAME) or ""))
     return replace(
         gang,
         labels=_merged(gang.labels, fields, "metadata", "labels"),
         annotations=annotations,
         placement=placement if "podgroups" in spec else placement._replace(cliques=gang.placement.cliques),
         priority=spec.text("priorityClassName") if "priorityClassName" in spec.raw else gang.priority,
-        groups=groups_in(spec) if "podgroups" in spec else gang.groups,
+        groups=pod_groups_in(spec) if "podgroups" in spec else gang.groups,
     )
 
 
@@ -179,7 +179,7 @@ def _handed_over(item: H, fields: FrozenMap) -> H:
     top = JsonFieldReader(thaw(fields), "", [])
     if "ownerReferences" not in top.part("metadata"):
         return item
-    owner = read_identity(top, item.ref.api_version, item.ref.kind, None)
+    owner = read_metadata(top, item.ref.api_version, item.ref.kind, None)
     return replace(item, owner_uid=owner["owner_uid"], owner_kind=owner["owner_kind"], owner_name=owner["owner_name"])
 
 

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.resources.api_names import MANAGED_BY, OPERATOR
-from grove_core.resources.fields import JsonFieldReader
-from grove_core.resources.meta import Resource, inner_object, read_identity, read_labels
+from grove_core.resources.json_field_reader import JsonFieldReader
+from grove_core.resources.meta import Resource, inner_object, read_labels, read_metadata
 
 CLAIM_KIND: Final = "ResourceClaim"
 # Kinds that Grove creates besides its own -> their API group.
@@ -40,14 +40,14 @@ class OwnedObject(Resource):
     spec: FrozenMap = EMPTY
 
 
-def owned_object_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> OwnedObject:
+def owned_object_from_json(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> OwnedObject:
     """Return the object that the API describes. Raises MalformedObject with every problem (IN-030)."""
     top = JsonFieldReader(raw, "", [])
     api_version, kind = top.text("apiVersion"), top.text("kind")
     for name, text in (("apiVersion", api_version), ("kind", kind)):
         if not text and not top.raw.get(name):
             top.note(name, "a text", None)
-    identity = read_identity(top, api_version, kind, shared)
+    identity = read_metadata(top, api_version, kind, shared)
     labels = read_labels(top)
     managed = is_managed_by_grove(labels)
     spec = inner_object(top.part("spec"))

@@ -1,7 +1,7 @@
 """Pods as flat records: one small object of scalars for each, read by one total function.
 
-Files, list pages, watch events and tests share :func:`pod_of`, the hot path of loading. It first assumes a well-formed
-pod; any other pod is read again to find every problem.
+Files, list pages, watch events and tests share :func:`pod_from_json`, the hot path of loading. It first assumes a
+well-formed pod; any other pod is read again to find every problem.
 """
 
 from collections.abc import Callable, Mapping, MutableMapping
@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from grove_core.kernel.errors import MalformedObject, Problem
+from grove_core.kernel.errors import MalformedObject, ObjectProblem
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.resources.api_names import CORE, GATE, POD_GANG, POD_INDEX, TEMPLATE_HASH
-from grove_core.resources.fields import JsonFieldReader
-from grove_core.resources.labels import SET, first_value
-from grove_core.resources.meta import read_identity, read_label, read_labels
-from grove_core.resources.names import index_from
-from grove_core.resources.pod_spec import GPU, gpus_of
+from grove_core.resources.json_field_reader import JsonFieldReader
+from grove_core.resources.labels import SET, first_label_value
+from grove_core.resources.meta import read_label, read_labels, read_metadata
+from grove_core.resources.naming_rules import parse_replica_index
+from grove_core.resources.pod_spec_gpus import GPU, gpus_of
 
 _HOLDS: Final = MappingProxyType({"True": True, "False": False, "Unknown": False})
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
@@ -82,7 +82,7 @@ class Pod:
         return Ref(CORE, "Pod", self.namespace, self.name)
 
 
-def pod_of(raw: Mapping[str, Any], shared: MutableMapping[str, str]) -> Pod:
+def pod_from_json(raw: Mapping[str, Any], shared: MutableMapping[str, str]) -> Pod:
     """Read a pod; raises MalformedObject with every problem (IN-030).
 
     ``shared`` has strings read before, so that the many pods of one clique share one copy of each.
@@ -101,7 +101,7 @@ def _read_well_formed(raw: Mapping[str, Any], share: Callable[[str, str], str]) 
     crashed, unready = (False, False) if ready else _failing(status)
     namespace, name, uid = meta.get("namespace") or "default", meta["name"], meta.get("uid") or ""
     version, deleted = meta.get("resourceVersion") or "", meta.get("deletionTimestamp") or ""
-    owner, set_name = _controller_uid_in(meta), labels.get(_SET_NAME) or first_value(SET, labels.get) or ""
+    owner, set_name = _controller_uid_in(meta), labels.get(_SET_NAME) or first_label_value(SET, labels.get) or ""
     template_hash, gang = labels.get(TEMPLATE_HASH) or "", labels.get(POD_GANG) or ""
     node, phase = spec.get("nodeName") or "", status.get("phase") or ""
     trouble = "" if ready else _trouble_of(status, reason)
@@ -189,7 +189,7 @@ def _index_of(text: object) -> int:
         return -1
     found = _SMALL_INDICES.get(text)
     if found is None:
-        found = index_from(text)
+        found = parse_replica_index(text)
     return -1 if found is None else found
 
 
@@ -215,11 +215,11 @@ def _failing(status: Mapping[str, Any]) -> tuple[bool, bool]:
     return False, any(container.get("started") is True and not container.get("ready") for container in main)
 
 
-def _problems_of(raw: object) -> tuple[Problem, ...]:
+def _problems_of(raw: object) -> tuple[ObjectProblem, ...]:
     """Return every problem of a pod that is not well-formed."""
-    problems: list[Problem] = []
+    problems: list[ObjectProblem] = []
     top = JsonFieldReader(raw, "", problems)
-    read_identity(top, CORE, "Pod", None)
+    read_metadata(top, CORE, "Pod", None)
     labels = read_labels(top)
     labels.text(TEMPLATE_HASH)
     labels.text(POD_GANG)
@@ -243,5 +243,5 @@ def _problems_of(raw: object) -> tuple[Problem, ...]:
                 state.part(phase).text("reason")
             container.part("lastState").part("terminated").integer("exitCode")
     if not problems:
-        problems.append(Problem(path="", expected="a pod", got="something that does not read as one"))
+        problems.append(ObjectProblem(path="", expected="a pod", got="something that does not read as one"))
     return tuple(problems)

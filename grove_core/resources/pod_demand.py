@@ -6,10 +6,10 @@ Total: unreadable requirements are reported.
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from grove_core.kernel.errors import Problem
-from grove_core.resources.fields import JsonFieldReader
+from grove_core.kernel.errors import ObjectProblem
+from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.labels import SET
-from grove_core.resources.merge_patch import quantity_of
+from grove_core.resources.merge_patch import parse_quantity
 from grove_core.resources.meta import read_label
 from grove_core.resources.pod import FINISHED_PHASES
 
@@ -70,9 +70,9 @@ class PodDemand(NamedTuple):
 
 def pod_demand_of(raw: Mapping[str, Any]) -> PodDemand:
     """Return the requirements of a pod with this pod spec."""
-    problems: list[Problem] = []
+    problems: list[ObjectProblem] = []
     spec = JsonFieldReader(raw, "", problems)
-    amounts = amounts_of(spec)
+    amounts = resource_amounts_of_pod(spec)
     required = spec.part("affinity").part("nodeAffinity").part(REQUIRED)
     affinity = tuple(_term(term) for term in required.parts("nodeSelectorTerms")) if required.raw else None
     tolerations = tuple(
@@ -83,16 +83,16 @@ def pod_demand_of(raw: Mapping[str, Any]) -> PodDemand:
     labels = tuple(sorted((key, selector.text(key)) for key in selector.raw))
     unchecked = sorted({*_unchecked(spec), *(f"{problem.path}: {problem.got}" for problem in problems)})
     return PodDemand(
-        tuple(sorted(amounts.items(), key=scarcest_first)), labels, affinity, tolerations, tuple(unchecked)
+        tuple(sorted(amounts.items(), key=extended_resources_first)), labels, affinity, tolerations, tuple(unchecked)
     )
 
 
-def scarcest_first(item: tuple[str, int]) -> tuple[bool, str]:
+def extended_resources_first(item: tuple[str, int]) -> tuple[bool, str]:
     """Return the sort key of a resource: extended resources such as GPUs before those that every node has."""
     return item[0] in COMMON, item[0]
 
 
-def amounts_of(spec: JsonFieldReader) -> dict[str, int]:
+def resource_amounts_of_pod(spec: JsonFieldReader) -> dict[str, int]:
     """Return thousandths of each resource as the scheduler counts them, including one pod (TP-103)."""
     running: dict[str, int] = {}
     peak: dict[str, int] = {}
@@ -119,7 +119,7 @@ def read_amounts(part: JsonFieldReader) -> dict[str, int]:
         if value.__class__ is str and value.isdecimal() and value.isascii() and len(value) <= _PLAIN:
             found[key] = int(value) * _SCALE  # what most amounts of most nodes are
             continue
-        amount = quantity_of(value)
+        amount = parse_quantity(value)
         if amount is None or amount < 0:
             part.note(key, "an amount such as 8, 500m or 64Gi", value)
         else:
@@ -199,7 +199,7 @@ class PodOnNode(NamedTuple):
     repelled_namespaces: tuple[str, ...] = ()
 
 
-def pod_on_node_of(raw: Mapping[str, Any]) -> PodOnNode | None:
+def read_pod_on_node(raw: Mapping[str, Any]) -> PodOnNode | None:
     """Read a pod that takes resources of a node; None where it takes none. Raises MalformedObject (IN-030)."""
     pod = JsonFieldReader(raw, "", [])
     node = pod.part("spec").text("nodeName")
@@ -212,7 +212,7 @@ def pod_on_node_of(raw: Mapping[str, Any]) -> PodOnNode | None:
     repelled_namespaces = (
         tuple(sorted(_repelled_namespaces(spec.part("affinity"), namespace))) if "affinity" in spec else ()
     )
-    return pod.checked(PodOnNode(node, (namespace, name), amounts_of(spec), repelled_namespaces))
+    return pod.checked(PodOnNode(node, (namespace, name), resource_amounts_of_pod(spec), repelled_namespaces))
 
 
 def _repelled_namespaces(affinity: JsonFieldReader, namespace: str) -> Iterator[str]:

@@ -10,7 +10,7 @@ from grove_core.kernel.conditions import Condition
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import BASE_GANG, GROVE, TEMPLATE_HASH
-from grove_core.resources.fields import JsonFieldReader
+from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.labels import GROUP_REPLICA, SET, SET_REPLICA
 from grove_core.resources.meta import (
     Resource,
@@ -18,13 +18,13 @@ from grove_core.resources.meta import (
     inner_object,
     read_conditions,
     read_creation,
-    read_identity,
-    read_index,
     read_label,
     read_labels,
-    read_update,
+    read_metadata,
+    read_replica_index,
+    read_update_progress,
 )
-from grove_core.resources.names import replica_index_after
+from grove_core.resources.naming_rules import replica_index_in_name
 
 GROUP_KIND: Final = "PodCliqueScalingGroup"
 
@@ -118,7 +118,7 @@ class PodClique(Resource):
         """The number of ready pods that make it available: at most ``minAvailable`` and ``replicas`` (WL-215)."""
         return min(self.min_available, self.replicas)
 
-    def replicas_around(self, root: Ref) -> tuple[Ref, ...]:
+    def enclosing_replicas(self, root: Ref) -> tuple[Ref, ...]:
         """Return the replicas that it is part of, the nearest first: of its scaling group, then of its root."""
         of_set = root.at_replica(self.replica_index)
         if self.owner_kind != GROUP_KIND:
@@ -146,25 +146,25 @@ def read_clique_labels(labels: JsonFieldReader, owner_kind: str, owner_name: str
     For a clique of a scaling group, the group's name has the index of the set's replica.
     """
     is_member = owner_kind == GROUP_KIND
-    in_owner = replica_index_after(owner_name, name) if owner_name else None
-    in_set = replica_index_after(read_label(labels, SET), owner_name) if is_member else in_owner
+    in_owner = replica_index_in_name(owner_name, name) if owner_name else None
+    in_set = replica_index_in_name(read_label(labels, SET), owner_name) if is_member else in_owner
     return CliqueLabels(
-        replica_index=read_index(labels, SET_REPLICA, in_set, is_known=is_member),
-        group_replica_index=read_index(labels, GROUP_REPLICA, in_owner) if is_member else -1,
+        replica_index=read_replica_index(labels, SET_REPLICA, in_set, is_known=is_member),
+        group_replica_index=read_replica_index(labels, GROUP_REPLICA, in_owner) if is_member else -1,
         template_hash=labels.text(TEMPLATE_HASH),
         base_gang=labels.text(BASE_GANG),
     )
 
 
-def podclique_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> PodClique:
+def podclique_from_json(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> PodClique:
     """Read a PodClique; raises MalformedObject with every problem (IN-030)."""
     top = JsonFieldReader(raw, "", [])
-    identity = read_identity(top, GROVE, "PodClique", shared)
+    identity = read_metadata(top, GROVE, "PodClique", shared)
     labels, spec, status = read_labels(top), top.part("spec"), top.part("status")
     meta, replicas = top.part("metadata"), spec.integer("replicas")
     replicas = 1 if replicas is None else replicas
     min_available = spec.integer("minAvailable", at_least=1)
-    updating, progress = read_update(status)
+    updating, progress = read_update_progress(status)
     return top.checked(
         PodClique(
             **identity,

@@ -8,24 +8,24 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from grove_core.kernel.conditions import Condition
-from grove_core.kernel.errors import MalformedObject, Problem
+from grove_core.kernel.errors import MalformedObject, ObjectProblem
 from grove_core.kernel.frozen import EMPTY, FrozenDict, FrozenMap
 from grove_core.resources.api_names import GROVE
-from grove_core.resources.fields import JsonFieldReader
+from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.meta import (
     Resource,
     inner_object,
     read_conditions,
     read_creation,
-    read_identity,
+    read_metadata,
     read_string_map,
-    read_update,
+    read_update_progress,
 )
-from grove_core.resources.template import SetSpec, read_spec
+from grove_core.resources.podcliqueset_spec import SetSpec, read_set_spec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SetStatus:
+class PodCliqueSetStatus:
     """A PodCliqueSet's stored status; None where a field is absent.
 
     Attributes:
@@ -60,7 +60,7 @@ class SetStatus:
 
 
 @unique
-class ManifestEdit(Enum):
+class PlannedManifestChange(Enum):
     """What a manifest that is planned as applied changes in the stored set."""
 
     NONE = "None"
@@ -116,23 +116,23 @@ class PodCliqueSet(Resource):
     annotations: FrozenMap = EMPTY
     generation: int | None = None
     created_at: datetime | None = None
-    edit: ManifestEdit = ManifestEdit.NONE
+    edit: PlannedManifestChange = PlannedManifestChange.NONE
     spec: SetSpec
-    status: SetStatus
+    status: PodCliqueSetStatus
     shape: SetStructure = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", _shape_of(self.spec))
 
 
-def podcliqueset_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> PodCliqueSet:
+def podcliqueset_from_json(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> PodCliqueSet:
     """Read a PodCliqueSet; raises MalformedObject with every problem (IN-030)."""
-    problems: list[Problem] = []
+    problems: list[ObjectProblem] = []
     top = JsonFieldReader(raw, "", problems)
-    identity = read_identity(top, GROVE, "PodCliqueSet", shared)
+    identity = read_metadata(top, GROVE, "PodCliqueSet", shared)
     status = top.part("status")
-    updating, progress = read_update(status)
-    read = SetStatus(
+    updating, progress = read_update_progress(status)
+    read = PodCliqueSetStatus(
         updating=updating,
         progress=inner_object(progress),
         updated=status.integer("updatedReplicas"),
@@ -146,7 +146,7 @@ def podcliqueset_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | N
     meta = top.part("metadata")
     labels, annotations = (read_string_map(meta, key) for key in ("labels", "annotations"))
     generation, created_at = meta.integer("generation"), read_creation(meta)
-    spec, found = read_spec(top.raw.get("spec"))
+    spec, found = read_set_spec(top.raw.get("spec"))
     problems.extend(found)
     if problems or spec is None:
         raise MalformedObject(tuple(problems))

@@ -8,14 +8,14 @@ from typing import Any, ClassVar, Final, NamedTuple
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.resources.api_names import SCHEDULER, TOPOLOGY_NAME
-from grove_core.resources.fields import JsonFieldReader
-from grove_core.resources.meta import Resource, inner_object, read_conditions, read_identity, read_labels
+from grove_core.resources.json_field_reader import JsonFieldReader
+from grove_core.resources.meta import Resource, inner_object, read_conditions, read_labels, read_metadata
 
 _FIELD: Final = "topologyConstraint"
 _CONFIGS: Final = "topologyConstraintGroupConfigs"
 
 
-class TopologyPacking(NamedTuple):
+class GangPackConstraint(NamedTuple):
     """Pods share the value of a node label: required and preferred label key, empty for none."""
 
     required: str = ""
@@ -28,15 +28,15 @@ class TopologyPacking(NamedTuple):
         return FrozenMap({"packConstraint": FrozenMap({key: text for key, text in texts.items() if text})})
 
 
-NO_PACK: Final = TopologyPacking()
+NO_PACK: Final = GangPackConstraint()
 
 
-class PackedGroup(NamedTuple):
+class PackedGroupReplica(NamedTuple):
     """Cliques of one group replica that are packed together within their gang."""
 
     name: str
     cliques: tuple[str, ...]
-    pack: TopologyPacking
+    pack: GangPackConstraint
 
 
 class PodGangConstraints(NamedTuple):
@@ -50,9 +50,9 @@ class PodGangConstraints(NamedTuple):
     """
 
     topology: str = ""
-    gang: TopologyPacking = NO_PACK
-    cliques: tuple[tuple[str, TopologyPacking], ...] = ()
-    packed_groups: tuple[PackedGroup, ...] = ()
+    gang: GangPackConstraint = NO_PACK
+    cliques: tuple[tuple[str, GangPackConstraint], ...] = ()
+    packed_groups: tuple[PackedGroupReplica, ...] = ()
 
     @property
     def spec_fields(self) -> Mapping[str, FrozenMap | tuple[FrozenMap, ...]]:
@@ -71,7 +71,7 @@ class PodGangConstraints(NamedTuple):
 NO_PLACEMENT: Final = PodGangConstraints()
 
 
-def placement_in(spec: JsonFieldReader, topology: str) -> PodGangConstraints:
+def podgang_constraints_in(spec: JsonFieldReader, topology: str) -> PodGangConstraints:
     """Return the constraints of a stored PodGang."""
     return PodGangConstraints(
         topology,
@@ -79,22 +79,23 @@ def placement_in(spec: JsonFieldReader, topology: str) -> PodGangConstraints:
         tuple(sorted(_cliques_in(spec))),
         tuple(
             sorted(
-                PackedGroup(one.text("name"), one.texts("podGroupNames"), _pack_in(one)) for one in spec.parts(_CONFIGS)
+                PackedGroupReplica(one.text("name"), one.texts("podGroupNames"), _pack_in(one))
+                for one in spec.parts(_CONFIGS)
             )
         ),
     )
 
 
-def _cliques_in(spec: JsonFieldReader) -> Iterator[tuple[str, TopologyPacking]]:
+def _cliques_in(spec: JsonFieldReader) -> Iterator[tuple[str, GangPackConstraint]]:
     for group in spec.parts("podgroups"):
         pack = _pack_in(group)
         if pack != NO_PACK:
             yield group.text("name"), pack
 
 
-def _pack_in(holder: JsonFieldReader) -> TopologyPacking:
+def _pack_in(holder: JsonFieldReader) -> GangPackConstraint:
     pack = holder.part(_FIELD).part("packConstraint")
-    return TopologyPacking(pack.text("required"), pack.text("preferred"))
+    return GangPackConstraint(pack.text("required"), pack.text("preferred"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +136,10 @@ class PodGang(Resource):
     status: GangStatus = GangStatus()
 
 
-def podgang_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> PodGang:
+def podgang_from_json(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> PodGang:
     """Read a PodGang; raises MalformedObject with every problem (IN-030)."""
     top = JsonFieldReader(raw, "", [])
-    identity = read_identity(top, SCHEDULER, "PodGang", shared)
+    identity = read_metadata(top, SCHEDULER, "PodGang", shared)
     spec, status = top.part("spec"), top.part("status")
     annotations = top.part("metadata").part("annotations")
     return top.checked(
@@ -147,14 +148,14 @@ def podgang_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None =
             labels=inner_object(read_labels(top)),
             annotations=inner_object(annotations),
             priority=spec.text("priorityClassName"),
-            groups=groups_in(spec),
-            placement=placement_in(spec, annotations.text(TOPOLOGY_NAME)),
+            groups=pod_groups_in(spec),
+            placement=podgang_constraints_in(spec, annotations.text(TOPOLOGY_NAME)),
             status=GangStatus(phase=status.text("phase"), conditions=read_conditions(status)),
         )
     )
 
 
-def groups_in(spec: JsonFieldReader) -> tuple[PodGroup, ...]:
+def pod_groups_in(spec: JsonFieldReader) -> tuple[PodGroup, ...]:
     """The ``podgroups`` of a gang's spec, as they stand there."""
     return tuple(
         PodGroup(

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.resources.api_names import GROVE
-from grove_core.resources.fields import JsonFieldReader
+from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.labels import SET_REPLICA
 from grove_core.resources.meta import (
     Resource,
@@ -17,12 +17,12 @@ from grove_core.resources.meta import (
     inner_object,
     read_conditions,
     read_creation,
-    read_identity,
-    read_index,
     read_labels,
-    read_update,
+    read_metadata,
+    read_replica_index,
+    read_update_progress,
 )
-from grove_core.resources.names import replica_index_after
+from grove_core.resources.naming_rules import replica_index_in_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,18 +94,18 @@ class ScalingGroup(Resource):
         return min(self.min_available, self.replicas)
 
 
-def scaling_group_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> ScalingGroup:
+def scaling_group_from_json(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> ScalingGroup:
     """Read a scaling group; raises MalformedObject with every problem (IN-030)."""
     top = JsonFieldReader(raw, "", [])
-    identity = read_identity(top, GROVE, "PodCliqueScalingGroup", shared)
+    identity = read_metadata(top, GROVE, "PodCliqueScalingGroup", shared)
     meta, spec, status = top.part("metadata"), top.part("spec"), top.part("status")
     replicas = spec.integer("replicas")
-    updating, progress = read_update(status)
-    in_owner = replica_index_after(identity["owner_name"], identity["ref"].name) if identity["owner_name"] else None
+    updating, progress = read_update_progress(status)
+    in_owner = replica_index_in_name(identity["owner_name"], identity["ref"].name) if identity["owner_name"] else None
     return top.checked(
         ScalingGroup(
             **identity,
-            replica_index=read_index(read_labels(top), SET_REPLICA, in_owner),
+            replica_index=read_replica_index(read_labels(top), SET_REPLICA, in_owner),
             replicas=1 if replicas is None else replicas,
             min_available=spec.integer("minAvailable", at_least=1) or 1,
             clique_names=spec.texts("cliqueNames"),

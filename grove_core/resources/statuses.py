@@ -6,18 +6,18 @@ from datetime import datetime
 from operator import attrgetter
 from typing import Any, Final, TypeAlias, TypeVar
 
-from grove_core.kernel.conditions import REMOVED, Condition, condition_of, is_true
+from grove_core.kernel.conditions import REMOVED, Condition, condition_of, is_condition_true
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, thaw
-from grove_core.kernel.times import parse_time
+from grove_core.kernel.time_formats import parse_time
 from grove_core.resources.api_names import CONDITIONS, MIN_AVAILABLE_BREACHED
-from grove_core.resources.fields import JsonFieldReader
-from grove_core.resources.meta import read_conditions, read_update
+from grove_core.resources.json_field_reader import JsonFieldReader
+from grove_core.resources.meta import read_conditions, read_update_progress
 from grove_core.resources.podclique import CliqueStatus, PodClique
-from grove_core.resources.podcliqueset import PodCliqueSet, SetStatus
+from grove_core.resources.podcliqueset import PodCliqueSet, PodCliqueSetStatus
 from grove_core.resources.podgang import GangStatus, PodGang
 from grove_core.resources.scaling_group import GroupStatus, ScalingGroup
 
-StoredStatus: TypeAlias = CliqueStatus | GroupStatus | SetStatus | GangStatus
+StoredStatus: TypeAlias = CliqueStatus | GroupStatus | PodCliqueSetStatus | GangStatus
 HasStatus = TypeVar("HasStatus", bound=PodClique | ScalingGroup | PodCliqueSet | PodGang)
 
 _EMPTY: Final = ("", EMPTY)
@@ -27,7 +27,7 @@ _TYPE: Final = attrgetter("type")
 
 def is_marked_breached(status: StoredStatus) -> bool:
     """Return whether the stored condition says that the clique or scaling group is breached."""
-    return is_true(condition_of(status.conditions, MIN_AVAILABLE_BREACHED))
+    return is_condition_true(condition_of(status.conditions, MIN_AVAILABLE_BREACHED))
 
 
 def update_start_time(progress: FrozenMap) -> datetime | None:
@@ -54,7 +54,7 @@ def status_change(stored: StoredStatus, wanted: Mapping[str, Json], conditions: 
     return FrozenMap(changed) if changed else EMPTY
 
 
-def with_status(resource: HasStatus, fields: FrozenMap) -> HasStatus:
+def with_status_written(resource: HasStatus, fields: FrozenMap) -> HasStatus:
     """Return the resource after a status write: fields are replaced, conditions merged or removed."""
     stored: StoredStatus = resource.status
     changes: dict[str, Any] = {stored.FIELDS[key]: fields[key] for key in fields if key in stored.FIELDS}
@@ -67,7 +67,7 @@ def with_status(resource: HasStatus, fields: FrozenMap) -> HasStatus:
         left = changes.get("conditions", stored.conditions)
         changes["conditions"] = tuple(one for one in left if one.type not in fields[REMOVED])  # type: ignore[operator]  # a list of texts
     if _PROGRESS in fields and _PROGRESS in stored.FIELDS:
-        updating, progress = read_update(JsonFieldReader({_PROGRESS: fields[_PROGRESS]}, "", []))
+        updating, progress = read_update_progress(JsonFieldReader({_PROGRESS: fields[_PROGRESS]}, "", []))
         changes["updating"] = updating
         if isinstance(stored, CliqueStatus | GroupStatus):
             changes["old_spelling"] = False

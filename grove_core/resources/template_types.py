@@ -18,10 +18,10 @@ from pydantic import model_validator as validator
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
-from grove_core.kernel.errors import Problem
+from grove_core.kernel.errors import ObjectProblem
 from grove_core.kernel.frozen import FrozenMap, freeze
-from grove_core.kernel.times import parse_duration
-from grove_core.resources.fields import short_json
+from grove_core.kernel.time_formats import parse_duration
+from grove_core.resources.json_field_reader import short_json
 
 _INT32: Final = 2**31 - 1
 _EXPECTED: Final[Mapping[str, str]] = MappingProxyType(
@@ -98,11 +98,11 @@ class TemplateModel(BaseModel):
         return {key: item for key, item in value.items() if item is not None} if isinstance(value, Mapping) else value
 
 
-def problem_of(error: Any) -> Problem:  # noqa: ANN401 - pydantic's ErrorDetails
+def problem_from_validation_error(error: Any) -> ObjectProblem:  # noqa: ANN401 - pydantic's ErrorDetails
     """Return a validation error as a problem, with its path below ``spec``."""
     path = "spec"
     for part in error["loc"]:
         path += f"[{part}]" if isinstance(part, int) else f".{part}"
     kind = str(error["type"])
     got = "nothing" if kind == "missing" else short_json(error["input"])
-    return Problem(path=path, expected=_EXPECTED.get(kind, str(error["msg"])), got=got)
+    return ObjectProblem(path=path, expected=_EXPECTED.get(kind, str(error["msg"])), got=got)

@@ -5,11 +5,11 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
-from grove_core.resources.labels import set_named_by
-from grove_core.resources.manifest import CLIQUES, GROUPS, TEMPLATE
+from grove_core.resources.labels import set_name_from_labels
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.template import SetTemplate, TopologyConstraint
+from grove_core.resources.podcliqueset_manifest import CLIQUES, GROUPS, TEMPLATE
+from grove_core.resources.podcliqueset_spec import SetTemplate, TopologyConstraint
 
 SET_KIND: Final = "PodCliqueSet"
 CLIQUE_KIND: Final = "PodClique"
@@ -19,7 +19,7 @@ _FIELD: Final = "topologyConstraint"
 NO_PODS: Final[Mapping[str, Iterable[Pod]]] = MappingProxyType({})
 
 
-class TopologyUse(NamedTuple):
+class TemplateTopology(NamedTuple):
     """The topology in a set's template.
 
     Attributes:
@@ -52,7 +52,7 @@ class ConstrainedLevel(NamedTuple):
     above: tuple[tuple[str, TopologyConstraint], ...] = ()
 
 
-class TopologyUser(NamedTuple):
+class TopologyUsingSet(NamedTuple):
     """A set that uses a topology, and the number of its pods that are bound to nodes."""
 
     namespace: str
@@ -65,16 +65,16 @@ class TopologyUser(NamedTuple):
         return f"{self.namespace}/{self.name}"
 
 
-def users_with_bound_pods(users: Iterable[TopologyUser]) -> tuple[TopologyUser, ...]:
+def sets_with_bound_pods(users: Iterable[TopologyUsingSet]) -> tuple[TopologyUsingSet, ...]:
     """Return the sets with a pod that is bound to a node."""
     return tuple(user for user in users if user.scheduled)
 
 
-def topology_use_of(template: SetTemplate) -> TopologyUse:
+def topology_in_template(template: SetTemplate) -> TemplateTopology:
     """Return the topology in a set's template; released manifests name it in their constraints."""
     levels = tuple(constrained_levels(template))
     names = (template.cluster_topology_name, *(level.constraint.topology_name for level in levels))
-    return TopologyUse(next(filter(None, names), ""), len(levels))
+    return TemplateTopology(next(filter(None, names), ""), len(levels))
 
 
 def constrained_levels(template: SetTemplate) -> Iterator[ConstrainedLevel]:
@@ -100,17 +100,17 @@ def constrained_levels(template: SetTemplate) -> Iterator[ConstrainedLevel]:
 def has_ineffective_constraints(template: SetTemplate) -> bool:
     """Return whether there are constraints that have no effect, because all pods are placed one by one."""
     named = {clique.spec.pod_spec.get("schedulerName", "") for clique in template.cliques if clique.spec.pod_spec}
-    return bool(named) and named <= PODS_ONE_BY_ONE and topology_use_of(template).constraints > 0
+    return bool(named) and named <= PODS_ONE_BY_ONE and topology_in_template(template).constraints > 0
 
 
-def bound_pods_of(clique: PodClique, pods: Iterable[Pod] = ()) -> int:
+def bound_pod_count(clique: PodClique, pods: Iterable[Pod] = ()) -> int:
     """Return how many pods of a clique are bound to nodes: the larger of its status and its known pods."""
     return max(clique.status.scheduled or 0, sum(bool(pod.node) for pod in pods))
 
 
-def set_of_clique(clique: PodClique) -> str:
+def set_name_of_clique(clique: PodClique) -> str:
     """Return the set that owns a clique, else the set in its labels; empty where neither is known."""
-    return clique.owner_name if clique.owner_kind == SET_KIND else set_named_by(clique.labels)
+    return clique.owner_name if clique.owner_kind == SET_KIND else set_name_from_labels(clique.labels)
 
 
 def bound_pods_by_set(
@@ -122,24 +122,26 @@ def bound_pods_by_set(
     """
     found: dict[tuple[str, str], int] = {}
     for clique in cliques:
-        name = set_of_clique(clique)
-        bound = bound_pods_of(clique, pods_of.get(clique.uid, ())) if name else 0
+        name = set_name_of_clique(clique)
+        bound = bound_pod_count(clique, pods_of.get(clique.uid, ())) if name else 0
         if bound:
             key = (clique.ref.namespace, name)
             found[key] = found.get(key, 0) + bound
     return found
 
 
-def users_by_topology(
+def sets_by_topology(
     sets: Iterable[tuple[str, str, SetTemplate]], scheduled: Mapping[tuple[str, str], int]
-) -> dict[str, tuple[TopologyUser, ...]]:
+) -> dict[str, tuple[TopologyUsingSet, ...]]:
     """Return topology -> the sets that use it, sorted; sets that name none use the default one (TP-002).
 
     A set is given by namespace, name and template; ``scheduled`` has the number of its bound pods.
     """
-    found: dict[str, list[TopologyUser]] = {}
+    found: dict[str, list[TopologyUsingSet]] = {}
     for namespace, name, template in sets:
-        topology = topology_use_of(template).topology
+        topology = topology_in_template(template).topology
         if topology:
-            found.setdefault(topology, []).append(TopologyUser(namespace, name, scheduled.get((namespace, name), 0)))
+            found.setdefault(topology, []).append(
+                TopologyUsingSet(namespace, name, scheduled.get((namespace, name), 0))
+            )
     return {topology: tuple(sorted(users)) for topology, users in found.items()}

@@ -5,8 +5,11 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.gang_termination.field.generations import DEFAULT_DELAY, RELEASES
-from grove_core.areas.gang_termination.field.result import terminate_by_generation, unpredicted_in
+from grove_core.areas.gang_termination.field.rule_generations import DEFAULT_DELAY, RELEASES
+from grove_core.areas.gang_termination.field.termination_by_generation import (
+    terminate_by_rule_generation,
+    unpredicted_behaviour_findings,
+)
 from grove_core.rule_sets.rule_set import RuleSet
 
 FIELD: Final = "field"
@@ -16,9 +19,9 @@ BY_RELEASE: Final[Mapping[str, RuleSet]] = MappingProxyType(
     {
         release: RuleSet(
             f"{FIELD}@{release}",
-            partial(terminate_by_generation, generation=generation),
+            partial(terminate_by_rule_generation, generation=generation),
             DEFAULT_DELAY,
-            unpredicted_in,
+            unpredicted_behaviour_findings,
         )
         for release, generation in RELEASES.items()
     }

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final, Protocol
 
-from grove_core.areas.gang_termination.design.result import terminate_by_design
-from grove_core.areas.gang_termination.result import TerminationResult
+from grove_core.areas.gang_termination.design.termination_by_design import terminate_by_design
+from grove_core.areas.gang_termination.termination_result import TerminationResult
 from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
 from grove_core.areas.mnnvl.verdicts import CliqueDomains
 from grove_core.areas.topology.verdicts import GangTopology

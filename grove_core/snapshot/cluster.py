@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Final, TypeAlias, TypeVar
 
-from grove_core.kernel.frozen import FrozenDict, FrozenMap, freeze_fields, frozen_lists
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, freeze_mapping_fields, frozen_lists
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.compute_domain import ComputeDomain
@@ -105,7 +105,7 @@ class Cluster:
             outlived = {key: FrozenDict({uid: pods_of[uid] for uid in uids}) for key, uids in self.outlived.items()}
             object.__setattr__(self, "pods_of", pods_of)
             object.__setattr__(self, "outlived", FrozenDict(outlived))
-        freeze_fields(self, _MAPPINGS)
+        freeze_mapping_fields(self, _MAPPINGS)
 
     def snapshot_of(self, root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot:
         """Return the snapshot of a root. Its objects are shared with the cluster and not copied."""
@@ -165,7 +165,7 @@ class Cluster:
 
     def _domains_of(self, owners: Iterable[Resource]) -> tuple[ComputeDomain, ...]:
         found = (domain for owner in owners for domain in self.domains_of.get(owner.uid, ()))
-        return tuple(sorted(found, key=by_name))
+        return tuple(sorted(found, key=name_sort_key))
 
     def _others_of(self, owners: Iterable[Resource]) -> tuple[OwnedObject, ...]:
         return tuple(other for owner in owners for other in self.others_of.get(owner.uid, ()))
@@ -182,6 +182,6 @@ def _kinds_in(namespace: str, found: Mapping[str, frozenset[str]]) -> frozenset[
     return found.get(EVERYWHERE, frozenset()) | found.get(namespace, frozenset())
 
 
-def by_name(item: Resource) -> tuple[str, str, str]:
+def name_sort_key(item: Resource) -> tuple[str, str, str]:
     """The sort key of objects; the name comes first, since it is unique among most objects of one owner."""
     return (item.ref.name, item.ref.namespace, item.uid)

@@ -8,7 +8,8 @@ from typing import Final, TypeVar
 
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.compute_domain import ComputeDomain
-from grove_core.resources.labels import set_named_by
+from grove_core.resources.domain_sharing_labels import sharing_user_in_labels
+from grove_core.resources.labels import set_name_from_labels
 from grove_core.resources.meta import Resource
 from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
 from grove_core.resources.pod import Pod
@@ -16,8 +17,7 @@ from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.sharing_labels import managed_user_of
-from grove_core.snapshot.cluster import Cluster, Gap, by_name
+from grove_core.snapshot.cluster import Cluster, Gap, name_sort_key
 from grove_core.snapshot.snapshot import Snapshot
 
 OWNERS_OF_CLIQUES: Final = frozenset({"PodCliqueSet", GROUP_KIND})
@@ -52,7 +52,7 @@ def index_cluster(
     owners = {root.uid for root in roots}
     owners |= {group.uid for root in roots for group in groups_of.get(root.uid, ())}
     attached = {clique.uid for uid in owners for clique in cliques_of.get(uid, ())}
-    unowned = [(set_named_by(one.labels), one) for uid in cliques_of.keys() - owners for one in cliques_of[uid]]
+    unowned = [(set_name_from_labels(one.labels), one) for uid in cliques_of.keys() - owners for one in cliques_of[uid]]
     return Cluster(
         sets=roots,
         groups_of=groups_of,
@@ -81,7 +81,7 @@ def with_domains(cluster: Cluster, domains: Iterable[ComputeDomain], claims: Ite
     shared: dict[tuple[str, str], list[ComputeDomain | OwnedObject]] = {}
     every: tuple[ComputeDomain | OwnedObject, ...] = (*named.values(), *held.values())
     for item in every:
-        user = managed_user_of(item.labels)
+        user = sharing_user_in_labels(item.labels)
         if user is not None:
             shared.setdefault((item.ref.namespace, user.set_name), []).append(item)
     if not named and not held:
@@ -91,7 +91,7 @@ def with_domains(cluster: Cluster, domains: Iterable[ComputeDomain], claims: Ite
         domains=named,
         domains_of=_by_owner(named.values()),
         claims=held,
-        shared_of={key: tuple(sorted(items, key=by_name)) for key, items in shared.items()},
+        shared_of={key: tuple(sorted(items, key=name_sort_key)) for key, items in shared.items()},
     )
 
 
@@ -127,7 +127,7 @@ def _by_set_of_gang(pods_of: Mapping[str, Sequence[Pod]]) -> dict[tuple[str, str
 def _by_set(unowned: Iterable[tuple[str, R]]) -> Mapping[tuple[str, str], tuple[R, ...]]:
     """Objects whose owner is gone, by the set that they name; only its operator removes their finalizers (WL-001)."""
     found: dict[tuple[str, str], list[R]] = {}
-    for name, item in sorted(unowned, key=lambda pair: by_name(pair[1])):
+    for name, item in sorted(unowned, key=lambda pair: name_sort_key(pair[1])):
         found.setdefault((item.ref.namespace, name), []).append(item)
     return {key: tuple(items) for key, items in found.items()}
 
@@ -148,7 +148,7 @@ def _by_owner(owned: Iterable[R]) -> dict[str, tuple[R, ...]]:
         last = name
         run.append(item)
     found.pop("", None)
-    return {uid: tuple(sorted(run, key=by_name) if uid in unsorted else run) for uid, run in found.items()}
+    return {uid: tuple(sorted(run, key=name_sort_key) if uid in unsorted else run) for uid, run in found.items()}
 
 
 def _with_replica_index(

@@ -6,21 +6,21 @@ from typing import Any, Final, TypeVar
 
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Action, Attempt, Delete, Make, Outcome
-from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_of
+from grove_core.kernel.steps import Action, Attempt, AttemptOutcome, Delete, Make
+from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_from_json
 from grove_core.resources.meta import Resource
 from grove_core.resources.object_after_write import K, object_after_write
-from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject, owned_object_of
-from grove_core.resources.pod import Pod, pod_of
+from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject, owned_object_from_json
+from grove_core.resources.pod import Pod, pod_from_json
 from grove_core.snapshot.snapshot import Snapshot
 
 Named = TypeVar("Named", ComputeDomain, OwnedObject)
 _POD: Final = "Pod"
 
 
-def not_yet_listed(attempts: tuple[Attempt, ...], snapshot: Snapshot) -> tuple[Attempt, ...]:
+def accepted_writes_not_listed(attempts: tuple[Attempt, ...], snapshot: Snapshot) -> tuple[Attempt, ...]:
     """Return the accepted writes that a snapshot does not show yet; a loop passes them to its next round (PL-018)."""
-    done = [attempt for attempt in attempts if attempt.outcome is Outcome.DONE]
+    done = [attempt for attempt in attempts if attempt.outcome is AttemptOutcome.DONE]
     if not done:
         return ()
     listed: dict[Ref, Resource | Pod] = dict(snapshot.targets())
@@ -29,16 +29,18 @@ def not_yet_listed(attempts: tuple[Attempt, ...], snapshot: Snapshot) -> tuple[A
     return tuple(attempt for attempt in done if not _shown(attempt.step.action, listed.get(attempt.step.target)))
 
 
-def refusals_after(before: tuple[Attempt, ...], now: tuple[Attempt, ...]) -> tuple[Attempt, ...]:
+def standing_refusals_after_round(before: tuple[Attempt, ...], now: tuple[Attempt, ...]) -> tuple[Attempt, ...]:
     """Return the refusals that stand after a round, the newest of each write.
 
     A loop passes them to its next round; otherwise it would repeat the refused writes for ever. Fresh reads that failed
     are kept, too.
     """
-    not_confirmed = tuple(attempt for attempt in before if attempt.outcome is Outcome.NOT_CONFIRMED)
-    found = {attempt.step.write_key: attempt for attempt in before if attempt.outcome is not Outcome.NOT_CONFIRMED}
+    not_confirmed = tuple(attempt for attempt in before if attempt.outcome is AttemptOutcome.NOT_CONFIRMED)
+    found = {
+        attempt.step.write_key: attempt for attempt in before if attempt.outcome is not AttemptOutcome.NOT_CONFIRMED
+    }
     for attempt in now:
-        if attempt.outcome is Outcome.REFUSED:
+        if attempt.outcome is AttemptOutcome.REFUSED:
             found[attempt.step.write_key] = attempt
         else:
             found.pop(attempt.step.write_key, None)
@@ -61,7 +63,7 @@ def with_own_writes(snapshot: Snapshot) -> Snapshot:
     """
     done: dict[Ref, list[Action]] = {}
     for attempt in snapshot.attempts:
-        if attempt.outcome is Outcome.DONE:
+        if attempt.outcome is AttemptOutcome.DONE:
             done.setdefault(attempt.step.target, []).append(attempt.step.action)
     if not done:
         return snapshot
@@ -70,8 +72,8 @@ def with_own_writes(snapshot: Snapshot) -> Snapshot:
         return _written(item, done[item.ref]) if item.ref in done else item
 
     pods = {ref: actions for ref, actions in done.items() if ref.kind == _POD}
-    domains = _with_own(snapshot.named_domains, DOMAIN_KIND, compute_domain_of, done)
-    claims = _with_own(snapshot.named_claims, CLAIM_KIND, owned_object_of, done)
+    domains = _with_own(snapshot.named_domains, DOMAIN_KIND, compute_domain_from_json, done)
+    claims = _with_own(snapshot.named_claims, CLAIM_KIND, owned_object_from_json, done)
     return replace(
         snapshot,
         root=seen(snapshot.root),
@@ -137,7 +139,7 @@ def _with_own_pods(snapshot: Snapshot, done: Mapping[Ref, Sequence[Action]]) -> 
     for ref, actions in done.items():
         last = actions[-1]
         if isinstance(last, Make) and ref not in listed:
-            created = pod_of(thaw(last.manifest), {})
+            created = pod_from_json(thaw(last.manifest), {})
             if created.owner_uid not in pods_of:
                 outliving = pods_of[created.owner_uid] = list(snapshot.pods_of.get(created.owner_uid, ()))
                 listed.update(pod.ref for pod in outliving)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, TypeVar
 
-from grove_core.kernel.frozen import FrozenDict, FrozenMap, freeze_fields, frozen_lists
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, freeze_mapping_fields, frozen_lists
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.api_names import POD_GANG
@@ -13,7 +13,7 @@ from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, NOT_DISCOVERED, Configuration, ServedApis
 from grove_core.resources.meta import Resource
-from grove_core.resources.names import index_from
+from grove_core.resources.naming_rules import parse_replica_index
 from grove_core.resources.owned_object import OWNED_KINDS, OwnedObject
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
@@ -85,7 +85,7 @@ class Snapshot:
             raise ValueError(f"now has no time zone: {self.now.isoformat()}; say datetime(..., tzinfo=UTC)")
         if not isinstance(self.pods_of, FrozenDict):
             object.__setattr__(self, "pods_of", frozen_lists(self.pods_of))
-        freeze_fields(self, _MAPPINGS)
+        freeze_mapping_fields(self, _MAPPINGS)
 
     def pods(self) -> Iterator[tuple[PodClique, Pod]]:
         """Yield every pod of the root with the PodClique that controls it (GT-001)."""
@@ -132,7 +132,7 @@ def expected_object_counts(snapshot: Snapshot) -> int:
     return max(0, root.spec.replicas) * max(1, standalone + grouped) + grown
 
 
-def is_too_large(snapshot: Snapshot) -> bool:
+def is_set_too_large(snapshot: Snapshot) -> bool:
     """Whether the set is withheld as a whole, because it has more parts than :data:`MOST`."""
     return expected_object_counts(snapshot) > MOST
 
@@ -153,11 +153,11 @@ def foreign_gangs_in(snapshot: Snapshot) -> frozenset[str]:
 def _is_known(snapshot: Snapshot, name: str) -> bool:
     rest = name.removeprefix(f"{snapshot.root.ref.name}-")
     replica, _, scaled = rest.partition("-")
-    if rest == name or index_from(replica) is None:
+    if rest == name or parse_replica_index(replica) is None:
         return False
     group, _, number = scaled.rpartition("-")
     groups = {one.name for one in snapshot.root.spec.template.pod_clique_scaling_groups}
-    return not scaled or (group in groups and index_from(number) is not None)
+    return not scaled or (group in groups and parse_replica_index(number) is not None)
 
 
 V = TypeVar("V")

@@ -3,22 +3,22 @@
 from collections import Counter
 from collections.abc import Set as AbstractSet
 
-from grove_core.resources.names import replica_index_after, replica_name, scaling_group_name
+from grove_core.resources.naming_rules import replica_index_in_name, replica_name, scaling_group_name
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.snapshot.writes_in_flight import pods_in_flight
+from grove_core.snapshot.writes_in_flight import possibly_created_pods
 
 
-def parts_not_collected(snapshot: Snapshot) -> tuple[str, ...]:
+def incompletely_listed_part_kinds(snapshot: Snapshot) -> tuple[str, ...]:
     """Return the kinds, of PodClique and scaling group, of which the source may have left out objects."""
     grouped = bool(snapshot.root.spec.template.pod_clique_scaling_groups)
     return tuple(kind for kind in ("PodClique", *([GROUP_KIND] * grouped)) if kind not in snapshot.complete)
 
 
-def users_not_collected(snapshot: Snapshot) -> tuple[str, ...]:
+def incompletely_listed_user_kinds(snapshot: Snapshot) -> tuple[str, ...]:
     """Return the same with pods, which use shared objects until they have finished."""
     pods = () if "Pod" in snapshot.complete else ("Pod",)
-    return (*parts_not_collected(snapshot), *pods)
+    return (*incompletely_listed_part_kinds(snapshot), *pods)
 
 
 def pods_without_clique(snapshot: Snapshot, replicas: AbstractSet[int]) -> Counter[int]:
@@ -41,12 +41,12 @@ def pods_without_clique(snapshot: Snapshot, replicas: AbstractSet[int]) -> Count
         for group in root.spec.template.pod_clique_scaling_groups
     }
     outliving = (pod for uid, pods in snapshot.pods_of.items() if uid not in own for pod in pods)
-    for pod in (*outliving, *pods_in_flight(snapshot)):
+    for pod in (*outliving, *possibly_created_pods(snapshot)):
         if pod.namespace != root.ref.namespace:
             continue
         replica = gangs.get(pod.gang, scaled.get(pod.gang.rpartition("-")[0]))
         if replica is None and pod.set_name == root.ref.name and not pod.gang:
-            replica = replica_index_after(root.ref.name, pod.name)
+            replica = replica_index_in_name(root.ref.name, pod.name)
             found.update(replicas if replica is None else ())
         if replica is not None and replica in replicas:
             found[replica] += 1

@@ -9,34 +9,34 @@ from io import BytesIO
 from pathlib import Path
 from typing import TypeAlias
 
-from grove_core.document.document import PlanDocument, action_name
-from grove_core.document.reading import document_from_json
-from grove_core.kernel.errors import MalformedObject, Problem
-from grove_core.kernel.refs import Ref, is_placeholder
-from grove_core.kernel.steps import Attempt, Outcome, Step
+from grove_core.document.document_reading import document_from_json
+from grove_core.document.plan_document import PlanDocument, action_name
+from grove_core.kernel.errors import MalformedObject, ObjectProblem
+from grove_core.kernel.refs import Ref, is_placeholder_uid
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Step
 from grove_core.plan.forecast import Forecast
-from grove_core.plan.laws import problems_in
+from grove_core.plan.laws import problems_in_plan
 from grove_core.plan.plan import Plan
-from grove_core.plan.plan_staleness import changes_since
-from grove_core.resources.fields import short_json
+from grove_core.plan.plan_staleness import changes_since_reviewed_plan
+from grove_core.resources.json_field_reader import short_json
 from grove_core.rule_sets.named import rule_set, rule_sets
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import EVERYWHERE
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.command_input import ClusterUnavailable, LiveCluster
-from grove_shell.actions.live import list_all_kinds
+from grove_shell.actions.live_cluster_lists import list_all_kinds
 from grove_shell.apply.execute_plan import execute_concurrently
 from grove_shell.apply.fresh_reader import FreshReader
-from grove_shell.apply.planned_round import reconcile_root
+from grove_shell.apply.planned_round import plan_for_root
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.cluster_cache import ClusterCache
-from grove_shell.client.api import Api, Unreachable
-from grove_shell.client.connection import NoClusterAccess, connect
-from grove_shell.exits import DONE, ERROR, STALE
+from grove_shell.client.api_session import ApiSession, NoServerResponse
+from grove_shell.client.connection_settings import NoClusterAccess, read_connection_settings
+from grove_shell.exit_codes import DONE, ERROR, STALE
 from grove_shell.page import Page, escape_unprintable, print_error, print_page, write_stdout
 from grove_shell.reading.collected_objects import CollectedObjects
-from grove_shell.reading.faults import faults_in
+from grove_shell.reading.input_faults import file_problems_as_faults
 from grove_shell.reading.objects import load
 from grove_shell.views.formatting import plural
 
@@ -49,7 +49,7 @@ def apply(
     context: str | None = None,
     *,
     dry_run: bool = False,
-    decide: Deciding = reconcile_root,
+    decide: Deciding = plan_for_root,
 ) -> int:
     """Compare a saved plan with one made now, and execute its first round; return the exit code (CL-001).
 
@@ -75,7 +75,7 @@ def apply(
             write_stdout(f"still the plan: {plural(len(steps), 'write')}\n")
             return DONE
         return _print_attempts(asyncio.run(_act(live, found, steps)), steps)
-    except (_NotAPlan, _IllegalPlan, ClusterUnavailable, NoClusterAccess, Unreachable) as fault:
+    except (_NotAPlan, _IllegalPlan, ClusterUnavailable, NoClusterAccess, NoServerResponse) as fault:
         print_error(fault)
         return ERROR
 
@@ -94,7 +94,7 @@ def _read(path: str) -> PlanDocument:
     except OSError as fault:
         raise _NotAPlan(escape_unprintable(f"{path}: {fault.strerror or fault}")) from fault
     except (ValueError, RecursionError) as fault:
-        problem = Problem(path="", expected="a plan that `grove plan --out` wrote", got=f"no JSON ({fault})")
+        problem = ObjectProblem(path="", expected="a plan that `grove plan --out` wrote", got=f"no JSON ({fault})")
         raise _unread(path, (problem,)) from fault
     try:
         document = document_from_json(raw if isinstance(raw, dict) else {})
@@ -106,19 +106,21 @@ def _read(path: str) -> PlanDocument:
     return document
 
 
-def _unread(path: str, problems: Iterable[Problem]) -> _NotAPlan:
+def _unread(path: str, problems: Iterable[ObjectProblem]) -> _NotAPlan:
     """Return the error with a line for each problem, short and printable (IN-030)."""
-    return _NotAPlan("\n".join(map(str, faults_in(path, problems))))
+    return _NotAPlan("\n".join(map(str, file_problems_as_faults(path, problems))))
 
 
-def _problems(document: PlanDocument) -> Iterator[Problem]:
+def _problems(document: PlanDocument) -> Iterator[ObjectProblem]:
     """Yield why a readable document cannot be executed: it is ambiguous to a reviewer (CL-005)."""
     if document.rules not in rule_sets():
-        yield Problem(path="rules", expected=f"one of {', '.join(sorted(rule_sets()))}", got=short_json(document.rules))
+        yield ObjectProblem(
+            path="rules", expected=f"one of {', '.join(sorted(rule_sets()))}", got=short_json(document.rules)
+        )
     seen: set[Ref] = set()
     for number, forecast in enumerate(document.forecasts):
         if forecast.root in seen:
-            yield Problem(path=f"plans[{number}].root", expected="each root once", got=forecast.root.short)
+            yield ObjectProblem(path=f"plans[{number}].root", expected="each root once", got=forecast.root.short)
         seen.add(forecast.root)
 
 
@@ -142,8 +144,8 @@ def _compared(document: PlanDocument, found: CollectedObjects, decide: Deciding)
         if isinstance(seen, Snapshot):
             seen = replace(seen, foreign_owners=foreign_owners)
         fresh = decide(seen, rule_set(document.rules))
-        broken += [f"  {problem}" for problem in problems_in(fresh, seen)]
-        stale += [str(change) for change in changes_since(forecast.rounds[0].steps, fresh.steps)]
+        broken += [f"  {problem}" for problem in problems_in_plan(fresh, seen)]
+        stale += [str(change) for change in changes_since_reviewed_plan(forecast.rounds[0].steps, fresh.steps)]
         steps += fresh.steps
     if broken:
         raise _IllegalPlan(
@@ -154,7 +156,7 @@ def _compared(document: PlanDocument, found: CollectedObjects, decide: Deciding)
 
 def _missing(forecast: Forecast, *, there: bool) -> str:
     root = forecast.root.short
-    if is_placeholder(forecast.root_uid):
+    if is_placeholder_uid(forecast.root_uid):
         return f"{root}: it was planned from a manifest; apply that (kubectl apply), and plan again with --live"
     return f"{root}: it was created again since" if there else f"{root}: it does not exist any more"
 
@@ -164,13 +166,13 @@ def _cached(found: CollectedObjects) -> ClusterCache:
     for kind in sorted({kind for kind, _ in found.complete}):
         cache.replace(kind, [item for item in found.items if item.get("kind") == kind], "0")
     for (kind, _), why in found.not_listed.items():
-        cache.mark_unlisted(kind, why)
+        cache.mark_kind_unlisted(kind, why)
     return cache
 
 
 async def _act(live: LiveCluster, found: CollectedObjects, steps: Sequence[Step]) -> tuple[Attempt, ...]:
-    connection = await connect(live.kubeconfig, live.context)
-    async with Api(connection) as api:
+    connection = await read_connection_settings(live.kubeconfig, live.context)
+    async with ApiSession(connection) as api:
         return await execute_concurrently(
             StepExecutor(FreshReader(api, _cached(found))).attempt, sorted(steps, key=lambda step: step.sort_key)
         )
@@ -179,9 +181,9 @@ async def _act(live: LiveCluster, found: CollectedObjects, steps: Sequence[Step]
 def _print_attempts(attempts: Sequence[Attempt], steps: Sequence[Step]) -> int:
     """Print the executed steps by kind and the failed ones singly; return the exit code."""
     page, counts = Page(), dict[tuple[str, str], int]()
-    failed = [attempt for attempt in attempts if attempt.outcome is not Outcome.DONE]
+    failed = [attempt for attempt in attempts if attempt.outcome is not AttemptOutcome.DONE]
     for attempt in attempts:
-        if attempt.outcome is Outcome.DONE:
+        if attempt.outcome is AttemptOutcome.DONE:
             key = (action_name(attempt.step.action), attempt.step.target.kind)
             counts[key] = counts.get(key, 0) + 1
     _add_counts(page, counts)

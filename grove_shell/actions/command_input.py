@@ -6,18 +6,18 @@ from datetime import UTC, datetime
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.steps import Attempt
-from grove_core.resources.names import most_similar_name
+from grove_core.resources.naming_rules import most_similar_name
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.cluster import Cluster
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.configuration import read_configuration
 from grove_shell.page import print_error
-from grove_shell.reading.faults import Fault
-from grove_shell.reading.input_items import fault_in
-from grove_shell.reading.input_sources import items_of, standard_input
+from grove_shell.reading.input_faults import InputFault
+from grove_shell.reading.input_items import item_problem_as_fault
+from grove_shell.reading.input_sources import input_items_in_path, standard_input
 from grove_shell.reading.loaded_input import LoadedInput
 from grove_shell.reading.objects import load
-from grove_shell.views.problems_page import REST_UNKNOWN, closing_line, problems_page
+from grove_shell.views.input_problems_page import REST_UNKNOWN, input_problems_closing_line, input_problems_page
 from grove_shell.views.progress_bars import progress_counter
 
 
@@ -94,7 +94,7 @@ class CommandInput:
     """
 
     loaded: LoadedInput
-    problems: tuple[Fault, ...]
+    problems: tuple[InputFault, ...]
     now: datetime
     attempts: tuple[Attempt, ...]
     usable: bool
@@ -106,7 +106,7 @@ class CommandInput:
             yield self.loaded.cluster.snapshot_of(root, self.now, self.attempts)
 
 
-def input_time(source: InputSource, loaded: LoadedInput) -> datetime:
+def decision_time(source: InputSource, loaded: LoadedInput) -> datetime:
     """Return the time to decide at: that of ``--now``, else that of the capture, else the computer's clock."""
     return source.now or (loaded.taken_at if source.live is None else None) or datetime.now(UTC)
 
@@ -120,7 +120,7 @@ def read_input(source: InputSource) -> CommandInput:
     configured = read_configuration(source.config)
     collected = None
     if source.live is not None:
-        from grove_shell.actions.live import list_all_kinds  # noqa: PLC0415 - the client, which a file does not need
+        from grove_shell.actions.live_cluster_lists import list_all_kinds  # noqa: PLC0415 - the client, which a file does not need
 
         collected = list_all_kinds(source.live)
     with progress_counter("reading", "objects") as count:
@@ -138,7 +138,7 @@ def read_input(source: InputSource) -> CommandInput:
     return CommandInput(
         loaded=loaded,
         problems=every,
-        now=input_time(source, loaded),
+        now=decision_time(source, loaded),
         attempts=attempts,
         usable=not every or source.keep_going,
         rules=configured.rules,
@@ -153,11 +153,15 @@ def read_input_or_report(source: InputSource) -> CommandInput | None:
         print_error(fault)
         return None
     if inputs.problems:
-        print_error(problems_page(inputs.problems, REST_UNKNOWN if inputs.usable else closing_line(inputs.problems)))
+        print_error(
+            input_problems_page(
+                inputs.problems, REST_UNKNOWN if inputs.usable else input_problems_closing_line(inputs.problems)
+            )
+        )
     return inputs if inputs.usable else None
 
 
-def _preflight_problems(source: InputSource, loaded: LoadedInput) -> Iterator[Fault]:
+def _preflight_problems(source: InputSource, loaded: LoadedInput) -> Iterator[InputFault]:
     """Yield why an operator with that configuration would not start on the cluster (MN-061)."""
     if source.config is None:
         return
@@ -165,7 +169,7 @@ def _preflight_problems(source: InputSource, loaded: LoadedInput) -> Iterator[Fa
 
     objection = preflight_objection(loaded.cluster.configuration, loaded.cluster.served)
     if objection is not None:
-        yield Fault(
+        yield InputFault(
             file=source.config,
             document=1,
             object="OperatorConfiguration",
@@ -175,16 +179,16 @@ def _preflight_problems(source: InputSource, loaded: LoadedInput) -> Iterator[Fa
         )
 
 
-def _attempts(path: str) -> tuple[tuple[Attempt, ...], tuple[Fault, ...]]:
+def _attempts(path: str) -> tuple[tuple[Attempt, ...], tuple[InputFault, ...]]:
     """Read the file of ``--attempts``: results of earlier writes, and everything wrong with it."""
-    from grove_core.document.reading import attempts_from_json  # noqa: PLC0415 - few plans come with attempts (P11)
+    from grove_core.document.document_reading import attempts_from_json  # noqa: PLC0415 - few plans come with attempts (P11)
 
-    faults: list[Fault] = []
+    faults: list[InputFault] = []
     found: list[Attempt] = []
-    for item in items_of(path, faults, standard_input()):
+    for item in input_items_in_path(path, faults, standard_input()):
         try:
             found.extend(attempts_from_json(item.value.get("attempts")))
         except MalformedObject as fault:
             problems = ((one.path or "attempts", one.expected, one.got) for one in fault.problems)
-            faults.extend(fault_in(item, "", problem, None) for problem in problems)
+            faults.extend(item_problem_as_fault(item, "", problem, None) for problem in problems)
     return tuple(found), tuple(faults)

@@ -5,18 +5,18 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from grove_core.compare import Comparison, Termination, compare
-from grove_core.document.writing import reason_as_json, ref_as_json, rules_source_as_json
-from grove_core.kernel.times import format_time
+from grove_core.compare import FirstTermination, RuleSetComparison, compare_forecasts
+from grove_core.document.document_writing import reason_as_json, ref_as_json, rules_source_as_json
+from grove_core.kernel.time_formats import format_time
 from grove_shell.actions.command_input import CommandInput, InputSource, missing_sets, read_input_or_report
 from grove_shell.actions.input_findings import forecasts_with_findings, nothing_judged_message
 from grove_shell.actions.plan import missing_kind_names, time_after
 from grove_shell.actions.rule_set_choice import AUTO, choose_rule_set
-from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
+from grove_shell.exit_codes import CHANGES, DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.in_memory.forecasts import forecasts
 from grove_shell.page import print_error, print_warnings
-from grove_shell.views.compare_page import ComparisonReport, compare_page
-from grove_shell.views.formatting import fail_on_message
+from grove_shell.views.compare_page import RuleSetComparisonReport, compare_page
+from grove_shell.views.formatting import failed_check_message
 from grove_shell.views.renderers import RENDERERS
 
 
@@ -53,9 +53,9 @@ def compare_rule_sets(source: InputSource, options: CompareOptions) -> int:
         forecasts_with_findings(snapshots, forecasts(snapshots, rules, limit=None, until=until), {}, shown)
         for rules, _, shown in choices
     ]
-    found = tuple(compare(before, after) for before, after in zip(*forecasts_by_rules, strict=True))
+    found = tuple(compare_forecasts(before, after) for before, after in zip(*forecasts_by_rules, strict=True))
     nothing = nothing_judged_message(inputs.loaded, forecasts_by_rules[0])
-    report = ComparisonReport(
+    report = RuleSetComparisonReport(
         rules=names,
         rules_from=(choices[0][1], choices[1][1]),
         nothing_judged=nothing,
@@ -74,7 +74,7 @@ def compare_rule_sets(source: InputSource, options: CompareOptions) -> int:
     return _exit_code(inputs, options, found)
 
 
-def _exit_code(inputs: CommandInput, options: CompareOptions, found: Sequence[Comparison]) -> int:
+def _exit_code(inputs: CommandInput, options: CompareOptions, found: Sequence[RuleSetComparison]) -> int:
     changes = {difference.change.value.lower() for one in found for difference in one.differences}
     if inputs.problems:
         return ERROR
@@ -83,13 +83,13 @@ def _exit_code(inputs: CommandInput, options: CompareOptions, found: Sequence[Co
     if "unknown" in fail_on and any(one.unpredicted for one in found):
         unknown = {"unknown"}
     if options.fail_on and (met := changes & fail_on | unknown):
-        print_error(fail_on_message(met))
+        print_error(failed_check_message(met))
         return FAIL_ON
     changes |= unknown
     return CHANGES if options.detailed_exitcode and changes else DONE
 
 
-def _as_json(report: ComparisonReport) -> dict[str, Any]:
+def _as_json(report: RuleSetComparisonReport) -> dict[str, Any]:
     return {
         "rules": list(report.rules),
         "rulesFrom": [rules_source_as_json(source) for source in report.rules_from],
@@ -100,7 +100,7 @@ def _as_json(report: ComparisonReport) -> dict[str, Any]:
     }
 
 
-def comparison_as_json(one: Comparison) -> dict[str, Any]:
+def comparison_as_json(one: RuleSetComparison) -> dict[str, Any]:
     """Return the differences of two rule sets about one PodCliqueSet as JSON."""
     return {
         "differences": [
@@ -122,7 +122,7 @@ def comparison_as_json(one: Comparison) -> dict[str, Any]:
     }
 
 
-def _end_as_json(end: Termination | None) -> dict[str, Any] | None:
+def _end_as_json(end: FirstTermination | None) -> dict[str, Any] | None:
     if end is None:
         return None
     takes = end.takes

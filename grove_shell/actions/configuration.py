@@ -3,28 +3,32 @@
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
-from grove_core.kernel.errors import Problem
+from grove_core.kernel.errors import ObjectProblem
 from grove_core.resources.configuration import Configuration
-from grove_shell.reading.faults import Fault
-from grove_shell.reading.input_items import fault_in
-from grove_shell.reading.input_sources import items_of, standard_input
+from grove_shell.reading.input_faults import InputFault
+from grove_shell.reading.input_items import item_problem_as_fault
+from grove_shell.reading.input_sources import input_items_in_path, standard_input
 
 T = TypeVar("T")
-Reader = Callable[[Mapping[str, Any]], tuple[T, tuple[Problem, ...]]]
+Reader = Callable[[Mapping[str, Any]], tuple[T, tuple[ObjectProblem, ...]]]
 
 
-def configuration(path: str | None, read: Reader[T]) -> tuple[T, tuple[Fault, ...]]:
+def configuration(path: str | None, read: Reader[T]) -> tuple[T, tuple[InputFault, ...]]:
     """Return the configuration and its faults; the defaults without a file (IN-030).
 
     A file must have exactly one configuration (CL-055).
     """
-    faults: list[Fault] = []
-    found = [] if path is None else [(item, *read(item.value)) for item in items_of(path, faults, standard_input())]
+    faults: list[InputFault] = []
+    found = (
+        []
+        if path is None
+        else [(item, *read(item.value)) for item in input_items_in_path(path, faults, standard_input())]
+    )
     for item, _, problems in found:
         where = str(item.value.get("kind") or "")
-        faults.extend(fault_in(item, where, (one.path, one.expected, one.got), None) for one in problems)
+        faults.extend(item_problem_as_fault(item, where, (one.path, one.expected, one.got), None) for one in problems)
     if path is not None and len(found) != 1 and not faults:
-        faults.append(Fault(file=path, expected="one configuration", got=str(len(found) or "none")))
+        faults.append(InputFault(file=path, expected="one configuration", got=str(len(found) or "none")))
     return found[0][1] if found else read({})[0], tuple(faults)
 
 
@@ -40,17 +44,17 @@ class ConfigurationFile(NamedTuple):
     configuration: Configuration
     rules: str | None
     raw: Mapping[str, Any]
-    problems: tuple[Fault, ...]
+    problems: tuple[InputFault, ...]
 
 
 def read_configuration(path: str | None) -> ConfigurationFile:
     """Read an operator's configuration file; without a file the defaults (CL-055)."""
     if path is None:
         return ConfigurationFile(Configuration(), None, {}, ())
-    from grove_shell.settings.operator import OperatorSettings, settings_of  # noqa: PLC0415 - brings pydantic
+    from grove_shell.settings.operator_settings import OperatorSettings, parse_operator_settings  # noqa: PLC0415 - brings pydantic
 
-    def read(raw: Mapping[str, Any]) -> tuple[tuple[OperatorSettings, Mapping[str, Any]], tuple[Problem, ...]]:
-        settings, problems = settings_of(raw)
+    def read(raw: Mapping[str, Any]) -> tuple[tuple[OperatorSettings, Mapping[str, Any]], tuple[ObjectProblem, ...]]:
+        settings, problems = parse_operator_settings(raw)
         return (settings, raw), problems
 
     (settings, raw), problems = configuration(path, read)

@@ -3,34 +3,38 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from grove_core.kernel.errors import Problem
-from grove_shell.actions.run_process import run_process
-from grove_shell.client.api import Api
-from grove_shell.client.connection import Connection, NoClusterAccess, connect
+from grove_core.kernel.errors import ObjectProblem
+from grove_shell.actions.main_coroutine import run_main_coroutine
+from grove_shell.client.api_session import ApiSession
+from grove_shell.client.connection_settings import ConnectionSettings, NoClusterAccess, read_connection_settings
+from grove_shell.domain_daemon.daemon_identity import (
+    DaemonCommandOptions,
+    problems_in_daemon_options,
+    read_daemon_identity,
+)
 from grove_shell.domain_daemon.daemon_log import DaemonLog
+from grove_shell.domain_daemon.daemon_process import DaemonProcess
 from grove_shell.domain_daemon.fabric_process import hosts_file_command
-from grove_shell.domain_daemon.identity import DaemonArguments, problems_in_arguments, resolve_identity
-from grove_shell.domain_daemon.process import DaemonProcess
-from grove_shell.exits import ERROR
+from grove_shell.exit_codes import ERROR
 from grove_shell.page import print_error
-from grove_shell.reading.faults import faults_in
-from grove_shell.views.problems_page import COMMAND_LINE, NOTHING_STARTED, problems_page
+from grove_shell.reading.input_faults import file_problems_as_faults
+from grove_shell.views.input_problems_page import COMMAND_LINE, NOTHING_STARTED, input_problems_page
 
 
 def run_daemon(
-    arguments: DaemonArguments, *, kubeconfig: str | None = None, context: str | None = None, log: str = "text"
+    arguments: DaemonCommandOptions, *, kubeconfig: str | None = None, context: str | None = None, log: str = "text"
 ) -> int:
     """Run until a signal; return the exit code (CL-001)."""
-    return run_process(_run(arguments, kubeconfig, context, log))
+    return run_main_coroutine(_run(arguments, kubeconfig, context, log))
 
 
-async def _run(arguments: DaemonArguments, kubeconfig: str | None, context: str | None, log: str) -> int:
-    problems = list(problems_in_arguments(arguments))
+async def _run(arguments: DaemonCommandOptions, kubeconfig: str | None, context: str | None, log: str) -> int:
+    problems = list(problems_in_daemon_options(arguments))
     connection = await _connect(kubeconfig, context, problems)
     if connection is None:
         return _report(problems)
-    async with Api(connection) as api:
-        identity, more = await resolve_identity(api, arguments)
+    async with ApiSession(connection) as api:
+        identity, more = await read_daemon_identity(api, arguments)
     if identity is None or problems:
         return _report([*problems, *more])
     process = DaemonProcess(
@@ -44,17 +48,19 @@ async def _run(arguments: DaemonArguments, kubeconfig: str | None, context: str 
     return await process.run()
 
 
-async def _connect(kubeconfig: str | None, context: str | None, problems: list[Problem]) -> Connection | None:
+async def _connect(
+    kubeconfig: str | None, context: str | None, problems: list[ObjectProblem]
+) -> ConnectionSettings | None:
     """Connect to the API server; a failure is added to the problems if there are any."""
     try:
-        return await connect(kubeconfig, context)
+        return await read_connection_settings(kubeconfig, context)
     except NoClusterAccess as fault:
         if not problems:
             raise
-        problems.append(Problem(path="--kubeconfig", expected="a way to a cluster", got=str(fault)))
+        problems.append(ObjectProblem(path="--kubeconfig", expected="a way to a cluster", got=str(fault)))
         return None
 
 
-def _report(problems: Iterable[Problem]) -> int:
-    print_error(problems_page(tuple(faults_in(COMMAND_LINE, problems)), NOTHING_STARTED))
+def _report(problems: Iterable[ObjectProblem]) -> int:
+    print_error(input_problems_page(tuple(file_problems_as_faults(COMMAND_LINE, problems)), NOTHING_STARTED))
     return ERROR

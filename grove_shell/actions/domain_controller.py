@@ -3,28 +3,28 @@
 from datetime import timedelta
 from typing import Any
 
-from grove_shell.actions.run_process import run_process
-from grove_shell.client.api import Api, Unreachable
-from grove_shell.client.connection import NoClusterAccess, connect
-from grove_shell.client.discovery import connection_advice
-from grove_shell.domain_controller.process import DomainControllerProcess
+from grove_shell.actions.main_coroutine import run_main_coroutine
+from grove_shell.client.api_discovery import connection_advice
+from grove_shell.client.api_session import ApiSession, NoServerResponse
+from grove_shell.client.connection_settings import NoClusterAccess, read_connection_settings
+from grove_shell.domain_controller.domain_controller_process import DomainControllerProcess
+from grove_shell.domain_daemon.compute_domain_kinds import DOMAINS
 from grove_shell.domain_daemon.daemon_log import DaemonLog
-from grove_shell.domain_daemon.kinds import DOMAINS
 
 
 def run_domain_controller(kubeconfig: str | None, context: str | None, **options: Any) -> int:  # noqa: ANN401 - as _run has them
     """Run until a signal; return the exit code (CL-001). Options are those of ``grove domain-controller``."""
-    return run_process(_run(kubeconfig, context, **options))
+    return run_main_coroutine(_run(kubeconfig, context, **options))
 
 
 async def _run(
     kubeconfig: str | None, context: str | None, *, namespace: str, pods_namespace: str, cleanup: timedelta, log: str
 ) -> int:
-    connection = await connect(kubeconfig, context)
-    async with Api(connection) as api:
+    connection = await read_connection_settings(kubeconfig, context)
+    async with ApiSession(connection) as api:
         try:
             response = await api.request("GET", DOMAINS.path(namespace), query={"limit": "1"})
-        except Unreachable as fault:
+        except NoServerResponse as fault:
             raise NoClusterAccess(connection_advice(fault)) from fault
     if not response.ok:
         error = f"ComputeDomain: {response.message.strip()}"

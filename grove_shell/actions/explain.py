@@ -5,21 +5,21 @@ from dataclasses import replace
 from typing import Final
 
 from grove_core.areas.topology.wants import NodeLabels
-from grove_core.document.writing import rules_source_as_json
-from grove_core.kernel.times import format_time
+from grove_core.document.document_writing import rules_source_as_json
+from grove_core.kernel.time_formats import format_time
 from grove_core.object_explanation import ObjectExplanation, has_object
 from grove_core.operator_recognition import RecognisedOperator
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
-from grove_core.resources.names import most_similar_name
+from grove_core.resources.naming_rules import most_similar_name
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.command_input import InputSource, read_input_or_report
 from grove_shell.actions.input_findings import with_input_findings
-from grove_shell.actions.plan import operator_note
+from grove_shell.actions.plan import operator_rule_set_note
 from grove_shell.actions.rule_set_choice import choose_rule_set
-from grove_shell.exits import DONE, ERROR, USAGE
-from grove_shell.in_memory.forecasts import set_as_stored
+from grove_shell.exit_codes import DONE, ERROR, USAGE
+from grove_shell.in_memory.forecasts import snapshot_with_stored_set
 from grove_shell.page import print_error, print_warnings
 from grove_shell.views.explain_page import ExplainHeader, explain_page, explanation_as_json
 from grove_shell.views.renderers import RENDERERS
@@ -52,7 +52,7 @@ def explain(source: InputSource, target: str, *, output: str, rules: str | None,
     kind = KINDS[kind.lower()]
     rule_set, rules_from, recognition = choose_rule_set(rules, inputs.rules, inputs.loaded.cluster, inputs.loaded.newer)
     found = inputs.snapshots(source.namespace)
-    snapshots = tuple(set_as_stored(one, rule_set) for one in found)
+    snapshots = tuple(snapshot_with_stored_set(one, rule_set) for one in found)
     having = tuple(snapshot for snapshot in snapshots if has_object(snapshot, kind, name))
     nodes = inputs.loaded.nodes
     every = (
@@ -67,7 +67,7 @@ def explain(source: InputSource, target: str, *, output: str, rules: str | None,
         hint = _hint(name, [one for snapshot in snapshots for one in _names(snapshot, kind)])
         print_error(f"not in the input, or of no PodCliqueSet in it: {kind} {name}{hint}")
         return USAGE
-    header = ExplainHeader(inputs.now, rule_set.name, rules_from, operator_note(recognition, rule_set.name))
+    header = ExplainHeader(inputs.now, rule_set.name, rules_from, operator_rule_set_note(recognition, rule_set.name))
     only_guards = why_not is not None
     RENDERERS[output].show(
         page=lambda: explain_page(inquiries, header, only_guards=only_guards),

@@ -6,18 +6,18 @@ from dataclasses import replace
 from typing import Any, Final
 
 from grove_shell.actions.configuration import read_configuration
-from grove_shell.exits import DONE, ERROR
-from grove_shell.manifests.compute_domain_definitions import domain_definitions
+from grove_shell.exit_codes import DONE, ERROR
+from grove_shell.manifests.compute_domain_definitions import compute_domain_crds
 from grove_shell.manifests.crd_definitions import custom_resource_definitions
 from grove_shell.manifests.deployments import operator_objects, webhook_objects
-from grove_shell.manifests.installation import Installation, access_objects, daemon_roles
+from grove_shell.manifests.installation import Installation, daemon_rbac_roles, namespace_and_role_manifests
 from grove_shell.page import print_error, write_stdout
-from grove_shell.views.problems_page import NOTHING_PRINTED, problems_page
+from grove_shell.views.input_problems_page import NOTHING_PRINTED, input_problems_page
 from grove_shell.views.renderers import SERIALIZERS
 
 PARTS: Final[Mapping[str, Callable[[Installation], Iterator[dict[str, Any]]]]] = {
     "crds": lambda _: custom_resource_definitions(),
-    "rbac": access_objects,
+    "rbac": namespace_and_role_manifests,
     "operator": operator_objects,
     "webhooks": webhook_objects,
 }
@@ -25,13 +25,13 @@ PARTS: Final[Mapping[str, Callable[[Installation], Iterator[dict[str, Any]]]]] =
 
 
 MORE: Final[Mapping[str, Callable[[], Iterator[dict[str, Any]]]]] = {
-    "compute-domains": domain_definitions,
-    "daemons": daemon_roles,
+    "compute-domains": compute_domain_crds,
+    "daemons": daemon_rbac_roles,
 }
 """Parts that other software normally provides; printed on request (DC-110), definitions first."""
 
 
-def objects_of(
+def manifest_objects(
     installation: Installation, parts: tuple[str, ...] = (), more: tuple[str, ...] = ()
 ) -> list[dict[str, Any]]:
     """Return the objects of these parts, or of all; as copies, so that YAML has no anchors."""
@@ -54,10 +54,10 @@ def manifests(
     """
     configured = read_configuration(config)
     if configured.problems:
-        print_error(problems_page(configured.problems, NOTHING_PRINTED))
+        print_error(input_problems_page(configured.problems, NOTHING_PRINTED))
         return ERROR
     features = configured.configuration
     whole = replace(installation, mnnvl=features.mnnvl, topology=features.topology, operator=configured.raw)
-    objects = objects_of(whole, parts, more)
+    objects = manifest_objects(whole, parts, more)
     write_stdout(SERIALIZERS[output].objects(objects))
     return DONE

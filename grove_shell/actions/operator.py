@@ -6,24 +6,24 @@ from typing import Any
 
 from grove_core.areas.mnnvl.admit import preflight_objection
 from grove_shell.actions.configuration import configuration
-from grove_shell.actions.run_process import run_process
-from grove_shell.client.api import Api, Unreachable
-from grove_shell.client.connection import NoClusterAccess, connect
-from grove_shell.client.discovery import check_connection, discover_apis
-from grove_shell.exits import ERROR
-from grove_shell.operator.process import OperatorProcess
-from grove_shell.operator.taken_names import taken_names
+from grove_shell.actions.main_coroutine import run_main_coroutine
+from grove_shell.client.api_discovery import check_connection, discover_apis
+from grove_shell.client.api_session import ApiSession, NoServerResponse
+from grove_shell.client.connection_settings import NoClusterAccess, read_connection_settings
+from grove_shell.exit_codes import ERROR
+from grove_shell.operator.crd_name_clashes import find_crd_name_clashes
+from grove_shell.operator.operator_process import OperatorProcess
 from grove_shell.page import print_error
-from grove_shell.replay.log_format import DecisionLog, NotADecisionLog, open_decision_log
-from grove_shell.settings.operator import OperatorSettings, settings_of
-from grove_shell.views.problems_page import NOTHING_STARTED, problems_page
+from grove_shell.replay.decision_log_format import DecisionLog, NotADecisionLog, open_decision_log
+from grove_shell.settings.operator_settings import OperatorSettings, parse_operator_settings
+from grove_shell.views.input_problems_page import NOTHING_STARTED, input_problems_page
 
 
 def run_operator(config: str | None, decision_log: str | None, **options: Any) -> int:  # noqa: ANN401 - as _run has them
     """Run until it is stopped; return the exit code (CL-001). Options are those of ``grove operator``."""
-    settings, faults = configuration(config, settings_of)
+    settings, faults = configuration(config, parse_operator_settings)
     if faults:
-        print_error(problems_page(faults, NOTHING_STARTED))
+        print_error(input_problems_page(faults, NOTHING_STARTED))
         return ERROR
     with ExitStack() as stack:
         decisions = None
@@ -34,7 +34,7 @@ def run_operator(config: str | None, decision_log: str | None, **options: Any) -
                 words = fault.strerror if isinstance(fault, OSError) else "it is there, and is no decision log"
                 print_error(f"{decision_log}: {words}; try another --decision-log")
                 return ERROR
-        return run_process(_run(settings, decisions, **options))
+        return run_main_coroutine(_run(settings, decisions, **options))
 
 
 async def _run(
@@ -47,12 +47,12 @@ async def _run(
     observe: bool,
     own_image: str,
 ) -> int:
-    connection = await connect(kubeconfig, context)
-    async with Api(connection, timeout=settings.client.timeout) as api:
+    connection = await read_connection_settings(kubeconfig, context)
+    async with ApiSession(connection, timeout=settings.client.timeout) as api:
         try:
             await check_connection(api, namespace)
         except NoClusterAccess as fault:
-            taken = () if isinstance(fault.__cause__, Unreachable) else await taken_names(api)
+            taken = () if isinstance(fault.__cause__, NoServerResponse) else await find_crd_name_clashes(api)
             raise NoClusterAccess("; ".join((str(fault), *(clash.sentence for clash in taken)))) from fault
         served = await discover_apis(api)
     objection = preflight_objection(settings.configuration, served)

@@ -6,25 +6,25 @@ from datetime import datetime, timedelta
 from itertools import chain
 from pathlib import Path
 
-from grove_core.areas.gang_termination.termination_questions import TERMINATION
-from grove_core.document.document import PlanDocument
-from grove_core.document.writing import document_as_json
-from grove_core.explain import Urgency, explanation_of, is_undecided
+from grove_core.areas.gang_termination.termination_findings import TERMINATION
+from grove_core.document.document_writing import document_as_json
+from grove_core.document.plan_document import PlanDocument
+from grove_core.explain import Urgency, explanation_of, is_withheld_as_undecided
 from grove_core.kernel.conditions import ConditionStatus
-from grove_core.kernel.steps import Delete, is_termination
+from grove_core.kernel.steps import Delete, is_gang_termination_deletion
 from grove_core.operator_recognition import RecognisedOperator
 from grove_core.plan.forecast import Forecast
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap
 from grove_shell.actions.command_input import CommandInput, InputSource, missing_sets, read_input_or_report
 from grove_shell.actions.input_findings import forecasts_with_findings, nothing_judged_message, sets_with_unknown_nodes
 from grove_shell.actions.rule_set_choice import choose_rule_set
-from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
+from grove_shell.exit_codes import CHANGES, DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.in_memory.forecasts import forecasts, topology_forecasts
 from grove_shell.page import print_error
-from grove_shell.views.formatting import fail_on_message
-from grove_shell.views.plan_notes import PlanContext, notes_page
+from grove_shell.views.formatting import failed_check_message
+from grove_shell.views.plan_notes import PlanPageContext, plan_notes_page
 from grove_shell.views.plan_page import plan_page
-from grove_shell.views.renderers import RENDERERS, json_document
+from grove_shell.views.renderers import RENDERERS, format_json_document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,11 +69,11 @@ def plan(source: InputSource, options: PlanOptions) -> int:
         configuration=inputs.loaded.cluster.configuration,
         rules_from=rules_from,
     )
-    context = PlanContext(
+    context = PlanPageContext(
         loaded=inputs.loaded,
         nothing_judged=nothing_judged_message(inputs.loaded, planned),
         sets_with_unknown_nodes=sets_with_unknown_nodes(snapshots, inputs.loaded.nodes),
-        operator_note=operator_note(recognition, rules.name),
+        operator_note=operator_rule_set_note(recognition, rules.name),
         newest_time=newest_transition_time(inputs.loaded.cluster),
         is_now_given=source.now is not None,
         verbose=options.verbose,
@@ -87,13 +87,13 @@ def plan(source: InputSource, options: PlanOptions) -> int:
     return _exit_code(inputs, options, planned, until)
 
 
-def _print(document: PlanDocument, context: PlanContext, options: PlanOptions) -> None:
+def _print(document: PlanDocument, context: PlanPageContext, options: PlanOptions) -> None:
     if options.out is not None:
-        saved = json_document(document_as_json(document, decisions=options.decisions))
+        saved = format_json_document(document_as_json(document, decisions=options.decisions))
         Path(options.out).write_text(saved, encoding="utf-8")
     renderer = RENDERERS[options.output]
     if not renderer.shows_page:
-        print_error(notes_page(document, context))
+        print_error(plan_notes_page(document, context))
     renderer.show(
         page=lambda: plan_page(document, context),
         document=lambda: document_as_json(document, decisions=options.decisions),
@@ -110,7 +110,7 @@ def missing_kind_names(gaps: frozenset[Gap]) -> tuple[str, ...]:
     )
 
 
-def operator_note(recognition: RecognisedOperator | None, rules: str) -> str:
+def operator_rule_set_note(recognition: RecognisedOperator | None, rules: str) -> str:
     """Return which operator runs the cluster and which rule set predicts it; empty where that one is used (GF-111)."""
     go = recognition.go_operator if recognition is not None else None
     if recognition is None or go is None or rules.partition("@")[2] in go.fitting:
@@ -137,15 +137,17 @@ def time_after(now: datetime, span: timedelta | None) -> datetime | None:
 def _exit_code(inputs: CommandInput, options: PlanOptions, planned: Sequence[Forecast], until: datetime | None) -> int:
     if inputs.problems:
         return ERROR
-    if options.fail_on and (met := set(options.fail_on) & fail_on_classes(planned, until) | undecided_classes(planned)):
-        print_error(fail_on_message(met))
+    if options.fail_on and (
+        met := set(options.fail_on) & fail_on_classes(planned, until) | undecided_fail_on_classes(planned)
+    ):
+        print_error(failed_check_message(met))
         return FAIL_ON
     if options.detailed_exitcode and any(forecast.rounds[0].steps for forecast in planned):
         return CHANGES
     return DONE
 
 
-def undecided_classes(planned: Sequence[Forecast]) -> set[str]:
+def undecided_fail_on_classes(planned: Sequence[Forecast]) -> set[str]:
     """Return ``unknown`` where a termination could not be decided, which fails every check (CL-002)."""
     findings = chain.from_iterable(forecast.findings for forecast in planned)
     is_open = any(one.question == TERMINATION and one.verdict == ConditionStatus.UNKNOWN.value for one in findings)
@@ -169,9 +171,13 @@ def fail_on_classes(planned: Sequence[Forecast], until: datetime | None = None) 
         waits = (entry.until for entry in story.having(Urgency.WAITS))
         due = until is not None and any(one is not None and one <= until for one in waits)
         found = {
-            "terminate": Urgency.ENDS in tones or any(map(is_termination, steps)) or (due and bool(story.unpredicted)),
+            "terminate": Urgency.ENDS in tones
+            or any(map(is_gang_termination_deletion, steps))
+            or (due and bool(story.unpredicted)),
             "wait": Urgency.WAITS in tones,
-            "unknown": Urgency.UNKNOWN in tones or bool(story.unpredicted) or any(map(is_undecided, withheld)),
+            "unknown": Urgency.UNKNOWN in tones
+            or bool(story.unpredicted)
+            or any(map(is_withheld_as_undecided, withheld)),
             "withheld": bool(withheld),
             "delete": deletes,
             "change": bool(steps),

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from grove_core.areas.mnnvl.admit import preflight_objection
 from grove_core.resources.crd_names import CrdNames, name_clashes
 from grove_shell.actions.command_input import ClusterUnavailable, InputSource, read_input
-from grove_shell.exits import DONE, ERROR
-from grove_shell.manifests.crd_definitions import own_definition_names
+from grove_shell.exit_codes import DONE, ERROR
+from grove_shell.manifests.crd_definitions import grove_crd_names
 from grove_shell.page import Page, print_error, print_page
-from grove_shell.views.problems_page import NOTHING_DECIDED, problems_page
+from grove_shell.views.input_problems_page import NOTHING_DECIDED, input_problems_page
 
 
 def preflight(source: InputSource) -> int:
@@ -16,9 +16,9 @@ def preflight(source: InputSource) -> int:
     installed: list[CrdNames] = []
     try:
         if source.live is not None:
-            from grove_shell.actions.live import installed_names  # noqa: PLC0415 - needs the client
+            from grove_shell.actions.live_cluster_lists import installed_crd_names  # noqa: PLC0415 - needs the client
 
-            installed = installed_names(source.live)
+            installed = installed_crd_names(source.live)
         inputs = read_input(source)
     except ClusterUnavailable as fault:
         print_page(_page_of_taken_names(installed))
@@ -30,7 +30,7 @@ def preflight(source: InputSource) -> int:
     if objection is not None:
         page.add(("would not start: ", "bold red"), objection.sentence, (f"  {objection.rule.requirement}", "dim"))
     elif inputs.problems:
-        print_error(problems_page(inputs.problems, NOTHING_DECIDED))
+        print_error(input_problems_page(inputs.problems, NOTHING_DECIDED))
     elif settings.mnnvl.enabled and served.domains is None:
         page.add(("unknown: ", "bold yellow"), "whether the cluster has ComputeDomains does not show in this input")
     elif not page.lines:
@@ -44,6 +44,6 @@ def preflight(source: InputSource) -> int:
 def _page_of_taken_names(found: Iterable[CrdNames]) -> Page:
     """Return a line for each name of our definitions that another definition has or claims (CL-032)."""
     page = Page()
-    for clash in name_clashes(found, own_definition_names()):
+    for clash in name_clashes(found, grove_crd_names()):
         page.add(("name taken: ", "bold red"), clash.sentence, ("  CL-032", "dim"))
     return page

@@ -5,22 +5,27 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from grove_core.compare import compare
+from grove_core.compare import compare_forecasts
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.times import format_time
-from grove_core.plan.forecast import forecast_of
+from grove_core.kernel.time_formats import format_time
+from grove_core.plan.forecast import one_round_forecast
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.named import rule_set
 from grove_shell.actions.compare import comparison_as_json
-from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON
+from grove_shell.exit_codes import CHANGES, DONE, ERROR, FAIL_ON
 from grove_shell.page import print_error
-from grove_shell.reading.faults import Fault
-from grove_shell.replay.log_format import compact_json, plan_as_json
-from grove_shell.replay.log_reader import BrokenLog, RecordedDecision, recorded_decisions
-from grove_shell.views.problems_page import NOTHING_REPLAYED, problems_page
+from grove_shell.reading.input_faults import InputFault
+from grove_shell.replay.decision_log_format import compact_json, plan_as_json
+from grove_shell.replay.decision_log_reader import DamagedDecisionLog, RecordedDecision, recorded_decisions
+from grove_shell.views.input_problems_page import NOTHING_REPLAYED, input_problems_page
 from grove_shell.views.progress_bars import progress_bar
 from grove_shell.views.renderers import RENDERERS
-from grove_shell.views.replay_page import ChangedDecision, ReplayReport, RuleSetDifference, replay_page
+from grove_shell.views.replay_page import (
+    DecisionDifferingFromLog,
+    ReplayReport,
+    RuleSetTerminationDifference,
+    replay_page,
+)
 
 
 def replay(log: str, rules: str | None, output: str, *, detailed_exitcode: bool, verbose: bool) -> int:
@@ -33,9 +38,9 @@ def replay(log: str, rules: str | None, output: str, *, detailed_exitcode: bool,
     except OSError as fault:
         print_error(f"{log}: {fault.strerror}")
         return ERROR
-    except BrokenLog as broken:
+    except DamagedDecisionLog as broken:
         flaw = broken.flaw
-        return _refused(Fault(file=log, line=flaw.line or None, expected=flaw.expected, got=flaw.got))
+        return _refused(InputFault(file=log, line=flaw.line or None, expected=flaw.expected, got=flaw.got))
     RENDERERS[output].show(page=lambda: replay_page(replayed, full=verbose), document=lambda: _as_json(replayed))
     if replayed.changed:
         return FAIL_ON
@@ -56,16 +61,16 @@ def _lines_of(path: str) -> Iterator[bytes]:
         yield from lines
 
 
-def _refused(fault: Fault) -> int:
-    print_error(problems_page((fault,), NOTHING_REPLAYED))
+def _refused(fault: InputFault) -> int:
+    print_error(input_problems_page((fault,), NOTHING_REPLAYED))
     return ERROR
 
 
 def _replayed(looks: Iterable[RecordedDecision], other_rules: str | None, advance: Callable[[], None]) -> ReplayReport:
     """Decide every look again, by the rules of the log, and by others where they are asked for (RP-001, RP-005)."""
     count, roots, moments = 0, set[Ref](), list[datetime]()
-    others: list[ChangedDecision] = []
-    parted: list[RuleSetDifference] = []
+    others: list[DecisionDifferingFromLog] = []
+    parted: list[RuleSetTerminationDifference] = []
     versions: dict[str, None] = {}
     rules: dict[str, None] = {}
     for look in looks:
@@ -73,12 +78,12 @@ def _replayed(looks: Iterable[RecordedDecision], other_rules: str | None, advanc
         plan = reconcile(look.snapshot, own)
         again = plan_as_json(plan, now)
         if compact_json(again) != compact_json(look.plan):
-            others.append(ChangedDecision(look.line, look.name, now, tuple(_where(look.plan, again))))
+            others.append(DecisionDifferingFromLog(look.line, look.name, now, tuple(_where(look.plan, again))))
         if other_rules is not None:
-            forecast = forecast_of(reconcile(look.snapshot, rule_set(other_rules)), now)
-            found = compare(forecast_of(plan, now), forecast)
+            forecast = one_round_forecast(reconcile(look.snapshot, rule_set(other_rules)), now)
+            found = compare_forecasts(one_round_forecast(plan, now), forecast)
             if not found.is_same:
-                parted.append(RuleSetDifference(look.line, look.name, look.rules, now, found))
+                parted.append(RuleSetTerminationDifference(look.line, look.name, look.rules, now, found))
         count += 1
         roots.add(look.snapshot.root.ref)
         moments = [min((now, *moments)), max((now, *moments))]

@@ -5,11 +5,11 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
-from grove_core.document.document import RulesSource
+from grove_core.document.plan_document import RulesSource
 from grove_core.kernel.errors import MalformedObject
 from grove_core.operator_recognition import RecognisedOperator, recognised
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.podcliqueset import podcliqueset_of
+from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import Cluster
@@ -38,10 +38,10 @@ def choose_rule_set(
     return rule_set(shown.rules), RulesSource("cluster" if shown.is_shown else "default", shown.because), shown
 
 
-def cluster_to_recognise(sets: Iterable[Mapping[str, Any]], cliques: Iterable[PodClique]) -> Cluster:
+def cluster_for_operator_recognition(sets: Iterable[Mapping[str, Any]], cliques: Iterable[PodClique]) -> Cluster:
     """Return a cluster of the objects that an operator is recognised by; malformed PodCliqueSets are left out."""
     found = []
     for raw in sets:
         with suppress(MalformedObject):
-            found.append(podcliqueset_of(raw))
+            found.append(podcliqueset_from_json(raw))
     return index_cluster(sets=found, cliques=cliques)

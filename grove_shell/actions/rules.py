@@ -5,20 +5,20 @@ from difflib import get_close_matches
 from typing import Any
 
 from grove_core.rule_sets.named import rule_sets
-from grove_shell.catalogue.rule_lookup import (
-    catalogue,
-    differences,
+from grove_shell.catalogue.specification_rule_lookup import (
     find_rules,
-    generation_of,
-    generations,
+    go_operator_generation_of,
+    go_operator_generations,
     reason_codes,
-    releases_of,
+    releases_of_generation,
     retired_rules,
+    rules_replacing_design,
+    specification_rules_by_number,
 )
-from grove_shell.catalogue.spec_rules import RetiredRule, SpecRule
-from grove_shell.exits import DONE, USAGE
+from grove_shell.catalogue.specification_rules import RetiredRule, SpecificationRule
+from grove_shell.exit_codes import DONE, USAGE
 from grove_shell.page import joined_pages, print_error
-from grove_shell.settings.rule_set_names import canonical_rule_set
+from grove_shell.settings.rule_set_names import full_rule_set_name
 from grove_shell.views.renderers import RENDERERS
 from grove_shell.views.rules_page import retired_rule_page, rule_page, rule_set_page, rule_sets_page
 
@@ -27,7 +27,7 @@ def rules(asked: tuple[str, ...], output: str) -> int:
     """Print all rule sets, or those rules and rule sets that are asked for; returns the exit code."""
     if not asked:
         return _all_sets(output)
-    found: list[SpecRule] = []
+    found: list[SpecificationRule] = []
     given_up: list[RetiredRule] = []
     sets: list[str] = []
     unknown: list[str] = []
@@ -39,7 +39,7 @@ def rules(asked: tuple[str, ...], output: str) -> int:
             given_up.append(retired)
         elif not rules_:
             try:
-                sets.append(canonical_rule_set(word))
+                sets.append(full_rule_set_name(word))
             except ValueError:
                 unknown.append(word)
     if unknown:
@@ -48,7 +48,7 @@ def rules(asked: tuple[str, ...], output: str) -> int:
     RENDERERS[output].show(
         page=lambda: joined_pages(
             [
-                *(rule_set_page(name, differences(generation_of(name))) for name in sets),
+                *(rule_set_page(name, rules_replacing_design(go_operator_generation_of(name))) for name in sets),
                 *map(retired_rule_page, given_up),
                 *map(rule_page, found),
             ]
@@ -68,14 +68,21 @@ def rules(asked: tuple[str, ...], output: str) -> int:
 
 def _report_unknown(words: Iterable[str]) -> None:
     for word in words:
-        near = get_close_matches(word, [*rule_sets(), *catalogue(), *reason_codes().values()], n=1, cutoff=0.5)
+        near = get_close_matches(
+            word, [*rule_sets(), *specification_rules_by_number(), *reason_codes().values()], n=1, cutoff=0.5
+        )
         hint = f'; did you mean "{near[0]}"?' if near else ""
         print_error(f"{word!r} is no rule set, rule number or reason code{hint}")
 
 
 def _all_sets(output: str) -> int:
     RENDERERS[output].show(
-        page=lambda: rule_sets_page({name: (releases_of(name), differences(name)) for name in reversed(generations())}),
+        page=lambda: rule_sets_page(
+            {
+                name: (releases_of_generation(name), rules_replacing_design(name))
+                for name in reversed(go_operator_generations())
+            }
+        ),
         document=lambda: {
             "ruleSets": [_set_as_json(name) for name in dict.fromkeys(one.name for one in rule_sets().values())]
         },
@@ -84,12 +91,15 @@ def _all_sets(output: str) -> int:
 
 
 def _set_as_json(name: str) -> dict[str, Any]:
-    generation = generation_of(name)
-    differing = [{"rule": one.id, "title": one.title, "insteadOf": one.instead_of} for one in differences(generation)]
+    generation = go_operator_generation_of(name)
+    differing = [
+        {"rule": one.id, "title": one.title, "insteadOf": one.replaced_rule_number}
+        for one in rules_replacing_design(generation)
+    ]
     return {"name": name, "generation": generation or None, "differences": differing if generation else []}
 
 
-def _rule_as_json(one: SpecRule) -> dict[str, Any]:
+def _rule_as_json(one: SpecificationRule) -> dict[str, Any]:
     shown = {
         "id": one.id,
         "title": one.title,
@@ -99,6 +109,6 @@ def _rule_as_json(one: SpecRule) -> dict[str, Any]:
         "because": one.items.get("because"),
         "code": reason_codes().get(one.id),
         "generations": list(one.generations),
-        "insteadOf": one.instead_of,
+        "insteadOf": one.replaced_rule_number,
     }
     return {key: value for key, value in shown.items() if value}

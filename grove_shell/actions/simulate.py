@@ -13,20 +13,20 @@ from grove_core.operator_recognition import RecognisedOperator, not_predicted_fi
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import DESIGN
 from grove_shell.actions.rule_set_choice import choose_rule_set
-from grove_shell.exits import DONE, ERROR, FAIL_ON, USAGE
+from grove_shell.exit_codes import DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.page import Page, print_error
 from grove_shell.simulator.random_events.randomized_scenario import with_random_events
-from grove_shell.simulator.scenario.reading import ScenarioRead, read_scenario
 from grove_shell.simulator.scenario.scenario import Scenario
+from grove_shell.simulator.scenario.scenario_reader import ScenarioReadResult, read_scenario
 from grove_shell.simulator.scenario.unknown_names import unknown_names_in
-from grove_shell.simulator.shrink_scenario import MOST_RUNS, smallest_failing
+from grove_shell.simulator.shrink_scenario import MOST_RUNS, smallest_failing_scenario
 from grove_shell.simulator.simulation import Simulation, SimulationOptions, SimulationRun
 from grove_shell.views.formatting import plural
-from grove_shell.views.problems_page import NOTHING_PLAYED, problems_page
+from grove_shell.views.input_problems_page import NOTHING_PLAYED, input_problems_page
 from grove_shell.views.progress_bars import Tick, progress_bar, virtual_time_bar
-from grove_shell.views.renderers import RENDERERS, yaml_document
-from grove_shell.views.run_document import run_as_json, seeds_as_json
-from grove_shell.views.timeline import timeline_page, verdict_lines
+from grove_shell.views.renderers import RENDERERS, format_yaml_document
+from grove_shell.views.simulation_run_document import simulation_run_as_json, simulation_seeds_as_json
+from grove_shell.views.simulation_timeline import simulation_timeline_page, unmet_expectation_lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ def simulate(options: SimulateOptions) -> int:
     """Run a scenario and print the result; return the exit code (CL-001)."""
     read = read_scenario(options.scenario)
     if read.scenario is None:
-        print_error(problems_page(read.faults, NOTHING_PLAYED))
+        print_error(input_problems_page(read.faults, NOTHING_PLAYED))
         return ERROR
     if options.picture is not None and not _can_draw(options.picture):
         return ERROR
@@ -68,7 +68,9 @@ def simulate(options: SimulateOptions) -> int:
     return _show_run(read, replace(run, rules_from=source, unpredicted=unpredicted), options)
 
 
-def _reasons_of_newer_release(read: ScenarioRead, shown: RecognisedOperator | None) -> Mapping[Ref, tuple[str, ...]]:
+def _reasons_of_newer_release(
+    read: ScenarioReadResult, shown: RecognisedOperator | None
+) -> Mapping[Ref, tuple[str, ...]]:
     """Return set of the dump -> why its steps are not predicted: a newer or unclear release (GF-134, GF-135)."""
     found: dict[Ref, tuple[str, ...]] = {}
     if read.cluster is None or shown is None:
@@ -80,9 +82,10 @@ def _reasons_of_newer_release(read: ScenarioRead, shown: RecognisedOperator | No
     return found
 
 
-def _show_run(read: ScenarioRead, run: SimulationRun, options: SimulateOptions) -> int:
+def _show_run(read: ScenarioReadResult, run: SimulationRun, options: SimulateOptions) -> int:
     RENDERERS[options.output].show(
-        page=lambda: timeline_page(run, verbose=options.verbose), document=lambda: run_as_json(run)
+        page=lambda: simulation_timeline_page(run, verbose=options.verbose),
+        document=lambda: simulation_run_as_json(run),
     )
     if options.picture is not None and not _draw(run, options.picture):
         return ERROR
@@ -107,7 +110,7 @@ class _SeedRuns:
     broken: SimulationRun | None = None
 
 
-def _run_seeds(read: ScenarioRead, scenario: Scenario, options: SimulateOptions) -> int:
+def _run_seeds(read: ScenarioReadResult, scenario: Scenario, options: SimulateOptions) -> int:
     """Run the scenario with the random events of each seed, until a promise is broken."""
     runs, wanted, start = _SeedRuns(), options.seeds or 0, monotonic()
     with progress_bar(wanted, "runs") as advance, suppress(KeyboardInterrupt):
@@ -126,7 +129,9 @@ def _run_seeds(read: ScenarioRead, scenario: Scenario, options: SimulateOptions)
     page = _seeds_page(runs, last, f"{monotonic() - start:.0f} s", verbose=options.verbose)
     RENDERERS[options.output].show(
         page=lambda: page,
-        document=lambda: seeds_as_json(runs.count, runs.terminations, runs.events, options.first, runs.broken),
+        document=lambda: simulation_seeds_as_json(
+            runs.count, runs.terminations, runs.events, options.first, runs.broken
+        ),
     )
     if runs.count < wanted and runs.broken is None:
         raise KeyboardInterrupt
@@ -142,13 +147,13 @@ def _seeds_page(runs: _SeedRuns, last: int, took: str, *, verbose: bool) -> Page
     page.add((counts, "bold"), f", {plural(runs.terminations, 'termination')}, {took}")
     for kind, number in sorted(runs.events.items()) if verbose else ():
         page.add(f"  {kind:<16} in {plural(number, 'run')}")
-    for line in verdict_lines(runs.broken) if runs.broken is not None else ():
+    for line in unmet_expectation_lines(runs.broken) if runs.broken is not None else ():
         page.add(f"seed {last}: ", (line, "bold red"))
     return page
 
 
 def _draw_one_of(
-    read: ScenarioRead, plain: Scenario, smallest: Scenario | None, options: SimulateOptions, seed: int
+    read: ScenarioReadResult, plain: Scenario, smallest: Scenario | None, options: SimulateOptions, seed: int
 ) -> bool:
     """Draw the smallest failing scenario, or the plain one; return whether the file was written (SM-073)."""
     path = str(options.picture)
@@ -165,10 +170,10 @@ def _draw_one_of(
 
 def _draw(run: SimulationRun, path: str) -> bool:
     """Draw a run; return whether the file was written, and report why not."""
-    from grove_shell.views.chart import draw_chart  # noqa: PLC0415 - few want a picture
+    from grove_shell.views.simulation_chart import draw_simulation_chart  # noqa: PLC0415 - few want a picture
 
     try:
-        draw_chart(run, path)
+        draw_simulation_chart(run, path)
     except OSError as fault:
         print_error(f"cannot write {path}: {fault.strerror or fault}")
         return False
@@ -176,7 +181,7 @@ def _draw(run: SimulationRun, path: str) -> bool:
 
 
 def _run(
-    read: ScenarioRead,
+    read: ScenarioReadResult,
     scenario: Scenario,
     options: SimulateOptions,
     *,
@@ -191,7 +196,7 @@ def _run(
     return Simulation(scenario, how, dump=read.cluster, manifests=read.manifests).run()
 
 
-def _report_smallest(read: ScenarioRead, run: SimulationRun, options: SimulateOptions) -> Scenario:
+def _report_smallest(read: ScenarioReadResult, run: SimulationRun, options: SimulateOptions) -> Scenario:
     """Shrink the scenario of a violation; print it, or write it to the file of ``--trace``."""
     code = run.violation.code if run.violation is not None else ""
 
@@ -203,8 +208,8 @@ def _report_smallest(read: ScenarioRead, run: SimulationRun, options: SimulateOp
         return found is not None and found.code == code
 
     with progress_bar(MOST_RUNS, "runs to shrink the scenario") as advance:
-        smallest = smallest_failing(run.scenario, fails)
-    text = yaml_document(smallest.as_json)
+        smallest = smallest_failing_scenario(run.scenario, fails)
+    text = format_yaml_document(smallest.as_json)
     if options.trace is None:
         print_error(f"\n# repeats {code}; grove simulate --check FILE\n{text}")
         return smallest

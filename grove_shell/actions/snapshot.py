@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from grove_shell.actions.command_input import ClusterUnavailable, LiveCluster
-from grove_shell.actions.live import list_all_kinds
+from grove_shell.actions.live_cluster_lists import list_all_kinds
 from grove_shell.client.nesting_limit import TOO_DEEP, deeply_nested_fields
-from grove_shell.exits import DONE, ERROR
+from grove_shell.exit_codes import DONE, ERROR
 from grove_shell.page import print_error, write_stdout
-from grove_shell.reading.collected_objects import header_item
-from grove_shell.reading.input_items import display_name
+from grove_shell.reading.collected_objects import snapshot_header_item
+from grove_shell.reading.input_items import object_name_in_faults
 from grove_shell.redaction import Redaction
 from grove_shell.views.formatting import plural
 from grove_shell.views.renderers import SERIALIZERS
@@ -27,7 +27,7 @@ def take_snapshot(live: LiveCluster, out: str | None, output: str, *, whole: boo
         print_error(fault)
         return ERROR
     items = [*found.items] if whole else Redaction(os.urandom(_SALT)).of(found.items)
-    first = header_item(found, datetime.now(UTC))
+    first = snapshot_header_item(found, datetime.now(UTC))
     captured = {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": [first, *items]}
     text = SERIALIZERS[output].document(captured)
     if out is None:
@@ -37,7 +37,7 @@ def take_snapshot(live: LiveCluster, out: str | None, output: str, *, whole: boo
     print_error(_summary(items, found.origin, out))
     for one in found.items:
         for field in deeply_nested_fields(one):
-            print_error(f"not read whole: {display_name(one)}: {field}: {TOO_DEEP}")
+            print_error(f"not read whole: {object_name_in_faults(one)}: {field}: {TOO_DEEP}")
     for why in found.not_listed.values():
         print_error(f"not shown to us: {why}")
     return DONE

@@ -5,38 +5,48 @@ from datetime import datetime
 from typing import Any
 
 from grove_core.admit_topology import admit_topology, admit_topology_deletion
-from grove_core.areas.topology.admit import TopologyView
-from grove_core.areas.topology.topology_snapshot import kinds_that_may_hide_users
-from grove_core.areas.topology.usage_report import TopologyUsage, count_without_topology, usage_report_of
+from grove_core.areas.topology.admit import TopologyAdmissionView
+from grove_core.areas.topology.topology_snapshot import incomplete_topology_user_kinds
+from grove_core.areas.topology.usage_report import TopologyUsage, count_sets_without_topology, usage_report_of
 from grove_core.gang_fit import check_gang_fit
-from grove_core.impact_topology import set_impacts_of
+from grove_core.impact_topology import topology_impacts_on_sets
 from grove_core.kernel.admission import AdmissionVerdict
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject
 from grove_core.resources.api_names import GROVE
-from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND, ClusterTopology, cluster_topology_of
+from grove_core.resources.cluster_topology import (
+    DEFAULT_TOPOLOGY,
+    TOPOLOGY_KIND,
+    ClusterTopology,
+    cluster_topology_from_json,
+)
 from grove_core.resources.configuration import Configuration, TopologyAwareSettings
-from grove_core.resources.names import did_you_mean, listed_names
-from grove_core.resources.topology_usage import TopologyUser
+from grove_core.resources.naming_rules import did_you_mean, name_list_text
+from grove_core.resources.topology_usage import TopologyUsingSet
 from grove_core.snapshot.cluster import Cluster
 from grove_shell.actions.command_input import (
     ClusterUnavailable,
     InputSource,
-    input_time,
+    decision_time,
     missing_sets,
     selected_sets,
 )
 from grove_shell.actions.configuration import read_configuration
-from grove_shell.exits import DONE, ERROR, FAIL_ON, USAGE
+from grove_shell.exit_codes import DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.page import print_error, print_warnings
-from grove_shell.reading.faults import Fault
-from grove_shell.reading.input_items import InputItem, fault_in
-from grove_shell.reading.input_sources import items_of, label_of, standard_input
+from grove_shell.reading.input_faults import InputFault
+from grove_shell.reading.input_items import InputItem, item_problem_as_fault
+from grove_shell.reading.input_sources import input_items_in_path, item_display_name, standard_input
 from grove_shell.reading.input_topologies import is_topology
 from grove_shell.reading.loaded_input import LoadedInput
 from grove_shell.reading.node_collector import NodeCollector
 from grove_shell.reading.objects import load
-from grove_shell.views.problems_page import NOTHING_DECIDED, REST_UNKNOWN, closing_line, problems_page
+from grove_shell.views.input_problems_page import (
+    NOTHING_DECIDED,
+    REST_UNKNOWN,
+    input_problems_closing_line,
+    input_problems_page,
+)
 from grove_shell.views.progress_bars import progress_counter
 from grove_shell.views.renderers import RENDERERS
 from grove_shell.views.topology_check_page import topology_check_page
@@ -44,7 +54,7 @@ from grove_shell.views.topology_document import topology_check_as_json, topology
 from grove_shell.views.topology_page import TopologyImpact, topology_impact_page, topology_list_page
 
 
-def check_topologies(
+def check_fit_of_gangs(
     sets: tuple[str, ...], filenames: tuple[str, ...], config: str | None, output: str, *, verbose: bool
 ) -> int:
     """Check and print. Returns the exit code (CL-001, TP-111)."""
@@ -84,7 +94,7 @@ class TopologyInput:
 
     cluster: Cluster
     capacity: NodeCollector
-    problems: tuple[Fault, ...]
+    problems: tuple[InputFault, ...]
     now: datetime
 
 
@@ -102,7 +112,7 @@ def read_topology_input(source: InputSource, unused: str | None = None) -> Topol
         configuration = Configuration(topology=TopologyAwareSettings(enabled=True))
     collected = None
     if source.live is not None:
-        from grove_shell.actions.live import list_all_kinds  # noqa: PLC0415 - the client, which a file does not need
+        from grove_shell.actions.live_cluster_lists import list_all_kinds  # noqa: PLC0415 - the client, which a file does not need
 
         try:
             collected = list_all_kinds(source.live)
@@ -123,12 +133,14 @@ def read_topology_input(source: InputSource, unused: str | None = None) -> Topol
     problems = (*configured.problems, *sorted((*loaded.faults, *capacity.faults), key=lambda fault: fault.sort_key))
     usable = not problems or source.keep_going
     if problems:
-        print_error(problems_page(problems, REST_UNKNOWN if usable else unused or closing_line(problems)))
+        print_error(
+            input_problems_page(problems, REST_UNKNOWN if usable else unused or input_problems_closing_line(problems))
+        )
     print_warnings((*loaded.foreign_objects, *loaded.not_listed.values()))
     if not usable:
         return None
     cluster = loaded.cluster if source.config is not None else _as_configured(loaded)
-    return TopologyInput(cluster=cluster, capacity=capacity, problems=problems, now=input_time(source, loaded))
+    return TopologyInput(cluster=cluster, capacity=capacity, problems=problems, now=decision_time(source, loaded))
 
 
 def list_topologies(source: InputSource, output: str) -> int:
@@ -136,8 +148,8 @@ def list_topologies(source: InputSource, output: str) -> int:
     found = read_topology_input(source)
     if found is None:
         return ERROR
-    usages, without = usage_report_of(found.cluster, found.now), count_without_topology(found.cluster)
-    unknown = kinds_that_may_hide_users(found.cluster)
+    usages, without = usage_report_of(found.cluster, found.now), count_sets_without_topology(found.cluster)
+    unknown = incomplete_topology_user_kinds(found.cluster)
     sets = found.cluster.sets
     is_unapplied = bool(sets) and not any(root.uid for root in sets) and not found.cluster.gaps
     RENDERERS[output].show(
@@ -161,7 +173,7 @@ def impact_of_topology(source: InputSource, name: str, changed: str | None, outp
     if one is None or (changed is None and name not in found.cluster.topologies):
         known = found.cluster.topologies
         meant = did_you_mean(name, known)
-        print_error(f"not in the input: topology {name}; known: {listed_names(known) or 'none'}{meant}")
+        print_error(f"not in the input: topology {name}; known: {name_list_text(known) or 'none'}{meant}")
         return USAGE
     old = found.cluster.topologies.get(name)
     again = name == DEFAULT_TOPOLOGY and found.cluster.configuration.topology.enabled
@@ -179,7 +191,7 @@ def impact_of_topology(source: InputSource, name: str, changed: str | None, outp
             around = _topology_view(one, found.cluster, by_placed=True)
             decision = admit_topology(new.value, raw, around, found.cluster.configuration)
         topology = _projected(new)
-        sets = set_impacts_of(found.cluster, topology, found.now) if topology is not None else ()
+        sets = topology_impacts_on_sets(found.cluster, topology, found.now) if topology is not None else ()
         what = TopologyImpact(one, old, topology, decision, sets, again)
     RENDERERS[output].show(page=lambda: topology_impact_page(what), document=lambda: topology_impact_as_json(what))
     if found.problems or what.is_refused:
@@ -193,17 +205,17 @@ def _as_configured(loaded: LoadedInput) -> Cluster:
     return replace(loaded.cluster, configuration=Configuration(topology=configured))
 
 
-def _topology_view(one: TopologyUsage, cluster: Cluster, *, by_placed: bool = False) -> TopologyView:
+def _topology_view(one: TopologyUsage, cluster: Cluster, *, by_placed: bool = False) -> TopologyAdmissionView:
     """Return what admission would know of the users of a topology.
 
     Args:
         by_placed: whether admission needs to know the placed pods of each user. Without, it needs the users alone;
             where not all that it needs is in the input, the view holds no users.
     """
-    users = tuple(TopologyUser(user.namespace, user.name, user.bound or 0) for user in one.users)
+    users = tuple(TopologyUsingSet(user.namespace, user.name, user.bound or 0) for user in one.users)
     known = not (one.not_collected if by_placed else not one.users_are_known)
     counted = not by_placed or all(user.bound is not None for user in one.users)
-    return TopologyView(topologies=cluster.topologies, users={one.name: users} if known and counted else None)
+    return TopologyAdmissionView(topologies=cluster.topologies, users={one.name: users} if known and counted else None)
 
 
 def _raw_of(name: str, topology: ClusterTopology | None) -> dict[str, Any]:
@@ -219,18 +231,20 @@ def _changed(path: str, name: str, kind: str) -> InputItem | None:
 
     The problem is printed.
     """
-    problems: list[Fault] = []
-    found = [item for item in items_of(path, problems, standard_input()) if is_topology(item.value)]
-    chosen = [item for item in found if label_of(item) == f"{kind} {name}"]
+    problems: list[InputFault] = []
+    found = [item for item in input_items_in_path(path, problems, standard_input()) if is_topology(item.value)]
+    chosen = [item for item in found if item_display_name(item) == f"{kind} {name}"]
     if len(chosen) != 1 and not problems:
-        others = ", ".join(label_of(item) for item in found) or "none"
-        problems.append(Fault(file=path, expected=f"{kind} {name}, once", got=others))
+        others = ", ".join(item_display_name(item) for item in found) or "none"
+        problems.append(InputFault(file=path, expected=f"{kind} {name}, once", got=others))
     problems += [
-        fault_in(item, label_of(item), ("metadata.name", "one topology of this name", "another one before"), None)
+        item_problem_as_fault(
+            item, item_display_name(item), ("metadata.name", "one topology of this name", "another one before"), None
+        )
         for item in chosen[1:]
     ]
     if problems:
-        print_error(problems_page(problems, NOTHING_DECIDED))
+        print_error(input_problems_page(problems, NOTHING_DECIDED))
         return None
     return chosen[0]
 
@@ -238,6 +252,6 @@ def _changed(path: str, name: str, kind: str) -> InputItem | None:
 def _projected(item: InputItem) -> ClusterTopology | None:
     """Return the parsed topology; None where it is malformed, which admission refuses with every problem (TP-087)."""
     try:
-        return cluster_topology_of(item.value)
+        return cluster_topology_from_json(item.value)
     except MalformedObject:
         return None

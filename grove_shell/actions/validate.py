@@ -8,32 +8,32 @@ from itertools import chain
 from typing import Any
 
 from grove_core.admit import admit, used_names_in
-from grove_core.admit_topology import admit_topology, topology_view_of
+from grove_core.admit_topology import admit_topology, topology_admission_view_of
 from grove_core.areas.gang_termination.field.findings import manifest_warnings
-from grove_core.areas.topology.admit import TopologyView
-from grove_core.areas.workload.admission.defaults import with_defaults
+from grove_core.areas.topology.admit import TopologyAdmissionView
+from grove_core.areas.workload.admission.manifest_defaults import with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND
-from grove_core.resources.podclique import PodClique, podclique_of
-from grove_core.resources.template import read_spec
+from grove_core.resources.podclique import PodClique, podclique_from_json
+from grove_core.resources.podcliqueset_spec import read_set_spec
 from grove_core.resources.topology_usage import SET_KIND
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_shell.actions.configuration import read_configuration
-from grove_shell.actions.rule_set_choice import choose_rule_set, cluster_to_recognise
-from grove_shell.exits import DONE, ERROR
+from grove_shell.actions.rule_set_choice import choose_rule_set, cluster_for_operator_recognition
+from grove_shell.exit_codes import DONE, ERROR
 from grove_shell.manifests.misspelled_kinds import misspelling_in
 from grove_shell.manifests.schema_validation import with_schema_objections
 from grove_shell.page import Page, print_error
-from grove_shell.reading.faults import Fault
-from grove_shell.reading.input_items import display_name, fault_in, identity_problems
+from grove_shell.reading.input_faults import InputFault
+from grove_shell.reading.input_items import item_problem_as_fault, kind_and_version_problems, object_name_in_faults
 from grove_shell.reading.input_objects import API_GROUPS
-from grove_shell.reading.input_sources import InputItem, items_of, label_of, standard_input
-from grove_shell.views.formatting import plural, remark_as_json, rule_citation
-from grove_shell.views.problems_page import NOTHING_CHECKED, REST_JUDGED, problems_page
+from grove_shell.reading.input_sources import InputItem, input_items_in_path, item_display_name, standard_input
+from grove_shell.views.formatting import admission_remark_as_json, plural, rule_citation
+from grove_shell.views.input_problems_page import NOTHING_CHECKED, REST_JUDGED, input_problems_page
 from grove_shell.views.renderers import RENDERERS
 
 Judged = tuple[InputItem, Decision[AdmissionVerdict]]
@@ -70,7 +70,7 @@ class _Given:
             self.bindings.append(item)
         if kind == "PodClique":
             try:
-                self.cliques.append(podclique_of(raw))
+                self.cliques.append(podclique_from_json(raw))
             except MalformedObject:
                 self.partial.add(kind)
         if kind == "DeviceClass":
@@ -84,7 +84,7 @@ def validate(
 ) -> int:
     """Judge and print; returns the exit code (CL-001, CL-056)."""
     settings = read_configuration(config)
-    faults: list[Fault] = [*settings.problems]
+    faults: list[InputFault] = [*settings.problems]
     before, given = _sorted_out(old, faults), _sorted_out(filenames, faults)
     faults += _twins(given)
     held = [item.value for item in before.sets]
@@ -92,7 +92,9 @@ def validate(
     present = (item.value for item in given.sets), (raw for raw in held if _name(raw) not in replaced)
     used_names = used_names_in(chain(*present, given.headings, before.headings))
     classes = given.classes | before.classes or None
-    stored = cluster_to_recognise((*held, *(item.value for item in given.sets)), (*before.cliques, *given.cliques))
+    stored = cluster_for_operator_recognition(
+        (*held, *(item.value for item in given.sets)), (*before.cliques, *given.cliques)
+    )
     judges, _, _ = choose_rule_set(rules, settings.rules, stored)
     around = _topology_view(before, given, [raw for raw in held if _name(raw) not in replaced])
     judged = []
@@ -108,7 +110,9 @@ def validate(
         judged.append((item, admit_topology(item.value, earlier, around, settings.configuration)))
     if faults:
         print_error(
-            problems_page(sorted(faults, key=lambda fault: fault.sort_key), REST_JUDGED if judged else NOTHING_CHECKED)
+            input_problems_page(
+                sorted(faults, key=lambda fault: fault.sort_key), REST_JUDGED if judged else NOTHING_CHECKED
+            )
         )
     others = dict(sorted(given.others.items()))
     RENDERERS[output].show(
@@ -126,7 +130,7 @@ def _advised(
     raw: Mapping[str, Any], decision: Decision[AdmissionVerdict], rules: RuleSet
 ) -> Decision[AdmissionVerdict]:
     """With what will hurt by the Go operator's rules (GF-120)."""
-    spec, _ = read_spec(with_defaults(raw).get("spec"))
+    spec, _ = read_set_spec(with_defaults(raw).get("spec"))
     if rules.default_delay is None or spec is None:
         return decision
     ref = Ref(GROVE, SET_KIND, _field(raw, "namespace") or "default", _field(raw, "name"))
@@ -135,7 +139,7 @@ def _advised(
     return replace(decision, verdict=verdict)
 
 
-def _topology_view(before: _Given, given: _Given, kept: list[dict[str, Any]]) -> TopologyView:
+def _topology_view(before: _Given, given: _Given, kept: list[dict[str, Any]]) -> TopologyAdmissionView:
     """Return the topologies, their users and the bound pods of the cluster as it will be, with earlier and new objects.
 
     Args:
@@ -144,20 +148,23 @@ def _topology_view(before: _Given, given: _Given, kept: list[dict[str, Any]]) ->
     topologies = (*before.bindings, *given.bindings, *before.topologies, *given.topologies)
     sets = (*kept, *(item.value for item in given.sets))
     cliques, partial = [*before.cliques, *given.cliques], before.partial | given.partial
-    return topology_view_of((item.value for item in topologies), sets, cliques, partial)
+    return topology_admission_view_of((item.value for item in topologies), sets, cliques, partial)
 
 
-def _sorted_out(paths: Iterable[str], faults: list[Fault]) -> _Given:
+def _sorted_out(paths: Iterable[str], faults: list[InputFault]) -> _Given:
     """Read everything; what has no kind, no version, or nearly one of ours, is a fault (IN-031)."""
     given = _Given()
     for path in paths:
-        for item in items_of(path, faults, standard_input()):
+        for item in input_items_in_path(path, faults, standard_input()):
             raw, slip = item.value, misspelling_in(item.value)
             kind, group = raw.get("kind"), str(raw.get("apiVersion")).rpartition("/")[0]
-            problems = list(identity_problems(raw))
+            problems = list(kind_and_version_problems(raw))
             if slip is not None and not problems:
                 problems = [(slip.path, slip.expected, slip.got)]
-            faults += [fault_in(item, display_name(raw, item.index), problem, None) for problem in problems]
+            faults += [
+                item_problem_as_fault(item, object_name_in_faults(raw, item.index), problem, None)
+                for problem in problems
+            ]
             if problems:
                 continue
             if kind == SET_KIND and group == API_GROUPS[SET_KIND]:
@@ -169,7 +176,7 @@ def _sorted_out(paths: Iterable[str], faults: list[Fault]) -> _Given:
     return given
 
 
-def _twins(given: _Given) -> Iterator[Fault]:
+def _twins(given: _Given) -> Iterator[InputFault]:
     """Manifests of one name that differ: only one of them can be stored (IN-032). Linear."""
     alike: dict[tuple[str, str], dict[str, InputItem]] = {}
     for kind, items in ((SET_KIND, given.sets), (TOPOLOGY_KIND, given.topologies)):
@@ -180,7 +187,11 @@ def _twins(given: _Given) -> Iterator[Fault]:
                 alike.setdefault((kind, name), {}).setdefault(json.dumps(raw, sort_keys=True), item)
     for found in alike.values():
         problem = ("metadata.name", "one manifest of this name", f"{len(found)} that differ")
-        yield from (fault_in(item, label_of(item), problem, None) for item in found.values() if len(found) > 1)
+        yield from (
+            item_problem_as_fault(item, item_display_name(item), problem, None)
+            for item in found.values()
+            if len(found) > 1
+        )
 
 
 def _earlier(raw: Mapping[str, Any], before: list[dict[str, Any]]) -> Mapping[str, Any] | None:
@@ -210,7 +221,7 @@ def _page(judged: list[Judged], others: Mapping[str, int], *, is_reported: bool)
         word = ("refused", "bold red") if refusals else ("admitted", "bold green")
         problems = f", {plural(len(refusals), 'problem')}" if refusals else ""
         cautions = f", {plural(len(warnings), 'warning')}" if warnings else ""
-        page.add(f"{item.file}: {label_of(item)}: ", word, problems + cautions)
+        page.add(f"{item.file}: {item_display_name(item)}: ", word, problems + cautions)
         for objection in refusals:
             page.add("  ", str(objection), rule_citation(objection.reason))
         for warning in warnings:
@@ -225,8 +236,8 @@ def _as_json(item: InputItem, decision: Decision[AdmissionVerdict]) -> dict[str,
     return {
         "file": item.file,
         "document": item.document,
-        "object": label_of(item),
+        "object": item_display_name(item),
         "verdict": type(decision.verdict).__name__,
-        "objections": [remark_as_json(objection) for objection in objections],
-        "warnings": [remark_as_json(warning) for warning in decision.verdict.warnings],
+        "objections": [admission_remark_as_json(objection) for objection in objections],
+        "warnings": [admission_remark_as_json(warning) for warning in decision.verdict.warnings],
     }

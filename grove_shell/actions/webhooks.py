@@ -4,24 +4,24 @@ from typing import Any
 
 from grove_core.resources.configuration import NOT_DISCOVERED, MnnvlMode
 from grove_shell.actions.configuration import configuration
-from grove_shell.actions.run_process import run_process
-from grove_shell.client.api import Api
-from grove_shell.client.connection import connect
-from grove_shell.client.discovery import discover_apis
-from grove_shell.exits import ERROR
+from grove_shell.actions.main_coroutine import run_main_coroutine
+from grove_shell.client.api_discovery import discover_apis
+from grove_shell.client.api_session import ApiSession
+from grove_shell.client.connection_settings import read_connection_settings
+from grove_shell.exit_codes import ERROR
 from grove_shell.page import print_error
-from grove_shell.settings.webhooks import WebhookSettings, settings_of
-from grove_shell.views.problems_page import NOTHING_STARTED, problems_page
-from grove_shell.webhooks.process import WebhookProcess
+from grove_shell.settings.webhook_settings import WebhookSettings, parse_webhook_settings
+from grove_shell.views.input_problems_page import NOTHING_STARTED, input_problems_page
+from grove_shell.webhooks.webhook_process import WebhookProcess
 
 
-def serve(config: str | None, **options: Any) -> int:  # noqa: ANN401 - as _run has them
+def run_webhooks(config: str | None, **options: Any) -> int:  # noqa: ANN401 - as _run has them
     """Run until a signal; return the exit code (CL-001). Options are those of ``grove webhooks``."""
-    settings, faults = configuration(config, settings_of)
+    settings, faults = configuration(config, parse_webhook_settings)
     if faults:
-        print_error(problems_page(faults, NOTHING_STARTED))
+        print_error(input_problems_page(faults, NOTHING_STARTED))
         return ERROR
-    return run_process(_run(settings, **options))
+    return run_main_coroutine(_run(settings, **options))
 
 
 async def _run(
@@ -33,10 +33,10 @@ async def _run(
     watch_namespace: str,
     url_host: str,
 ) -> int:
-    connection = await connect(kubeconfig, context)
+    connection = await read_connection_settings(kubeconfig, context)
     served = NOT_DISCOVERED
     if settings.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
-        async with Api(connection) as api:
+        async with ApiSession(connection) as api:
             served = await discover_apis(api)
     return await WebhookProcess(
         connection=connection,

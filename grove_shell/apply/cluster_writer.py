@@ -7,18 +7,18 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Step
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.labels import SET
-from grove_core.resources.new_object import controller_in
+from grove_core.resources.new_object import controller_owner_in
 from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.apply.execute_plan import Execute
-from grove_shell.apply.fresh_reader import FreshReader, label_missing
+from grove_shell.apply.fresh_reader import FreshReader, missing_selector_label
 from grove_shell.apply.pod_relist import PodRelist
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey
-from grove_shell.client.api import Api, Unreachable
+from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
-from grove_shell.client.lists import OLDER_STATE, list_pages
-from grove_shell.client.store import version_number
+from grove_shell.client.object_store import resource_version_number
+from grove_shell.client.paged_lists import OLDER_STATE, list_pages
 
 _RELISTED: Final = (GROUP_KIND, "PodClique", "Pod")
 
@@ -26,7 +26,7 @@ _RELISTED: Final = (GROUP_KIND, "PodClique", "Pod")
 class ClusterWriter:
     """Executes the steps of rounds on one API server, and lists what decides about a termination."""
 
-    def __init__(self, api: Api, cache: ClusterCache) -> None:
+    def __init__(self, api: ApiSession, cache: ClusterCache) -> None:
         """Send nothing yet; ``cache`` gets what is read and written."""
         self._api = api
         self._cache = cache
@@ -45,7 +45,7 @@ class ClusterWriter:
         """Read everything of a set from the server into the cache (OP-013).
 
         Raises:
-            Unreachable, NotListed: no termination may follow. Also raised where an object exists that counted as
+            NoServerResponse, NotListed: no termination may follow. Also raised where an object exists that counted as
                 deleted (OP-013), has no selector label (OP-018), or is older than the cached one (OP-080); everything
                 else is in the cache then.
         """
@@ -53,7 +53,7 @@ class ClusterWriter:
         await self._reader.read(Ref(GROVE, POD_CLIQUE_SET, namespace, name))
         doubts = [words for kind in _RELISTED for words in await self._relist(root_key, kind)]
         if doubts:
-            raise Unreachable(doubts[0])
+            raise NoServerResponse(doubts[0])
 
     async def _relist(self, root_key: RootKey, kind: str) -> list[str]:
         """List one kind into the cache; return why the list must not decide about a termination, empty if it may."""
@@ -63,7 +63,7 @@ class ClusterWriter:
         async for page in list_pages(self._api, KINDS[kind], namespace, selector, least=self._cache.newest(kind)):
             if page.first:
                 found.clear()
-            as_of = version_number(page.version)
+            as_of = resource_version_number(page.version)
             for raw in page.items:
                 if self._cache.root_key_of(kind, raw) == root_key:
                     found[Ref(KINDS[kind].api_version, kind, namespace, raw["metadata"]["name"])] = raw
@@ -71,7 +71,7 @@ class ClusterWriter:
         for ref, item in sorted(found.items(), key=lambda pair: _is_unlabelled_pod(*pair)):
             try:
                 doubts = [*await self._take_in(ref, item, as_of), *doubts]
-            except Unreachable as fault:  # it has no label; so has all that follows
+            except NoServerResponse as fault:  # it has no label; so has all that follows
                 doubts = [str(fault), *doubts]
                 break
         for ref in self._cache.of(root_key, kind):
@@ -80,7 +80,7 @@ class ClusterWriter:
         return doubts
 
     async def _take_in(self, ref: Ref, raw: Mapping[str, Any], as_of: int) -> list[str]:
-        """Put a listed object into the cache; return why that forbids a termination. Raises Unreachable."""
+        """Put a listed object into the cache; return why that forbids a termination. Raises NoServerResponse."""
         doubts, store = [], self._cache.stores[ref.kind]
         if store.is_rolled_back(raw, as_of):
             store.overwrite(raw)
@@ -95,4 +95,4 @@ class ClusterWriter:
 
 def _is_unlabelled_pod(ref: Ref, raw: Mapping[str, Any]) -> bool:
     """Return whether an object of a PodClique has no selector label; pods of other owners are not watched by it."""
-    return controller_in(raw).kind == "PodClique" and bool(label_missing(ref.kind, raw))
+    return controller_owner_in(raw).kind == "PodClique" and bool(missing_selector_label(ref.kind, raw))

@@ -5,11 +5,11 @@ from typing import Any
 
 from grove_core.kernel.frozen import FrozenMap, freeze, thaw
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Outcome
-from grove_core.resources.sharing_labels import managed_user_in
+from grove_core.kernel.steps import AttemptOutcome
+from grove_core.resources.domain_sharing_labels import sharing_user_in_manifest
 from grove_shell.apply.step_requests import exists_already, outcome_of
-from grove_shell.client.api import Api, Unreachable
-from grove_shell.client.kinds import kind_of, path_of
+from grove_shell.client.api_session import ApiSession, NoServerResponse
+from grove_shell.client.kinds import api_path_of, kind_of
 from grove_shell.client.response import FORBIDDEN, NOT_FOUND
 from grove_shell.client.response_check import shows_object
 
@@ -17,8 +17,8 @@ OnObject = Callable[[dict[str, Any]], None]
 
 
 async def create_or_reuse(
-    api: Api, ref: Ref, manifest: FrozenMap, writer: str, take_in: OnObject = lambda _raw: None
-) -> tuple[Outcome, str]:
+    api: ApiSession, ref: Ref, manifest: FrozenMap, writer: str, take_in: OnObject = lambda _raw: None
+) -> tuple[AttemptOutcome, str]:
     """Create an object, or find one that serves the same user; return outcome and message.
 
     Args:
@@ -29,7 +29,7 @@ async def create_or_reuse(
         take_in: called with the object that exists then.
 
     Raises:
-        Unreachable: there was no response; the object may have been created.
+        NoServerResponse: there was no response; the object may have been created.
     """
     path = kind_of(ref).path(ref.namespace)
     response = await api.request("POST", path, query={"fieldManager": writer}, body=thaw(manifest))
@@ -40,24 +40,27 @@ async def create_or_reuse(
     if not (is_forbidden or exists_already(response)):
         return refused
     try:
-        response = await api.request("GET", path_of(ref))
-    except Unreachable:
+        response = await api.request("GET", api_path_of(ref))
+    except NoServerResponse:
         if is_forbidden:
             return refused
         raise
     if is_forbidden and not shows_object(response, ref):
         return refused
     if response.status == NOT_FOUND:
-        return Outcome.CONFLICT, "it was deleted a moment ago"
+        return AttemptOutcome.CONFLICT, "it was deleted a moment ago"
     if not shows_object(response, ref):
         return outcome_of(response, ref)
     raw = response.json()
     take_in(raw)
     found = freeze(raw)
-    holder, user = managed_user_in(found) if isinstance(found, FrozenMap) else None, managed_user_in(manifest)
+    holder, user = (
+        sharing_user_in_manifest(found) if isinstance(found, FrozenMap) else None,
+        sharing_user_in_manifest(manifest),
+    )
     if holder is None or holder != user:
         found_user = holder or "another user (it has no label with the name)"
-        return Outcome.REFUSED, f"{refusal}; it serves {found_user}, and would have to serve {user}"
+        return AttemptOutcome.REFUSED, f"{refusal}; it serves {found_user}, and would have to serve {user}"
     if raw["metadata"].get("deletionTimestamp"):
-        return Outcome.CONFLICT, "the one before is being deleted"
-    return Outcome.DONE, ""
+        return AttemptOutcome.CONFLICT, "the one before is being deleted"
+    return AttemptOutcome.DONE, ""

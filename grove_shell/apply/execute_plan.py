@@ -9,18 +9,18 @@ from typing import TypeAlias
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import (
     Attempt,
+    AttemptOutcome,
     Ensure,
     Make,
-    Outcome,
     Step,
     StepStage,
-    causes_of,
-    is_written_first,
-    waits_for_first_status,
+    creates_after_status_write,
+    termination_causes,
+    writes_status_before_creations,
 )
-from grove_core.plan.planner import without_termination
+from grove_core.plan.planner import without_termination_report
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.sharing_labels import uses_missing_domain
+from grove_core.resources.domain_sharing_labels import needs_missing_compute_domain
 
 Execute: TypeAlias = Callable[[Step], Awaitable[Attempt]]
 StepBatches: TypeAlias = Generator[Sequence[Step], Sequence[Attempt], None]
@@ -37,27 +37,27 @@ def step_batches(steps: Iterable[Step]) -> StepBatches:
     status_missing = False
     for stage, of_stage in groupby(steps, key=lambda step: step.stage):
         for batch in ([step] for step in of_stage) if stage is StepStage.CAUSE else (list(of_stage),):
-            if stage is StepStage.CAUSE and not failed_causes.isdisjoint(causes_of(batch[0].action)):
-                failed_causes |= causes_of(batch[0].action)
+            if stage is StepStage.CAUSE and not failed_causes.isdisjoint(termination_causes(batch[0].action)):
+                failed_causes |= termination_causes(batch[0].action)
                 continue
             if failed_causes and stage is StepStage.STATUS:
                 batch = list(_without_terminations(batch, failed_causes))  # noqa: PLW2901 - fewer of them
             if status_missing:
-                batch = [step for step in batch if not waits_for_first_status(step)]  # noqa: PLW2901 - as above
+                batch = [step for step in batch if not creates_after_status_write(step)]  # noqa: PLW2901 - as above
             if missing:
-                batch = [step for step in batch if not uses_missing_domain(step, missing)]  # noqa: PLW2901 - as above
+                batch = [step for step in batch if not needs_missing_compute_domain(step, missing)]  # noqa: PLW2901 - as above
             attempts = (yield batch) if batch else ()
             missing |= {step.target for step in batch if isinstance(step.action, Ensure)}
-            missing -= {attempt.step.target for attempt in attempts if attempt.outcome is Outcome.DONE}
-            for failed in (attempt.step for attempt in attempts if attempt.outcome is not Outcome.DONE):
-                failed_causes |= causes_of(failed.action)
-                status_missing = status_missing or is_written_first(failed)
+            missing -= {attempt.step.target for attempt in attempts if attempt.outcome is AttemptOutcome.DONE}
+            for failed in (attempt.step for attempt in attempts if attempt.outcome is not AttemptOutcome.DONE):
+                failed_causes |= termination_causes(failed.action)
+                status_missing = status_missing or writes_status_before_creations(failed)
 
 
 def _without_terminations(statuses: Iterable[Step], failed_causes: AbstractSet[Ref]) -> Iterator[Step]:
     """Yield the statuses without terminations of which a part has failed (PL-028)."""
     for step in statuses:
-        found = step if failed_causes.isdisjoint(causes_of(step.action)) else without_termination(step)
+        found = step if failed_causes.isdisjoint(termination_causes(step.action)) else without_termination_report(step)
         if found is not None:
             yield found
 
@@ -117,7 +117,7 @@ async def _in_growing_groups(attempt: Execute, steps: Sequence[Step], *, to_the_
     while len(done) < len(steps):
         group = await asyncio.gather(*map(attempt, steps[len(done) : len(done) + size]))
         done += group
-        if not to_the_end and any(one.outcome is not Outcome.DONE for one in group):
+        if not to_the_end and any(one.outcome is not AttemptOutcome.DONE for one in group):
             break
         size *= 2
     return done

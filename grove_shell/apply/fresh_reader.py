@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Outcome
+from grove_core.kernel.steps import AttemptOutcome
 from grove_core.resources.api_names import GROVE
-from grove_core.resources.new_object import controller_in
-from grove_shell.apply.step_requests import NotDecided, merge_patch, outcome_of
+from grove_core.resources.new_object import controller_owner_in
+from grove_shell.apply.step_requests import UndecidableResponse, merge_patch, outcome_of
 from grove_shell.cache.cluster_cache import ClusterCache
-from grove_shell.client.api import Api, Unreachable
-from grove_shell.client.kinds import KINDS, path_of
+from grove_shell.client.api_session import ApiSession, NoServerResponse
+from grove_shell.client.kinds import KINDS, api_path_of
 from grove_shell.client.response import Response
 from grove_shell.client.response_check import confirms_absence, shows_object
 
@@ -31,7 +31,7 @@ class FreshReader:
         cache: gets what is read, and the responses to writes.
     """
 
-    def __init__(self, api: Api, cache: ClusterCache) -> None:
+    def __init__(self, api: ApiSession, cache: ClusterCache) -> None:
         """Read nothing yet."""
         self.api = api
         self.cache = cache
@@ -41,12 +41,12 @@ class FreshReader:
         """Read an object into the cache; return whether it exists.
 
         Raises:
-            Unreachable: there was no response.
-            NotDecided: the response neither shows the object nor confirms that it does not exist (OP-013), or its label
-                could not be restored (OP-018).
+            NoServerResponse: there was no response.
+            UndecidableResponse: the response neither shows the object nor confirms that it does not exist
+                (OP-013), or its label could not be restored (OP-018).
         """
         before = self.cache.find(ref)
-        response = await self.api.request("GET", path_of(ref))
+        response = await self.api.request("GET", api_path_of(ref))
         if shows_object(response, ref):
             if await self.take_in(ref, response.json()):
                 return True
@@ -58,7 +58,7 @@ class FreshReader:
 
     async def is_unchanged(self, ref: Ref, guard: Guard) -> bool:
         """Return whether the server has an object in the version that was judged; the response enters the cache."""
-        response = await self.api.request("GET", path_of(ref))
+        response = await self.api.request("GET", api_path_of(ref))
         if not shows_object(response, ref):
             return False
         raw = response.json()
@@ -70,10 +70,10 @@ class FreshReader:
         """Put an object into the cache, with its label; return False if it was deleted or is not of Grove.
 
         Raises:
-            Unreachable: there was no response.
-            NotDecided: the label was not restored, or was removed within ten seconds after it had been.
+            NoServerResponse: there was no response.
+            UndecidableResponse: the label was not restored, or was removed within ten seconds after it had been.
         """
-        label = label_missing(ref.kind, raw)
+        label = missing_selector_label(ref.kind, raw)
         found = await self._restored(ref, raw, label) if label else raw
         if found is not None:  # of a Secret there is only metadata (OP-006)
             self.cache.put(ref.kind, {**found, "apiVersion": ref.api_version, "kind": ref.kind})
@@ -85,14 +85,14 @@ class FreshReader:
         self.cache.drop(ref.kind, {"metadata": meta}, confirmed=True)
 
     async def _restored(self, ref: Ref, raw: Mapping[str, Any], label: Mapping[str, str]) -> Mapping[str, Any] | None:
-        if controller_in(raw).api_version != GROVE:
+        if controller_owner_in(raw).api_version != GROVE:
             return None
         lost = f"{ref.short} lost its label {next(iter(label))}"
         uid, now = raw["metadata"]["uid"], asyncio.get_running_loop().time()
         while self._restored_at and next(iter(self._restored_at.values())) <= now - _RESTORE_AGAIN_AFTER:
             del self._restored_at[next(iter(self._restored_at))]
         if uid in self._restored_at:
-            raise NotDecided(f"{lost} again, right after it was restored")
+            raise UndecidableResponse(f"{lost} again, right after it was restored")
         patch = merge_patch(ref, {"metadata": {"labels": label}}, Guard(uid, raw["metadata"]["resourceVersion"]))
         response = await self.api.request(**patch._asdict())
         if confirms_absence(response, ref):
@@ -100,12 +100,12 @@ class FreshReader:
         if not shows_object(response, ref):
             raise _fault(response, ref, f"{lost}: {outcome_of(response, ref)[1]}")
         self._restored_at[uid] = now
-        if label_missing(ref.kind, response.json()):
-            raise NotDecided(f"{lost}: it was removed again at once")
+        if missing_selector_label(ref.kind, response.json()):
+            raise UndecidableResponse(f"{lost}: it was removed again at once")
         return response.json()
 
 
-def label_missing(kind: str, raw: Mapping[str, Any]) -> dict[str, str]:
+def missing_selector_label(kind: str, raw: Mapping[str, Any]) -> dict[str, str]:
     """Return the selector label that an object lacks and that may be restored; empty if it lacks none."""
     label, _, text = KINDS[kind].selector.partition("=")
     if kind not in _LABELLED or (raw["metadata"].get("labels") or {}).get(label) == text:
@@ -113,7 +113,7 @@ def label_missing(kind: str, raw: Mapping[str, Any]) -> dict[str, str]:
     return {label: text}
 
 
-def _fault(response: Response, ref: Ref, words: str) -> Unreachable:
+def _fault(response: Response, ref: Ref, words: str) -> NoServerResponse:
     """Return the error for a response that does not show an object; of the one object, or of the whole server."""
     outcome, _ = outcome_of(response, ref)
-    return Unreachable(words) if outcome is Outcome.UNREACHABLE else NotDecided(words, outcome)
+    return NoServerResponse(words) if outcome is AttemptOutcome.UNREACHABLE else UndecidableResponse(words, outcome)

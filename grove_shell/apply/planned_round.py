@@ -12,7 +12,7 @@ from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.root_keys import RootKey
 
 
-def reconcile_root(observation: Observation, rules: RuleSet = DESIGN) -> Plan:
+def plan_for_root(observation: Observation, rules: RuleSet = DESIGN) -> Plan:
     """Return the plan of a set under a rule set, or of a topology."""
     return reconcile(observation, rules) if isinstance(observation, Snapshot) else reconcile_topology(observation)
 
@@ -48,8 +48,8 @@ class RoundListener:
     def on_finalizers_dropped(self, root_key: RootKey, attempts: tuple[Attempt, ...]) -> None:
         """Take in the attempts to drop the finalizers of what a deleted set left behind; it has no plan (WL-001)."""
 
-    def on_failed(self, root_key: RootKey, words: str) -> None:
+    def on_round_failed(self, root_key: RootKey, words: str) -> None:
         """Take in why a round failed."""
 
-    def on_gone(self, root_key: RootKey) -> None:
+    def on_root_deleted(self, root_key: RootKey) -> None:
         """Forget a root: it is deleted."""

@@ -13,13 +13,13 @@ from typing import Any, Final
 
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE, GROVE
-from grove_core.resources.new_object import controller_in
+from grove_core.resources.new_object import controller_owner_in
 from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.single_flight import SingleFlight
-from grove_shell.apply.step_requests import NotDecided
-from grove_shell.client.api import Unreachable
+from grove_shell.apply.step_requests import UndecidableResponse
+from grove_shell.client.api_session import NoServerResponse
 from grove_shell.client.kinds import KINDS
-from grove_shell.client.lists import NotListed, list_pages
+from grove_shell.client.paged_lists import NotListed, list_pages
 
 _POD: Final = "Pod"
 _LIST_AGAIN_AFTER: Final = 10.0
@@ -53,7 +53,7 @@ class PodRelist:
         self._in_flight = SingleFlight[PodList]()
         self._lost_creations = Counter[str]()
 
-    def note_lost_creation(self, namespace: str) -> None:
+    def note_possible_pod(self, namespace: str) -> None:
         """Note that a pod may exist which nothing reported."""
         self._lost_creations[namespace] += 1
 
@@ -89,7 +89,7 @@ class PodRelist:
             self._lists[namespace] = listed
             for empty in self._lists.keys() - set(self._reader.cache.namespaces()):
                 del self._lists[empty]
-        except (Unreachable, NotListed) as fault:
+        except (NoServerResponse, NotListed) as fault:
             listed.error = f"the pods of the namespace could not be listed: {fault}"
         return listed
 
@@ -100,16 +100,16 @@ class PodRelist:
             if page.first:
                 unknown.clear()
             for raw in page.items:
-                owner = controller_in(raw)
+                owner = controller_owner_in(raw)
                 if (owner.api_version, owner.kind) == (GROVE, "PodClique") and not cache.stores[_POD].knows(raw):
                     unknown.append((owner.uid, raw))
         silence = ""
         for clique, pod in unknown:
             try:
                 words = silence or await self._read(pod)
-            except NotDecided as fault:
+            except UndecidableResponse as fault:
                 words = str(fault)
-            except Unreachable as fault:
+            except NoServerResponse as fault:
                 words = silence = str(fault)
             if words:
                 listed.unread.append((clique, pod, words))

@@ -11,17 +11,17 @@ from typing import Final
 
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Attempt, Create, Delete, Ensure, Make, Outcome, Step, StepStage
-from grove_core.resources.fields import JsonFieldReader
-from grove_core.resources.meta import read_identity
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, Ensure, Make, Step, StepStage
+from grove_core.resources.json_field_reader import JsonFieldReader
+from grove_core.resources.meta import read_metadata
 from grove_core.resources.new_object import clique_of_new_pod
 from grove_shell.apply.create_or_reuse import create_or_reuse
-from grove_shell.apply.fresh_reader import FreshReader, label_missing
+from grove_shell.apply.fresh_reader import FreshReader, missing_selector_label
 from grove_shell.apply.pod_relist import PodRelist
-from grove_shell.apply.step_requests import WRITER, NotDecided, exists_already, outcome_of, request_of
-from grove_shell.client.api import RequestWithdrawn, Unreachable
-from grove_shell.client.kinds import kind_of, path_of
-from grove_shell.client.lists import accept_header
+from grove_shell.apply.step_requests import WRITER, UndecidableResponse, exists_already, outcome_of, request_of_step
+from grove_shell.client.api_session import NoServerResponse, RequestWithdrawn
+from grove_shell.client.kinds import api_path_of, kind_of
+from grove_shell.client.paged_lists import accept_header
 from grove_shell.client.response import NOT_FOUND, Response
 from grove_shell.client.response_check import confirms_absence, confirms_write, shows_object
 
@@ -48,7 +48,7 @@ class StepExecutor:
         self._reader = reader
         self._pods = pods
         self._withdrawn_because = withdrawn_because
-        self._causes: dict[tuple[Ref, Guard], asyncio.Task[bool | Unreachable]] = {}
+        self._causes: dict[tuple[Ref, Guard], asyncio.Task[bool | NoServerResponse]] = {}
 
     async def attempt(self, step: Step) -> Attempt:
         """Execute a step and return its outcome; a refusal is an outcome, not an exception."""
@@ -60,19 +60,22 @@ class StepExecutor:
             if isinstance(step.action, Ensure):
                 put = partial(reader.cache.put, target.kind)
                 return Attempt(step, *await create_or_reuse(reader.api, target, step.action.manifest, WRITER, put))
-            request = request_of(step, reader.cache.find(target))
+            request = request_of_step(step, reader.cache.find(target))
             response = await reader.api.request(**request._asdict(), unless=partial(self._withdrawn_because, step))
             outcome, words = await self._outcome(step, response)
         except RequestWithdrawn as why:
-            return Attempt(step, Outcome.CONFLICT, str(why))
-        except Unreachable as fault:
-            outcome, words = fault.outcome if isinstance(fault, NotDecided) else Outcome.UNREACHABLE, str(fault)
+            return Attempt(step, AttemptOutcome.CONFLICT, str(why))
+        except NoServerResponse as fault:
+            outcome, words = (
+                fault.outcome if isinstance(fault, UndecidableResponse) else AttemptOutcome.UNREACHABLE,
+                str(fault),
+            )
             is_lost = True
-        if self._pods is not None and clique_of_new_pod(step) and (is_lost or outcome is Outcome.UNREACHABLE):
-            self._pods.note_lost_creation(target.namespace)
+        if self._pods is not None and clique_of_new_pod(step) and (is_lost or outcome is AttemptOutcome.UNREACHABLE):
+            self._pods.note_possible_pod(target.namespace)
         return Attempt(step, outcome, words)
 
-    async def _unmet_condition(self, step: Step) -> tuple[Outcome, str] | None:
+    async def _unmet_condition(self, step: Step) -> tuple[AttemptOutcome, str] | None:
         """Return outcome and message of a step that must not be sent now; None to send it.
 
         A pod is created only once all pods of its PodClique are in the cache (OP-106), and a companion is deleted only
@@ -81,30 +84,30 @@ class StepExecutor:
         clique = clique_of_new_pod(step)
         if clique and self._pods is not None:
             words = await self._pods.unknown_because(step.target.namespace, clique)
-            return (Outcome.UNREACHABLE, words) if words else None
+            return (AttemptOutcome.UNREACHABLE, words) if words else None
         if isinstance(step.action, Delete) and step.stage is not StepStage.CAUSE:
             for ref, guard in step.action.rests_on:
                 is_unchanged = await self._is_unchanged(ref, guard)
-                if isinstance(is_unchanged, Unreachable):
-                    return Outcome.UNREACHABLE, str(is_unchanged)
+                if isinstance(is_unchanged, NoServerResponse):
+                    return AttemptOutcome.UNREACHABLE, str(is_unchanged)
                 if not is_unchanged:
-                    return Outcome.CONFLICT, f"{ref.short}, the cause, has been modified"
+                    return AttemptOutcome.CONFLICT, f"{ref.short}, the cause, has been modified"
         return None
 
-    async def _is_unchanged(self, ref: Ref, guard: Guard) -> bool | Unreachable:
+    async def _is_unchanged(self, ref: Ref, guard: Guard) -> bool | NoServerResponse:
         """Return whether the server has a cause as it was judged, asked once in a round, or the error."""
 
-        async def read() -> bool | Unreachable:  # at the end of the process nothing may await the task
+        async def read() -> bool | NoServerResponse:  # at the end of the process nothing may await the task
             try:
                 return await self._reader.is_unchanged(ref, guard)
-            except Unreachable as fault:
+            except NoServerResponse as fault:
                 return fault
 
         if (ref, guard) not in self._causes:
             self._causes[ref, guard] = asyncio.ensure_future(read())
         return await asyncio.shield(self._causes[ref, guard])
 
-    async def _outcome(self, step: Step, response: Response) -> tuple[Outcome, str]:
+    async def _outcome(self, step: Step, response: Response) -> tuple[AttemptOutcome, str]:
         """Return outcome and message of a response, and put the object in it into the cache.
 
         A created object whose label cannot be restored is invisible to every watch, so its creation is tried again.
@@ -115,40 +118,42 @@ class StepExecutor:
         if not creates and confirms_absence(response, target) and (guard := step.action.guard) is not None:
             self._reader.drop(target, guard.uid)
         elif not creates and response.status == NOT_FOUND:  # the kind is not served right now
-            return Outcome.UNREACHABLE, response.message
+            return AttemptOutcome.UNREACHABLE, response.message
         outcome = outcome_of(response, target, creates=creates)
         if not confirms_write(response, target):
             return outcome
         try:
             exists = await self._take_in(target, response)
-        except Unreachable as fault:
-            return (Outcome.UNREACHABLE, str(fault)) if creates else outcome
-        return outcome if exists or not creates else (Outcome.CONFLICT, _DELETED)
+        except NoServerResponse as fault:
+            return (AttemptOutcome.UNREACHABLE, str(fault)) if creates else outcome
+        return outcome if exists or not creates else (AttemptOutcome.CONFLICT, _DELETED)
 
-    async def _outcome_of_taken_name(self, target: Ref, action: Create, refusal: Response) -> tuple[Outcome, str]:
+    async def _outcome_of_taken_name(
+        self, target: Ref, action: Create, refusal: Response
+    ) -> tuple[AttemptOutcome, str]:
         """Return the outcome where the name is taken, by an earlier try (RS3) or by another writer (OP-011)."""
         accept = accept_header(kind_of(target), a_list=False)
-        response = await self._reader.api.request("GET", path_of(target), accept=accept)
+        response = await self._reader.api.request("GET", api_path_of(target), accept=accept)
         if response.status == NOT_FOUND:
-            return Outcome.CONFLICT, _DELETED
+            return AttemptOutcome.CONFLICT, _DELETED
         if not shows_object(response, target):
             return outcome_of(response, target)
         raw = response.json()
-        is_labelled = not label_missing(target.kind, raw)
+        is_labelled = not missing_selector_label(target.kind, raw)
         if is_labelled:
             await self._take_in(target, response)
         found, wanted = (
-            read_identity(JsonFieldReader(one, "", []), target.api_version, target.kind, None)
+            read_metadata(JsonFieldReader(one, "", []), target.api_version, target.kind, None)
             for one in (raw, thaw(action.manifest))
         )
         if found["owner_uid"] != wanted["owner_uid"]:
             holder = f"{found['owner_kind']} {found['owner_name']}" if found["owner_uid"] else "another owner"
-            return Outcome.REFUSED, f"{refusal.message}; it belongs to {holder}"
+            return AttemptOutcome.REFUSED, f"{refusal.message}; it belongs to {holder}"
         if found["deleting"]:
-            return Outcome.CONFLICT, "the one before is being deleted"
+            return AttemptOutcome.CONFLICT, "the one before is being deleted"
         if is_labelled or await self._take_in(target, response):  # its owner is checked before its label is restored
-            return Outcome.DONE, ""
-        return Outcome.CONFLICT, _DELETED
+            return AttemptOutcome.DONE, ""
+        return AttemptOutcome.CONFLICT, _DELETED
 
     async def _take_in(self, target: Ref, response: Response) -> bool:
         """Apply the object in the response to a write to the cache; return whether it exists."""

@@ -9,17 +9,17 @@ from typing import Any, Final, NamedTuple, assert_never
 
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Apply, Create, Delete, DropFinalizer, Ensure, Outcome, SetStatus, Step
+from grove_core.kernel.steps import Apply, AttemptOutcome, Create, Delete, DropFinalizer, Ensure, SetStatus, Step
 from grove_core.resources.meta import Resource
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import status_as_json, with_status
-from grove_shell.client.api import APPLY, JSON, MERGE, STRATEGIC, Unreachable
-from grove_shell.client.kinds import kind_of, path_of
-from grove_shell.client.lists import accept_header
+from grove_core.resources.statuses import status_as_json, with_status_written
+from grove_shell.client.api_session import APPLY, JSON, MERGE, STRATEGIC, NoServerResponse
+from grove_shell.client.kinds import api_path_of, kind_of
+from grove_shell.client.paged_lists import accept_header
 from grove_shell.client.response import CONFLICT, NOT_FOUND, SERVER_FAULT, TOO_MANY, Response
 from grove_shell.client.response_check import confirms_write
 
@@ -28,14 +28,14 @@ STATUS_WRITER: Final = "grove-operator-status"
 _WEBHOOK_FAILED: Final = "failed calling webhook"
 
 
-class NotDecided(Unreachable):
+class UndecidableResponse(NoServerResponse):
     """A response about one object by which nothing can be decided; the server may respond about others.
 
     Attributes:
         outcome: of the step that needed the response.
     """
 
-    def __init__(self, words: str, outcome: Outcome = Outcome.UNREACHABLE) -> None:
+    def __init__(self, words: str, outcome: AttemptOutcome = AttemptOutcome.UNREACHABLE) -> None:
         """Keep the message and the outcome."""
         super().__init__(words)
         self.outcome = outcome
@@ -52,7 +52,7 @@ class WriteRequest(NamedTuple):
     accept: str = JSON
 
 
-def request_of(step: Step, cached: Resource | Pod | None) -> WriteRequest:
+def request_of_step(step: Step, cached: Resource | Pod | None) -> WriteRequest:
     """Return the request of a step.
 
     Args:
@@ -60,7 +60,7 @@ def request_of(step: Step, cached: Resource | Pod | None) -> WriteRequest:
         cached: the object that it changes.
 
     Raises:
-        NotDecided: the cache does not have the object, and the request is made of what it stores.
+        UndecidableResponse: the cache does not have the object, and the request is made of what it stores.
     """
     target = step.target
     match step.action:
@@ -74,13 +74,13 @@ def request_of(step: Step, cached: Resource | Pod | None) -> WriteRequest:
             return _status_patch(target, action, cached)
         case DropFinalizer() as action:
             if not isinstance(cached, Resource):
-                raise NotDecided("not found", Outcome.CONFLICT)
+                raise UndecidableResponse("not found", AttemptOutcome.CONFLICT)
             kept = [name for name in cached.finalizers if name != action.finalizer]
             return merge_patch(target, {"metadata": {"finalizers": kept}}, action.guard)
         case Delete() as action:
             policy = "Foreground" if action.foreground else "Background"
             body = {"preconditions": _version(action.guard), "propagationPolicy": policy}
-            return WriteRequest("DELETE", path_of(target), body, {})
+            return WriteRequest("DELETE", api_path_of(target), body, {})
         case _:
             assert_never(step.action)
 
@@ -90,30 +90,30 @@ def _patch(target: Ref, fields: Mapping[str, Any], guard: Guard) -> WriteRequest
     if target.kind != "Pod":
         return merge_patch(target, fields, guard)
     body = {**fields, "metadata": {**fields.get("metadata", {}), "uid": guard.uid}}
-    return WriteRequest("PATCH", path_of(target), body, content_type=STRATEGIC)
+    return WriteRequest("PATCH", api_path_of(target), body, content_type=STRATEGIC)
 
 
 def _status_patch(target: Ref, action: SetStatus, cached: Resource | Pod | None) -> WriteRequest:
     if not isinstance(cached, PodCliqueSet | ScalingGroup | PodClique | PodGang):
-        raise NotDecided("not found", Outcome.CONFLICT)
+        raise UndecidableResponse("not found", AttemptOutcome.CONFLICT)
     metadata = {"name": target.name, "namespace": target.namespace, **_version(action.guard)}
-    status: Any = thaw(status_as_json(with_status(cached, action.fields)))
+    status: Any = thaw(status_as_json(with_status_written(cached, action.fields)))
     body = {"apiVersion": target.api_version, "kind": target.kind, "metadata": metadata, "status": status}
     query = {"fieldManager": STATUS_WRITER, "force": "true"}
-    return WriteRequest("PATCH", path_of(target, "status"), body, query, APPLY)
+    return WriteRequest("PATCH", api_path_of(target, "status"), body, query, APPLY)
 
 
 def merge_patch(target: Ref, fields: Mapping[str, Any], guard: Guard) -> WriteRequest:
     """Return the patch of these fields of an object in the version that was judged."""
     body = {**fields, "metadata": {**fields.get("metadata", {}), **_version(guard)}}
-    return WriteRequest("PATCH", path_of(target), body, content_type=MERGE)
+    return WriteRequest("PATCH", api_path_of(target), body, content_type=MERGE)
 
 
 def _version(guard: Guard) -> dict[str, str]:
     return {"uid": guard.uid, "resourceVersion": guard.resource_version}
 
 
-def outcome_of(response: Response, ref: Ref, *, creates: bool = False) -> tuple[Outcome, str]:
+def outcome_of(response: Response, ref: Ref, *, creates: bool = False) -> tuple[AttemptOutcome, str]:
     """Return outcome and message of a response.
 
     404 and 409 are conflicts, 429 and 5xx count as no response, every other error is a refusal; of a creation also a
@@ -122,14 +122,17 @@ def outcome_of(response: Response, ref: Ref, *, creates: bool = False) -> tuple[
     """
     status, message = response.status, response.message
     if response.ok and confirms_write(response, ref):
-        return Outcome.DONE, ""
+        return AttemptOutcome.DONE, ""
     if response.ok:
-        return Outcome.UNREACHABLE, f"the response is not of an API server: {message}"
+        return AttemptOutcome.UNREACHABLE, f"the response is not of an API server: {message}"
     if creates and (status == NOT_FOUND or (status >= SERVER_FAULT and _WEBHOOK_FAILED in message)):  # OP-011
-        return Outcome.REFUSED, message
+        return AttemptOutcome.REFUSED, message
     if status in {CONFLICT, NOT_FOUND}:
-        return Outcome.CONFLICT, message
-    return Outcome.UNREACHABLE if status == TOO_MANY or status >= SERVER_FAULT else Outcome.REFUSED, message
+        return AttemptOutcome.CONFLICT, message
+    return (
+        AttemptOutcome.UNREACHABLE if status == TOO_MANY or status >= SERVER_FAULT else AttemptOutcome.REFUSED,
+        message,
+    )
 
 
 def exists_already(response: Response) -> bool:

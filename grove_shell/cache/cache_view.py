@@ -17,12 +17,12 @@ from grove_core.resources.configuration import Configuration, ServedApis
 from grove_core.resources.owned_object import CLAIM_KIND
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.topology_usage import SET_KIND, TopologyUser
+from grove_core.resources.topology_usage import SET_KIND, TopologyUsingSet
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
-from grove_shell.cache.root_keys import RootKey, is_topology_key, key_of_topology
-from grove_shell.cache.set_cache import Object, SetCache
+from grove_shell.cache.podcliqueset_cache import Object, PodCliqueSetCache
+from grove_shell.cache.root_keys import RootKey, is_topology_root_key, topology_root_key
 from grove_shell.cache.topology_cache import TopologyCache
-from grove_shell.client.store import Key, StoresByKind
+from grove_shell.client.object_store import Key, StoresByKind
 
 Observation: TypeAlias = Snapshot | TopologySnapshot
 """What a plan of one root is made of."""
@@ -43,7 +43,7 @@ class CacheView(StoresByKind):
         self.configuration = Configuration()
         self.served = ServedApis()
         self.topologies = topologies
-        self._set_caches: dict[RootKey, SetCache] = {}
+        self._set_caches: dict[RootKey, PodCliqueSetCache] = {}
         self._lost: dict[str, str] = {}
         self._template_specs: FrozenDict[Key, FrozenMap] | None = None  # None after a change
         self._vanished_pods: defaultdict[str, int] = defaultdict(int)
@@ -70,14 +70,14 @@ class CacheView(StoresByKind):
     def leftovers(self, root_key: RootKey) -> list[ScalingGroup | PodClique]:
         """Return the parts of a deleted set that are being deleted; a set that cannot be read is none (WL-001)."""
         set_cache = self._set_caches.get(root_key)
-        if set_cache is None or not self.is_gone(root_key):
+        if set_cache is None or not self.is_known_absent(root_key):
             return []
         return sorted(set_cache.leaving, key=lambda part: part.ref.sort_key)
 
-    def is_gone(self, root_key: RootKey) -> bool:
+    def is_known_absent(self, root_key: RootKey) -> bool:
         """Return whether a set is known not to exist; one that cannot be read exists."""
         set_cache = self._set_caches.get(root_key)
-        if SET_KIND in self._lost or is_topology_key(root_key):
+        if SET_KIND in self._lost or is_topology_root_key(root_key):
             return False
         return set_cache is None or (
             set_cache.root is None and all(kind != SET_KIND for kind, _, _ in set_cache.broken)
@@ -90,12 +90,12 @@ class CacheView(StoresByKind):
 
     def holds(self, root_key: RootKey) -> bool:
         """Return whether anything of a root is cached."""
-        return root_key in self._set_caches or (is_topology_key(root_key) and self._has_topology(root_key[1]))
+        return root_key in self._set_caches or (is_topology_root_key(root_key) and self._has_topology(root_key[1]))
 
     def root_keys(self) -> list[RootKey]:
         """Return the keys of all roots: sets, deleted ones with leftovers included, and reconciled topologies."""
         names = {DEFAULT_TOPOLOGY, *self.topologies.by_name} if self.topologies.kept else ()
-        topologies = (key_of_topology(name) for name in names if self._has_topology(name))
+        topologies = (topology_root_key(name) for name in names if self._has_topology(name))
         return [*self._set_caches, *topologies]
 
     def of(self, root_key: RootKey, kind: str) -> list[Ref]:
@@ -124,7 +124,7 @@ class CacheView(StoresByKind):
 
     def observation(self, root_key: RootKey, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Observation | None:
         """Return the snapshot of a set or a topology; None if it does not exist."""
-        if is_topology_key(root_key):
+        if is_topology_root_key(root_key):
             return self._observe_topology(root_key[1], now, attempts)
         return self.observe(root_key, now, attempts)
 
@@ -134,7 +134,7 @@ class CacheView(StoresByKind):
         if set_cache is None or set_cache.root is None:
             return None
         unknown = frozenset(self._lost) | {kind for kind, _, _ in set_cache.broken}
-        whole = EVERY_KIND | {TOPOLOGY_KIND} if self.topologies.knows_that_of(root_key) else EVERY_KIND
+        whole = EVERY_KIND | {TOPOLOGY_KIND} if self.topologies.knows_topology_of_set(root_key) else EVERY_KIND
         return replace(
             set_cache.seen(set_cache.root, now, attempts),
             named_domains=self.stores[DOMAIN_KIND].items,
@@ -169,7 +169,8 @@ class CacheView(StoresByKind):
             name=name,
             topology=self.topologies.by_name.get(name),
             users=tuple(
-                TopologyUser(*root_key, self._set_caches[root_key].bound) for root_key in self.topologies.users(name)
+                TopologyUsingSet(*root_key, self._set_caches[root_key].bound)
+                for root_key in self.topologies.users(name)
             ),
             settings=self.configuration.topology,
             now=now,

@@ -12,32 +12,32 @@ from typing import Any, Final, NamedTuple
 
 from grove_core.areas.topology.topology_snapshot import KINDS_THAT_SHOW_USE
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
-from grove_core.resources.compute_domain import DOMAIN_KIND, compute_domain_of
-from grove_core.resources.new_object import controller_in
-from grove_core.resources.owned_object import OWNED_KINDS, owned_object_of
-from grove_core.resources.pod import pod_of
-from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
-from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
-from grove_core.resources.podgang import podgang_of
-from grove_core.resources.scaling_group import scaling_group_of
-from grove_core.resources.topology_usage import SET_KIND, topology_use_of
+from grove_core.resources.compute_domain import DOMAIN_KIND, compute_domain_from_json
+from grove_core.resources.new_object import controller_owner_in
+from grove_core.resources.owned_object import OWNED_KINDS, owned_object_from_json
+from grove_core.resources.pod import pod_from_json
+from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_from_json
+from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json
+from grove_core.resources.podgang import podgang_from_json
+from grove_core.resources.scaling_group import scaling_group_from_json
+from grove_core.resources.topology_usage import SET_KIND, topology_in_template
 from grove_shell.cache.cache_view import TEMPLATE_KIND, CacheView
-from grove_shell.cache.root_keys import RootKey, UserIndex, root_key_in
-from grove_shell.cache.set_cache import Address, SetCache
+from grove_shell.cache.podcliqueset_cache import Address, PodCliqueSetCache
+from grove_shell.cache.root_keys import NameReferenceIndex, RootKey, root_key_in
 from grove_shell.cache.topology_cache import TopologyCache
-from grove_shell.client.store import CachedObject, Key, Raw, Store, key_of
+from grove_shell.client.object_store import CachedObject, Key, ObjectStore, Raw, namespaced_name_of
 
 _FEWEST_SHARED: Final = 8_192
 _SHARED_EACH: Final = 4  # strings of one object that others may have as well
 _PARSERS: Final[Mapping[str, Callable[[Raw, dict[str, str]], Any]]] = MappingProxyType(
     {
-        SET_KIND: podcliqueset_of,
-        GROUP_KIND: scaling_group_of,
-        "PodClique": podclique_of,
-        "PodGang": podgang_of,
-        "Pod": pod_of,
-        DOMAIN_KIND: compute_domain_of,
-        **dict.fromkeys((*OWNED_KINDS, TEMPLATE_KIND), owned_object_of),
+        SET_KIND: podcliqueset_from_json,
+        GROUP_KIND: scaling_group_from_json,
+        "PodClique": podclique_from_json,
+        "PodGang": podgang_from_json,
+        "Pod": pod_from_json,
+        DOMAIN_KIND: compute_domain_from_json,
+        **dict.fromkeys((*OWNED_KINDS, TEMPLATE_KIND), owned_object_from_json),
     }
 )
 _AnEntry = CachedObject[Any] | None
@@ -61,16 +61,18 @@ class ClusterCache(CacheView):
         """Start empty."""
         super().__init__(TopologyCache(self._notify))
         self.changed = changed
-        self._template_users = UserIndex[Key]()
+        self._template_users = NameReferenceIndex[Key]()
         self._places: dict[str, _Place] = {}  # uid of a scaling group or PodClique -> place of the objects it controls
         self._controlled: dict[str, set[Address]] = {}  # uid of a controller -> its objects
         self._shared: dict[str, str] = {}
         self._most_shared = _FEWEST_SHARED
         self.stores = {
-            kind: Store(partial(self._parse, kind), partial(self._file, kind), index_of=partial(self._place_of, kind))
+            kind: ObjectStore(
+                partial(self._parse, kind), partial(self._file, kind), index_of=partial(self._place_of, kind)
+            )
             for kind in _PARSERS
         } | self.topologies.stores
-        self.stores[TEMPLATE_KIND] = Store(partial(self._parse, TEMPLATE_KIND), self._on_template)
+        self.stores[TEMPLATE_KIND] = ObjectStore(partial(self._parse, TEMPLATE_KIND), self._on_template)
         self.stores[SET_KIND].subscribers.append(self._note_set)
         for kind in (GROUP_KIND, "PodClique"):
             self.stores[kind].subscribers.append(self._note_controller)
@@ -98,15 +100,15 @@ class ClusterCache(CacheView):
         """
         gone = self.stores[kind].drop(raw)
         if gone is not None and not confirmed:
-            self._count_vanished(kind, [(key_of(raw), gone)])
+            self._count_vanished(kind, [(namespaced_name_of(raw), gone)])
 
-    def mark_unlisted(self, kind: str, why: str) -> None:
+    def mark_kind_unlisted(self, kind: str, why: str) -> None:
         """Forget all of a kind, whose watch has failed: it counts as not collected (GT-024)."""
         self._lost[kind] = why
         if kind in TOPOLOGY_KINDS:
-            self.topologies.mark_unlisted(kind, why)
+            self.topologies.mark_kind_unlisted(kind, why)
         elif kind in self.stores:
-            self._count_vanished(kind, self.stores[kind].mark_unlisted(why))
+            self._count_vanished(kind, self.stores[kind].mark_kind_unlisted(why))
             self._requeue_all(kind)
 
     def root_key_of(self, kind: str, raw: Raw) -> RootKey | None:
@@ -123,7 +125,7 @@ class ClusterCache(CacheView):
         return _PARSERS[kind](raw, self._shared)
 
     def _place_of(self, kind: str, raw: Raw) -> _Place | None:
-        owner = controller_in(raw)
+        owner = controller_owner_in(raw)
         place = self._places.get(owner.uid)
         if place is not None and kind != SET_KIND:
             return place
@@ -145,7 +147,7 @@ class ClusterCache(CacheView):
         if root_key[1]:
             set_cache = self._set_caches.get(root_key)
             if set_cache is None:
-                set_cache = self._set_caches[root_key] = SetCache()
+                set_cache = self._set_caches[root_key] = PodCliqueSetCache()
             set_cache.put((kind, *key), controller, after.item)
         self._notify(root_key)
 
@@ -178,7 +180,7 @@ class ClusterCache(CacheView):
     def _note_set(self, key: Key, _before: _AnEntry, after: _AnEntry) -> None:
         """Note the topology and the templates that a set names."""
         root = None if after is None else after.item
-        self.topologies.note(key, "" if root is None else topology_use_of(root.spec.template).topology)
+        self.topologies.note(key, "" if root is None else topology_in_template(root.spec.template).topology)
         self._template_users.note(key, frozenset() if root is None else _templates_named_by(root))
 
     def _note_bound(self, _key: Key, before: _AnEntry, after: _AnEntry) -> None:
@@ -186,7 +188,7 @@ class ClusterCache(CacheView):
         was, now = _bound_at(before), _bound_at(after)
         if was != now:
             for root_key in {root_key for root_key, count in (was, now) if count}:
-                self.topologies.note_bound(root_key)
+                self.topologies.note_bound_pods_changed(root_key)
 
     def _note_completeness(self, _key: Key, before: _AnEntry, after: _AnEntry) -> None:
         """Requeue all topologies where an object becomes readable or unreadable that shows their use (TP-042)."""
@@ -195,7 +197,7 @@ class ClusterCache(CacheView):
 
     def _on_template(self, key: Key, _before: _AnEntry, _after: _AnEntry) -> None:
         self._template_specs = None
-        for root_key in self._template_users.users_of(key):
+        for root_key in self._template_users.roots_using(key):
             self._notify(root_key)
 
     def _requeue_all(self, kind: str) -> None:

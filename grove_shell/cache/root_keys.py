@@ -6,8 +6,8 @@ from collections.abc import Set as AbstractSet
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.labels import set_named_by
-from grove_core.resources.names import set_of_domain
+from grove_core.resources.labels import set_name_from_labels
+from grove_core.resources.naming_rules import set_of_domain
 from grove_core.resources.new_object import ControllerReference
 from grove_core.resources.podclique import GROUP_KIND
 
@@ -20,19 +20,19 @@ _PARTS: Final = frozenset({GROUP_KIND, "PodClique"})
 """Controllers of other objects. An event of these may arrive first, and they may have lost every label."""
 
 
-def key_of_topology(name: str) -> RootKey:
+def topology_root_key(name: str) -> RootKey:
     """Return the key of a topology."""
     return (_OF_TOPOLOGIES, name)
 
 
-def is_topology_key(root_key: RootKey) -> bool:
+def is_topology_root_key(root_key: RootKey) -> bool:
     """Return whether a key is that of a topology."""
     return root_key[0] == _OF_TOPOLOGIES
 
 
-def root_key_fields(root_key: RootKey) -> dict[str, str]:
+def root_key_log_fields(root_key: RootKey) -> dict[str, str]:
     """Return a key as the fields of a log line."""
-    return {"topology": root_key[1]} if is_topology_key(root_key) else {"set": "/".join(root_key)}
+    return {"topology": root_key[1]} if is_topology_root_key(root_key) else {"set": "/".join(root_key)}
 
 
 def root_key_in(kind: str, raw: Mapping[str, Any], owner: ControllerReference) -> RootKey | None:
@@ -47,7 +47,7 @@ def root_key_in(kind: str, raw: Mapping[str, Any], owner: ControllerReference) -
         return (namespace, str(meta["name"]))
     if owner.kind == "PodCliqueSet" and owner.name:
         return (namespace, owner.name)
-    named = set_named_by(meta.get("labels") or {})
+    named = set_name_from_labels(meta.get("labels") or {})
     if named:
         return (namespace, named)
     if kind == DOMAIN_KIND:
@@ -55,7 +55,7 @@ def root_key_in(kind: str, raw: Mapping[str, Any], owner: ControllerReference) -
     return (namespace, _NOT_KNOWN) if owner.kind in _PARTS else None
 
 
-class UserIndex(Generic[Name]):
+class NameReferenceIndex(Generic[Name]):
     """The names of topologies or templates that each root uses, and the users of each name. Mutable."""
 
     def __init__(self) -> None:
@@ -68,11 +68,11 @@ class UserIndex(Generic[Name]):
         """The names that a root uses, existing or not."""
         return frozenset(self._users)
 
-    def used_by(self, root_key: RootKey) -> frozenset[Name]:
+    def names_used_by(self, root_key: RootKey) -> frozenset[Name]:
         """Return the names that a root uses."""
         return self._used.get(root_key, frozenset())
 
-    def users_of(self, name: Name) -> list[RootKey]:
+    def roots_using(self, name: Name) -> list[RootKey]:
         """Return the keys of the roots that use a name, sorted."""
         return sorted(self._users.get(name, ()))
 

@@ -10,14 +10,14 @@ from grove_core.resources.cluster_topology import (
     DEFAULT_TOPOLOGY,
     TOPOLOGY_KINDS,
     ClusterTopology,
-    cluster_topology_of,
+    cluster_topology_from_json,
     effective_topologies,
-    shadowed_bindings,
+    shadowed_topology_bindings,
     topology_ref,
-    unreadable_names,
+    unreadable_topology_names,
 )
-from grove_shell.cache.root_keys import RootKey, UserIndex, key_of_topology
-from grove_shell.client.store import CachedObject, Key, Raw, Store, StoresByKind
+from grove_shell.cache.root_keys import NameReferenceIndex, RootKey, topology_root_key
+from grove_shell.client.object_store import CachedObject, Key, ObjectStore, Raw, StoresByKind
 
 _NONE: Final[frozenset[str]] = frozenset()
 
@@ -34,9 +34,9 @@ class TopologyCache(StoresByKind):
         """Start empty; ``changed`` is called with the key of each root that a change concerns."""
         self.kept = True
         self.by_name: Mapping[str, ClusterTopology] = FrozenDict()
-        self.stores = {kind: Store(partial(_topology_of_kind, kind), self._on_change) for kind in TOPOLOGY_KINDS}
+        self.stores = {kind: ObjectStore(partial(_topology_of_kind, kind), self._on_change) for kind in TOPOLOGY_KINDS}
         self._changed = changed
-        self._users = UserIndex[str]()
+        self._users = NameReferenceIndex[str]()
 
     @property
     def unread(self) -> Iterator[str]:
@@ -59,24 +59,24 @@ class TopologyCache(StoresByKind):
     def unreadable(self) -> frozenset[str]:
         """The names whose topology that counts cannot be read."""
         refs = [topology_ref(name, kind) for kind, store in self.stores.items() for _, name in store.unreadable]
-        return unreadable_names(refs, self.found) if refs else _NONE
+        return unreadable_topology_names(refs, self.found) if refs else _NONE
 
     def knows(self, name: str) -> bool:
         """Return whether the cache shows reliably if a topology of this name exists."""
         unreadable = chain.from_iterable(store.unreadable for store in self.stores.values())
         return self.is_listed and all(other != name for _, other in unreadable)
 
-    def knows_that_of(self, root_key: RootKey) -> bool:
+    def knows_topology_of_set(self, root_key: RootKey) -> bool:
         """Return the same for the topology that a set uses."""
-        return self.is_listed and all(map(self.knows, self._users.used_by(root_key)))
+        return self.is_listed and all(map(self.knows, self._users.names_used_by(root_key)))
 
     def shadowed(self, name: str) -> ClusterTopology | None:
         """Return the ClusterTopologyBinding of a name that a ClusterTopology has too; None without one."""
-        return shadowed_bindings(self.found).get(name)
+        return shadowed_topology_bindings(self.found).get(name)
 
     def users(self, name: str) -> list[RootKey]:
         """Return the keys of the sets that use a topology, by name or by default, sorted."""
-        return self._users.users_of(name)
+        return self._users.roots_using(name)
 
     def replace(self, kind: str, items: Iterable[Raw], version: str) -> None:
         """Apply a complete list of a kind; the first one requeues all that wait for it."""
@@ -91,24 +91,24 @@ class TopologyCache(StoresByKind):
         for name in {DEFAULT_TOPOLOGY, *self.by_name}:
             self._requeue_topology(name)
 
-    def mark_unlisted(self, kind: str, why: str) -> None:
+    def mark_kind_unlisted(self, kind: str, why: str) -> None:
         """Forget all of a kind: its watch has failed."""
-        super().mark_unlisted(kind, why)
+        super().mark_kind_unlisted(kind, why)
         self._requeue_topology(DEFAULT_TOPOLOGY)
         for name in self._users.names:
             self._requeue_users(name)
 
     def note(self, root_key: RootKey, topology: str) -> None:
         """Set the topology that a set uses, empty for none, and requeue those that it starts or stops to use."""
-        now, before = frozenset({topology}) if topology else _NONE, self._users.used_by(root_key)
+        now, before = frozenset({topology}) if topology else _NONE, self._users.names_used_by(root_key)
         if now != before:
             self._users.note(root_key, now)
             for name in (*before, *now):
                 self._requeue_topology(name)
 
-    def note_bound(self, root_key: RootKey) -> None:
+    def note_bound_pods_changed(self, root_key: RootKey) -> None:
         """Requeue the topology of a set whose number of bound pods has changed."""
-        for name in self._users.used_by(root_key):
+        for name in self._users.names_used_by(root_key):
             self._requeue_topology(name)
 
     def _on_change(
@@ -125,8 +125,8 @@ class TopologyCache(StoresByKind):
 
     def _requeue_topology(self, name: str) -> None:
         if self.kept:
-            self._changed(key_of_topology(name))
+            self._changed(topology_root_key(name))
 
 
 def _topology_of_kind(kind: str, raw: Raw) -> ClusterTopology:
-    return cluster_topology_of({**raw, "kind": kind})
+    return cluster_topology_from_json({**raw, "kind": kind})

@@ -111,11 +111,11 @@ def command(**options: Any) -> int:
     Exit codes: 0 done, 1 bad input, 64 usage, 130 interrupted.
     """
     from grove_shell.actions.converge import ConvergeOptions, converge
-    from grove_shell.converge.arguments import ConvergeArguments
+    from grove_shell.converge.converge_command_options import ConvergeCommandOptions
 
     names = ("world", "kubeconfig", "store", "costs", "out", "resume", "jobs", "output")
     rest = {name: options.pop(name) for name in names}
     if rest["world"] != "cluster" and (rest["kubeconfig"] or rest["store"]):
         raise click.UsageError("--kubeconfig and --store-metrics work only with --world cluster")
     rest["jobs"] = rest["jobs"] or os.cpu_count() or 1
-    return converge(ConvergeOptions(arguments=ConvergeArguments(**options), **rest))
+    return converge(ConvergeOptions(arguments=ConvergeCommandOptions(**options), **rest))

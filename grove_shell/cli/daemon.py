@@ -52,11 +52,11 @@ def command(**options: Any) -> int:
     from shlex import split
 
     from grove_shell.actions.daemon import run_daemon
-    from grove_shell.domain_daemon.identity import DaemonArguments
+    from grove_shell.domain_daemon.daemon_identity import DaemonCommandOptions
 
     shared = {name: options.pop(name) for name in ("kubeconfig", "context", "log")}
     try:
         options["fabric"] = tuple(split(options["fabric"]))
     except ValueError as fault:
         raise click.BadParameter(str(fault), param_hint="--fabric") from fault
-    return run_daemon(DaemonArguments(**options), **shared)
+    return run_daemon(DaemonCommandOptions(**options), **shared)

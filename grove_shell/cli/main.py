@@ -12,7 +12,7 @@ from typing import Final
 
 import click
 
-from grove_shell.exits import DONE, ERROR, INTERRUPTED, USAGE
+from grove_shell.exit_codes import DONE, ERROR, INTERRUPTED, USAGE
 from grove_shell.python_gc import python_gc_paused
 
 

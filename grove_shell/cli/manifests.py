@@ -2,12 +2,12 @@
 
 import click
 
-from grove_shell.cli.options import config_option, document_option
+from grove_shell.cli.options import config_option, document_output_option
 
 
 def _namespace(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
     """Return the name; a name that no API server accepts for a namespace is a usage error."""
-    from grove_core.resources.names import is_dns_label
+    from grove_core.resources.naming_rules import is_dns_label
 
     if value is not None and not is_dns_label(value):
         raise click.BadParameter(f"{value!r} is not a namespace name: lower case letters, digits and '-', at most 63")
@@ -52,7 +52,7 @@ def _image(_ctx: click.Context, _param: click.Parameter, value: str | None) -> s
     help="Namespace to run in.  [default: grove-system; with -n that namespace]",
 )
 @config_option
-@document_option("yaml")
+@document_output_option("yaml")
 def command(
     parts: tuple[str, ...],
     more: tuple[str, ...],

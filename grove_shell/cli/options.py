@@ -20,7 +20,7 @@ class TimeOption(click.ParamType[datetime]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
         """Parse the text; a text that is no time fails with an example."""
-        from grove_core.kernel.times import parse_time
+        from grove_core.kernel.time_formats import parse_time
 
         moment = value if isinstance(value, datetime) else parse_time(value)
         return moment or self.fail(f"{value!r} is not a time such as 2026-11-20T09:00:00Z", param, ctx)
@@ -33,7 +33,7 @@ class DurationOption(click.ParamType[timedelta]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
         """Parse the text; a text that is no duration greater than zero fails with an example."""
-        from grove_core.kernel.times import parse_duration
+        from grove_core.kernel.time_formats import parse_duration
 
         span = value if isinstance(value, timedelta) else parse_duration(value)
         example = "such as 6h, 90s or 1h30m: hours, minutes and seconds, greater than zero"
@@ -163,7 +163,7 @@ def output_option(command: F) -> F:
     return _printing(*RENDERERS)(command)
 
 
-def document_option(default: str) -> Callable[[F], F]:
+def document_output_option(default: str) -> Callable[[F], F]:
     """``-o`` of a command that prints a document and has no page."""
     from grove_shell.views.renderers import SERIALIZERS
 
@@ -186,10 +186,10 @@ class RuleSetOption(click.ParamType[str]):
         """Return the canonical name; an unknown one fails with the known ones."""
         if value == "design" or (value == "auto" and self.auto):
             return str(value)  # without importing the rule sets (P10)
-        from grove_shell.settings.rule_set_names import canonical_rule_set
+        from grove_shell.settings.rule_set_names import full_rule_set_name
 
         try:
-            return canonical_rule_set(str(value))
+            return full_rule_set_name(str(value))
         except ValueError as fault:
             self.fail(f"{value!r} is not one of {fault}", param, ctx)
 

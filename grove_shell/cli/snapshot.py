@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from grove_shell.cli.options import connection_options, document_option
+from grove_shell.cli.options import connection_options, document_output_option
 
 
 @click.command("snapshot")
@@ -17,7 +17,7 @@ from grove_shell.cli.options import connection_options, document_option
 @click.option(
     "--whole", is_flag=True, help="Keep values of environment variables, arguments and commands; Secrets never."
 )
-@document_option("json")
+@document_output_option("json")
 def command(**options: Any) -> int:
     """Capture a cluster into a file that can be planned, shared and kept.
 

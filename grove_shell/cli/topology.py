@@ -123,6 +123,6 @@ def check(sets: tuple[str, ...], filenames: tuple[str, ...], config: str | None,
     Exit codes: 0 every gang fits under the set's own topology, 3 a gang does not fit or it is not decided, 1 bad input
     or nothing to check, 64 usage.
     """
-    from grove_shell.actions.topology import check_topologies
+    from grove_shell.actions.topology import check_fit_of_gangs
 
-    return check_topologies(sets, filenames, config, output, verbose=verbose)
+    return check_fit_of_gangs(sets, filenames, config, output, verbose=verbose)

@@ -42,6 +42,6 @@ def command(**options: Any) -> int:
 
     Exit codes: 0 stopped by a signal, 1 bad configuration or cluster not reachable, 64 usage.
     """
-    from grove_shell.actions.webhooks import serve
+    from grove_shell.actions.webhooks import run_webhooks
 
-    return serve(**options)
+    return run_webhooks(**options)

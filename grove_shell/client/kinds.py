@@ -6,7 +6,6 @@ from types import MappingProxyType
 from typing import Final
 
 from grove_core.kernel.refs import Ref
-from grove_core.resources.api_formats import domain_format_of
 from grove_core.resources.api_names import (
     AUTOSCALING,
     CLAIMS,
@@ -21,6 +20,7 @@ from grove_core.resources.api_names import (
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import Configuration, ServedApis
+from grove_core.resources.domain_and_claim_formats import domain_format_to_write
 from grove_core.resources.podclique import GROUP_KIND
 
 _MADE_BY_GROVE: Final = f"{MANAGED_BY}={OPERATOR}"
@@ -93,7 +93,9 @@ KINDS: Final[Mapping[str, ApiKind]] = MappingProxyType(
 def kinds_as_served(configuration: Configuration, served: ServedApis) -> Mapping[str, ApiKind]:
     """Return the kinds, with ComputeDomain and ResourceClaim in the versions that are served (decisions D2, D14)."""
     found = dict(KINDS)
-    found[DOMAIN_KIND] = replace(KINDS[DOMAIN_KIND], api_version=domain_format_of(configuration, served).api_version)
+    found[DOMAIN_KIND] = replace(
+        KINDS[DOMAIN_KIND], api_version=domain_format_to_write(configuration, served).api_version
+    )
     for kind in ("ResourceClaim", "ResourceClaimTemplate"):
         found[kind] = replace(KINDS[kind], api_version=served.claims or KINDS[kind].api_version)
     return MappingProxyType(found)
@@ -115,6 +117,6 @@ def kind_of(ref: Ref) -> ApiKind:
     return kind if kind.api_version == ref.api_version else replace(kind, api_version=ref.api_version)
 
 
-def path_of(ref: Ref, part: str = "") -> str:
+def api_path_of(ref: Ref, part: str = "") -> str:
     """Return the path of one object."""
     return kind_of(ref).path(ref.namespace, ref.name, part)

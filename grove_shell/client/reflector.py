@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Mapping
 from math import inf
 from typing import Any, Final, Protocol
 
-from grove_shell.client.api import Api, Unreachable, WatchRefused
+from grove_shell.client.api_session import ApiSession, NoServerResponse, WatchRefused
 from grove_shell.client.kinds import ApiKind
-from grove_shell.client.lists import NotListed, accept_header, list_all, selector_query
+from grove_shell.client.object_store import resource_version_number
+from grove_shell.client.paged_lists import NotListed, accept_header, list_all_objects, selector_query
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.client.response import FORBIDDEN, GONE, NOT_FOUND
 from grove_shell.client.response_check import CHANGES, parse_watch_event, watch_error
-from grove_shell.client.store import version_number
 
 _FIRST_BACKOFF: Final = 0.2
 _LONGEST_BACKOFF: Final = 30.0
@@ -27,7 +27,7 @@ _EXPECTED: Final = frozenset(
 )  # the version is too old, or the kind is not served any more, which the next list shows
 
 
-class Cache(Protocol):
+class ReflectorCache(Protocol):
     """What a reflector updates; see :class:`StoresByKind`."""
 
     def newest(self, kind: str) -> int:
@@ -46,7 +46,7 @@ class Cache(Protocol):
         """Apply a deletion, given the last state of the object."""
         ...
 
-    def mark_unlisted(self, kind: str, why: str) -> None:
+    def mark_kind_unlisted(self, kind: str, why: str) -> None:
         """Forget the kind: listing it is forbidden, or it is not served."""
         ...
 
@@ -56,9 +56,9 @@ class Reflector:
 
     def __init__(
         self,
-        api: Api,
+        api: ApiSession,
         kind: ApiKind,
-        cache: Cache,
+        cache: ReflectorCache,
         *,
         namespace: str = "",
         report: Callable[[str, str], None] = lambda _kind, _words: None,
@@ -106,7 +106,7 @@ class Reflector:
                     self._report_unlisted(fault)
                 error = "" if fault.is_absent and self.kind.optional else str(fault)
                 await self._wait(error, at_least=_PAUSE_WHILE_UNLISTED if fault.is_forbidden or fault.is_absent else 0)
-            except Unreachable as fault:
+            except NoServerResponse as fault:
                 await self._wait(str(fault))
             except WatchRefused as fault:
                 if fault.is_lasting:  # OP-080
@@ -119,13 +119,13 @@ class Reflector:
         newest = max(self._newest, self._cache.newest(self.kind.kind))
         if self._limiter is not None:
             await self._limiter.take()
-        found, version = await list_all(self._api, self.kind, self._namespace)
+        found, version = await list_all_objects(self._api, self.kind, self._namespace)
         was_rolled_back = (
-            0 < version_number(version) < newest
+            0 < resource_version_number(version) < newest
         )  # a list shows everything that was shown before it was requested
         if was_rolled_back:
             self._report(self.kind.kind, _ROLLED_BACK)
-        self._newest = version_number(version)
+        self._newest = resource_version_number(version)
         self._cache.replace(self.kind.kind, found, "" if was_rolled_back else version)
         if self._error == self._unlisted:  # that of a watch stays until a watch works
             self._error = ""
@@ -141,7 +141,7 @@ class Reflector:
             if fault.is_absent and self.kind.optional:  # OP-034
                 self._cache.replace(self.kind.kind, (), "")
             else:
-                self._cache.mark_unlisted(self.kind.kind, str(fault))
+                self._cache.mark_kind_unlisted(self.kind.kind, str(fault))
         self.synced.set()
 
     async def _watch(self) -> bool:
@@ -151,7 +151,7 @@ class Reflector:
             Whether an event arrived, or the watch stood open for a while (OP-080).
 
         Raises:
-            Unreachable: the connection failed.
+            NoServerResponse: the connection failed.
             WatchRefused: the server refused the watch, or ended it with an error.
         """
         path = self.kind.path(self._namespace)
@@ -170,7 +170,9 @@ class Reflector:
                     self._version = ""
                 raise watch_error(raw)
             version = str(raw["metadata"].get("resourceVersion") or self._version)
-            if 0 < version_number(version) < version_number(self._version):  # OP-080: events of a watch are in order
+            if (
+                0 < resource_version_number(version) < resource_version_number(self._version)
+            ):  # OP-080: events of a watch are in order
                 self._version = ""
                 return False
             self._error = ""
@@ -182,7 +184,7 @@ class Reflector:
             elif event_type in CHANGES:
                 self._cache.put(self.kind.kind, self._whole(raw))
             self._version = version
-            self._newest = max(self._newest, version_number(version))
+            self._newest = max(self._newest, resource_version_number(version))
             seen += 1
             if seen % _YIELD_EVERY == 0:
                 await asyncio.sleep(0)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final, TypeGuard
 
 from grove_core.kernel.refs import Ref
-from grove_shell.client.api import Unreachable, WatchRefused
+from grove_shell.client.api_session import NoServerResponse, WatchRefused
 from grove_shell.client.kinds import KINDS, ApiKind
 from grove_shell.client.nesting_limit import read_json
 from grove_shell.client.response import NOT_FOUND, Response
@@ -19,7 +19,7 @@ _MAPS: Final = ("labels", "annotations")
 _LONGEST: Final = 1000  # of a text in metadata; a version is read as a number, and Python reads none of 4301 digits
 
 
-def is_object(raw: object) -> TypeGuard[dict[str, Any]]:
+def is_api_object(raw: object) -> TypeGuard[dict[str, Any]]:
     """Return whether a body is an object of an API server, with metadata."""
     return isinstance(raw, dict) and _is_metadata(raw.get("metadata")) and bool(raw["metadata"].get("name"))
 
@@ -49,7 +49,7 @@ def _is_status(raw: object) -> TypeGuard[dict[str, Any]]:
     )
 
 
-def is_list(raw: object, kind: ApiKind) -> bool:
+def is_list_of_kind(raw: object, kind: ApiKind) -> bool:
     """Return whether a body is a list of a kind with a version (OP-065)."""
     if not isinstance(raw, dict) or "items" not in raw or not _is_metadata(raw.get("metadata")):
         return False
@@ -58,14 +58,14 @@ def is_list(raw: object, kind: ApiKind) -> bool:
     if not raw["metadata"].get("resourceVersion"):
         return False
     items = raw["items"]
-    return items is None or (isinstance(items, list) and all(map(is_object, items)))
+    return items is None or (isinstance(items, list) and all(map(is_api_object, items)))
 
 
 def parse_watch_event(line: bytes) -> tuple[str, dict[str, Any]]:
     """Return type and object of a watch event.
 
     Raises:
-        Unreachable: the line is no event of an API server (OP-065).
+        NoServerResponse: the line is no event of an API server (OP-065).
     """
     try:
         event = read_json(line)
@@ -76,15 +76,15 @@ def parse_watch_event(line: bytes) -> tuple[str, dict[str, Any]]:
         return event_type, raw
     if event_type == "BOOKMARK" and isinstance(raw, dict) and _is_metadata(raw.get("metadata")):
         return event_type, raw
-    if isinstance(event_type, str) and event_type in CHANGES and is_object(raw):
+    if isinstance(event_type, str) and event_type in CHANGES and is_api_object(raw):
         return event_type, raw
-    raise Unreachable(f"the line is not a watch event: {line[:200].decode('utf-8', 'replace').strip()}")
+    raise NoServerResponse(f"the line is not a watch event: {line[:200].decode('utf-8', 'replace').strip()}")
 
 
 def is_object_at(raw: object, ref: Ref) -> TypeGuard[dict[str, Any]]:
     """Return whether a body is the object of this address, or its metadata where only that is requested."""
     kinds = (ref.kind, _METADATA_ALONE) if ref.kind in _KNOWN_BY_METADATA else (ref.kind,)
-    return is_object(raw) and raw.get("kind") in kinds and raw["metadata"]["name"] == ref.name
+    return is_api_object(raw) and raw.get("kind") in kinds and raw["metadata"]["name"] == ref.name
 
 
 def shows_object(response: Response, ref: Ref) -> bool:

@@ -7,8 +7,8 @@ from math import inf, isinf
 from statistics import median
 from typing import Any, Final
 
-from grove_core.areas.domain_cliques.protocols import Protocol
-from grove_shell.converge.convergence_runs import ConvergenceRun, RunOutcome, RunParameters
+from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
+from grove_shell.converge.run_parameters_and_results import ConvergenceRun, RunOutcome, RunParameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +25,14 @@ class RunGroup:
         return all(run.outcome is not RunOutcome.NOT_STORABLE for run in self.runs)
 
     @property
-    def time_s(self) -> float:
+    def seconds_to_convergence(self) -> float:
         """The median time; infinite if most runs did not converge (CV-021)."""
-        return median(run.time_s for run in self.runs)
+        return median(run.seconds_to_convergence for run in self.runs)
 
     @property
-    def span_s(self) -> tuple[float, float]:
+    def shortest_and_longest_seconds(self) -> tuple[float, float]:
         """The shortest and the longest time."""
-        times = [run.time_s for run in self.runs]
+        times = [run.seconds_to_convergence for run in self.runs]
         return min(times), max(times)
 
     def median_of(self, value: Callable[[ConvergenceRun], float | None]) -> float | None:
@@ -55,7 +55,7 @@ def group_runs(runs: Iterable[ConvergenceRun]) -> tuple[RunGroup, ...]:
 
 def _sort_key(group: RunGroup) -> tuple[str, int, int, int]:
     point = group.point
-    return group.world, list(Protocol).index(point.protocol), point.clique_size, point.nodes
+    return group.world, list(RegistrationProtocol).index(point.protocol), point.clique_size, point.nodes
 
 
 _PARAMETERS: Final[tuple[tuple[str, Callable[[RunParameters], Any], str], ...]] = (
@@ -69,7 +69,7 @@ _PARAMETERS: Final[tuple[tuple[str, Callable[[RunParameters], Any], str], ...]] 
 )
 
 
-def caption_lines(runs: Sequence[ConvergenceRun]) -> Iterator[str]:
+def run_parameter_caption_lines(runs: Sequence[ConvergenceRun]) -> Iterator[str]:
     """Yield one line for each world with its setting, one with the parameters, and one with the seeds."""
     for world, setting in dict.fromkeys((run.world, run.setting) for run in runs):
         yield f"{world}: {setting}"

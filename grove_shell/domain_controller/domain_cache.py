@@ -8,11 +8,11 @@ from typing import Any
 from grove_core.areas.domain_cliques.domain_snapshot import DomainSnapshot, domain_snapshot_of
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import DOMAIN
-from grove_core.resources.compute_domain import ComputeDomain, compute_domain_clique_of, compute_domain_of
-from grove_core.resources.daemon_pod import daemon_pod_of
-from grove_core.resources.fields import JsonFieldReader
-from grove_shell.client.store import CachedObject, Key, Raw, Store, StoresByKind, version_number
-from grove_shell.domain_daemon.kinds import CLIQUES, DOMAINS, KINDS, PODS
+from grove_core.resources.compute_domain import ComputeDomain, compute_domain_from_json, domain_clique_from_json
+from grove_core.resources.daemon_pod import daemon_pod_from_json
+from grove_core.resources.json_field_reader import JsonFieldReader
+from grove_shell.client.object_store import CachedObject, Key, ObjectStore, Raw, StoresByKind, resource_version_number
+from grove_shell.domain_daemon.compute_domain_kinds import CLIQUES, DOMAINS, KINDS, PODS
 
 
 class DomainCache(StoresByKind):
@@ -32,12 +32,12 @@ class DomainCache(StoresByKind):
         self.pods_version = 0
         self._report = report
         parsers: dict[str, Callable[[Raw], Any]] = {
-            DOMAINS.kind: compute_domain_of,
-            CLIQUES.kind: compute_domain_clique_of,
-            PODS.kind: daemon_pod_of,
+            DOMAINS.kind: compute_domain_from_json,
+            CLIQUES.kind: domain_clique_from_json,
+            PODS.kind: daemon_pod_from_json,
         }
         self.stores = {
-            kind: Store(parse, partial(self._changed, kind), index_of=_domain_uid_on_label, keeps_readable=True)
+            kind: ObjectStore(parse, partial(self._changed, kind), index_of=_domain_uid_on_label, keeps_readable=True)
             for kind, parse in parsers.items()
         }
 
@@ -45,7 +45,7 @@ class DomainCache(StoresByKind):
         """Apply a complete list as of a version."""
         super().replace(kind, items, version)
         if kind == PODS.kind:
-            as_of = version_number(version)
+            as_of = resource_version_number(version)
             self.pods_version = max(self.pods_version, as_of) if as_of else 0
         self.on_change("")
 
@@ -59,7 +59,7 @@ class DomainCache(StoresByKind):
         self._advance_pods_version(kind, raw)
         super().drop(kind, raw)
 
-    def mark_unlisted(self, kind: str, why: str) -> None:
+    def mark_kind_unlisted(self, kind: str, why: str) -> None:
         """Keep what is known; pods are of unknown age if they cannot be listed any more (DC-072)."""
         del why
         if kind == PODS.kind:
@@ -98,7 +98,7 @@ class DomainCache(StoresByKind):
 
     def _advance_pods_version(self, kind: str, raw: Raw) -> None:
         if kind == PODS.kind:
-            self.pods_version = max(self.pods_version, version_number(raw["metadata"].get("resourceVersion")))
+            self.pods_version = max(self.pods_version, resource_version_number(raw["metadata"].get("resourceVersion")))
 
 
 def _domain_uid_on_label(raw: Raw) -> str:

@@ -7,26 +7,26 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Final, TextIO
 
-from grove_core.areas.domain_cliques.rules import DomainReason
+from grove_core.areas.domain_cliques.rules import ComputeDomainReason
 from grove_core.areas.domain_cliques.verdicts import (
     DaemonAction,
     DaemonRequest,
     RequestResult,
+    RequestResultKind,
     RestartFabricAction,
-    ResultKind,
     StartFabricAction,
     StopFabricAction,
 )
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Reason
 from grove_shell.json_text import json_text
-from grove_shell.log_lines import log_reason, log_time, write_line
+from grove_shell.log_lines import log_timestamp, reason_log_fields, write_log_line
 from grove_shell.page import Page, print_page_to
 
 _STYLES: Final[Mapping[type[DaemonAction], str]] = MappingProxyType(
     {StartFabricAction: "green", RestartFabricAction: "yellow", StopFabricAction: "yellow"}
 )
-_NOT_LOGGED: Final = frozenset({DomainReason.BACKING_OFF})
+_NOT_LOGGED: Final = frozenset({ComputeDomainReason.BACKING_OFF})
 _VARYING_FACTS: Final = frozenset({"until"})
 
 
@@ -61,19 +61,19 @@ class DaemonLog:
         self._last = key
         reason = because[0]
         shown = f"{reason.sentence}  {reason.rule.requirement}"
-        reasons = [*map(log_reason, because)]
+        reasons = [*map(reason_log_fields, because)]
         self._write("info", decision.verdict.summary, shown, _STYLES.get(kind, ""), {"because": reasons})
 
     def on_result(self, request: DaemonRequest, result: RequestResult) -> None:
         """Write a failed request; the next decision shows a success."""
         self._last = None
-        if result.kind is not ResultKind.SUCCEEDED:
+        if result.kind is not RequestResultKind.SUCCEEDED:
             self.write("warning", f"{request.summary}: {result.kind.value}", detail=result.detail)
 
     def _write(self, level: str, message: str, shown: str, style: str, fields: Mapping[str, Any]) -> None:
-        at = log_time(self._clock())
+        at = log_timestamp(self._clock())
         if self._as_json:
-            write_line(self._out, json_text({"ts": at, "level": level, "msg": message, **fields}))
+            write_log_line(self._out, json_text({"ts": at, "level": level, "msg": message, **fields}))
         elif self._out is not None:
             page = Page()
             page.add((at[11:-1], "dim"), "  ", (f"{message:<26}", style), " ", shown)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final, assert_never
 
-from grove_core.areas.domain_cliques.daemon_context import DaemonIdentity
+from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity
 from grove_core.areas.domain_cliques.verdicts import (
     ApplyRequest,
     ClearOtherEntryRequest,
@@ -22,18 +22,18 @@ from grove_core.areas.domain_cliques.verdicts import (
     ReadObjectRequest,
     RemoveEntryRequest,
     RequestResult,
-    ResultKind,
+    RequestResultKind,
 )
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import DOMAIN
-from grove_core.resources.daemon_pod import daemon_pod_of
-from grove_shell.client.api import APPLY, JSON, MERGE, Api, Unreachable
+from grove_core.resources.daemon_pod import daemon_pod_from_json
+from grove_shell.client.api_session import APPLY, JSON, MERGE, ApiSession, NoServerResponse
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.client.response import CONFLICT, NOT_FOUND, SERVER_FAULT, TOO_MANY, Response
-from grove_shell.client.response_check import confirms_absence, is_list, is_object_at
-from grove_shell.domain_daemon.kinds import KINDS, PODS, parse_registry, path_of
+from grove_shell.client.response_check import confirms_absence, is_list_of_kind, is_object_at
+from grove_shell.domain_daemon.compute_domain_kinds import KINDS, PODS, parse_daemon_registry, url_path_of
 
 REQUESTS_PER_SECOND: Final = 5.0
 BURST: Final = 10
@@ -61,17 +61,17 @@ def http_request_of(request: DaemonRequest, identity: DaemonIdentity) -> HttpReq
         case ApplyRequest():
             query = {"fieldManager": request.manager, **({"force": "true"} if request.force else {})}
             return HttpRequest(
-                "PATCH", path_of(request.target, request.subresource), query, thaw(request.fields), APPLY
+                "PATCH", url_path_of(request.target, request.subresource), query, thaw(request.fields), APPLY
             )
         case PutRequest():
             query = {"fieldManager": request.manager}
-            return HttpRequest("PUT", path_of(request.target, request.subresource), query, thaw(request.manifest))
+            return HttpRequest("PUT", url_path_of(request.target, request.subresource), query, thaw(request.manifest))
         case PostRequest():
             path = KINDS[request.target.kind].path(request.target.namespace)
             return HttpRequest("POST", path, {"fieldManager": request.manager}, thaw(request.manifest))
         case LabelPodRequest(pod, labels):
             body = {"metadata": {"labels": thaw(labels)}}
-            return HttpRequest("PATCH", path_of(pod), {"fieldManager": LABEL_MANAGER}, body, MERGE)
+            return HttpRequest("PATCH", url_path_of(pod), {"fieldManager": LABEL_MANAGER}, body, MERGE)
         case ListPodsRequest():
             query = {
                 "labelSelector": f"{DOMAIN}={identity.domain_uid}",
@@ -79,30 +79,32 @@ def http_request_of(request: DaemonRequest, identity: DaemonIdentity) -> HttpReq
             }
             return HttpRequest("GET", PODS.path(identity.pod_namespace), query)
         case ReadObjectRequest(target):
-            return HttpRequest("GET", path_of(target))
+            return HttpRequest("GET", url_path_of(target))
         case _:
             assert_never(request)
 
 
-def result_of(request: DaemonRequest, response: Response) -> RequestResult:
+def request_result_from_response(request: DaemonRequest, response: Response) -> RequestResult:
     """Return the result of a request, given the server's response."""
     if response.ok:
         try:
             return _success(request, response)
         except MalformedObject as fault:
-            return RequestResult(kind=ResultKind.REFUSED, detail=f"malformed object in the response: {fault}")
+            return RequestResult(kind=RequestResultKind.REFUSED, detail=f"malformed object in the response: {fault}")
     words = response.message
     if response.status == TOO_MANY:
         retry_after = None if response.retry_after is None else timedelta(seconds=response.retry_after)
-        return RequestResult(kind=ResultKind.TOO_MANY_REQUESTS, retry_after=retry_after, detail=words)
+        return RequestResult(kind=RequestResultKind.TOO_MANY_REQUESTS, retry_after=retry_after, detail=words)
     if response.status == NOT_FOUND:
         ref = _object_of(request)
         is_absent = ref is not None and confirms_absence(response, ref)
-        return RequestResult(kind=ResultKind.NOT_FOUND if is_absent else ResultKind.NO_RESPONSE, detail=words)
+        return RequestResult(
+            kind=RequestResultKind.NOT_FOUND if is_absent else RequestResultKind.NO_RESPONSE, detail=words
+        )
     if response.status == CONFLICT:
-        kind = ResultKind.FIELD_CONFLICT if _is_field_conflict(response) else ResultKind.CONFLICT
+        kind = RequestResultKind.FIELD_CONFLICT if _is_field_conflict(response) else RequestResultKind.CONFLICT
         return RequestResult(kind=kind, detail=words)
-    kind = ResultKind.NO_RESPONSE if response.status >= SERVER_FAULT else ResultKind.REFUSED
+    kind = RequestResultKind.NO_RESPONSE if response.status >= SERVER_FAULT else RequestResultKind.REFUSED
     return RequestResult(kind=kind, detail=words)
 
 
@@ -111,7 +113,7 @@ class HttpRequestSender:
 
     def __init__(
         self,
-        api: Api,
+        api: ApiSession,
         identity: DaemonIdentity,
         limiter: RateLimiter | None = None,
         *,
@@ -138,9 +140,9 @@ class HttpRequestSender:
             response = await self._api.request(
                 http.method, http.path, query=http.query, body=body, content_type=http.content_type
             )
-        except Unreachable as fault:
-            return RequestResult(kind=ResultKind.NO_RESPONSE, detail=str(fault))
-        return result_of(request, response)
+        except NoServerResponse as fault:
+            return RequestResult(kind=RequestResultKind.NO_RESPONSE, detail=str(fault))
+        return request_result_from_response(request, response)
 
 
 def _success(request: DaemonRequest, response: Response) -> RequestResult:
@@ -150,14 +152,14 @@ def _success(request: DaemonRequest, response: Response) -> RequestResult:
         MalformedObject: the object cannot be parsed.
     """
     raw, ref = response.json(), _object_of(request)
-    if not (is_list(raw, PODS) if ref is None else is_object_at(raw, ref)):
+    if not (is_list_of_kind(raw, PODS) if ref is None else is_object_at(raw, ref)):
         detail = f"the response is not what was requested: {response.message}"
-        return RequestResult(kind=ResultKind.NO_RESPONSE, detail=detail)
+        return RequestResult(kind=RequestResultKind.NO_RESPONSE, detail=detail)
     if isinstance(request, ListPodsRequest):
-        pods = tuple(daemon_pod_of({"kind": PODS.kind, **item}) for item in raw["items"] or ())
-        return RequestResult(kind=ResultKind.SUCCEEDED, pods=pods)
-    registry = None if isinstance(request, LabelPodRequest) else parse_registry(raw)
-    return RequestResult(kind=ResultKind.SUCCEEDED, registry=registry)
+        pods = tuple(daemon_pod_from_json({"kind": PODS.kind, **item}) for item in raw["items"] or ())
+        return RequestResult(kind=RequestResultKind.SUCCEEDED, pods=pods)
+    registry = None if isinstance(request, LabelPodRequest) else parse_daemon_registry(raw)
+    return RequestResult(kind=RequestResultKind.SUCCEEDED, registry=registry)
 
 
 def _is_field_conflict(response: Response) -> bool:

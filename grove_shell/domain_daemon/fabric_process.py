@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, Protocol
 
-from grove_core.areas.domain_cliques.daemon_context import FabricDaemonState
+from grove_core.areas.domain_cliques.daemon_input import FabricDaemonState
 from grove_core.areas.domain_cliques.verdicts import PeerMap
 
 READY: Final = "ready"

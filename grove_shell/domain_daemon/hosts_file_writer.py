@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NoReturn
 
 
-def write_hosts(path: Path, line: str) -> None:
+def write_hosts_file(path: Path, line: str) -> None:
     """Replace the hosts file atomically with the peer map of a JSON line."""
     peers = json.loads(line)
     text = "".join(f"{address}\t{name}\n" for address, name in peers["hosts"])
@@ -27,7 +27,7 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGTERM, _exit)
     try:
         for line in sys.stdin:
-            write_hosts(path, line)
+            write_hosts_file(path, line)
             sys.stdout.write("ready\n")
             sys.stdout.flush()
     finally:

@@ -5,30 +5,30 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-from grove_core.areas.gang_termination.termination_questions import averted_between
+from grove_core.areas.gang_termination.termination_findings import averted_termination_findings
 from grove_core.kernel.errors import BrokenInvariant
-from grove_core.kernel.steps import Attempt, Outcome
+from grove_core.kernel.steps import Attempt, AttemptOutcome
 from grove_core.plan.forecast import (
     Cycle,
     Forecast,
-    Recurrence,
-    cycles_repeated,
-    forecast_of,
+    RepeatedRounds,
+    one_round_forecast,
+    plan_as_forecast_round,
+    repeated_cycle_count,
     round_fingerprint,
-    round_of,
 )
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import SET_FINALIZER
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
-from grove_core.resources.podcliqueset import ManifestEdit
-from grove_core.resources.template import SetSpec
+from grove_core.resources.podcliqueset import PlannedManifestChange
+from grove_core.resources.podcliqueset_spec import SetSpec
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.cluster import Cluster
-from grove_core.snapshot.own_writes import refusals_after
+from grove_core.snapshot.own_writes import standing_refusals_after_round
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.apply.execute_plan import execute_plan
-from grove_shell.in_memory.cluster import InMemoryCluster
+from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 
 _FEW: Final = 20
 
@@ -45,12 +45,12 @@ def forecasts(
         until: to which moment the clock is advanced; None to stop when nothing is left to do at the present one.
     """
     for given in snapshots:
-        snapshot = set_as_stored(given, rules)
+        snapshot = snapshot_with_stored_set(given, rules)
         plan = reconcile(snapshot, rules)
         if plan.settled and (until is None or plan.wake_at is None or plan.wake_at > until):
-            yield forecast_of(plan, snapshot.now)
+            yield one_round_forecast(plan, snapshot.now)
         else:
-            yield run_until_settled(InMemoryCluster((snapshot,)), snapshot, rules, limit=limit, until=until)
+            yield forecast_until_settled(InMemoryCluster((snapshot,)), snapshot, rules, limit=limit, until=until)
 
 
 def topology_forecasts(cluster: Cluster, now: datetime, attempts: tuple[Attempt, ...] = ()) -> tuple[Forecast, ...]:
@@ -64,20 +64,20 @@ def topology_forecasts(cluster: Cluster, now: datetime, attempts: tuple[Attempt,
     return tuple(one for one in found if one.rounds[0].steps or one.rounds[0].withheld)
 
 
-def set_as_stored(snapshot: Snapshot, rules: RuleSet) -> Snapshot:
+def snapshot_with_stored_set(snapshot: Snapshot, rules: RuleSet) -> Snapshot:
     """Return the snapshot with the set as the operator of these rules stores it (WL-198, GF-001).
 
     A new set is created, an edited one gets its defaults, any other one is returned as it is.
     """
     root = snapshot.root
     if not root.uid:
-        return manifest_as_created(snapshot, rules)
-    if root.edit is ManifestEdit.NONE:
+        return snapshot_of_new_set(snapshot, rules)
+    if root.edit is PlannedManifestChange.NONE:
         return snapshot
-    return replace(snapshot, root=replace(root, spec=with_default_delay(root.spec, rules)))
+    return replace(snapshot, root=replace(root, spec=with_default_termination_delay(root.spec, rules)))
 
 
-def with_default_delay(spec: SetSpec, rules: RuleSet) -> SetSpec:
+def with_default_termination_delay(spec: SetSpec, rules: RuleSet) -> SetSpec:
     """Return the spec with the default terminationDelay of these rules if it has none (GF-001)."""
     if rules.default_delay is None or spec.template.termination_delay is not None:
         return spec
@@ -85,20 +85,20 @@ def with_default_delay(spec: SetSpec, rules: RuleSet) -> SetSpec:
     return spec.model_copy(update={"template": template})
 
 
-def manifest_as_created(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Snapshot:
+def snapshot_of_new_set(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Snapshot:
     """Return the snapshot of a new set right after its creation: it has a uid and owns nothing.
 
     Objects that belong to no set are known as before. The spec has the default terminationDelay of the rules (GF-001).
     """
     uid = f"(uid of {snapshot.root.ref.short})"
-    spec = with_default_delay(snapshot.root.spec, rules)
+    spec = with_default_termination_delay(snapshot.root.spec, rules)
     root = replace(snapshot.root, uid=uid, resource_version="1", generation=1, finalizers=(SET_FINALIZER,), spec=spec)
     nothing: dict[str, Any] = {"groups": (), "cliques": (), "gangs": (), "others": (), "domains": (), "pods_of": {}}
     complete = EVERY_KIND | (snapshot.complete & {TOPOLOGY_KIND})
     return replace(snapshot, root=root, complete=complete, not_collected=frozenset(), **nothing)
 
 
-def run_until_settled(
+def forecast_until_settled(
     cluster: InMemoryCluster, start: Snapshot, rules: RuleSet, *, limit: int | None, until: datetime | None
 ) -> Forecast:
     """Run rounds until nothing is left to do, no delay expires before ``until``, or the limit is reached.
@@ -117,13 +117,13 @@ def run_until_settled(
             so the rounds would never end (PL-002).
     """
     plan = reconcile(start, rules)
-    forecast = forecast_of(plan, start.now)
-    now, rounds = start.now, [round_of(plan, 1, start.now)]
+    forecast = one_round_forecast(plan, start.now)
+    now, rounds = start.now, [plan_as_forecast_round(plan, 1, start.now)]
     refused: tuple[Attempt, ...] = ()
     tracker = _RecurrenceTracker(start.now)
     while True:
         if now == start.now and not plan.steps:
-            forecast = replace(forecast, averted=averted_between(forecast.findings, plan.findings))
+            forecast = replace(forecast, averted=averted_termination_findings(forecast.findings, plan.findings))
         if plan.steps:
             attempts = execute_plan(cluster.attempt, plan.steps)
         elif plan.wake_at is not None and until is not None and now < plan.wake_at <= until:
@@ -133,8 +133,8 @@ def run_until_settled(
                 return replace(forecast, rounds=tuple(rounds), complete=True, again=again)
         else:
             break
-        refused = refusals_after(refused, attempts)
-        accepted = tuple(attempt for attempt in attempts if attempt.outcome is not Outcome.REFUSED)
+        refused = standing_refusals_after_round(refused, attempts)
+        accepted = tuple(attempt for attempt in attempts if attempt.outcome is not AttemptOutcome.REFUSED)
         seen = cluster.observe(start.root.ref, now, (*accepted, *refused))
         if seen is None:
             break
@@ -146,7 +146,7 @@ def run_until_settled(
         if plan.steps or any(held not in rounds[-1].withheld for held in plan.withheld):
             if limit is not None and len(rounds) >= limit:
                 return replace(forecast, rounds=tuple(rounds), complete=False)
-            rounds.append(round_of(plan, len(rounds) + 1, now))
+            rounds.append(plan_as_forecast_round(plan, len(rounds) + 1, now))
     return replace(forecast, rounds=tuple(rounds), complete=True)
 
 
@@ -186,7 +186,7 @@ class _RecurrenceTracker:
         if self._lap_starts:
             self._images.append(round_fingerprint(plan, at, self._begun))
 
-    def begin_lap(self, now: datetime, rounds: int, until: datetime) -> Recurrence | None:
+    def begin_lap(self, now: datetime, rounds: int, until: datetime) -> RepeatedRounds | None:
         """Begin a lap; return what repeats until the end if the next laps equal the last ones.
 
         Args:
@@ -198,8 +198,8 @@ class _RecurrenceTracker:
             self._laps.append((now - self._lap_starts[-1][0], tuple(self._images)))
             self._images.clear()
         self._lap_starts.append((now, rounds))
-        count = cycles_repeated(self._laps)
+        count = repeated_cycle_count(self._laps)
         if not count:
             return None
         begun, before = self._lap_starts[-1 - count]
-        return Recurrence(before + 1, now - begun, until) if before < rounds else None
+        return RepeatedRounds(before + 1, now - begun, until) if before < rounds else None

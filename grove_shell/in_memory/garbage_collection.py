@@ -17,7 +17,7 @@ from grove_shell.in_memory.object_store import ObjectStore, StoredObject, next_r
 FOREGROUND: Final = "foregroundDeletion"
 
 
-class GarbageCollection(ObjectStore):
+class GarbageCollectedStore(ObjectStore):
     """Objects with owner references and finalizers. Mutable.
 
     Attributes:

@@ -9,8 +9,8 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.cluster_topology import ClusterTopology, effective_topologies
 from grove_core.resources.configuration import Configuration, ServedApis
-from grove_core.resources.labels import set_named_by
-from grove_core.resources.names import index_from
+from grove_core.resources.labels import set_name_from_labels
+from grove_core.resources.naming_rules import parse_replica_index
 from grove_core.resources.object_after_write import Known
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
@@ -25,7 +25,7 @@ StoredObject: TypeAlias = Known
 def next_resource_version(resource_version: str) -> str:
     """Return the resource version after one more write."""
     version, plus, writes = resource_version.rpartition("+")
-    if not plus or index_from(writes) is None:
+    if not plus or parse_replica_index(writes) is None:
         version, writes = resource_version, "0"
     return f"{version}+{int(writes) + 1}"
 
@@ -65,7 +65,7 @@ class ObjectStore:
         found: list[ScalingGroup | PodClique] = []
         for item in self.items.values():
             if isinstance(item, ScalingGroup | PodClique) and item.deleting:
-                of_set = item.owner_name if isinstance(item, ScalingGroup) else set_named_by(item.labels)
+                of_set = item.owner_name if isinstance(item, ScalingGroup) else set_name_from_labels(item.labels)
                 if (item.ref.namespace, of_set) not in names:
                     found.append(item)
         return sorted(found, key=lambda item: item.ref.sort_key)

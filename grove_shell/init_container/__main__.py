@@ -14,12 +14,12 @@ import click
 
 from grove_core.resources.api_names import CORE, POD_GANG
 from grove_core.resources.labels import CLIQUE, label_in
-from grove_shell.client.api import Api, Unreachable
-from grove_shell.client.connection import Connection
+from grove_shell.client.api_session import ApiSession, NoServerResponse
+from grove_shell.client.connection_settings import ConnectionSettings
 from grove_shell.client.kinds import ApiKind
+from grove_shell.client.object_store import ObjectStore, Raw, StoresByKind
 from grove_shell.client.reflector import Reflector
-from grove_shell.client.store import Raw, Store, StoresByKind
-from grove_shell.exits import DONE, ERROR, INTERRUPTED, USAGE
+from grove_shell.exit_codes import DONE, ERROR, INTERRUPTED, USAGE
 
 _POD: Final = "Pod"
 _READY: Final = ("Ready", "True")
@@ -36,7 +36,7 @@ class ReadyPodStore(StoresByKind):
         """Start empty; ``wanted`` is the number of ready pods by the name of their PodClique."""
         self.satisfied = asyncio.Event()
         self._wanted = dict(wanted)
-        self.stores = {_POD: Store(_clique_if_ready, lambda *_: self._check())}
+        self.stores = {_POD: ObjectStore(_clique_if_ready, lambda *_: self._check())}
 
     def missing(self) -> list[str]:
         """Return the PodCliques with too few ready pods, sorted: ``llama-0-router: 0 of 1 pods ready``."""
@@ -100,7 +100,7 @@ class RequiredReadyPods(click.ParamType[tuple[str, int]]):
 @click.option(
     "--pod-info", type=Path, default=POD_INFO, show_default=True, help="Directory with the names of namespace and gang."
 )
-def command(podcliques: Sequence[tuple[str, int]], account: Path, pod_info: Path) -> int:
+def wait_for_ready_pods(podcliques: Sequence[tuple[str, int]], account: Path, pod_info: Path) -> int:
     """Wait until each PodClique has this many ready pods, then end, so that the next container of the pod starts.
 
     \b
@@ -114,13 +114,13 @@ def command(podcliques: Sequence[tuple[str, int]], account: Path, pod_info: Path
         return ERROR
 
 
-async def _wait(connection: Connection, namespace: str, gang: str, wanted: dict[str, int]) -> int:
+async def _wait(connection: ConnectionSettings, namespace: str, gang: str, wanted: dict[str, int]) -> int:
     store, last_message, stop = ReadyPodStore(wanted), "", asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(
         signal.SIGTERM, stop.set
     )  # process 1 of a container has no default handler
     kind = ApiKind("Pod", CORE, "pods", f"{POD_GANG}={gang}")
-    async with Api(connection, user_agent="grove-initc") as api:
+    async with ApiSession(connection, user_agent="grove-initc") as api:
         reflector = Reflector(api, kind, store, namespace=namespace, report=lambda _kind, message: _print(message))
         tasks = [asyncio.ensure_future(one) for one in (reflector.run(), store.satisfied.wait(), stop.wait())]
         while not any(task.done() for task in tasks):
@@ -141,7 +141,7 @@ async def _wait(connection: Connection, namespace: str, gang: str, wanted: dict[
     return DONE
 
 
-def _connection(account: Path) -> Connection:
+def _connection(account: Path) -> ConnectionSettings:
     """The connection of the pod's service account; its token is read for every request, because tokens are rotated."""
     host, port = os.environ.get(_HOST), os.environ.get(_PORT, "443")
     if not host:
@@ -156,9 +156,9 @@ def _connection(account: Path) -> Connection:
         try:
             return _text(account / "token")
         except _NotInPod as fault:
-            raise Unreachable(str(fault)) from fault
+            raise NoServerResponse(str(fault)) from fault
 
-    return Connection(server=f"https://{f'[{host}]' if ':' in host else host}:{port}", tls=tls, token=token)
+    return ConnectionSettings(server=f"https://{f'[{host}]' if ':' in host else host}:{port}", tls=tls, token=token)
 
 
 def _text(path: Path) -> str:
@@ -176,7 +176,7 @@ def _print(message: str) -> None:
 def main() -> None:
     """Run the command and exit with its exit code."""
     try:
-        sys.exit(command.main(standalone_mode=False))
+        sys.exit(wait_for_ready_pods.main(standalone_mode=False))
     except click.ClickException as fault:
         fault.show()
         sys.exit(USAGE)

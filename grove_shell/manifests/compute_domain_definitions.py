@@ -22,8 +22,8 @@ from grove_shell.manifests.schemas import (
     Json,
     array_schema,
     custom_resource_definition,
-    object_schema,
-    object_type,
+    schema_of_fields,
+    schema_of_objects,
     string_schema,
 )
 
@@ -31,28 +31,30 @@ _WORDS: Final = (READY, NOT_READY)
 _IMMUTABLE: Final = {"rule": "self == oldSelf", "message": "A computeDomain.spec is immutable"}
 
 
-def domain_definitions() -> Iterator[Json]:
+def compute_domain_crds() -> Iterator[Json]:
     """The custom resource definitions of both kinds."""
     parts = {"schema": {"openAPIV3Schema": _domain()}, "subresources": {"status": {}}}
     yield custom_resource_definition(NVIDIA, DOMAIN_KIND, parts)
     yield custom_resource_definition(NVIDIA, CLIQUE_KIND, {"schema": {"openAPIV3Schema": _clique()}})
 
 
-def domain_schemas() -> Mapping[str, Json]:
+def compute_domain_schemas() -> Mapping[str, Json]:
     """By kind: what its objects may look like."""
     return {DOMAIN_KIND: _domain(), CLIQUE_KIND: _clique()}
 
 
 def _domain() -> Json:
-    claim = object_type({"name": string_schema()}, ("name",))
-    channel = object_type(
+    claim = schema_of_fields({"name": string_schema()}, ("name",))
+    channel = schema_of_fields(
         {"allocationMode": string_schema(enum=["All", "Single"], default="Single"), "resourceClaimTemplate": claim},
         ("resourceClaimTemplate",),
     )
-    spec = object_type({"channel": channel, "numNodes": {"type": "integer", "minimum": 0, "default": 0}}, ("channel",))
+    spec = schema_of_fields(
+        {"channel": channel, "numNodes": {"type": "integer", "minimum": 0, "default": 0}}, ("channel",)
+    )
     parts = {"id": string_schema(), "status": string_schema(enum=list(_WORDS))}
-    clique = object_type({name: parts[name] for name in DomainCliqueSummary.FIELDS}, ("id",))
-    status = object_type(
+    clique = schema_of_fields({name: parts[name] for name in DomainCliqueSummary.FIELDS}, ("id",))
+    status = schema_of_fields(
         {
             "cliques": array_schema(clique, "id"),
             "nodes": _entries(NODE_NAME),
@@ -61,11 +63,11 @@ def _domain() -> Json:
     )
     spec["x-kubernetes-validations"] = [dict(_IMMUTABLE)]
     about = "What lets the pods of a workload share GPU memory across nodes."
-    return object_schema(about, {"spec": spec, "status": status})
+    return schema_of_objects(about, {"spec": spec, "status": status})
 
 
 def _clique() -> Json:
-    return object_schema(
+    return schema_of_objects(
         "The daemons of one NVLink clique of a ComputeDomain.", {"daemons": _entries(DAEMON_NODE_NAME)}
     )
 
@@ -73,4 +75,4 @@ def _clique() -> Json:
 def _entries(node: str) -> Json:
     parts = {"index": {"type": "integer"}, "status": string_schema(enum=list(_WORDS), default=NOT_READY)}
     read = {name: parts.get(name) or string_schema() for name in DaemonEntry.FIELDS}
-    return array_schema(object_type({node: string_schema(), **read}, (node, "ipAddress", "cliqueID")), node)
+    return array_schema(schema_of_fields({node: string_schema(), **read}, (node, "ipAddress", "cliqueID")), node)

@@ -14,16 +14,21 @@ from grove_shell.manifests.schemas import (
     array_schema,
     custom_resource_definition,
     object_meta_schema,
-    object_schema,
-    object_type,
+    schema_of_fields,
+    schema_of_objects,
     string_schema,
 )
-from grove_shell.manifests.spec_schemas import clique_spec_schema, gang_spec_schema, group_spec_schema, set_spec_schema
+from grove_shell.manifests.spec_schemas import (
+    clique_spec_schema,
+    gang_spec_schema,
+    podcliqueset_spec_schema,
+    scaling_group_spec_schema,
+)
 from grove_shell.manifests.status_schemas import (
     clique_status_schema,
     gang_status_schema,
-    group_status_schema,
-    set_status_schema,
+    podcliqueset_status_schema,
+    scaling_group_status_schema,
 )
 
 _LONGEST: Final = 63
@@ -41,7 +46,7 @@ _CHECKS: Final = (
 
 def topology_schema() -> Json:
     """What its objects may look like (TP-080)."""
-    level = object_type(
+    level = schema_of_fields(
         {
             "domain": string_schema(
                 minLength=1,
@@ -66,10 +71,10 @@ def topology_schema() -> Json:
         "x-kubernetes-validations": [{"rule": rule, "message": f"{words} (TP-080)"} for rule, words in _CHECKS],
     }
     about = "Which node labels mean what to sets that are placed by topology."
-    return object_schema(about, {"spec": object_type({"levels": levels}, ("levels",))}, ("spec",))
+    return schema_of_objects(about, {"spec": schema_of_fields({"levels": levels}, ("levels",))}, ("spec",))
 
 
-def topology_definition() -> Json:
+def topology_crd() -> Json:
     """Its custom resource definition."""
     age = {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}
     domains = {"name": "Domains", "type": "string", "jsonPath": ".spec.levels[*].domain"}
@@ -143,8 +148,8 @@ KINDS: Final = (
         api_version=GROVE,
         short="pcs",
         about="A workload of cliques of pods that are scheduled, scaled and ended together.",
-        spec=set_spec_schema,
-        status=set_status_schema,
+        spec=podcliqueset_spec_schema,
+        status=podcliqueset_status_schema,
         columns=(
             _REPLICAS,
             _AVAILABLE,
@@ -179,8 +184,8 @@ KINDS: Final = (
         api_version=GROVE,
         short="pcsg",
         about="Cliques that scale together; made from the template of a PodCliqueSet.",
-        spec=group_spec_schema,
-        status=group_status_schema,
+        spec=scaling_group_spec_schema,
+        status=scaling_group_status_schema,
         columns=(
             _MINIMUM,
             _REPLICAS,
@@ -209,14 +214,14 @@ def custom_resource_definitions() -> Iterator[Json]:
     """The custom resource definitions, one for each kind; no part is shared, or YAML would name it and refer to it."""
     for kind in KINDS:
         yield json.loads(json.dumps(_definition(kind)))
-    yield json.loads(json.dumps(topology_definition()))
+    yield json.loads(json.dumps(topology_crd()))
 
 
 @cache
-def own_definition_names() -> tuple[CrdNames, ...]:
+def grove_crd_names() -> tuple[CrdNames, ...]:
     """Return the names that these definitions ask for; no schema of a PodSpec is made for it."""
     heads = (custom_resource_definition(kind.api_version, kind.kind, {}, short=kind.short) for kind in KINDS)
-    return tuple(names for head in (*heads, topology_definition()) if (names := crd_names_in(head)) is not None)
+    return tuple(names for head in (*heads, topology_crd()) if (names := crd_names_in(head)) is not None)
 
 
 @cache
@@ -251,4 +256,4 @@ def _definition(kind: GroveKind) -> Json:
 
 
 def _schema(kind: GroveKind) -> Json:
-    return object_schema(kind.about, {"spec": kind.spec(), "status": kind.status()}, ("spec",))
+    return schema_of_objects(kind.about, {"spec": kind.spec(), "status": kind.status()}, ("spec",))

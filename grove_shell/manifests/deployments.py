@@ -17,13 +17,20 @@ from grove_shell.client.webhook_names import (
     TOPOLOGIES,
     VALIDATION,
 )
-from grove_shell.manifests.installation import OPERATOR, REPLICAS, WEBHOOKS, Installation, labels_of, program_object
+from grove_shell.manifests.installation import (
+    OPERATOR,
+    REPLICAS,
+    WEBHOOKS,
+    Installation,
+    program_labels,
+    program_object,
+)
 from grove_shell.manifests.schemas import Json
-from grove_shell.settings.operator import KIND as OPERATOR_KIND
-from grove_shell.settings.operator import settings_of
+from grove_shell.settings.operator_settings import KIND as OPERATOR_KIND
+from grove_shell.settings.operator_settings import parse_operator_settings
 from grove_shell.settings.strict_model import API_VERSION as CONFIGURED
-from grove_shell.settings.webhooks import KIND as WEBHOOKS_KIND
-from grove_shell.settings.webhooks import WebhookSettings
+from grove_shell.settings.webhook_settings import KIND as WEBHOOKS_KIND
+from grove_shell.settings.webhook_settings import WebhookSettings
 
 RESOURCES: Final[dict[str, Json]] = {
     OPERATOR: {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"memory": "2Gi"}},
@@ -44,10 +51,10 @@ def operator_objects(installation: Installation) -> Iterator[Json]:
         f"--own-image={installation.image}",
         *([f"--namespace={installation.watched}"] if installation.watched else []),
     ]
-    if installation.configures(OPERATOR):
+    if installation.has_configuration_file(OPERATOR):
         said = installation.operator or {"kind": OPERATOR_KIND, **_features(installation)}
         yield _configuration(installation, OPERATOR, {"apiVersion": CONFIGURED, **said})
-    settings, _ = settings_of(installation.operator)
+    settings, _ = parse_operator_settings(installation.operator)
     yield _deployment(installation, OPERATOR, args, {"http": settings.serving.port})
     yield _budget(installation, OPERATOR)
 
@@ -61,10 +68,10 @@ def webhook_objects(installation: Installation) -> Iterator[Json]:
     args = ["webhooks", *([f"--watch-namespace={installation.watched}"] if installation.watched else [])]
     ports = {"https": settings.listening.port, "http": settings.serving.port}
     service = {
-        "selector": labels_of(WEBHOOKS),
+        "selector": program_labels(WEBHOOKS),
         "ports": [{"name": "https", "port": _HTTPS, "targetPort": "https", "protocol": "TCP"}],
     }
-    if installation.configures(WEBHOOKS):
+    if installation.has_configuration_file(WEBHOOKS):
         yield _configuration(
             installation, WEBHOOKS, {"apiVersion": CONFIGURED, "kind": WEBHOOKS_KIND, **_features(installation)}
         )
@@ -76,7 +83,7 @@ def webhook_objects(installation: Installation) -> Iterator[Json]:
     guarding = [] if installation.watched else [_levels(installation), _leaving(installation)]
     validating = [
         _webhook(installation, VALIDATION),
-        *(guarding if installation.is_guarded else map(_of_nothing, guarding)),
+        *(guarding if installation.needs_topology_validation else map(_of_nothing, guarding)),
     ]
     for kind, name, found in (
         ("MutatingWebhookConfiguration", settings.registration.mutating, mutating),
@@ -180,7 +187,7 @@ def _configuration(installation: Installation, program: str, said: Mapping[str, 
 
 
 def _deployment(installation: Installation, program: str, args: list[str], ports: dict[str, int]) -> Json:
-    labels = labels_of(program)
+    labels = program_labels(program)
     spread = {
         "maxSkew": 1,
         "topologyKey": "kubernetes.io/hostname",
@@ -202,7 +209,7 @@ def _deployment(installation: Installation, program: str, args: list[str], ports
             {"name": "tmp", "emptyDir": {"medium": "Memory", "sizeLimit": "16Mi"}},
             *(
                 [{"name": "config", "configMap": {"name": f"{program}-config"}}]
-                if installation.configures(program)
+                if installation.has_configuration_file(program)
                 else []
             ),
         ],
@@ -219,7 +226,7 @@ def _container(installation: Installation, program: str, args: list[str], ports:
     return {
         "name": program.removeprefix("grove-"),
         "image": installation.image,
-        "args": [*args, *([f"--config={_CONFIG}/{_FILE}"] if installation.configures(program) else [])],
+        "args": [*args, *([f"--config={_CONFIG}/{_FILE}"] if installation.has_configuration_file(program) else [])],
         "ports": [{"name": name, "containerPort": port, "protocol": "TCP"} for name, port in ports.items()],
         "livenessProbe": {"httpGet": {"path": "/healthz", "port": "http"}, "periodSeconds": 10, "failureThreshold": 6},
         "readinessProbe": {"httpGet": {"path": "/readyz", "port": "http"}, "periodSeconds": 5},
@@ -231,11 +238,15 @@ def _container(installation: Installation, program: str, args: list[str], ports:
         },
         "volumeMounts": [
             {"name": "tmp", "mountPath": "/tmp"},  # noqa: S108 - a volume of its own
-            *([{"name": "config", "mountPath": _CONFIG, "readOnly": True}] if installation.configures(program) else []),
+            *(
+                [{"name": "config", "mountPath": _CONFIG, "readOnly": True}]
+                if installation.has_configuration_file(program)
+                else []
+            ),
         ],
     }
 
 
 def _budget(installation: Installation, program: str) -> Json:
-    spec = {"maxUnavailable": 1, "selector": {"matchLabels": labels_of(program)}}
+    spec = {"maxUnavailable": 1, "selector": {"matchLabels": program_labels(program)}}
     return program_object("policy/v1", "PodDisruptionBudget", program, program, installation.where, spec=spec)

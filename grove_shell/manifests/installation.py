@@ -5,9 +5,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from grove_core.resources.configuration import Mnnvl, MnnvlMode, TopologyAwareSettings
+from grove_core.resources.configuration import MnnvlConfiguration, MnnvlMode, TopologyAwareSettings
 from grove_core.version import IMAGE
-from grove_shell.client.access import DAEMON, DOMAIN_CONTROLLER, Access, RequestScope, operator_access, webhook_access
+from grove_shell.client.resource_access import (
+    DAEMON,
+    DOMAIN_CONTROLLER,
+    RequestScope,
+    ResourceAccess,
+    operator_access,
+    webhook_access,
+)
 from grove_shell.manifests.schemas import Json
 
 OPERATOR: Final = "grove-operator"
@@ -34,7 +41,7 @@ class Installation:
     home: str = SYSTEM
     watched: str = ""
     image: str = IMAGE
-    mnnvl: Mnnvl = Mnnvl()  # noqa: RUF009 - it is frozen
+    mnnvl: MnnvlConfiguration = MnnvlConfiguration()  # noqa: RUF009 - it is frozen
     topology: TopologyAwareSettings = TopologyAwareSettings()  # noqa: RUF009 - as above
     operator: Mapping[str, Any] = field(default_factory=dict)
 
@@ -49,11 +56,11 @@ class Installation:
         return self.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
 
     @property
-    def is_guarded(self) -> bool:
+    def needs_topology_validation(self) -> bool:
         """Whether topologies are validated, which needs access to all namespaces (TP-045)."""
         return self.topology.enabled and not self.watched
 
-    def configures(self, program: str) -> bool:
+    def has_configuration_file(self, program: str) -> bool:
         """Return whether a program gets a configuration file."""
         return self.mnnvl.enabled or self.topology.enabled or (program == OPERATOR and bool(self.operator))
 
@@ -63,7 +70,7 @@ class Installation:
         return {"namespace": self.home}
 
 
-def labels_of(name: str) -> Json:
+def program_labels(name: str) -> Json:
     """Return the labels of every object of one program, which also select its pods."""
     return {"app.kubernetes.io/name": name}
 
@@ -77,11 +84,11 @@ def program_object(
     **fields: Any,  # noqa: ANN401 - parts of a manifest, of any shape
 ) -> Json:
     """Return one object of a program; ``where`` is its namespace, as metadata has it."""
-    metadata = {"name": name, **(where or {}), "labels": labels_of(program)}
+    metadata = {"name": name, **(where or {}), "labels": program_labels(program)}
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **fields}
 
 
-def access_objects(installation: Installation) -> Iterator[Json]:
+def namespace_and_role_manifests(installation: Installation) -> Iterator[Json]:
     """Yield the objects that must exist before the programs start."""
     if installation.home != installation.watched:
         namespace = program_object("v1", "Namespace", installation.home, "grove")
@@ -100,13 +107,13 @@ def access_objects(installation: Installation) -> Iterator[Json]:
     yield from _of_program(installation, WEBHOOKS, asked)
 
 
-def daemon_roles() -> Iterator[Json]:
+def daemon_rbac_roles() -> Iterator[Json]:
     """Yield the roles of ``grove daemon`` and ``grove domain-controller``; users bind them (DC-110)."""
     for program, access in (("grove-daemon", DAEMON), ("grove-domain-controller", DOMAIN_CONTROLLER)):
-        yield program_object(_API, "ClusterRole", program, program, rules=rules_of(access))
+        yield program_object(_API, "ClusterRole", program, program, rules=rbac_rules_of(access))
 
 
-def rules_of(access: Iterable[Access]) -> list[Json]:
+def rbac_rules_of(access: Iterable[ResourceAccess]) -> list[Json]:
     """Return the rules of a role; resources of one group with the same verbs and names share a rule."""
     alike: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = defaultdict(list)
     for one in access:
@@ -122,8 +129,8 @@ def rules_of(access: Iterable[Access]) -> list[Json]:
     ]
 
 
-def _of_program(installation: Installation, program: str, access: Iterable[Access]) -> Iterator[Json]:
-    by_scope: dict[RequestScope, list[Access]] = defaultdict(list)
+def _of_program(installation: Installation, program: str, access: Iterable[ResourceAccess]) -> Iterator[Json]:
+    by_scope: dict[RequestScope, list[ResourceAccess]] = defaultdict(list)
     for one in access:
         scope = RequestScope.CLUSTER if one.scope is RequestScope.WATCHED and not installation.watched else one.scope
         by_scope[scope].append(one)
@@ -139,12 +146,12 @@ def _of_program(installation: Installation, program: str, access: Iterable[Acces
 
 
 def _bound(
-    installation: Installation, program: str, name: str, where: Json | None, access: Iterable[Access]
+    installation: Installation, program: str, name: str, where: Json | None, access: Iterable[ResourceAccess]
 ) -> Iterator[Json]:
     """Yield a role and its binding to the program's service account; cluster-scoped without a namespace."""
     kind = "Role" if where else "ClusterRole"
     account = {"kind": "ServiceAccount", "name": program, **installation.where}
-    yield program_object(_API, kind, name, program, where, rules=rules_of(access))
+    yield program_object(_API, kind, name, program, where, rules=rbac_rules_of(access))
     yield program_object(
         _API,
         f"{kind}Binding",

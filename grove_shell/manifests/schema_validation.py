@@ -10,14 +10,14 @@ from difflib import get_close_matches
 from typing import Any, Final, NamedTuple
 
 from grove_core.areas.gang_termination.rules import GangTerminationDenial as Malformed
-from grove_core.areas.workload.rules import Refuse
+from grove_core.areas.workload.rules import WorkloadDenial
 from grove_core.kernel.admission import AdmissionVerdict, DenialReason, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.times import parse_time
+from grove_core.kernel.time_formats import parse_time
 from grove_core.resources.api_names import GROVE
-from grove_core.resources.fields import short_json
-from grove_core.resources.newer_release import NEWEST_KNOWN, is_newer_field
+from grove_core.resources.json_field_reader import short_json
+from grove_core.resources.newer_release_fields import NEWEST_KNOWN, is_newer_release_field
 from grove_shell.manifests.crd_definitions import schema_for
 from grove_shell.manifests.schemas import Json
 
@@ -164,9 +164,9 @@ def _hint(name: str, known: Mapping[str, Any]) -> str:
 
 def _objection(subject: Ref, flaw: SchemaViolation) -> DenialReason:
     got = short_json(flaw.got)
-    if flaw.kind == "field" and is_newer_field(flaw.path):
-        return DenialReason(flaw.path, got, Refuse.OF_A_NEWER_RELEASE.because(subject, newest=NEWEST_KNOWN))
+    if flaw.kind == "field" and is_newer_release_field(flaw.path):
+        return DenialReason(flaw.path, got, WorkloadDenial.OF_A_NEWER_RELEASE.because(subject, newest=NEWEST_KNOWN))
     if flaw.kind == "field":
-        return DenialReason(flaw.path, got, Refuse.FIELD_UNKNOWN.because(subject, hint=flaw.expected))
-    rule = Malformed.MALFORMED if flaw.kind == "type" else Refuse.VALUE_NOT_ALLOWED
+        return DenialReason(flaw.path, got, WorkloadDenial.FIELD_UNKNOWN.because(subject, hint=flaw.expected))
+    rule = Malformed.MALFORMED if flaw.kind == "type" else WorkloadDenial.VALUE_NOT_ALLOWED
     return DenialReason(flaw.path, got, rule.because(subject, expected=flaw.expected))

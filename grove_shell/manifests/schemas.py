@@ -27,10 +27,10 @@ def schema_of_model(model: type[BaseModel]) -> Json:
             required.append(name)
         elif isinstance(field.default, str | bool | int) and field.default != "":
             properties[name]["default"] = field.default
-    return object_type(properties, required)
+    return schema_of_fields(properties, required)
 
 
-def object_type(properties: Mapping[str, Json], required: Iterable[str] = ()) -> Json:
+def schema_of_fields(properties: Mapping[str, Json], required: Iterable[str] = ()) -> Json:
     """Return the schema of an object with these fields only."""
     wanted = sorted(required)
     schema: Json = {"type": "object", "properties": dict(properties)}
@@ -58,7 +58,7 @@ def array_schema(items: Json, *keys: str) -> Json:
     return {"type": "array", "items": items, **(kind or {"x-kubernetes-list-type": "atomic"})}
 
 
-def pod_spec() -> Json:
+def pod_spec_schema() -> Json:
     """Return the schema of the PodSpec of Kubernetes."""
     found: Json = _resolved({"$ref": "PodSpec"})
     return found
@@ -66,7 +66,7 @@ def pod_spec() -> Json:
 
 def object_meta_schema() -> Json:
     """Return the schema of ``metadata``."""
-    owner = object_type(
+    owner = schema_of_fields(
         {
             **{name: string_schema() for name in ("apiVersion", "kind", "name", "uid")},
             **{name: {"type": "boolean"} for name in ("blockOwnerDeletion", "controller")},
@@ -74,7 +74,7 @@ def object_meta_schema() -> Json:
         ("apiVersion", "kind", "name", "uid"),
     )
     texts = {"type": "object", "additionalProperties": string_schema()}
-    return object_type(
+    return schema_of_fields(
         {
             "annotations": texts,
             "creationTimestamp": timestamp_schema(),
@@ -137,10 +137,10 @@ def _resolved(schema: Any) -> Any:  # noqa: ANN401 - any JSON
     return {**_resolved(_definitions()[schema["$ref"]]), **own} if "$ref" in schema else own
 
 
-def object_schema(about: str, parts: Mapping[str, Json], required: Iterable[str] = ()) -> Json:
+def schema_of_objects(about: str, parts: Mapping[str, Json], required: Iterable[str] = ()) -> Json:
     """Return the schema of a kind's objects: its own parts after the common ones."""
     head = {"apiVersion": string_schema(), "kind": string_schema(), "metadata": {"type": "object"}}
-    return {"description": about, **object_type({**head, **parts}, required)}
+    return {"description": about, **schema_of_fields({**head, **parts}, required)}
 
 
 def custom_resource_definition(

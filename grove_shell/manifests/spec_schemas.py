@@ -6,13 +6,13 @@ That of a set is made from its model, the others from parts of it or by hand.
 from collections.abc import Mapping
 from typing import Final
 
-from grove_core.resources.template import CliqueSpec, GroupTemplate, SetSpec
+from grove_core.resources.podcliqueset_spec import CliqueSpec, GroupTemplate, SetSpec
 from grove_shell.manifests.schemas import (
     Json,
     array_schema,
     integer_schema,
-    object_type,
-    pod_spec,
+    pod_spec_schema,
+    schema_of_fields,
     schema_of_model,
     string_schema,
     subschema,
@@ -92,17 +92,17 @@ EXPLANATIONS: Final[Mapping[str, str]] = {
 _DOMAIN: Final = {"minLength": 1, "maxLength": 63}
 
 
-def explain_set(spec: Json) -> None:
+def describe_podcliqueset_fields(spec: Json) -> None:
     """Add the descriptions to the spec of a PodCliqueSet."""
     _explain(spec, EXPLANATIONS)
 
 
-def explain_clique(spec: Json) -> None:
+def describe_clique_fields(spec: Json) -> None:
     """Add the descriptions to the spec of a PodClique."""
     _explain(spec, _OF_CLIQUE)
 
 
-def explain_group(spec: Json) -> None:
+def describe_scaling_group_fields(spec: Json) -> None:
     """Add the descriptions to the spec of a PodCliqueScalingGroup."""
     _explain(spec, _OF_GROUP)
 
@@ -112,17 +112,17 @@ def _explain(spec: Json, sentences: Mapping[str, str]) -> None:
         subschema(spec, path)["description"] = sentence
 
 
-def set_spec_schema() -> Json:
+def podcliqueset_spec_schema() -> Json:
     """``spec`` of a PodCliqueSet, with every rule that the API server can check."""
     spec = schema_of_model(SetSpec)
     template = subschema(spec, "template")["properties"]
     clique, group = template["cliques"]["items"], template["podCliqueScalingGroups"]["items"]
     for level in (template, clique["properties"], group["properties"]):
-        level["topologyConstraint"] = topology_constraint()
+        level["topologyConstraint"] = topology_constraint_schema()
     del subschema(spec, "template.cliques[].resourceSharing[]")["properties"]["filter"]
     shared = subschema(spec, "template.podCliqueScalingGroups[].resourceSharing[].filter")
     del shared["properties"]["childScalingGroupNames"]
-    clique["properties"]["spec"]["properties"]["podSpec"] = pod_spec()
+    clique["properties"]["spec"]["properties"]["podSpec"] = pod_spec_schema()
     template["headlessServiceConfig"]["default"] = {"publishNotReadyAddresses": True}
     pod = subschema(spec, "template.cliques[].spec.podSpec")["properties"]
     pod["restartPolicy"]["default"] = "Always"
@@ -133,38 +133,38 @@ def set_spec_schema() -> Json:
         part = subschema(spec, path)
         part["required"] = sorted({*part.get("required", ()), *names})
     for rule in RULES:
-        rule.add_to(subschema(spec, rule.path) if rule.path else spec)
-    explain_set(spec)
+        rule.add_to_schema(subschema(spec, rule.path) if rule.path else spec)
+    describe_podcliqueset_fields(spec)
     return spec
 
 
 def clique_spec_schema() -> Json:
     """``spec`` of a PodClique: what a set's template has for it, with full names in ``startsAfter``."""
     spec = schema_of_model(CliqueSpec)
-    spec["properties"]["podSpec"] = pod_spec()
+    spec["properties"]["podSpec"] = pod_spec_schema()
     spec["properties"]["replicas"]["minimum"] = 0
     spec["required"] = ["podSpec", "roleName"]
-    explain_clique(spec)
+    describe_clique_fields(spec)
     return spec
 
 
-def group_spec_schema() -> Json:
+def scaling_group_spec_schema() -> Json:
     """``spec`` of a PodCliqueScalingGroup."""
     own = schema_of_model(GroupTemplate)["properties"]
     properties = {name: own[name] for name in ("replicas", "minAvailable", "cliqueNames")}
     properties["replicas"]["minimum"] = 0
-    spec = object_type(properties, ("cliqueNames",))
-    explain_group(spec)
+    spec = schema_of_fields(properties, ("cliqueNames",))
+    describe_scaling_group_fields(spec)
     return spec
 
 
 def gang_spec_schema() -> Json:
     """``spec`` of a PodGang; its constraints speak of keys of node labels, not of domains."""
-    reference = object_type({"namespace": string_schema(), "name": string_schema()}, ("namespace", "name"))
-    constraint = object_type(
-        {"packConstraint": object_type({"required": string_schema(), "preferred": string_schema()})}
+    reference = schema_of_fields({"namespace": string_schema(), "name": string_schema()}, ("namespace", "name"))
+    constraint = schema_of_fields(
+        {"packConstraint": schema_of_fields({"required": string_schema(), "preferred": string_schema()})}
     )
-    group = object_type(
+    group = schema_of_fields(
         {
             "name": string_schema(),
             "podReferences": array_schema(reference),
@@ -173,24 +173,24 @@ def gang_spec_schema() -> Json:
         },
         ("name", "podReferences", "minReplicas"),
     )
-    together = object_type(
+    together = schema_of_fields(
         {"name": string_schema(), "podGroupNames": array_schema(string_schema()), "topologyConstraint": constraint},
         ("name", "podGroupNames"),
     )
-    return object_type(
+    return schema_of_fields(
         {
             "podgroups": array_schema(group, "name"),
             "topologyConstraint": constraint,
             "topologyConstraintGroupConfigs": array_schema(together, "name"),
             "priorityClassName": string_schema(),
-            "reuseReservationRef": object_type({"namespace": string_schema(), "name": string_schema()}),
+            "reuseReservationRef": schema_of_fields({"namespace": string_schema(), "name": string_schema()}),
         },
         ("podgroups",),
     )
 
 
-def topology_constraint() -> Json:
+def topology_constraint_schema() -> Json:
     """``topologyConstraint`` of a set, a clique or a scaling group: stored for the schedulers that read it."""
     domain = string_schema(**_DOMAIN)
-    pack = object_type({"required": dict(domain), "preferred": dict(domain)})
-    return object_type({"topologyName": string_schema(maxLength=253), "pack": pack, "packDomain": domain})
+    pack = schema_of_fields({"required": dict(domain), "preferred": dict(domain)})
+    return schema_of_fields({"topologyName": string_schema(maxLength=253), "pack": pack, "packDomain": domain})

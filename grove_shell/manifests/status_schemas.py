@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from grove_core.resources.podclique import CliqueStatus
-from grove_core.resources.podcliqueset import SetStatus
+from grove_core.resources.podcliqueset import PodCliqueSetStatus
 from grove_core.resources.podgang import GangStatus
 from grove_core.resources.scaling_group import GroupStatus
 from grove_shell.manifests.schemas import (
     Json,
     array_schema,
     integer_schema,
-    object_type,
+    schema_of_fields,
     string_schema,
     timestamp_schema,
 )
@@ -28,46 +28,51 @@ _OLDER_PROGRESS: Final = {"type": "object", "x-kubernetes-preserve-unknown-field
 
 def clique_status_schema() -> Json:
     """Of a PodClique."""
-    selected = object_type({"current": string_schema(), "completed": array_schema(string_schema())}, ("current",))
+    selected = schema_of_fields({"current": string_schema(), "completed": array_schema(string_schema())}, ("current",))
     progress = {
         **_span(),
         "podCliqueSetGenerationHash": string_schema(),
         "podTemplateHash": string_schema(),
         "readyPodsSelectedToUpdate": selected,
     }
-    return _status(CliqueStatus.FIELDS, {_PROGRESS: object_type(progress), "wasAvailable": dict(_FLAG)})
+    return _status(CliqueStatus.FIELDS, {_PROGRESS: schema_of_fields(progress), "wasAvailable": dict(_FLAG)})
 
 
-def group_status_schema() -> Json:
+def scaling_group_status_schema() -> Json:
     """Of a PodCliqueScalingGroup."""
-    selected = object_type({"current": integer_schema(), "completed": array_schema(integer_schema())}, ("current",))
+    selected = schema_of_fields(
+        {"current": integer_schema(), "completed": array_schema(integer_schema())}, ("current",)
+    )
     progress = {
         **_span(),
         "podCliqueSetGenerationHash": string_schema(),
         **_counts("PodCliques"),
         "readyReplicaIndicesSelectedToUpdate": selected,
     }
-    return _status(GroupStatus.FIELDS, {_PROGRESS: object_type(progress)})
+    return _status(GroupStatus.FIELDS, {_PROGRESS: schema_of_fields(progress)})
 
 
-def set_status_schema() -> Json:
+def podcliqueset_status_schema() -> Json:
     """Of a PodCliqueSet."""
-    replica = object_type({"replicaIndex": integer_schema(), **_span()}, ("replicaIndex",))
+    replica = schema_of_fields({"replicaIndex": integer_schema(), **_span()}, ("replicaIndex",))
     progress = {
         **_span(),
         **_counts("PodCliques"),
         **_counts("PodCliqueScalingGroups"),
         "currentlyUpdating": array_schema(replica, "replicaIndex"),
     }
-    gang = object_type(
+    gang = schema_of_fields(
         {
             "name": string_schema(),
             "phase": string_schema(enum=["Pending", "Starting", "Running", "Failed", "Succeeded"]),
-            "conditions": conditions(),
+            "conditions": conditions_schema(),
         },
         ("name", "phase"),
     )
-    return _status(SetStatus.FIELDS, {_PROGRESS: object_type(progress), "podGangStatuses": array_schema(gang, "name")})
+    return _status(
+        PodCliqueSetStatus.FIELDS,
+        {_PROGRESS: schema_of_fields(progress), "podGangStatuses": array_schema(gang, "name")},
+    )
 
 
 def gang_status_schema() -> Json:
@@ -76,9 +81,9 @@ def gang_status_schema() -> Json:
     return _status(GangStatus.FIELDS, {"phase": phase, "placementScore": {"type": "number", "format": "double"}})
 
 
-def conditions() -> Json:
+def conditions_schema() -> Json:
     """Conditions as Kubernetes has them everywhere."""
-    condition = object_type(
+    condition = schema_of_fields(
         {
             "type": string_schema(maxLength=316),
             "status": string_schema(enum=["True", "False", "Unknown"]),
@@ -95,13 +100,13 @@ def conditions() -> Json:
 def _status(stored: Mapping[str, str], special: Mapping[str, Json]) -> Json:
     """A status of the fields that are read from it; what is neither a count nor a text is given."""
     found = {name: special.get(name) or _plain(name) for name in stored}
-    error = object_type(
+    error = schema_of_fields(
         {"code": string_schema(), "description": string_schema(), "observedAt": timestamp_schema()},
         ("code", "description", "observedAt"),
     )
     if _PROGRESS in special:
         found |= {"rollingUpdateProgress": dict(_OLDER_PROGRESS), "lastErrors": array_schema(error)}
-    return object_type(dict(sorted({**found, **special, "conditions": conditions()}.items())))
+    return schema_of_fields(dict(sorted({**found, **special, "conditions": conditions_schema()}.items())))
 
 
 def _plain(name: str) -> Json:

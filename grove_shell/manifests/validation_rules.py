@@ -48,7 +48,7 @@ class ValidationRule:
     cel: str = ""
     sentence: str = ""
 
-    def add_to(self, part: Json) -> None:
+    def add_to_schema(self, part: Json) -> None:
         """Add the rule to its part of the schema."""
         part.update(self.keywords)
         if self.cel:

@@ -13,17 +13,17 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Final
 
-from grove_core.areas.gang_termination.termination_questions import TERMINATION
+from grove_core.areas.gang_termination.termination_findings import TERMINATION
 from grove_core.areas.gang_termination.verdicts import TERMINATES, WAITS
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.times import format_time
-from grove_core.kernel.wants import Obstacle, Withheld
+from grove_core.kernel.time_formats import format_time
+from grove_core.kernel.wants import StepObstacle, Withheld
 from grove_core.plan.plan import Plan
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_shell.apply.planned_round import PlannedRound, RoundListener
-from grove_shell.client.api import Api, Unreachable
+from grove_shell.client.api_session import ApiSession, NoServerResponse
 
 CONTROLLER: Final = "grove.io/operator"
 PLAN: Final = "grove.io/plan"
@@ -37,15 +37,15 @@ _DIGITS: Final = 16
 _MOST_QUEUED: Final = 1000
 _FLUSH_TIMEOUT: Final = 2.0
 _ALL_LISTED: Final[Mapping[str, str]] = MappingProxyType({})
-_DEFERS: Final = frozenset({Obstacle.REFUSED, Obstacle.NOT_CONFIRMED})
-_UNREADABLE: Final[Mapping[Obstacle, str]] = MappingProxyType(
-    {Obstacle.DOMAINS_NOT_COLLECTED: DOMAIN_KIND, Obstacle.CLIQUES_NOT_COLLECTED: "PodClique"}
+_DEFERS: Final = frozenset({StepObstacle.REFUSED, StepObstacle.NOT_CONFIRMED})
+_UNREADABLE: Final[Mapping[StepObstacle, str]] = MappingProxyType(
+    {StepObstacle.DOMAINS_NOT_COLLECTED: DOMAIN_KIND, StepObstacle.CLIQUES_NOT_COLLECTED: "PodClique"}
 )
 """The kind that would have to be read, by the obstacle to a withheld step."""
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedEvent:
+class KubernetesEvent:
     """An Event that is to be written.
 
     Attributes:
@@ -63,7 +63,7 @@ class PlannedEvent:
     key: str
 
 
-def planned_events(plan: Plan, unlisted: Mapping[str, str] = _ALL_LISTED) -> Iterator[PlannedEvent]:
+def kubernetes_events_of_plan(plan: Plan, unlisted: Mapping[str, str] = _ALL_LISTED) -> Iterator[KubernetesEvent]:
     """Yield the Events about a plan.
 
     They report scheduled and executed terminations (no withheld ones), refused writes, writes that are withheld because
@@ -80,17 +80,17 @@ def planned_events(plan: Plan, unlisted: Mapping[str, str] = _ALL_LISTED) -> Ite
             continue
         if finding.verdict == WAITS or finding.subject not in deferred:
             yield _of_termination(plan, finding)
-    unreadable: dict[Obstacle, list[Withheld]] = {}
+    unreadable: dict[StepObstacle, list[Withheld]] = {}
     for held in plan.withheld:
         rule = held.because[0].rule
         note = f"{held.target.short}: {held.because[0].sentence}"
-        if held.obstacle is Obstacle.REFUSED:
-            yield PlannedEvent(plan.root, plan.root_uid, rule.code, "Write", note, note)
+        if held.obstacle is StepObstacle.REFUSED:
+            yield KubernetesEvent(plan.root, plan.root_uid, rule.code, "Write", note, note)
         elif held.target.kind in TOPOLOGY_KINDS:
-            yield PlannedEvent(plan.root, plan.root_uid, rule.code, "Keep", note, held.target.short)
-        elif held.obstacle is Obstacle.NOT_CONFIRMED:
+            yield KubernetesEvent(plan.root, plan.root_uid, rule.code, "Keep", note, held.target.short)
+        elif held.obstacle is StepObstacle.NOT_CONFIRMED:
             words = held.because[0].sentence
-            yield PlannedEvent(plan.root, plan.root_uid, rule.code, "Look", words, words)
+            yield KubernetesEvent(plan.root, plan.root_uid, rule.code, "Look", words, words)
         elif held.obstacle in _UNREADABLE:
             unreadable.setdefault(held.obstacle, []).append(held)
     for obstacle, steps in unreadable.items():
@@ -99,17 +99,17 @@ def planned_events(plan: Plan, unlisted: Mapping[str, str] = _ALL_LISTED) -> Ite
         more = f", and {len(steps) - 1} more" if steps[1:] else ""
         note = f"{steps[0].target.short}{more}: withheld until {kind}s can be read: {words}"
         code = steps[0].because[0].rule.code
-        yield PlannedEvent(plan.root, plan.root_uid, code, "Look", note, words)
+        yield KubernetesEvent(plan.root, plan.root_uid, code, "Look", note, words)
 
 
-def _of_termination(plan: Plan, finding: Finding) -> PlannedEvent:
+def _of_termination(plan: Plan, finding: Finding) -> KubernetesEvent:
     ends = finding.verdict == TERMINATES
     note = f"{_replica_name(finding.subject)}: " + "; ".join(
         f"{reason.subject.short}: {reason.sentence}" for reason in finding.because
     )
     reason = "GangTerminated" if ends else "TerminationScheduled"
     key = f"{_replica_name(finding.subject)} {'' if finding.deadline is None else format_time(finding.deadline)}"
-    return PlannedEvent(plan.root, plan.root_uid, reason, "Terminate", note, key)
+    return KubernetesEvent(plan.root, plan.root_uid, reason, "Terminate", note, key)
 
 
 def _replica_name(replica: Ref) -> str:
@@ -121,14 +121,14 @@ def _cut(text: str, size: int) -> str:
     return text.encode(errors="replace")[:size].decode(errors="ignore")
 
 
-def _name_of(planned: PlannedEvent) -> str:
+def _name_of(planned: KubernetesEvent) -> str:
     """Return the name of an Event: that of its object, cut to a valid length, and a hash of its content."""
     content = f"{planned.uid} {planned.reason} {planned.key}".encode(errors="replace")
     digest = hashlib.sha256(content).hexdigest()[:_DIGITS]
     return f"{_cut(planned.about.name, _LONGEST_NAME - _DIGITS - 1).rstrip('-.')}.{digest}"
 
 
-def _namespace_of(planned: PlannedEvent) -> str:
+def _namespace_of(planned: KubernetesEvent) -> str:
     """Return the namespace of an Event; ``default`` for a cluster-scoped object."""
     return planned.about.namespace or "default"
 
@@ -136,7 +136,7 @@ def _namespace_of(planned: PlannedEvent) -> str:
 class EventRecorder(RoundListener):
     """Writes Events in the background; one that cannot be written is dropped."""
 
-    def __init__(self, api: Api, instance: str, unlisted: Mapping[str, str] = _ALL_LISTED) -> None:
+    def __init__(self, api: ApiSession, instance: str, unlisted: Mapping[str, str] = _ALL_LISTED) -> None:
         """Write nothing yet.
 
         Args:
@@ -148,11 +148,11 @@ class EventRecorder(RoundListener):
         self._instance = instance
         self._unlisted = unlisted
         self._known: OrderedDict[tuple[str, str, str], None] = OrderedDict()
-        self._queue: asyncio.Queue[tuple[PlannedEvent, str]] = asyncio.Queue(maxsize=_MOST_QUEUED)
+        self._queue: asyncio.Queue[tuple[KubernetesEvent, str]] = asyncio.Queue(maxsize=_MOST_QUEUED)
 
     def on_planned(self, planned_round: PlannedRound) -> None:
         """Queue the Events about a plan that were not queued before."""
-        for planned in planned_events(planned_round.plan, self._unlisted):
+        for planned in kubernetes_events_of_plan(planned_round.plan, self._unlisted):
             key = (planned.uid, planned.reason, planned.key)
             if key in self._known:
                 continue
@@ -174,12 +174,12 @@ class EventRecorder(RoundListener):
             async with asyncio.timeout(_FLUSH_TIMEOUT):
                 await self._queue.join()
 
-    async def _write(self, planned: PlannedEvent, plan: str) -> None:
+    async def _write(self, planned: KubernetesEvent, plan: str) -> None:
         path = f"/apis/{_EVENTS}/namespaces/{_namespace_of(planned)}/events"
-        with suppress(Unreachable):
+        with suppress(NoServerResponse):
             await self._api.request("POST", path, body=self._event(planned, plan))
 
-    def _event(self, planned: PlannedEvent, plan: str) -> dict[str, Any]:
+    def _event(self, planned: KubernetesEvent, plan: str) -> dict[str, Any]:
         metadata = {"name": _name_of(planned), "namespace": _namespace_of(planned), "annotations": {PLAN: plan}}
         return {
             "apiVersion": _EVENTS,

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any, Final, TextIO, TypeAlias
 
-from grove_core.document.document import action_name
+from grove_core.document.plan_document import action_name
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.steps import Attempt, Outcome, SetStatus
+from grove_core.kernel.steps import Attempt, AttemptOutcome, SetStatus
 from grove_shell.apply.planned_round import PlannedRound, RoundListener
-from grove_shell.cache.root_keys import RootKey, is_topology_key, root_key_fields
+from grove_shell.cache.root_keys import RootKey, is_topology_root_key, root_key_log_fields
 from grove_shell.json_text import json_text
-from grove_shell.log_lines import log_reason, log_time, write_line
+from grove_shell.log_lines import log_timestamp, reason_log_fields, write_log_line
 
 _REMEMBERED: Final = 4096
 LogFields: TypeAlias = dict[str, Any]
@@ -28,8 +28,8 @@ class JsonLog(RoundListener):
 
     def report(self, level: str, message: str, **fields: Any) -> None:  # noqa: ANN401 - any JSON
         """Write one line; a line that cannot be written is dropped (OP-064)."""
-        line: LogFields = {"ts": log_time(datetime.now(UTC)), "level": level, "msg": message}
-        write_line(self._out, json_text({**line, **fields}))
+        line: LogFields = {"ts": log_timestamp(datetime.now(UTC)), "level": level, "msg": message}
+        write_log_line(self._out, json_text({**line, **fields}))
 
     def on_planned(self, planned_round: PlannedRound) -> None:
         """Log what is withheld, when that begins and when its reason changes."""
@@ -42,8 +42,12 @@ class JsonLog(RoundListener):
             if before != reasons:
                 self._held.move_to_end(key)
             for because in (one for one in reasons if one not in before):
-                fields = {**root_key_fields(planned_round.root_key), "plan": planned_round.plan_name, "target": target}
-                self.report("info", "withheld", **fields, because=[*map(log_reason, because)])
+                fields = {
+                    **root_key_log_fields(planned_round.root_key),
+                    "plan": planned_round.plan_name,
+                    "target": target,
+                }
+                self.report("info", "withheld", **fields, because=[*map(reason_log_fields, because)])
         while len(self._held) > _REMEMBERED:
             self._held.popitem(last=False)
 
@@ -63,27 +67,27 @@ class JsonLog(RoundListener):
             key = (action_name(step.action), step.target.kind, step.because[0].rule.requirement, outcome)
             alike.setdefault(key, []).append(attempt)
         for (action, kind, requirement, outcome), found in alike.items():
-            good = found[0].outcome is Outcome.DONE
+            good = found[0].outcome is AttemptOutcome.DONE
             level = "debug" if good and isinstance(found[0].step.action, SetStatus) else "info" if good else "warning"
             more = {} if good else {"detail": found[0].detail}
             if level != "debug":
                 self.report(
                     level,
                     f"{action} {kind}: {outcome}",
-                    **root_key_fields(root_key),
+                    **root_key_log_fields(root_key),
                     **plan,
                     count=len(found),
                     first=found[0].step.target.name,
                     rule=requirement,
-                    because=[*map(log_reason, found[0].step.because)],
+                    because=[*map(reason_log_fields, found[0].step.because)],
                     **more,
                 )
 
-    def on_failed(self, root_key: RootKey, words: str) -> None:
+    def on_round_failed(self, root_key: RootKey, words: str) -> None:
         """Log that a round failed."""
-        self.report("error", "round failed", **root_key_fields(root_key), error=words)
+        self.report("error", "round failed", **root_key_log_fields(root_key), error=words)
 
-    def on_gone(self, root_key: RootKey) -> None:
+    def on_root_deleted(self, root_key: RootKey) -> None:
         """Forget what was withheld there."""
         for key in [key for key in self._held if key[0] == root_key]:
             del self._held[key]
@@ -104,7 +108,7 @@ class WithheldTopologyWrites(RoundListener):
 
     def on_planned(self, planned_round: PlannedRound) -> None:
         """Replace the notes of a topology by those of its plan."""
-        if not is_topology_key(planned_round.root_key):
+        if not is_topology_root_key(planned_round.root_key):
             return
         self._held.pop(planned_round.root_key, None)
         if planned_round.plan.withheld:
@@ -112,6 +116,6 @@ class WithheldTopologyWrites(RoundListener):
                 f"{held.target.short}: {held.because[0].sentence}" for held in planned_round.plan.withheld
             )
 
-    def on_gone(self, root_key: RootKey) -> None:
+    def on_root_deleted(self, root_key: RootKey) -> None:
         """Drop the notes of a topology."""
         self._held.pop(root_key, None)

@@ -8,13 +8,13 @@ from typing import Final
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
 
 from grove_core.areas.gang_termination.rules import TerminationReason
-from grove_core.areas.gang_termination.termination_questions import BREACH, TERMINATION
+from grove_core.areas.gang_termination.termination_findings import BREACH, TERMINATION
 from grove_core.areas.gang_termination.verdicts import WAITS
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Delete, Outcome, Step, StepStage
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, Step, StepStage
 from grove_core.plan.plan import Plan
 from grove_shell.apply.planned_round import PlannedRound, RoundListener
-from grove_shell.cache.root_keys import RootKey, is_topology_key
+from grove_shell.cache.root_keys import RootKey, is_topology_root_key
 from grove_shell.operator.prediction_check import PredictionOutcome
 
 REQUESTS: Final = ("rest_client_requests_total", "Requests by status of the response.", "code", "method")
@@ -102,7 +102,7 @@ class OperatorMetrics(ProcessMetrics, RoundListener):
         root_key, plan = planned_round.root_key, planned_round.plan
         self._rounds.labels(_controller(root_key), "success").inc()
         self._planning_time.labels(_controller(root_key)).observe(planned_round.planning_seconds)
-        if is_topology_key(root_key):
+        if is_topology_root_key(root_key):
             return
         breached = Count(
             finding.subject.kind
@@ -117,7 +117,7 @@ class OperatorMetrics(ProcessMetrics, RoundListener):
         """Count the steps of a round by outcome, and the terminations."""
         self._count_writes(attempts)
         for attempt in attempts:
-            if attempt.outcome is Outcome.DONE and attempt.step.stage is StepStage.CAUSE:
+            if attempt.outcome is AttemptOutcome.DONE and attempt.step.stage is StepStage.CAUSE:
                 self._count_termination(planned_round.root_key, attempt.step)
 
     def on_finalizers_dropped(self, root_key: RootKey, attempts: tuple[Attempt, ...]) -> None:
@@ -141,15 +141,15 @@ class OperatorMetrics(ProcessMetrics, RoundListener):
             action = type(attempt.step.action).__name__
             self._writes.labels(attempt.step.target.kind, action, attempt.outcome.value).inc()
 
-    def on_failed(self, root_key: RootKey, words: str) -> None:
+    def on_round_failed(self, root_key: RootKey, words: str) -> None:
         """Count a round that failed."""
         del words
         self._rounds.labels(_controller(root_key), "error").inc()
         self._errors.labels(_controller(root_key)).inc()
 
-    def on_gone(self, root_key: RootKey) -> None:
+    def on_root_deleted(self, root_key: RootKey) -> None:
         """Remove the gauges of a deleted set; those of an unknown one are removed already (OP-041)."""
-        if is_topology_key(root_key):
+        if is_topology_root_key(root_key):
             return
         for gang in [gang for gang in self._causes if gang[0] == root_key]:
             del self._causes[gang]
@@ -167,4 +167,4 @@ def _deadlines(plan: Plan) -> Iterator[float]:
 
 def _controller(root_key: RootKey) -> str:
     """Return the value of the label ``controller`` for a root."""
-    return _TOPOLOGIES if is_topology_key(root_key) else _SETS
+    return _TOPOLOGIES if is_topology_root_key(root_key) else _SETS

@@ -14,8 +14,8 @@ from enum import Enum, unique
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.steps import Attempt, Delete, Outcome, SetStatus, is_termination
-from grove_core.kernel.times import format_time
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, SetStatus, is_gang_termination_deletion
+from grove_core.kernel.time_formats import format_time
 from grove_core.object_explanation import ObjectExplanation
 from grove_core.plan.plan import Plan
 from grove_core.resources.podclique import PodClique
@@ -71,7 +71,7 @@ class _SetHistory:
     missed: frozenset[str] = frozenset()
 
 
-class PredictionObserver(RoundListener):
+class DeletionPredictionChecker(RoundListener):
     """Compares each round with the one before: unplanned deletions of PodCliques, and planned ones that are overdue.
 
     Attributes:
@@ -130,7 +130,7 @@ class PredictionObserver(RoundListener):
             if clique.uid in due.keys() - history.reported and seen.now - due[clique.uid] >= _OVERDUE_AFTER:
                 history.reported |= {clique.uid}
                 step = deletes[clique.ref]
-                if is_termination(step):
+                if is_gang_termination_deletion(step):
                     history.missed |= {clique.uid}
                     self._count(PredictionOutcome.OTHERWISE)
                 self._log("the cluster keeps what the plan deletes", planned_round, clique, step.because)
@@ -140,7 +140,7 @@ class PredictionObserver(RoundListener):
         for _ in uids - history.missed:
             self._count(PredictionOutcome.TAKEN_BACK)
 
-    def on_gone(self, root_key: RootKey) -> None:
+    def on_root_deleted(self, root_key: RootKey) -> None:
         """Withdraw the predictions about a deleted set, and forget it."""
         history = self._histories.pop(root_key, None)
         if history is not None and history.last is not None:
@@ -158,9 +158,11 @@ class PredictionObserver(RoundListener):
         uids = {clique.ref: clique.uid for clique in seen.cliques}
         plan, moment = planned_round.plan, seen.now
         # A breach that no status records yet begins now, not when its delay expires.
-        recorded = tuple(Attempt(step, Outcome.DONE) for step in plan.steps if isinstance(step.action, SetStatus))
+        recorded = tuple(
+            Attempt(step, AttemptOutcome.DONE) for step in plan.steps if isinstance(step.action, SetStatus)
+        )
         for _ in range(_MOST_DELAYS):
-            for step in filter(is_termination, plan.steps):
+            for step in filter(is_gang_termination_deletion, plan.steps):
                 uid = uids.get(step.target, "")
                 found.setdefault(uid, min(moment, earlier.get(uid, moment)))
             if plan.wake_at is None or plan.wake_at <= moment:
@@ -185,7 +187,7 @@ class PredictionObserver(RoundListener):
                 because = _kept_because(before, clique)
                 self._log("the cluster deleted what the plan keeps", before.round, clique, because)
                 return False
-            if not any(map(is_termination, steps)):
+            if not any(map(is_gang_termination_deletion, steps)):
                 return False  # scaled in, or replaced
             if due is None:
                 self._count(PredictionOutcome.PREDICTED)

@@ -12,7 +12,7 @@ from uuid import uuid4
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Create, Delete, Step
-from grove_core.plan.laws import problems_in
+from grove_core.plan.laws import problems_in_plan
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import drop_finalizers
 from grove_core.resources.meta import Resource
@@ -24,14 +24,14 @@ from grove_shell.apply.execute_plan import Execute, execute_concurrently
 from grove_shell.apply.planned_round import PlannedRound, RoundListener
 from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.root_keys import RootKey
-from grove_shell.client.api import Unreachable
-from grove_shell.client.lists import NotListed
+from grove_shell.client.api_session import NoServerResponse
+from grove_shell.client.paged_lists import NotListed
 from grove_shell.log_lines import described_error
-from grove_shell.operator.requeue import DueWrites, Requeue, WriteThrottle
-from grove_shell.operator.step_recheck import StepRecheck, deferred_termination, terminated_by
+from grove_shell.operator.reconcile_schedule import ReconcileSchedule, StepsDueNow, WriteThrottle
+from grove_shell.operator.step_check_before_send import StepCheckBeforeSend, deferred_termination, objects_terminated_by
 
 
-class Cache(Protocol):
+class ReconcileLoopCache(Protocol):
     """The cache of the cluster of the loop."""
 
     def root_keys(self) -> list[RootKey]:
@@ -42,7 +42,7 @@ class Cache(Protocol):
         """Return whether anything of a root is cached."""
         ...
 
-    def is_gone(self, root_key: RootKey) -> bool:
+    def is_known_absent(self, root_key: RootKey) -> bool:
         """Return whether a set is known not to exist."""
         ...
 
@@ -63,7 +63,7 @@ class Cache(Protocol):
         ...
 
 
-class Writer(Protocol):
+class ReconcileLoopWriter(Protocol):
     """Writes to the cluster of the loop."""
 
     def executor(self, withdrawn_because: Callable[[Step], str | None] = ...) -> Execute:
@@ -71,7 +71,7 @@ class Writer(Protocol):
         ...
 
     async def relist_set(self, root_key: RootKey) -> None:
-        """Read everything of a set from the server into the cache. Raises Unreachable or NotListed."""
+        """Read everything of a set from the server into the cache. Raises NoServerResponse or NotListed."""
         ...
 
 
@@ -106,17 +106,17 @@ class ReconcileLoop:
         new_requeue: returns the requeue times of a new root, given what enqueues it.
     """
 
-    cache: Cache
-    writer: Writer | None
+    cache: ReconcileLoopCache
+    writer: ReconcileLoopWriter | None
     decide: Callable[[Observation], Plan]
     listeners: tuple[RoundListener, ...] = ()
     workers: int = 16
     flush_events: Callable[[], Awaitable[None]] = _no_events
     clock: Callable[[], datetime] = _time_of_day
-    new_requeue: Callable[[Callable[[], None]], Requeue] = Requeue
+    new_requeue: Callable[[Callable[[], None]], ReconcileSchedule] = ReconcileSchedule
 
     def __post_init__(self) -> None:
-        self._queue: dict[RootKey, Requeue] = {}
+        self._queue: dict[RootKey, ReconcileSchedule] = {}
         self._slots = asyncio.Semaphore(self.workers)
         self._is_active = False
         self._closing = asyncio.Event()
@@ -155,7 +155,7 @@ class ReconcileLoop:
         tasks = [requeue.task for requeue in self._queue.values() if requeue.task is not None]
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _work(self, root_key: RootKey, requeue: Requeue) -> None:
+    async def _work(self, root_key: RootKey, requeue: ReconcileSchedule) -> None:
         try:
             while requeue.is_dirty:
                 await self._rested(requeue)
@@ -169,36 +169,36 @@ class ReconcileLoop:
             if not self.cache.holds(root_key) and not requeue.is_dirty:
                 self._forget(root_key, requeue)
 
-    async def _rested(self, requeue: Requeue) -> None:
+    async def _rested(self, requeue: ReconcileSchedule) -> None:
         """Wait until the root may have a round, or the loop is closed."""
         with suppress(TimeoutError):
             async with asyncio.timeout_at(requeue.not_before):
                 await self._closing.wait()
 
-    def _forget(self, root_key: RootKey, requeue: Requeue) -> None:
+    def _forget(self, root_key: RootKey, requeue: ReconcileSchedule) -> None:
         """Keep nothing of a root that is gone (OP-041)."""
         requeue.stop()
         self._queue.pop(root_key, None)
         for listener in self.listeners:
-            listener.on_gone(root_key)
+            listener.on_root_deleted(root_key)
 
-    async def _guarded_round(self, root_key: RootKey, requeue: Requeue) -> None:
+    async def _guarded_round(self, root_key: RootKey, requeue: ReconcileSchedule) -> None:
         """Run one round; an error of one root delays no other (OP-020)."""
         try:
             await self._round(root_key, requeue)
-        except (Unreachable, NotListed) as fault:
+        except (NoServerResponse, NotListed) as fault:
             self._round_failed(root_key, requeue, str(fault))
         except BrokenInvariant as fault:
             self._round_failed(root_key, requeue, f"broken invariant: {fault}")
         except Exception as fault:  # noqa: BLE001 - the root gets its next round after an internal error too (OP-023)
             self._round_failed(root_key, requeue, f"internal error: {described_error(fault)}")
 
-    def _round_failed(self, root_key: RootKey, requeue: Requeue, words: str) -> None:
+    def _round_failed(self, root_key: RootKey, requeue: ReconcileSchedule, words: str) -> None:
         requeue.fail()
         for listener in self.listeners:
-            listener.on_failed(root_key, words)
+            listener.on_round_failed(root_key, words)
 
-    async def _round(self, root_key: RootKey, requeue: Requeue) -> None:
+    async def _round(self, root_key: RootKey, requeue: ReconcileSchedule) -> None:
         loop = asyncio.get_running_loop()
         began, relisting = loop.time(), 0.0
         immediate, requeue.is_immediate = requeue.is_immediate, False
@@ -206,7 +206,7 @@ class ReconcileLoop:
         if planned is None:
             await self._drop_finalizers(root_key, requeue, immediate=immediate)
             return
-        if self.writer is not None and terminated_by(planned.plan.steps):
+        if self.writer is not None and objects_terminated_by(planned.plan.steps):
             relist_began = loop.time()
             requeue.rest(relist_began - began)
             planned = await self._plan_after_relist(root_key, requeue, self.writer, planned.attempts)
@@ -224,7 +224,7 @@ class ReconcileLoop:
         for listener in self.listeners:
             listener.on_planned(planned_round)
         requeue.schedule_at(plan.wake_at, self.clock())
-        requeue.schedule_withheld(immediate=immediate)
+        requeue.schedule_withheld_retry(immediate=immediate)
         if self.writer is None or not plan.steps:
             requeue.reset_backoff()
             return
@@ -232,8 +232,8 @@ class ReconcileLoop:
         execute = self.writer.executor(recheck.withdrawn_because)
         await self._execute(planned_round, requeue, execute, immediate=immediate)
 
-    def _recheck(self, planned_round: PlannedRound, attempts: tuple[Attempt, ...]) -> StepRecheck:
-        return StepRecheck(
+    def _recheck(self, planned_round: PlannedRound, attempts: tuple[Attempt, ...]) -> StepCheckBeforeSend:
+        return StepCheckBeforeSend(
             planned_round.observation,
             planned_round.plan.steps,
             observe=partial(self._observe, planned_round.root_key, attempts),
@@ -242,9 +242,9 @@ class ReconcileLoop:
         )
 
     async def _execute(
-        self, planned_round: PlannedRound, requeue: Requeue, execute: Execute, *, immediate: bool
+        self, planned_round: PlannedRound, requeue: ReconcileSchedule, execute: Execute, *, immediate: bool
     ) -> None:
-        if terminated_by(planned_round.plan.steps):
+        if objects_terminated_by(planned_round.plan.steps):
             await self.flush_events()
         due = _due(requeue.throttle, planned_round.plan, planned_round.observation)
         if due.wait:
@@ -267,16 +267,16 @@ class ReconcileLoop:
         return None if observation is None else _Planned(observation, self._checked_plan(observation), attempts)
 
     async def _plan_after_relist(
-        self, root_key: RootKey, requeue: Requeue, writer: Writer, attempts: tuple[Attempt, ...]
+        self, root_key: RootKey, requeue: ReconcileSchedule, writer: ReconcileLoopWriter, attempts: tuple[Attempt, ...]
     ) -> _Planned | None:
         """Plan on what the server shows; where it does not answer, defer terminations and nothing else (OP-013)."""
         fault: Exception | None = None
         try:
             await writer.relist_set(root_key)
-        except (Unreachable, NotListed) as silence:
+        except (NoServerResponse, NotListed) as silence:
             fault = silence
         planned = self._plan_root(root_key, attempts)
-        if fault is None or planned is None or not terminated_by(planned.plan.steps):
+        if fault is None or planned is None or not objects_terminated_by(planned.plan.steps):
             return planned
         deferred = deferred_termination(planned.plan.steps, str(fault))
         requeue.defer(deferred)
@@ -291,22 +291,22 @@ class ReconcileLoop:
     def _checked_plan(self, observation: Observation) -> Plan:
         """Raise BrokenInvariant where the plan breaks a law of planning (OP-025)."""
         plan = self.decide(observation)
-        problems = problems_in(plan, observation)
+        problems = problems_in_plan(plan, observation)
         if problems:
             law = problems[0].expected.rpartition("(")[2].rstrip(")")  # each of them ends with it
             raise BrokenInvariant(law, "; ".join(map(str, problems[:3])))
         return plan
 
-    async def _drop_finalizers(self, root_key: RootKey, requeue: Requeue, *, immediate: bool) -> None:
+    async def _drop_finalizers(self, root_key: RootKey, requeue: ReconcileSchedule, *, immediate: bool) -> None:
         """Drop the finalizers of what a deleted set left behind (WL-001); a topology leaves nothing."""
-        if self.cache.is_gone(root_key):  # its parts may stay for good, after a deletion that orphans them
+        if self.cache.is_known_absent(root_key):  # its parts may stay for good, after a deletion that orphans them
             for listener in self.listeners:
-                listener.on_gone(root_key)
+                listener.on_root_deleted(root_key)
         if self.writer is None:
             return
         withheld = requeue.backlog.withheld_targets
         steps = [step for step in drop_finalizers(self.cache.leftovers(root_key)) if step.target not in withheld]
-        requeue.schedule_withheld(immediate=immediate)
+        requeue.schedule_withheld_retry(immediate=immediate)
         if not steps:
             requeue.reset_backoff()
             return
@@ -316,8 +316,8 @@ class ReconcileLoop:
         requeue.record(attempts, immediate=immediate)
 
 
-def _due(throttle: WriteThrottle, plan: Plan, observation: Observation) -> DueWrites:
+def _due(throttle: WriteThrottle, plan: Plan, observation: Observation) -> StepsDueNow:
     """Return the steps that are tried now; a topology has no status that could wait."""
     if isinstance(observation, Snapshot):
         return throttle.due(plan.steps, observation, asyncio.get_running_loop().time())
-    return DueWrites(plan.steps, 0.0)
+    return StepsDueNow(plan.steps, 0.0)

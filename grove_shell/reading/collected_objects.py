@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
-from grove_core.kernel.errors import Problem
-from grove_core.kernel.times import format_time
-from grove_core.resources.configuration import DomainShape, ServedApis
-from grove_core.resources.fields import JsonFieldReader
+from grove_core.kernel.errors import ObjectProblem
+from grove_core.kernel.time_formats import format_time
+from grove_core.resources.configuration import ComputeDomainFormatName, ServedApis
+from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 
 SNAPSHOT_VERSION: Final = "snapshot.grove.io/v1"
@@ -40,7 +40,7 @@ class CollectedObjects:
         return any(where != EVERYWHERE for kind, where in self.complete if kind == "PodCliqueSet")
 
 
-def header_item(collected: CollectedObjects, taken_at: datetime) -> dict[str, Any]:
+def snapshot_header_item(collected: CollectedObjects, taken_at: datetime) -> dict[str, Any]:
     """Return the first object of a snapshot file."""
     return {
         "apiVersion": SNAPSHOT_VERSION,
@@ -57,9 +57,9 @@ def header_item(collected: CollectedObjects, taken_at: datetime) -> dict[str, An
     }
 
 
-def read_header(raw: Mapping[str, Any]) -> tuple[CollectedObjects, datetime | None, tuple[Problem, ...]]:
+def read_snapshot_header(raw: Mapping[str, Any]) -> tuple[CollectedObjects, datetime | None, tuple[ObjectProblem, ...]]:
     """Parse a header; return the collected kinds, the time and every problem."""
-    problems: list[Problem] = []
+    problems: list[ObjectProblem] = []
     top = JsonFieldReader(raw, "", problems)
     complete: set[Gap] = {(part.text("kind"), part.text("namespace")) for part in top.parts("collected")}
     not_listed = {(part.text("kind"), part.text("namespace")): part.text("why") for part in top.parts("notCollected")}
@@ -71,7 +71,7 @@ def read_header(raw: Mapping[str, Any]) -> tuple[CollectedObjects, datetime | No
     return found, taken_at, tuple(problems)
 
 
-class SnapshotHeaders:
+class CombinedSnapshotHeaders:
     """The headers of all snapshot files of an input, combined.
 
     Attributes:
@@ -88,9 +88,11 @@ class SnapshotHeaders:
         """What their servers serve; None without a header that says so, or if two disagree."""
         return next(iter(self._served)) if len(self._served) == 1 else None
 
-    def take(self, raw: Mapping[str, Any], live: CollectedObjects) -> tuple[CollectedObjects, tuple[Problem, ...]]:
+    def take(
+        self, raw: Mapping[str, Any], live: CollectedObjects
+    ) -> tuple[CollectedObjects, tuple[ObjectProblem, ...]]:
         """Add a header; return the combined collected kinds and every problem of the header."""
-        found, taken_at, problems = read_header(raw)
+        found, taken_at, problems = read_snapshot_header(raw)
         not_listed, known = dict(live.not_listed), len(self._served)
         for gap, words in found.not_listed.items():
             not_listed[gap] = min(words, not_listed.get(gap, words))
@@ -98,7 +100,7 @@ class SnapshotHeaders:
             self._served.add(found.served)
         if len(self._served) > 1 >= known:
             expected = "what the other captures say that their server offers"
-            problems = (*problems, Problem(path="offers", expected=expected, got="something else"))
+            problems = (*problems, ObjectProblem(path="offers", expected=expected, got="something else"))
         self.taken_at = max(filter(None, (self.taken_at, taken_at)), default=None)
         return replace(live, complete=live.complete | found.complete, not_listed=not_listed), problems
 
@@ -112,7 +114,7 @@ def _served_as_json(served: ServedApis) -> dict[str, Any]:
 
 def _served_in(part: JsonFieldReader) -> ServedApis:
     text = part.text("computeDomains")
-    shapes = {shape.value: shape for shape in DomainShape}
+    shapes = {shape.value: shape for shape in ComputeDomainFormatName}
     if text and text != _NO_DOMAINS and text not in shapes:
         part.note("computeDomains", f"one of {', '.join((*shapes, _NO_DOMAINS))}", text)
     return ServedApis(domains=shapes.get(text), without_domains=text == _NO_DOMAINS, claims=part.text("resourceClaims"))

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from grove_core.kernel.frozen import MOST_LEVELS
-from grove_core.resources.fields import short_json
-from grove_shell.reading.faults import Fault
+from grove_core.resources.json_field_reader import short_json
+from grove_shell.reading.input_faults import InputFault
 
 MAX_DEPTH: Final = MOST_LEVELS
 """Levels of mappings and sequences in one object (IN-012)."""
@@ -47,7 +47,7 @@ class InputItem(NamedTuple):
     value: dict[str, Any]
 
 
-def display_name(value: object, index: int = -1) -> str:
+def object_name_in_faults(value: object, index: int = -1) -> str:
     """Return the name of an object in faults: kind and name if it has both, otherwise its position, otherwise empty."""
     if isinstance(value, dict):
         kind, meta = value.get("kind"), value.get("metadata")
@@ -58,21 +58,21 @@ def display_name(value: object, index: int = -1) -> str:
     return f"items[{index}]" if index >= 0 else ""
 
 
-def meta_text(raw: Mapping[str, Any], key: str) -> str:
+def metadata_string(raw: Mapping[str, Any], key: str) -> str:
     """Return a string field of the metadata; empty without one."""
     meta = raw.get("metadata")
     found = meta.get(key) if isinstance(meta, Mapping) else None
     return found if isinstance(found, str) else ""
 
 
-def labels_in(raw: Mapping[str, Any]) -> dict[str, str]:
+def metadata_labels(raw: Mapping[str, Any]) -> dict[str, str]:
     """Return the labels of an object whose values are strings."""
     meta = raw.get("metadata")
     labels = meta.get("labels") if isinstance(meta, Mapping) else None
     return {key: text for key, text in labels.items() if isinstance(text, str)} if isinstance(labels, Mapping) else {}
 
 
-def identity_problems(raw: Mapping[str, Any]) -> Iterator[Problem]:
+def kind_and_version_problems(raw: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield the problems of an object without kind or apiVersion (IN-031); a saved plan is recognised (IN-024)."""
     if raw.keys() >= _OF_SAVED_PLANS:
         yield "", "", "a saved plan is for grove apply"
@@ -82,7 +82,7 @@ def identity_problems(raw: Mapping[str, Any]) -> Iterator[Problem]:
             yield field, "a string", short_json(raw.get(field))
 
 
-def server_error_in(raw: Mapping[str, Any]) -> str:
+def api_server_error_message(raw: Mapping[str, Any]) -> str:
     """Return the message of an API server's error in place of objects, with reason and code; else empty (IN-053)."""
     if (raw.get("kind"), raw.get("apiVersion"), raw.get("status")) != ("Status", "v1", "Failure"):
         return ""
@@ -90,7 +90,7 @@ def server_error_in(raw: Mapping[str, Any]) -> str:
     return f"{raw.get('message') or 'no message'}" + (f" ({', '.join(known)})" if known else "")
 
 
-def is_list(root: dict[str, Any]) -> bool:
+def is_object_list(root: dict[str, Any]) -> bool:
     """Return whether a document is a list of the objects under ``items`` (IN-020)."""
     return "items" in root
 
@@ -103,23 +103,23 @@ def list_kind_problem(root: dict[str, Any]) -> Problem | None:
     return "kind", 'a kind that ends in "List" beside items', short_json(kind)
 
 
-def flatten_lists(item: InputItem, faults: list[Fault], place: Place) -> Iterator[InputItem]:
+def flatten_lists(item: InputItem, faults: list[InputFault], place: Place) -> Iterator[InputItem]:
     """Yield the item itself, or the objects of its ``items`` at any depth (IN-020).
 
     An object in a nested list has the index of that list in the outer one. Iterative, since the input decides the
     depth.
     """
-    todo: list[tuple[str, int, JsonValue]] = [(display_name(None, item.index), item.index, item.value)]
+    todo: list[tuple[str, int, JsonValue]] = [(object_name_in_faults(None, item.index), item.index, item.value)]
     while todo:
         where, index, value = todo.pop()
         if not isinstance(value, dict):
-            faults.append(fault_in(item, where, ("", "an object", short_json(value)), place))
-        elif not is_list(value):
+            faults.append(item_problem_as_fault(item, where, ("", "an object", short_json(value)), place))
+        elif not is_object_list(value):
             yield item._replace(index=index, value=value)
         else:
-            name = display_name(value) or where
+            name = object_name_in_faults(value) or where
             if problem := list_kind_problem(value):
-                faults.append(fault_in(item, name, problem, place, lost=False))
+                faults.append(item_problem_as_fault(item, name, problem, place, lost=False))
             inner = value["items"]
             if isinstance(inner, list):
                 prefix = f"{where}.items" if where else "items"
@@ -127,19 +127,21 @@ def flatten_lists(item: InputItem, faults: list[Fault], place: Place) -> Iterato
                     outer = index if index >= 0 else position
                     todo.append((f"{prefix}[{position}]", outer, inner[position]))
             elif inner is not None:
-                faults.append(fault_in(item, name, ("items", "a list", short_json(inner)), place))
+                faults.append(item_problem_as_fault(item, name, ("items", "a list", short_json(inner)), place))
 
 
-def empty_file(file: str) -> Fault:
+def empty_file_fault(file: str) -> InputFault:
     """Return the fault of a file without any content (IN-020)."""
-    return Fault(file=file, expected="at least one object", got="nothing: the file is empty")
+    return InputFault(file=file, expected="at least one object", got="nothing: the file is empty")
 
 
-def fault_in(item: InputItem, where: str, problem: Problem, place: Place | None, *, lost: bool = True) -> Fault:
+def item_problem_as_fault(
+    item: InputItem, where: str, problem: Problem, place: Place | None, *, lost: bool = True
+) -> InputFault:
     """Return a problem of an item, or of its part ``where``, as a fault; ``place`` is None if unknown."""
     path, expected, got = problem
     line, column = place or (None, None)
-    return Fault(
+    return InputFault(
         file=item.file,
         document=item.document,
         line=line,

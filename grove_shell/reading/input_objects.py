@@ -7,23 +7,23 @@ decisions that need the kind are then "unknown" (IN-034).
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple, TypeVar
 
-from grove_core.kernel.errors import Problem
+from grove_core.kernel.errors import ObjectProblem
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
-from grove_core.resources.configuration import DomainShape, ServedApis
+from grove_core.resources.configuration import ComputeDomainFormatName, ServedApis
 from grove_core.resources.crd_names import CrdNames
 from grove_core.resources.meta import Resource
 from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
-from grove_core.resources.pod import Pod, pod_of
-from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
-from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
-from grove_core.resources.podgang import PodGang, podgang_of
-from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
+from grove_core.resources.pod import Pod, pod_from_json
+from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_from_json
+from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json
+from grove_core.resources.podgang import PodGang, podgang_from_json
+from grove_core.resources.scaling_group import ScalingGroup, scaling_group_from_json
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
-from grove_shell.reading.faults import Fault
-from grove_shell.reading.input_items import fault_in
-from grove_shell.reading.input_sources import InputItem, heading_of, label_of
+from grove_shell.reading.input_faults import InputFault
+from grove_shell.reading.input_items import item_problem_as_fault
+from grove_shell.reading.input_sources import InputItem, item_display_name, kind_and_metadata
 
 K = TypeVar("K", bound=tuple[str, ...])
 V = TypeVar("V")
@@ -46,7 +46,7 @@ TEMPLATE_KIND: Final = "ResourceClaimTemplate"
 IDENTIFIED: Final = ("PodClique", GROUP_KIND)  # these are never written by hand
 
 
-class KindStore(NamedTuple):
+class ObjectsOfKind(NamedTuple):
     """The objects of a kind, and the function that parses one."""
 
     parse: Callable[[Mapping[str, Any], dict[str, str]], Any]
@@ -73,14 +73,14 @@ class InputObjects:
 
     def __init__(self) -> None:
         """Begin empty."""
-        self.faults: list[Fault] = []
+        self.faults: list[InputFault] = []
         self.gaps: set[Gap] = set()
         self.conflicting: set[Address] = set()
         self.owners: dict[str, Ref] = {}
         self.places: dict[str, InputItem] = {}
         self.domains: dict[Key, ComputeDomain] = {}
         self.templates: dict[Key, FrozenMap] = {}
-        self.shapes: dict[Key, DomainShape] = {}
+        self.shapes: dict[Key, ComputeDomainFormatName] = {}
         self.claim_version = ""
         self.sets: dict[Key, PodCliqueSet] = {}
         self.groups: dict[Key, ScalingGroup] = {}
@@ -91,12 +91,12 @@ class InputObjects:
         self.claims: dict[Key, OwnedObject] = {}
         self.running: dict[Key, Mapping[str, Any]] = {}
         self.definitions: list[CrdNames] = []
-        self.kinds: Final[Mapping[str, KindStore]] = {
-            "PodCliqueSet": KindStore(podcliqueset_of, self.sets),
-            GROUP_KIND: KindStore(scaling_group_of, self.groups),
-            "PodClique": KindStore(podclique_of, self.cliques),
-            "PodGang": KindStore(podgang_of, self.gangs),
-            "Pod": KindStore(pod_of, self.pods),
+        self.kinds: Final[Mapping[str, ObjectsOfKind]] = {
+            "PodCliqueSet": ObjectsOfKind(podcliqueset_from_json, self.sets),
+            GROUP_KIND: ObjectsOfKind(scaling_group_from_json, self.groups),
+            "PodClique": ObjectsOfKind(podclique_from_json, self.cliques),
+            "PodGang": ObjectsOfKind(podgang_from_json, self.gangs),
+            "Pod": ObjectsOfKind(pod_from_json, self.pods),
         }
         self._seen: set[Gap] = set()  # present kinds without a store
         self._clashes: dict[str, dict[Ref, InputItem]] = {}  # uid -> objects with that uid, if there are several
@@ -108,14 +108,16 @@ class InputObjects:
 
     def add_fault(self, item: InputItem, path: str, expected: str, got: str) -> None:
         """Add a fault of an item: field path, expectation and value."""
-        self.faults.append(fault_in(item, label_of(item), (path, expected, got), None, lost=False))
+        self.faults.append(
+            item_problem_as_fault(item, item_display_name(item), (path, expected, got), None, lost=False)
+        )
 
-    def add_faults(self, item: InputItem, problems: Iterable[Problem]) -> None:
+    def add_faults(self, item: InputItem, problems: Iterable[ObjectProblem]) -> None:
         """Add a fault for each problem of a parser."""
         for problem in problems:
             self.add_fault(item, problem.path, problem.expected, problem.got)
 
-    def mark_missing(self, kind: str, raw: Mapping[str, Any]) -> None:
+    def mark_kind_incomplete(self, kind: str, raw: Mapping[str, Any]) -> None:
         """Count the kind as not collected in the namespace of an object that cannot be used."""
         meta = raw.get("metadata")
         fields: Mapping[str, Any] = meta if isinstance(meta, Mapping) else {}
@@ -124,7 +126,7 @@ class InputObjects:
         if kind in self.kinds and kind != "Pod" and isinstance(uid, str) and isinstance(namespace, str):
             self.owners.setdefault(uid, Ref(str(raw.get("apiVersion")), kind, namespace, str(fields.get("name"))))
 
-    def mark_present(self, kind: str, namespace: str) -> None:
+    def mark_kind_present(self, kind: str, namespace: str) -> None:
         """Record that objects of a kind without a store are present."""
         self._seen.add((kind, namespace))
 
@@ -147,11 +149,11 @@ class InputObjects:
                 self.add_fault(item, "metadata.name", "one object of this kind and name", "a second one that differs")
         self.conflicting.add(address)
         if kind != DEFINITION_KIND:
-            self.mark_missing(kind, item.value)
+            self.mark_kind_incomplete(kind, item.value)
 
-    def identify(self, item: InputItem, kind: str, resource: Resource) -> bool:
+    def check_unique_identity(self, item: InputItem, kind: str, resource: Resource) -> bool:
         """Return whether an object has a unique identity (IN-032), and record its position for later faults."""
-        uid, place = resource.uid, item._replace(value=heading_of(item.value))
+        uid, place = resource.uid, item._replace(value=kind_and_metadata(item.value))
         known = kind not in IDENTIFIED or bool(uid and resource.resource_version)
         if not known:
             self.add_fault(item, "metadata", "a uid and a resourceVersion, as every object of a cluster has", "none")
@@ -168,14 +170,14 @@ class InputObjects:
             for ref, item in members.items():
                 others = " and ".join(sorted(other.short for other in members if other != ref))
                 self.add_fault(item, "metadata.uid", "a uid of its own", f"that of {others}")
-                self.mark_missing(ref.kind, item.value)
+                self.mark_kind_incomplete(ref.kind, item.value)
                 self.conflicting.add((ref.kind, ref.namespace, ref.name))
         for kind, namespace, name in self.conflicting:
             self.others.pop((kind, namespace, name), None)
             for store in self._stores_of(kind):
                 store.pop((namespace, name), None)
 
-    def conflicting_of(self, kind: str) -> set[Key]:
+    def conflicting_keys_of_kind(self, kind: str) -> set[Key]:
         """Return namespace and name of the conflicting objects of a kind."""
         return {(namespace, name) for conflicting, namespace, name in self.conflicting if conflicting == kind}
 

@@ -11,12 +11,12 @@ from io import BytesIO
 from typing import Any, BinaryIO, Final
 
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
-from grove_shell.reading.faults import NO_SUCH_FILE, Fault, Unreadable
+from grove_shell.reading.input_faults import NO_SUCH_FILE, InputFault, UnreadableText
 from grove_shell.reading.input_items import InputItem
-from grove_shell.reading.json_items import json_items
-from grove_shell.reading.utf8_stream import Utf8Stream, reason_of
+from grove_shell.reading.json_input_items import input_items_from_json
+from grove_shell.reading.utf8_stream import Utf8Stream, file_error_reason
 
-__all__ = ["STDIN", "InputItem", "items_of", "standard_input"]
+__all__ = ["STDIN", "InputItem", "input_items_in_path", "standard_input"]
 
 STDIN: Final = "-"
 _STDIN_NAME: Final = "stdin"
@@ -32,7 +32,7 @@ def standard_input() -> BinaryIO:
     return sys.stdin.buffer if sys.stdin is not None else BytesIO()
 
 
-def items_of(path: str, faults: list[Fault], stdin: BinaryIO) -> Iterator[InputItem]:
+def input_items_in_path(path: str, faults: list[InputFault], stdin: BinaryIO) -> Iterator[InputItem]:
     """Yield the objects of a file, of all files under a directory, or of standard input, one at a time.
 
     Args:
@@ -51,12 +51,14 @@ def items_of(path: str, faults: list[Fault], stdin: BinaryIO) -> Iterator[InputI
             empty = False
             yield from _file_items(file, faults)
         if empty and len(faults) == before:
-            faults.append(Fault(file=path, expected="files named *.yaml, *.yml or *.json", got="a directory of none"))
+            faults.append(
+                InputFault(file=path, expected="files named *.yaml, *.yml or *.json", got="a directory of none")
+            )
     else:
         yield from _file_items(path, faults)
 
 
-def _files(directory: str, faults: list[Fault]) -> Iterator[str]:
+def _files(directory: str, faults: list[InputFault]) -> Iterator[str]:
     """Yield the input files under a directory, in order of their names; other visible files are faults (IN-026).
 
     Iterative, since the input decides the depth.
@@ -72,15 +74,15 @@ def _files(directory: str, faults: list[Fault]) -> Iterator[str]:
             yield path
         else:
             expected = "a name that ends in .yaml, .yml or .json, or begins with a dot"
-            faults.append(Fault(file=path, expected=expected, got=name, lost=False))
+            faults.append(InputFault(file=path, expected=expected, got=name, lost=False))
 
 
-def _entries(directory: str, faults: list[Fault], entered: set[tuple[int, int]]) -> list[str]:
+def _entries(directory: str, faults: list[InputFault], entered: set[tuple[int, int]]) -> list[str]:
     try:
         status = os.stat(directory)  # noqa: PTH116 - as above
         names = os.listdir(directory)  # noqa: PTH208 - as above
     except OSError as error:
-        faults.append(Fault(file=directory, expected="a directory that can be read", got=reason_of(error)))
+        faults.append(InputFault(file=directory, expected="a directory that can be read", got=file_error_reason(error)))
         return []
     identity = status.st_dev, status.st_ino
     if identity in entered:
@@ -89,44 +91,44 @@ def _entries(directory: str, faults: list[Fault], entered: set[tuple[int, int]])
     return [os.path.join(directory, name) for name in sorted(names) if not name.startswith(".")]  # noqa: PTH118 - keeps the name as it was typed, "./" too
 
 
-def _file_items(path: str, faults: list[Fault]) -> Iterator[InputItem]:
+def _file_items(path: str, faults: list[InputFault]) -> Iterator[InputItem]:
     try:
         raw = open(path, "rb")  # noqa: SIM115, PTH123 - opening may fail, reading is `Text`'s; any text as in `items_of`
     except (OSError, ValueError) as error:
         is_there = not isinstance(error, FileNotFoundError)
-        expected, got = ("a file that can be read", reason_of(error)) if is_there else ("", NO_SUCH_FILE)
-        faults.append(Fault(file=path, expected=expected, got=got))
+        expected, got = ("a file that can be read", file_error_reason(error)) if is_there else ("", NO_SUCH_FILE)
+        faults.append(InputFault(file=path, expected=expected, got=got))
         return
     with raw:
         yield from _stream_items(raw, path, faults)
 
 
-def _stream_items(raw: BinaryIO, name: str, faults: list[Fault]) -> Iterator[InputItem]:
+def _stream_items(raw: BinaryIO, name: str, faults: list[InputFault]) -> Iterator[InputItem]:
     """Yield the objects of a stream as JSON or YAML, chosen by the name or the first characters (IN-016)."""
     text = Utf8Stream(raw)
     try:
         head = text.head()
-    except Unreadable as end:
+    except UnreadableText as end:
         faults.append(end.fault(name))
         return
     if _BEGINS_LIKE_A_TABLE.match(head):  # IN-024
         got = "kubectl's table; use -o json"
-        faults.append(Fault(file=name, document=1, line=1, column=1, expected="objects in JSON or YAML", got=got))
+        faults.append(InputFault(file=name, document=1, line=1, column=1, expected="objects in JSON or YAML", got=got))
         return
     if name.endswith(".json") or _BEGINS_LIKE_JSON.match(head):
-        yield from json_items(text, name, faults)
+        yield from input_items_from_json(text, name, faults)
     else:
-        from grove_shell.reading.yaml_items import yaml_items  # noqa: PLC0415 - JSON needs none of it (P11)
+        from grove_shell.reading.yaml_input_items import input_items_from_yaml  # noqa: PLC0415 - JSON needs none of it (P11)
 
-        yield from yaml_items(text, name, faults)
+        yield from input_items_from_yaml(text, name, faults)
 
 
-def heading_of(raw: Mapping[str, Any]) -> dict[str, Any]:
+def kind_and_metadata(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of an object that a report needs, without the rest."""
     return {key: raw.get(key) for key in ("apiVersion", "kind", "metadata")}
 
 
-def label_of(item: InputItem) -> str:
+def item_display_name(item: InputItem) -> str:
     """Return ``PodClique ml/llama-0-decode``, or the position in its list without a name."""
     kind = item.value.get("kind")
     meta = item.value.get("metadata")

@@ -3,21 +3,21 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from grove_core.kernel.errors import MalformedObject, Problem
+from grove_core.kernel.errors import MalformedObject, ObjectProblem
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.cluster_topology import (
     TOPOLOGY_KINDS,
     ClusterTopology,
-    cluster_topology_of,
+    cluster_topology_from_json,
     effective_topologies,
-    shadowed_bindings,
+    shadowed_topology_bindings,
 )
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.topology_usage import bound_pods_by_set
-from grove_shell.reading.input_items import InputItem, meta_text
+from grove_shell.reading.input_items import InputItem, metadata_string
 
 if TYPE_CHECKING:
-    from grove_core.areas.topology.admit import TopologyView
+    from grove_core.areas.topology.admit import TopologyAdmissionView
 
 _GROUP = GROVE.partition("/")[0]
 
@@ -27,16 +27,16 @@ def is_topology(raw: Mapping[str, Any]) -> bool:
     kind, version = raw.get("kind"), raw.get("apiVersion")
     if kind not in TOPOLOGY_KINDS or not isinstance(version, str) or version.partition("/")[0] != _GROUP:
         return False
-    return version == GROVE or meta_text(raw, "uid") != ""
+    return version == GROVE or metadata_string(raw, "uid") != ""
 
 
-def topology_view(
+def admission_topology_view(
     topologies: Mapping[str, ClusterTopology] | None, cliques: Iterable[PodClique] | None
-) -> "TopologyView":
+) -> "TopologyAdmissionView":
     """Return what manifests are admitted by; None for kinds that are not in the input."""
-    from grove_core.areas.topology.admit import TopologyView  # noqa: PLC0415 - dumps of clusters have no manifests (P11)
+    from grove_core.areas.topology.admit import TopologyAdmissionView  # noqa: PLC0415 - dumps of clusters have no manifests (P11)
 
-    return TopologyView(topologies, None if cliques is None else bound_pods_by_set(cliques))
+    return TopologyAdmissionView(topologies, None if cliques is None else bound_pods_by_set(cliques))
 
 
 class _Place(NamedTuple):
@@ -61,10 +61,10 @@ class InputTopologies:
         self._judging = judging
         self._found: dict[tuple[str, str], tuple[ClusterTopology, _Place]] = {}
 
-    def take(self, item: InputItem, shared: dict[str, str]) -> tuple[Problem, ...]:
+    def take(self, item: InputItem, shared: dict[str, str]) -> tuple[ObjectProblem, ...]:
         """Add a topology; return its problems (IN-032)."""
         try:
-            topology = cluster_topology_of(item.value, shared)
+            topology = cluster_topology_from_json(item.value, shared)
         except MalformedObject as fault:
             return fault.problems
         key = (topology.ref.kind, topology.ref.name)
@@ -73,7 +73,7 @@ class InputTopologies:
         if before == topology:
             return ()
         got = f"another one in {place.seen_from(here)}"
-        return (Problem(path="metadata.name", expected="one topology of this name", got=got),)
+        return (ObjectProblem(path="metadata.name", expected="one topology of this name", got=got),)
 
     @property
     def judging(self) -> Mapping[str, ClusterTopology] | None:
@@ -88,4 +88,4 @@ class InputTopologies:
     @property
     def shadowed(self) -> Mapping[str, ClusterTopology]:
         """The bindings that another topology of their name shadows."""
-        return shadowed_bindings(topology for topology, _ in self._found.values())
+        return shadowed_topology_bindings(topology for topology, _ in self._found.values())

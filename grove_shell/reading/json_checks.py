@@ -47,7 +47,7 @@ class _Frame:
     index: int = 0
 
 
-def check_value(text: str, at: int, outer: int = 0) -> tuple[int, list[JsonFault]]:
+def find_json_flaws(text: str, at: int, outer: int = 0) -> tuple[int, list[JsonFault]]:
     """Return the end of the value that begins at ``at``, and its flaws.
 
     Args:

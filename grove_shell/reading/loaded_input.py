@@ -6,7 +6,7 @@ from datetime import datetime
 
 from grove_core.resources.crd_names import CrdNames
 from grove_core.snapshot.cluster import Cluster, Gap
-from grove_shell.reading.faults import Fault
+from grove_shell.reading.input_faults import InputFault
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class LoadedInput:
     """
 
     cluster: Cluster
-    faults: tuple[Fault, ...]
+    faults: tuple[InputFault, ...]
     ignored: Mapping[str, int]
     pods_without_clique: int
     edited: tuple[str, ...] = ()

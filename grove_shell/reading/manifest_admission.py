@@ -8,22 +8,22 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from grove_core.resources.configuration import Configuration
-from grove_core.resources.podcliqueset import ManifestEdit, PodCliqueSet, podcliqueset_of
-from grove_core.resources.template import SetSpec
-from grove_shell.reading.input_items import InputItem, meta_text
+from grove_core.resources.podcliqueset import PlannedManifestChange, PodCliqueSet, podcliqueset_from_json
+from grove_core.resources.podcliqueset_spec import SetSpec
+from grove_shell.reading.input_items import InputItem, metadata_string
 from grove_shell.reading.input_objects import TEMPLATE_KIND, InputObjects
-from grove_shell.reading.input_sources import label_of
+from grove_shell.reading.input_sources import item_display_name
 
 if TYPE_CHECKING:
-    from grove_core.areas.topology.admit import TopologyView
-    from grove_core.areas.workload.admission.defaults import AppliedManifest
+    from grove_core.areas.topology.admit import TopologyAdmissionView
+    from grove_core.areas.workload.admission.manifest_defaults import AppliedManifest
     from grove_core.areas.workload.admission.name_collisions import UsedNames
 
 _PLACED: Final = frozenset({"PodCliqueSet", TEMPLATE_KIND})
 Note = Callable[[InputItem, str, str, str], None]
 
 
-def with_namespace(item: InputItem, namespace: str | None) -> InputItem:
+def manifest_with_namespace(item: InputItem, namespace: str | None) -> InputItem:
     """Return a manifest with the namespace of ``-n`` if it has none, as with ``kubectl apply -n`` (IN-039)."""
     meta = item.value.get("metadata")
     if not namespace or item.value.get("kind") not in _PLACED or not isinstance(meta, Mapping):
@@ -35,9 +35,9 @@ def with_namespace(item: InputItem, namespace: str | None) -> InputItem:
 
 def is_of_other_namespace(item: InputItem, namespace: str | None) -> bool:
     """Return whether a manifest has another namespace than ``-n``, which ``kubectl apply -n`` refuses (IN-039)."""
-    if not namespace or item.value.get("kind") not in _PLACED or meta_text(item.value, "uid"):
+    if not namespace or item.value.get("kind") not in _PLACED or metadata_string(item.value, "uid"):
         return False
-    return meta_text(item.value, "namespace") not in {"", namespace}
+    return metadata_string(item.value, "namespace") not in {"", namespace}
 
 
 def unique_manifests(manifests: Iterable[InputItem], found: InputObjects) -> dict[tuple[str, str], InputItem]:
@@ -45,10 +45,10 @@ def unique_manifests(manifests: Iterable[InputItem], found: InputObjects) -> dic
 
     A manifest without a namespace belongs to the only set of its name in the cluster, if there is one (IN-041).
     """
-    conflicting = found.conflicting_of("PodCliqueSet")
+    conflicting = found.conflicting_keys_of_kind("PodCliqueSet")
     every: dict[tuple[str, str], list[InputItem]] = {}
     for item in manifests:
-        name, namespace = meta_text(item.value, "name"), meta_text(item.value, "namespace")
+        name, namespace = metadata_string(item.value, "name"), metadata_string(item.value, "namespace")
         alike_named = [
             key for key in found.running.keys() | conflicting if key[1] == name and namespace in {"", key[0]}
         ]
@@ -59,17 +59,17 @@ def unique_manifests(manifests: Iterable[InputItem], found: InputObjects) -> dic
     for items in every.values():
         for item in items if len(items) > 1 else ():
             found.add_fault(item, "metadata.name", "one manifest of this name", f"{len(items)} that differ")
-            found.mark_missing("PodCliqueSet", item.value)
+            found.mark_kind_incomplete("PodCliqueSet", item.value)
     return {key: items[0] for key, items in every.items() if len(items) == 1 and key not in conflicting}
 
 
-def used_names_among(
+def names_used_by_sets(
     manifests: Collection[Mapping[str, Any]], running: Mapping[tuple[str, str], Mapping[str, Any]]
 ) -> "UsedNames":
     """The names that sets of an input use: manifests, and those of a cluster that none of them replaces (WL-117)."""
     from grove_core.admit import used_names_in  # noqa: PLC0415 - see above
 
-    replaced = {(meta_text(raw, "namespace"), meta_text(raw, "name")) for raw in manifests}
+    replaced = {(metadata_string(raw, "namespace"), metadata_string(raw, "name")) for raw in manifests}
     kept = (raw for (namespace, name), raw in running.items() if not {(namespace, name), ("", name)} & replaced)
     return used_names_in((*manifests, *kept))
 
@@ -80,7 +80,7 @@ def admit_manifest(
     *,
     used_names: "UsedNames",
     configuration: Configuration,
-    around: "TopologyView",
+    around: "TopologyAdmissionView",
     note: Note,
     warn: Callable[[str], None],
 ) -> "AppliedManifest | None":
@@ -91,7 +91,7 @@ def admit_manifest(
         note: called with item, field path, expectation and value of each fault.
     """
     from grove_core.admit import admit  # noqa: PLC0415 - see above
-    from grove_core.areas.workload.admission.defaults import (  # noqa: PLC0415 - see above
+    from grove_core.areas.workload.admission.manifest_defaults import (  # noqa: PLC0415 - see above
         AppliedManifest,
         apply_manifest,
         with_defaults,
@@ -104,11 +104,11 @@ def admit_manifest(
     decision = admit(given, running, used_names, configuration, around=around)
     verdict = with_schema_objections(item.value, decision).verdict
     for warning in verdict.warnings:
-        warn(f"{label_of(item)}: {warning}")
+        warn(f"{item_display_name(item)}: {warning}")
     if not isinstance(verdict, Deny):
         return applied
     for objection in verdict.objections:
-        note(item, objection.path, expectation_of(objection.reason.sentence), objection.got)
+        note(item, objection.path, objection_as_expectation(objection.reason.sentence), objection.got)
     return None
 
 
@@ -120,7 +120,7 @@ def lacks_claim_templates(
     Args:
         templates: namespaces and names of the ResourceClaimTemplates in the input.
     """
-    root = podcliqueset_of(manifest)
+    root = podcliqueset_from_json(manifest)
     template = root.spec.template
     inline = {one.name for one in template.resource_claim_templates}
     levels = [
@@ -144,19 +144,19 @@ def lacks_claim_templates(
     return lacking
 
 
-def apply_edit(running: PodCliqueSet, manifest: Mapping[str, Any]) -> PodCliqueSet:
+def set_with_manifest_applied(running: PodCliqueSet, manifest: Mapping[str, Any]) -> PodCliqueSet:
     """Return the set just after the manifest was applied to it; its status is unchanged (IN-041).
 
     Raises:
         MalformedObject: the manifest cannot be parsed.
     """
-    new = podcliqueset_of(manifest)
+    new = podcliqueset_from_json(manifest)
     if (new.spec, new.labels, new.annotations) == (running.spec, running.labels, running.annotations):
-        return replace(running, edit=ManifestEdit.OF_NUMBERS)
+        return replace(running, edit=PlannedManifestChange.OF_NUMBERS)
     return replace(
         running,
         spec=new.spec,
-        edit=edit_between(running.spec, new.spec),
+        edit=classify_manifest_edit(running.spec, new.spec),
         labels=new.labels,
         annotations=new.annotations,
         generation=None if running.generation is None else running.generation + 1,
@@ -164,24 +164,30 @@ def apply_edit(running: PodCliqueSet, manifest: Mapping[str, Any]) -> PodCliqueS
     )
 
 
-def edit_between(before: SetSpec, after: SetSpec) -> ManifestEdit:
+def classify_manifest_edit(before: SetSpec, after: SetSpec) -> PlannedManifestChange:
     """Return whether an edit changes more than the numbers that every rule set predicts the change of (GF-130)."""
-    return ManifestEdit.OF_NUMBERS if _besides_numbers(after) == _besides_numbers(before) else ManifestEdit.OF_MORE
+    return (
+        PlannedManifestChange.OF_NUMBERS
+        if _besides_numbers(after) == _besides_numbers(before)
+        else PlannedManifestChange.OF_MORE
+    )
 
 
 def _besides_numbers(spec: SetSpec) -> SetSpec:
     """The spec without the number of replicas and the delay, and with all quantities in one form."""
-    from grove_core.areas.workload.template_revision import normal_form  # noqa: PLC0415 - see above
+    from grove_core.areas.workload.template_revision import normalized_pod_spec  # noqa: PLC0415 - see above
 
     cliques = tuple(
-        one.model_copy(update={"spec": one.spec.model_copy(update={"pod_spec": normal_form(one.spec.pod_spec)})})
+        one.model_copy(
+            update={"spec": one.spec.model_copy(update={"pod_spec": normalized_pod_spec(one.spec.pod_spec)})}
+        )
         for one in spec.template.cliques
     )
     template = spec.template.model_copy(update={"termination_delay": None, "cliques": cliques})
     return spec.model_copy(update={"replicas": 0, "template": template})
 
 
-def expectation_of(sentence: str) -> str:
+def objection_as_expectation(sentence: str) -> str:
     """Return the expectation of a fault for the sentence of an objection."""
     if sentence.startswith("must be "):
         return sentence.removeprefix("must be ")

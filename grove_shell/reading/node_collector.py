@@ -5,12 +5,12 @@ from typing import Any, Final
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.resources.api_names import CORE
-from grove_core.resources.cluster_topology import cluster_topology_of, level_problems
-from grove_core.resources.node import Node, node_of
-from grove_core.resources.pod_demand import PodOnNode, pod_on_node_of
-from grove_shell.reading.faults import Fault
-from grove_shell.reading.input_items import InputItem, Problem, fault_in
-from grove_shell.reading.input_sources import label_of
+from grove_core.resources.cluster_topology import cluster_topology_from_json, level_problems
+from grove_core.resources.node import Node, node_from_json
+from grove_core.resources.pod_demand import PodOnNode, read_pod_on_node
+from grove_shell.reading.input_faults import InputFault
+from grove_shell.reading.input_items import InputItem, Problem, item_problem_as_fault
+from grove_shell.reading.input_sources import item_display_name
 from grove_shell.reading.input_topologies import is_topology
 
 _NODE: Final = "Node"
@@ -31,7 +31,7 @@ class NodeCollector:
         self.nodes: dict[str, Node] = {}
         self.pods_on_nodes: list[PodOnNode] = []
         self.with_pods = False
-        self.faults: list[Fault] = []
+        self.faults: list[InputFault] = []
         self._count = count
 
     def take(self, item: InputItem) -> None:
@@ -49,7 +49,7 @@ class NodeCollector:
 
     def _take_pod(self, item: InputItem) -> None:
         try:
-            pod = pod_on_node_of(item.value)
+            pod = read_pod_on_node(item.value)
         except MalformedObject as fault:
             self.faults += [_fault(item, one.path, one.expected, one.got) for one in fault.problems]
             return
@@ -57,7 +57,7 @@ class NodeCollector:
 
     def _take_node(self, item: InputItem) -> None:
         try:
-            node = node_of(item.value)
+            node = node_from_json(item.value)
         except MalformedObject as fault:
             self.faults += [_fault(item, one.path, one.expected, one.got) for one in fault.problems]
             return
@@ -68,12 +68,12 @@ class NodeCollector:
 def _level_faults(raw: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield the problems of the levels of a topology that can be parsed otherwise (IN-032)."""
     try:
-        levels = cluster_topology_of(raw).levels
+        levels = cluster_topology_from_json(raw).levels
     except MalformedObject:
         return  # reported by the reader of all objects
     for problem in level_problems(levels):
         yield f"spec.levels{problem.path}", problem.expected, problem.got
 
 
-def _fault(item: InputItem, path: str, expected: str, got: str) -> Fault:
-    return fault_in(item, label_of(item), (path, expected, got), None, lost=False)
+def _fault(item: InputItem, path: str, expected: str, got: str) -> InputFault:
+    return item_problem_as_fault(item, item_display_name(item), (path, expected, got), None, lost=False)

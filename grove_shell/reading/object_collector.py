@@ -8,27 +8,37 @@ from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.api_names import CLAIM_VERSIONS, CORE, NVIDIA
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND, TOPOLOGY_KINDS
-from grove_core.resources.compute_domain import DOMAIN_KIND, compute_domain_of, served_domain_format
-from grove_core.resources.configuration import Configuration, DomainShape
+from grove_core.resources.compute_domain import DOMAIN_KIND, compute_domain_from_json, served_domain_format
+from grove_core.resources.configuration import ComputeDomainFormatName, Configuration
 from grove_core.resources.crd_names import crd_names_in
-from grove_core.resources.fields import JsonFieldReader, short_json
-from grove_core.resources.newer_release import is_newer_kind, newer_fields_in
-from grove_core.resources.owned_object import CLAIM_KIND, OWNED_KINDS, owned_object_of
-from grove_core.resources.pod import pod_of
+from grove_core.resources.json_field_reader import JsonFieldReader, short_json
+from grove_core.resources.newer_release_fields import is_unknown_grove_kind, newer_release_fields_in
+from grove_core.resources.owned_object import CLAIM_KIND, OWNED_KINDS, owned_object_from_json
+from grove_core.resources.pod import pod_from_json
 from grove_core.snapshot.cluster import EVERYWHERE
-from grove_shell.reading.collected_objects import SNAPSHOT_KIND, SNAPSHOT_VERSION, CollectedObjects, SnapshotHeaders
-from grove_shell.reading.input_items import identity_problems, labels_in, meta_text, server_error_in
+from grove_shell.reading.collected_objects import (
+    SNAPSHOT_KIND,
+    SNAPSHOT_VERSION,
+    CollectedObjects,
+    CombinedSnapshotHeaders,
+)
+from grove_shell.reading.input_items import (
+    api_server_error_message,
+    kind_and_version_problems,
+    metadata_labels,
+    metadata_string,
+)
 from grove_shell.reading.input_objects import API_GROUPS, DEFINITION_KIND, TEMPLATE_KIND, InputObjects, is_same_object
-from grove_shell.reading.input_sources import InputItem, heading_of, label_of
-from grove_shell.reading.input_topologies import InputTopologies, is_topology, topology_view
+from grove_shell.reading.input_sources import InputItem, item_display_name, kind_and_metadata
+from grove_shell.reading.input_topologies import InputTopologies, admission_topology_view, is_topology
 from grove_shell.reading.manifest_admission import (
     admit_manifest,
-    apply_edit,
     lacks_claim_templates,
+    names_used_by_sets,
+    set_with_manifest_applied,
     unique_manifests,
-    used_names_among,
 )
-from grove_shell.reading.owner_check import UnreadableObject
+from grove_shell.reading.owner_reference_check import UnreadableObject
 
 _KINDS_OF_GROVE: Final = frozenset({*API_GROUPS, *TOPOLOGY_KINDS, SNAPSHOT_KIND, "Scenario"})
 _NVIDIA_GROUP: Final = NVIDIA.partition("/")[0]
@@ -58,7 +68,7 @@ class ObjectCollector:
         self.warnings: list[str] = []
         self.server_errors: list[str] = []
         self.nodes: dict[str, dict[str, str]] = {}
-        self.snapshot_headers = SnapshotHeaders()
+        self.snapshot_headers = CombinedSnapshotHeaders()
 
     def take(self, item: InputItem) -> None:
         """Parse one item and file it under its kind and name."""
@@ -66,7 +76,7 @@ class ObjectCollector:
         if kind == "Pod" and version == CORE and self._take_pod(raw):
             return
         if not isinstance(kind, str) or not isinstance(version, str):
-            for problem in identity_problems(raw):
+            for problem in kind_and_version_problems(raw):
                 self.found.add_fault(item, *problem)
             self.found.gaps.update((judged, EVERYWHERE) for judged in JUDGED)
         elif (kind, version) == (SNAPSHOT_KIND, SNAPSHOT_VERSION):
@@ -75,7 +85,7 @@ class ObjectCollector:
             pass
         elif API_GROUPS.get(kind) != version.rpartition("/")[0]:
             self._ignore(item, kind)
-        elif kind == "PodCliqueSet" and not meta_text(raw, "uid"):
+        elif kind == "PodCliqueSet" and not metadata_string(raw, "uid"):
             self.manifests.append(item)
         else:
             self._take_ours(item, kind)
@@ -89,7 +99,7 @@ class ObjectCollector:
             if problems:
                 self.found.gaps.add((TOPOLOGY_KIND, EVERYWHERE))
             else:
-                self.found.mark_present(TOPOLOGY_KIND, EVERYWHERE)
+                self.found.mark_kind_present(TOPOLOGY_KIND, EVERYWHERE)
         elif kind == TEMPLATE_KIND and group == OWNED_KINDS["ResourceClaim"]:
             self._take_template(item)
         elif OWNED_KINDS.get(kind) == group:
@@ -101,25 +111,25 @@ class ObjectCollector:
     def _ignore(self, item: InputItem, kind: str) -> None:
         """Count an object of a kind that no decision reads; a handwritten one may be misspelled (IN-031)."""
         if kind == DEFINITION_KIND:
-            if meta_text(item.value, "name") == _DOMAIN_DEFINITION:
+            if metadata_string(item.value, "name") == _DOMAIN_DEFINITION:
                 self.found.put(item, kind, self.found.shapes, ("", _DOMAIN_DEFINITION), _shape_in(item.value))
             if (names := crd_names_in(item.value)) is not None:
                 self.found.definitions.append(names)
-        if not meta_text(item.value, "uid"):
+        if not metadata_string(item.value, "uid"):
             from grove_shell.manifests.misspelled_kinds import misspelling_in  # noqa: PLC0415 - dumps of clusters have none of these
 
             misspelling = misspelling_in(item.value)
             if misspelling is not None:
                 self.found.add_fault(item, misspelling.path, misspelling.expected, misspelling.got)
-                self.found.mark_missing(misspelling.kind, item.value)
+                self.found.mark_kind_incomplete(misspelling.kind, item.value)
                 return
-        if error := server_error_in(item.value):
+        if error := api_server_error_message(item.value):
             self.server_errors.append(error)
         group = str(item.value.get("apiVersion")).rpartition("/")[0]
-        if is_newer_kind(kind, group, _KINDS_OF_GROVE):
+        if is_unknown_grove_kind(kind, group, _KINDS_OF_GROVE):
             self.newer[f"kind {kind}"] += 1
         if (kind, item.value.get("apiVersion")) == ("Node", CORE):
-            self.nodes[meta_text(item.value, "name")] = labels_in(item.value)
+            self.nodes[metadata_string(item.value, "name")] = metadata_labels(item.value)
         self.ignored[kind] += 1
 
     def _take_capture(self, item: InputItem) -> None:
@@ -130,23 +140,23 @@ class ObjectCollector:
 
     def _take_template(self, item: InputItem) -> None:
         """Take a claim template; one without a valid spec may be a foreign object, so it is no fault (WL-021)."""
-        key = (meta_text(item.value, "namespace") or "default", meta_text(item.value, "name"))
+        key = (metadata_string(item.value, "namespace") or "default", metadata_string(item.value, "name"))
         spec = item.value.get("spec")
         if isinstance(spec, Mapping):
             self.found.put(item, TEMPLATE_KIND, self.found.templates, key, FrozenMap.over(spec))
         elif spec is not None:
             self.found.conflicting.add((TEMPLATE_KIND, *key))
-            self.warnings.append(f"{label_of(item)}: spec: expected an object, got {short_json(spec)}")
+            self.warnings.append(f"{item_display_name(item)}: spec: expected an object, got {short_json(spec)}")
 
     def _take_domain(self, item: InputItem) -> None:
         """Take a ComputeDomain, also a foreign one: it occupies its name (IN-033)."""
         try:
-            domain = compute_domain_of(item.value, self.interned)
+            domain = compute_domain_from_json(item.value, self.interned)
         except MalformedObject as fault:
             self.found.add_faults(item, fault.problems)
-            self.found.mark_missing(DOMAIN_KIND, item.value)
+            self.found.mark_kind_incomplete(DOMAIN_KIND, item.value)
             return
-        self.found.mark_present(DOMAIN_KIND, domain.ref.namespace)
+        self.found.mark_kind_present(DOMAIN_KIND, domain.ref.namespace)
         self.found.put(item, DOMAIN_KIND, self.found.domains, (domain.ref.namespace, domain.ref.name), domain)
 
     def _take_other(self, item: InputItem, kind: str) -> None:
@@ -155,11 +165,11 @@ class ObjectCollector:
             versions = {str(item.value.get("apiVersion")), self.found.claim_version}
             self.found.claim_version = next((one for one in CLAIM_VERSIONS if one in versions), "")
         try:
-            owned = owned_object_of(item.value, self.interned)
+            owned = owned_object_from_json(item.value, self.interned)
         except MalformedObject:
             self.ignored[kind] += 1
             return
-        self.found.mark_present(kind, owned.ref.namespace)
+        self.found.mark_kind_present(kind, owned.ref.namespace)
         if kind == CLAIM_KIND:
             self.found.put(item, kind, self.found.claims, (owned.ref.namespace, owned.ref.name), owned)
         if owned.managed and owned.owner_kind in API_GROUPS:
@@ -173,16 +183,16 @@ class ObjectCollector:
         try:
             resource = parse(item.value, self.interned)
         except MalformedObject as fault:
-            self.unread.append(UnreadableObject(item._replace(value=heading_of(item.value)), kind, fault))
+            self.unread.append(UnreadableObject(item._replace(value=kind_and_metadata(item.value)), kind, fault))
             return
         key = (resource.ref.namespace, resource.ref.name)
-        if kind != "Pod" and not self.found.identify(item, kind, resource):
-            self.found.mark_missing(kind, item.value)
+        if kind != "Pod" and not self.found.check_unique_identity(item, kind, resource):
+            self.found.mark_kind_incomplete(kind, item.value)
             return
         if kind == "PodCliqueSet" and resource.uid:
             self.found.running.setdefault(key, item.value)
         if kind != "PodGang":
-            self.newer.update(f"field {path} of {kind}" for path in newer_fields_in(item.value))
+            self.newer.update(f"field {path} of {kind}" for path in newer_release_fields_in(item.value))
         self.found.put(item, kind, store, key, resource)
 
     def admit_manifests(self) -> None:
@@ -190,9 +200,9 @@ class ObjectCollector:
         if not self.manifests:
             return
         chosen = unique_manifests(self.manifests, self.found)
-        used_names = used_names_among([item.value for item in chosen.values()], self.found.running)
-        judging = topology_view(self.topologies.judging, self.found.cliques.values() or None)
-        templates = self.found.templates.keys() | self.found.conflicting_of(TEMPLATE_KIND)
+        used_names = names_used_by_sets([item.value for item in chosen.values()], self.found.running)
+        judging = admission_topology_view(self.topologies.judging, self.found.cliques.values() or None)
+        templates = self.found.templates.keys() | self.found.conflicting_keys_of_kind(TEMPLATE_KIND)
         for key, item in sorted(chosen.items()):
             is_edit = key in self.found.running
             before = self.found.running[key] if is_edit else None
@@ -209,9 +219,9 @@ class ObjectCollector:
             if raw is not None and lacks_claim_templates(item, raw, templates, self.found.add_fault):
                 raw = None
             if raw is None:
-                self.found.mark_missing("PodCliqueSet", item.value)
+                self.found.mark_kind_incomplete("PodCliqueSet", item.value)
             elif is_edit:
-                self.found.sets[key] = apply_edit(self.found.sets[key], raw)
+                self.found.sets[key] = set_with_manifest_applied(self.found.sets[key], raw)
                 self.edited.append(key)
                 self.kept += [f"{key[0]}/{key[1]} {path}" for path in (applied.kept if applied is not None else ())]
             else:
@@ -220,17 +230,19 @@ class ObjectCollector:
     def _take_pod(self, raw: Mapping[str, Any]) -> bool:
         """Take a valid pod the fast way; return False for any problem, which ``_take_ours`` reports."""
         try:
-            pod = pod_of(raw, self.interned)
+            pod = pod_from_json(raw, self.interned)
         except MalformedObject:
             return False
         before = self.found.pods.setdefault((pod.namespace, pod.name), pod)
         return before is pod or is_same_object(before, pod)
 
 
-def _shape_in(definition: Mapping[str, Any]) -> DomainShape:
+def _shape_in(definition: Mapping[str, Any]) -> ComputeDomainFormatName:
     """Return the form of the newest version of ComputeDomains that has a channel (IN-047)."""
     shapes = []
     for version in JsonFieldReader(definition, "", []).part("spec").parts("versions"):
         spec = version.part("schema").part("openAPIV3Schema").part("properties").part("spec").part("properties")
         shapes.append(served_domain_format(spec.part("channel").part("properties").raw))
-    return DomainShape.NVIDIA if DomainShape.NVIDIA in shapes else DomainShape.DESIGN
+    return (
+        ComputeDomainFormatName.NVIDIA if ComputeDomainFormatName.NVIDIA in shapes else ComputeDomainFormatName.DESIGN
+    )

@@ -22,19 +22,19 @@ from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap
 from grove_core.snapshot.cluster_index import index_cluster, with_domains
 from grove_shell.python_gc import python_gc_paused
 from grove_shell.reading.collected_objects import CollectedObjects
-from grove_shell.reading.faults import BadInput, Fault
-from grove_shell.reading.input_sources import InputItem, items_of, label_of, standard_input
+from grove_shell.reading.input_faults import BadInput, InputFault
+from grove_shell.reading.input_sources import InputItem, input_items_in_path, item_display_name, standard_input
 from grove_shell.reading.input_topologies import InputTopologies
 from grove_shell.reading.loaded_input import LoadedInput
 from grove_shell.reading.manifest_admission import (
     is_of_other_namespace,
-    with_namespace,
+    manifest_with_namespace,
 )
 from grove_shell.reading.object_collector import JUDGED, ObjectCollector
-from grove_shell.reading.owner_check import OwnerCheck
+from grove_shell.reading.owner_reference_check import OwnerReferenceCheck
 
 
-def kinds_referred_to_but_missing(
+def missing_referenced_kinds(
     *,
     sets: Collection[PodCliqueSet],
     groups: Collection[ScalingGroup],
@@ -67,7 +67,7 @@ def kinds_referred_to_but_missing(
     return gaps
 
 
-def complete_kinds(seen: AbstractSet[Gap], gaps: frozenset[Gap]) -> frozenset[Gap]:
+def completely_listed_kinds(seen: AbstractSet[Gap], gaps: frozenset[Gap]) -> frozenset[Gap]:
     """Return the present kinds by namespace: a kind is listed completely or not at all (IN-040)."""
     lost = {kind for kind, namespace in gaps if namespace == EVERYWHERE}
     return frozenset(pair for pair in seen - gaps if pair[0] not in lost)
@@ -151,10 +151,12 @@ def load(
         for index, raw in enumerate(collector.live.items):
             collector.take(InputItem(collector.live.origin, 1, index, raw))
         for path in sorted(names):  # a fault of two conflicting objects does not depend on the order of paths
-            for item in items_of(path, collector.found.faults, stdin or standard_input()):
+            for item in input_items_in_path(path, collector.found.faults, stdin or standard_input()):
                 if is_of_other_namespace(item, namespace):
-                    collector.warnings.append(f"{label_of(item)}: not judged, for its namespace is not {namespace}")
-                collector.take(with_namespace(item, namespace))
+                    collector.warnings.append(
+                        f"{item_display_name(item)}: not judged, for its namespace is not {namespace}"
+                    )
+                collector.take(manifest_with_namespace(item, namespace))
                 if progress is not None:
                     progress(item)
         loaded = _loaded(collector)
@@ -163,9 +165,9 @@ def load(
     return loaded
 
 
-def _server_error_fault(error: str) -> Fault:
+def _server_error_fault(error: str) -> InputFault:
     """Return the fault of an API server's error in place of objects (IN-053)."""
-    return Fault(file="the input", expected="objects of a cluster", got=f"an error of an API server: {error}")
+    return InputFault(file="the input", expected="objects of a cluster", got=f"an error of an API server: {error}")
 
 
 def _loaded(collector: ObjectCollector) -> LoadedInput:
@@ -173,9 +175,9 @@ def _loaded(collector: ObjectCollector) -> LoadedInput:
     found.drop_conflicting()
     stored = tuple(found.sets.values())
     collector.admit_manifests()
-    owners = OwnerCheck(found, collector.live.complete, collector.clusters)
+    owners = OwnerReferenceCheck(found, collector.live.complete, collector.clusters)
     owners.report_unreadable(collector.unread)
-    inferred = kinds_referred_to_but_missing(
+    inferred = missing_referenced_kinds(
         sets=stored,
         groups=found.groups.values(),
         cliques=found.cliques.values(),
@@ -212,7 +214,7 @@ def _loaded(collector: ObjectCollector) -> LoadedInput:
     )
 
 
-def _cluster(collector: ObjectCollector, owners: OwnerCheck) -> Cluster:
+def _cluster(collector: ObjectCollector, owners: OwnerReferenceCheck) -> Cluster:
     """Return the cluster; if objects may be lost, no kind that decisions need counts as complete (IN-034)."""
     found, kept = collector.found, owners.owned_objects()
     lost = JUDGED if any(fault.lost for fault in found.faults) else ()
@@ -225,7 +227,7 @@ def _cluster(collector: ObjectCollector, owners: OwnerCheck) -> Cluster:
         others=found.others.values(),
         pods=found.pods.values(),
         gaps=gaps,
-        complete=complete_kinds(found.seen | collector.live.complete, gaps),
+        complete=completely_listed_kinds(found.seen | collector.live.complete, gaps),
     )
     return replace(
         with_domains(cluster, found.domains.values(), found.claims.values()),

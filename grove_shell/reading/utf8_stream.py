@@ -7,7 +7,7 @@ place was returned.
 import codecs
 from typing import BinaryIO, Final
 
-from grove_shell.reading.faults import Unreadable
+from grove_shell.reading.input_faults import UnreadableText
 from grove_shell.reading.input_items import Place
 
 _FIRST_CHUNK: Final = 64 * 1024
@@ -51,7 +51,7 @@ class Utf8Stream:
         self._raw = raw
         self._chunk_size = chunk_size
         self._decoder = codecs.getincrementaldecoder("utf-8")("strict")
-        self._failure: Unreadable | None = None
+        self._failure: UnreadableText | None = None
         self._head = ""
         self._started = False
         self._newlines = 0
@@ -78,7 +78,7 @@ class Utf8Stream:
         """Return the first characters without consuming them; empty for an empty stream.
 
         Raises:
-            Unreadable: the bytes are no text.
+            UnreadableText: the bytes are no text.
         """
         if not self._started:
             self._started = True
@@ -89,7 +89,7 @@ class Utf8Stream:
         """Return the next chunk of characters; empty at the end.
 
         Raises:
-            Unreadable: the next bytes are no text, or cannot be read.
+            UnreadableText: the next bytes are no text, or cannot be read.
         """
         chunk, self._head = self.head(), ""
         if not chunk:
@@ -109,7 +109,7 @@ class Utf8Stream:
         try:
             data = self._raw.read(size)
         except (OSError, ValueError) as error:
-            raise Unreadable("a file that can be read", reason_of(error)) from error
+            raise UnreadableText("a file that can be read", file_error_reason(error)) from error
         self._fetched += len(data)
         return data
 
@@ -133,8 +133,8 @@ class Utf8Stream:
 
     def _fail(self, got: str, text: str) -> None:
         """Record that the stream fails after ``text``, which is still to be returned."""
-        line, column = position_after(text, self.newlines, self.column)
-        self._failure = Unreadable("UTF-8 text", got, line, column)
+        line, column = position_after_text(text, self.newlines, self.column)
+        self._failure = UnreadableText("UTF-8 text", got, line, column)
 
 
 def _is_seekable(raw: BinaryIO) -> bool:
@@ -144,7 +144,7 @@ def _is_seekable(raw: BinaryIO) -> bool:
         return False
 
 
-def position_after(text: str, newlines: int, column: int) -> Place:
+def position_after_text(text: str, newlines: int, column: int) -> Place:
     """Return line and column behind a text that begins after so many newlines and characters of a line."""
     newline = text.rfind("\n")
     return 1 + newlines + text.count("\n"), len(text) - newline if newline >= 0 else column + len(text) + 1
@@ -153,14 +153,14 @@ def position_after(text: str, newlines: int, column: int) -> Place:
 def _refuse_binaries(head: bytes) -> None:
     for magic, name in _KNOWN_BINARIES:
         if head.startswith(magic):
-            raise Unreadable("a text file", name)
+            raise UnreadableText("a text file", name)
     # Text of this kind begins with ASCII, so UTF-16 shows in its first two bytes, with a byte order mark or without.
     if head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) or (len(head) > 1 and (head[0] == 0) != (head[1] == 0)):
-        raise Unreadable("UTF-8 text", "UTF-16 text; save the file as UTF-8")
+        raise UnreadableText("UTF-8 text", "UTF-16 text; save the file as UTF-8")
     if 0 in head:
-        raise Unreadable("a text file", "binary data", 1 + head.count(b"\n", 0, head.find(0)), None)
+        raise UnreadableText("a text file", "binary data", 1 + head.count(b"\n", 0, head.find(0)), None)
 
 
-def reason_of(error: Exception) -> str:
+def file_error_reason(error: Exception) -> str:
     """Return why a file could not be opened or read, without its path."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__

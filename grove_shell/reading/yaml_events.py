@@ -13,11 +13,11 @@ from yaml.parser import Parser
 from yaml.reader import Reader
 from yaml.scanner import Scanner, ScannerError
 
-from grove_shell.reading.faults import Unreadable
+from grove_shell.reading.input_faults import UnreadableText
 from grove_shell.reading.input_items import MAX_ALIASED, JsonValue, Place
 from grove_shell.reading.json_checks import HALF_PAIR
-from grove_shell.reading.utf8_stream import Utf8Stream, position_after
-from grove_shell.reading.yaml_scalars import InvalidScalar
+from grove_shell.reading.utf8_stream import Utf8Stream, position_after_text
+from grove_shell.reading.yaml_scalars import InvalidYamlScalar
 
 _C_PARSER: Any = None
 try:
@@ -43,7 +43,7 @@ class _Printable:
 
     def __init__(self, stream: Utf8Stream) -> None:
         self._stream = stream
-        self._failure: Unreadable | None = None
+        self._failure: UnreadableText | None = None
 
     def read(self, _size: int = -1) -> str:
         if self._failure:
@@ -55,7 +55,7 @@ class _Printable:
             return chunk
         before = chunk[: found.start()]
         got = f"the character U+{ord(found.group()):04X}"
-        self._failure = Unreadable("printable text", got, *position_after(before, newlines, column))
+        self._failure = UnreadableText("printable text", got, *position_after_text(before, newlines, column))
         return before or self.read()
 
 
@@ -77,7 +77,7 @@ class _PythonParser(Reader, Scanner, Parser):
         return event
 
 
-def events_of(stream: Utf8Stream, *, pure: bool) -> Callable[[], Any]:
+def yaml_event_reader(stream: Utf8Stream, *, pure: bool) -> Callable[[], Any]:
     """Return a function that returns the next event of the text.
 
     Args:
@@ -85,7 +85,7 @@ def events_of(stream: Utf8Stream, *, pure: bool) -> Callable[[], Any]:
 
     Raises (the function that is returned):
         yaml.YAMLError: broken syntax.
-        Unreadable: from the stream.
+        UnreadableText: from the stream.
     """
     printable = _Printable(stream)
     parser: Any = _PythonParser(printable) if pure or _C_PARSER is None else _C_PARSER(printable)
@@ -98,17 +98,17 @@ def position_of_event(event: Event) -> Place:
     return mark.line + 1, mark.column + 1
 
 
-def index_of(event: Event) -> int:
+def yaml_event_offset(event: Event) -> int:
     """Return the number of characters before the text of an event."""
     mark: Any = event.start_mark
     return int(mark.index)
 
 
-def skip(get: Callable[[], Event], depth: int) -> None:
+def skip_yaml_events(get: Callable[[], Event], depth: int) -> None:
     """Skip events until ``depth`` open collections are closed.
 
     Raises:
-        Unreadable: the nesting is too deep even for that.
+        UnreadableText: the nesting is too deep even for that.
     """
     while depth:
         event = get()
@@ -116,7 +116,7 @@ def skip(get: Callable[[], Event], depth: int) -> None:
             depth += 1
             if depth > _ABANDONED_DEPTH:
                 got = "far deeper nesting (the file is not read beyond this place)"
-                raise Unreadable("an object of a depth that can be read", got, *position_of_event(event))
+                raise UnreadableText("an object of a depth that can be read", got, *position_of_event(event))
         elif isinstance(event, CollectionEndEvent):
             depth -= 1
 
@@ -147,18 +147,18 @@ class YamlAnchors(dict[str, JsonValue]):
         """Return the node of an alias. It is shared, but counts as if it were copied.
 
         Raises:
-            InvalidScalar: the anchor is unknown, or the aliases of the document expand too far.
+            InvalidYamlScalar: the anchor is unknown, or the aliases of the document expand too far.
         """
         name = str(alias.anchor)
         if name not in self:
-            raise InvalidScalar("an alias to an earlier anchor", f"*{name}")
+            raise InvalidYamlScalar("an alias to an earlier anchor", f"*{name}")
         value = self[name]
         if value is INCOMPLETE:
-            raise InvalidScalar("a finite value", f"the alias *{name} inside what it stands for")
-        allowed = MAX_ALIASED + index_of(alias)
+            raise InvalidYamlScalar("a finite value", f"the alias *{name} inside what it stands for")
+        allowed = MAX_ALIASED + yaml_event_offset(alias)
         self._spent += _weight(value, allowed - self._spent)
         if self._spent > allowed:
-            raise InvalidScalar(BOMB, f"*{name}, one too many")
+            raise InvalidYamlScalar(BOMB, f"*{name}, one too many")
         return value
 
 

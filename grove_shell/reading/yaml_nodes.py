@@ -17,11 +17,25 @@ from yaml.events import (
     SequenceStartEvent,
 )
 
-from grove_core.resources.fields import short_json
+from grove_core.resources.json_field_reader import short_json
 from grove_shell.reading.input_items import MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, JsonValue
 from grove_shell.reading.utf8_stream import Utf8Stream
-from grove_shell.reading.yaml_events import BOMB, INCOMPLETE, YamlAnchors, events_of, index_of, position_of_event, skip
-from grove_shell.reading.yaml_scalars import MERGE, InvalidScalar, ScalarCache, key_of, tagged_value
+from grove_shell.reading.yaml_events import (
+    BOMB,
+    INCOMPLETE,
+    YamlAnchors,
+    position_of_event,
+    skip_yaml_events,
+    yaml_event_offset,
+    yaml_event_reader,
+)
+from grove_shell.reading.yaml_scalars import (
+    MERGE,
+    InvalidYamlScalar,
+    YamlScalarCache,
+    plain_scalar_as_key,
+    tagged_scalar_to_json,
+)
 
 _Frame: TypeAlias = tuple[Any, bool, str, bool, str | None]
 """An outer collection: itself, whether it is a mapping, its current key, whether that key still needs its value, and
@@ -41,7 +55,7 @@ class UnnamedObjectFault(NamedTuple):
     column: int
 
 
-class NodeBuilder:
+class YamlNodeBuilder:
     """Builds the nodes of one YAML text.
 
     Attributes:
@@ -52,13 +66,13 @@ class NodeBuilder:
     __slots__ = ("_anchors", "_merged", "_scalars", "flaws", "get")
 
     def __init__(self, stream: Utf8Stream, *, pure: bool) -> None:
-        self.get = events_of(stream, pure=pure)
+        self.get = yaml_event_reader(stream, pure=pure)
         self.flaws: list[UnnamedObjectFault] = []
-        self._scalars = ScalarCache()
+        self._scalars = YamlScalarCache()
         self._anchors = YamlAnchors()
         self._merged: dict[int, tuple[dict[str, Any], set[str]]] = {}
 
-    def next_document(self) -> None:
+    def forget_anchors(self) -> None:
         """Forget the anchors, which are local to their document."""
         self._anchors.restart()
         self._merged.clear()
@@ -82,7 +96,7 @@ class NodeBuilder:
 
         Raises:
             yaml.YAMLError: broken syntax.
-            Unreadable: from the stream, or the nesting is too deep to be skipped.
+            UnreadableText: from the stream, or the nesting is too deep to be skipped.
         """
         if not isinstance(event, CollectionStartEvent):
             return self._leaf(event, (prefix, [], None, True, ""))
@@ -90,7 +104,7 @@ class NodeBuilder:
         self.begin(event)
         value, end = self._collection(event, prefix)
         self._merged = outer
-        if end is not None and end.end_mark.index - index_of(event) > MAX_CHARACTERS:
+        if end is not None and end.end_mark.index - yaml_event_offset(event) > MAX_CHARACTERS:
             self.flaw(event, prefix, f"an object of at most {MAX_CHARACTERS:,} characters", "more")
         if event.anchor is not None:
             self._anchors[event.anchor] = value
@@ -110,7 +124,7 @@ class NodeBuilder:
             if event_type is ScalarEvent and inner.tag is None and inner.anchor is None:
                 try:
                     value = scalars[inner.value] if inner.implicit[0] else inner.value
-                except InvalidScalar:
+                except InvalidYamlScalar:
                     value = self._leaf(
                         inner, (prefix, frames, current, is_mapping, key), is_key=is_mapping and not has_key
                     )
@@ -143,7 +157,7 @@ class NodeBuilder:
                 else:
                     self.merge(inner, value, current, (prefix, frames, current, is_mapping, key))
         self.flaw(event, prefix, f"at most {MAX_NODES:,} values in one object", "more")
-        skip(get, len(frames) + 1)
+        skip_yaml_events(get, len(frames) + 1)
         return None, None
 
     def root_key(self, event: NodeEvent, root: dict[str, Any]) -> str:
@@ -155,7 +169,7 @@ class NodeBuilder:
         """Return the key of a node: text, the merge key, or a placeholder after a flaw (IN-001, IN-006)."""
         try:
             text = _key_text(event, value)
-        except InvalidScalar as refused:
+        except InvalidYamlScalar as refused:
             self.flaw(event, _path(spot), refused.expected, short_json(value))
             return f"?{len(mapping)}"
         if text in mapping:
@@ -188,7 +202,7 @@ class NodeBuilder:
         """
         if isinstance(event, CollectionStartEvent):
             self.flaw(event, _path(spot), f"at most {MAX_DEPTH} levels", "more")
-            skip(self.get, 1)
+            skip_yaml_events(self.get, 1)
             return None
         if not isinstance(event, ScalarEvent):
             return self._alias(event, spot)
@@ -197,8 +211,8 @@ class NodeBuilder:
             if event.implicit[0]:
                 value = self._scalars[value]
             elif event.tag is not None:
-                value = tagged_value(str(event.tag), value)
-        except InvalidScalar as refused:
+                value = tagged_scalar_to_json(str(event.tag), value)
+        except InvalidYamlScalar as refused:
             value = None
             if not is_key or not event.implicit[0]:
                 self.flaw(event, _path(spot), refused.expected, refused.got or short_json(event.value))
@@ -209,7 +223,7 @@ class NodeBuilder:
     def _alias(self, event: NodeEvent, spot: _Spot) -> JsonValue:
         try:
             return self._anchors.resolve(event)
-        except InvalidScalar as refused:
+        except InvalidYamlScalar as refused:
             if refused.expected != BOMB or not any(flaw.expected == BOMB for flaw in self.flaws[-1:]):
                 self.flaw(event, _path(spot), refused.expected, refused.got)
             return None
@@ -218,12 +232,12 @@ class NodeBuilder:
 def _key_text(event: Event, value: JsonValue) -> str:
     """Return the text of a key. Raises `InvalidScalar` for null, collections, and integers beyond signed 64 bits."""
     if isinstance(event, ScalarEvent) and event.implicit[0]:
-        return MERGE if event.value == "<<" else key_of(event.value)
+        return MERGE if event.value == "<<" else plain_scalar_as_key(event.value)
     if isinstance(event, ScalarEvent) and event.tag is None:
         return str(event.value)
     if value is None or isinstance(value, dict | list):
-        raise InvalidScalar("a key that is text")
-    return value if isinstance(value, str) else key_of(str(value))
+        raise InvalidYamlScalar("a key that is text")
+    return value if isinstance(value, str) else plain_scalar_as_key(str(value))
 
 
 def _path(spot: _Spot) -> str:

@@ -45,7 +45,7 @@ MERGE: Final = str(b"<<", "ascii")
 """The plain merge key. It is compared by identity, so that a quoted "<<" stays an ordinary key."""
 
 
-class InvalidScalar(Exception):
+class InvalidYamlScalar(Exception):
     """A YAML node has no JSON value. ``got`` is empty if it is the text of the node."""
 
     def __init__(self, expected: str, got: str = "") -> None:
@@ -54,7 +54,7 @@ class InvalidScalar(Exception):
         self.got = got
 
 
-class ScalarCache(dict[str, JsonValue]):
+class YamlScalarCache(dict[str, JsonValue]):
     """Plain scalar -> JSON value, a cache (IN-001).
 
     A look-up raises `InvalidScalar` for an infinite number and for not-a-number. Equal texts give the same string
@@ -62,62 +62,62 @@ class ScalarCache(dict[str, JsonValue]):
     """
 
     def __missing__(self, text: str) -> JsonValue:
-        value = plain_value(text)
+        value = plain_scalar_to_json(text)
         if len(self) >= _REMEMBERED:
             self.clear()
         self[text] = value
         return value
 
 
-def plain_value(text: str) -> JsonValue:
+def plain_scalar_to_json(text: str) -> JsonValue:
     """Return the JSON value of a plain scalar (IN-001).
 
     Raises:
-        InvalidScalar: an infinite number or not-a-number, which JSON cannot express.
+        InvalidYamlScalar: an infinite number or not-a-number, which JSON cannot express.
     """
-    return MERGE if text == "<<" else json_number(_resolved(text))
+    return MERGE if text == "<<" else resolved_scalar_to_json(_resolved(text))
 
 
-def json_number(value: JsonValue) -> JsonValue:
+def resolved_scalar_to_json(value: JsonValue) -> JsonValue:
     """Return a resolved scalar for JSON: floats without a fraction become integers (IN-001, IN-006).
 
     Raises:
-        InvalidScalar: ``value`` is infinite or not a number.
+        InvalidYamlScalar: ``value`` is infinite or not a number.
     """
     if type(value) is not float:
         return value
     if not math.isfinite(value):
-        raise InvalidScalar("a finite number")
-    return float_as_sent(value)
+        raise InvalidYamlScalar("a finite number")
+    return whole_float_as_integer(value)
 
 
-def float_as_sent(value: float) -> float:
+def whole_float_as_integer(value: float) -> float:
     """Return a finite float as kubectl sends it: without a fraction it is an integer (IN-001)."""
     return int(value) if value.is_integer() and abs(value) <= _EXACT else value
 
 
-def tagged_value(tag: str, text: str) -> JsonValue:
+def tagged_scalar_to_json(tag: str, text: str) -> JsonValue:
     """Return the JSON value of a scalar with an explicit tag; an unknown tag means text (IN-001).
 
     Raises:
-        InvalidScalar: the text is not of the tagged type.
+        InvalidYamlScalar: the text is not of the tagged type.
     """
     name = tag.removeprefix(_YAML_ORG) if tag.startswith(_YAML_ORG) else ""
     if name in _TYPES:
-        value = json_number(_resolved(text))
+        value = resolved_scalar_to_json(_resolved(text))
         if type(value) not in _TYPES[name]:
-            raise InvalidScalar(f"a value of type !!{name}")
+            raise InvalidYamlScalar(f"a value of type !!{name}")
         return value
     if name == "binary":
         return _decoded(text)
     return MERGE if name == "merge" and text == "<<" else text
 
 
-def key_of(text: str) -> str:
+def plain_scalar_as_key(text: str) -> str:
     """Return a plain scalar as a key, which is text in JSON: ``0777`` is ``511``, ``yes`` is ``true`` (IN-001).
 
     Raises:
-        InvalidScalar: null, or an integer beyond signed 64 bits.
+        InvalidYamlScalar: null, or an integer beyond signed 64 bits.
     """
     value = _resolved(text)
     if isinstance(value, bool):
@@ -127,9 +127,9 @@ def key_of(text: str) -> str:
     if isinstance(value, int):
         if value in _INT64:
             return str(value)
-        raise InvalidScalar("a key within 64 bits")
+        raise InvalidYamlScalar("a key within 64 bits")
     if value is None:
-        raise InvalidScalar("a key")
+        raise InvalidYamlScalar("a key")
     return value
 
 
@@ -188,4 +188,4 @@ def _decoded(text: str) -> str:
     try:
         return base64.b64decode(text.replace("\n", "").replace("\r", ""), validate=True).decode("utf-8")
     except (binascii.Error, ValueError):
-        raise InvalidScalar("base64 of UTF-8 text after !!binary") from None
+        raise InvalidYamlScalar("base64 of UTF-8 text after !!binary") from None

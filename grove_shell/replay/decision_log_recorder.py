@@ -4,23 +4,23 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from grove_core.document.writing import ref_as_json, step_as_json
+from grove_core.document.document_writing import ref_as_json, step_as_json
 from grove_core.kernel.steps import Attempt
 from grove_core.snapshot.snapshot import Snapshot, trim_snapshot
 from grove_core.version import VERSION
 from grove_shell.apply.planned_round import PlannedRound, RoundListener
 from grove_shell.cache.root_keys import RootKey
-from grove_shell.replay.json_values import as_json, fields_as_json
-from grove_shell.replay.log_format import (
+from grove_shell.replay.decision_log_format import (
     FORMAT,
     OBJECT_LISTS,
     SEPARATE_FIELDS,
     DecisionLog,
     compact_json,
-    digest,
-    line_with_chain,
+    line_with_chain_digest,
     plan_as_json,
+    short_text_digest,
 )
+from grove_shell.replay.json_conversion import core_value_as_json, nondefault_fields_as_json
 
 _REMEMBERED: Final = 20_000
 Known = dict[int, tuple[object, str]]
@@ -78,7 +78,7 @@ class DecisionLogRecorder(RoundListener):
             outcomes = [[attempt.outcome.value, attempt.detail] for attempt in attempts]
             self._write({"answers": planned_round.plan_name, "outcomes": outcomes})
 
-    def on_gone(self, root_key: RootKey) -> None:
+    def on_root_deleted(self, root_key: RootKey) -> None:
         """Nothing is left of a set."""
         self._known.pop(root_key, None)
 
@@ -88,7 +88,7 @@ class DecisionLogRecorder(RoundListener):
             "root": self._fact(seen.root, before, known),
             **{name: self._list(getattr(seen, name), before, known) for name in OBJECT_LISTS if getattr(seen, name)},
             "pods": {uid: self._list(pods, before, known) for uid, pods in sorted(seen.pods_of.items()) if pods},
-            **fields_as_json(seen, without=SEPARATE_FIELDS),
+            **nondefault_fields_as_json(seen, without=SEPARATE_FIELDS),
         }
 
     def _list(self, items: Sequence[object], before: Known, known: Known) -> str:
@@ -98,13 +98,13 @@ class DecisionLogRecorder(RoundListener):
         """The reference to an object; one that is the same as at the last look costs nothing."""
         found = before.get(id(item))
         if found is None or found[0] is not item:
-            found = (item, self._written_fact(type(item).__name__, as_json(item)))
+            found = (item, self._written_fact(type(item).__name__, core_value_as_json(item)))
         known[id(item)] = found
         return found[1]
 
     def _written_fact(self, kind: str, value: Any) -> str:  # noqa: ANN401 - any JSON
         text = compact_json(value)
-        name = digest(f"{kind} {text}")
+        name = short_text_digest(f"{kind} {text}")
         if name in self._written:
             self._written.move_to_end(name)
         else:
@@ -117,7 +117,7 @@ class DecisionLogRecorder(RoundListener):
     def _write(self, words: Mapping[str, Any]) -> None:
         if self._broken:
             return
-        line, chain = line_with_chain(words, self._chain)
+        line, chain = line_with_chain_digest(words, self._chain)
         try:
             self._out.write(line)
             self._out.flush()

@@ -6,11 +6,16 @@ from pydantic import Field
 from pydantic import model_validator as validator
 
 from grove_core.resources.cluster_topology import TopologyLevel, level_problems
-from grove_core.resources.configuration import DomainShape, Mnnvl, MnnvlMode, TopologyAwareSettings
+from grove_core.resources.configuration import (
+    ComputeDomainFormatName,
+    MnnvlConfiguration,
+    MnnvlMode,
+    TopologyAwareSettings,
+)
 from grove_shell.settings.strict_model import StrictModel
 
 
-class LevelSettings(StrictModel):
+class TopologyLevelSettings(StrictModel):
     """One level: its name, and the key of the node label."""
 
     domain: str
@@ -25,7 +30,7 @@ class TopologySettings(StrictModel):
     """
 
     enabled: bool = False
-    levels: Annotated[tuple[LevelSettings, ...], Field(strict=False)] = ()
+    levels: Annotated[tuple[TopologyLevelSettings, ...], Field(strict=False)] = ()
 
     @validator(mode="after")
     def _sound(self) -> "TopologySettings":
@@ -56,13 +61,13 @@ class MnnvlSettings(StrictModel):
     compute_domain_shape: Literal["auto", "design", "nvidia"] = "auto"
 
     @property
-    def as_configuration(self) -> Mnnvl:
+    def as_configuration(self) -> MnnvlConfiguration:
         """The settings as decisions use them."""
-        shape = None if self.compute_domain_shape == "auto" else DomainShape(self.compute_domain_shape)
-        return Mnnvl(self.enabled, MnnvlMode(self.mode), shape)
+        shape = None if self.compute_domain_shape == "auto" else ComputeDomainFormatName(self.compute_domain_shape)
+        return MnnvlConfiguration(self.enabled, MnnvlMode(self.mode), shape)
 
 
-class GoOperatorNetwork(StrictModel):
+class GoOperatorNetworkSettings(StrictModel):
     """The field of the Go operator's configuration."""
 
     auto_mnnvl_enabled: bool = Field(default=False, alias="autoMNNVLEnabled")

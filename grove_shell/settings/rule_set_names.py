@@ -7,14 +7,14 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from grove_core.areas.gang_termination.field.generations import RELEASES
+from grove_core.areas.gang_termination.field.rule_generations import RELEASES
 from grove_core.rule_sets.go_operator import FIELD
 from grove_core.rule_sets.named import rule_sets
 
 _VERSION = "v0.1.0-"
 
 
-def canonical_rule_set(name: str) -> str:
+def full_rule_set_name(name: str) -> str:
     """Return the full name of a rule set, as in plans.
 
     Args:
@@ -45,4 +45,4 @@ def _alpha_of(release: str) -> float:
     return math.inf if release == "main" else int(numbers[0]) if numbers else 0
 
 
-RuleSetName = Annotated[str, AfterValidator(canonical_rule_set)]
+RuleSetName = Annotated[str, AfterValidator(full_rule_set_name)]

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Final, TypeVar, get_args
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from grove_core.kernel.errors import Problem
-from grove_core.kernel.times import parse_duration
-from grove_core.resources.fields import short_json
-from grove_core.resources.names import is_dns_label, is_dns_subdomain
+from grove_core.kernel.errors import ObjectProblem
+from grove_core.kernel.time_formats import parse_duration
+from grove_core.resources.json_field_reader import short_json
+from grove_core.resources.naming_rules import is_dns_label, is_dns_subdomain
 
 API_VERSION: Final = "operator.config.grove.io/v1alpha1"
 _PORTS: Final = 65_535
@@ -57,14 +57,16 @@ class StrictModel(BaseModel):
 S = TypeVar("S", bound=StrictModel)
 
 
-class HealthEndpoint(StrictModel):
+class HealthEndpointSettings(StrictModel):
     """Address of the health and metrics endpoints."""
 
     host: str = "0.0.0.0"  # noqa: S104 - probes come from outside the pod
     port: Port = 8080
 
 
-def read_strictly(model: type[S], raw: Mapping[str, Any], otherwise: Callable[[], S]) -> tuple[S, tuple[Problem, ...]]:
+def parse_settings_strictly(
+    model: type[S], raw: Mapping[str, Any], otherwise: Callable[[], S]
+) -> tuple[S, tuple[ObjectProblem, ...]]:
     """Return a file as a model, and its problems; with problems, the result of ``otherwise``."""
     try:
         return model.model_validate(raw), ()
@@ -72,7 +74,7 @@ def read_strictly(model: type[S], raw: Mapping[str, Any], otherwise: Callable[[]
         return otherwise(), tuple(_problems_of(fault, model))
 
 
-def _problems_of(fault: ValidationError, model: type[BaseModel]) -> Iterator[Problem]:
+def _problems_of(fault: ValidationError, model: type[BaseModel]) -> Iterator[ObjectProblem]:
     for error in fault.errors():
         path, got = ".".join(map(str, error["loc"])), short_json(error["input"])
         expected = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
@@ -82,7 +84,7 @@ def _problems_of(fault: ValidationError, model: type[BaseModel]) -> Iterator[Pro
             expected = "unknown field" + (f"; did you mean {near[0]}?" if near else "")
         if error["type"] == "missing":
             expected, got = "a value", "nothing"
-        yield Problem(path=path, expected=expected, got=got)
+        yield ObjectProblem(path=path, expected=expected, got=got)
 
 
 def _field_names(model: type[BaseModel], path: Iterable[str]) -> list[str]:

@@ -8,8 +8,8 @@ from grove_shell.simulator.actors.topology_actions import TopologyActions
 from grove_shell.simulator.actors.user_actions import UserActions
 from grove_shell.simulator.faults.domain_faults import DomainFaults
 from grove_shell.simulator.faults.fault_injection import FaultInjector
-from grove_shell.simulator.recording.history import Actor
-from grove_shell.simulator.scenario.events import NodeTarget
+from grove_shell.simulator.recording.run_history import HistoryActor
+from grove_shell.simulator.scenario.scenario_events import NodeByNameOrPod
 
 FAULTS: Final = (
     "crash_operator",
@@ -35,17 +35,19 @@ FAULTS: Final = (
 """Kinds of events that are faults: :class:`FaultInjector` and :class:`DomainFaults` execute them."""
 
 _ACTORS: Final = {
-    "autoscale": Actor.AUTOSCALER,
-    "fail_pod": Actor.KUBELET,
-    "crash_pod": Actor.KUBELET,
-    **dict.fromkeys(("lose_node", "restore_node", "add_nodes", "remove_node", "cordon", "uncordon"), Actor.NODES),
-    **dict.fromkeys(FAULTS, Actor.FAULT),
+    "autoscale": HistoryActor.AUTOSCALER,
+    "fail_pod": HistoryActor.KUBELET,
+    "crash_pod": HistoryActor.KUBELET,
+    **dict.fromkeys(
+        ("lose_node", "restore_node", "add_nodes", "remove_node", "cordon", "uncordon"), HistoryActor.NODES
+    ),
+    **dict.fromkeys(FAULTS, HistoryActor.FAULT),
 }
 
 
-def actor_of(kind: str) -> Actor:
+def actor_of_event_kind(kind: str) -> HistoryActor:
     """Return the actor of a kind of event."""
-    return _ACTORS.get(kind, Actor.USER)
+    return _ACTORS.get(kind, HistoryActor.USER)
 
 
 def handlers_by_event(
@@ -57,7 +59,7 @@ def handlers_by_event(
 ) -> Mapping[str, Callable[[Any], None]]:
     """Return the function for each kind of event; it is called with the arguments of the event."""
 
-    def node(act: Callable[[str], None]) -> Callable[[NodeTarget], None]:
+    def node(act: Callable[[str], None]) -> Callable[[NodeByNameOrPod], None]:
         return lambda where: act(user_actions.node_of(where))
 
     return {

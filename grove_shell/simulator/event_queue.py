@@ -6,7 +6,7 @@ from heapq import heappop, heappush
 
 
 @dataclass(slots=True, eq=False)
-class Scheduled:
+class ScheduledCallback:
     """A scheduled callback; None after it was cancelled."""
 
     callback: Callable[[], object] | None
@@ -21,13 +21,13 @@ class EventQueue:
 
     def __init__(self) -> None:
         self.now = 0
-        self._heap: list[tuple[int, int, Scheduled]] = []
+        self._heap: list[tuple[int, int, ScheduledCallback]] = []
         self._serial = 0
 
-    def schedule(self, at: int, callback: Callable[[], object]) -> Scheduled:
+    def schedule(self, at: int, callback: Callable[[], object]) -> ScheduledCallback:
         """Schedule a callback at a time; at the current time, if that has passed."""
         self._serial += 1
-        scheduled = Scheduled(callback)
+        scheduled = ScheduledCallback(callback)
         heappush(self._heap, (max(at, self.now), self._serial, scheduled))
         return scheduled
 
@@ -36,7 +36,7 @@ class EventQueue:
         self.schedule(self.now + span, callback)
 
     @property
-    def next_at(self) -> int | None:
+    def next_callback_time(self) -> int | None:
         """The time of the next callback; None for an empty queue."""
         while self._heap and self._heap[0][2].callback is None:
             heappop(self._heap)
@@ -44,7 +44,7 @@ class EventQueue:
 
     def run_next(self) -> None:
         """Advance to the next time, and run all callbacks of that time."""
-        at = self.next_at
+        at = self.next_callback_time
         if at is None:
             return
         self.now = at

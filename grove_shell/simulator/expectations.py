@@ -4,21 +4,26 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from grove_core.kernel.conditions import ConditionStatus, condition_of, is_true
+from grove_core.kernel.conditions import ConditionStatus, condition_of, is_condition_true
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED, TOPOLOGY_FINALIZER, TOPOLOGY_IN_SYNC
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, ClusterTopology
-from grove_core.resources.domains_ready_condition import creation_failure_in
+from grove_core.resources.domains_ready_condition import domain_creation_failure_in
 from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_shell.simulator.cluster.changes import ObjectChange
 from grove_shell.simulator.cluster.nodes import Node
-from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, image_of, is_live, pod_claims_channel
-from grove_shell.simulator.recording.history import RunHistory
+from grove_shell.simulator.cluster.object_change_detector import ObjectChange
+from grove_shell.simulator.cluster.simulated_cluster import (
+    SimulatedCluster,
+    first_container_image,
+    is_live_pod,
+    pod_claims_channel,
+)
+from grove_shell.simulator.recording.run_history import RunHistory
 from grove_shell.simulator.scenario.scenario import Expectation
-from grove_shell.simulator.virtual_time import span_text
+from grove_shell.simulator.virtual_time import go_duration_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +66,12 @@ class ExpectationChecker:
             if isinstance(after, Pod):
                 if after.trouble == UNSCHEDULABLE:
                     self._record("unschedulable", after.ref.short)
-            elif isinstance(after, PodClique | ScalingGroup) and is_true(
+            elif isinstance(after, PodClique | ScalingGroup) and is_condition_true(
                 condition_of(after.status.conditions, MIN_AVAILABLE_BREACHED)
             ):
                 self._record("breached", after.ref.short)
 
-    def check_before(self, end: int | None) -> None:
+    def check_expectations_before(self, end: int | None) -> None:
         """Check the expectations of all times before ``end``; all of them, also those at the end, for None."""
         if self.history.terminations:
             self._record("terminated", "a replica")
@@ -74,22 +79,24 @@ class ExpectationChecker:
             self._record("refused", "a write")
         while self._timed and (end is None or self._timed[0][0] < end):
             at, expected = self._timed.pop(0)
-            self._check(at, f"at {span_text(at)}", expected)
+            self._check(at, f"at {go_duration_text(at)}", expected)
         for expected in self._last if end is None else ():
             self._check(self.cluster.queue.now, "at the end", expected)
 
-    def fail_unreached(self) -> None:
+    def fail_expectations_after_stop(self) -> None:
         """Record the expectations of times after the stop of the run as not met."""
-        stop = span_text(self.cluster.queue.now)
+        stop = go_duration_text(self.cluster.queue.now)
         for at, _ in self._timed:
-            self.unmet.append(UnmetExpectation(at, f"at {span_text(at)}: not reached, the run was stopped at {stop}"))
+            self.unmet.append(
+                UnmetExpectation(at, f"at {go_duration_text(at)}: not reached, the run was stopped at {stop}")
+            )
         self._timed.clear()
 
     def _record(self, what: str, subject: str) -> None:
         if what in self._never and what not in self._seen:
             self._seen.add(what)
             at = self.cluster.queue.now
-            self.unmet.append(UnmetExpectation(at, f"never {what}: {subject} was, at {span_text(at)}"))
+            self.unmet.append(UnmetExpectation(at, f"never {what}: {subject} was, at {go_duration_text(at)}"))
 
     def _check(self, at: int, when: str, expected: Expectation) -> None:
         for what, wanted, found in self._differences(expected):
@@ -98,7 +105,7 @@ class ExpectationChecker:
 
     def _differences(self, expected: Expectation) -> Iterator[tuple[str, object, object]]:
         names = {item.uid: item.ref.name for item in self.cluster.server.items.values() if isinstance(item, PodClique)}
-        live = [(names.get(pod.owner_uid, ""), pod) for pod in self.cluster.pods() if is_live(pod)]
+        live = [(names.get(pod.owner_uid, ""), pod) for pod in self.cluster.pods() if is_live_pod(pod)]
         counts = {
             "pods": Counter(name for name, _ in live),
             "scheduled": Counter(name for name, pod in live if pod.scheduled),
@@ -124,11 +131,13 @@ class ExpectationChecker:
                 yield what, getattr(expected, what), number
         for name, replicas in expected.failed_domains.items():
             root = self.cluster.find("PodCliqueSet", name)
-            failed = creation_failure_in(root.status.conditions).replicas if isinstance(root, PodCliqueSet) else ()
+            failed = (
+                domain_creation_failure_in(root.status.conditions).replicas if isinstance(root, PodCliqueSet) else ()
+            )
             yield f"failed domains of {name}", list(replicas), list(failed)
         yield from self._of_topologies(expected, live)
         for clique, image in expected.images.items():
-            images = {image_of(self.cluster, pod) for name, pod in live if name == clique}
+            images = {first_container_image(self.cluster, pod) for name, pod in live if name == clique}
             yield f"image of {clique}", image, ", ".join(sorted(images)) or "no pod"
         for name, wanted in (
             *((name, "there") for name in expected.exists),

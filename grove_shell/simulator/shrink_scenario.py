@@ -9,7 +9,7 @@ MOST_RUNS: Final = 400
 """Limit of the scenarios that are tried."""
 
 
-def smallest_failing(scenario: Scenario, fails: Callable[[Scenario], bool]) -> Scenario:
+def smallest_failing_scenario(scenario: Scenario, fails: Callable[[Scenario], bool]) -> Scenario:
     """Return the smallest failing scenario found within ``MOST_RUNS`` runs, without its expectations.
 
     Halves of the events are left out, then quarters, then single ones, until each that is left is needed.

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Final
 
 from grove_core.areas.mnnvl.admit import preflight_objection
-from grove_core.document.document import RulesSource
+from grove_core.document.plan_document import RulesSource
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.refs import Ref
 from grove_core.reconcile import reconcile
@@ -16,34 +16,34 @@ from grove_core.resources.configuration import Configuration, ServedApis
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.cluster import Cluster as Dump
 from grove_core.snapshot.snapshot import EVERY_KIND
-from grove_shell.in_memory.cluster import InMemoryCluster
-from grove_shell.simulator.actors.domain_driver import DomainDriver
+from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from grove_shell.simulator.actors.kubelet import Kubelet
 from grove_shell.simulator.actors.node_controller import NodeController
+from grove_shell.simulator.actors.nvidia_dra_driver import NvidiaDraDriver
 from grove_shell.simulator.actors.scheduler import Scheduler
 from grove_shell.simulator.actors.topology_actions import TopologyActions
 from grove_shell.simulator.actors.user_actions import UserActions
 from grove_shell.simulator.checks.all_checks import AllChecks
-from grove_shell.simulator.checks.check import ActualState, Check
-from grove_shell.simulator.cluster.admission import Admission
-from grove_shell.simulator.cluster.changes import ObjectChange
-from grove_shell.simulator.cluster.nodes import Node, nodes_of
+from grove_shell.simulator.checks.simulation_check import ActualClusterState, SimulationCheck
+from grove_shell.simulator.cluster.nodes import Node, nodes_of_pool
+from grove_shell.simulator.cluster.object_change_detector import ObjectChange
+from grove_shell.simulator.cluster.simulated_admission import AdmissionDecisions
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
-from grove_shell.simulator.event_handlers import FAULTS, actor_of, handlers_by_event
+from grove_shell.simulator.event_handlers import FAULTS, actor_of_event_kind, handlers_by_event
 from grove_shell.simulator.event_queue import EventQueue
 from grove_shell.simulator.expectations import ExpectationChecker, UnmetExpectation
 from grove_shell.simulator.faults.domain_faults import DomainFaults
 from grove_shell.simulator.faults.fault_injection import FaultInjector
-from grove_shell.simulator.operator.informers import DelayedTopologies
-from grove_shell.simulator.operator.process import OperatorObserver
+from grove_shell.simulator.operator.informers import DelayedTopologyCache
+from grove_shell.simulator.operator.operator_process import OperatorObserver
 from grove_shell.simulator.operator.simulated_operator import Decide, DecideTopology, Preflight, SimulatedOperator
-from grove_shell.simulator.recording.clique_states import CliqueState, clique_states_of
-from grove_shell.simulator.recording.history import EntryKind, EventWithoutEffect, RunHistory
+from grove_shell.simulator.recording.pod_clique_states import PodCliqueState, pod_clique_states_of
+from grove_shell.simulator.recording.run_history import EventWithoutEffect, HistoryEntryKind, RunHistory
 from grove_shell.simulator.recording.timeline_recorder import TimelineRecorder
-from grove_shell.simulator.scenario.events import Event
-from grove_shell.simulator.scenario.scenario import Scenario, Spec
+from grove_shell.simulator.scenario.scenario import Scenario, ScenarioSpec
+from grove_shell.simulator.scenario.scenario_events import Event
 from grove_shell.simulator.violation import Violation, ViolationFound
-from grove_shell.simulator.virtual_time import MINUTE, time_at
+from grove_shell.simulator.virtual_time import MINUTE, clock_time_at
 
 FAULTS_STOP_AFTER: Final = 5 * MINUTE
 """All faults stop this many milliseconds after the end of the last event (SM-040)."""
@@ -73,10 +73,10 @@ class SimulationOptions:
     decide: Decide | None = None
     decide_topology: DecideTopology = reconcile_topology
     check: bool = False
-    further_checks: tuple[type[Check], ...] = ()
+    further_checks: tuple[type[SimulationCheck], ...] = ()
     counts_only: bool = False
     until: int | None = None
-    admission: Admission = field(default_factory=Admission)
+    admission: AdmissionDecisions = field(default_factory=AdmissionDecisions)
     preflight: Preflight = preflight_objection
     observers: tuple[OperatorObserver, ...] = ()
     tick: Callable[[int, int], None] | None = None
@@ -110,7 +110,7 @@ class SimulationRun:
     rested: bool
     writes: int
     rounds: int
-    clique_states: tuple[CliqueState, ...]
+    clique_states: tuple[PodCliqueState, ...]
     expected: int
     rules: str
     unpredicted: Mapping[Ref, tuple[str, ...]]
@@ -147,17 +147,17 @@ class Simulation:
         self.queue = EventQueue()
         self.history = RunHistory(counts_only=options.counts_only)
         server = _server_of(spec, dump)
-        server.clock = lambda: time_at(spec.start, self.queue.now)
+        server.clock = lambda: clock_time_at(spec.start, self.queue.now)
         self.cluster = SimulatedCluster(server, self.queue, options.admission)
         self.cluster.admission_watch = spec.admission.watch
         if spec.admission.watch:
-            self.cluster.delayed_topologies = DelayedTopologies(self.cluster, spec.admission.watch)
+            self.cluster.delayed_topologies = DelayedTopologyCache(self.cluster, spec.admission.watch)
         self.nodes = _nodes_of(spec, self.cluster)
         self.scheduler = Scheduler(self.cluster, self.nodes, spec.scheduler, self.history)
         self.kubelet = Kubelet(self.cluster, self.nodes, spec.kubelet, self.history)
         self.controller = NodeController(self.cluster, self.nodes, self.scheduler, self.kubelet, self.history)
         self.recorder = TimelineRecorder(self.cluster, self.history)
-        state = ActualState(self.cluster, self.nodes, spec.start, gang_aware=spec.scheduler.gang_aware)
+        state = ActualClusterState(self.cluster, self.nodes, spec.start, gang_aware=spec.scheduler.gang_aware)
         self.checks = AllChecks(state, options.further_checks) if options.check else None
         watching = (self.checks,) if self.checks is not None else ()
         observers = (self.recorder, *watching, *options.observers)
@@ -177,7 +177,7 @@ class Simulation:
         self.user_actions.manifests.update(manifests or {})
         self.faults = FaultInjector(self.cluster, self.operator, self.history)
         self.domain_faults = DomainFaults(self.cluster, self.operator, self.history)
-        self.driver = DomainDriver(self.cluster, spec.driver)
+        self.driver = NvidiaDraDriver(self.cluster, spec.driver)
         self.expectations = ExpectationChecker(self.cluster, self.nodes, self.history, spec.expect)
         self._handlers = handlers_by_event(
             self.user_actions, self.topology_actions, self.faults, self.domain_faults, self.controller
@@ -207,7 +207,7 @@ class Simulation:
             for operator in (self.operator, *self.faults.old):
                 operator.stop()
         if violation is None:
-            self.expectations.check_before(None)
+            self.expectations.check_expectations_before(None)
         return SimulationRun(
             scenario=self.scenario,
             end=self.queue.now,
@@ -218,10 +218,10 @@ class Simulation:
             rested=rested,
             writes=self.operator.connection.attempts,
             rounds=self.operator.rounds,
-            clique_states=clique_states_of(self.cluster),
+            clique_states=pod_clique_states_of(self.cluster),
             expected=len(self.scenario.spec.expect),
             rules=self.options.rules.name,
-            unpredicted=self.recorder.not_predicted,
+            unpredicted=self.recorder.unpredicted_by_set,
         )
 
     def _run_events(self) -> bool:
@@ -241,15 +241,15 @@ class Simulation:
         goal = end if self.until is None else self.until
         self._deliver_changes()
         for _ in range(_MOST_STEPS):
-            step = self.queue.next_at
+            step = self.queue.next_callback_time
             if step is None:
                 return True
             if self.until is not None and step > self.until:
-                self.expectations.check_before(self.until + 1)
+                self.expectations.check_expectations_before(self.until + 1)
                 self.queue.now = self.until
-                self.expectations.fail_unreached()
+                self.expectations.fail_expectations_after_stop()
                 return False
-            self.expectations.check_before(step)
+            self.expectations.check_expectations_before(step)
             if step > limit:
                 break
             self.queue.run_next()
@@ -277,7 +277,9 @@ class Simulation:
             except EventWithoutEffect as nothing:
                 self.history.without_effect += 1
                 message = f"{event.field_name} had no effect: {nothing}"
-                self.history.record(self.queue.now, actor_of(event.kind), EntryKind.NO_EFFECT, detail=message)
+                self.history.record(
+                    self.queue.now, actor_of_event_kind(event.kind), HistoryEntryKind.NO_EFFECT, detail=message
+                )
             if self.checks is not None:
                 least, most = self.faults.clocks
                 self.checks.state.clock_slack = most - least
@@ -285,7 +287,7 @@ class Simulation:
         return execute
 
 
-def _server_of(spec: Spec, dump: Dump | None) -> InMemoryCluster:
+def _server_of(spec: ScenarioSpec, dump: Dump | None) -> InMemoryCluster:
     """Return the API server at the start, with its objects, the configuration and the served kinds."""
     roots = () if dump is None else tuple(dump.snapshot_of(root, spec.start) for root in dump.sets)
     server = InMemoryCluster(roots, lingering=True)
@@ -300,9 +302,9 @@ def _server_of(spec: Spec, dump: Dump | None) -> InMemoryCluster:
     return server
 
 
-def _nodes_of(spec: Spec, cluster: SimulatedCluster) -> dict[str, Node]:
+def _nodes_of(spec: ScenarioSpec, cluster: SimulatedCluster) -> dict[str, Node]:
     """Return the nodes of the scenario, and cordoned nodes of unknown capacity for the pods of a dump."""
-    nodes = {node.name: node for pool in spec.nodes for node in nodes_of(pool)}
+    nodes = {node.name: node for pool in spec.nodes for node in nodes_of_pool(pool)}
     for pod in cluster.pods():
         if pod.node and pod.node not in nodes:
             nodes[pod.node] = Node(pod.node, {}, {}, cordoned=True)

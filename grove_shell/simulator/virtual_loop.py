@@ -9,7 +9,7 @@ from functools import partial
 from math import ceil
 from typing import Any, Final, TypeVar, TypeVarTuple
 
-from grove_shell.simulator.event_queue import EventQueue, Scheduled
+from grove_shell.simulator.event_queue import EventQueue, ScheduledCallback
 from grove_shell.simulator.virtual_time import SECOND
 
 _ROUNDING: Final = 1e-6  # milliseconds: a time of the loop is a sum of floats
@@ -134,5 +134,5 @@ class VirtualLoop(asyncio.AbstractEventLoop):
 
 class _Timer(asyncio.TimerHandle):
     __slots__ = ("scheduled",)
-    scheduled: Scheduled
+    scheduled: ScheduledCallback
     __hash__ = object.__hash__  # two timers of one time and callback are equal

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Final
 
-from grove_core.kernel.times import parse_duration, short_duration
+from grove_core.kernel.time_formats import parse_duration, short_duration
 
 SECOND: Final = 1_000
 MINUTE: Final = 60 * SECOND
@@ -11,22 +11,22 @@ MINUTE: Final = 60 * SECOND
 _MILLISECOND: Final = timedelta(milliseconds=1)
 
 
-def parse_span(text: str) -> int | None:
+def parse_go_duration(text: str) -> int | None:
     """Return a Go duration in milliseconds, rounded up; None for any other text."""
     span = parse_duration(text)
     return None if span is None else -(-span // _MILLISECOND)
 
 
-def span_text(span: int) -> str:
+def go_duration_text(span: int) -> str:
     """Return a span as a Go duration without trailing zero units: ``2m30s``, ``5m``, ``250ms``."""
     return short_duration(timedelta(milliseconds=span))
 
 
-def time_at(start: datetime, at: int) -> datetime:
+def clock_time_at(start: datetime, at: int) -> datetime:
     """Return the clock time ``at`` milliseconds after the start."""
     return start + timedelta(milliseconds=at)
 
 
-def millis_until(start: datetime, clock_time: datetime) -> int:
+def milliseconds_until(start: datetime, clock_time: datetime) -> int:
     """Return the milliseconds from the start to a clock time, rounded up so that a round never comes too early."""
     return -((start - clock_time) // _MILLISECOND)

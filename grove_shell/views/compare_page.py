@@ -6,43 +6,43 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from grove_core.compare import ComparedChange, Comparison, Difference, Termination
-from grove_core.document.document import RulesSource
+from grove_core.compare import FirstTermination, RuleSetComparison, TerminationChange, TerminationDifference
+from grove_core.document.plan_document import RulesSource
 from grove_core.kernel.reasons import Reason
 from grove_shell.page import Page, Span
 from grove_shell.views.formatting import (
     INDENT,
     MAX_NAMES,
     clock_time,
-    entry_label,
-    impact_text,
-    joined_names,
-    object_label,
+    comma_separated_names,
+    deletion_impact_text,
+    object_display_name,
+    padded_entry_label,
     plural,
     relative_time,
 )
 
-_STYLES: Final[Mapping[ComparedChange, str]] = {
-    ComparedChange.ENDS: "bold red",
-    ComparedChange.OFTENER: "bold red",
-    ComparedChange.SOONER: "bold yellow",
-    ComparedChange.LATER: "yellow",
-    ComparedChange.RARER: "green",
-    ComparedChange.SPARED: "bold green",
+_STYLES: Final[Mapping[TerminationChange, str]] = {
+    TerminationChange.ENDS: "bold red",
+    TerminationChange.OFTENER: "bold red",
+    TerminationChange.SOONER: "bold yellow",
+    TerminationChange.LATER: "yellow",
+    TerminationChange.RARER: "green",
+    TerminationChange.SPARED: "bold green",
 }
-_VERDICTS: Final[Mapping[ComparedChange, str]] = {
-    ComparedChange.ENDS: "would be terminated that {} kept today",
-    ComparedChange.OFTENER: "would be terminated more often",
-    ComparedChange.SOONER: "would be terminated sooner",
-    ComparedChange.LATER: "would be terminated later",
-    ComparedChange.RARER: "would be terminated less often",
-    ComparedChange.SPARED: "would be kept that {} terminated today",
+_VERDICTS: Final[Mapping[TerminationChange, str]] = {
+    TerminationChange.ENDS: "would be terminated that {} kept today",
+    TerminationChange.OFTENER: "would be terminated more often",
+    TerminationChange.SOONER: "would be terminated sooner",
+    TerminationChange.LATER: "would be terminated later",
+    TerminationChange.RARER: "would be terminated less often",
+    TerminationChange.SPARED: "would be kept that {} terminated today",
 }
 _CAUSES: Final = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComparisonReport:
+class RuleSetComparisonReport:
     """The result of a comparison.
 
     Attributes:
@@ -58,13 +58,13 @@ class ComparisonReport:
     as_of: datetime
     until: datetime | None
     not_collected: Sequence[str]
-    comparisons: Sequence[Comparison]
+    comparisons: Sequence[RuleSetComparison]
 
 
-def compare_page(report: ComparisonReport, *, full: bool) -> Page:
+def compare_page(report: RuleSetComparisonReport, *, full: bool) -> Page:
     """Return the page: the counts, then set by set every replica that the two rule sets treat differently."""
     page, now = Page(), report.as_of
-    changes: Counter[ComparedChange] = Counter()
+    changes: Counter[TerminationChange] = Counter()
     for found in report.comparisons:
         for one in found.differences:
             changes[one.change] += len(one.cliques)
@@ -83,14 +83,14 @@ def compare_page(report: ComparisonReport, *, full: bool) -> Page:
         page.add("")
     for text, ends in (("same terminations", True), ("no termination under either rule set", False)):
         if names := [f"{found.root.namespace}/{found.root.name}" for found in same if bool(found.alike) is ends]:
-            page.add((text, "green"), f": {joined_names(names, None if full else MAX_NAMES)}")
+            page.add((text, "green"), f": {comma_separated_names(names, None if full else MAX_NAMES)}")
     breaches = sum(len(found.breaches) for found in report.comparisons)
     if breaches and not full:
         page.add((f"{plural(breaches, 'condition')} would differ without a termination (-v lists them)", "dim"))
     return page
 
 
-def _verdict(changes: Mapping[ComparedChange, int], report: ComparisonReport) -> list[Span]:
+def _verdict(changes: Mapping[TerminationChange, int], report: RuleSetComparisonReport) -> list[Span]:
     if report.nothing_judged:
         return [(report.nothing_judged, "bold red")]
     comparisons = report.comparisons
@@ -103,14 +103,14 @@ def _verdict(changes: Mapping[ComparedChange, int], report: ComparisonReport) ->
     if unknown:
         separator = "; " if spans else ""
         spans.append((f"{separator}{plural(unknown, 'PodCliqueSet')} undecided", "bold magenta"))
-    for change in ComparedChange:
+    for change in TerminationChange:
         if count := changes.get(change):
             text = f"{plural(count, 'PodClique')} {_VERDICTS[change].format('is' if count == 1 else 'are')}"
             spans.append((f"; {text}" if spans else text, _STYLES[change]))
     return spans or [(_all_alike(report), "bold green")]
 
 
-def _all_alike(report: ComparisonReport) -> str:
+def _all_alike(report: RuleSetComparisonReport) -> str:
     """Return the headline without a difference: sets with the same terminations, and sets without any (CL-043)."""
     comparisons = report.comparisons
     ending = sum(bool(found.alike) for found in comparisons)
@@ -124,25 +124,29 @@ def _all_alike(report: ComparisonReport) -> str:
     return "; ".join(texts)
 
 
-def _set(page: Page, found: Comparison, report: ComparisonReport, *, full: bool) -> None:
+def _set(page: Page, found: RuleSetComparison, report: RuleSetComparisonReport, *, full: bool) -> None:
     page.add("")
     page.add((f"{found.root.namespace}/{found.root.name}", "bold"))
     for words in dict.fromkeys(reason.sentence for reason in (*found.unknown, *found.unpredicted)):
-        page.add((entry_label("UNKNOWN"), "bold magenta"), words)
-    add_differences(page, found, report.rules, report.as_of, full=full)
+        page.add((padded_entry_label("UNKNOWN"), "bold magenta"), words)
+    add_rule_set_differences(page, found, report.rules, report.as_of, full=full)
 
 
-def add_differences(page: Page, found: Comparison, rules: tuple[str, str], now: datetime, *, full: bool) -> None:
+def add_rule_set_differences(
+    page: Page, found: RuleSetComparison, rules: tuple[str, str], now: datetime, *, full: bool
+) -> None:
     """Add every replica of a set that two rule sets treat differently."""
     for one in found.differences:
         _difference(page, one, rules, now, full=full)
     for subject, before, after in found.breaches if full else ():
-        page.add(INDENT, f"{object_label(subject)}: MinAvailableBreached {after}, not {before}")
+        page.add(INDENT, f"{object_display_name(subject)}: MinAvailableBreached {after}, not {before}")
 
 
-def _difference(page: Page, one: Difference, rule_sets: tuple[str, str], now: datetime, *, full: bool) -> None:
-    names = joined_names([ref.name for ref in one.cliques], None if full else MAX_NAMES)
-    page.add((entry_label(one.change.value), _STYLES[one.change]), (names, "bold"))
+def _difference(
+    page: Page, one: TerminationDifference, rule_sets: tuple[str, str], now: datetime, *, full: bool
+) -> None:
+    names = comma_separated_names([ref.name for ref in one.cliques], None if full else MAX_NAMES)
+    page.add((padded_entry_label(one.change.value), _STYLES[one.change]), (names, "bold"))
     for rules, end in zip(rule_sets, (one.before, one.after), strict=True):
         if end is None:
             page.add(INDENT, (rules, "bold"), ": not terminated")
@@ -152,21 +156,23 @@ def _difference(page: Page, one: Difference, rule_sets: tuple[str, str], now: da
             _end(page, rules, end, now, full=full)
 
 
-def _end(page: Page, rules: str, end: Termination, now: datetime, *, full: bool) -> None:
+def _end(page: Page, rules: str, end: FirstTermination, now: datetime, *, full: bool) -> None:
     when = "now" if end.at <= now else f"{clock_time(end.at, now)} ({relative_time(end.at, now)})"
     again = f", {plural(end.times, 'time')} in all" if end.times > 1 else ""
-    goes = impact_text(end.takes)
-    what = f"{object_label(end.subject)}, {plural(len(end.cliques), 'PodClique')}" + (f", {goes}" if goes else "")
+    goes = deletion_impact_text(end.takes)
+    what = f"{object_display_name(end.subject)}, {plural(len(end.cliques), 'PodClique')}" + (
+        f", {goes}" if goes else ""
+    )
     page.add(INDENT, (rules, "bold"), f": terminated {when}{again}: {what}")
     for words in _reasons(end.because, full=full):
         page.add(INDENT, f"  {words}")
     if full:
-        page.add(INDENT, f"  deletes: {joined_names([ref.name for ref in end.cliques], None)}")
+        page.add(INDENT, f"  deletes: {comma_separated_names([ref.name for ref in end.cliques], None)}")
 
 
 def _reasons(reasons: Sequence[Reason], *, full: bool) -> list[str]:
     """Return each distinct reason with its subject; ``full`` for all of them, else at most four and the count."""
-    sentences = list(dict.fromkeys(f"{object_label(reason.subject)}: {reason.sentence}" for reason in reasons))
+    sentences = list(dict.fromkeys(f"{object_display_name(reason.subject)}: {reason.sentence}" for reason in reasons))
     if full or len(sentences) <= _CAUSES:
         return sentences
     return [*sentences[:_CAUSES], f"and {plural(len(sentences) - _CAUSES, 'more reason')} (-v)"]

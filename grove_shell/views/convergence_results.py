@@ -8,9 +8,9 @@ from typing import Any, Final
 from pydantic.alias_generators import to_camel
 
 from grove_core.version import VERSION
-from grove_shell.converge.convergence_runs import ConvergenceRun, RunParameters
-from grove_shell.converge.run_groups import RunGroup, caption_lines, group_runs
-from grove_shell.converge.schedule import TOO_SLOW_S, CurveParameters
+from grove_shell.converge.run_groups import RunGroup, group_runs, run_parameter_caption_lines
+from grove_shell.converge.run_parameters_and_results import ConvergenceRun, RunParameters
+from grove_shell.converge.run_schedule import TOO_SLOW_S, CurveParameters
 from grove_shell.page import Page
 
 _MEGA: Final = 1_000_000
@@ -48,11 +48,11 @@ _COLUMNS: Final[tuple[tuple[str, Callable[[RunGroup], str]], ...]] = (
     ("clique", lambda group: str(group.point.clique_size)),
     ("nodes", lambda group: str(group.point.nodes)),
     ("runs", lambda group: str(len(group.runs))),
-    ("T_all", lambda group: _time(group.time_s, group)),
-    ("shortest", lambda group: _time(group.span_s[0], group)),
-    ("longest", lambda group: _time(group.span_s[1], group)),
-    ("view p50", lambda group: _seconds(group.median_of(lambda run: run.t_view_s(0.5)))),
-    ("view p99", lambda group: _seconds(group.median_of(lambda run: run.t_view_s(0.99)))),
+    ("T_all", lambda group: _time(group.seconds_to_convergence, group)),
+    ("shortest", lambda group: _time(group.shortest_and_longest_seconds[0], group)),
+    ("longest", lambda group: _time(group.shortest_and_longest_seconds[1], group)),
+    ("view p50", lambda group: _seconds(group.median_of(lambda run: run.seconds_until_share_observed(0.5)))),
+    ("view p99", lambda group: _seconds(group.median_of(lambda run: run.seconds_until_share_observed(0.99)))),
     ("T_global", lambda group: _seconds(group.median_of(lambda run: run.t_global_s))),
     ("writes", lambda group: _count(group, lambda run: run.writes)),
     ("409", lambda group: _count(group, lambda run: run.conflicts)),
@@ -80,9 +80,9 @@ def convergence_page(runs: Sequence[ConvergenceRun], stopped: dict[CurveParamete
         line = "  ".join(
             _aligned(name, width, cells[number]) for (name, cells), width in zip(shown, widths, strict=True)
         )
-        page.add((line, "" if group.storable and not isinf(group.time_s) else "yellow"))
+        page.add((line, "" if group.storable and not isinf(group.seconds_to_convergence) else "yellow"))
     page.add("")
-    for text in (*_ended_curves(stopped), *caption_lines(runs)):
+    for text in (*_ended_curves(stopped), *run_parameter_caption_lines(runs)):
         page.add((text, "dim"))
     return page
 
@@ -101,7 +101,7 @@ _SHARES: Final = (0.5, 0.99, 1.0)
 _SHOWN_SEPARATELY: Final = frozenset({"protocol", "outcome", "point", "t_views_s"})
 
 
-def runs_as_json(runs: Sequence[ConvergenceRun], stopped: Mapping[CurveParameters, int]) -> dict[str, Any]:
+def convergence_runs_as_json(runs: Sequence[ConvergenceRun], stopped: Mapping[CurveParameters, int]) -> dict[str, Any]:
     """Return all runs, and the curves that ended early because they were too slow."""
     return {
         "formatVersion": FORMAT_VERSION,
@@ -120,7 +120,7 @@ def _as_json(run: ConvergenceRun) -> dict[str, Any]:
         "outcome": run.outcome.value,
         "point": {"protocol": run.point.protocol.short_name, **_fields_of(run.point, RunParameters)},
         **{key: value for key, value in _fields_of(run, ConvergenceRun).items() if key != "world"},
-        **{f"tViewP{share * 100:g}S": run.t_view_s(share) for share in _SHARES},
+        **{f"tViewP{share * 100:g}S": run.seconds_until_share_observed(share) for share in _SHARES},
     }
 
 

@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from grove_core.areas.gang_termination.termination_questions import PREDICTION
+from grove_core.areas.gang_termination.termination_findings import PREDICTION
 from grove_core.areas.gang_termination.verdicts import TERMINATES
-from grove_core.document.document import RulesSource, action_name
-from grove_core.document.writing import finding_as_json, ref_as_json, step_as_json, withheld_as_json
-from grove_core.explain import Urgency, is_gated
-from grove_core.kernel.decisions import Finding, SubjectHealth, reasons_on
+from grove_core.document.document_writing import finding_as_json, ref_as_json, step_as_json, withheld_as_json
+from grove_core.document.plan_document import RulesSource, action_name
+from grove_core.explain import Urgency, withholds_gate_opening
+from grove_core.kernel.decisions import Finding, SubjectHealth, reasons_for_question
 from grove_core.kernel.steps import Step, total_impact
 from grove_core.object_explanation import ObjectExplanation
 from grove_core.resources.pod import Pod
@@ -19,14 +19,14 @@ from grove_shell.views.formatting import (
     MAX_NAMES,
     STYLES,
     clock_time,
-    impact_text,
-    joined_names,
-    object_label,
+    comma_separated_names,
+    deletion_impact_text,
+    object_display_name,
     plural,
     relative_time,
     rule_citation,
 )
-from grove_shell.views.headline import as_of_line
+from grove_shell.views.plan_headline import time_and_rules_line
 
 _MANY: Final = 20
 _CLIQUES: Final = 40
@@ -53,13 +53,13 @@ def explain_page(inquiries: Iterable[ObjectExplanation], top: ExplainHeader, *, 
         only_guards: whether to show only why nothing is terminated (CL-015).
     """
     page = Page()
-    page.add((as_of_line(top.now, top.rules, top.source), "dim"))
+    page.add((time_and_rules_line(top.now, top.rules, top.source), "dim"))
     if top.other:
         page.add(("note: ", "bold"), top.other)
     for index, inquiry in enumerate(inquiries):
         if index:
             page.add()
-        for why in reasons_on(PREDICTION, inquiry.plan.findings):
+        for why in reasons_for_question(PREDICTION, inquiry.plan.findings):
             page.add(("NOT PREDICTED: ", STYLES[Urgency.UNKNOWN]), why.sentence, rule_citation(why))
         page.add((f"{inquiry.kind} {inquiry.ref.namespace}/{inquiry.name}", "bold"))
         if only_guards:
@@ -117,16 +117,18 @@ def _course(page: Page, inquiry: ObjectExplanation) -> None:
     for step in inquiry.steps():
         alike.setdefault((action_name(step.action), step.target.kind, step.because[0].rule.code), []).append(step)
     for (action, kind, _), steps in alike.items():
-        names = joined_names([step.target.name for step in steps], MAX_NAMES)
-        goes = impact_text(total_impact(steps)) if kind != "Pod" else ""
+        names = comma_separated_names([step.target.name for step in steps], MAX_NAMES)
+        goes = deletion_impact_text(total_impact(steps)) if kind != "Pod" else ""
         page.add(
             "  now: ", (f"{action} ", "bold"), plural(len(steps), kind), f" with {goes}" if goes else "", f", {names}"
         )
         for reason in steps[0].because:
             page.add(f"    {reason.sentence}", rule_citation(reason))
-    held = [withheld for withheld in inquiry.withheld() if not is_gated(withheld)]  # gates are among the verdicts
+    held = [
+        withheld for withheld in inquiry.withheld() if not withholds_gate_opening(withheld)
+    ]  # gates are among the verdicts
     for withheld in held[:_MANY]:
-        page.add("  ", ("withheld: ", STYLES[Urgency.HELD]), object_label(withheld.target))
+        page.add("  ", ("withheld: ", STYLES[Urgency.HELD]), object_display_name(withheld.target))
         for reason in withheld.because[:_MANY]:
             where = "" if reason.subject == withheld.target else f"{reason.subject.short}: "
             page.add(f"    {where}{reason.sentence}", rule_citation(reason))

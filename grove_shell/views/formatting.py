@@ -5,17 +5,17 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Final
 
-from grove_core.document.writing import reason_as_json
+from grove_core.document.document_writing import reason_as_json
 from grove_core.explain import Urgency
 from grove_core.kernel.admission import FieldRemark
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DeletionImpact
-from grove_core.kernel.times import format_time, short_duration, whole_seconds
+from grove_core.kernel.time_formats import format_time, short_duration, whole_seconds
 from grove_shell.page import Span
 
 
-def remark_as_json(found: FieldRemark) -> dict[str, Any]:
+def admission_remark_as_json(found: FieldRemark) -> dict[str, Any]:
     """Return an objection or a warning as JSON."""
     return {"path": found.path, "got": found.got, **reason_as_json(found.reason)}
 
@@ -35,7 +35,7 @@ _WIDTH: Final = max(len(tone.value) for tone in Urgency)
 INDENT: Final = " " * (_WIDTH + 4)
 
 
-def entry_label(word: str) -> str:
+def padded_entry_label(word: str) -> str:
     """Return the first word of an entry, padded to the width of the longest."""
     return f"  {word:<{_WIDTH}}  "
 
@@ -60,7 +60,7 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def not_predicted_text(done: str, sets: int) -> str:
+def unpredicted_sets_warning(done: str, sets: int) -> str:
     """Return the warning that the steps for some sets are not those of the operator that runs there.
 
     Args:
@@ -70,14 +70,14 @@ def not_predicted_text(done: str, sets: int) -> str:
     return f"NOT PREDICTED: the steps {done} for {plural(sets, 'PodCliqueSet')} are not those of the operator there"
 
 
-def object_label(ref: Ref) -> str:
+def object_display_name(ref: Ref) -> str:
     """Return ``PodClique qwen-0-worker``, ``replica 0`` of a PodCliqueSet, or ``qwen-0-pool replica 0``."""
     if ref.replica is None:
         return f"{ref.kind} {ref.name}"
     return f"replica {ref.replica}" if ref.kind == "PodCliqueSet" else f"{ref.name} replica {ref.replica}"
 
 
-def impact_text(impact: DeletionImpact | None) -> str:
+def deletion_impact_text(impact: DeletionImpact | None) -> str:
     """Return the pods and GPUs that a deletion takes along, as ``12 pods (3 ready) and 96 GPUs``.
 
     It is empty where there are none, or where the pods were not collected.
@@ -93,13 +93,13 @@ def rule_citation(reason: Reason) -> Span:
     return f"  {reason.rule.code} {reason.rule.requirement}", "dim"
 
 
-def joined_names(names: list[str], limit: int | None) -> str:
+def comma_separated_names(names: list[str], limit: int | None) -> str:
     """Return names with commas; beyond ``limit`` they are counted. None for no limit."""
     if limit is None or len(names) <= limit:
         return ", ".join(names)
     return f"{', '.join(names[:limit])} and {len(names) - limit:,} more"
 
 
-def fail_on_message(met: Collection[str]) -> str:
+def failed_check_message(met: Collection[str]) -> str:
     """Return the message of a failed check, with the ``--fail-on`` classes that it met (CL-002)."""
     return f"failed by --fail-on: {', '.join(sorted(met))}"

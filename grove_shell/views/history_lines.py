@@ -7,24 +7,26 @@ from typing import Final
 
 from grove_core.resources.api_names import DOMAINS_READY, MIN_AVAILABLE_BREACHED, TOPOLOGY_IN_SYNC
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
-from grove_shell.simulator.recording.history import Actor, EntryKind, HistoryEntry
-from grove_shell.views.formatting import joined_names, plural
+from grove_shell.simulator.recording.run_history import HistoryActor, HistoryEntry, HistoryEntryKind
+from grove_shell.views.formatting import comma_separated_names, plural
 
 _NAMES: Final = 6
-_ONLY_VERBOSE: Final = frozenset({EntryKind.STATUS, EntryKind.STARTED, EntryKind.HOLDS, EntryKind.RELEASED})
+_ONLY_VERBOSE: Final = frozenset(
+    {HistoryEntryKind.STATUS, HistoryEntryKind.STARTED, HistoryEntryKind.HOLDS, HistoryEntryKind.RELEASED}
+)
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineLine:
     """One line of the timeline, and the lines below it."""
 
-    actor: Actor
-    what: EntryKind
+    actor: HistoryActor
+    what: HistoryEntryKind
     text: str
     below: tuple[str, ...] = ()
 
 
-def lines_of(step_entries: Iterable[HistoryEntry], *, verbose: bool) -> Iterator[TimelineLine]:
+def timeline_lines(step_entries: Iterable[HistoryEntry], *, verbose: bool) -> Iterator[TimelineLine]:
     """Yield the lines of the entries of one time, in the order of their first entries."""
     groups: dict[tuple[object, ...], list[HistoryEntry]] = {}
     for entry in step_entries:
@@ -38,13 +40,13 @@ def lines_of(step_entries: Iterable[HistoryEntry], *, verbose: bool) -> Iterator
 
 def _is_shown(entry: HistoryEntry) -> bool:
     """Return whether an entry is shown without ``--verbose``; of conditions: breaches, domains and topologies."""
-    if entry.kind is EntryKind.CONDITION:
+    if entry.kind is HistoryEntryKind.CONDITION:
         _, _, before = entry.because
         kind, _, now = entry.detail.partition("=")
         if kind in {DOMAINS_READY, TOPOLOGY_IN_SYNC}:
             return True
         return kind == MIN_AVAILABLE_BREACHED and now != before and "True" in {now, before}
-    if entry.kind is EntryKind.HOLDS and entry.subject is not None and entry.subject.kind in TOPOLOGY_KINDS:
+    if entry.kind is HistoryEntryKind.HOLDS and entry.subject is not None and entry.subject.kind in TOPOLOGY_KINDS:
         return True
     return entry.kind not in _ONLY_VERBOSE
 
@@ -56,23 +58,29 @@ def _clique_of(entry: HistoryEntry) -> tuple[str, str]:
 def _group_key(entry: HistoryEntry, *, verbose: bool) -> tuple[object, ...]:
     key: tuple[object, ...] = (entry.actor, entry.kind)
     match entry.kind:
-        case EntryKind.CREATED if not entry.clique:
+        case HistoryEntryKind.CREATED if not entry.clique:
             return (*key, entry.because if verbose else "objects", entry.subject if verbose else "")
-        case EntryKind.PLACED | EntryKind.READY | EntryKind.STARTED | EntryKind.GONE | EntryKind.CREATED:
+        case (
+            HistoryEntryKind.PLACED
+            | HistoryEntryKind.READY
+            | HistoryEntryKind.STARTED
+            | HistoryEntryKind.GONE
+            | HistoryEntryKind.CREATED
+        ):
             return (*key, *_clique_of(entry))
-        case EntryKind.OPENED:
+        case HistoryEntryKind.OPENED:
             return (*key, *_clique_of(entry), entry.because)
-        case EntryKind.STATUS | EntryKind.RELEASED:
+        case HistoryEntryKind.STATUS | HistoryEntryKind.RELEASED:
             return key if not verbose else (*key, entry.because)
-        case EntryKind.TERMINATED:
+        case HistoryEntryKind.TERMINATED:
             return (*key, entry.because[1:])
-        case EntryKind.DELETED | EntryKind.UNREADY:
+        case HistoryEntryKind.DELETED | HistoryEntryKind.UNREADY:
             return (*key, *_clique_of(entry), entry.because, entry.detail)
-        case EntryKind.DENIED:
+        case HistoryEntryKind.DENIED:
             return (*key, entry.detail)
-        case EntryKind.CONDITION:
+        case HistoryEntryKind.CONDITION:
             return (*key, entry.subject)
-        case EntryKind.CHANGED if not entry.detail:
+        case HistoryEntryKind.CHANGED if not entry.detail:
             return (*key, entry.because)
         case _:
             return (*key, entry.subject, entry.detail)
@@ -134,7 +142,7 @@ def _placed(group: _EntryGroup) -> str:
 
 def _terminated(group: _EntryGroup) -> str:
     names = [entry.subject.name for entry in group.entries if entry.subject is not None]
-    return f"TERMINATES {joined_names(names, None if group.verbose else _NAMES)}"
+    return f"TERMINATES {comma_separated_names(names, None if group.verbose else _NAMES)}"
 
 
 def _deleted(group: _EntryGroup) -> str:
@@ -143,7 +151,7 @@ def _deleted(group: _EntryGroup) -> str:
 
 
 def _gone(group: _EntryGroup) -> str:
-    return f"{group.pods} gone{f': {group.detail}' if group.first.actor is Actor.NODES else ''}"
+    return f"{group.pods} gone{f': {group.detail}' if group.first.actor is HistoryActor.NODES else ''}"
 
 
 def _condition(group: _EntryGroup) -> str:
@@ -151,37 +159,39 @@ def _condition(group: _EntryGroup) -> str:
     return f"{group.subject}: {group.detail} ({rule}): {message}"
 
 
-_TEXTS: Final[Mapping[EntryKind, Callable[[_EntryGroup], str]]] = {
-    EntryKind.CREATED: _created,
-    EntryKind.PLACED: _placed,
-    EntryKind.STARTED: lambda group: f"{group.pods} started",
-    EntryKind.READY: lambda group: f"{group.pods} ready",
-    EntryKind.GONE: _gone,
-    EntryKind.UNREADY: lambda group: f"{group.pods} not ready: {group.detail}",
-    EntryKind.FAILED: lambda group: f"{group.pods} fails",
-    EntryKind.CRASHED: lambda group: f"{group.pods} crashes",
-    EntryKind.UNPLACED: lambda group: f"{group.detail} pods of {group.subject} not placed{group.reason}",
-    EntryKind.OPENED: lambda group: (
+_TEXTS: Final[Mapping[HistoryEntryKind, Callable[[_EntryGroup], str]]] = {
+    HistoryEntryKind.CREATED: _created,
+    HistoryEntryKind.PLACED: _placed,
+    HistoryEntryKind.STARTED: lambda group: f"{group.pods} started",
+    HistoryEntryKind.READY: lambda group: f"{group.pods} ready",
+    HistoryEntryKind.GONE: _gone,
+    HistoryEntryKind.UNREADY: lambda group: f"{group.pods} not ready: {group.detail}",
+    HistoryEntryKind.FAILED: lambda group: f"{group.pods} fails",
+    HistoryEntryKind.CRASHED: lambda group: f"{group.pods} crashes",
+    HistoryEntryKind.UNPLACED: lambda group: f"{group.detail} pods of {group.subject} not placed{group.reason}",
+    HistoryEntryKind.OPENED: lambda group: (
         f"opens the {'gate' if len(group.entries) == 1 else 'gates'} of {group.pods}{group.reason}"
     ),
-    EntryKind.TERMINATED: _terminated,
-    EntryKind.DELETED: _deleted,
-    EntryKind.STATUS: lambda group: (
+    HistoryEntryKind.TERMINATED: _terminated,
+    HistoryEntryKind.DELETED: _deleted,
+    HistoryEntryKind.STATUS: lambda group: (
         f"writes {len(group.entries)} status{'es' if len(group.entries) > 1 else ''}{group.reason}"
     ),
-    EntryKind.RELEASED: lambda group: f"removes finalizers of {group.objects}",
-    EntryKind.CONDITION: _condition,
-    EntryKind.WAITS: lambda group: f"{_replica(group.first)} is breached and waits{group.reason}",
-    EntryKind.HOLDS: lambda group: f"withholds {group.subject}{group.reason}",
-    EntryKind.CHANGED: lambda group: (
+    HistoryEntryKind.RELEASED: lambda group: f"removes finalizers of {group.objects}",
+    HistoryEntryKind.CONDITION: _condition,
+    HistoryEntryKind.WAITS: lambda group: f"{_replica(group.first)} is breached and waits{group.reason}",
+    HistoryEntryKind.HOLDS: lambda group: f"withholds {group.subject}{group.reason}",
+    HistoryEntryKind.CHANGED: lambda group: (
         f"{group.subject}: {group.detail}" if group.detail else f"changes {group.objects}{group.reason}"
     ),
-    EntryKind.DENIED: lambda group: f"{plural(len(group.entries), 'write')} not done ({group.objects}): {group.detail}",
-    EntryKind.APPLIED: lambda group: f"applies {group.subject}",
-    EntryKind.REFUSED: lambda group: f"{group.detail} is refused",
-    EntryKind.SCALED: lambda group: f"scales {group.subject}: {group.detail}",
+    HistoryEntryKind.DENIED: lambda group: (
+        f"{plural(len(group.entries), 'write')} not done ({group.objects}): {group.detail}"
+    ),
+    HistoryEntryKind.APPLIED: lambda group: f"applies {group.subject}",
+    HistoryEntryKind.REFUSED: lambda group: f"{group.detail} is refused",
+    HistoryEntryKind.SCALED: lambda group: f"scales {group.subject}: {group.detail}",
 }
-_REASONS_BELOW: Final = frozenset({EntryKind.TERMINATED, EntryKind.REFUSED})
+_REASONS_BELOW: Final = frozenset({HistoryEntryKind.TERMINATED, HistoryEntryKind.REFUSED})
 
 
 def _pods(entries: Sequence[HistoryEntry]) -> str:
@@ -197,7 +207,7 @@ def _objects(entries: Sequence[HistoryEntry], *, verbose: bool) -> str:
     kinds = Counter(subject.kind for subject in subjects)
     if len(kinds) == 1 and (verbose or len(subjects) <= _NAMES):
         (kind,) = kinds
-        return f"{kind} {joined_names([subject.name for subject in subjects], None)}"
+        return f"{kind} {comma_separated_names([subject.name for subject in subjects], None)}"
     return ", ".join(plural(count, kind) for kind, count in kinds.items())
 
 

@@ -5,18 +5,18 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from grove_core.document.document import PlanDocument
+from grove_core.document.plan_document import PlanDocument
 from grove_core.explain import Explanation, Urgency, explanation_of
-from grove_core.kernel.times import format_time, short_duration
+from grove_core.kernel.time_formats import format_time, short_duration
 from grove_shell.page import Page
 from grove_shell.reading.loaded_input import LoadedInput
-from grove_shell.views.formatting import MAX_NAMES, joined_names, plural, relative_time
+from grove_shell.views.formatting import MAX_NAMES, comma_separated_names, plural, relative_time
 
 _OLD: Final = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanContext:
+class PlanPageContext:
     """What the page of a plan shows besides the plan.
 
     Attributes:
@@ -38,24 +38,27 @@ class PlanContext:
     decisions: bool
 
 
-def notes_page(document: PlanDocument, context: PlanContext) -> Page:
+def plan_notes_page(document: PlanDocument, context: PlanPageContext) -> Page:
     """Return a page of the notes alone, to print beside a document."""
     page = Page()
-    add_notes(page, document, [explanation_of(forecast) for forecast in document.forecasts], context)
+    add_plan_notes(page, document, [explanation_of(forecast) for forecast in document.forecasts], context)
     return page
 
 
-def add_notes(page: Page, document: PlanDocument, stories: Sequence[Explanation], context: PlanContext) -> None:
+def add_plan_notes(
+    page: Page, document: PlanDocument, stories: Sequence[Explanation], context: PlanPageContext
+) -> None:
     """Add the notes between the headline and the sets."""
     loaded = context.loaded
     _missing(page, document, loaded)
     if loaded.edited:
-        names = joined_names(list(loaded.edited), MAX_NAMES)
+        names = comma_separated_names(list(loaded.edited), MAX_NAMES)
         page.add(("note: ", "bold"), f"planned as if the manifest in the input had just been applied to {names}")
     if loaded.kept:
         page.add(
             ("note: ", "bold"),
-            f"fields missing from the manifest keep their stored values: {joined_names(list(loaded.kept), MAX_NAMES)}",
+            "fields missing from the manifest keep their stored values: "
+            f"{comma_separated_names(list(loaded.kept), MAX_NAMES)}",
         )
     _gaps(page, context)
     for warning in (*loaded.warnings, *loaded.foreign_objects):
@@ -65,7 +68,7 @@ def add_notes(page: Page, document: PlanDocument, stories: Sequence[Explanation]
         (loaded.cliques_without_pods, "pods, and the input has none of them"),
     ):
         if lost:
-            page.add(("note: ", "bold"), f"the status of {joined_names(list(lost), MAX_NAMES)} counts {what}.")
+            page.add(("note: ", "bold"), f"the status of {comma_separated_names(list(lost), MAX_NAMES)} counts {what}.")
             page.add("  They count as lost. If the input was collected with a selector (-l), collect it again without.")
     unrecorded = sum(story.unrecorded for story in stories)
     if unrecorded:
@@ -84,17 +87,17 @@ def add_notes(page: Page, document: PlanDocument, stories: Sequence[Explanation]
         page.add((f"ignored: {kinds}", "dim"))
 
 
-def _gaps(page: Page, context: PlanContext) -> None:
+def _gaps(page: Page, context: PlanPageContext) -> None:
     """Add the nodes that the input lacks, and errors of an API server that it holds."""
     if context.sets_with_unknown_nodes:
-        names = joined_names(list(context.sets_with_unknown_nodes), MAX_NAMES)
+        names = comma_separated_names(list(context.sets_with_unknown_nodes), MAX_NAMES)
         page.add(("note: ", "bold"), f"it is unknown whether the required topology constraints of {names} are kept:")
         page.add("  not every Node of their pods is in the input (kubectl get nodes -o json)")
     for refusal in context.loaded.server_errors:
         page.add(("warning: ", "bold yellow"), f"the input holds an error of an API server: {refusal}")
 
 
-def _clock(page: Page, document: PlanDocument, stories: Sequence[Explanation], context: PlanContext) -> None:
+def _clock(page: Page, document: PlanDocument, stories: Sequence[Explanation], context: PlanPageContext) -> None:
     """Add a note where the input is newer than the clock (CL-010), or much older and a termination depends on it."""
     now, newest = document.as_of, context.newest_time
     if newest is None:

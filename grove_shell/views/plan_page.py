@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final, TypeAlias, TypeVar
 
-from grove_core.document.document import PlanDocument, action_name
+from grove_core.document.plan_document import PlanDocument, action_name
 from grove_core.explain import ExplainedCause, ExplainedReplica, Explanation, Urgency, explanation_of
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Delete, Step
@@ -16,22 +16,22 @@ from grove_shell.views.formatting import (
     MAX_NAMES,
     STYLES,
     clock_time,
-    entry_label,
-    impact_text,
-    joined_names,
-    object_label,
+    comma_separated_names,
+    deletion_impact_text,
+    object_display_name,
+    padded_entry_label,
     plural,
     relative_time,
     rule_citation,
 )
-from grove_shell.views.headline import add_headline
-from grove_shell.views.plan_notes import PlanContext, add_notes
-from grove_shell.views.round_lines import (
+from grove_shell.views.plan_headline import add_plan_headline
+from grove_shell.views.plan_notes import PlanPageContext, add_plan_notes
+from grove_shell.views.plan_round_lines import (
     add_gated_cliques,
-    add_later_terminations,
-    add_rounds,
-    created_kinds,
-    ordinary_updates,
+    add_later_round_terminations,
+    add_plan_rounds,
+    created_counts_by_kind,
+    displayed_object_updates,
 )
 
 _ENTRIES: Final = 20
@@ -47,15 +47,15 @@ ForecastAndStory: TypeAlias = tuple[Forecast, Explanation]
 T = TypeVar("T")
 
 
-def plan_page(document: PlanDocument, context: PlanContext) -> Page:
+def plan_page(document: PlanDocument, context: PlanPageContext) -> Page:
     """Return the page of a plan."""
     page, now = Page(), document.as_of
     entries = [(forecast, explanation_of(forecast)) for forecast in document.forecasts]
-    add_headline(page, document, [story for _, story in entries], context.nothing_judged)
-    add_notes(page, document, [story for _, story in entries], context)
+    add_plan_headline(page, document, [story for _, story in entries], context.nothing_judged)
+    add_plan_notes(page, document, [story for _, story in entries], context)
     calm = []
     for forecast, story in entries:
-        if not (context.verbose or context.decisions) and story.is_calm and not _is_eventful(forecast):
+        if not (context.verbose or context.decisions) and story.needs_no_attention and not _is_eventful(forecast):
             calm.append((forecast, story))
             continue
         page.add()
@@ -76,9 +76,13 @@ def _root(page: Page, forecast: Forecast, story: Explanation, now: datetime, *, 
     place = f"{story.root.namespace}/{story.root.name}" if story.root.namespace else story.root.short
     page.add((place, "bold"), counts)
     for sentence in story.unpredicted:
-        page.add((entry_label(Urgency.UNKNOWN.value), STYLES[Urgency.UNKNOWN]), sentence)
+        page.add((padded_entry_label(Urgency.UNKNOWN.value), STYLES[Urgency.UNKNOWN]), sentence)
     for why in story.misplaced:
-        page.add((entry_label("MISPLACED"), "bold red"), (object_label(why.subject), "bold"), f": {why.sentence}")
+        page.add(
+            (padded_entry_label("MISPLACED"), "bold red"),
+            (object_display_name(why.subject), "bold"),
+            f": {why.sentence}",
+        )
     for tone in Urgency:
         alike = story.having(tone)
         if tone is Urgency.GATED:
@@ -90,9 +94,9 @@ def _root(page: Page, forecast: Forecast, story: Explanation, now: datetime, *, 
         for entry in shown:
             _entry(page, entry, now, full=full)
         if rest:
-            page.add((entry_label(tone.value), STYLES[tone]), f"and {_rest(rest, now)} (-v lists all)")
-    add_later_terminations(page, forecast, now)
-    add_rounds(page, forecast, full=full)
+            page.add((padded_entry_label(tone.value), STYLES[tone]), f"and {_rest(rest, now)} (-v lists all)")
+    add_later_round_terminations(page, forecast, now)
+    add_plan_rounds(page, forecast, full=full)
     writes = _counted(forecast.rounds[0].steps)
     if writes:
         others = len(forecast.rounds) - 1
@@ -118,8 +122,8 @@ def _cut(items: Sequence[T], most: int | None) -> tuple[Sequence[T], Sequence[T]
 
 def _entry(page: Page, entry: ExplainedReplica, now: datetime, *, full: bool) -> None:
     most = None if full else MAX_NAMES
-    tone = (entry_label(entry.tone.value), STYLES[entry.tone])
-    head = object_label(entry.subject)
+    tone = (padded_entry_label(entry.tone.value), STYLES[entry.tone])
+    head = object_display_name(entry.subject)
     if entry.tone is Urgency.KEEPS:
         _keep(page, entry, now, most)
         return
@@ -130,7 +134,7 @@ def _entry(page: Page, entry: ExplainedReplica, now: datetime, *, full: bool) ->
             page.add(INDENT, "  ", sentence)
         return
     if entry.tone is Urgency.ENDS:
-        goes = ", ".join(filter(None, (plural(len(entry.deletes), "PodClique"), impact_text(entry.impact))))
+        goes = ", ".join(filter(None, (plural(len(entry.deletes), "PodClique"), deletion_impact_text(entry.impact))))
         page.add(
             tone, (head, "bold"), f" now, with {goes}" if entry.deletes else " now: its PodCliques are being deleted"
         )
@@ -145,7 +149,7 @@ def _entry(page: Page, entry: ExplainedReplica, now: datetime, *, full: bool) ->
     for cause in entry.causes:
         _cause(page, cause, most)
     if entry.deletes:
-        page.add(INDENT, "deletes: ", joined_names([ref.name for ref in entry.deletes], most))
+        page.add(INDENT, "deletes: ", comma_separated_names([ref.name for ref in entry.deletes], most))
 
 
 def _keep(page: Page, entry: ExplainedReplica, now: datetime, most: int | None) -> None:
@@ -153,7 +157,7 @@ def _keep(page: Page, entry: ExplainedReplica, now: datetime, most: int | None) 
     if entry.averted is not None:
         when = f"{clock_time(entry.averted, now)} ({relative_time(entry.averted, now)})"
         why = f"it would be terminated at {when}; the steps below prevent that: {why}"
-    page.add((entry_label(entry.tone.value), STYLES[entry.tone]), object_label(entry.subject), ": ", why)
+    page.add((padded_entry_label(entry.tone.value), STYLES[entry.tone]), object_display_name(entry.subject), ": ", why)
     shown, rest = _cut(entry.degraded, most)
     for cause in shown:
         page.add(INDENT, f"{cause.subject.kind} {cause.subject.name}: {'; '.join(cause.sentences)}")
@@ -178,7 +182,7 @@ def _calm(page: Page, calm: Sequence[ForecastAndStory]) -> None:
     writes = _counted(step for forecast, _ in calm for step in forecast.rounds[0].steps)
     page.add(
         ("no termination pending: ", "green"),
-        joined_names(names, MAX_NAMES),
+        comma_separated_names(names, MAX_NAMES),
         (f"  ({writes})" if writes else "", "dim"),
     )
 
@@ -208,7 +212,7 @@ def _reasons(page: Page, indent: str, reasons: Iterable[Reason]) -> None:
 def _is_eventful(forecast: Forecast) -> bool:
     """Whether any round creates, updates or deletes an object; status updates do not count."""
     return any(
-        ordinary_updates(round_.steps) or created_kinds(round_.steps) or _deletes(round_.steps)
+        displayed_object_updates(round_.steps) or created_counts_by_kind(round_.steps) or _deletes(round_.steps)
         for round_ in forecast.rounds
     )
 

@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from grove_shell.page import is_stderr_terminal, overwrite_line
-from grove_shell.simulator.virtual_time import SECOND, span_text
+from grove_shell.page import is_stderr_terminal, overwrite_terminal_line
+from grove_shell.simulator.virtual_time import SECOND, go_duration_text
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -32,14 +32,14 @@ def progress_counter(doing: str, what: str) -> Iterator[Callable[[Any], None] | 
         nonlocal seen, drawn
         seen += 1
         if seen % _COUNTED_EVERY == 0 and monotonic() - start > _SHOWN_AFTER:
-            overwrite_line(f"{doing}: {seen:,} {what}")
+            overwrite_terminal_line(f"{doing}: {seen:,} {what}")
             drawn = True
 
     try:
         yield count
     finally:
         if drawn:
-            overwrite_line("")
+            overwrite_terminal_line("")
 
 
 Tick: TypeAlias = Callable[[int, int], None]
@@ -87,7 +87,7 @@ class _VirtualTimeBar:
             return
         self._next = monotonic() + _DRAWN_EVERY
         progress, task = self._shown = self._shown or _started()
-        words = f"{span_text(at // SECOND * SECOND)} of virtual time"
+        words = f"{go_duration_text(at // SECOND * SECOND)} of virtual time"
         progress.update(task, description=words, completed=at, total=max(at, goal) if goal else None)
 
     def stop(self) -> None:

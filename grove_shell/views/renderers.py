@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from grove_shell.json_text import escaped, is_printable, json_text
+from grove_shell.json_text import escape_unprintable, is_printable, json_text
 from grove_shell.page import Page, print_page, write_stdout
 
 
-def json_document(value: Any) -> str:  # noqa: ANN401 - any JSON
+def format_json_document(value: Any) -> str:  # noqa: ANN401 - any JSON
     """Write a JSON value as indented JSON; keys keep their order, unprintable characters are escaped (CL-049)."""
     return json_text(value, indent=2) + "\n"
 
 
-def yaml_document(value: Any) -> str:  # noqa: ANN401 - any JSON
+def format_yaml_document(value: Any) -> str:  # noqa: ANN401 - any JSON
     """Write a JSON value as YAML; keys keep their order, unprintable characters are escaped (CL-049)."""
     import yaml  # noqa: PLC0415 - JSON needs none of it
 
@@ -28,15 +28,15 @@ def yaml_document(value: Any) -> str:  # noqa: ANN401 - any JSON
     Dumper.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("[yYnN]$"), list("yYnN"))
     Dumper.add_representer(str, represented)
     text: str = yaml.dump(value, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=120)
-    return text if is_printable(text) else escaped(text, lambda char: f"\\U{ord(char):08x}")
+    return text if is_printable(text) else escape_unprintable(text, lambda char: f"\\U{ord(char):08x}")
 
 
 def _json_list(objects: Sequence[Any]) -> str:
-    return json_document({"apiVersion": "v1", "kind": "List", "items": objects})
+    return format_json_document({"apiVersion": "v1", "kind": "List", "items": objects})
 
 
 def _yaml_stream(objects: Sequence[Any]) -> str:
-    return "".join(f"---\n{yaml_document(one)}" for one in objects)
+    return "".join(f"---\n{format_yaml_document(one)}" for one in objects)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Serializer:
 
 
 SERIALIZERS: Final[Mapping[str, Serializer]] = MappingProxyType(
-    {"json": Serializer(json_document, _json_list), "yaml": Serializer(yaml_document, _yaml_stream)}
+    {"json": Serializer(format_json_document, _json_list), "yaml": Serializer(format_yaml_document, _yaml_stream)}
 )
 """Formats of commands that print a document and have no page."""
 

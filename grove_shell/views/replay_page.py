@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from grove_core.compare import Comparison
+from grove_core.compare import RuleSetComparison
 from grove_core.version import VERSION
 from grove_shell.page import Page
-from grove_shell.views.compare_page import add_differences
-from grove_shell.views.formatting import clock_time, joined_names, plural
+from grove_shell.views.compare_page import add_rule_set_differences
+from grove_shell.views.formatting import clock_time, comma_separated_names, plural
 
 _MOST: Final = 20
 _WORDS: Final = 5
 
 
-class ChangedDecision(NamedTuple):
+class DecisionDifferingFromLog(NamedTuple):
     """A decision that is not the same as in the log."""
 
     line: int
@@ -24,14 +24,14 @@ class ChangedDecision(NamedTuple):
     differences: tuple[str, ...]
 
 
-class RuleSetDifference(NamedTuple):
+class RuleSetTerminationDifference(NamedTuple):
     """A decision at which another rule set terminates something else."""
 
     line: int
     name: str
     rules: str
     at: datetime
-    comparison: Comparison
+    comparison: RuleSetComparison
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +52,8 @@ class ReplayReport:
     versions: Sequence[str]
     rules: Sequence[str]
     other_rules: str | None
-    changed: Sequence[ChangedDecision]
-    rule_differences: Sequence[RuleSetDifference]
+    changed: Sequence[DecisionDifferingFromLog]
+    rule_differences: Sequence[RuleSetTerminationDifference]
 
 
 def replay_page(report: ReplayReport, *, full: bool) -> Page:
@@ -71,7 +71,7 @@ def replay_page(report: ReplayReport, *, full: bool) -> Page:
     day = report.first.date().isoformat()
     page.add((f"{plural(report.sets, 'PodCliqueSet')}, {day} {span}, rules '{', '.join(report.rules)}'", "dim"))
     if report.changed and set(report.versions) != {VERSION}:
-        page.add((f"log of version {joined_names(list(report.versions), None)}, repeated by {VERSION}", "dim"))
+        page.add((f"log of version {comma_separated_names(list(report.versions), None)}, repeated by {VERSION}", "dim"))
     for one in report.changed if full else report.changed[:_MOST]:
         page.add("")
         page.add((f"line {one.line}", "bold"), f"  plan {one.name}, {clock_time(one.at, report.first)}")
@@ -93,7 +93,7 @@ def _rule_differences(page: Page, report: ReplayReport, first: datetime, *, full
         return
     count = plural(len(report.rule_differences), "decision")
     page.add((f"rules '{report.other_rules}': other terminations at {count}", "bold yellow"))
-    first_of: dict[Hashable, RuleSetDifference] = {}
+    first_of: dict[Hashable, RuleSetTerminationDifference] = {}
     for one in report.rule_differences:
         first_of.setdefault(_what(one), one)
     shown = list(first_of.values())
@@ -102,11 +102,11 @@ def _rule_differences(page: Page, report: ReplayReport, first: datetime, *, full
         page.add("")
         page.add((f"{root.namespace}/{root.name}", "bold"), f"  line {one.line}, {clock_time(one.at, first)}")
         rules = (one.rules, str(report.other_rules))
-        add_differences(page, one.comparison, rules, one.at, full=full)
+        add_rule_set_differences(page, one.comparison, rules, one.at, full=full)
     _more(page, len(shown), full=full)
 
 
-def _what(one: RuleSetDifference) -> Hashable:
+def _what(one: RuleSetTerminationDifference) -> Hashable:
     """Return the identity of a difference, whatever the time of the decision."""
     return one.comparison.root, tuple((found.cliques, found.change) for found in one.comparison.differences)
 

@@ -3,15 +3,19 @@
 from collections.abc import Mapping, Sequence
 from textwrap import wrap
 
-from grove_shell.catalogue.rule_lookup import catalogue, generation_of, reason_codes
-from grove_shell.catalogue.spec_rules import RetiredRule, SpecRule
+from grove_shell.catalogue.specification_rule_lookup import (
+    go_operator_generation_of,
+    reason_codes,
+    specification_rules_by_number,
+)
+from grove_shell.catalogue.specification_rules import RetiredRule, SpecificationRule
 from grove_shell.page import Page
 
 _WIDTH = 100
 _NAMES = "  "
 
 
-def rule_sets_page(field: Mapping[str, tuple[Sequence[str], Sequence[SpecRule]]]) -> Page:
+def rule_sets_page(field: Mapping[str, tuple[Sequence[str], Sequence[SpecificationRule]]]) -> Page:
     """Return a page of all rule sets, newest first, each with the titles of its differences.
 
     Args:
@@ -34,10 +38,10 @@ def rule_sets_page(field: Mapping[str, tuple[Sequence[str], Sequence[SpecRule]]]
     return page
 
 
-def rule_set_page(name: str, differing: Sequence[SpecRule]) -> Page:
+def rule_set_page(name: str, differing: Sequence[SpecificationRule]) -> Page:
     """Return a page of one rule set with its differences in full."""
     page = Page()
-    generation = generation_of(name)
+    generation = go_operator_generation_of(name)
     if not generation:
         page.add((name, "bold"), "  the Gang Termination Design Doc")
         page.add(_NAMES, "its rules are GT-001 to GT-103; other rule sets are listed with their differences from it")
@@ -49,7 +53,7 @@ def rule_set_page(name: str, differing: Sequence[SpecRule]) -> Page:
     return page
 
 
-def rule_page(one: SpecRule) -> Page:
+def rule_page(one: SpecificationRule) -> Page:
     """Return a page of one rule."""
     page = Page()
     _add_rule(page, one)
@@ -70,20 +74,20 @@ def retired_rule_page(one: RetiredRule) -> Page:
     return page
 
 
-def _add_rule(page: Page, one: SpecRule) -> None:
+def _add_rule(page: Page, one: SpecificationRule) -> None:
     code = reason_codes().get(one.id)
     page.add((one.id, "bold"), f"  {one.title}{f'  {code}' if code else ''}")
     _add_text(page, one.text.replace("`", ""))
     if because := one.items.get("because"):
         _add_text(page, f"because: {because}")
-    if one.instead_of:
-        other = catalogue()[one.instead_of]
+    if one.replaced_rule_number:
+        other = specification_rules_by_number()[one.replaced_rule_number]
         _add_text(page, f"instead of {other.id}, {other.title}")
 
 
-def _add_differences(page: Page, differing: Sequence[SpecRule]) -> None:
+def _add_differences(page: Page, differing: Sequence[SpecificationRule]) -> None:
     for one in differing:
-        other = catalogue()[one.instead_of]
+        other = specification_rules_by_number()[one.replaced_rule_number]
         page.add(_NAMES, (one.id, "bold"), f"  {one.title}  (instead of {other.id}, {other.title})")
 
 

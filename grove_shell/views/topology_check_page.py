@@ -4,14 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.topology.fit_check import Colocation, FitResult, GangFit, SetFit
+from grove_core.areas.topology.fit_check import Colocation, GangFit, GangTreeFit, SetFit
 from grove_core.areas.topology.verdicts import FitVerdict
-from grove_core.gang_fit import GangFitCheck, TopologyFit
+from grove_core.gang_fit import GangFitReport, TopologyFit
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.pod_demand import PODS, amount_text
 from grove_shell.page import Page, Span
 from grove_shell.reading.node_collector import NodeCollector
-from grove_shell.views.formatting import joined_names, plural, rule_citation
+from grove_shell.views.formatting import comma_separated_names, plural, rule_citation
 
 _MOST: Final = 4
 _REFUSED: Final = (", but admission would refuse the set", "bold red")
@@ -24,7 +24,7 @@ _WORDS: Final[Mapping[FitVerdict, Span]] = MappingProxyType(
 )
 
 
-def topology_check_page(checks: Iterable[GangFitCheck], collected: NodeCollector, *, verbose: bool) -> Page:
+def topology_check_page(checks: Iterable[GangFitReport], collected: NodeCollector, *, verbose: bool) -> Page:
     """Return the page: each set under its own topology, then under each other one (TP-100 to TP-111)."""
     page = Page()
     page.add((f"{plural(len(collected.nodes), 'node')}, {_subtracted(collected)}", "dim"))
@@ -69,7 +69,7 @@ def _body(page: Page, one: TopologyFit, *, verbose: bool) -> None:
     _add_reasons(page, "    the set may not change to it: ", one.switch_refusals)
     if one.unlabelled.names:
         lacking = ", ".join(f"{key} ({count:,})" for key, count in one.unlabelled.lacking)
-        names = joined_names(list(one.unlabelled.names), _MOST)
+        names = comma_separated_names(list(one.unlabelled.names), _MOST)
         page.add((f"    {plural(len(one.unlabelled.names), 'node')} not part of it, without {lacking}: {names}", "dim"))
     if one.fit is not None:
         for gang in one.fit.gangs:
@@ -107,7 +107,7 @@ def _together(page: Page, fit: SetFit, *, verbose: bool) -> None:
             _fitting(page, "      ", fit.result, verbose=verbose)
 
 
-def _fitting(page: Page, indent: str, fitting: FitResult, *, verbose: bool) -> None:
+def _fitting(page: Page, indent: str, fitting: GangTreeFit, *, verbose: bool) -> None:
     _add_reasons(page, indent, fitting.because)
     for place in fitting.assignments if verbose else ():
         page.add(f"{indent}  {place.node}: {plural(place.pods, 'pod')} of {place.clique}")
@@ -128,7 +128,7 @@ def _promises(promises: Iterable[Colocation]) -> Iterator[str]:
     for one in promises:
         alike.setdefault((one.pods, one.level), []).append(one)
     for (pods, level), of in alike.items():
-        names = joined_names([one.of for one in of], _MOST)
+        names = comma_separated_names([one.of for one in of], _MOST)
         each = "each of " if len(of) > 1 else ""
         yield f"{_pods(pods)} of {each}{names} {_within(level)}"
 

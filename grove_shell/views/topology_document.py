@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from typing import Any
 
-from grove_core.areas.topology.fit_check import Colocation, FitResult, GangFit
+from grove_core.areas.topology.fit_check import Colocation, GangFit, GangTreeFit
 from grove_core.areas.topology.usage_report import SetUsingTopology, TopologyUsage
-from grove_core.document.writing import reason_as_json
-from grove_core.gang_fit import GangFitCheck, TopologyFit
+from grove_core.document.document_writing import reason_as_json
+from grove_core.gang_fit import GangFitReport, TopologyFit
 from grove_core.resources.cluster_topology import Levels
 from grove_shell.reading.node_collector import NodeCollector
-from grove_shell.views.formatting import remark_as_json
+from grove_shell.views.formatting import admission_remark_as_json
 from grove_shell.views.topology_page import TopologyImpact
 
 Json = dict[str, Any]
@@ -31,8 +31,8 @@ def topology_impact_as_json(impact: TopologyImpact) -> Json:
         "topology": _usage(impact.one),
         "change": {"levels": _levels(impact.after.levels)} if impact.after is not None else None,
         "verdict": type(impact.decision.verdict).__name__ if impact.decision is not None else None,
-        "objections": [remark_as_json(one) for one in impact.objections],
-        "warnings": [remark_as_json(one) for one in impact.warnings],
+        "objections": [admission_remark_as_json(one) for one in impact.objections],
+        "warnings": [admission_remark_as_json(one) for one in impact.warnings],
         "sets": [
             {
                 "namespace": one.root.namespace,
@@ -49,7 +49,7 @@ def topology_impact_as_json(impact: TopologyImpact) -> Json:
     }
 
 
-def topology_check_as_json(checks: Iterable[GangFitCheck], collected: NodeCollector) -> Json:
+def topology_check_as_json(checks: Iterable[GangFitReport], collected: NodeCollector) -> Json:
     """Return the document of ``grove topology check``."""
     return {
         "nodes": len(collected.nodes),
@@ -58,7 +58,7 @@ def topology_check_as_json(checks: Iterable[GangFitCheck], collected: NodeCollec
             {
                 "namespace": check.root.namespace,
                 "name": check.root.name,
-                "objections": [remark_as_json(one) for one in check.objections],
+                "objections": [admission_remark_as_json(one) for one in check.objections],
                 "own": _topology(check.own),
                 "others": [_topology(other) for other in check.others],
             }
@@ -116,7 +116,7 @@ def _gang(gang: GangFit) -> Json:
     }
 
 
-def _fitting(fitting: FitResult) -> Json:
+def _fitting(fitting: GangTreeFit) -> Json:
     return {
         "verdict": fitting.verdict.value,
         "domain": fitting.domain or None,

@@ -4,36 +4,36 @@ from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from grove_core.areas.topology.usage_report import SetUsingTopology, TopologyState, TopologyUsage
-from grove_core.impact_topology import GangChange, SetImpact
+from grove_core.areas.topology.usage_report import SetUsingTopology, TopologyDeletionState, TopologyUsage
+from grove_core.impact_topology import GangTopologyChange, SetTopologyImpact
 from grove_core.kernel.admission import AdmissionVerdict, AdmissionWarning, DenialReason, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.resources.api_names import TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import ClusterTopology, Levels
 from grove_shell.page import Page, Span
-from grove_shell.views.formatting import joined_names, plural, rule_citation
+from grove_shell.views.formatting import comma_separated_names, plural, rule_citation
 
 _MOST: Final = 8
 _BY_DEFAULT: Final = " (default)"
 _MISSING: Final = " (missing)"
 _ADD_SETS: Final = ": add those of all namespaces, kubectl get pcs,pcsg,pclq -A -o yaml"
-_STATES: Final[Mapping[TopologyState, Span]] = MappingProxyType(
+_STATES: Final[Mapping[TopologyDeletionState, Span]] = MappingProxyType(
     {
-        TopologyState.HELD: ("held", "bold yellow"),
-        TopologyState.FREE: ("free", "bold green"),
-        TopologyState.UNKNOWN: ("not known", "bold magenta"),
-        TopologyState.LEAVING: ("being deleted", "bold yellow"),
-        TopologyState.MISSING: ("missing", "bold red"),
+        TopologyDeletionState.HELD: ("held", "bold yellow"),
+        TopologyDeletionState.FREE: ("free", "bold green"),
+        TopologyDeletionState.UNKNOWN: ("not known", "bold magenta"),
+        TopologyDeletionState.LEAVING: ("being deleted", "bold yellow"),
+        TopologyDeletionState.MISSING: ("missing", "bold red"),
     }
 )
-_FATES: Final[Mapping[GangChange, tuple[str, str]]] = MappingProxyType(
+_FATES: Final[Mapping[GangTopologyChange, tuple[str, str]]] = MappingProxyType(
     {
-        GangChange.FOLLOWS: ("FOLLOWS", "bold yellow"),
-        GangChange.STAYS: ("STAYS", "bold magenta"),
-        GangChange.SAME: ("SAME", "green"),
-        GangChange.WAITS: ("WAITS", "bold red"),
-        GangChange.MADE: ("MADE", "yellow"),
-        GangChange.UNKNOWN: ("UNKNOWN", "bold magenta"),
+        GangTopologyChange.FOLLOWS: ("FOLLOWS", "bold yellow"),
+        GangTopologyChange.STAYS: ("STAYS", "bold magenta"),
+        GangTopologyChange.SAME: ("SAME", "green"),
+        GangTopologyChange.WAITS: ("WAITS", "bold red"),
+        GangTopologyChange.MADE: ("MADE", "yellow"),
+        GangTopologyChange.UNKNOWN: ("UNKNOWN", "bold magenta"),
     }
 )
 
@@ -54,7 +54,7 @@ class TopologyImpact(NamedTuple):
     before: ClusterTopology | None
     after: ClusterTopology | None
     decision: Decision[AdmissionVerdict] | None
-    sets: tuple[SetImpact, ...]
+    sets: tuple[SetTopologyImpact, ...]
     again: bool
 
     @property
@@ -125,7 +125,7 @@ def _paragraph(page: Page, one: TopologyUsage, *, is_unapplied: bool) -> None:
     for reason in one.lock:
         its = "" if one.not_validated is not None else "its levels "
         page.add(f"  {its}{reason.sentence}", rule_citation(reason))
-    if one.state is TopologyState.HELD and not one.has_finalizer:
+    if one.state is TopologyDeletionState.HELD and not one.has_finalizer:
         page.add((f"  it has no finalizer {TOPOLOGY_FINALIZER} yet: a deletion would not wait", "yellow"))
     if one.locked is None:
         kinds = " and ".join(f"{kind}s" for kind in one.not_collected) or "PodCliques"
@@ -214,7 +214,7 @@ def _change(page: Page, impact: TopologyImpact) -> None:
         for fate, (word, style) in _FATES.items():
             gangs = [gang for gang in one.gangs if gang.change is fate]
             if gangs:
-                names = joined_names([gang.name for gang in gangs], _MOST)
+                names = comma_separated_names([gang.name for gang in gangs], _MOST)
                 page.add("    ", (f"{word:<8}", style), f" {names}")
                 for reason in gangs[0].because:
                     page.add(f"             {reason.sentence}", rule_citation(reason))
@@ -222,7 +222,7 @@ def _change(page: Page, impact: TopologyImpact) -> None:
 
 def _mark(one: TopologyUsage, user: SetUsingTopology) -> str:
     """Return the mark behind the name of a topology: that it is missing, that it is used by default."""
-    missing = _MISSING if one.state is TopologyState.MISSING else ""
+    missing = _MISSING if one.state is TopologyDeletionState.MISSING else ""
     return missing + (_BY_DEFAULT if user.by_default else "")
 
 

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, NamedTuple, TypeVar
 
-from grove_core.admit_podclique import set_named_in
-from grove_core.admit_topology import topology_used_in
+from grove_core.admit_podclique import set_name_in_labels
+from grove_core.admit_topology import topology_used_by_set
 from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
-from grove_core.areas.topology.admit import NOTHING_KNOWN, TopologyView
-from grove_core.kernel.errors import MalformedObject, Problem
+from grove_core.areas.topology.admit import NOTHING_KNOWN, TopologyAdmissionView
+from grove_core.kernel.errors import MalformedObject, ObjectProblem
 from grove_core.resources.api_names import GROVE
-from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_of
+from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_from_json
 from grove_core.resources.configuration import (
     DEFAULT_CONFIGURATION,
     NOT_DISCOVERED,
@@ -18,26 +18,28 @@ from grove_core.resources.configuration import (
     MnnvlMode,
     ServedApis,
 )
-from grove_core.resources.fields import JsonFieldReader
-from grove_core.resources.meta import Resource, read_identity
-from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject, owned_object_of
-from grove_core.resources.podclique import GROUP_KIND, podclique_of
+from grove_core.resources.json_field_reader import JsonFieldReader
+from grove_core.resources.meta import Resource, read_metadata
+from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject, owned_object_from_json
+from grove_core.resources.podclique import GROUP_KIND, podclique_from_json
 from grove_core.resources.topology_usage import (
     CLIQUE_KIND,
     SET_KIND,
-    TopologyUser,
+    TopologyUsingSet,
+    bound_pod_count,
     bound_pods_by_set,
-    bound_pods_of,
-    set_of_clique,
+    set_name_of_clique,
 )
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.cache.topology_cache import TopologyCache
 from grove_shell.client.kinds import kinds_as_served
-from grove_shell.client.store import CachedObject, Key, Raw, Store, StoresByKind, key_of
+from grove_shell.client.object_store import CachedObject, Key, ObjectStore, Raw, StoresByKind, namespaced_name_of
 
 T = TypeVar("T")
 _NO_PODS: Final[tuple[RootKey, int]] = (("", ""), 0)
-_UNNAMED: Final = Problem(path="metadata.labels", expected="the name of its set, as it has bound pods", got="none")
+_UNNAMED: Final = ObjectProblem(
+    path="metadata.labels", expected="the name of its set, as it has bound pods", got="none"
+)
 
 
 class _KnownSet(NamedTuple):
@@ -86,14 +88,16 @@ class AdmissionCache(StoresByKind):
         self._bound_pods: dict[RootKey, int] = {}
         self._unparsed_sets: set[Key] = set()
         self._topologies = TopologyCache()
-        self.stores = {SET_KIND: Store(self._known_set, self._on_set)}
+        self.stores = {SET_KIND: ObjectStore(self._known_set, self._on_set)}
         if self.shares:
             self.stores |= {
-                DOMAIN_KIND: Store(partial(_or_name_alone, compute_domain_of), partial(_copy, self._domains)),
-                CLAIM_KIND: Store(partial(_or_name_alone, owned_object_of), partial(_copy, self._claims)),
+                DOMAIN_KIND: ObjectStore(
+                    partial(_or_name_alone, compute_domain_from_json), partial(_copy, self._domains)
+                ),
+                CLAIM_KIND: ObjectStore(partial(_or_name_alone, owned_object_from_json), partial(_copy, self._claims)),
             }
         if self.places:
-            self.stores |= {CLIQUE_KIND: Store(_bound_pods_in, self._count_bound_pods), **self._topologies.stores}
+            self.stores |= {CLIQUE_KIND: ObjectStore(_bound_pods_in, self._count_bound_pods), **self._topologies.stores}
 
     @property
     def unknown_because(self) -> str:
@@ -117,7 +121,7 @@ class AdmissionCache(StoresByKind):
     def view_for_clique(self, raw: Raw) -> CliqueAdmissionView:
         """Return what the admission of a PodClique depends on (MS-090); nothing is copied."""
         namespace = JsonFieldReader(raw, "", []).part("metadata").text("namespace") or "default"
-        owner: _KnownSet | None = self.stores[SET_KIND].get((namespace, set_named_in(raw)))
+        owner: _KnownSet | None = self.stores[SET_KIND].get((namespace, set_name_in_labels(raw)))
         return CliqueAdmissionView(
             configuration=self.configuration,
             served=self.served,
@@ -127,36 +131,36 @@ class AdmissionCache(StoresByKind):
         )
 
     @property
-    def view_for_sets(self) -> TopologyView:
+    def view_for_sets(self) -> TopologyAdmissionView:
         """Return what the admission of a set compares with; nothing is copied."""
         if not self.places:
             return NOTHING_KNOWN
         cliques = self.stores[CLIQUE_KIND]
-        return TopologyView(
+        return TopologyAdmissionView(
             self._topologies.by_name if self._topologies.is_listed else None,
             self._bound_pods if cliques.listed else None,
             unreadable=self._topologies.unreadable,
             incomplete_kinds=frozenset({CLIQUE_KIND} if cliques.unreadable else ()),
         )
 
-    def view_for_topology(self, name: str) -> TopologyView:
+    def view_for_topology(self, name: str) -> TopologyAdmissionView:
         """Return what the admission of a topology compares with: its users, with their bound pods."""
         cliques = self.stores[CLIQUE_KIND]
         if not (self.stores[SET_KIND].listed and cliques.listed):
-            return TopologyView()
+            return TopologyAdmissionView()
         incomplete = {CLIQUE_KIND: cliques.unreadable, SET_KIND: self._unparsed_sets}
-        users = (TopologyUser(*key, self._bound_pods.get(key, 0)) for key in self._topologies.users(name))
-        return TopologyView(
+        users = (TopologyUsingSet(*key, self._bound_pods.get(key, 0)) for key in self._topologies.users(name))
+        return TopologyAdmissionView(
             users={name: tuple(users)},
             incomplete_kinds=frozenset(kind for kind, unreadable in incomplete.items() if unreadable),
         )
 
     def _known_set(self, raw: Raw) -> _KnownSet:
-        namespace, name = key_of(raw)
+        namespace, name = namespaced_name_of(raw)
         return _KnownSet(
             {"kind": SET_KIND, "metadata": {"name": name, "namespace": namespace}, "spec": raw.get("spec")},
-            Resource(**read_identity(JsonFieldReader(raw, "", []), GROVE, SET_KIND, None)) if self.shares else None,
-            topology_used_in(raw) if self.validates_topologies else "",
+            Resource(**read_metadata(JsonFieldReader(raw, "", []), GROVE, SET_KIND, None)) if self.shares else None,
+            topology_used_by_set(raw) if self.validates_topologies else "",
         )
 
     def _on_set(self, key: Key, _before: CachedObject[_KnownSet] | None, after: CachedObject[_KnownSet] | None) -> None:
@@ -200,7 +204,7 @@ def _or_name_alone(parse: Callable[[Raw], T], raw: Raw) -> T:
     try:
         return parse(raw)
     except MalformedObject:
-        namespace, name = key_of(raw)
+        namespace, name = namespaced_name_of(raw)
         metadata = {"namespace": namespace, "name": name}
         return parse({"apiVersion": raw["apiVersion"], "kind": raw["kind"], "metadata": metadata})
 
@@ -211,7 +215,7 @@ def _bound_pods_in(raw: Raw) -> tuple[RootKey, int]:
     Raises:
         MalformedObject: also for a bound PodClique of a scaling group, which is not cached here, without a label.
     """
-    clique = podclique_of(raw)
-    if clique.owner_kind == GROUP_KIND and bound_pods_of(clique) and not set_of_clique(clique):
+    clique = podclique_from_json(raw)
+    if clique.owner_kind == GROUP_KIND and bound_pod_count(clique) and not set_name_of_clique(clique):
         raise MalformedObject((_UNNAMED,))
     return next(iter(bound_pods_by_set([clique]).items()), _NO_PODS)

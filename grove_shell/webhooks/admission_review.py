@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from grove_core.kernel.admission import FieldRemark
-from grove_core.kernel.errors import Problem
+from grove_core.kernel.errors import ObjectProblem
 from grove_core.resources.api_names import GROVE
-from grove_core.resources.fields import short_json
+from grove_core.resources.json_field_reader import short_json
 from grove_shell.reading.input_items import MAX_DEPTH
 
 Json = dict[str, Any]
@@ -50,7 +50,7 @@ class AdmissionRequest:
 
 def parse_review(
     body: bytes, group: str = _GROUP, kind: str = _SET
-) -> tuple[AdmissionRequest | None, tuple[Problem, ...]]:
+) -> tuple[AdmissionRequest | None, tuple[ObjectProblem, ...]]:
     """Parse a review of an object of a kind; return None and every problem if it is not one (WH-008)."""
     try:
         raw = json.loads(body)
@@ -77,7 +77,7 @@ def parse_review(
     )
 
 
-def allow(request: AdmissionRequest, warnings: Sequence[str] = (), patch: Sequence[Json] = ()) -> Json:
+def allow_admission(request: AdmissionRequest, warnings: Sequence[str] = (), patch: Sequence[Json] = ()) -> Json:
     """Return the response that allows the request, with a JSON patch (RFC 6902) if there is one."""
     response: Json = {"uid": request.uid, "allowed": True}
     if patch:
@@ -86,7 +86,7 @@ def allow(request: AdmissionRequest, warnings: Sequence[str] = (), patch: Sequen
     return _review(response, warnings)
 
 
-def deny(request: AdmissionRequest, objections: Sequence[FieldRemark], warnings: Sequence[str] = ()) -> Json:
+def deny_admission(request: AdmissionRequest, objections: Sequence[FieldRemark], warnings: Sequence[str] = ()) -> Json:
     """Return the response that denies the request for every objection (WH-002); kubectl prints each cause."""
     meta = request.new.get("metadata")
     name = meta.get("name") if isinstance(meta, Mapping) else None
@@ -107,14 +107,14 @@ def deny(request: AdmissionRequest, objections: Sequence[FieldRemark], warnings:
     return _review({"uid": request.uid, "allowed": False, "status": status}, warnings)
 
 
-def deny_for_now(request: AdmissionRequest, message: str, *, retriable: bool) -> Json:
+def deny_admission_temporarily(request: AdmissionRequest, message: str, *, retriable: bool) -> Json:
     """Return the response that denies the request for now; ``retriable``: whether a retry may succeed."""
     code, reason = (_UNAVAILABLE, "ServiceUnavailable") if retriable else (_CONFLICT, "Conflict")
     status = {"code": code, "reason": reason, "message": message}
     return _review({"uid": request.uid, "allowed": False, "status": status}, ())
 
 
-def warning_of(remark: FieldRemark) -> str:
+def admission_warning_text(remark: FieldRemark) -> str:
     """Return a warning of admission on one line."""
     return f"{remark.path}: {_sentence(remark)}"
 
@@ -136,7 +136,7 @@ def _in_namespace(raw: Mapping[str, Any], namespace: object) -> Mapping[str, Any
     return {**raw, "metadata": {**meta, "namespace": namespace}}
 
 
-def _problems(raw: Mapping[str, Any], group: str, wanted: str) -> Iterator[Problem]:
+def _problems(raw: Mapping[str, Any], group: str, wanted: str) -> Iterator[ObjectProblem]:
     for path, expected in (("apiVersion", API_VERSION), ("kind", KIND)):
         if raw.get(path) != expected:
             yield _problem(path, expected, raw.get(path))
@@ -158,7 +158,7 @@ def _problems(raw: Mapping[str, Any], group: str, wanted: str) -> Iterator[Probl
         yield _problem("request.oldObject", "an object", old)
 
 
-def _too_deep(body: bytes, asked: object) -> Iterator[Problem]:
+def _too_deep(body: bytes, asked: object) -> Iterator[ObjectProblem]:
     """Yield a problem for each object that is nested too deeply (IN-012)."""
     if not isinstance(asked, Mapping) or body.count(b"{") + body.count(b"[") <= MAX_DEPTH:
         return
@@ -167,12 +167,12 @@ def _too_deep(body: bytes, asked: object) -> Iterator[Problem]:
         for _ in range(MAX_DEPTH):
             level = [item for each in level for item in _inside(each)]
         if any(isinstance(each, dict | list) for each in level):
-            yield Problem(path=f"request.{field}", expected=f"at most {MAX_DEPTH} levels", got="more")
+            yield ObjectProblem(path=f"request.{field}", expected=f"at most {MAX_DEPTH} levels", got="more")
 
 
 def _inside(value: object) -> Iterable[object]:
     return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
-def _problem(path: str, expected: str, got: object) -> Problem:
-    return Problem(path=path, expected=expected, got=short_json(got))
+def _problem(path: str, expected: str, got: object) -> ObjectProblem:
+    return ObjectProblem(path=path, expected=expected, got=short_json(got))

@@ -9,22 +9,22 @@ from typing import Any, Final
 from aiohttp import web
 
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
-from grove_shell.client.api import Api
+from grove_shell.client.api_session import ApiSession
 from grove_shell.client.webhook_names import DEFAULTING, JOINING, LEAVING, PATHS, STAMPING, TOPOLOGIES, VALIDATION
 from grove_shell.log_lines import described_error
 from grove_shell.operator.health_server import HttpServer
 from grove_shell.operator.metrics import REQUESTS, ProcessMetrics
 from grove_shell.webhooks.admission_cache import AdmissionCache
-from grove_shell.webhooks.admission_review import AdmissionRequest, Json, allow, parse_review
-from grove_shell.webhooks.handlers import (
+from grove_shell.webhooks.admission_handlers import (
     SharedObjectCreator,
-    default_set,
+    apply_podcliqueset_defaults,
     mutate_podclique,
     mutate_podgang,
-    validate_set,
-    validate_set_with_topology,
+    validate_podcliqueset,
+    validate_podcliqueset_with_topology,
     validate_topology,
 )
+from grove_shell.webhooks.admission_review import AdmissionRequest, Json, allow_admission, parse_review
 
 _LARGEST: Final = 32 * 1024 * 1024  # bytes; the new and the old object, several times what an API server stores
 _BAD: Final = 400
@@ -79,7 +79,7 @@ class AdmissionServer(HttpServer):
         host: str,
         port: int,
         tls: ssl.SSLContext,
-        api: Api,
+        api: ApiSession,
         cache: AdmissionCache,
         metrics: WebhookMetrics,
         report: Callable[..., None],
@@ -93,9 +93,9 @@ class AdmissionServer(HttpServer):
         self._metrics = metrics
         self._report = report
         self._handlers: dict[str, Handler] = {
-            **dict.fromkeys(PATHS, _at_once(allow)),  # where a feature is off (WH-010)
-            DEFAULTING: _at_once(default_set),
-            VALIDATION: _at_once(lambda request: validate_set(request, cache)),
+            **dict.fromkeys(PATHS, _at_once(allow_admission)),  # where a feature is off (WH-010)
+            DEFAULTING: _at_once(apply_podcliqueset_defaults),
+            VALIDATION: _at_once(lambda request: validate_podcliqueset(request, cache)),
         }
         if cache.shares:
             creator = SharedObjectCreator(api, cache)
@@ -104,7 +104,7 @@ class AdmissionServer(HttpServer):
                 STAMPING: _at_once(lambda request: mutate_podgang(request, cache)),
             }
         if cache.places:
-            self._handlers[VALIDATION] = lambda request: validate_set_with_topology(request, cache, api)
+            self._handlers[VALIDATION] = lambda request: validate_podcliqueset_with_topology(request, cache, api)
         if cache.validates_topologies:
             handler = _at_once(lambda request: validate_topology(request, cache))
             self._handlers |= dict.fromkeys((TOPOLOGIES, LEAVING), handler)

@@ -8,20 +8,20 @@ from typing import Any, Final
 
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE, MANAGED_BY
-from grove_shell.client.api import Api, Unreachable
-from grove_shell.client.kinds import path_of
+from grove_shell.client.api_session import ApiSession, NoServerResponse
+from grove_shell.client.kinds import api_path_of
 from grove_shell.client.response import CONFLICT
 from grove_shell.client.response_check import confirms_absence, shows_object
-from grove_shell.settings.webhooks import CertificateSettings
+from grove_shell.settings.webhook_settings import CertificateSettings
 from grove_shell.webhooks.certificates import (
     BadCertificate,
     CertificateChain,
-    KeyPair,
+    CertificateKeyPair,
     ServedCertificate,
-    chain_in_secret,
-    renewed_chain,
+    certificate_chain_from_secret,
+    renewed_certificate_chain,
 )
-from grove_shell.webhooks.webhook_registration import NotRegistered, Registration
+from grove_shell.webhooks.webhook_registration import WebhookNotRegistered, WebhookRegistration
 
 MANAGER: Final = "grove-webhooks"
 _RETRY: Final = 1.0  # s
@@ -30,11 +30,11 @@ Report = Callable[..., None]
 """Writes a log line: level, message and fields."""
 
 
-class UnusableSecret(Exception):
+class UnusableCertificateSecret(Exception):
     """The Secret was made by something else, or cannot be read or written; the message says what to do."""
 
 
-class CertificateKeeper:
+class CertificateRefresher:
     """Refreshes the served certificate again and again; an error is logged once until it ends."""
 
     def __init__(self, served: ServedCertificate, settings: CertificateSettings, report: Report) -> None:
@@ -52,7 +52,7 @@ class CertificateKeeper:
                 await self._refresh()
             except OSError as fault:
                 error = f"{fault.filename}: {fault.strerror}"
-            except (UnusableSecret, NotRegistered, BadCertificate, Unreachable) as fault:
+            except (UnusableCertificateSecret, WebhookNotRegistered, BadCertificate, NoServerResponse) as fault:
                 error = str(fault)
             if error and error != last_error:
                 self._report("error", "certificates", error=error)
@@ -63,18 +63,18 @@ class CertificateKeeper:
         """Serve the certificate that is to be served now. Raises why it is not."""
         raise NotImplementedError
 
-    def _serve(self, pair: KeyPair, **source: str) -> None:
+    def _serve(self, pair: CertificateKeyPair, **source: str) -> None:
         self._served.load(pair)
         expires = datetime.fromtimestamp(self._served.expires, UTC)
         self._report("info", "certificate loaded", **source, expires=f"{expires:%Y-%m-%dT%H:%M:%SZ}")
 
 
-class CertificateFiles(CertificateKeeper):
+class CertificatesFromFiles(CertificateRefresher):
     """Serves certificates from files that something else renews, such as cert-manager (WH-024)."""
 
     async def _refresh(self) -> None:
         folder = Path(self._settings.directory)
-        pair = KeyPair((folder / "tls.crt").read_bytes(), (folder / "tls.key").read_bytes())
+        pair = CertificateKeyPair((folder / "tls.crt").read_bytes(), (folder / "tls.key").read_bytes())
         if pair != self._served.key_pair:
             try:
                 self._serve(pair, folder=str(folder))
@@ -82,7 +82,7 @@ class CertificateFiles(CertificateKeeper):
                 raise BadCertificate(f"{folder}: {fault}") from fault
 
 
-class CertificateSecret(CertificateKeeper):
+class CertificatesFromSecret(CertificateRefresher):
     """Serves certificates that the replicas make and share in a Secret; the first replica makes them.
 
     Attributes:
@@ -91,9 +91,9 @@ class CertificateSecret(CertificateKeeper):
 
     def __init__(
         self,
-        api: Api,
+        api: ApiSession,
         served: ServedCertificate,
-        registration: Registration,
+        registration: WebhookRegistration,
         settings: CertificateSettings,
         *,
         namespace: str,
@@ -139,15 +139,15 @@ class CertificateSecret(CertificateKeeper):
         """Return the shared chain, made or renewed if that is due (WH-020, WH-021).
 
         Raises:
-            UnusableSecret, Unreachable.
+            UnusableCertificateSecret, Unreachable.
         """
         while True:
-            response = await self._api.request("GET", path_of(self._ref))
+            response = await self._api.request("GET", api_path_of(self._ref))
             if not (shows_object(response, self._ref) or confirms_absence(response, self._ref)):
-                raise UnusableSecret(response.message)
+                raise UnusableCertificateSecret(response.message)
             raw: dict[str, Any] = response.json() if response.ok else {}
             chain = self._parse(raw) if raw else None
-            due = renewed_chain(chain, self._settings, self._names, datetime.now(UTC))
+            due = renewed_certificate_chain(chain, self._settings, self._names, datetime.now(UTC))
             if due is None and chain is not None:
                 return chain
             if due is not None and await self._write(raw, due):
@@ -155,22 +155,22 @@ class CertificateSecret(CertificateKeeper):
                 return due
 
     def _parse(self, raw: dict[str, Any]) -> CertificateChain | None:
-        """Return the chain in our Secret, or None if it is broken (WH-020). Raises UnusableSecret."""
+        """Return the chain in our Secret, or None if it is broken (WH-020). Raises UnusableCertificateSecret."""
         secret = f"Secret {self._ref.namespace}/{self._ref.name}"
         if (raw["metadata"].get("labels") or {}).get(MANAGED_BY) != MANAGER:
-            raise UnusableSecret(
+            raise UnusableCertificateSecret(
                 f"{secret} was not made by grove webhooks (its label {MANAGED_BY} is not {MANAGER}) and is left alone:"
                 " delete it, or name another one in certificates.secret, or use certificates.mode: manual"
             )
         try:
-            return chain_in_secret(raw.get("data") or {})
+            return certificate_chain_from_secret(raw.get("data") or {})
         except BadCertificate as fault:
             self._report("warning", "broken certificate is replaced", secret=secret, error=str(fault))
             return None
 
     async def _write(self, before: dict[str, Any], chain: CertificateChain) -> bool:
         """Create or replace the Secret; return False if another replica wrote first, and it has to be read again."""
-        path, data = path_of(self._ref), {"data": chain.secret_data}
+        path, data = api_path_of(self._ref), {"data": chain.secret_data}
         if before:
             response = await self._api.request("PUT", path, body={**before, **data})
         else:
@@ -180,4 +180,4 @@ class CertificateSecret(CertificateKeeper):
         is_written = shows_object(response, self._ref)
         if is_written or response.status == CONFLICT:
             return is_written
-        raise UnusableSecret(response.message)
+        raise UnusableCertificateSecret(response.message)

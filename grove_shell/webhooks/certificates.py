@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.types import CertificateIssuerPrivateKeyTypes
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from grove_shell.settings.webhooks import CertificateSettings
+from grove_shell.settings.webhook_settings import CertificateSettings
 
 FIELDS: Final = ("ca.crt", "ca.key", "tls.crt", "tls.key")
 _RENEWED_AT: Final = 3  # renewed when one third of the lifetime is left
@@ -33,7 +33,7 @@ class BadCertificate(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class KeyPair:
+class CertificateKeyPair:
     """A certificate and its private key, as PEM."""
 
     certificate: bytes
@@ -52,7 +52,7 @@ class CertificateChain:
 
     authorities: tuple[bytes, ...]
     authority_key: bytes
-    server: KeyPair
+    server: CertificateKeyPair
 
     @property
     def bundle(self) -> bytes:
@@ -66,7 +66,7 @@ class CertificateChain:
         return {field: base64.b64encode(value).decode() for field, value in zip(FIELDS, values, strict=True)}
 
 
-def chain_in_secret(data: Mapping[str, Any]) -> CertificateChain:
+def certificate_chain_from_secret(data: Mapping[str, Any]) -> CertificateChain:
     """Return the chain in the ``data`` of a Secret. Raises BadCertificate with the first problem."""
     if missing := [field for field in FIELDS if not data.get(field)]:
         raise BadCertificate(f"{', '.join(missing)} is missing")
@@ -80,12 +80,12 @@ def chain_in_secret(data: Mapping[str, Any]) -> CertificateChain:
         raise BadCertificate(f"{FIELDS[0]}: this is no certificate in PEM ({fault})") from fault
     _check_key(bundle, authority_key, FIELDS[0])
     _check_key(certificate, key, FIELDS[2])
-    if not any(is_signed(certificate, authority) for authority in authorities):
+    if not any(is_signed_by_authority(certificate, authority) for authority in authorities):
         raise BadCertificate(f"{FIELDS[2]} is not signed by an authority of {FIELDS[0]}")
-    return CertificateChain(tuple(map(_pem, authorities)), authority_key, KeyPair(certificate, key))
+    return CertificateChain(tuple(map(_pem, authorities)), authority_key, CertificateKeyPair(certificate, key))
 
 
-def renewed_chain(
+def renewed_certificate_chain(
     chain: CertificateChain | None, settings: CertificateSettings, names: Sequence[str], now: datetime
 ) -> CertificateChain | None:
     """Return the chain that replaces this one, or a first one; None if no renewal is due (WH-021).
@@ -98,23 +98,25 @@ def renewed_chain(
     """
     authority_seconds, seconds = settings.authority_valid_for, settings.valid_for
     if chain is None or _is_due(chain.authorities[0], authority_seconds, now):
-        before = () if chain is None else tuple(one for one in chain.authorities if expiry_of(one) > now)
+        before = () if chain is None else tuple(one for one in chain.authorities if certificate_expiry(one) > now)
         authority = _issued("grove-webhooks", now + timedelta(seconds=authority_seconds), now, None)
         authorities = (authority.certificate, *before)
-    elif _is_due(chain.server.certificate, seconds, now) or not names_of(chain.server.certificate) >= set(names):
-        authority, authorities = KeyPair(chain.authorities[0], chain.authority_key), chain.authorities
+    elif _is_due(chain.server.certificate, seconds, now) or not subject_alternative_names(
+        chain.server.certificate
+    ) >= set(names):
+        authority, authorities = CertificateKeyPair(chain.authorities[0], chain.authority_key), chain.authorities
     else:
         return None
-    until = min(now + timedelta(seconds=seconds), expiry_of(authority.certificate))
+    until = min(now + timedelta(seconds=seconds), certificate_expiry(authority.certificate))
     return CertificateChain(authorities, authority.key, _issued(names[0], until, now, authority, names))
 
 
-def expiry_of(certificate: bytes) -> datetime:
+def certificate_expiry(certificate: bytes) -> datetime:
     """Return when a certificate expires. Raises BadCertificate."""
     return _parsed(certificate).not_valid_after_utc
 
 
-def names_of(certificate: bytes) -> frozenset[str]:
+def subject_alternative_names(certificate: bytes) -> frozenset[str]:
     """Return the DNS names and IP addresses of a certificate. Raises BadCertificate."""
     try:
         found = _parsed(certificate).extensions.get_extension_for_class(x509.SubjectAlternativeName).value
@@ -123,7 +125,7 @@ def names_of(certificate: bytes) -> frozenset[str]:
     return frozenset(str(one.value) for one in found)
 
 
-def is_signed(certificate: bytes, authority: x509.Certificate) -> bool:
+def is_signed_by_authority(certificate: bytes, authority: x509.Certificate) -> bool:
     """Return whether an authority has signed a certificate."""
     try:
         _parsed(certificate).verify_directly_issued_by(authority)
@@ -144,20 +146,20 @@ class ServedCertificate:
     def __init__(self) -> None:
         """Begin without a certificate."""
         self.context = _context()
-        self.key_pair: KeyPair | None = None
+        self.key_pair: CertificateKeyPair | None = None
         self.loaded = asyncio.Event()
 
     @property
     def expires(self) -> float:
         """When the certificate expires, in seconds since 1970; 0 without one."""
-        return expiry_of(self.key_pair.certificate).timestamp() if self.key_pair is not None else 0.0
+        return certificate_expiry(self.key_pair.certificate).timestamp() if self.key_pair is not None else 0.0
 
     @property
     def is_valid(self) -> bool:
         """Whether there is a certificate that has not expired."""
         return self.expires > datetime.now(UTC).timestamp()
 
-    def load(self, key_pair: KeyPair) -> None:
+    def load(self, key_pair: CertificateKeyPair) -> None:
         """Serve a certificate from the next connection on.
 
         It is loaded into a scratch context first: a pair that does not match would leave this context without a key.
@@ -186,10 +188,12 @@ def _context() -> ssl.SSLContext:
 
 
 def _is_due(certificate: bytes, seconds: float, now: datetime) -> bool:
-    return (expiry_of(certificate) - now).total_seconds() <= seconds / _RENEWED_AT
+    return (certificate_expiry(certificate) - now).total_seconds() <= seconds / _RENEWED_AT
 
 
-def _issued(subject: str, until: datetime, now: datetime, issuer: KeyPair | None, names: Sequence[str] = ()) -> KeyPair:
+def _issued(
+    subject: str, until: datetime, now: datetime, issuer: CertificateKeyPair | None, names: Sequence[str] = ()
+) -> CertificateKeyPair:
     """Return a new certificate and its key: of a server if there is an issuer, and otherwise of an authority."""
     key = ec.generate_private_key(ec.SECP256R1())
     signing_key, limit = (key, 0) if issuer is None else (_key(issuer.key), None)
@@ -216,7 +220,7 @@ def _issued(subject: str, until: datetime, now: datetime, issuer: KeyPair | None
         builder = builder.add_extension(extension, critical=False)
     encoding, no_encryption = serialization.Encoding.PEM, serialization.NoEncryption()
     key_text = key.private_bytes(encoding, serialization.PrivateFormat.PKCS8, no_encryption)
-    return KeyPair(_pem(builder.sign(signing_key, hashes.SHA256())), key_text)
+    return CertificateKeyPair(_pem(builder.sign(signing_key, hashes.SHA256())), key_text)
 
 
 def _general(name: str) -> x509.GeneralName:

@@ -3,9 +3,9 @@
 import base64
 from typing import Any
 
-from grove_shell.client.api import STRATEGIC, Api
+from grove_shell.client.api_session import STRATEGIC, ApiSession
 from grove_shell.client.response import NOT_FOUND
-from grove_shell.client.response_check import is_object
+from grove_shell.client.response_check import is_api_object
 from grove_shell.client.webhook_names import (
     API_VERSION,
     DEFAULTING,
@@ -18,16 +18,16 @@ from grove_shell.client.webhook_names import (
 )
 
 
-class NotRegistered(Exception):
+class WebhookNotRegistered(Exception):
     """A webhook configuration is missing, is not ours, or cannot be changed; the message says which, and what to do."""
 
 
-class Registration:
+class WebhookRegistration:
     """The MutatingWebhookConfiguration and the ValidatingWebhookConfiguration in the cluster."""
 
     def __init__(
         self,
-        api: Api,
+        api: ApiSession,
         *,
         mutating: str,
         validating: str,
@@ -57,8 +57,8 @@ class Registration:
         Our webhooks of features that are off are updated as well: they may still be called.
 
         Raises:
-            NotRegistered: all problems of both configurations.
-            Unreachable: the API server did not respond.
+            WebhookNotRegistered: all problems of both configurations.
+            NoServerResponse: the API server did not respond.
         """
         changed, faults, authorities = [], [], base64.b64encode(bundle).decode()
         for plural, name, main, others, is_on in self._configurations:
@@ -67,10 +67,10 @@ class Registration:
                     plural, name, (main, *others), (main, *others) if is_on else (main,), authorities
                 ):
                     changed.append(name)
-            except NotRegistered as fault:
+            except WebhookNotRegistered as fault:
                 faults.append(str(fault))
         if faults:
-            raise NotRegistered("; ".join(faults))
+            raise WebhookNotRegistered("; ".join(faults))
         return changed
 
     async def _update(
@@ -80,11 +80,11 @@ class Registration:
         path = f"/apis/{API_VERSION}/{plural}/{name}"
         response = await self._api.request("GET", path)
         if response.status == NOT_FOUND:
-            raise NotRegistered(
+            raise WebhookNotRegistered(
                 f"there is no {plural}/{name}: grove manifests --only webhooks | kubectl apply --server-side -f -"
             )
-        if not is_object(raw := response.json()) or not response.ok:
-            raise NotRegistered(response.message)
+        if not is_api_object(raw := response.json()) or not response.ok:
+            raise WebhookNotRegistered(response.message)
         found = {one.get("name"): one.get("clientConfig") or {} for one in raw.get("webhooks") or ()}
         wanted = {one: self._client_config(one, authorities) for one in ours if one in found}
         wrong = [one for one, config in wanted.items() if any(found[one].get(key) != config[key] for key in config)]
@@ -92,9 +92,9 @@ class Registration:
             body = {"webhooks": [{"name": one, "clientConfig": wanted[one]} for one in wrong]}
             response = await self._api.request("PATCH", path, body=body, content_type=STRATEGIC)
             if not response.ok:
-                raise NotRegistered(response.message)
+                raise WebhookNotRegistered(response.message)
         if missing := [one for one in needed if one not in found]:
-            raise NotRegistered(
+            raise WebhookNotRegistered(
                 f"{plural}/{name} has no webhook {' and no '.join(missing)}:"
                 " it is not ours, or was printed for another configuration"
             )

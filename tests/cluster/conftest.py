@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import pytest
 
-from grove_shell.manifests.compute_domain_definitions import domain_definitions
-from grove_shell.manifests.installation import OPERATOR, Installation, daemon_roles
+from grove_shell.manifests.compute_domain_definitions import compute_domain_crds
+from grove_shell.manifests.installation import OPERATOR, Installation, daemon_rbac_roles
 from tests.cluster import binaries
 from tests.cluster.api import ApiError, wait_until
 from tests.cluster.binaries import APISERVER, CONTROLLERS, ETCD
@@ -131,8 +131,8 @@ def driver(nvidia_plane: ControlPlane, namespace: str) -> Iterator[Driver]:
 def domain_plane(control_plane: ControlPlane) -> Iterator[ControlPlane]:
     """The shared control plane with our definitions of both kinds, and a user with exactly the printed roles."""
     api = control_plane.api()
-    with installed(control_plane, *domain_definitions()):
-        for role in daemon_roles():
+    with installed(control_plane, *compute_domain_crds()):
+        for role in daemon_rbac_roles():
             api.create(role)
             let(api, DAEMONS, role["metadata"]["name"])
         yield control_plane

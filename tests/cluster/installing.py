@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from grove_shell.actions.manifests import objects_of
+from grove_shell.actions.manifests import manifest_objects
 from grove_shell.manifests.installation import Installation
 from tests.cluster.api import APPLY, Api, Json, wait_until
 from tests.cluster.programs import HOST
@@ -49,7 +49,7 @@ def _established(definition: Json) -> bool:
 def access_for(told: Installation, users: Mapping[str, str]) -> list[Json]:
     """Accounts and roles of some programs as they are printed, bound to users: program -> user."""
     found = []
-    for one in objects_of(told, ("rbac",)):
+    for one in manifest_objects(told, ("rbac",)):
         user = users.get(one["metadata"]["labels"]["app.kubernetes.io/name"])
         if user is not None:
             bound = {"subjects": [{"apiGroup": RBAC, "kind": "User", "name": user}]} if "subjects" in one else {}

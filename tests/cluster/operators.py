@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import yaml
 
-from grove_shell.exits import CHANGES
+from grove_shell.exit_codes import CHANGES
 from tests.cluster.api import APPLY, Api, ApiError, Json, wait_until
 from tests.cluster.plane import ControlPlane
 

@@ -4,14 +4,14 @@ import contextlib
 from collections.abc import Mapping
 from typing import Any, Final, Self
 
-from grove_core.resources.configuration import Mnnvl, MnnvlMode
+from grove_core.resources.configuration import MnnvlConfiguration, MnnvlMode
 from tests.cluster.api import ApiError, Json, wait_until
 from tests.cluster.fabrics import domains
 from tests.cluster.nvidia.definitions import DOMAINS
 from tests.cluster.scenes import API_VERSION, Scene, clique
 from tests.cluster.webhooks import Installed
 
-SHARED: Final = Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS)
+SHARED: Final = MnnvlConfiguration(enabled=True, mode=MnnvlMode.ANNOTATIONS)
 TOLD: Final[Mapping[str, Any]] = {"enabled": True, "mode": "annotations"}
 CLAIMS: Final = "resourceclaims"
 CLAIM: Final = "mnnvl"

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks.converge.__main__ import store_of
-from grove_core.areas.domain_cliques.protocols import Protocol
-from grove_shell.converge.cluster.cluster_engine import connected_engine
-from grove_shell.converge.convergence_runs import RunOutcome, RunParameters
-from grove_shell.manifests.compute_domain_definitions import domain_definitions
+from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
+from grove_shell.converge.cluster.cluster_run_engine import cluster_engine_from_kubeconfig
+from grove_shell.converge.run_parameters_and_results import RunOutcome, RunParameters
+from grove_shell.manifests.compute_domain_definitions import compute_domain_crds
 from tests.cluster.daemons import GROVE
 from tests.cluster.nvidia.definitions import CLIQUES, DOMAINS, install
 from tests.cluster.plane import STORE, ControlPlane
@@ -20,16 +20,16 @@ from tests.cluster.plane import STORE, ControlPlane
 def bare_plane(api_server: ControlPlane, programs: dict[str, Path]) -> Iterator[ControlPlane]:
     """Another one without a garbage collector, since the pods that own cliques are not there."""
     with ControlPlane(programs, parts=STORE) as plane:
-        install(plane.api(), *domain_definitions())
+        install(plane.api(), *compute_domain_crds())
         yield plane
 
 
-@pytest.mark.parametrize("protocol", list(Protocol))
+@pytest.mark.parametrize("protocol", list(RegistrationProtocol))
 @pytest.mark.req("CV-060")
 @pytest.mark.req("CV-012")
-def test_cv061_daemons_and_server_count_the_same(bare_plane: ControlPlane, protocol: Protocol) -> None:
+def test_cv061_daemons_and_server_count_the_same(bare_plane: ControlPlane, protocol: RegistrationProtocol) -> None:
     point = RunParameters(protocol=protocol, nodes=8, clique_size=4, arrival_s=0.2, readiness_s=0.1, run_limit_s=30)
-    measured = connected_engine(str(bare_plane.kubeconfig()), store_of(bare_plane)).measured(point)
+    measured = cluster_engine_from_kubeconfig(str(bare_plane.kubeconfig()), store_of(bare_plane)).measured(point)
     run, server = measured.run, measured.server
     assert (run.outcome, measured.refused) == (RunOutcome.CONVERGED, ())
     assert run.t_all_s is not None

@@ -8,8 +8,8 @@ from typing import Final
 import pytest
 
 from grove_core.resources.api_names import SET_FINALIZER
-from grove_shell.actions.manifests import objects_of
-from grove_shell.client.access import operator_access
+from grove_shell.actions.manifests import manifest_objects
+from grove_shell.client.resource_access import operator_access
 from grove_shell.manifests.installation import Installation
 from tests.cluster.api import Api, Json, wait_until
 from tests.cluster.installing import Program, access_for, apply, clique, grove_set, remove_cluster_wide
@@ -103,7 +103,7 @@ class Life:
 @pytest.fixture(params=IDLE_IN)
 def life(request: pytest.FixtureRequest, nvidia_plane: ControlPlane, namespace: str, tmp_path: Path) -> Iterator[Life]:
     found = Life(nvidia_plane, namespace, tmp_path, request.param)
-    apply(found.api, objects_of(Installation(), ("crds",)))
+    apply(found.api, manifest_objects(Installation(), ("crds",)))
     objects = access_for(Installation(home=namespace, watched=namespace), {"grove-operator": USER})
     apply(found.api, objects)
     # One node: Kubernetes 1.35 fails to score several for a pod with a new claim beside an allocated, shared one.
@@ -206,7 +206,7 @@ def test_mf025_everything_is_applied_in_one_go(programs: dict[str, Path]) -> Non
         for told in (Installation(), Installation(home="ml", watched="ml")):
             if told.watched:
                 api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml"}})
-            objects = objects_of(told)
+            objects = manifest_objects(told)
             applied = apply(api, objects)
             assert [one["kind"] for one in applied] == [one["kind"] for one in objects]
             for made, one in itertools.product(applied, objects):

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from grove_core.resources.configuration import Mnnvl, TopologyAwareSettings
-from grove_shell.actions.manifests import objects_of
+from grove_core.resources.configuration import MnnvlConfiguration, TopologyAwareSettings
+from grove_shell.actions.manifests import manifest_objects
 from grove_shell.manifests.installation import WEBHOOKS, Installation
 from tests.cluster.api import Api, ApiError, Json, wait_until
 from tests.cluster.installing import Program, access_for, clique, free_port, grove_set
@@ -13,7 +13,7 @@ from tests.cluster.plane import REVIEWER, ControlPlane
 from tests.cluster.programs import HOST
 
 SETS: Final = "podcliquesets"
-OFF: Final = Mnnvl()
+OFF: Final = MnnvlConfiguration()
 BLIND: Final = TopologyAwareSettings()
 LONG_AGO: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
@@ -49,7 +49,7 @@ class Installed:
         plane: ControlPlane,
         namespace: str,
         folder: Path,
-        mnnvl: Mnnvl = OFF,
+        mnnvl: MnnvlConfiguration = OFF,
         topology: TopologyAwareSettings = BLIND,
         *,
         everywhere: bool = False,
@@ -62,7 +62,7 @@ class Installed:
         self._topology = topology
         self._watched = "" if everywhere else namespace
         told = Installation(home=namespace, watched=self._watched, mnnvl=mnnvl, topology=topology)
-        self.registration = [one for one in objects_of(told, ("webhooks",)) if "webhooks" in one]
+        self.registration = [one for one in manifest_objects(told, ("webhooks",)) if "webhooks" in one]
         self.objects = [*access_for(told, {WEBHOOKS: REVIEWER}), *map(on_loopback, self.registration)]
 
     def program(self, name: str = "webhooks", **certificates: Any) -> Program:

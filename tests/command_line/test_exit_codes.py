@@ -7,8 +7,8 @@ from typing import Final
 import pytest
 import yaml
 
-from grove_core.document.reading import document_from_json
-from grove_core.document.writing import document_as_json
+from grove_core.document.document_reading import document_from_json
+from grove_core.document.document_writing import document_as_json
 from grove_shell.cli.main import run
 from tests.kubectl_yaml import items_in
 

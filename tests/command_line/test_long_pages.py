@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from grove_core.kernel.times import format_time, parse_time
+from grove_core.kernel.time_formats import format_time, parse_time
 from tests.command_line.process import grove
 from tests.property.resources.manifests import Json, clique, condition, group, meta, owner, pod
 

@@ -5,13 +5,13 @@ from typing import Final
 
 import pytest
 
-from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Delete, Step, StepStage
 from grove_core.plan.forecast import Forecast, ForecastRound
 from grove_shell.page import Page
-from grove_shell.views.round_lines import add_rounds
+from grove_shell.views.plan_round_lines import add_plan_rounds
 
 NOW: Final = datetime(2026, 11, 20, 9, tzinfo=UTC)
 ROOT: Final = Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", "llm")
@@ -19,7 +19,7 @@ ROOT: Final = Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", "llm")
 
 def gone(name: str, replica: int) -> Step:
     ref = Ref("grove.io/v1alpha1", "PodClique", "ml", name)
-    why: Reason = Why.OUTDATED_NOT_AVAILABLE.because(ref, replica=replica)
+    why: Reason = WorkloadReason.OUTDATED_NOT_AVAILABLE.because(ref, replica=replica)
     return Step(StepStage.CLEANUP, ref, Delete(Guard("uid", "1")), (why,))
 
 
@@ -32,6 +32,6 @@ def test_cl010_a_reason_is_printed_for_its_subjects_only(replicas: tuple[int, in
     steps = tuple(gone(f"llm-0-g-{index}-x", index) for index in replicas)
     page = Page()
     rounds = (ForecastRound(1, NOW, steps, (), None),)
-    add_rounds(page, Forecast(root=ROOT, root_uid="uid", rounds=rounds), full=False)
+    add_plan_rounds(page, Forecast(root=ROOT, root_uid="uid", rounds=rounds), full=False)
     (line,) = page.text.splitlines()
     assert line.endswith(f"replica 0 is of an old template and {ending}")

@@ -8,10 +8,10 @@ import pytest
 import yaml
 
 from grove_core.rule_sets.named import rule_sets
-from grove_shell.catalogue.rule_lookup import catalogue, reason_codes, retired_rules
-from grove_shell.catalogue.spec_rules import RetiredRule
+from grove_shell.catalogue.specification_rule_lookup import reason_codes, retired_rules, specification_rules_by_number
+from grove_shell.catalogue.specification_rules import RetiredRule
 from grove_shell.cli.main import run
-from grove_shell.settings.operator import settings_of
+from grove_shell.settings.operator_settings import parse_operator_settings
 from tests.golden.tracing import ROOT, trace_of
 
 SNAPSHOTS: Final = ROOT / "tests" / "snapshots"
@@ -42,9 +42,11 @@ class TestRules:
 
     def test_cl040_the_catalogue_is_what_the_specs_say(self) -> None:
         trace = trace_of()
-        assert [*catalogue()] == sorted(rule.id for rule in trace.rules)
+        assert [*specification_rules_by_number()] == sorted(rule.id for rule in trace.rules)
         assert {one.id: one.code for one in trace.members} == reason_codes()
-        assert {one.instead_of for one in catalogue().values() if one.instead_of} <= catalogue().keys()
+        assert {
+            one.replaced_rule_number for one in specification_rules_by_number().values() if one.replaced_rule_number
+        } <= specification_rules_by_number().keys()
 
     def test_cl040_every_rule_set_with_what_it_has_instead(self, capsys: pytest.CaptureFixture[str]) -> None:
         shown = spoken(capsys, "rules")
@@ -109,7 +111,7 @@ class TestRules:
                 shown = spoken(capsys, *words, "--rules", f"field@{older}", code=64)
                 assert "field@RELEASE from v0.1.0-alpha.9 to v0.1.0-alpha.12-rc1; older ones are not predicted" in shown
         assert "'' is no rule set" in spoken(capsys, "rules", "", code=64)
-        settings, problems = settings_of({**CONFIGURATION, "rules": "feild"})
+        settings, problems = parse_operator_settings({**CONFIGURATION, "rules": "feild"})
         assert settings.rules == "design"
         assert [(one.path, one.expected) for one in problems] == [
             (
@@ -119,7 +121,7 @@ class TestRules:
         ]
 
     def test_gf100_an_operator_is_told_its_rules(self) -> None:
-        settings, problems = settings_of({**CONFIGURATION, "rules": "field@alpha.11"})
+        settings, problems = parse_operator_settings({**CONFIGURATION, "rules": "field@alpha.11"})
         assert not problems
         assert settings.rules == "field@v0.1.0-alpha.11"
 

@@ -13,8 +13,8 @@ from typing import Final, get_args
 
 import pytest
 
-from grove_shell.simulator.scenario.events import Event
-from grove_shell.views.renderers import yaml_document
+from grove_shell.simulator.scenario.scenario_events import Event
+from grove_shell.views.renderers import format_yaml_document
 from tests.command_line.process import GROVE, ROOT, grove, on_a_terminal
 from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw
 
@@ -25,7 +25,7 @@ def small(path: Path, **spec: object) -> str:
     raw = scenario_of(set_raw(clique_raw("a", 1, 1))).as_json
     raw["spec"] |= spec
     file = path / "scenario.yaml"
-    file.write_text(yaml_document(raw), encoding="utf-8")
+    file.write_text(format_yaml_document(raw), encoding="utf-8")
     return str(file)
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_shell.json_text import json_text
-from grove_shell.views.renderers import json_document, yaml_document
+from grove_shell.views.renderers import format_json_document, format_yaml_document
 
 _CHARACTERS = "a'\"\\:# -\n\t\x7f\x85\xa0\u00ad\u200b\u2028\u202e\ufeff\ue000\U000e0001\U0001f600"
 ODD = st.text(st.sampled_from(_CHARACTERS), max_size=12)
@@ -21,13 +21,13 @@ def is_shown(text: str) -> bool:
 
 @given(DOCUMENTS)
 def test_cl049_yaml_hides_nothing_and_reads_back(value: Any) -> None:
-    text = yaml_document(value)
+    text = format_yaml_document(value)
     assert is_shown(text)
     assert yaml.safe_load(text) == value
 
 
 @given(DOCUMENTS)
 def test_cl049_json_hides_nothing_and_reads_back(value: Any) -> None:
-    for text in (json_document(value), json_text(value)):
+    for text in (format_json_document(value), json_text(value)):
         assert is_shown(text)
         assert json.loads(text) == value

@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from docs.generator.plan_format import SCHEMA_NAME, schema
-from grove_core.document.document import ACTIONS, FORMAT_VERSION
+from grove_core.document.plan_document import ACTIONS, FORMAT_VERSION
 from grove_core.kernel.steps import StepStage
 from grove_shell.cli.main import run
 from tests.docs.site import ROOT

@@ -14,13 +14,13 @@ from docs.generator.pages import generated
 from docs.generator.python_api import python_pages
 from docs.generator.rules import heading_of
 from grove_core.areas.gang_termination.rules import TerminationReason
-from grove_shell import exits
-from grove_shell.catalogue.rule_lookup import catalogue
+from grove_shell import exit_codes
+from grove_shell.catalogue.specification_rule_lookup import specification_rules_by_number
 from grove_shell.operator.metrics import OperatorMetrics
-from grove_shell.settings.operator import OperatorSettings
-from grove_shell.settings.operator import settings_of as operator_settings
-from grove_shell.settings.webhooks import WebhookSettings
-from grove_shell.settings.webhooks import settings_of as webhook_settings
+from grove_shell.settings.operator_settings import OperatorSettings
+from grove_shell.settings.operator_settings import parse_operator_settings as operator_settings
+from grove_shell.settings.webhook_settings import WebhookSettings
+from grove_shell.settings.webhook_settings import parse_webhook_settings as webhook_settings
 
 MODELS: Final = (OperatorSettings, WebhookSettings)
 SPOILT: Final = re.compile(r"^\| .*`[^`|]*\\\|[^`]*`.* \|$")
@@ -42,7 +42,7 @@ def test_no_bar_is_shown_with_a_backslash() -> None:
 
 def test_every_exit_code_has_a_row() -> None:
     page = generated()["reference/exit-codes.md"]
-    for name, code in vars(exits).items():
+    for name, code in vars(exit_codes).items():
         if name.isupper() and isinstance(code, int):
             assert f"| {code} | `{name}` |" in page
 
@@ -66,14 +66,14 @@ def test_metrics_have_the_names_that_are_served() -> None:
 
 def test_every_rule_is_in_the_page_of_its_area() -> None:
     text = "\n".join(page for path, page in generated().items() if path.startswith("reference/rules/"))
-    for rule in catalogue().values():
+    for rule in specification_rules_by_number().values():
         assert f"## {heading_of(rule)} {{ #{rule.id.lower()} }}" in text
         assert f"- kind: {rule.kind}" in text
-    assert len(re.findall(r"^## [A-Z]{2}-\d{3} ", text, re.MULTILINE)) == len(catalogue())
+    assert len(re.findall(r"^## [A-Z]{2}-\d{3} ", text, re.MULTILINE)) == len(specification_rules_by_number())
 
 
 def test_a_rule_is_told_whole() -> None:
-    rule = catalogue()[TerminationReason.DELAY_RUNNING.requirement]
+    rule = specification_rules_by_number()[TerminationReason.DELAY_RUNNING.requirement]
     page = generated()["reference/rules/gang_termination.md"]
     section = page.partition("{ #gt-034 }")[2].partition("\n## ")[0]
     assert rule.text in section

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.kernel.steps import Apply, Step
-from grove_core.reconcile_domain import reconcile_domain
+from grove_core.reconcile_domain import reconcile_compute_domain
 from grove_shell.domain_controller.domain_cache import DomainCache
 from tests.domain_controller.objects import LABEL, Json, domain, raw
 
@@ -26,7 +26,7 @@ def clique(version: int) -> Json:
 def removed(cache: DomainCache) -> list[str]:
     """The objects from which the controller would remove an entry now."""
     (one,) = cache.domains
-    steps = reconcile_domain(cache.snapshot(one, NOW)).steps
+    steps = reconcile_compute_domain(cache.snapshot(one, NOW)).steps
     return [step.target.name for step in steps if isinstance(step.action, Apply)]
 
 
@@ -45,7 +45,7 @@ def test_dc010_older_pod_list_is_dropped() -> None:
 def test_dc010_any_list_is_accepted_after_a_loss() -> None:
     cache = DomainCache()
     cache.put("Pod", pod(105))
-    cache.mark_unlisted("Pod", "forbidden")
+    cache.mark_kind_unlisted("Pod", "forbidden")
     cache.replace("Pod", [], "100")
     assert cache.pods_version == 100
 
@@ -85,7 +85,7 @@ def test_in030_malformed_object_is_reported_and_ignored() -> None:
 
 def steps_of(cache: DomainCache) -> list[Step]:
     (one,) = cache.domains
-    return list(reconcile_domain(cache.snapshot(one, NOW)).steps)
+    return list(reconcile_compute_domain(cache.snapshot(one, NOW)).steps)
 
 
 ODD: Final = {"conditions": [{"type": "example.com/gate", "status": "True"}, {"type": "Ready", "status": "True"}]}

@@ -7,7 +7,7 @@ from typing import Any
 
 from grove_shell.client.response import Response
 from grove_shell.domain_controller.domain_cache import DomainCache
-from grove_shell.domain_controller.reconcile_loop import DomainReconcileLoop
+from grove_shell.domain_controller.domain_reconcile_loop import DomainReconcileLoop
 from tests.domain_controller.objects import domain
 from tests.skipped_time import now, run_skipping_time
 

@@ -9,12 +9,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from grove_core.areas.domain_cliques.daemon_context import DaemonIdentity
-from grove_core.areas.domain_cliques.protocols import DaemonSettings
+from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity
+from grove_core.areas.domain_cliques.registration_protocols import DaemonSettings
 from grove_core.resources.api_names import NVIDIA
 from grove_shell.domain_daemon.daemon_log import DaemonLog
+from grove_shell.domain_daemon.daemon_process import DaemonProcess
 from grove_shell.domain_daemon.fabric_process import hosts_file_command
-from grove_shell.domain_daemon.process import DaemonProcess
 from tests.manifests.request_recorder import Asked, Recorder
 
 Json = dict[str, Any]

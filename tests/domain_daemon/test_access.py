@@ -6,20 +6,20 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from grove_core.areas.domain_cliques.daemon_context import DaemonInput
-from grove_core.areas.domain_cliques.judge import next_action
+from grove_core.areas.domain_cliques.daemon_input import DaemonInput
+from grove_core.areas.domain_cliques.judge import next_daemon_action
 from grove_core.areas.domain_cliques.verdicts import REQUEST_TYPES, DaemonAction
 from grove_core.kernel.decisions import Decision
 from grove_core.resources.api_names import DOMAIN
-from grove_shell.actions.manifests import objects_of
-from grove_shell.client.access import DAEMON, DOMAIN_CONTROLLER, Access
-from grove_shell.client.api import Api
+from grove_shell.actions.manifests import manifest_objects
+from grove_shell.client.api_session import ApiSession
 from grove_shell.client.reflector import Reflector
+from grove_shell.client.resource_access import DAEMON, DOMAIN_CONTROLLER, ResourceAccess
 from grove_shell.domain_controller.domain_cache import DomainCache
-from grove_shell.domain_controller.reconcile_loop import DomainReconcileLoop
-from grove_shell.domain_daemon.daemon import MonotonicClock
+from grove_shell.domain_controller.domain_reconcile_loop import DomainReconcileLoop
+from grove_shell.domain_daemon.compute_domain_kinds import CLIQUES, DOMAINS, PODS
 from grove_shell.domain_daemon.daemon_requests import http_request_of
-from grove_shell.domain_daemon.kinds import CLIQUES, DOMAINS, PODS
+from grove_shell.domain_daemon.domain_daemon_loop import MonotonicClock
 from grove_shell.manifests.installation import Installation
 from tests.domain_daemon.single_domain import GROUP, SingleDomainServer
 from tests.manifests.request_recorder import Asked, Recorder, asked_by
@@ -34,7 +34,7 @@ def requests_of_worlds() -> Iterator[Asked]:
     found: set[Asked] = set()
 
     def watched(context: DaemonInput) -> Decision[DaemonAction]:
-        decision = next_action(context)
+        decision = next_daemon_action(context)
         action = decision.verdict
         if isinstance(action, REQUEST_TYPES):
             http = http_request_of(action, context.identity)
@@ -46,7 +46,7 @@ def requests_of_worlds() -> Iterator[Asked]:
     yield from found
 
 
-def declared(access: tuple[Access, ...]) -> set[Asked]:
+def declared(access: tuple[ResourceAccess, ...]) -> set[Asked]:
     return {Asked(one.group, one.resource, verb) for one in access if not one.unrequested for verb in one.verbs}
 
 
@@ -78,7 +78,7 @@ def test_dc110_controller_uses_exactly_its_permissions() -> None:
     recorder = Recorder(answer)
 
     async def live() -> None:
-        async with recorder.connection() as connection, Api(connection) as api:
+        async with recorder.connection() as connection, ApiSession(connection) as api:
             cache = DomainCache()
             loop = DomainReconcileLoop(
                 api, cache, lambda *_: None, MonotonicClock(), cleanup_interval=timedelta(milliseconds=20)
@@ -95,7 +95,7 @@ def test_dc110_controller_uses_exactly_its_permissions() -> None:
 
 
 def test_dc110_roles_are_printed_on_request() -> None:
-    plain, more = objects_of(Installation()), objects_of(Installation(), (), ("daemons",))
+    plain, more = manifest_objects(Installation()), manifest_objects(Installation(), (), ("daemons",))
     assert more[2:] == plain
     for role, access in zip(more[:2], (DAEMON, DOMAIN_CONTROLLER), strict=True):
         assert (role["kind"], role["metadata"].get("namespace")) == ("ClusterRole", None)

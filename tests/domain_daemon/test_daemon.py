@@ -14,20 +14,20 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.areas.domain_cliques.daemon_context import DaemonInput, RegistrationState
-from grove_core.areas.domain_cliques.judge import next_action
-from grove_core.areas.domain_cliques.protocols import DaemonSettings
-from grove_core.areas.domain_cliques.verdicts import ReadObjectRequest, RequestResult, ResultKind, WaitAction
+from grove_core.areas.domain_cliques.daemon_input import DaemonInput, RegistrationState
+from grove_core.areas.domain_cliques.judge import next_daemon_action
+from grove_core.areas.domain_cliques.registration_protocols import DaemonSettings
+from grove_core.areas.domain_cliques.verdicts import ReadObjectRequest, RequestResult, RequestResultKind, WaitAction
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import NVIDIA
-from grove_shell.client.api import Api, Unreachable
+from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.client.reflector import Reflector
+from grove_shell.domain_daemon.compute_domain_kinds import DOMAINS, parse_daemon_registry
+from grove_shell.domain_daemon.daemon_identity import DaemonCommandOptions, problems_in_daemon_options
 from grove_shell.domain_daemon.daemon_log import DaemonLog
 from grove_shell.domain_daemon.daemon_requests import HttpRequestSender
-from grove_shell.domain_daemon.identity import DaemonArguments, problems_in_arguments
-from grove_shell.domain_daemon.kinds import DOMAINS, parse_registry
-from grove_shell.domain_daemon.object_watch import ObjectWatch
+from grove_shell.domain_daemon.single_object_watch import SingleObjectWatch
 from tests.domain_daemon.single_domain import IDENTITY, running_daemon, until
 from tests.manifests.request_recorder import Recorder
 
@@ -67,11 +67,11 @@ def test_dc121_rate_limit(count: int) -> None:
 
     async def ask() -> None:
         recorder = Recorder(lambda _one, _before: (429, {}))
-        async with recorder.connection() as connection, Api(connection, tries=1) as api:
+        async with recorder.connection() as connection, ApiSession(connection, tries=1) as api:
             requests = HttpRequestSender(api, IDENTITY, RateLimiter(5.0, 10, clock=lambda: 0.0, sleep=nap))
             target = Ref(NVIDIA, "ComputeDomain", "ml", "training")
             answers = [await requests.send(ReadObjectRequest(target)) for _ in range(count)]
-        assert {answer.kind for answer in answers} == {ResultKind.TOO_MANY_REQUESTS}
+        assert {answer.kind for answer in answers} == {RequestResultKind.TOO_MANY_REQUESTS}
         assert {answer.retry_after for answer in answers} == {timedelta(seconds=1)}
         assert len(recorder.asked) == count
 
@@ -100,7 +100,7 @@ def test_dc132_daemon_ends_with_its_watch(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_dc120_watch_without_token_is_reported_and_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     reports, versions = list[str](), list[int]()
-    trouble = [Unreachable("the plugin gave no token")] * 2
+    trouble = [NoServerResponse("the plugin gave no token")] * 2
 
     async def watch(_watch: object) -> None:
         if trouble:
@@ -114,7 +114,9 @@ def test_dc120_watch_without_token_is_reported_and_repeated(monkeypatch: pytest.
 
     async def live() -> None:
         no_api: Any = None
-        watch_ = ObjectWatch(no_api, DOMAINS, ("ml", "d"), parse_registry, lambda *_: None, report=reports.append)
+        watch_ = SingleObjectWatch(
+            no_api, DOMAINS, ("ml", "d"), parse_daemon_registry, lambda *_: None, report=reports.append
+        )
         task = asyncio.create_task(watch_.run())
         await until(lambda: not trouble)
         await asyncio.sleep(0.05)
@@ -132,7 +134,7 @@ def test_dc120_watch_without_token_is_reported_and_repeated(monkeypatch: pytest.
 def test_dc123_same_decision_is_logged_once() -> None:
     out = io.StringIO()
     log = DaemonLog(out, clock=lambda: datetime(2026, 11, 20, 9, tzinfo=UTC))
-    decision = next_action(
+    decision = next_daemon_action(
         DaemonInput(
             identity=IDENTITY,
             settings=DaemonSettings(),
@@ -146,7 +148,8 @@ def test_dc123_same_decision_is_logged_once() -> None:
     line = "waits                      it has not observed ComputeDomain/training yet  DC-012"
     assert out.getvalue() == f"09:00:00.000  {line}\n"
     log.on_result(
-        ReadObjectRequest(IDENTITY.pod_ref), RequestResult(kind=ResultKind.NO_RESPONSE, detail="no answer in time")
+        ReadObjectRequest(IDENTITY.pod_ref),
+        RequestResult(kind=RequestResultKind.NO_RESPONSE, detail="no answer in time"),
     )
     log.on_decision(decision)
     assert out.getvalue().count(line) == 2
@@ -165,7 +168,7 @@ def test_op064_unwritable_log_lines_are_dropped(*, as_json: bool, monkeypatch: p
     DaemonLog(as_json=as_json).write("info", "dropped")
 
 
-GOOD: Final = DaemonArguments(
+GOOD: Final = DaemonCommandOptions(
     domain="ml/training",
     clique="rack.1",
     node="n1",
@@ -191,5 +194,5 @@ GOOD: Final = DaemonArguments(
     ],
 )
 def test_dc126_every_problem_is_reported(more: Json, paths: list[str]) -> None:
-    arguments = DaemonArguments(**{**{name: getattr(GOOD, name) for name in GOOD.__slots__}, **more})
-    assert [problem.path for problem in problems_in_arguments(arguments)] == paths
+    arguments = DaemonCommandOptions(**{**{name: getattr(GOOD, name) for name in GOOD.__slots__}, **more})
+    assert [problem.path for problem in problems_in_daemon_options(arguments)] == paths

@@ -9,16 +9,21 @@ from typing import Final
 import pytest
 from aiohttp import web
 
-from grove_core.areas.domain_cliques.verdicts import ListPodsRequest, ReadObjectRequest, RequestResult, ResultKind
+from grove_core.areas.domain_cliques.verdicts import (
+    ListPodsRequest,
+    ReadObjectRequest,
+    RequestResult,
+    RequestResultKind,
+)
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import NVIDIA
 from grove_shell.client import reflector
-from grove_shell.client.connection import NoClusterAccess
+from grove_shell.client.connection_settings import NoClusterAccess
 from grove_shell.client.response import Response
-from grove_shell.domain_daemon.daemon_requests import result_of
-from grove_shell.domain_daemon.identity import DaemonArguments, resolve_identity
-from grove_shell.domain_daemon.kinds import DOMAINS, parse_registry
-from grove_shell.domain_daemon.object_watch import ObjectWatch
+from grove_shell.domain_daemon.compute_domain_kinds import DOMAINS, parse_daemon_registry
+from grove_shell.domain_daemon.daemon_identity import DaemonCommandOptions, read_daemon_identity
+from grove_shell.domain_daemon.daemon_requests import request_result_from_response
+from grove_shell.domain_daemon.single_object_watch import SingleObjectWatch
 from tests.domain_daemon.single_domain import SingleDomainServer, until
 from tests.operator.stub_server import api_with
 
@@ -43,33 +48,45 @@ THE_DOMAIN: Final = Ref(NVIDIA, "ComputeDomain", "ml", "training")
 )
 def test_dc132_other_bodies_count_as_no_response(request_: ListPodsRequest | ReadObjectRequest, body: str) -> None:
     """Not even that no other pod of the node lives: the entry of a newer one would be taken over."""
-    answer = result_of(request_, Response(200, body.encode()))
-    assert answer.kind is ResultKind.NO_RESPONSE
-    assert answer == RequestResult(kind=ResultKind.NO_RESPONSE, detail=answer.detail)
+    answer = request_result_from_response(request_, Response(200, body.encode()))
+    assert answer.kind is RequestResultKind.NO_RESPONSE
+    assert answer == RequestResult(kind=RequestResultKind.NO_RESPONSE, detail=answer.detail)
 
 
 @pytest.mark.parametrize("body", ["404 page not found\n", "[]", '{"reason": "NotFound", "details": "x"}'])
 def test_dc132_unserved_kind_is_no_absence(body: str) -> None:
     """A 404 without the name of the object does not mean that it is absent."""
-    assert result_of(ReadObjectRequest(THE_DOMAIN), Response(404, body.encode())).kind is ResultKind.NO_RESPONSE
+    assert (
+        request_result_from_response(ReadObjectRequest(THE_DOMAIN), Response(404, body.encode())).kind
+        is RequestResultKind.NO_RESPONSE
+    )
     gone = b'{"kind": "Status", "reason": "NotFound", "details": {"name": "training"}}'
-    assert result_of(ReadObjectRequest(THE_DOMAIN), Response(404, gone)).kind is ResultKind.NOT_FOUND
+    assert (
+        request_result_from_response(ReadObjectRequest(THE_DOMAIN), Response(404, gone)).kind
+        is RequestResultKind.NOT_FOUND
+    )
 
 
 @pytest.mark.parametrize("body", ["[]", "null", '{"details": "x"}', '{"details": {"causes": ["x"]}}'])
 def test_dc132_conflict_without_details(body: str) -> None:
-    assert result_of(ReadObjectRequest(THE_DOMAIN), Response(409, body.encode())).kind is ResultKind.CONFLICT
+    assert (
+        request_result_from_response(ReadObjectRequest(THE_DOMAIN), Response(409, body.encode())).kind
+        is RequestResultKind.CONFLICT
+    )
 
 
 def test_dc132_another_object_counts_as_no_response() -> None:
     other = b'{"kind": "ComputeDomain", "metadata": {"name": "another", "uid": "x"}}'
-    assert result_of(ReadObjectRequest(THE_DOMAIN), Response(200, other)).kind is ResultKind.NO_RESPONSE
+    assert (
+        request_result_from_response(ReadObjectRequest(THE_DOMAIN), Response(200, other)).kind
+        is RequestResultKind.NO_RESPONSE
+    )
 
 
 def test_dc132_empty_list_is_a_response() -> None:
     none = b'{"metadata": {"resourceVersion": "5"}, "items": null}'
-    assert result_of(ListPodsRequest("10.0.0.9"), Response(200, none)) == RequestResult(
-        kind=ResultKind.SUCCEEDED, pods=()
+    assert request_result_from_response(ListPodsRequest("10.0.0.9"), Response(200, none)) == RequestResult(
+        kind=RequestResultKind.SUCCEEDED, pods=()
     )
 
 
@@ -90,11 +107,11 @@ def test_dc132_observation_stays_and_the_list_is_repeated(watch: str) -> None:
 
     async def follow() -> None:
         async with api_with(answered) as api:
-            watch_ = ObjectWatch(
+            watch_ = SingleObjectWatch(
                 api,
                 DOMAINS,
                 ("ml", "training"),
-                parse_registry,
+                parse_daemon_registry,
                 lambda _version, found: states.append(found is not None),
                 report=reports.append,
             )
@@ -114,12 +131,12 @@ def test_dc132_login_page_is_no_domain() -> None:
         return web.Response(text=LOGIN)
 
     async def ask() -> None:
-        arguments = DaemonArguments(
+        arguments = DaemonCommandOptions(
             domain="ml/training", clique="rack.1", node="n1", ip="10.0.0.1", protocol="ssa", limit=18, grace=timedelta()
         )
         async with api_with(answered) as api:
             with pytest.raises(NoClusterAccess, match="please log in"):
-                await resolve_identity(api, arguments)
+                await read_daemon_identity(api, arguments)
 
     asyncio.run(ask())
 
@@ -144,7 +161,9 @@ def test_dc132_refused_watch_is_repeated(code: int, *, as_event: bool, monkeypat
     async def follow() -> None:
         async with api_with(answered) as api:
             place = ("ml", "training")
-            watch_ = ObjectWatch(api, DOMAINS, place, parse_registry, lambda *_: None, report=reports.append)
+            watch_ = SingleObjectWatch(
+                api, DOMAINS, place, parse_daemon_registry, lambda *_: None, report=reports.append
+            )
             task = asyncio.create_task(watch_.run())
             await until(lambda: requests.count("watch") >= 3)
             task.cancel()
@@ -177,7 +196,9 @@ def test_dc132_repeated_watch_continues(code: int) -> None:
     async def follow() -> None:
         async with api_with(answered) as api:
             place = ("ml", "training")
-            watch_ = ObjectWatch(api, DOMAINS, place, parse_registry, lambda version, _: versions.append(version))
+            watch_ = SingleObjectWatch(
+                api, DOMAINS, place, parse_daemon_registry, lambda version, _: versions.append(version)
+            )
             task = asyncio.create_task(watch_.run())
             await until(lambda: len(since) >= 3)
             task.cancel()

@@ -10,10 +10,10 @@ from typing import Final
 
 from grove_core.resources.labels import GROUP, GROUP_REPLICA
 from grove_core.resources.podclique import GROUP_KIND
-from grove_shell.client.connection import Connection
-from grove_shell.operator.process import OperatorProcess
-from grove_shell.operator.requeue import Requeue
-from grove_shell.settings.operator import OperatorSettings
+from grove_shell.client.connection_settings import ConnectionSettings
+from grove_shell.operator.operator_process import OperatorProcess
+from grove_shell.operator.reconcile_schedule import ReconcileSchedule
+from grove_shell.settings.operator_settings import OperatorSettings
 from tests.fault_injection.api_server import ApiServer
 from tests.fault_injection.api_store import Address, Json, Store, is_leaving
 from tests.fault_injection.fault_rates import FaultRates
@@ -69,7 +69,7 @@ class OperatorRun:
         self.health.forget()
         self._server = server or self._server
         self._process = OperatorProcess(
-            connection=Connection(self._server, None, no_token), settings=self._settings, out=self.log
+            connection=ConnectionSettings(self._server, None, no_token), settings=self._settings, out=self.log
         )
         self._running = asyncio.ensure_future(self._process.run())
 
@@ -92,7 +92,7 @@ class OperatorRun:
             if "/grove_shell/" in getattr(task.get_coro(), "cr_code").co_filename:  # noqa: B009 - typed as any awaitable
                 task.cancel()
         for handle in asyncio.get_running_loop()._scheduled:  # type: ignore[attr-defined]  # noqa: SLF001 - what wakes it
-            if isinstance(getattr(handle._callback, "__self__", None), Requeue):  # noqa: SLF001 - as above
+            if isinstance(getattr(handle._callback, "__self__", None), ReconcileSchedule):  # noqa: SLF001 - as above
                 handle.cancel()
         with suppress(asyncio.CancelledError):
             await self._gone()

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from grove_shell.reading.input_sources import items_of
+from grove_shell.reading.input_sources import input_items_in_path
 from tests.fuzz import mutations, readers
 from tests.fuzz.commands import NOW, kept
 from tests.fuzz.fuzz_target import FuzzTarget
@@ -87,7 +87,7 @@ def _target(path: Path, data: bytes) -> str:
     """One of the objects of a file that can be asked about, or one that is not there."""
     named = [
         f"{_SHORT[item.value['kind']]}/{item.value['metadata'].get('name')}"
-        for item in items_of(str(path), [], io.BytesIO())
+        for item in input_items_in_path(str(path), [], io.BytesIO())
         if item.value.get("kind") in [*_SHORT] and isinstance(item.value.get("metadata"), dict)
     ]
     return named[zlib.crc32(data) % len(named)] if named else "pcs/none"

@@ -6,12 +6,19 @@ from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from typing import Any, Final, NamedTuple
 
-from grove_shell import exits
+from grove_shell import exit_codes
 from grove_shell.cli.main import run
 
 NOW: Final = "2026-11-20T09:00:00Z"
-CODES: Final = frozenset({exits.DONE, exits.ERROR, exits.CHANGES, exits.FAIL_ON, exits.STALE, exits.USAGE})
-_WORDS: Final = {exits.DONE: "done", exits.ERROR: "refused", exits.FAIL_ON: "fail-on", exits.USAGE: "usage"}
+CODES: Final = frozenset(
+    {exit_codes.DONE, exit_codes.ERROR, exit_codes.CHANGES, exit_codes.FAIL_ON, exit_codes.STALE, exit_codes.USAGE}
+)
+_WORDS: Final = {
+    exit_codes.DONE: "done",
+    exit_codes.ERROR: "refused",
+    exit_codes.FAIL_ON: "fail-on",
+    exit_codes.USAGE: "usage",
+}
 
 
 class Broken(AssertionError):

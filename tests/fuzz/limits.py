@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Final, NamedTuple
 
-from grove_shell.log_lines import own_frames
+from grove_shell.log_lines import grove_stack_frames
 from tests.fuzz.fuzz_target import FuzzTarget
 
 CPU_SECONDS: Final = 10.0
@@ -75,7 +75,7 @@ def run_input(border: FuzzTarget, way: str, data: bytes) -> InputResult:
 @contextmanager
 def _limited(hung: list[str]) -> Iterator[None]:
     def ring(_number: int, frame: FrameType | None) -> None:
-        hung.append(" < ".join(own_frames(traceback.extract_stack(frame))[:6]))
+        hung.append(" < ".join(grove_stack_frames(traceback.extract_stack(frame))[:6]))
         raise TimeLimitExceeded
 
     before = [signal.signal(number, ring) for number in (signal.SIGPROF, signal.SIGALRM)]
@@ -92,7 +92,7 @@ def _limited(hung: list[str]) -> Iterator[None]:
 
 def _told(fault: BaseException) -> tuple[str, str]:
     """In words, and the place that is the same for every input that ends there."""
-    stack = own_frames(traceback.extract_tb(fault.__traceback__))
+    stack = grove_stack_frames(traceback.extract_tb(fault.__traceback__))
     words = "".join(traceback.format_exception_only(fault)).strip()
     name = type(fault).__name__
     place = f"{name} {stack[0] if stack else words[:80]}"

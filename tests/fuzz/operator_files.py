@@ -17,9 +17,9 @@ from grove_shell.actions.command_input import LiveCluster
 from grove_shell.actions.configuration import configuration
 from grove_shell.page import print_error
 from grove_shell.reading.collected_objects import CollectedObjects
-from grove_shell.replay.log_format import line_with_chain
-from grove_shell.settings.webhooks import settings_of
-from grove_shell.views.problems_page import NOTHING_STARTED, problems_page
+from grove_shell.replay.decision_log_format import line_with_chain_digest
+from grove_shell.settings.webhook_settings import parse_webhook_settings
+from grove_shell.views.input_problems_page import NOTHING_STARTED, input_problems_page
 from tests.fuzz import mutations
 from tests.fuzz.commands import NOW, Broken, Said, kept, problems_of
 from tests.fuzz.fuzz_target import FuzzTarget
@@ -149,8 +149,8 @@ def _sealed(lines: list[str]) -> bytes:
 
 
 def _line(words: str, before: str) -> tuple[str, str]:
-    with patch("grove_shell.replay.log_format.compact_json", lambda _: words):
-        return line_with_chain({}, before)
+    with patch("grove_shell.replay.decision_log_format.compact_json", lambda _: words):
+        return line_with_chain_digest({}, before)
 
 
 def _configuration(chance: random.Random, _way: str) -> bytes:
@@ -165,9 +165,9 @@ def _webhooks_told(path: str) -> str:
     """As ``grove webhooks`` begins; what it goes on with serves until it is told to stop."""
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
-        settings, faults = configuration(path, settings_of)
+        settings, faults = configuration(path, parse_webhook_settings)
         if faults:
-            print_error(problems_page(faults, NOTHING_STARTED))
+            print_error(input_problems_page(faults, NOTHING_STARTED))
     for problem in problems_of(Said(int(bool(faults)), out.getvalue(), err.getvalue()), structured=False):
         raise Broken(problem)
     return "refused" if faults else f"done, {settings.certificates.mode}"

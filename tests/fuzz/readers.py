@@ -6,15 +6,15 @@ import zlib
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from grove_shell.reading.faults import Fault
+from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import InputItem
-from grove_shell.reading.input_sources import items_of
-from grove_shell.reading.json_items import json_items
+from grove_shell.reading.input_sources import input_items_in_path
+from grove_shell.reading.json_input_items import input_items_from_json
 from grove_shell.reading.utf8_stream import Utf8Stream
-from grove_shell.reading.yaml_items import yaml_items
+from grove_shell.reading.yaml_input_items import input_items_from_yaml
 from tests.fuzz.commands import Broken
 
-Way: TypeAlias = Callable[[bytes, int, list[Fault]], list[InputItem]]
+Way: TypeAlias = Callable[[bytes, int, list[InputFault]], list[InputItem]]
 
 CHUNKS: Final = (1, 2, 3, 7, 64, 1000, 1 << 20)
 _PURE: Final = 3_000
@@ -51,20 +51,20 @@ JSON: Final = (
 """Documents with every construct that the readers treat in a way of its own."""
 
 
-def _as_stdin(data: bytes, _size: int, faults: list[Fault]) -> list[InputItem]:
-    return list(items_of("-", faults, io.BytesIO(data)))
+def _as_stdin(data: bytes, _size: int, faults: list[InputFault]) -> list[InputItem]:
+    return list(input_items_in_path("-", faults, io.BytesIO(data)))
 
 
-def _as_yaml(data: bytes, size: int, faults: list[Fault]) -> list[InputItem]:
-    return list(yaml_items(Utf8Stream(io.BytesIO(data), size), "f", faults))
+def _as_yaml(data: bytes, size: int, faults: list[InputFault]) -> list[InputItem]:
+    return list(input_items_from_yaml(Utf8Stream(io.BytesIO(data), size), "f", faults))
 
 
-def _as_pure_yaml(data: bytes, size: int, faults: list[Fault]) -> list[InputItem]:
-    return list(yaml_items(Utf8Stream(io.BytesIO(data[:_PURE]), size), "f", faults, pure=True))
+def _as_pure_yaml(data: bytes, size: int, faults: list[InputFault]) -> list[InputItem]:
+    return list(input_items_from_yaml(Utf8Stream(io.BytesIO(data[:_PURE]), size), "f", faults, pure=True))
 
 
-def _as_json(data: bytes, size: int, faults: list[Fault]) -> list[InputItem]:
-    return list(json_items(Utf8Stream(io.BytesIO(data), size), "f", faults))
+def _as_json(data: bytes, size: int, faults: list[InputFault]) -> list[InputItem]:
+    return list(input_items_from_json(Utf8Stream(io.BytesIO(data), size), "f", faults))
 
 
 READERS: Final[dict[str, Way]] = {
@@ -81,7 +81,7 @@ def read(way: str, data: bytes) -> str:
     Raises:
         Broken: a promise was broken.
     """
-    faults: list[Fault] = []
+    faults: list[InputFault] = []
     items = READERS[way](data, CHUNKS[zlib.crc32(data) % len(CHUNKS)], faults)
     for fault in sorted(faults, key=lambda fault: fault.sort_key):
         if not str(fault).isprintable():

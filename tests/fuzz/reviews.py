@@ -16,13 +16,13 @@ import aiohttp
 import trustme
 
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND
-from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode, ServedApis
-from grove_shell.client.api import Api
+from grove_core.resources.configuration import Configuration, MnnvlConfiguration, MnnvlMode, ServedApis
+from grove_shell.client.api_session import ApiSession
 from grove_shell.client.kinds import POD_CLIQUE_SET
 from grove_shell.client.webhook_names import DEFAULTING, JOINING, LEAVING, PATHS, STAMPING, TOPOLOGIES, VALIDATION
 from grove_shell.webhooks.admission_cache import AdmissionCache
 from grove_shell.webhooks.admission_server import AdmissionServer, WebhookMetrics
-from grove_shell.webhooks.certificates import KeyPair, ServedCertificate
+from grove_shell.webhooks.certificates import CertificateKeyPair, ServedCertificate
 from tests.fuzz import mutations
 from tests.fuzz.commands import Broken
 from tests.fuzz.fuzz_target import FuzzTarget
@@ -33,7 +33,7 @@ from tests.webhooks.reviews import patched, review, set_of
 from tests.webhooks.topology_webhooks import THERE
 
 Json = dict[str, Any]
-_EVERYTHING: Final = Configuration(Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS), topology=ON.topology)
+_EVERYTHING: Final = Configuration(MnnvlConfiguration(enabled=True, mode=MnnvlMode.ANNOTATIONS), topology=ON.topology)
 _SERVED: Final = ServedApis(claims="resource.k8s.io/v1")
 _SET: Final = "PodCliqueSet"
 _KINDS: Final = {
@@ -69,10 +69,10 @@ class _Calling:
     async def open(self) -> AsyncIterator[None]:
         authority, served = trustme.CA(), ServedCertificate()
         issued = authority.issue_cert("127.0.0.1")
-        served.load(KeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
+        served.load(CertificateKeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
         tls = ssl.create_default_context()
         authority.configure_trust(tls)
-        async with self.server.connection() as connection, Api(connection, tries=1) as api:
+        async with self.server.connection() as connection, ApiSession(connection, tries=1) as api:
             cache = AdmissionCache(_EVERYTHING, _SERVED)
             cache.replace(POD_CLIQUE_SET, [_stored()], "1")
             cache.replace("PodClique", [], "1")

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from grove_shell.simulator.scenario.reading import read_scenario
+from grove_shell.simulator.scenario.scenario_reader import read_scenario
 from tests.fuzz import mutations
 from tests.fuzz.commands import kept
 from tests.fuzz.fuzz_target import FuzzTarget

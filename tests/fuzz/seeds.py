@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from grove_shell.reading.input_sources import items_of
+from grove_shell.reading.input_sources import input_items_in_path
 from tests.fuzz.commands import NOW, said
 
 ROOT: Final = Path(__file__).parents[2]
@@ -35,7 +35,7 @@ def spread(paths: Iterable[Path], most: int) -> list[Path]:
 
 def objects_in(*paths: Path) -> list[dict[str, Any]]:
     """The objects of files, as they are read."""
-    return [item.value for path in paths for item in items_of(str(path), [], io.BytesIO())]
+    return [item.value for path in paths for item in input_items_in_path(str(path), [], io.BytesIO())]
 
 
 @cache

@@ -33,14 +33,14 @@ class Citation:
 
 
 def members_in(source: str, file: str) -> list[Citation]:
-    """Members of rule enums: ``NAME = Clause("XX-000", ...)`` in a class body."""
+    """Members of rule enums: ``NAME = RuleSentence("XX-000", ...)`` in a class body."""
     found = []
     for owner in ast.walk(ast.parse(source)):
         for statement in owner.body if isinstance(owner, ast.ClassDef) else ():
             match statement:
                 case ast.Assign(
                     targets=[ast.Name(id=name)],
-                    value=ast.Call(func=ast.Name(id="Clause") | ast.Attribute(attr="Clause")) as clause,
+                    value=ast.Call(func=ast.Name(id="RuleSentence") | ast.Attribute(attr="RuleSentence")) as clause,
                 ) if requirement := _requirement_of(clause):
                     code = _code_of(clause) or "".join(word.capitalize() for word in name.split("_"))
                     found.append(Citation(requirement, f"{file}:{statement.lineno}", name, code))

@@ -9,14 +9,14 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from grove_shell.catalogue.spec_rules import (
+from grove_shell.catalogue.specification_rules import (
     HEADING,
     ITEM,
     RULE_HEADING,
     RetiredRule,
-    SpecRule,
+    SpecificationRule,
+    parse_specification_rules,
     retired_rules_in,
-    rules_in,
 )
 
 KINDS: Final = frozenset({"decision", "invariant", "admission", "progress", "naming", "assumption"})
@@ -27,12 +27,12 @@ _LIKE_A_RULE: Final = re.compile(r"#+\s*[A-Za-z]{2}-?\d")
 _ID: Final = re.compile(r"[A-Z]{2}-\d{3}")
 
 
-def excuse_of(rule: SpecRule) -> str:
+def excuse_of(rule: SpecificationRule) -> str:
     """The reason that the spec gives for a missing test; empty where it gives none."""
     return next((f"{key}: {rule.items[key]}" for key in EXCUSES if rule.items.get(key)), "")
 
 
-def digest_of(rule: SpecRule) -> str:
+def digest_of(rule: SpecificationRule) -> str:
     """Eight hexadecimal digits that change with the words of the sentence, and not with its line breaks."""
     return hashlib.sha256(" ".join(rule.text.split()).encode()).hexdigest()[:8]
 
@@ -54,9 +54,9 @@ def checked_retired_rules_in(text: str, file: str) -> tuple[list[RetiredRule], l
     return [rule for rule in found if _ID.fullmatch(rule.now) or rule.now in NOT_A_RULE], problems
 
 
-def checked_rules_in(text: str, file: str) -> tuple[list[SpecRule], list[str]]:
+def checked_rules_in(text: str, file: str) -> tuple[list[SpecificationRule], list[str]]:
     """All rules of one spec file, and its format problems."""
-    found = rules_in(text, file)
+    found = parse_specification_rules(text, file)
     problems = [f"{rule.place}: {rule.id} {fault}" for rule in found for fault in _faults_of(rule)]
     headings = [*HEADING.finditer(text)]
     ends = [*(heading.start() for heading in headings[1:]), len(text)]
@@ -71,7 +71,7 @@ def checked_rules_in(text: str, file: str) -> tuple[list[SpecRule], list[str]]:
     return found, problems
 
 
-def _faults_of(rule: SpecRule) -> Iterator[str]:
+def _faults_of(rule: SpecificationRule) -> Iterator[str]:
     if not rule.text:
         yield "has no sentence in a quote block"
     if rule.kind not in KINDS:

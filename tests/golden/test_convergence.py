@@ -9,23 +9,23 @@ from typing import Final
 
 import pytest
 
-from grove_shell.converge.arguments import ConvergeArguments, points_of
-from grove_shell.converge.model.costs import default_costs
-from grove_shell.converge.model.model_run import ModelEngine
-from grove_shell.converge.run_file import runs_as_csv
-from grove_shell.converge.schedule import Schedule, run_scheduled
+from grove_shell.converge.converge_command_options import ConvergeCommandOptions, run_parameters_from_options
+from grove_shell.converge.model.convergence_model_run import ModelRunEngine
+from grove_shell.converge.model.server_costs import default_server_costs
+from grove_shell.converge.run_schedule import RunSchedule, run_scheduled
+from grove_shell.converge.runs_csv_file import runs_as_csv
 from grove_shell.views.convergence_results import convergence_page
 
 HERE: Final = Path(__file__).parent / "convergence" / "small"
-SMALL: Final = ConvergeArguments(nodes="9..36", seeds="3", clique_size="9", run_limit="3500ms")
+SMALL: Final = ConvergeCommandOptions(nodes="9..36", seeds="3", clique_size="9", run_limit="3500ms")
 
 
 @pytest.mark.req("CV-021")
 def test_cv002_small_experiment_is_reproducible(*, bless: bool) -> None:
-    points, problems = points_of(SMALL)
+    points, problems = run_parameters_from_options(SMALL)
     assert problems == ()
-    schedule = Schedule(points, {})
-    runs = list(run_scheduled(schedule, ModelEngine(default_costs(), 1)))
+    schedule = RunSchedule(points, {})
+    runs = list(run_scheduled(schedule, ModelRunEngine(default_server_costs(), 1)))
     for name, text in (("runs.csv", runs_as_csv(runs)), ("table.txt", convergence_page(runs, schedule.stopped).text)):
         if bless:
             (HERE / name).write_text(text, encoding="utf-8", newline="")

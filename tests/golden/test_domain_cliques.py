@@ -13,7 +13,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from grove_core.areas.domain_cliques.daemon_context import (
+from grove_core.areas.domain_cliques.daemon_input import (
     DaemonIdentity,
     DaemonInput,
     FabricDaemonState,
@@ -21,24 +21,24 @@ from grove_core.areas.domain_cliques.daemon_context import (
     RegistryObservation,
 )
 from grove_core.areas.domain_cliques.domain_snapshot import domain_snapshot_of
-from grove_core.areas.domain_cliques.judge import next_action
-from grove_core.areas.domain_cliques.protocols import DaemonSettings, protocol_by_name
-from grove_core.areas.domain_cliques.state_updates import version_number
+from grove_core.areas.domain_cliques.judge import next_daemon_action
+from grove_core.areas.domain_cliques.registration_protocols import DaemonSettings, protocol_by_name
+from grove_core.areas.domain_cliques.registration_state_updates import resource_version_number
 from grove_core.areas.domain_cliques.verdicts import DaemonRegistry, PeerMap
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.times import format_time, parse_time
-from grove_core.reconcile_domain import reconcile_domain
+from grove_core.kernel.time_formats import format_time, parse_time
+from grove_core.reconcile_domain import reconcile_compute_domain
 from grove_core.resources.api_names import DOMAIN
 from grove_core.resources.compute_domain import (
     ComputeDomain,
     ComputeDomainClique,
-    compute_domain_clique_of,
-    compute_domain_of,
+    compute_domain_from_json,
+    domain_clique_from_json,
 )
-from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_of
+from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_from_json
 from grove_core.resources.meta import ref_in
 from tests.golden.reason_notation import write_reasons_in_notation
 
@@ -64,13 +64,13 @@ class Given:
     def _take(self, item: Json) -> None:
         match item["kind"]:
             case "ComputeDomain":
-                domain = compute_domain_of(item)
+                domain = compute_domain_from_json(item)
                 self.registries[domain.ref] = domain
             case "ComputeDomainClique":
-                clique = compute_domain_clique_of(item)
+                clique = domain_clique_from_json(item)
                 self.registries[clique.ref] = clique
             case _:
-                self.pods.append(daemon_pod_of(item))
+                self.pods.append(daemon_pod_from_json(item))
 
 
 def read(path: Path) -> Json:
@@ -101,7 +101,7 @@ def daemon_context(case: Json, given: Given) -> DaemonInput:
     seen = (
         None
         if case.get("blind")
-        else RegistryObservation(version_number(registry) if registry is not None else 0, registry)
+        else RegistryObservation(resource_version_number(registry) if registry is not None else 0, registry)
     )
     fabric = case.get("fabric")
     return DaemonInput(
@@ -144,7 +144,7 @@ def reasons(because: tuple[Reason, ...]) -> list[Json]:
 def decision_of(case: Json, given: Given) -> Json:
     """Return the decision of one case as plain YAML data."""
     if "podsVersion" not in case:
-        decision = next_action(daemon_context(case, given))
+        decision = next_daemon_action(daemon_context(case, given))
         return {"case": case["case"], **as_yaml(decision.verdict), "because": reasons(decision.because)}
     domains = [one for one in given.registries.values() if isinstance(one, ComputeDomain)]
     cliques = [one for one in given.registries.values() if isinstance(one, ComputeDomainClique)]
@@ -156,7 +156,7 @@ def decision_of(case: Json, given: Given) -> Json:
         unreadable=given.unreadable,
         now=time_of(case["now"]),
     )
-    plan = reconcile_domain(seen)
+    plan = reconcile_compute_domain(seen)
     return {
         "case": case["case"],
         "steps": [

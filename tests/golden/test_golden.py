@@ -24,7 +24,7 @@ import pytest
 import yaml
 
 from grove_shell.cli.main import run
-from grove_shell.views.renderers import yaml_document
+from grove_shell.views.renderers import format_yaml_document
 from tests.golden.reason_notation import abridged, write_reasons_in_notation
 from tests.kubectl_yaml import Json, items_in
 
@@ -129,7 +129,7 @@ def test_pl001_the_plan_is_as_blessed(folder: Path, capsys: pytest.CaptureFixtur
     case = read(folder / "case.yaml")
     printed = output_of(capsys, [*arguments(case), "-o", "yaml", "--decisions"])
     document = yaml.load(printed, Loader=yaml.CSafeLoader)
-    compare(folder / "plan.yaml", yaml_document(abridged(document)), case["why"], bless=bless)
+    compare(folder / "plan.yaml", format_yaml_document(abridged(document)), case["why"], bless=bless)
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -10,9 +10,9 @@ from typing import Final
 
 import pytest
 
-from grove_shell.simulator.scenario.reading import read_scenario
+from grove_shell.simulator.scenario.scenario_reader import read_scenario
 from grove_shell.simulator.simulation import Simulation, SimulationRun
-from grove_shell.views.timeline import timeline_page
+from grove_shell.views.simulation_timeline import simulation_timeline_page
 from tests.golden.reason_notation import write_reasons_in_notation
 from tests.oracles import checked
 
@@ -34,7 +34,7 @@ def test_sm050_expectations_are_met(folder: Path, monkeypatch: pytest.MonkeyPatc
     run = played(folder / "scenario.yaml")
     assert run.violation is None
     assert run.unmet == ()
-    text = timeline_page(run).text
+    text = simulation_timeline_page(run).text
     if bless:
         (folder / "timeline.txt").write_text(text, encoding="utf-8")
     assert (folder / "timeline.txt").read_text(encoding="utf-8") == text

@@ -13,13 +13,13 @@ import pytest
 import yaml
 
 from grove_core.areas.topology.topology_snapshot import topology_snapshots
-from grove_core.document.document import PlanDocument, RulesSource, action_name
-from grove_core.document.writing import document_as_json
-from grove_core.kernel.times import parse_time
+from grove_core.document.document_writing import document_as_json
+from grove_core.document.plan_document import PlanDocument, RulesSource, action_name
+from grove_core.kernel.time_formats import parse_time
 from grove_core.reconcile_topology import forecast_topology, reconcile_topology
 from grove_shell.actions.configuration import read_configuration
 from grove_shell.reading.objects import load
-from grove_shell.views.renderers import yaml_document
+from grove_shell.views.renderers import format_yaml_document
 from tests.golden.reason_notation import abridged, write_reasons_in_notation
 
 Json = dict[str, Any]
@@ -53,7 +53,7 @@ def test_tp040_topologies_are_kept_as_expected(folder: Path, monkeypatch: pytest
         configuration=command_input.configuration,
         rules_from=RulesSource("option"),
     )
-    printed = yaml_document(abridged(document_as_json(document, decisions=True)))
+    printed = format_yaml_document(abridged(document_as_json(document, decisions=True)))
     if bless:
         (folder / "plan.yaml").write_text(printed, encoding="utf-8")
     assert (folder / "plan.yaml").read_text(encoding="utf-8") == printed, case["why"]

@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from grove_shell.catalogue.spec_rules import RetiredRule, SpecRule
+from grove_shell.catalogue.specification_rules import RetiredRule, SpecificationRule
 from tests.golden.citations import Citation, cited_in, guarantees_in, members_in, mentions_in, quotes_in, rules_shown_in
 from tests.golden.sources import source_entries, sources_named_in
 from tests.golden.spec_rules import NOT_A_RULE, checked_retired_rules_in, checked_rules_in, digest_of
@@ -99,9 +99,11 @@ Some words of explanation.
 """
 
 
-def a_rule(number: str, kind: str = "decision", **items: str) -> SpecRule:
+def a_rule(number: str, kind: str = "decision", **items: str) -> SpecificationRule:
     text = "It MUST be so."
-    return SpecRule(id=number, title="So", text=text, items={"kind": kind, **items}, place=f"specs/q.md:{number[-1]}")
+    return SpecificationRule(
+        id=number, title="So", text=text, items={"kind": kind, **items}, place=f"specs/q.md:{number[-1]}"
+    )
 
 
 def given_up(number: str, now: str) -> RetiredRule:
@@ -114,7 +116,7 @@ class TestReadingSpecs:
     def test_a_rule_is_read_whole(self) -> None:
         assert checked_rules_in(RULE, "q.md") == (
             [
-                SpecRule(
+                SpecificationRule(
                     id="QQ-010",
                     title="First things first",
                     text="The first thing MUST come first.",
@@ -162,8 +164,8 @@ class TestReadingCitations:
         source = (
             "class Why(Rule):\n"
             "    '''Words.'''\n"
-            "    FIRST = Clause('QQ-010', 'a {fact}')\n"
-            "    SECOND = Clause(requirement='QQ-011', sentence='b', code='B')\n"
+            "    FIRST = RuleSentence('QQ-010', 'a {fact}')\n"
+            "    SECOND = RuleSentence(requirement='QQ-011', sentence='b', code='B')\n"
             "    other = 1\n"
         )
         assert members_in(source, "rules.py") == [
@@ -353,7 +355,7 @@ class TestTheChecks:
         assert Trace(rules=(a_rule("QQ-010", kind="admission"),), members=(member,)).reasons_in_no_plan() == []
 
     def test_a_class_that_says_something_else(self) -> None:
-        rule = SpecRule(id="QQ-010", title="So", text="`x` MUST be so.", items={}, place="q.md:1")
+        rule = SpecificationRule(id="QQ-010", title="So", text="`x` MUST be so.", items={}, place="q.md:1")
         claim = Citation("QQ-010", "t.py:1", "TestQQ010")
         assert Trace(rules=(rule,), quotes=((claim, "``x`` MUST be so."),)).misquoted() == []
         assert Trace(rules=(rule,), quotes=((claim, "x is so."),)).misquoted() == [
@@ -361,7 +363,7 @@ class TestTheChecks:
         ]
 
     def test_a_sentence_in_two_files(self) -> None:
-        rule = SpecRule(id="QQ-010", title="So", text="x MUST be so.", items={}, place="q.md:1")
+        rule = SpecificationRule(id="QQ-010", title="So", text="x MUST be so.", items={}, place="q.md:1")
         quotes = tuple((Citation("QQ-010", place, "TestQQ010"), "x MUST be so.") for place in ("t.py:1", "u.py:1"))
         assert Trace(rules=(rule,), quotes=quotes).misquoted() == [
             "u.py:1: TestQQ010 says the sentence of QQ-010 a second time, after t.py:1"

@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from grove_shell.catalogue.spec_rules import RetiredRule, SpecRule
+from grove_shell.catalogue.specification_rules import RetiredRule, SpecificationRule
 from tests.golden.citations import (
     Citation,
     cited_in,
@@ -59,7 +59,7 @@ class Trace:
         faults: problems with the format of the specs.
     """
 
-    rules: tuple[SpecRule, ...]
+    rules: tuple[SpecificationRule, ...]
     retired: tuple[RetiredRule, ...] = ()
     members: tuple[Citation, ...] = ()
     tests: tuple[Citation, ...] = ()
@@ -74,7 +74,7 @@ class Trace:
     faults: tuple[str, ...] = ()
 
     @cached_property
-    def by_id(self) -> dict[str, SpecRule]:
+    def by_id(self) -> dict[str, SpecificationRule]:
         return {rule.id: rule for rule in self.rules}
 
     @cached_property
@@ -267,7 +267,7 @@ def trace_of(root: Path = ROOT) -> Trace:
     def read(path: Path) -> tuple[str, str]:
         return path.read_text(encoding="utf-8"), path.relative_to(root).as_posix()
 
-    rules: list[SpecRule] = []
+    rules: list[SpecificationRule] = []
     faults: list[str] = []
     guarantees: list[tuple[str, str]] = []
     for path in sorted((root / "specs").glob("*.md")):

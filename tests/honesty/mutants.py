@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Final
 
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Make, Outcome, SetStatus, Step
+from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, Make, SetStatus, Step
 from grove_core.resources.pod import Pod
-from grove_shell.in_memory.cluster import FOUND, InMemoryCluster
+from grove_shell.in_memory.in_memory_cluster import FOUND, InMemoryCluster
 from grove_shell.in_memory.object_store import StoredObject
 
 
@@ -33,7 +33,7 @@ class KnowsNotItsOwn(Lingering):
 
     def attempt(self, step: Step) -> Attempt:
         answer = super().attempt(step)
-        return replace(answer, outcome=Outcome.CONFLICT) if answer.detail == FOUND else answer
+        return replace(answer, outcome=AttemptOutcome.CONFLICT) if answer.detail == FOUND else answer
 
 
 class TakesWhatIsThere(Lingering):
@@ -41,7 +41,7 @@ class TakesWhatIsThere(Lingering):
 
     def attempt(self, step: Step) -> Attempt:
         taken = isinstance(step.action, Create) and self.found(step.target) is not None
-        return Attempt(step, Outcome.DONE) if taken else super().attempt(step)
+        return Attempt(step, AttemptOutcome.DONE) if taken else super().attempt(step)
 
 
 class WantsOwners(Lingering):
@@ -51,7 +51,7 @@ class WantsOwners(Lingering):
         there = self.found(step.target) is not None
         answer = super().attempt(step)
         vanished = isinstance(step.action, Create) and not there and self.found(step.target) is None
-        return replace(answer, outcome=Outcome.CONFLICT) if vanished else answer
+        return replace(answer, outcome=AttemptOutcome.CONFLICT) if vanished else answer
 
 
 class LooksAtNoGuard(Lingering):
@@ -70,7 +70,7 @@ class GuardsGates(Lingering):
     def attempt(self, step: Step) -> Attempt:
         item = self.found(step.target)
         if isinstance(item, Pod) and isinstance(step.action, Apply) and item.guard != step.action.guard:
-            return Attempt(step, Outcome.CONFLICT)
+            return Attempt(step, AttemptOutcome.CONFLICT)
         return super().attempt(step)
 
 

@@ -14,9 +14,9 @@ from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey
-from grove_shell.client.api import JSON, MERGE, STRATEGIC, Api
-from grove_shell.client.connection import connect
-from grove_shell.client.kinds import KINDS, path_of
+from grove_shell.client.api_session import JSON, MERGE, STRATEGIC, ApiSession
+from grove_shell.client.connection_settings import read_connection_settings
+from grove_shell.client.kinds import KINDS, api_path_of
 from grove_shell.client.reflector import Reflector
 from grove_shell.client.response import Response
 from tests.honesty.hands import step_of
@@ -36,7 +36,7 @@ _KINDS: Final = sorted({slot.kind for slot in SLOTS.values()})
 class Server:
     """One API server; sequences are played side by side, each in a namespace of its own."""
 
-    def __init__(self, api: Api) -> None:
+    def __init__(self, api: ApiSession) -> None:
         self.api = api
         self.cache = ClusterCache(self._changed)
         self.events: defaultdict[str, list[tuple[Object, bool]]] = defaultdict(list)
@@ -110,7 +110,7 @@ class Server:
         self._note(kind, raw, went=True)
         self.cache.drop(kind, raw)
 
-    def mark_unlisted(self, kind: str, why: str) -> None:
+    def mark_kind_unlisted(self, kind: str, why: str) -> None:
         """A kind is not shown."""
         raise AssertionError(f"{kind}: {why}")
 
@@ -126,7 +126,7 @@ class Server:
 @asynccontextmanager
 async def serving(kubeconfig: str) -> AsyncIterator[Server]:
     """A server that is watched as the operator watches it."""
-    async with Api(await connect(kubeconfig)) as api:
+    async with ApiSession(await read_connection_settings(kubeconfig)) as api:
         server = Server(api)
         reflectors = [Reflector(api, KINDS[kind], server) for kind in _KINDS]
         tasks = [asyncio.ensure_future(reflector.run()) for reflector in reflectors]
@@ -179,7 +179,7 @@ class _Player:
         match move.what:
             case What.REMOVE:
                 body = {"propagationPolicy": "Background"}
-                await self._take_in(ref, await self.server.ask("DELETE", path_of(ref), body))
+                await self._take_in(ref, await self.server.ask("DELETE", api_path_of(ref), body))
             case What.TOUCH:
                 await self._patch(ref, {"metadata": {"annotations": {TOUCHED: str(self._touches)}}})
             case _ if isinstance(item, Pod):
@@ -207,7 +207,7 @@ class _Player:
         return ""
 
     async def _act_on_pod(self, move: Move, pod: Pod) -> str:
-        path = path_of(pod.ref)
+        path = api_path_of(pod.ref)
         match move.what:
             case What.PLACE if can_be_placed(pod):  # there is no such node: its pods count as lost after 40 s
                 target = {"apiVersion": "v1", "kind": "Node", "name": self.namespace}
@@ -225,11 +225,11 @@ class _Player:
         return ""
 
     async def _report(self, pod: Pod, status: Json) -> None:
-        answer = await self.server.ask("PATCH", path_of(pod.ref, "status"), {"status": status}, STRATEGIC)
+        answer = await self.server.ask("PATCH", api_path_of(pod.ref, "status"), {"status": status}, STRATEGIC)
         await self._take_in(pod.ref, answer)
 
     async def _patch(self, ref: Ref, body: Json) -> None:
-        await self._take_in(ref, await self.server.ask("PATCH", path_of(ref), body, MERGE))
+        await self._take_in(ref, await self.server.ask("PATCH", api_path_of(ref), body, MERGE))
 
     async def _take_in(self, ref: Ref, answer: Response) -> None:
         """What somebody did is seen before the next move; the end of an object is heard of by the watch."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from grove_core.areas.workload.admission.defaults import with_defaults
+from grove_core.areas.workload.admission.manifest_defaults import with_defaults
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import (
     AUTOSCALING,

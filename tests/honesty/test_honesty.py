@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from grove_core.kernel.steps import Outcome
+from grove_core.kernel.steps import AttemptOutcome
 from tests.honesty.comparing import Played
 from tests.honesty.memory import play
 from tests.honesty.moves import What
@@ -33,9 +33,9 @@ def test_sm080_the_record_shows_what_servers_do() -> None:
     )
     steps = (What.CREATE, What.APPLY, What.STATUS, What.DELETE, What.RELEASE)
     for step in steps:
-        for outcome in (Outcome.DONE, Outcome.CONFLICT):
+        for outcome in (AttemptOutcome.DONE, AttemptOutcome.CONFLICT):
             assert outcomes[step, outcome.value] >= 10, (step, outcome)
-    assert outcomes[What.CREATE, Outcome.REFUSED.value] >= 10
+    assert outcomes[What.CREATE, AttemptOutcome.REFUSED.value] >= 10
     for deed in set(What) - set(steps):
         assert outcomes[deed, ""] >= 5, deed
 

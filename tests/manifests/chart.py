@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from grove_core.version import IMAGE, VERSION
-from grove_shell.actions.manifests import objects_of
+from grove_shell.actions.manifests import manifest_objects
 from grove_shell.manifests.deployments import RESOURCES
 from grove_shell.manifests.installation import REPLICAS, Installation
-from grove_shell.views.renderers import yaml_document
+from grove_shell.views.renderers import format_yaml_document
 
 Json = dict[str, Any]
 CHART: Final = Path(__file__).parents[2] / "deploy" / "helm" / "grove"
@@ -42,8 +42,8 @@ def files_of() -> dict[str, str]:
     """Every file of the chart, by its path."""
     templates = {f"templates/{place}-{part}.yaml": _template(part) for place, part in enumerate(_PARTS, 1)}
     return {
-        "Chart.yaml": _HEAD + yaml_document(_ABOUT),
-        "values.yaml": _HEAD + yaml_document(json.loads(json.dumps(VALUES))),
+        "Chart.yaml": _HEAD + format_yaml_document(_ABOUT),
+        "values.yaml": _HEAD + format_yaml_document(json.loads(json.dumps(VALUES))),
         **templates,
     }
 
@@ -51,7 +51,9 @@ def files_of() -> dict[str, str]:
 def _template(part: str) -> str:
     """The objects of a part; the namespace is Helm's to make."""
     objects = [
-        one for one in objects_of(Installation(home="<<.Release.Namespace>>"), (part,)) if one["kind"] != "Namespace"
+        one
+        for one in manifest_objects(Installation(home="<<.Release.Namespace>>"), (part,))
+        if one["kind"] != "Namespace"
     ]
     for one in objects:
         if one["kind"] == "Deployment":
@@ -61,7 +63,7 @@ def _template(part: str) -> str:
             container["image"] = "<<.Values.image>>"
             container["args"] = [word.replace(IMAGE, "<<.Values.image>>") for word in container["args"]]
             container["resources"] = f"<<toJson .Values.{program}.resources>>"
-    text = "".join(f"---\n{yaml_document(one)}" for one in objects)
+    text = "".join(f"---\n{format_yaml_document(one)}" for one in objects)
     return _HEAD + _MARK.sub(r"{{ \1 }}", text)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from aiohttp import web
 
-from grove_shell.client.connection import Connection
+from grove_shell.client.connection_settings import ConnectionSettings
 from tests.operator.stub_server import not_found
 
 Json = dict[str, Any]
@@ -52,7 +52,7 @@ class Recorder:
         self._heard = asyncio.Event()
 
     @asynccontextmanager
-    async def connection(self) -> AsyncIterator[Connection]:
+    async def connection(self) -> AsyncIterator[ConnectionSettings]:
         application = web.Application()
         application.router.add_route("*", "/{path:.*}", self._hear)
         runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.1)
@@ -63,7 +63,7 @@ class Recorder:
             return None
 
         try:
-            yield Connection(f"http://127.0.0.1:{runner.addresses[0][1]}", None, no_token)
+            yield ConnectionSettings(f"http://127.0.0.1:{runner.addresses[0][1]}", None, no_token)
         finally:
             await runner.cleanup()
 

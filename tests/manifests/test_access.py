@@ -15,34 +15,34 @@ import yaml
 from grove_core.areas.topology.topology_snapshot import topology_snapshots
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import Create, Step
-from grove_core.kernel.times import parse_time
+from grove_core.kernel.time_formats import parse_time
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import drop_finalizers, reconcile
 from grove_core.reconcile_topology import reconcile_topology
 from grove_core.resources.api_names import GROUP_FINALIZER, MANAGED_BY, SET_FINALIZER
-from grove_core.resources.configuration import Mnnvl, MnnvlMode, TopologyAwareSettings
-from grove_core.resources.scaling_group import scaling_group_of
+from grove_core.resources.configuration import MnnvlConfiguration, MnnvlMode, TopologyAwareSettings
+from grove_core.resources.scaling_group import scaling_group_from_json
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.configuration import read_configuration
-from grove_shell.actions.manifests import objects_of
+from grove_shell.actions.manifests import manifest_objects
 from grove_shell.apply.cluster_writer import ClusterWriter
 from grove_shell.apply.planned_round import PlannedRound
 from grove_shell.cache.cluster_cache import ClusterCache
-from grove_shell.client.access import VERBS, Access, RequestScope, operator_access, webhook_access
-from grove_shell.client.api import Api
+from grove_shell.client.api_session import ApiSession
 from grove_shell.client.kinds import KINDS
 from grove_shell.client.reflector import Reflector
+from grove_shell.client.resource_access import VERBS, RequestScope, ResourceAccess, operator_access, webhook_access
 from grove_shell.client.webhook_names import DEFAULTING, GUARDING, JOINING, STAMPING, VALIDATION
 from grove_shell.manifests.installation import Installation
 from grove_shell.operator.event_recorder import EventRecorder
-from grove_shell.operator.leader import Leader, LeaseTerms
-from grove_shell.reading.input_sources import items_of, standard_input
+from grove_shell.operator.leader_elector import LeaderElector, LeaseTerms
+from grove_shell.reading.input_sources import input_items_in_path, standard_input
 from grove_shell.reading.objects import load
-from grove_shell.settings.operator import OperatorSettings
-from grove_shell.settings.webhooks import WebhookSettings, settings_of
+from grove_shell.settings.operator_settings import OperatorSettings
+from grove_shell.settings.webhook_settings import WebhookSettings, parse_webhook_settings
+from grove_shell.webhooks.admission_handlers import topologies_with_one_refreshed
 from grove_shell.webhooks.certificate_rotation import MANAGER
-from grove_shell.webhooks.handlers import with_current_topology
-from grove_shell.webhooks.process import WebhookProcess
+from grove_shell.webhooks.webhook_process import WebhookProcess
 from tests.manifests.invalid_sets import sound
 from tests.manifests.request_recorder import Asked, Recorder
 from tests.property.workload.sets import applied, rounds_of
@@ -55,7 +55,7 @@ LEVELS: Final = ({"domain": "zone", "key": "z"},)
 NOW: Final = datetime(2026, 11, 20, 9, tzinfo=UTC)
 
 
-def declared(access: Iterable[Access], *, asked: bool = True) -> set[Asked]:
+def declared(access: Iterable[ResourceAccess], *, asked: bool = True) -> set[Asked]:
     """Every verb on every resource; without those that no request shows."""
     return {
         Asked(one.group, one.resource, verb) for one in access for verb in one.verbs if not (asked and one.unrequested)
@@ -77,7 +77,7 @@ def golden() -> Iterator[tuple[ClusterCache, Snapshot, Plan]]:
         path = case.parent / "given.yaml"
         now = parse_time(yaml.safe_load(case.read_text(encoding="utf-8"))["now"])
         assert now is not None
-        cache = cached(item.value for item in items_of(str(path), [], standard_input()))
+        cache = cached(item.value for item in input_items_in_path(str(path), [], standard_input()))
         told = path.parent / "operator.yaml"
         configuration = read_configuration(str(told) if told.exists() else None).configuration
         cluster = load([str(path)], io.BytesIO(), configuration=configuration).cluster
@@ -92,7 +92,7 @@ def topologies() -> Iterator[tuple[ClusterCache, Step]]:
         configuration = read_configuration(str(case.parent / "operator.yaml")).configuration
         given = str(case.parent / "given.yaml")
         cluster = load([given], io.BytesIO(), configuration=configuration).cluster
-        cache = cached(item.value for item in items_of(given, [], standard_input()))
+        cache = cached(item.value for item in input_items_in_path(given, [], standard_input()))
         for moment in topology_snapshots(cluster, NOW):
             yield from ((cache, step) for step in reconcile_topology(moment).steps)
 
@@ -113,7 +113,7 @@ def ends() -> Iterator[tuple[ClusterCache, Step]]:
         "metadata": {**meta, **gone, "ownerReferences": [owner]},
         "spec": {"replicas": 1, "minAvailable": 1, "cliqueNames": ["a"]},
     }
-    for step in drop_finalizers([scaling_group_of(part)]):
+    for step in drop_finalizers([scaling_group_from_json(part)]):
         yield cached([part]), step
 
 
@@ -152,7 +152,7 @@ def answer(one: Asked, before: int) -> tuple[int, Json]:
     return 404 if one.verb == "get" else 200, {}
 
 
-async def act(api: Api, recorder: Recorder) -> None:
+async def act(api: ApiSession, recorder: Recorder) -> None:
     """Have the operator do everything it can do."""
     for cache, step in steps():
         await ClusterWriter(api, cache).executor()(step)
@@ -167,7 +167,7 @@ async def act(api: Api, recorder: Recorder) -> None:
         running.cancel()
     name = OperatorSettings().leader_election.name
     terms = LeaseTerms(namespace="home", name=name, identity="me", retry=0.01)
-    leader = Leader(api, terms, lambda _leads: None)
+    leader = LeaderElector(api, terms, lambda _leads: None)
     tasks = [asyncio.create_task(leader.run())]
     tasks += [asyncio.create_task(Reflector(api, kind, ClusterCache()).run()) for kind in KINDS.values()]
     await recorder.until(
@@ -185,7 +185,7 @@ def test_mf020_the_operator_asks_for_what_is_declared_and_nothing_else() -> None
     recorder = Recorder(answer)
 
     async def play() -> None:
-        async with recorder.connection() as connection, Api(connection) as api:
+        async with recorder.connection() as connection, ApiSession(connection) as api:
             await act(api, recorder)
 
     asyncio.run(play())
@@ -224,7 +224,7 @@ def test_mf020_the_webhooks_ask_for_what_is_declared_and_nothing_else(
         for one in webhook_access(f"-{watched}" if watched else "", shared=shared, by_topology=placing)
         if one.resource not in {"computedomains", "resourceclaims"}
     ]
-    settings, problems = settings_of(
+    settings, problems = parse_webhook_settings(
         {
             "certificates": {"checkEvery": "50ms", "settle": "50ms"},
             "listening": {"host": "127.0.0.1", "port": 0},
@@ -243,8 +243,10 @@ def test_mf020_the_webhooks_ask_for_what_is_declared_and_nothing_else(
                 connection=connection, settings=settings, namespace="home", watched=watched, out=io.StringIO()
             )
             running = asyncio.create_task(process.run())
-            async with Api(connection) as api:  # as a set that names a topology that nobody has heard of makes it do
-                assert not placing or await with_current_topology(api, {}, "new") == {}
+            async with ApiSession(
+                connection
+            ) as api:  # as a set that names a topology that nobody has heard of makes it do
+                assert not placing or await topologies_with_one_refreshed(api, {}, "new") == {}
             await recorder.until(*declared(access), *(followed if shared else ()))
             process.stop.set()
             assert await running == 0
@@ -294,7 +296,7 @@ def test_mf020_roles_are_the_declared_access(program: str, watched: str, *, suff
         for one in access
         for verb in one.verbs
     }
-    objects = objects_of(Installation(watched=watched), ("rbac",))
+    objects = manifest_objects(Installation(watched=watched), ("rbac",))
     assert granted(objects, program) == expected
     if watched and not suffixed:
         assert not any(scope is RequestScope.CLUSTER for scope, *_ in expected)
@@ -302,7 +304,9 @@ def test_mf020_roles_are_the_declared_access(program: str, watched: str, *, suff
 
 def test_mf020_who_places_by_topology_may_read_topologies_everywhere() -> None:
     told = Installation(watched="ml", topology=TopologyAwareSettings(enabled=True))
-    outside = {one for one in granted(objects_of(told, ("rbac",)), "grove-operator") if one[0] is RequestScope.CLUSTER}
+    outside = {
+        one for one in granted(manifest_objects(told, ("rbac",)), "grove-operator") if one[0] is RequestScope.CLUSTER
+    }
     kinds = ("clustertopologies", "clustertopologybindings")
     assert outside == {
         (RequestScope.CLUSTER, "grove.io", kind, verb, ()) for kind in kinds for verb in ("list", "watch")
@@ -315,7 +319,7 @@ def test_tp090_the_webhooks_may_read_what_they_judge_by_and_write_none_of_it(wat
     """And while TAS is off they may do what they could without it."""
     on = Installation(watched=watched, topology=TopologyAwareSettings(enabled=True))
     more, less = (
-        granted(objects_of(told, ("rbac",)), "grove-webhooks") for told in (on, Installation(watched=watched))
+        granted(manifest_objects(told, ("rbac",)), "grove-webhooks") for told in (on, Installation(watched=watched))
     )
     of_cliques = RequestScope.WATCHED if watched else RequestScope.CLUSTER
     verbs = ("get", "list", "watch")
@@ -336,9 +340,9 @@ def test_ms094_the_webhooks_may_do_exactly_what_the_design_says() -> None:
         ("grove.io", "podcliquesets"): followed,
         ("scheduler.grove.io", "podgangs"): followed,
     }
-    told = Installation(mnnvl=Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS))
-    more = granted(objects_of(told, ("rbac",)), "grove-webhooks")
-    less = granted(objects_of(Installation(), ("rbac",)), "grove-webhooks")
+    told = Installation(mnnvl=MnnvlConfiguration(enabled=True, mode=MnnvlMode.ANNOTATIONS))
+    more = granted(manifest_objects(told, ("rbac",)), "grove-webhooks")
+    less = granted(manifest_objects(Installation(), ("rbac",)), "grove-webhooks")
     found: dict[tuple[str, str], set[str]] = {}
     for _, group, resource, verb, _ in more:
         if (group, resource) in table:
@@ -346,13 +350,13 @@ def test_ms094_the_webhooks_may_do_exactly_what_the_design_says() -> None:
     assert found == table
     assert less <= more
     assert {(group, resource) for _, group, resource, _, _ in more - less} == set(table)
-    assert granted(objects_of(told, ("rbac",)), "grove-operator") == granted(
-        objects_of(Installation(), ("rbac",)), "grove-operator"
+    assert granted(manifest_objects(told, ("rbac",)), "grove-operator") == granted(
+        manifest_objects(Installation(), ("rbac",)), "grove-operator"
     )
 
 
 def test_mf020_nothing_is_granted_by_wildcard() -> None:
-    for one in objects_of(Installation(), ("rbac",)):
+    for one in manifest_objects(Installation(), ("rbac",)):
         for rule in one.get("rules", ()):
             assert not any("*" in word for words in rule.values() for word in words)
 

@@ -13,15 +13,15 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
-from grove_core.areas.workload.admission.defaults import with_defaults
+from grove_core.areas.workload.admission.manifest_defaults import with_defaults
 from grove_core.resources.podclique import CliqueStatus
-from grove_core.resources.podcliqueset import SetStatus
+from grove_core.resources.podcliqueset import PodCliqueSetStatus
+from grove_core.resources.podcliqueset_spec import SetSpec
 from grove_core.resources.scaling_group import GroupStatus
-from grove_core.resources.template import SetSpec
 from grove_shell.cli.main import run
 from grove_shell.manifests.crd_definitions import KINDS, custom_resource_definitions, schema_for
 from grove_shell.manifests.schema_validation import violations_in
-from grove_shell.reading.input_sources import items_of, standard_input
+from grove_shell.reading.input_sources import input_items_in_path, standard_input
 from tests.manifests.invalid_sets import sound
 
 Json = dict[str, Any]
@@ -146,7 +146,7 @@ def test_mf001_every_field_of_the_model_is_explained() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "stored"),
-    [("PodClique", CliqueStatus), ("PodCliqueScalingGroup", GroupStatus), ("PodCliqueSet", SetStatus)],
+    [("PodClique", CliqueStatus), ("PodCliqueScalingGroup", GroupStatus), ("PodCliqueSet", PodCliqueSetStatus)],
 )
 def test_mf001_every_field_of_a_status_is_in_the_definition(kind: str, stored: Any) -> None:
     assert stored.FIELDS.keys() <= dict(PARTS)[f"{kind}.status"]["properties"].keys()
@@ -154,7 +154,7 @@ def test_mf001_every_field_of_a_status_is_in_the_definition(kind: str, stored: A
 
 def test_mf003_what_is_stored_is_admitted_whole() -> None:
     judged = Counter[str]()
-    for item in (item for path in STORED for item in items_of(path, [], standard_input())):
+    for item in (item for path in STORED for item in input_items_in_path(path, [], standard_input())):
         kind = str(item.value.get("kind"))
         schema = schema_for(str(item.value.get("apiVersion")), kind)
         if schema is not None:

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from grove_shell.cli.main import run
-from grove_shell.manifests.compute_domain_definitions import domain_definitions
+from grove_shell.manifests.compute_domain_definitions import compute_domain_crds
 
 GOLDEN: Final = Path(__file__).parent / "domains.yaml"
 
@@ -22,20 +22,20 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, A
 def test_dc110_they_are_printed_only_when_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     plain = printed(capsys)
     asked = printed(capsys, "--with", "compute-domains")
-    assert asked == [*domain_definitions(), *plain]
+    assert asked == [*compute_domain_crds(), *plain]
     assert not [one for one in plain if "nvidia" in one["metadata"]["name"]]
-    assert printed(capsys, "--only", "crds", "--with", "compute-domains")[:2] == list(domain_definitions())
+    assert printed(capsys, "--only", "crds", "--with", "compute-domains")[:2] == list(compute_domain_crds())
 
 
 def test_dc110_they_are_as_blessed(*, bless: bool) -> None:
-    text = "".join(f"---\n{yaml.safe_dump(one, sort_keys=False)}" for one in domain_definitions())
+    text = "".join(f"---\n{yaml.safe_dump(one, sort_keys=False)}" for one in compute_domain_crds())
     if bless:
         GOLDEN.write_text(text, encoding="utf-8")
     assert GOLDEN.read_text(encoding="utf-8") == text
 
 
 def test_dc110_status_and_immutability_are_as_in_the_existing_definitions() -> None:
-    domain, clique = domain_definitions()
+    domain, clique = compute_domain_crds()
     (served,) = domain["spec"]["versions"]
     schema = served["schema"]["openAPIV3Schema"]["properties"]
     assert served["subresources"] == {"status": {}}

@@ -9,12 +9,12 @@ import pytest
 import yaml
 
 from grove_core.version import VERSION
-from grove_shell.actions.manifests import PARTS, objects_of
+from grove_shell.actions.manifests import PARTS, manifest_objects
 from grove_shell.cli.main import run
 from grove_shell.client.webhook_names import PATHS
 from grove_shell.manifests.installation import Installation
-from grove_shell.settings.operator import OperatorSettings
-from grove_shell.settings.webhooks import WebhookSettings
+from grove_shell.settings.operator_settings import OperatorSettings
+from grove_shell.settings.webhook_settings import WebhookSettings
 from tests.manifests.chart import CHART, VALUES, files_of
 
 Json = dict[str, Any]
@@ -29,7 +29,7 @@ def of_kind(objects: list[Json], kind: str) -> list[Json]:
 
 @pytest.mark.parametrize("told", EVERY)
 def test_mf023_pods_are_restricted(told: Installation) -> None:
-    found = of_kind(objects_of(told), "Deployment")
+    found = of_kind(manifest_objects(told), "Deployment")
     assert len(found) == 2
     for one in found:
         assert one["spec"]["replicas"] == 2
@@ -52,7 +52,7 @@ def test_mf023_pods_are_restricted(told: Installation) -> None:
 
 @pytest.mark.parametrize("told", EVERY)
 def test_mf025_each_object_comes_after_what_it_needs(told: Installation) -> None:
-    objects = objects_of(told)
+    objects = manifest_objects(told)
     seen: set[tuple[str, str]] = set()
     for one in objects:
         namespace = one["metadata"].get("namespace")
@@ -73,7 +73,7 @@ def test_mf025_each_object_comes_after_what_it_needs(told: Installation) -> None
 
 @pytest.mark.parametrize("told", EVERY)
 def test_mf025_the_registration_is_narrow(told: Installation) -> None:
-    objects = objects_of(told, ("webhooks",))
+    objects = manifest_objects(told, ("webhooks",))
     (service,) = of_kind(objects, "Service")
     (deployment,) = of_kind(objects, "Deployment")
     assert service["spec"]["selector"].items() <= deployment["spec"]["template"]["metadata"]["labels"].items()
@@ -105,7 +105,7 @@ def test_mf025_options_reach_every_object(capsys: pytest.CaptureFixture[str]) ->
     words = ["--image", "example.com/grove:9", "-n", "ml", "--system-namespace", "ops", "-o", "json"]
     assert run(["manifests", *words], "grove") == 0
     objects = json.loads(capsys.readouterr().out)["items"]
-    assert objects == objects_of(Installation(home="ops", watched="ml", image="example.com/grove:9"))
+    assert objects == manifest_objects(Installation(home="ops", watched="ml", image="example.com/grove:9"))
     images = [one["spec"]["template"]["spec"]["containers"][0]["image"] for one in of_kind(objects, "Deployment")]
     assert images == ["example.com/grove:9"] * 2
     assert "--namespace=ml" in json.dumps(of_kind(objects, "Deployment")[0])
@@ -154,7 +154,7 @@ def test_mf027_the_chart_renders_to_what_is_printed() -> None:
     templates = sorted((CHART / "templates").glob("*.yaml"))
     text = "".join(rendered(path.read_text(encoding="utf-8"), values, "grove-system") for path in templates)
     assert "{{" not in text
-    expected = [one for one in objects_of(Installation(), REST) if one["kind"] != "Namespace"]
+    expected = [one for one in manifest_objects(Installation(), REST) if one["kind"] != "Namespace"]
     assert list(yaml.safe_load_all(text)) == expected
     other = {**values, "image": "example.com/x", "operator": {**values["operator"], "replicas": 3}}
     text = "".join(rendered(path.read_text(encoding="utf-8"), other, "elsewhere") for path in templates)
@@ -168,7 +168,7 @@ def test_mf023_the_image_runs_as_nobody_in_particular() -> None:
     lines = (CHART.parents[1] / "Dockerfile").read_text(encoding="utf-8").splitlines()
     (pod,) = {
         one["spec"]["template"]["spec"]["securityContext"]["runAsUser"]
-        for one in of_kind(objects_of(Installation()), "Deployment")
+        for one in of_kind(manifest_objects(Installation()), "Deployment")
     }
     assert f"USER {pod}:{pod}" in lines
     assert lines[-1] == 'ENTRYPOINT ["grove"]'

@@ -4,9 +4,9 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.resources.crd_names import CrdName, CrdNameUse, NameClash, crd_names_in, name_clashes
-from grove_shell.manifests.compute_domain_definitions import domain_definitions
-from grove_shell.manifests.crd_definitions import custom_resource_definitions, own_definition_names
+from grove_core.resources.crd_names import CrdName, CrdNameField, NameClash, crd_names_in, name_clashes
+from grove_shell.manifests.compute_domain_definitions import compute_domain_crds
+from grove_shell.manifests.crd_definitions import custom_resource_definitions, grove_crd_names
 
 Json = dict[str, Any]
 
@@ -44,14 +44,14 @@ def accepted(definition: Json) -> Json:
 
 
 def found(*objects: Json) -> tuple[NameClash, ...]:
-    return name_clashes([names for one in objects if (names := crd_names_in(one)) is not None], own_definition_names())
+    return name_clashes([names for one in objects if (names := crd_names_in(one)) is not None], grove_crd_names())
 
 
 @pytest.mark.parametrize("released", RELEASED, ids=lambda released: released[2])
 def test_mf010_no_name_is_that_of_another_definition(released: tuple[str, str, str, tuple[str, ...]]) -> None:
     own = [
         names
-        for one in (*custom_resource_definitions(), *domain_definitions())
+        for one in (*custom_resource_definitions(), *compute_domain_crds())
         if (names := crd_names_in(one)) is not None
     ]
     theirs = crd_names_in(defined(*released))
@@ -63,22 +63,22 @@ def test_mf010_no_name_is_that_of_another_definition(released: tuple[str, str, s
 
 
 def test_mf010_the_short_name_of_topologies_is_that_of_nothing_else() -> None:
-    short = {name.text for names in own_definition_names() for name in names.asked if name.role is CrdNameUse.SHORT}
+    short = {name.text for names in grove_crd_names() for name in names.asked if name.role is CrdNameField.SHORT}
     assert short & {*ELSEWHERE.split()} == {"pg"}, "which is that of the existing API (MF-003)"
 
 
 def test_mf010_names_are_those_of_the_printed_definitions() -> None:
-    assert list(own_definition_names()) == [crd_names_in(one) for one in custom_resource_definitions()]
+    assert list(grove_crd_names()) == [crd_names_in(one) for one in custom_resource_definitions()]
 
 
 @pytest.mark.parametrize(
     ("other", "name"),
     [
-        (("Other", "others", ("pcs",)), CrdName("pcs", CrdNameUse.SHORT)),
-        (("Other", "pcs", ()), CrdName("pcs", CrdNameUse.SHORT)),
-        (("Other", "others", ("podcliques",)), CrdName("podcliques", CrdNameUse.PLURAL)),
-        (("Podclique", "others", ()), CrdName("podclique", CrdNameUse.SINGULAR)),
-        (("PodCliqueList", "others", ()), CrdName("PodCliqueList", CrdNameUse.LIST_KIND)),
+        (("Other", "others", ("pcs",)), CrdName("pcs", CrdNameField.SHORT)),
+        (("Other", "pcs", ()), CrdName("pcs", CrdNameField.SHORT)),
+        (("Other", "others", ("podcliques",)), CrdName("podcliques", CrdNameField.PLURAL)),
+        (("Podclique", "others", ()), CrdName("podclique", CrdNameField.SINGULAR)),
+        (("PodCliqueList", "others", ()), CrdName("PodCliqueList", CrdNameField.LIST_KIND)),
     ],
 )
 @pytest.mark.req("CL-032")
@@ -93,10 +93,10 @@ def test_mf010_every_kind_of_name_is_compared(other: tuple[str, str, tuple[str, 
 def test_mf010_the_holder_is_the_one_that_the_server_gave_the_name() -> None:
     theirs, ours = defined("grove.io", "Other", "others", ("pcs",)), next(iter(custom_resource_definitions()))
     assert found(theirs, accepted(ours)) == (
-        NameClash("others.grove.io", CrdName("pcs", CrdNameUse.SHORT), "podcliquesets.grove.io", is_held=True),
+        NameClash("others.grove.io", CrdName("pcs", CrdNameField.SHORT), "podcliquesets.grove.io", is_held=True),
     )
     assert found(accepted(theirs), ours) == (
-        NameClash("podcliquesets.grove.io", CrdName("pcs", CrdNameUse.SHORT), "others.grove.io", is_held=True),
+        NameClash("podcliquesets.grove.io", CrdName("pcs", CrdNameField.SHORT), "others.grove.io", is_held=True),
     )
     (open_still,) = found(theirs, ours)
     assert not open_still.is_held

@@ -8,19 +8,23 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from grove_core.resources.configuration import Mnnvl, MnnvlMode, TopologyAwareSettings
-from grove_shell.actions.manifests import objects_of
+from grove_core.resources.configuration import MnnvlConfiguration, MnnvlMode, TopologyAwareSettings
+from grove_shell.actions.manifests import manifest_objects
 from grove_shell.cli.main import run
 from grove_shell.client.webhook_names import DEFAULTING, GUARDING, PATHS, VALIDATION
 from grove_shell.manifests.installation import Installation
-from grove_shell.settings.operator import settings_of as operator_settings
-from grove_shell.settings.webhooks import settings_of as webhook_settings
+from grove_shell.settings.operator_settings import parse_operator_settings as operator_settings
+from grove_shell.settings.webhook_settings import parse_webhook_settings as webhook_settings
 from tests.manifests.registrations import entries, registered
 
 SCOPED: Final = {"mnnvl": {"enabled": True, "mode": "annotations"}}
 EVERY_MODE: Final = tuple(
     Installation(mnnvl=mnnvl, topology=topology)
-    for mnnvl in (Mnnvl(), Mnnvl(enabled=True), Mnnvl(True, MnnvlMode.ANNOTATIONS))
+    for mnnvl in (
+        MnnvlConfiguration(),
+        MnnvlConfiguration(enabled=True),
+        MnnvlConfiguration(True, MnnvlMode.ANNOTATIONS),
+    )
     for topology in (TopologyAwareSettings(), TopologyAwareSettings(enabled=True))
 )
 
@@ -28,7 +32,7 @@ EVERY_MODE: Final = tuple(
 @pytest.mark.parametrize("watched", ["", "ml"])
 def test_wh010_every_configuration_prints_the_same_entries(watched: str) -> None:
     """What is off has no rules, so that applying it anew is enough to be called no more."""
-    printed = [objects_of(replace(told, watched=watched), ("webhooks",)) for told in EVERY_MODE]
+    printed = [manifest_objects(replace(told, watched=watched), ("webhooks",)) for told in EVERY_MODE]
     names = [
         {one["metadata"]["name"]: [webhook["name"] for webhook in one["webhooks"]] for one in objects[-2:]}
         for objects in printed
@@ -46,9 +50,11 @@ def test_wh010_every_configuration_prints_the_same_entries(watched: str) -> None
     assert called[-1] == every
 
 
-@pytest.mark.parametrize("told", [Mnnvl(), Mnnvl(enabled=True), Mnnvl(mode=MnnvlMode.ANNOTATIONS)])
-def test_ms094_elsewhere_sets_alone_are_registered(told: Mnnvl) -> None:
-    rules = [rule for one in registered(objects_of(Installation(mnnvl=told))).values() for rule in one["rules"]]
+@pytest.mark.parametrize(
+    "told", [MnnvlConfiguration(), MnnvlConfiguration(enabled=True), MnnvlConfiguration(mode=MnnvlMode.ANNOTATIONS)]
+)
+def test_ms094_elsewhere_sets_alone_are_registered(told: MnnvlConfiguration) -> None:
+    rules = [rule for one in registered(manifest_objects(Installation(mnnvl=told))).values() for rule in one["rules"]]
     assert {name for rule in rules for name in rule["resources"]} == {"podcliquesets"}
 
 
@@ -82,13 +88,13 @@ def test_ms094_podcliques_and_podgangs_are_registered(tmp_path: Path, capsys: py
 
 
 def test_ms094_both_programs_are_told() -> None:
-    objects = objects_of(Installation(mnnvl=Mnnvl(True, MnnvlMode.ANNOTATIONS)))
+    objects = manifest_objects(Installation(mnnvl=MnnvlConfiguration(True, MnnvlMode.ANNOTATIONS)))
     files = {one["metadata"]["name"]: one["data"] for one in objects if one["kind"] == "ConfigMap"}
     for program, read in (("grove-operator", operator_settings), ("grove-webhooks", webhook_settings)):
         ((name, text),) = files[f"{program}-config"].items()
         settings, problems = read(json.loads(text))
         assert not problems
-        assert settings.configuration.mnnvl == Mnnvl(True, MnnvlMode.ANNOTATIONS)
+        assert settings.configuration.mnnvl == MnnvlConfiguration(True, MnnvlMode.ANNOTATIONS)
         (pod,) = [
             one["spec"]["template"]["spec"]
             for one in objects

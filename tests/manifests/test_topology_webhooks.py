@@ -8,12 +8,12 @@ import pytest
 import yaml
 
 from grove_core.resources.cluster_topology import TopologyLevel
-from grove_core.resources.configuration import Mnnvl, MnnvlMode, TopologyAwareSettings
-from grove_shell.actions.manifests import objects_of
+from grove_core.resources.configuration import MnnvlConfiguration, MnnvlMode, TopologyAwareSettings
+from grove_shell.actions.manifests import manifest_objects
 from grove_shell.cli.main import run
 from grove_shell.client.webhook_names import GUARDING, LEAVING, PATHS, TOPOLOGIES
 from grove_shell.manifests.installation import Installation
-from grove_shell.settings.webhooks import settings_of
+from grove_shell.settings.webhook_settings import parse_webhook_settings
 from tests.manifests.registrations import registered
 
 Json = dict[str, Any]
@@ -54,7 +54,7 @@ def test_tp093_levels_wait_for_us_and_deletions_do_not(tmp_path: Path, capsys: p
         assert found[name]["clientConfig"]["service"]["path"] == PATHS[name]
         assert "namespaceSelector" not in found[name]
     (text,) = next(one["data"] for one in objects if one["metadata"]["name"] == "grove-webhooks-config").values()
-    settings, problems = settings_of(json.loads(text))
+    settings, problems = parse_webhook_settings(json.loads(text))
     assert (settings.configuration.topology, problems) == (ON, ())
 
 
@@ -68,19 +68,20 @@ def test_tp045_webhooks_of_one_namespace_judge_none(tmp_path: Path, capsys: pyte
     [
         Installation(),
         Installation(topology=TopologyAwareSettings(levels=ON.levels)),
-        Installation(mnnvl=Mnnvl(True, MnnvlMode.ANNOTATIONS)),
+        Installation(mnnvl=MnnvlConfiguration(True, MnnvlMode.ANNOTATIONS)),
         Installation(watched="ml", topology=ON),
     ],
 )
 def test_tp093_elsewhere_nothing_of_topologies_is_registered(told: Installation) -> None:
-    rules = [rule for one in registered(objects_of(told)).values() for rule in one["rules"]]
+    rules = [rule for one in registered(manifest_objects(told)).values() for rule in one["rules"]]
     assert not [name for rule in rules for name in rule["resources"] if "topolog" in name]
 
 
 @pytest.mark.parametrize(
-    "told", [Installation(topology=ON), Installation(mnnvl=Mnnvl(True, MnnvlMode.ANNOTATIONS), topology=ON)]
+    "told",
+    [Installation(topology=ON), Installation(mnnvl=MnnvlConfiguration(True, MnnvlMode.ANNOTATIONS), topology=ON)],
 )
 def test_tp093_bindings_and_parts_of_topologies_are_nobody_s_concern(told: Installation) -> None:
-    rules = [rule for one in registered(objects_of(told)).values() for rule in one["rules"]]
+    rules = [rule for one in registered(manifest_objects(told)).values() for rule in one["rules"]]
     names = {name for rule in rules for name in rule["resources"] if "topolog" in name}
     assert names == {"clustertopologies"}

@@ -1,12 +1,12 @@
-"""An HTTP server on the loopback whose responses a test decides, and an ``Api`` connected to it."""
+"""An HTTP server on the loopback whose responses a test decides, and an ``ApiSession`` connected to it."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from aiohttp import web
 
-from grove_shell.client.api import Api, OnResponse
-from grove_shell.client.connection import Connection
+from grove_shell.client.api_session import ApiSession, OnResponse
+from grove_shell.client.connection_settings import ConnectionSettings
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Token = Callable[[], Awaitable[str | None]]
@@ -40,9 +40,9 @@ async def listening_server(answer: Answer, *, patience: float = 60.0) -> AsyncIt
 @asynccontextmanager
 async def api_with(
     answer: Answer, *, in_flight: int = 32, token: Token = no_token, observer: OnResponse | None = None
-) -> AsyncIterator[Api]:
+) -> AsyncIterator[ApiSession]:
     """A client of such a server."""
     async with listening_server(answer) as server:
-        way = Connection(server=server, tls=None, token=token)
-        async with Api(way, in_flight=in_flight, on_response=observer) as api:
+        way = ConnectionSettings(server=server, tls=None, token=token)
+        async with ApiSession(way, in_flight=in_flight, on_response=observer) as api:
             yield api

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from grove_shell.client.api import RequestWithdrawn, Unreachable
+from grove_shell.client.api_session import NoServerResponse, RequestWithdrawn
 from grove_shell.client.response import Response
 from tests.operator.stub_server import api_with
 
@@ -45,8 +45,8 @@ def test_op030_a_write_that_waited_for_its_turn_asks_again_whether_it_may() -> N
     assert heard == ["POST /first", "GET /other"]
     assert isinstance(first, Response)
     assert isinstance(reading, Response)
-    with pytest.raises(Unreachable, match="does not lead"):
-        raise deletion if isinstance(deletion, Unreachable) else AssertionError(deletion)
+    with pytest.raises(NoServerResponse, match="does not lead"):
+        raise deletion if isinstance(deletion, NoServerResponse) else AssertionError(deletion)
 
 
 def test_op030_a_write_that_waited_for_its_credentials_asks_again_whether_it_may() -> None:
@@ -67,14 +67,14 @@ def test_op030_a_write_that_waited_for_its_credentials_asks_again_whether_it_may
             api.allowed = lambda: False
             given.set()
             answers = await asyncio.gather(*both, return_exceptions=True)
-            with pytest.raises(Unreachable, match="does not lead"):
+            with pytest.raises(NoServerResponse, match="does not lead"):
                 await api.request("DELETE", "/on/the/same/connection")
         return slow.asked, answers
 
     heard, (deletion, reading) = asyncio.run(scenario())
     assert heard == ["GET /first"]
     assert isinstance(reading, Response)
-    assert isinstance(deletion, Unreachable)
+    assert isinstance(deletion, NoServerResponse)
 
 
 def test_op030_somebody_else_had_a_turn_before_the_first_byte() -> None:
@@ -85,7 +85,7 @@ def test_op030_somebody_else_had_a_turn_before_the_first_byte() -> None:
         slow.let.set()
         async with api_with(slow.answer) as api:
             api.allowed = lambda: next(times)
-            with pytest.raises(Unreachable, match="does not lead"):
+            with pytest.raises(NoServerResponse, match="does not lead"):
                 await api.request("DELETE", "/first", body={})
         return slow.asked
 

@@ -88,5 +88,5 @@ def test_op004_a_claim_template_that_is_not_shown_any_more_is_unknown() -> None:
     cache = ClusterCache()
     cache.put("PodCliqueSet", sharing("llm", (NAMESPACE, "t")))
     cache.put(TEMPLATE_KIND, a_template("5", "new"))
-    cache.mark_unlisted(TEMPLATE_KIND, "forbidden")
+    cache.mark_kind_unlisted(TEMPLATE_KIND, "forbidden")
     assert shown(cache) == set()

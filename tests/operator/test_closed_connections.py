@@ -12,8 +12,8 @@ from typing import Final
 import pytest
 import trustme
 
-from grove_shell.client.api import Api, Unreachable, WatchRefused
-from grove_shell.client.connection import Connection
+from grove_shell.client.api_session import ApiSession, NoServerResponse, WatchRefused
+from grove_shell.client.connection_settings import ConnectionSettings
 from tests.operator.stub_server import no_token
 
 HEADERS: Final = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -69,7 +69,7 @@ def connections() -> set[int]:
 
 
 @asynccontextmanager
-async def deaf(said: bytes, *, is_proxy: bool) -> AsyncIterator[tuple[Deaf, Connection, asyncio.Future[None]]]:
+async def deaf(said: bytes, *, is_proxy: bool) -> AsyncIterator[tuple[Deaf, ConnectionSettings, asyncio.Future[None]]]:
     """Somebody, the way to him or through him, and when he is done."""
     authority, ours = trustme.CA(), ssl.create_default_context()
     authority.configure_trust(ours)
@@ -78,32 +78,36 @@ async def deaf(said: bytes, *, is_proxy: bool) -> AsyncIterator[tuple[Deaf, Conn
     server, proxy = ("https://localhost:1", there) if is_proxy else (there, "")
     served = asyncio.ensure_future(asyncio.to_thread(somebody.serve))
     try:
-        yield somebody, Connection(server=server, tls=ours, token=no_token, proxy=proxy), served
+        yield somebody, ConnectionSettings(server=server, tls=ours, token=no_token, proxy=proxy), served
         await served
     finally:
         somebody.close()
 
 
-async def watched(api: Api) -> None:
+async def watched(api: ApiSession) -> None:
     async for _ in api.lines("/api/v1/pods", {}):
         pass
 
 
-@pytest.mark.parametrize("what", [watched, partial(Api.request, method="GET", path="/api")], ids=["watch", "request"])
+@pytest.mark.parametrize(
+    "what", [watched, partial(ApiSession.request, method="GET", path="/api")], ids=["watch", "request"]
+)
 @pytest.mark.parametrize("said", SAID, ids=["nothing", "half an answer", "an answer", "rubbish", "a refusal"])
 @pytest.mark.parametrize("is_proxy", [False, True], ids=["a server", "a proxy"])
-def test_op033_who_leaves_hangs_up(what: Callable[[Api], Awaitable[object]], said: bytes, *, is_proxy: bool) -> None:
+def test_op033_who_leaves_hangs_up(
+    what: Callable[[ApiSession], Awaitable[object]], said: bytes, *, is_proxy: bool
+) -> None:
     """Whoever breaks off what he asked for and leaves lets no connection go on, though nobody says farewell to him."""
 
     async def left() -> bool:
         async with deaf(said, is_proxy=is_proxy) as (somebody, way, served):
-            async with Api(way) as api:
+            async with ApiSession(way) as api:
                 before = connections()
                 asking = asyncio.ensure_future(what(api))
                 await served
                 await asyncio.sleep(0.1)
                 asking.cancel()
-                with suppress(asyncio.CancelledError, Unreachable, WatchRefused):
+                with suppress(asyncio.CancelledError, NoServerResponse, WatchRefused):
                     await asking
             assert len(connections() - before) == 1, "that of somebody"
             return await asyncio.to_thread(somebody.is_left)
@@ -117,11 +121,11 @@ def test_op033_who_leaves_waits_for_nobody_who_takes_nothing() -> None:
 
     async def left() -> None:
         with socket.create_server(("127.0.0.1", 0)) as door:
-            way = Connection(server=f"http://127.0.0.1:{door.getsockname()[1]}", tls=None, token=no_token)
-            async with Api(way) as api:
+            way = ConnectionSettings(server=f"http://127.0.0.1:{door.getsockname()[1]}", tls=None, token=no_token)
+            async with ApiSession(way) as api:
                 asking = asyncio.ensure_future(api.request("POST", "/api", body=b"x" * (16 << 20)))
                 await asyncio.sleep(0.2)
-            with pytest.raises(Unreachable):
+            with pytest.raises(NoServerResponse):
                 await asyncio.wait_for(asking, PATIENCE)
 
     asyncio.run(asyncio.wait_for(left(), PATIENCE))
@@ -138,11 +142,13 @@ def test_op033_who_leaves_tries_no_other_address(monkeypatch: pytest.MonkeyPatch
                     (socket.AF_INET, socket.SOCK_STREAM, 6, "", (where, port)) for where in ("127.0.0.1", "127.0.0.2")
                 ]
                 monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
-                way = Connection(server=f"https://ha.test:{port}", tls=ssl.create_default_context(), token=no_token)
-                async with Api(way) as api:
+                way = ConnectionSettings(
+                    server=f"https://ha.test:{port}", tls=ssl.create_default_context(), token=no_token
+                )
+                async with ApiSession(way) as api:
                     asking = asyncio.ensure_future(api.request("GET", "/api"))
                     taken, _ = await asyncio.to_thread(first.accept)
-                with pytest.raises(Unreachable):
+                with pytest.raises(NoServerResponse):
                     await asking
                 taken.close()
                 second.setblocking(False)

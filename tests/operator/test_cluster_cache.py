@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE, GROVE
-from grove_core.resources.pod import Pod, pod_of
+from grove_core.resources.pod import Pod, pod_from_json
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.cache.cluster_cache import ClusterCache
@@ -187,7 +187,7 @@ def test_op004_a_kind_that_is_not_shown_is_unknown() -> None:
     seen = cache.observe((NAMESPACE, "llm"), NOW)
     assert seen is not None
     assert (seen.complete, seen.not_collected) == (EVERY_KIND, frozenset())
-    cache.mark_unlisted("Pod", "pods is forbidden")
+    cache.mark_kind_unlisted("Pod", "pods is forbidden")
     seen = cache.observe((NAMESPACE, "llm"), NOW)
     assert seen is not None
     assert (seen.complete, seen.not_collected) == (EVERY_KIND - {"Pod"}, frozenset({"Pod"}))
@@ -235,7 +235,7 @@ def test_op001_objects_of_every_kind_are_found_and_let_go() -> None:
     assert isinstance(cache.find(Ref(CORE, "Pod", NAMESPACE, "llm-0-a-0")), Pod)
     assert cache.find(Ref(CORE, "Pod", NAMESPACE, "nobody")) is None
     assert [*cache.of(root_key, "PodClique")] == [ref]
-    assert pod_of(server.there["Pod", "llm-0-a-0"], {}).ref in cache.of(root_key, "Pod")
+    assert pod_from_json(server.there["Pod", "llm-0-a-0"], {}).ref in cache.of(root_key, "Pod")
     for kind, name in list(server.there):
         server.delete(kind, name)
         feed(cache, server.log[-1])
@@ -301,7 +301,7 @@ def test_wl001_what_is_of_a_set_that_cannot_be_seen_is_not_let_go_of() -> None:
     for event in server.log:
         feed(cache, event)
     assert leaving(cache) == []
-    cache.mark_unlisted("PodCliqueSet", "podcliquesets is forbidden")
+    cache.mark_kind_unlisted("PodCliqueSet", "podcliquesets is forbidden")
     assert leaving(cache) == []
     broken = a_set("llm", "uid-llm")
     broken["spec"]["replicas"] = "many"

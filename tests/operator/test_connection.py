@@ -15,9 +15,9 @@ from aiohttp import web
 from kubernetes.aio.config import incluster_config
 
 from grove_shell.cli.main import run
-from grove_shell.client import connection
-from grove_shell.client.api import Api, Unreachable
-from grove_shell.client.connection import NoClusterAccess, connect
+from grove_shell.client import connection_settings
+from grove_shell.client.api_session import ApiSession, NoServerResponse
+from grove_shell.client.connection_settings import NoClusterAccess, read_connection_settings
 
 
 @pytest.mark.parametrize("namespace", ["grove-system", None])
@@ -29,14 +29,14 @@ def test_in_a_pod_its_namespace_is_ours(tmp_path: Path, monkeypatch: pytest.Monk
         (tmp_path / "namespace").write_text(f"{namespace}\n", encoding="utf-8")
     monkeypatch.setattr(incluster_config, "SERVICE_TOKEN_FILENAME", str(tmp_path / "token"))
     monkeypatch.setattr(incluster_config, "SERVICE_CERT_FILENAME", str(tmp_path / "ca.crt"))
-    monkeypatch.setattr(connection, "_OWN_NAMESPACE", tmp_path / "namespace")
+    monkeypatch.setattr(connection_settings, "_OWN_NAMESPACE", tmp_path / "namespace")
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1")
     monkeypatch.setenv("KUBERNETES_SERVICE_PORT", "443")
     monkeypatch.delenv("KUBECONFIG", raising=False)
 
     async def found() -> tuple[str, str, str | None]:
-        way = await connect()
+        way = await read_connection_settings()
         return way.server, way.namespace, await way.token()
 
     assert asyncio.run(found()) == ("https://10.0.0.1:443", namespace or "default", "secret")
@@ -62,7 +62,7 @@ def test_op044_files_that_are_not_there_are_passed_over(
     there = tmp_path / "there"
     there.write_text(json.dumps(KUBECONFIG), encoding="utf-8")
     monkeypatch.setenv("KUBECONFIG", named.format(there=there, gone=tmp_path / "gone").replace(":", os.pathsep))
-    assert asyncio.run(connect()).server == "http://127.0.0.1:1"
+    assert asyncio.run(read_connection_settings()).server == "http://127.0.0.1:1"
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_op044_where_none_is_there_it_is_told(
     places = {"gone": tmp_path / "gone", "folder": tmp_path}
     monkeypatch.setenv("KUBECONFIG", named.format(**places).replace(":", os.pathsep))
     with pytest.raises(NoClusterAccess, match=f"^{re.escape(words.format(**places))}"):
-        asyncio.run(connect())
+        asyncio.run(read_connection_settings())
 
 
 def config_of(server: str | None, user: object = SECRET, **more: object) -> str:
@@ -116,7 +116,7 @@ def config_of(server: str | None, user: object = SECRET, **more: object) -> str:
 def test_what_leads_nowhere_is_said(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "config").write_text(text, encoding="utf-8")
     with pytest.raises(NoClusterAccess) as caught:
-        asyncio.run(connect(str(tmp_path / "config")))
+        asyncio.run(read_connection_settings(str(tmp_path / "config")))
     assert said in str(caught.value)
 
 
@@ -142,9 +142,9 @@ def test_a_server_may_be_behind_a_path(tmp_path: Path) -> None:
             await web.TCPSite(runner, "127.0.0.1", 0).start()
             server = f"http://127.0.0.1:{runner.addresses[0][1]}/k8s/clusters/c-1"
             (tmp_path / "config").write_text(config_of(f"{server}/"), encoding="utf-8")
-            way = await connect(str(tmp_path / "config"))
+            way = await read_connection_settings(str(tmp_path / "config"))
             assert way.server == server
-            async with Api(way) as api:
+            async with ApiSession(way) as api:
                 return str((await api.request("GET", "/apis/grove.io")).json()["asked"])
         finally:
             await runner.cleanup()
@@ -171,7 +171,7 @@ def tokens(kubeconfig: str, between: Callable[[], object] = lambda: None) -> lis
     """What one connection is known by, before and after something."""
 
     async def scenario() -> list[str | None]:
-        way = await connect(kubeconfig)
+        way = await read_connection_settings(kubeconfig)
         first = await way.token()
         between()
         return [first, await way.token()]
@@ -183,7 +183,7 @@ def tokens(kubeconfig: str, between: Callable[[], object] = lambda: None) -> lis
 def test_op044_a_plugin_is_asked_again_when_its_token_ran_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lives: int, later: str
 ) -> None:
-    monkeypatch.setattr(connection, "PLUGIN_PAUSE_S", 0.0)
+    monkeypatch.setattr(connection_settings, "PLUGIN_PAUSE_S", 0.0)
     until = f"{datetime.now(UTC) + timedelta(seconds=lives):%Y-%m-%dT%H:%M:%SZ}"
     plugin = tmp_path / "plugin"
     asked = tmp_path / "asked"
@@ -211,7 +211,7 @@ def test_op044_a_token_file_is_read_again(tmp_path: Path, monkeypatch: pytest.Mo
         held.write_text("two", encoding="utf-8")
 
     assert tokens(kubeconfig, changed) == ["one", "one"], "not before every request"
-    monkeypatch.setattr(connection, "FILE_PAUSE_S", 0.0)
+    monkeypatch.setattr(connection_settings, "FILE_PAUSE_S", 0.0)
     assert tokens(kubeconfig, changed) == ["two", "two"]
     held.write_text("one", encoding="utf-8")
     assert tokens(kubeconfig, changed) == ["one", "two"]
@@ -219,18 +219,18 @@ def test_op044_a_token_file_is_read_again(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_op044_a_token_that_cannot_be_had_is_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither ends the process; a list and a watch are tried again."""
-    monkeypatch.setattr(connection, "FILE_PAUSE_S", 0.0)
+    monkeypatch.setattr(connection_settings, "FILE_PAUSE_S", 0.0)
     held = tmp_path / "token"
     held.write_text("one", encoding="utf-8")
     kubeconfig = of_user(tmp_path, {"tokenFile": str(held)})
 
     async def scenario() -> None:
-        async with Api(await connect(kubeconfig)) as api:
+        async with ApiSession(await read_connection_settings(kubeconfig)) as api:
             for spoil in (lambda: held.write_text("", encoding="utf-8"), held.unlink):
                 spoil()
-                with pytest.raises(Unreachable):
+                with pytest.raises(NoServerResponse):
                     await api.request("GET", "/api")
-                with pytest.raises(Unreachable):
+                with pytest.raises(NoServerResponse):
                     await anext(api.lines("/api/v1/pods", {}))
 
     asyncio.run(scenario())

@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 import pytest
 
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Outcome
+from grove_core.kernel.steps import Attempt, AttemptOutcome
 from grove_core.resources.api_names import CORE
-from grove_shell.operator.requeue import WriteThrottle
+from grove_shell.operator.reconcile_schedule import WriteThrottle
 from tests.operator.unlabelled_pods import HOME, cache_with, creation_of
 
 
-@pytest.mark.parametrize("failed", [Outcome.UNREACHABLE, Outcome.CONFLICT, Outcome.REFUSED])
-def test_op015_pods_of_another_clique_are_made_before(failed: Outcome) -> None:
+@pytest.mark.parametrize("failed", [AttemptOutcome.UNREACHABLE, AttemptOutcome.CONFLICT, AttemptOutcome.REFUSED])
+def test_op015_pods_of_another_clique_are_made_before(failed: AttemptOutcome) -> None:
     """Twenty of one clique may not be made, for one of it is not followed; creations stop at the first (OP-015)."""
     pace, seen = WriteThrottle(), cache_with().observe(HOME, datetime.now(UTC))
     assert seen is not None
@@ -27,10 +27,10 @@ def test_op015_pods_of_another_clique_are_made_before(failed: Outcome) -> None:
     pace.record([Attempt(steps[1], failed)])
     assert pace.due(steps, seen, 0.0).steps == (*steps[21:], steps[20], *steps[2:20], steps[0], steps[1])
     service = replace(steps[0], target=Ref(CORE, "Service", "ml", "llm-0"))
-    pace.record([Attempt(service, failed), *(Attempt(step, Outcome.DONE) for step in steps)])
+    pace.record([Attempt(service, failed), *(Attempt(step, AttemptOutcome.DONE) for step in steps)])
     other = replace(service, target=Ref(CORE, "Service", "ml", "llm-1"))
     assert pace.due((service, other, *steps), seen, 0.0).steps == (other, *steps, service)
-    pace.record([Attempt(step, Outcome.DONE) for step in (service, *steps)])
+    pace.record([Attempt(step, AttemptOutcome.DONE) for step in (service, *steps)])
     assert pace.due(steps, seen, 0.0).steps == tuple(steps)
 
 
@@ -41,12 +41,12 @@ def test_op015_who_failed_once_is_not_held_up_by_those_who_always_do(hopeless: i
     assert seen is not None
     cliques = [f"{number}" for number in range(hopeless + 1)]
     steps = [creation_of(f"llm-0-{clique}-{index}", clique) for clique in cliques for index in range(5)]
-    pace.record(Attempt(step, Outcome.UNREACHABLE) for step in steps[::5])
+    pace.record(Attempt(step, AttemptOutcome.UNREACHABLE) for step in steps[::5])
     made: set[str] = set()
     for _ in range(hopeless + 1):
         for step in pace.due([step for step in steps if step.target.name not in made], seen, 0.0).steps:
             done = step.target.name.startswith(f"llm-0-{hopeless}-")
-            pace.record([Attempt(step, Outcome.DONE if done else Outcome.UNREACHABLE)])
+            pace.record([Attempt(step, AttemptOutcome.DONE if done else AttemptOutcome.UNREACHABLE)])
             if not done:
                 break
             made.add(step.target.name)

@@ -7,13 +7,13 @@ import pytest
 
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Create, Ensure, Outcome, Step, StepStage
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Ensure, Step, StepStage
 from grove_core.resources.api_names import NVIDIA
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
-from grove_shell.client.api import Api
+from grove_shell.client.api_session import ApiSession
 from tests.manifests.request_recorder import Asked, Recorder
 
 Json = dict[str, Any]
@@ -30,7 +30,7 @@ def created(making: type[Create | Ensure], status: int, **words: str) -> Attempt
         return status, {"kind": "Status", "status": "Failure", "code": status, **words}
 
     async def scenario() -> Attempt:
-        async with Recorder(answer).connection() as connection, Api(connection) as api:
+        async with Recorder(answer).connection() as connection, ApiSession(connection) as api:
             return await StepExecutor(FreshReader(api, ClusterCache())).attempt(step(making))
 
     return asyncio.run(scenario())
@@ -45,13 +45,13 @@ def step(making: type[Create | Ensure]) -> Step:
 @pytest.mark.parametrize("making", [Create, Ensure])
 def test_op011_a_kind_that_is_gone_is_a_refusal(making: type[Create | Ensure]) -> None:
     found = created(making, 404, reason="NotFound", message="the server could not find the requested resource")
-    assert (found.outcome, found.detail) == (Outcome.REFUSED, "the server could not find the requested resource")
+    assert (found.outcome, found.detail) == (AttemptOutcome.REFUSED, "the server could not find the requested resource")
 
 
 @pytest.mark.parametrize("making", [Create, Ensure])
 def test_op011_a_webhook_that_nobody_can_ask_is_a_refusal(making: type[Create | Ensure]) -> None:
     found = created(making, 500, reason="InternalError", message=NOT_CONFIRMED)
-    assert (found.outcome, found.detail) == (Outcome.REFUSED, NOT_CONFIRMED)
+    assert (found.outcome, found.detail) == (AttemptOutcome.REFUSED, NOT_CONFIRMED)
 
 
 @pytest.mark.parametrize("making", [Create, Ensure])
@@ -67,4 +67,4 @@ def test_op011_a_webhook_that_nobody_can_ask_is_a_refusal(making: type[Create | 
 def test_op011_other_faults_of_the_server_are_no_answer(
     making: type[Create | Ensure], status: int, words: Json
 ) -> None:
-    assert created(making, status, **words).outcome is Outcome.UNREACHABLE
+    assert created(making, status, **words).outcome is AttemptOutcome.UNREACHABLE

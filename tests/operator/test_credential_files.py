@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import trustme
 
-from grove_shell.client.connection import NoClusterAccess, connect
+from grove_shell.client.connection_settings import NoClusterAccess, read_connection_settings
 from tests.operator.test_connection import config_of
 
 Json = dict[str, Any]
@@ -52,13 +52,13 @@ def test_op044_a_key_in_a_kubeconfig_is_left_in_no_file(tmp_path: Path, files: P
     """However often it is read."""
     path = kubeconfig(tmp_path, own())
     for _ in range(2):
-        assert asyncio.run(connect(path)).tls is not None
+        assert asyncio.run(read_connection_settings(path)).tls is not None
         assert list(files.iterdir()) == []
 
 
 def test_op044_nor_where_there_is_no_way(tmp_path: Path, files: Path) -> None:
     with pytest.raises(NoClusterAccess, match="certificates cannot be read"):
-        asyncio.run(connect(kubeconfig(tmp_path, own(b"no key"))))
+        asyncio.run(read_connection_settings(kubeconfig(tmp_path, own(b"no key"))))
     assert list(files.iterdir()) == []
 
 
@@ -74,5 +74,5 @@ def test_op044_nor_that_of_a_plugin(tmp_path: Path, files: Path) -> None:
     plugin.write_text(f"#!{sys.executable}\nprint({json.dumps(told)!r})\n", encoding="utf-8")
     plugin.chmod(plugin.stat().st_mode | stat.S_IXUSR)
     user = {"exec": {"apiVersion": told["apiVersion"], "command": str(plugin), "interactiveMode": "Never"}}
-    assert asyncio.run(connect(kubeconfig(tmp_path, user))).tls is not None
+    assert asyncio.run(read_connection_settings(kubeconfig(tmp_path, user))).tls is not None
     assert list(files.iterdir()) == []

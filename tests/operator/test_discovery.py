@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from grove_core.resources.configuration import DomainShape, ServedApis
-from grove_shell.client.discovery import discover_apis
+from grove_core.resources.configuration import ComputeDomainFormatName, ServedApis
+from grove_shell.client.api_discovery import discover_apis
 from tests.operator.stub_server import api_with
 
 Json = dict[str, Any]
@@ -49,7 +49,9 @@ KNOWN = (200, {"x": SCHEMA})
 @pytest.mark.parametrize("late", [(404, {}), (200, {}), (200, {"y": {"type": "object"}})])
 def test_op034_a_schema_that_is_published_late_is_waited_for(late: tuple[int, Json]) -> None:
     server = Publishing(late, late, KNOWN)
-    assert asyncio.run(server.serve(4)) == ServedApis(domains=DomainShape.NVIDIA, claims="resource.k8s.io/v1")
+    assert asyncio.run(server.serve(4)) == ServedApis(
+        domains=ComputeDomainFormatName.NVIDIA, claims="resource.k8s.io/v1"
+    )
     assert server.asked == 3
 
 

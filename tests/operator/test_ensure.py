@@ -7,11 +7,11 @@ import pytest
 
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Ensure, Outcome, Step, StepStage
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Ensure, Step, StepStage
 from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
-from grove_shell.client.api import Api
+from grove_shell.client.api_session import ApiSession
 from tests.property.workload.sets import NOW
 from tests.webhooks.object_server import ObjectServer
 
@@ -38,7 +38,7 @@ def tried(server: ObjectServer, cache: ClusterCache, times: int = 1) -> list[Att
     step = Step(StepStage.FOUNDATION, REF, Ensure(manifest), ())
 
     async def play() -> list[Attempt]:
-        async with server.connection() as connection, Api(connection) as api:
+        async with server.connection() as connection, ApiSession(connection) as api:
             return [await StepExecutor(FreshReader(api, cache)).attempt(step) for _ in range(times)]
 
     return asyncio.run(play())
@@ -55,7 +55,7 @@ def a_set() -> Json:
 def test_pl016_the_second_is_content_and_both_are_seen_at_once() -> None:
     server, cache = ObjectServer(), ClusterCache()
     attempts = tried(server, cache, times=2)
-    assert [attempt.outcome for attempt in attempts] == [Outcome.DONE, Outcome.DONE]
+    assert [attempt.outcome for attempt in attempts] == [AttemptOutcome.DONE, AttemptOutcome.DONE]
     assert list(server.objects) == [PATH]
     assert server.asked == {"POST": 2, "GET": 1}
     assert cache.find(REF) is not None
@@ -65,14 +65,14 @@ def test_pl016_a_gang_may_own_it_already() -> None:
     server = ObjectServer()
     server.objects[PATH] = domain(owner="gang", kind="PodGang", uid="d", resourceVersion="7")
     (attempt,) = tried(server, ClusterCache())
-    assert attempt.outcome is Outcome.DONE
+    assert attempt.outcome is AttemptOutcome.DONE
 
 
 def test_pl016_what_serves_another_is_a_refusal_that_names_both() -> None:
     server = ObjectServer()
     server.objects[PATH] = domain("other", uid="d", resourceVersion="7")
     (attempt,) = tried(server, ClusterCache())
-    assert attempt.outcome is Outcome.REFUSED
+    assert attempt.outcome is AttemptOutcome.REFUSED
     assert "replica 0 of other" in attempt.detail
     assert "replica 0 of llm" in attempt.detail
 
@@ -81,19 +81,21 @@ def test_pl016_what_goes_is_a_conflict() -> None:
     server = ObjectServer()
     server.objects[PATH] = domain(uid="d", resourceVersion="7", deletionTimestamp="2026-11-20T09:00:00Z")
     (attempt,) = tried(server, ClusterCache())
-    assert attempt.outcome is Outcome.CONFLICT
+    assert attempt.outcome is AttemptOutcome.CONFLICT
 
 
 @pytest.mark.parametrize(
     ("there", "outcome", "words"),
     [
-        (domain(), Outcome.DONE, ""),
-        (domain("other"), Outcome.REFUSED, "exceeded quota: gpus; it serves replica 0 of other"),
-        (None, Outcome.REFUSED, "exceeded quota: gpus"),
-        (domain(deletionTimestamp="2026-11-20T09:00:00Z"), Outcome.CONFLICT, "the one before is being deleted"),
+        (domain(), AttemptOutcome.DONE, ""),
+        (domain("other"), AttemptOutcome.REFUSED, "exceeded quota: gpus; it serves replica 0 of other"),
+        (None, AttemptOutcome.REFUSED, "exceeded quota: gpus"),
+        (domain(deletionTimestamp="2026-11-20T09:00:00Z"), AttemptOutcome.CONFLICT, "the one before is being deleted"),
     ],
 )
-def test_pl016_a_quota_that_is_full_is_asked_before_the_name(there: Json | None, outcome: Outcome, words: str) -> None:
+def test_pl016_a_quota_that_is_full_is_asked_before_the_name(
+    there: Json | None, outcome: AttemptOutcome, words: str
+) -> None:
     """Whoever does not know yet that another made it hears of the quota, not that it is there."""
     server = ObjectServer()
     server.refuses["computedomains"] = (403, {"kind": "Status", "message": "exceeded quota: gpus"})
@@ -115,7 +117,7 @@ def test_pl016_a_refusal_stands_where_nobody_can_look(code: int, said: Json) -> 
     server.refuses["computedomains"] = (403, {"kind": "Status", "message": "exceeded quota: gpus"})
     server.hides["computedomains"] = (code, said)
     (attempt,) = tried(server, ClusterCache())
-    assert (attempt.outcome, attempt.detail) == (Outcome.REFUSED, "exceeded quota: gpus")
+    assert (attempt.outcome, attempt.detail) == (AttemptOutcome.REFUSED, "exceeded quota: gpus")
 
 
 def test_ms043_what_an_owner_of_before_left_is_seen_and_strangers_are_not_ours() -> None:

@@ -11,17 +11,17 @@ from aiohttp import web
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from grove_core.kernel.steps import Attempt, Create, Outcome, causes_of
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, termination_causes
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import SET_FINALIZER
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.configuration import Configuration, Mnnvl
+from grove_core.resources.configuration import Configuration, MnnvlConfiguration
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.apply.planned_round import PlannedRound
-from grove_shell.operator.event_recorder import EventRecorder, PlannedEvent, planned_events
-from grove_shell.operator.step_recheck import deferred_termination
+from grove_shell.operator.event_recorder import EventRecorder, KubernetesEvent, kubernetes_events_of_plan
+from grove_shell.operator.step_check_before_send import deferred_termination
 from tests.operator.stub_server import api_with
 from tests.property.strategies.worlds import World, is_termination, storms
 from tests.property.workload.sets import applied, clique_raw, set_raw
@@ -35,14 +35,14 @@ def without(kind: str, snapshot: Snapshot) -> Snapshot:
     return replace(snapshot, not_collected=frozenset({kind}), complete=EVERY_KIND - {kind})
 
 
-def told(snapshot: Snapshot, lost: Mapping[str, str]) -> list[PlannedEvent]:
-    return list(planned_events(reconcile(snapshot), lost))
+def told(snapshot: Snapshot, lost: Mapping[str, str]) -> list[KubernetesEvent]:
+    return list(kubernetes_events_of_plan(reconcile(snapshot), lost))
 
 
 @pytest.mark.parametrize("lost", [{DOMAIN_KIND: REFUSED}, {}])
 def test_op004_replicas_that_wait_for_a_look_at_domains_are_told_together(lost: Mapping[str, str]) -> None:
     start = applied(set_raw(clique_raw("a", pod_spec=GPU), replicas=3))
-    blind = without(DOMAIN_KIND, replace(start, configuration=Configuration(mnnvl=Mnnvl(enabled=True))))
+    blind = without(DOMAIN_KIND, replace(start, configuration=Configuration(mnnvl=MnnvlConfiguration(enabled=True))))
     (found,) = told(blind, lost)
     assert (found.about, found.reason) == (start.root.ref, "DomainsNotCollected")
     assert found.note.startswith("ComputeDomain/llm-cd-0, and 5 more: withheld until ComputeDomains can be read: ")
@@ -70,7 +70,7 @@ def test_op042_who_goes_on_with_an_end_does_not_announce_it_again(world: World, 
     left = tuple(clique for clique in start.cliques if clique.ref not in deletions[:gone])
     rest = reconcile(replace(start, cliques=left), rule_set(rules))
     announced, again = (
-        {one.key for one in planned_events(look) if one.reason == "GangTerminated"} for look in (plan, rest)
+        {one.key for one in kubernetes_events_of_plan(look) if one.reason == "GangTerminated"} for look in (plan, rest)
     )
     ends = {key.rpartition(" ")[0] for key in announced}
     event(f"an end goes on: {bool(deletions and again)}")
@@ -84,13 +84,13 @@ def test_op042_an_end_that_is_put_off_is_not_announced(world: World, rules: str)
     start = world.snapshot
     plan = reconcile(start, rule_set(rules))
     attempts = deferred_termination(plan.steps, "away")
-    causes = {ref for step in plan.steps if attempts for ref in causes_of(step.action)}
+    causes = {ref for step in plan.steps if attempts for ref in termination_causes(step.action)}
     later = reconcile(replace(start, attempts=attempts), rule_set(rules))
-    announced = [told for told in planned_events(later) if told.reason == "GangTerminated"]
+    announced = [told for told in kubernetes_events_of_plan(later) if told.reason == "GangTerminated"]
     event(f"an end is put off: {bool(attempts)}")
     assert not any(is_termination(step) for step in later.steps)
     assert not [told for told in announced if any(f"{ref.short}: " in told.note for ref in causes)]
-    assert {told.reason for told in planned_events(later)}.issuperset({"NotAsked"} if attempts else ())
+    assert {told.reason for told in kubernetes_events_of_plan(later)}.issuperset({"NotAsked"} if attempts else ())
 
 
 def written(plan: Plan, instance: str = "we") -> list[dict[str, Any]]:
@@ -123,7 +123,7 @@ def refused(words: str) -> Plan:
     """Of a set one of whose objects was refused with these words."""
     start = applied(set_raw(clique_raw("a")))
     step = next(step for step in reconcile(start).steps if isinstance(step.action, Create))
-    return reconcile(replace(start, attempts=(Attempt(step, Outcome.REFUSED, words),)))
+    return reconcile(replace(start, attempts=(Attempt(step, AttemptOutcome.REFUSED, words),)))
 
 
 @pytest.mark.parametrize("words", ["a" * 2000, "é" * 2000, "镜像仓库" * 500, "a" + "镜像仓库" * 500, "🌳" * 500])

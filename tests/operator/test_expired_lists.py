@@ -8,9 +8,9 @@ from aiohttp import web
 
 from grove_shell.apply.cluster_writer import ClusterWriter
 from grove_shell.cache.cluster_cache import ClusterCache
-from grove_shell.client.api import Api
+from grove_shell.client.api_session import ApiSession
 from grove_shell.client.kinds import KINDS
-from grove_shell.client.lists import NotListed, list_all
+from grove_shell.client.paged_lists import NotListed, list_all_objects
 from tests.operator.stub_server import api_with
 from tests.property.workload.sets import clique_raw, set_raw
 
@@ -48,7 +48,7 @@ class Paged:
 def test_op080_it_is_begun_again_without_pages() -> None:
     """And what came before counts for nothing."""
     server = Paged(stubborn=False)
-    found, version = server.ask(lambda api: list_all(api, POD))
+    found, version = server.ask(lambda api: list_all_objects(api, POD))
     assert ([one["metadata"]["name"] for one in found], version) == (["3"], "5")
     assert server.limits == ["500", "500", None]
 
@@ -56,14 +56,14 @@ def test_op080_it_is_begun_again_without_pages() -> None:
 def test_op080_it_is_not_begun_a_third_time() -> None:
     server = Paged(stubborn=True)
     with pytest.raises(NotListed, match="Pod: too old") as told:
-        server.ask(lambda api: list_all(api, POD))
+        server.ask(lambda api: list_all_objects(api, POD))
     assert told.value.is_transient
     assert server.limits == ["500", "500", None, None]
 
 
 @pytest.mark.req("OP-013")
 def test_op080_a_last_look_that_runs_out_of_date_ends() -> None:
-    async def relist_set(api: Api) -> None:
+    async def relist_set(api: ApiSession) -> None:
         cache = ClusterCache()
         await ClusterWriter(api, cache).relist_set(("ml", "llm"))
 

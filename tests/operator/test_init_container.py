@@ -77,7 +77,7 @@ def test_wl084_it_is_over_when_enough_were_ready_at_once(wanted: Mapping[str, in
             waiting.replace("Pod", told, str(version))
         else:
             there = {}
-            waiting.mark_unlisted("Pod", "pods is forbidden")
+            waiting.mark_kind_unlisted("Pod", "pods is forbidden")
         serving = [
             pod["metadata"]["labels"][CLIQUE.primary]
             for pod in there.values()

@@ -16,13 +16,13 @@ from grove_core.resources.api_names import GROVE
 from grove_core.resources.configuration import ServedApis
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cli.main import run
-from grove_shell.client.api import Api
-from grove_shell.client.connection import NoClusterAccess
-from grove_shell.client.discovery import check_connection, discover_apis
+from grove_shell.client.api_discovery import check_connection, discover_apis
+from grove_shell.client.api_session import ApiSession
+from grove_shell.client.connection_settings import NoClusterAccess
 from grove_shell.client.kinds import KINDS
-from grove_shell.client.lists import NotListed, list_pages
+from grove_shell.client.paged_lists import NotListed, list_pages
 from grove_shell.client.reflector import Reflector
-from grove_shell.client.response_check import is_list
+from grove_shell.client.response_check import is_list_of_kind
 from tests.operator.list_server import ListingServer
 from tests.operator.stub_server import api_with
 from tests.property.few_examples import RARELY
@@ -68,7 +68,7 @@ class Saying:
         return web.Response(text=self.lists.pop(0) if len(self.lists) > 1 else self.lists[0])
 
 
-def ask(server: Saying, question: Callable[[Api], Awaitable[Any]]) -> Any:
+def ask(server: Saying, question: Callable[[ApiSession], Awaitable[Any]]) -> Any:
     async def scenario() -> Any:
         async with api_with(server.answer) as api:
             return await question(api)
@@ -78,7 +78,7 @@ def ask(server: Saying, question: Callable[[Api], Awaitable[Any]]) -> Any:
 
 @pytest.mark.parametrize("text", NO_LISTS)
 def test_op065_no_list_is_no_empty_list(text: str) -> None:
-    async def listed(api: Api) -> None:
+    async def listed(api: ApiSession) -> None:
         async for page in list_pages(api, KINDS["PodCliqueSet"]):
             raise AssertionError(page)
 
@@ -100,16 +100,16 @@ def test_op065_one_item_that_is_no_object_makes_it_no_list(names: list[str], oth
     """Nothing drawn has a name in its metadata; and null is how Go writes an empty list."""
     kind, as_of = KINDS["Secret"], {"metadata": {"resourceVersion": "1"}}
     items: list[Any] = [{"metadata": {"name": name}} for name in names]
-    assert is_list({**as_of, "items": items}, kind)
-    assert is_list({**as_of, "items": None}, kind)
+    assert is_list_of_kind({**as_of, "items": items}, kind)
+    assert is_list_of_kind({**as_of, "items": None}, kind)
     assert all(
-        is_list({**as_of, "items": items, "kind": said}, kind)
+        is_list_of_kind({**as_of, "items": items, "kind": said}, kind)
         for said in ("SecretList", "List", "PartialObjectMetadataList")
     )
-    assert not any(is_list(one, kind) for one in others)
+    assert not any(is_list_of_kind(one, kind) for one in others)
     mixed = items + others
     chance.shuffle(mixed)
-    assert not is_list({**as_of, "items": mixed}, kind)
+    assert not is_list_of_kind({**as_of, "items": mixed}, kind)
 
 
 def test_op065_a_page_that_comes_again_is_none() -> None:
@@ -117,7 +117,7 @@ def test_op065_a_page_that_comes_again_is_none() -> None:
     page = json.dumps({"metadata": {"resourceVersion": "1", "continue": "more"}, "items": [SET]})
     taken: list[int] = []
 
-    async def listed(api: Api) -> None:
+    async def listed(api: ApiSession) -> None:
         async for one in list_pages(api, KINDS["PodCliqueSet"]):
             taken.append(len(one.items))
             assert len(taken) < 5
@@ -133,7 +133,7 @@ def test_op065_the_copy_stays_and_the_server_is_asked_again(watch: str) -> None:
     """What is known was listed once; then every list and every watch is answered by somebody else."""
     server, cache, told = Saying(a_list(SET), LOGIN, watch=watch), ClusterCache(), list[str]()
 
-    async def follow(api: Api) -> bool:
+    async def follow(api: ApiSession) -> bool:
         following = asyncio.create_task(
             Reflector(api, KINDS["PodCliqueSet"], cache, report=lambda _kind, words: told.append(words)).run()
         )
@@ -155,7 +155,7 @@ def test_op065_the_copy_stays_and_the_server_is_asked_again(watch: str) -> None:
 def test_op065_what_was_never_listed_is_not_known_to_be_nothing() -> None:
     cache = ClusterCache()
 
-    async def follow(api: Api) -> bool:
+    async def follow(api: ApiSession) -> bool:
         reflector = Reflector(api, KINDS["PodCliqueSet"], cache)
         following = asyncio.create_task(reflector.run())
         await asyncio.sleep(0.3)

@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.resources.labels import SET
-from grove_core.resources.new_object import controller_in
+from grove_core.resources.new_object import controller_owner_in
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import root_key_in
 from grove_shell.client import reflector
-from grove_shell.client.api import Unreachable
+from grove_shell.client.api_session import NoServerResponse
 from grove_shell.client.kinds import KINDS, ApiKind
 from grove_shell.client.reflector import Reflector
 from grove_shell.client.response import Response
-from grove_shell.client.response_check import is_list, is_object, parse_watch_event
+from grove_shell.client.response_check import is_api_object, is_list_of_kind, parse_watch_event
 from tests.operator.stub_server import api_with
 from tests.property.few_examples import RARELY
 
@@ -67,7 +67,7 @@ NO_EVENTS: Final = (
 
 @pytest.mark.parametrize("line", NO_EVENTS, ids=lambda line: line[:60])
 def test_op065_it_is_no_event(line: str) -> None:
-    with pytest.raises(Unreachable, match="the line is not a watch event"):
+    with pytest.raises(NoServerResponse, match="the line is not a watch event"):
         parse_watch_event(line.encode())
 
 
@@ -75,14 +75,14 @@ def test_op065_it_is_no_event(line: str) -> None:
 def test_op065_nor_is_a_list_with_it_one(broken: dict[str, Any]) -> None:
     whole = {"metadata": SOUND}
     kind, as_of = KINDS["Pod"], {"metadata": {"resourceVersion": "1"}}
-    assert is_list({**as_of, "items": [whole]}, kind)
-    assert not is_list({**as_of, "items": [whole, {"metadata": SOUND | broken}]}, kind)
-    assert not is_list({"metadata": SOUND | broken, "items": [whole]}, kind)
+    assert is_list_of_kind({**as_of, "items": [whole]}, kind)
+    assert not is_list_of_kind({**as_of, "items": [whole, {"metadata": SOUND | broken}]}, kind)
+    assert not is_list_of_kind({"metadata": SOUND | broken, "items": [whole]}, kind)
 
 
 def test_op075_a_controller_without_a_name_says_nothing() -> None:
     nameless = SOUND | {"ownerReferences": [{"kind": "PodCliqueSet", "uid": "s", "controller": True}]}
-    assert root_key_in("Pod", {"metadata": nameless}, controller_in({"metadata": nameless})) == ("ml", "llm")
+    assert root_key_in("Pod", {"metadata": nameless}, controller_owner_in({"metadata": nameless})) == ("ml", "llm")
 
 
 def test_op065_what_goes_deep_and_has_no_end_is_no_answer() -> None:
@@ -144,7 +144,7 @@ METADATA: Final = st.fixed_dictionaries(
 def test_op065_what_is_an_object_has_its_place(kind: ApiKind, meta: dict[str, Any], spec: Any, status: Any) -> None:
     """Be it that it does not read: whatever passes for an object is put on a shelf and taken off it."""
     raw = {"kind": kind.kind, "apiVersion": kind.api_version, "metadata": meta, "spec": spec, "status": status}
-    if is_object(raw):
+    if is_api_object(raw):
         cache = ClusterCache()
         cache.put(kind.kind, raw)
         cache.drop(kind.kind, raw)

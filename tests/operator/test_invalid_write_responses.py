@@ -10,12 +10,12 @@ from aiohttp import web
 
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Ensure, Outcome, SetStatus, Step, StepStage
+from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, Ensure, SetStatus, Step, StepStage
 from grove_core.resources.api_names import GROVE
 from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
-from grove_shell.operator.leader import Leader, LeadershipLost
+from grove_shell.operator.leader_elector import LeaderElector, LeadershipLost
 from tests.operator.stub_server import api_with
 from tests.operator.test_leader import TERMS, held_by
 
@@ -75,7 +75,7 @@ def tried(kind: str, text: str, status: int) -> tuple[Attempt, ClusterCache]:
 def test_op065_it_was_not_done(kind: str, text: str) -> None:
     """And is tried again, later each time, as whatever got no answer."""
     attempt, cache = tried(kind, text, 200)
-    assert attempt.outcome is Outcome.UNREACHABLE
+    assert attempt.outcome is AttemptOutcome.UNREACHABLE
     assert cache.find(CLIQUE) is not None
 
 
@@ -83,11 +83,11 @@ def test_op065_it_was_not_done(kind: str, text: str) -> None:
 @pytest.mark.req("OP-002")
 def test_op065_nobody_is_buried_for_a_kind_that_is_not_served_right_now(kind: str) -> None:
     attempt, cache = tried(kind, "404 page not found\n", 404)
-    assert attempt.outcome is Outcome.UNREACHABLE
+    assert attempt.outcome is AttemptOutcome.UNREACHABLE
     assert cache.find(CLIQUE) is not None
     gone = json.dumps({"kind": "Status", "reason": "NotFound", "details": {"name": CLIQUE.name}})
     attempt, cache = tried(kind, gone, 404)
-    assert attempt.outcome is Outcome.CONFLICT
+    assert attempt.outcome is AttemptOutcome.CONFLICT
     assert cache.find(CLIQUE) is None
 
 
@@ -98,7 +98,7 @@ def test_op065_nobody_is_buried_for_a_kind_that_is_not_served_right_now(kind: st
 def test_op065_a_refusal_of_no_shape_is_an_answer_all_the_same(kind: str, status: int, text: str) -> None:
     """Nothing is raised for it, and nobody counts as gone."""
     attempt, cache = tried(kind, text, status)
-    assert attempt.outcome is not Outcome.DONE
+    assert attempt.outcome is not AttemptOutcome.DONE
     assert cache.find(CLIQUE) is not None
 
 
@@ -128,7 +128,7 @@ def test_op065_a_login_page_makes_nobody_a_leader(text: str) -> None:
     async def scenario() -> tuple[list[bool], list[str]]:
         elected, told = list[bool](), list[str]()
         async with api_with(Fickle((200, ""), first=text).answer) as api:
-            leader = Leader(api, TERMS, elected.append, told.append)
+            leader = LeaderElector(api, TERMS, elected.append, told.append)
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(leader.run(), 0.2)
             assert not leader.may_write
@@ -148,7 +148,7 @@ def test_op065_a_leader_that_is_not_answered_asks_until_its_time_is_over(status:
 
     async def scenario() -> None:
         async with api_with(server.answer) as api:
-            await asyncio.wait_for(Leader(api, terms, lambda _leads: None).run(), 20)
+            await asyncio.wait_for(LeaderElector(api, terms, lambda _leads: None).run(), 20)
 
     with pytest.raises(LeadershipLost, match="was not renewed in time"):
         asyncio.run(scenario())

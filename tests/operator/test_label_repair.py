@@ -10,12 +10,12 @@ from aiohttp import web
 
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Action, Apply, Attempt, Create, Delete, Outcome, Step, StepStage
+from grove_core.kernel.steps import Action, Apply, Attempt, AttemptOutcome, Create, Delete, Step, StepStage
 from grove_core.resources.api_names import CORE, MANAGED_BY
 from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
-from grove_shell.client.api import Unreachable
+from grove_shell.client.api_session import NoServerResponse
 from tests.operator.stub_server import api_with
 from tests.operator.unlabelled_pods import FOLLOWED, Json, Server, a_pod, cache_with
 
@@ -85,7 +85,7 @@ def test_op018_an_answer_without_it_is_not_taken_in(action: Action, before: bool
     server, cache = Older(), cache_with(*[a_pod(NAME, "a", FOLLOWED)] if before else [])
 
     async def write(reader: FreshReader) -> None:
-        assert (await tried(reader, action)).outcome is Outcome.DONE
+        assert (await tried(reader, action)).outcome is AttemptOutcome.DONE
 
     written(server, cache, write)
     is_lost_in_9(cache)
@@ -100,7 +100,7 @@ def test_op018_while_it_cannot_be_followed_it_goes_out_of_sight() -> None:
     server.forbids.add(NAME)
 
     async def write(reader: FreshReader) -> None:
-        assert (await tried(reader, opening())).outcome is Outcome.DONE
+        assert (await tried(reader, opening())).outcome is AttemptOutcome.DONE
 
     written(server, cache, write)
     is_lost_in_9(cache)
@@ -164,7 +164,7 @@ def test_op018_what_is_no_answer_gives_it_to_nobody() -> None:
 
     async def write(reader: FreshReader) -> None:
         with pytest.raises(
-            Unreachable, match=r"lost its label .*: the response is not of an API server: <html>please log in"
+            NoServerResponse, match=r"lost its label .*: the response is not of an API server: <html>please log in"
         ):
             await reader.read(REF)
 
@@ -180,7 +180,7 @@ def test_op018_who_had_the_name_and_went_is_made_in_the_next_round() -> None:
 
     async def write(reader: FreshReader) -> None:
         attempt = await tried(reader, Create(manifest()))
-        assert (attempt.outcome, attempt.detail) == (Outcome.CONFLICT, "it was deleted a moment ago")
+        assert (attempt.outcome, attempt.detail) == (AttemptOutcome.CONFLICT, "it was deleted a moment ago")
 
     written(server, cache, write)
 
@@ -192,7 +192,7 @@ def test_op018_what_was_made_and_is_not_followed_is_looked_for(status: int) -> N
 
     async def write(reader: FreshReader) -> None:
         attempt = await tried(reader, Create(manifest()))
-        assert attempt.outcome is Outcome.UNREACHABLE
+        assert attempt.outcome is AttemptOutcome.UNREACHABLE
         assert attempt.detail.startswith(f"Pod/{NAME} lost its label {MANAGED_BY}: ")
 
     written(server, cache, write)
@@ -205,7 +205,7 @@ def test_op018_who_went_while_an_answer_showed_it_is_not_taken_in() -> None:
 
     async def write(reader: FreshReader) -> None:
         attempt = await tried(reader, Create(manifest()))
-        assert (attempt.outcome, attempt.detail) == (Outcome.CONFLICT, "it was deleted a moment ago")
+        assert (attempt.outcome, attempt.detail) == (AttemptOutcome.CONFLICT, "it was deleted a moment ago")
 
     server.strips = True
     written(server, cache, write)
@@ -221,7 +221,7 @@ def test_op018_it_is_given_back_once_in_ten_seconds() -> None:
         async def is_met(name: str, *, gets_it: bool) -> None:
             server.pods[name]["metadata"]["labels"] = {}
             doubt = rf"^Pod/{name} lost its label .* again, right after it was restored$"
-            with nullcontext() if gets_it else pytest.raises(Unreachable, match=doubt):
+            with nullcontext() if gets_it else pytest.raises(NoServerResponse, match=doubt):
                 await reader.read(Ref(CORE, "Pod", "ml", name))
 
         loop = asyncio.get_running_loop()

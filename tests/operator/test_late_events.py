@@ -12,7 +12,7 @@ from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, t
 from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.topology_cache import TopologyCache
-from grove_shell.client import store
+from grove_shell.client import object_store
 from tests.operator.cached_objects import NAMESPACE, Json
 from tests.operator.stub_server import api_with, not_found
 from tests.property.resources.manifests import clique, owner
@@ -142,7 +142,7 @@ def test_op002_what_never_was_ours_takes_no_memory() -> None:
 
 
 def test_op002_only_the_last_ends_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "_MOST_TOMBSTONES", 3)
+    monkeypatch.setattr(object_store, "_MOST_TOMBSTONES", 3)
     cache = ClusterCache()
     for number in range(1, 9):
         cache.put(KIND, ours(f"no. {number}", number))
@@ -292,7 +292,7 @@ def test_op021_a_list_of_topologies_that_brings_nothing_new_wakes_nobody() -> No
     woken.clear()
     shelf.replace(TOPOLOGY_KIND, [raw], "6")
     assert woken == []
-    shelf.mark_unlisted(TOPOLOGY_KIND, "forbidden")
+    shelf.mark_kind_unlisted(TOPOLOGY_KIND, "forbidden")
     woken.clear()
     shelf.replace(TOPOLOGY_KIND, [raw], "7")
     assert woken

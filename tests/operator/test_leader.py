@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 from aiohttp import web
 
-from grove_shell.operator.leader import Leader, LeaseTerms
+from grove_shell.operator.leader_elector import LeaderElector, LeaseTerms
 from tests.operator.stub_server import api_with, not_found
 
 TERMS: Final = LeaseTerms(namespace="ml", name="grove", identity="we")
@@ -45,7 +45,7 @@ def test_op030_nothing_is_written_while_the_lease_is_given_back() -> None:
         leases = Leases()
         elected = asyncio.Event()
         async with api_with(leases.answer) as api:
-            leader = Leader(api, TERMS, lambda leads: elected.set() if leads else None)
+            leader = LeaderElector(api, TERMS, lambda leads: elected.set() if leads else None)
             running = asyncio.create_task(leader.run())
             await elected.wait()
             running.cancel()
@@ -68,7 +68,7 @@ def test_op033_a_server_that_does_not_take_the_lease_back_is_not_waited_for() ->
         leases, elected = Leases(), asyncio.Event()
         async with api_with(leases.answer) as api:
             terms = replace(TERMS, release_within=0.2)
-            leader = Leader(api, terms, lambda leads: elected.set() if leads else None)
+            leader = LeaderElector(api, terms, lambda leads: elected.set() if leads else None)
             running = asyncio.create_task(leader.run())
             await elected.wait()
             running.cancel()
@@ -89,7 +89,7 @@ async def waiting(leases: Leases, tries: int) -> list[str]:
     """Why a process does not lead, as it says it over some tries."""
     told: list[str] = []
     async with api_with(leases.answer) as api:
-        leader = Leader(api, replace(TERMS, retry=0.01), lambda _leads: None, told.append)
+        leader = LeaderElector(api, replace(TERMS, retry=0.01), lambda _leads: None, told.append)
         running = asyncio.create_task(leader.run())
         async with asyncio.timeout(20):
             for _ in range(tries):

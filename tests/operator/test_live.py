@@ -18,7 +18,7 @@ from grove_core.resources.api_names import MANAGED_BY
 from grove_core.resources.labels import GROUP_REPLICA, SET
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_shell.actions.apply import apply
-from grove_shell.apply.planned_round import reconcile_root
+from grove_shell.apply.planned_round import plan_for_root
 from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cli.main import run
@@ -118,7 +118,7 @@ def test_op025_what_breaks_a_law_is_told_and_not_begun(
     aimed: list[str] = []
 
     def decide(seen: Observation, rules: RuleSet) -> Plan:
-        plan = reconcile_root(seen, rules)
+        plan = plan_for_root(seen, rules)
         aimed.extend(step.target.short for step in plan.steps if isinstance(step.action, Delete))
         steps = (
             replace(step, action=replace(step.action, guard=Guard("of last year", "1")))

@@ -21,13 +21,13 @@ from grove_shell.cache.cache_view import TEMPLATE_KIND
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cli.main import run
 from grove_shell.client import reflector
-from grove_shell.client.api import Unreachable
+from grove_shell.client.api_session import NoServerResponse
 from grove_shell.client.kinds import KINDS
 from grove_shell.client.nesting_limit import TOO_DEEP, read_json
 from grove_shell.client.reflector import Reflector
 from grove_shell.client.response import Response
-from grove_shell.client.response_check import is_list, parse_watch_event
-from grove_shell.in_memory.forecasts import manifest_as_created
+from grove_shell.client.response_check import is_list_of_kind, parse_watch_event
+from grove_shell.in_memory.forecasts import snapshot_of_new_set
 from grove_shell.operator.health_server import HealthServer
 from grove_shell.reading.collected_objects import CollectedObjects
 from grove_shell.reading.objects import load
@@ -66,7 +66,7 @@ def listed(kind: str, *items: str) -> bytes:
 def test_op004_a_list_and_a_watch_go_on_beside_it(levels: int) -> None:
     deep, well = written(template(), levels), json.dumps(a_template("6", "b", name="u"))
     raw = Response(200, listed(TEMPLATE_KIND, deep, well)).json()
-    assert is_list(raw, KINDS["ResourceClaimTemplate"])
+    assert is_list_of_kind(raw, KINDS["ResourceClaimTemplate"])
     assert [item["metadata"] for item in raw["items"]] == [template()["metadata"], json.loads(well)["metadata"]]
     assert [item["spec"] for item in raw["items"]] == [TOO_DEEP, json.loads(well)["spec"]]
     what, seen = parse_watch_event(f'{{"type": "ADDED", "object": {deep}}}'.encode())
@@ -93,15 +93,15 @@ def test_op004_what_is_no_json_is_none_however_deep(text: str) -> None:
     with pytest.raises(ValueError, match=r"Expecting|Extra|Unterminated"):
         read_json(text.encode())
     assert Response(200, text.encode()).json() == {}
-    with pytest.raises(Unreachable):
+    with pytest.raises(NoServerResponse):
         parse_watch_event(text.encode())
 
 
 def test_op004_a_deep_list_of_nothing_known_is_no_answer() -> None:
     assert Response(200, nested(5000).encode()).json() == {}
     text = f'{{"metadata": {{"resourceVersion": "1"}}, "items": [{nested(5000)}]}}'
-    assert not is_list(Response(200, text.encode()).json(), KINDS["ResourceClaimTemplate"])
-    with pytest.raises(Unreachable):
+    assert not is_list_of_kind(Response(200, text.encode()).json(), KINDS["ResourceClaimTemplate"])
+    with pytest.raises(NoServerResponse):
         parse_watch_event(nested(5000).encode())
 
 
@@ -136,7 +136,7 @@ def test_op004_a_set_that_is_too_deep_is_there_and_nothing_of_it_goes() -> None:
     assert cache.observe(root_key, NOW) is not None
     cache.put("PodCliqueSet", Response(200, written(raw, 1200).encode()).json())
     assert cache.holds(root_key)
-    assert not cache.is_gone(root_key)
+    assert not cache.is_known_absent(root_key)
     assert cache.observe(root_key, NOW) is None
     assert cache.broken() == {"PodCliqueSet ml/llm": WORDS}
 
@@ -234,7 +234,7 @@ def test_op004_a_manifest_that_names_such_a_template_does_not_lack_it() -> None:
     loaded = load((), BytesIO(), live=CollectedObjects(origin="", items=(manifest, {**template(), "spec": TOO_DEEP})))
     assert not loaded.faults
     (root,) = loaded.cluster.sets
-    seen = manifest_as_created(loaded.cluster.snapshot_of(root, NOW))
+    seen = snapshot_of_new_set(loaded.cluster.snapshot_of(root, NOW))
     (held,) = (one for one in reconcile(seen).withheld if one.target.kind == "ResourceClaim")
     assert [reason.rule.requirement for reason in held.because] == ["WL-021"]
 

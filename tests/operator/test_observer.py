@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from grove_core.kernel.steps import Delete, SetStatus, Step
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.statuses import with_status
+from grove_core.resources.statuses import with_status_written
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.apply.planned_round import PlannedRound
-from grove_shell.operator.prediction_check import PredictionObserver, PredictionOutcome
+from grove_shell.operator.prediction_check import DeletionPredictionChecker, PredictionOutcome
 from tests.property.few_examples import RARELY
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, set_raw
@@ -32,7 +32,7 @@ def look(seen: Snapshot) -> PlannedRound:
 def watched(*seen: Snapshot) -> list[Line]:
     """What is said of some snapshots, one after the other."""
     said: list[Line] = []
-    shadow = PredictionObserver(lambda _level, message, **fields: said.append((message, fields)), reconcile)
+    shadow = DeletionPredictionChecker(lambda _level, message, **fields: said.append((message, fields)), reconcile)
     for each in seen:
         shadow.on_planned(look(each))
     return said
@@ -75,7 +75,7 @@ def scored(*seen: Snapshot) -> dict[str, int]:
     """What became of predictions over some snapshots, and what a report says of it."""
     said: list[Line] = []
     counted: list[PredictionOutcome] = []
-    shadow = PredictionObserver(
+    shadow = DeletionPredictionChecker(
         lambda _level, message, **fields: said.append((message, fields)), reconcile, counted.append
     )
     for each in seen:
@@ -98,7 +98,8 @@ def losing(seen: Snapshot, name: str) -> Snapshot:
     broken = unready(seen, name)
     statuses = {step.target: step.action.fields for step in reconcile(broken).steps if type(step.action) is SetStatus}
     cliques = tuple(
-        with_status(clique, statuses[clique.ref]) if clique.ref in statuses else clique for clique in broken.cliques
+        with_status_written(clique, statuses[clique.ref]) if clique.ref in statuses else clique
+        for clique in broken.cliques
     )
     return replace(broken, cliques=cliques)
 
@@ -146,10 +147,10 @@ class TestScore:
     @pytest.mark.parametrize(("after", "left"), [(30, {"takenBack": 2}), (130, {"otherwise": 2})])
     def test_op035_of_a_set_that_is_gone_nothing_is_due(self, after: float, left: dict[str, int]) -> None:
         broken = losing(at_rest(), "llm-0-b")
-        shadow = PredictionObserver(lambda _level, _message, **_fields: None, reconcile)
+        shadow = DeletionPredictionChecker(lambda _level, _message, **_fields: None, reconcile)
         for seconds in (0, 61, 61 + after):
             shadow.on_planned(look(later(broken, seconds)))
-        shadow.on_gone(look(broken).root_key)
+        shadow.on_root_deleted(look(broken).root_key)
         assert {score.value: count for score, count in shadow.totals.items() if count} == {"predicted": 2, **left}
 
     def test_op035_otherwise(self) -> None:
@@ -208,7 +209,7 @@ def test_op035_an_update_is_no_end(course: list[str], replicas: int, in_group: b
     groups = (pool,) if in_group else ()
     life = Life(set_raw(clique_raw("a", 2), clique_raw("b", 1), groups=groups, replicas=2, terminationDelay="1m"))
     life.settle()
-    shadow = PredictionObserver(lambda _level, _message, **_fields: None, reconcile)
+    shadow = DeletionPredictionChecker(lambda _level, _message, **_fields: None, reconcile)
     life.new_image("another")
     deleted = life.deleted.total()
     quiet = 0
@@ -231,7 +232,7 @@ def test_op035_an_update_that_ended_before_the_next_one_began_is_no_end() -> Non
     life = Life(set_raw(clique_raw("a", 1), groups=(pool,), terminationDelay="1m"))
     life.settle()
     last = life.clique("llm-0-pool-1-a").uid
-    shadow = PredictionObserver(lambda _level, _message, **_fields: None, reconcile)
+    shadow = DeletionPredictionChecker(lambda _level, _message, **_fields: None, reconcile)
 
     def sees() -> None:
         seen = life.look()

@@ -9,17 +9,17 @@ from typing import Final
 import pytest
 import yaml
 
-from grove_core.kernel.steps import Attempt, Delete, Outcome, StepStage
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, StepStage
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.named import rule_set
 from grove_shell.apply.planned_round import PlannedRound
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.operator.json_log import JsonLog, WithheldTopologyWrites
 from grove_shell.operator.metrics import OperatorMetrics
-from grove_shell.operator.prediction_check import PredictionObserver, PredictionOutcome
+from grove_shell.operator.prediction_check import DeletionPredictionChecker, PredictionOutcome
 from grove_shell.reading.objects import load
+from grove_shell.replay.decision_log_format import DecisionLog
 from grove_shell.replay.decision_log_recorder import DecisionLogRecorder
-from grove_shell.replay.log_format import DecisionLog
 
 CASES: Final = Path(__file__).parent.parent / "golden/gang_termination"
 HOME: Final[RootKey] = ("ml", "ml")
@@ -40,7 +40,7 @@ def look_at(case: str, rules: str = "design") -> PlannedRound:
     )
 
 
-def ends(planned_round: PlannedRound, outcome: Outcome = Outcome.DONE) -> tuple[Attempt, ...]:
+def ends(planned_round: PlannedRound, outcome: AttemptOutcome = AttemptOutcome.DONE) -> tuple[Attempt, ...]:
     """Every deletion of its plan, tried like this."""
     return tuple(Attempt(step, outcome) for step in planned_round.plan.steps if isinstance(step.action, Delete))
 
@@ -68,7 +68,7 @@ OF_GROUP: Final = ("PodCliqueScalingGroup", "DelayExpired")
 def test_op041_a_gang_that_ends_is_counted_once(case: str, expected: dict[tuple[str, str], float], rules: str) -> None:
     """Not while its deletions fail, and not again while what is left of it goes."""
     planned_round, telemetry = look_at(case, rules), OperatorMetrics()
-    for outcome in (Outcome.UNREACHABLE, Outcome.CONFLICT, Outcome.REFUSED):
+    for outcome in (AttemptOutcome.UNREACHABLE, AttemptOutcome.CONFLICT, AttemptOutcome.REFUSED):
         telemetry.on_executed(planned_round, ends(planned_round, outcome))
     assert counted(telemetry) == {}
     companions = tuple(one for one in ends(planned_round) if one.step.stage is not StepStage.CAUSE)
@@ -77,7 +77,7 @@ def test_op041_a_gang_that_ends_is_counted_once(case: str, expected: dict[tuple[
     for _ in range(3):
         telemetry.on_executed(planned_round, ends(planned_round))
     assert counted(telemetry) == expected
-    telemetry.on_gone(HOME)
+    telemetry.on_root_deleted(HOME)
     telemetry.on_executed(planned_round, ends(planned_round))
     assert counted(telemetry) == {key: 2 * number for key, number in expected.items()}
 
@@ -123,7 +123,7 @@ def test_op041_a_set_that_is_gone_has_no_gauges_however_often_it_is_told(known: 
         telemetry.on_planned(planned_round)
         assert len(shown(telemetry)) == 3
     for _ in range(2):
-        telemetry.on_gone(HOME)
+        telemetry.on_root_deleted(HOME)
         assert shown(telemetry) == []
     telemetry.on_planned(planned_round)
     assert len(shown(telemetry)) == 3, "another set of that name"
@@ -133,13 +133,13 @@ def test_op041_a_set_that_is_gone_has_no_gauges_however_often_it_is_told(known: 
 @pytest.mark.req("OP-035")
 def test_op041_what_was_predicted_is_taken_back_once(known: bool) -> None:
     planned_round = look_at("gt034_breach_waits_for_its_delay")
-    shadow = PredictionObserver(lambda *_words, **_fields: None, reconcile)
+    shadow = DeletionPredictionChecker(lambda *_words, **_fields: None, reconcile)
     if known:
         shadow.on_planned(planned_round)
     predicted = shadow.totals[PredictionOutcome.PREDICTED]
     assert (predicted > 0) is known
     for _ in range(2):
-        shadow.on_gone(HOME)
+        shadow.on_root_deleted(HOME)
         assert shadow.totals[PredictionOutcome.TAKEN_BACK] == predicted
 
 
@@ -152,5 +152,5 @@ def test_op041_whoever_listens_may_hear_of_it_again(known: bool) -> None:
         if known:
             follower.on_planned(planned_round)
         for _ in range(2):
-            follower.on_gone(HOME)
+            follower.on_root_deleted(HOME)
     assert recorder.remembers == 0

@@ -99,7 +99,7 @@ def test_op075_an_owner_that_was_out_of_sight_finds_its_own_again(items: list[Js
     kind = data.draw(st.sampled_from([GROUP_KIND, "PodClique"]))
     those = [raw for raw in items if raw["kind"] == kind]
     if data.draw(st.booleans()):
-        cache.mark_unlisted(kind, "403")
+        cache.mark_kind_unlisted(kind, "403")
     else:
         cache.put(kind, broken(data.draw(st.sampled_from(those))))
     for raw in data.draw(st.permutations(items)):

@@ -8,10 +8,10 @@ from typing import Any, Final, Self
 
 import pytest
 
-from grove_core.kernel.steps import Attempt, Delete, Outcome, Step
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, Step
 from grove_core.plan.plan import Plan
 from grove_core.rule_sets.named import rule_set
-from grove_shell.apply.planned_round import reconcile_root
+from grove_shell.apply.planned_round import plan_for_root
 from grove_shell.cache.cache_view import Observation
 from grove_shell.operator import reconcile_loop
 from grove_shell.operator.reconcile_loop import ReconcileLoop
@@ -57,11 +57,11 @@ class Dying(Cluster):
     ) -> Callable[[Step], Awaitable[Attempt]]:
         async def attempt(step: Step) -> Attempt:
             if not isinstance(step.action, Delete):
-                return Attempt(step, Outcome.DONE)
+                return Attempt(step, AttemptOutcome.DONE)
             await asyncio.sleep(1)  # longer than any judgement is good for
             words = unless(step)
             if words is not None:
-                return Attempt(step, Outcome.CONFLICT, words)
+                return Attempt(step, AttemptOutcome.CONFLICT, words)
             ref = step.target
             gone = {"namespace": ref.namespace, "name": ref.name, "uid": step.action.guard.uid}
             self.cache.drop(ref.kind, {"metadata": gone})
@@ -71,7 +71,7 @@ class Dying(Cluster):
                 self.recover("ml-0-pool-0-pf", "ml-0-pool-1-pf")
             if self.recovers == f"ml-0-pool-1-pf after {ref.name}":
                 self.recover("ml-0-pool-1-pf")
-            return Attempt(step, Outcome.DONE)
+            return Attempt(step, AttemptOutcome.DONE)
 
         return attempt
 
@@ -80,7 +80,7 @@ class Dying(Cluster):
 def test_op074_an_end_that_has_begun_takes_away_its_own_reason_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the first two the group is breached no more, and the delay of the third would not be over."""
     found = played_at(Dying(), monkeypatch)
-    assert [name for name, (outcome, _) in found.items() if outcome is Outcome.DONE] == [
+    assert [name for name, (outcome, _) in found.items() if outcome is AttemptOutcome.DONE] == [
         "ml-0-router",
         "ml-0-pool-0-pf",
         "ml-0-pool-1-pf",
@@ -92,7 +92,7 @@ def test_op074_who_recovers_after_an_end_has_begun_is_spared_all_the_same(monkey
     cluster = Dying()
     cluster.recovers = "ml-0-router"
     found = played_at(cluster, monkeypatch)
-    assert [name for name, (outcome, _) in found.items() if outcome is Outcome.DONE] == ["ml-0-router"]
+    assert [name for name, (outcome, _) in found.items() if outcome is AttemptOutcome.DONE] == ["ml-0-router"]
 
 
 def test_op074_a_group_that_recovers_to_its_minimum_is_spared_whoever_is_breached_still(
@@ -102,7 +102,7 @@ def test_op074_a_group_that_recovers_to_its_minimum_is_spared_whoever_is_breache
     cluster = Dying()
     cluster.recovers = "most after ml-0-router"
     found = played_at(cluster, monkeypatch)
-    assert [name for name, (outcome, _) in found.items() if outcome is Outcome.DONE] == ["ml-0-router"]
+    assert [name for name, (outcome, _) in found.items() if outcome is AttemptOutcome.DONE] == ["ml-0-router"]
 
 
 def test_op074_a_gang_of_which_too_few_recover_ends_whole(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,7 +111,7 @@ def test_op074_a_gang_of_which_too_few_recover_ends_whole(monkeypatch: pytest.Mo
     cluster.recovers = "ml-0-pool-1-pf after ml-0-pool-0-pf"
     found = played_at(cluster, monkeypatch)
     assert len(found) == 4
-    assert {outcome for outcome, _ in found.values()} == {Outcome.DONE}
+    assert {outcome for outcome, _ in found.values()} == {AttemptOutcome.DONE}
 
 
 @pytest.mark.parametrize("finalizers", [True, False])
@@ -124,7 +124,7 @@ def test_op074_by_whatever_rules_nothing_is_left_of_what_ends(
 ) -> None:
     """By the field's a replica without one of its cliques is passed over, so each deletion is a reason less."""
     cluster = Cluster("never", GIVEN.parents[1] / name / "given.yaml")
-    decide = partial(reconcile_root, rules=rule_set(rules))
+    decide = partial(plan_for_root, rules=rule_set(rules))
     tried = list[str]()
 
     def executor(unless: Callable[[Step], str | None] = lambda _step: None) -> Callable[[Step], Awaitable[Attempt]]:
@@ -133,7 +133,7 @@ def test_op074_by_whatever_rules_nothing_is_left_of_what_ends(
                 await asyncio.sleep(1)
                 tried.append(step.target.name)
                 if words := unless(step):
-                    return Attempt(step, Outcome.CONFLICT, words)
+                    return Attempt(step, AttemptOutcome.CONFLICT, words)
                 (raw,) = (
                     one
                     for one in cluster.items
@@ -142,21 +142,21 @@ def test_op074_by_whatever_rules_nothing_is_left_of_what_ends(
                 leaving = {"deletionTimestamp": "2026-11-20T13:00:00Z", "resourceVersion": "99999999"}
                 gone = {**raw, "metadata": {**raw["metadata"], **leaving}}
                 (cluster.cache.put if finalizers else cluster.cache.drop)(step.target.kind, gone)
-            return Attempt(step, Outcome.DONE)
+            return Attempt(step, AttemptOutcome.DONE)
 
         return attempt
 
     monkeypatch.setattr(cluster, "executor", executor)
     found = played_at(cluster, monkeypatch, decide)
     assert len(tried) > 2
-    assert {outcome for outcome, _ in found.values()} == {Outcome.DONE}
+    assert {outcome for outcome, _ in found.values()} == {AttemptOutcome.DONE}
 
 
 @pytest.mark.req("GT-066")
-@pytest.mark.parametrize("outcome", [Outcome.REFUSED, Outcome.UNREACHABLE, Outcome.CONFLICT])
+@pytest.mark.parametrize("outcome", [AttemptOutcome.REFUSED, AttemptOutcome.UNREACHABLE, AttemptOutcome.CONFLICT])
 @pytest.mark.parametrize("fails", ["ml-0-router", "ml-0-pool-0-pf", "ml-0-pool-1-pf", "ml-0-pool-2-pf"])
 def test_gt063_an_end_of_which_a_deletion_failed_goes_on_at_the_next_look(
-    fails: str, outcome: Outcome, monkeypatch: pytest.MonkeyPatch
+    fails: str, outcome: AttemptOutcome, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cluster = Dying()
     executor, gone, failed = cluster.executor, list[str](), list[str]()
@@ -169,7 +169,7 @@ def test_gt063_an_end_of_which_a_deletion_failed_goes_on_at_the_next_look(
                 failed.append(fails)
                 return Attempt(step, outcome, "just now")
             answer = await attempt(step)
-            if isinstance(step.action, Delete) and answer.outcome is Outcome.DONE:
+            if isinstance(step.action, Delete) and answer.outcome is AttemptOutcome.DONE:
                 gone.append(step.target.name)
             return answer
 
@@ -184,7 +184,7 @@ def test_gt063_an_end_of_which_a_deletion_failed_goes_on_at_the_next_look(
 def played_at(
     cluster: Cluster,
     monkeypatch: pytest.MonkeyPatch,
-    decide: Callable[[Observation], Plan] = reconcile_root,
+    decide: Callable[[Observation], Plan] = plan_for_root,
     seconds: float = 0,
 ) -> dict[str, Any]:
     """What the first round ended at that moment, on a clock that skips what is waited for; and so long after it."""

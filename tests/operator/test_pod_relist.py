@@ -8,11 +8,11 @@ import pytest
 
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Step, StepStage
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, Step, StepStage
 from grove_core.resources.api_names import CORE, GROVE, MANAGED_BY
 from grove_shell.apply import pod_relist
 from grove_shell.apply.cluster_writer import ClusterWriter
-from grove_shell.apply.planned_round import PlannedRound, RoundListener, reconcile_root
+from grove_shell.apply.planned_round import PlannedRound, RoundListener, plan_for_root
 from grove_shell.operator.reconcile_loop import ReconcileLoop
 from tests.operator.stub_server import api_with
 from tests.operator.unlabelled_pods import (
@@ -36,7 +36,7 @@ def test_op106_a_namespace_is_asked_once_by_all_who_make_pods() -> None:
         first = await asyncio.gather(*(make(f"llm-0-a-{index}", "a") for index in range(20)))
         return [*first, await begin()("llm-0-b-0", "b")]
 
-    assert outcomes(run_on(server, cache_with(), acts)) == [Outcome.DONE] * 21
+    assert outcomes(run_on(server, cache_with(), acts)) == [AttemptOutcome.DONE] * 21
     assert server.lists == ["ml"]
 
 
@@ -74,7 +74,7 @@ def test_op106_who_went_at_our_own_word_is_not_missed(how: str) -> None:
                 await acting.relist_set(("ml", "llm"))
             else:
                 step = Step(StepStage.WORKLOAD, ref, Delete(Guard("llm-0-a-0", "7")), ())
-                outcome = Outcome.DONE if how == "deleted" else Outcome.CONFLICT
+                outcome = AttemptOutcome.DONE if how == "deleted" else AttemptOutcome.CONFLICT
                 assert (await acting.executor()(step)).outcome is outcome
             assert cache.find(ref) is None
             await make("llm-0-b-1", "b")
@@ -89,7 +89,7 @@ def test_op106_who_counts_as_lost_with_all_its_kind_is_missed() -> None:
 
     async def acts(begin: Callable[[], Tried]) -> None:
         await begin()("llm-0-b-0", "b")
-        cache.mark_unlisted("Pod", "forbidden")
+        cache.mark_kind_unlisted("Pod", "forbidden")
         await begin()("llm-0-b-1", "b")
 
     run_on(server, cache, acts)
@@ -130,7 +130,12 @@ def test_op106_who_lost_its_label_is_not_made_again() -> None:
         return [*first, await begin()("llm-0-a-2", "a")]
 
     attempts = run_on(server, cache, acts)
-    assert outcomes(attempts) == [Outcome.DONE, Outcome.CONFLICT, Outcome.CONFLICT, Outcome.DONE]
+    assert outcomes(attempts) == [
+        AttemptOutcome.DONE,
+        AttemptOutcome.CONFLICT,
+        AttemptOutcome.CONFLICT,
+        AttemptOutcome.DONE,
+    ]
     assert attempts[1].detail == "Pod/llm-0-a-lost exists, and the plan did not know it"
     assert cache.find(Ref(CORE, "Pod", "ml", "llm-0-a-lost")) is not None
     assert (server.labelled, server.lists) == (["llm-0-a-lost"], ["ml"])
@@ -149,7 +154,7 @@ def test_op106_who_was_met_and_went_is_asked_for_no_more() -> None:
         server.tried.clear()
         return [await begin()("llm-0-a-0", "a"), await begin()("llm-0-a-1", "a")]
 
-    assert outcomes(run_on(server, cache, acts)) == [Outcome.DONE, Outcome.DONE]
+    assert outcomes(run_on(server, cache, acts)) == [AttemptOutcome.DONE, AttemptOutcome.DONE]
     assert not server.tried
 
 
@@ -167,8 +172,8 @@ def test_op106_none_is_made_until_it_is_followed() -> None:
 
     with mock.patch.object(pod_relist, "_LIST_AGAIN_AFTER", 0.3):
         attempts = run_on(server, cache, acts)
-    silent = Outcome.UNREACHABLE
-    assert outcomes(attempts) == [silent, Outcome.DONE, silent, Outcome.CONFLICT, Outcome.DONE]
+    silent = AttemptOutcome.UNREACHABLE
+    assert outcomes(attempts) == [silent, AttemptOutcome.DONE, silent, AttemptOutcome.CONFLICT, AttemptOutcome.DONE]
     assert attempts[0].detail == attempts[2].detail == f"Pod/llm-0-a-lost lost its label {MANAGED_BY}: no labels here"
     assert (len(server.tried), len(server.lists)) == (2, 2)
 
@@ -185,7 +190,7 @@ def test_op106_who_was_made_by_another_process_a_moment_ago_is_taken_in(before: 
         return [await begin()("llm-0-a-0", "a"), await begin()("llm-0-a-0", "a")]
 
     attempts = run_on(server, cache, acts)
-    assert outcomes(attempts) == [Outcome.CONFLICT, Outcome.DONE], "nor was this one of that name known"
+    assert outcomes(attempts) == [AttemptOutcome.CONFLICT, AttemptOutcome.DONE], "nor was this one of that name known"
     found = cache.find(Ref(CORE, "Pod", "ml", "llm-0-a-lost"))
     assert found is not None
     assert found.uid == "llm-0-a-lost"
@@ -205,7 +210,12 @@ def test_op106_who_was_made_without_an_answer_is_not_made_under_another_name() -
         return [first, lost, await begin()("llm-0-a-0", "a"), await begin()("llm-0-b-1", "b")]
 
     attempts = run_on(server, cache_with(), acts)
-    assert outcomes(attempts) == [Outcome.DONE, Outcome.UNREACHABLE, Outcome.CONFLICT, Outcome.DONE]
+    assert outcomes(attempts) == [
+        AttemptOutcome.DONE,
+        AttemptOutcome.UNREACHABLE,
+        AttemptOutcome.CONFLICT,
+        AttemptOutcome.DONE,
+    ]
     assert server.made == ["llm-0-b-0", "llm-0-a-former", "llm-0-b-1"]
     assert len(server.lists) == 2
 
@@ -219,7 +229,7 @@ def test_op106_of_whom_was_heard_since_the_round_was_planned_is_not_made_again()
         cache.put("Pod", a_pod("llm-0-a-lost", "a", FOLLOWED))
         return [await make("llm-0-a-0", "a"), await make("llm-0-b-0", "b"), await begin()("llm-0-a-0", "a")]
 
-    assert outcomes(run_on(server, cache, acts)) == [Outcome.CONFLICT, Outcome.DONE, Outcome.DONE]
+    assert outcomes(run_on(server, cache, acts)) == [AttemptOutcome.CONFLICT, AttemptOutcome.DONE, AttemptOutcome.DONE]
 
 
 def test_op106_another_call_in_the_same_round_changes_nothing() -> None:
@@ -234,7 +244,11 @@ def test_op106_another_call_in_the_same_round_changes_nothing() -> None:
             cache.drop("Pod", others.pop() if others else {"metadata": {"name": "nobody"}})
         return found
 
-    assert outcomes(run_on(server, cache, acts)) == [Outcome.DONE, Outcome.CONFLICT, Outcome.CONFLICT]
+    assert outcomes(run_on(server, cache, acts)) == [
+        AttemptOutcome.DONE,
+        AttemptOutcome.CONFLICT,
+        AttemptOutcome.CONFLICT,
+    ]
     assert len(server.lists) == 3
 
 
@@ -247,7 +261,7 @@ def test_op106_a_list_from_before_is_no_answer() -> None:
         return [await begin()("llm-0-a-0", "a")]
 
     (attempt,) = run_on(Server(), cache_with(newer), acts)
-    assert attempt.outcome is Outcome.UNREACHABLE
+    assert attempt.outcome is AttemptOutcome.UNREACHABLE
     assert attempt.detail.endswith("the server lists an older state than it showed before")
 
 
@@ -259,7 +273,7 @@ def test_op106_while_nobody_answers_none_is_made() -> None:
         return [await begin()("llm-0-b-0", "b"), await begin()("llm-0-b-0", "b")]
 
     attempts = run_on(server, cache_with(), acts)
-    assert outcomes(attempts) == [Outcome.UNREACHABLE, Outcome.DONE]
+    assert outcomes(attempts) == [AttemptOutcome.UNREACHABLE, AttemptOutcome.DONE]
     assert attempts[0].detail == "the pods of the namespace could not be listed: Pod: away"
     assert len(server.made) == 1
 
@@ -277,7 +291,7 @@ def test_op106_who_goes_out_of_sight_while_the_server_answers_is_asked_for() -> 
         server.asked_for = vanishes
         return [await begin()("llm-0-b-0", "b"), await begin()("llm-0-a-0", "a")]
 
-    assert outcomes(run_on(server, cache, acts)) == [Outcome.DONE, Outcome.CONFLICT]
+    assert outcomes(run_on(server, cache, acts)) == [AttemptOutcome.DONE, AttemptOutcome.CONFLICT]
     assert server.lists == ["ml", "ml"]
 
 
@@ -297,7 +311,7 @@ def test_op106_nobody_makes_do_with_an_answer_that_is_older() -> None:
         server.asked_for = vanishes
         return [await begin()("llm-0-b-0", "b"), await later[0]]
 
-    assert outcomes(run_on(server, cache, acts)) == [Outcome.DONE, Outcome.CONFLICT]
+    assert outcomes(run_on(server, cache, acts)) == [AttemptOutcome.DONE, AttemptOutcome.CONFLICT]
     assert server.lists == ["ml", "ml"]
 
 
@@ -310,7 +324,7 @@ def test_op106_pods_of_others_are_none_of_its_business() -> None:
     async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
         return [await begin()("llm-0-a-0", "a")]
 
-    assert outcomes(run_on(server, cache_with(), acts)) == [Outcome.DONE]
+    assert outcomes(run_on(server, cache_with(), acts)) == [AttemptOutcome.DONE]
     assert not server.labelled
 
 
@@ -335,12 +349,12 @@ def test_op106_what_a_round_makes_itself_it_knows() -> None:
     async def scenario() -> None:
         async with api_with(server.answer) as api:
             acting = ClusterWriter(api, cache)
-            rounds = ReconcileLoop(cache=cache, writer=acting, decide=reconcile_root, listeners=(hearer,))
+            rounds = ReconcileLoop(cache=cache, writer=acting, decide=plan_for_root, listeners=(hearer,))
             cache.changed = rounds.enqueue
             rounds.start()
             await asyncio.wait_for(hearer.heard.wait(), 10)
             await rounds.close()
 
     asyncio.run(scenario())
-    assert {attempt.outcome for attempt in hearer.made} == {Outcome.DONE}, hearer.made
+    assert {attempt.outcome for attempt in hearer.made} == {AttemptOutcome.DONE}, hearer.made
     assert len(hearer.made) == 6

@@ -7,7 +7,7 @@ from unittest import mock
 import pytest
 from aiohttp import web
 
-from grove_core.kernel.steps import Attempt, Outcome
+from grove_core.kernel.steps import Attempt, AttemptOutcome
 from grove_core.resources.api_names import MANAGED_BY, OPERATOR
 from grove_shell.apply import pod_relist
 from grove_shell.apply.fresh_reader import FreshReader
@@ -51,7 +51,11 @@ def test_op106_a_call_that_began_before_a_creation_was_lost_is_no_answer() -> No
         server.lost.set()
         return [lost, await asks, await again]
 
-    assert outcomes(run_on(server, cache, acts)) == [Outcome.UNREACHABLE, Outcome.DONE, Outcome.CONFLICT]
+    assert outcomes(run_on(server, cache, acts)) == [
+        AttemptOutcome.UNREACHABLE,
+        AttemptOutcome.DONE,
+        AttemptOutcome.CONFLICT,
+    ]
     assert server.made == ["llm-0-b-0", "llm-0-a-former", "llm-0-b-1"]
 
 
@@ -65,7 +69,7 @@ def test_op106_none_is_made_beside_one_that_cannot_be_read() -> None:
         return list(await asyncio.gather(make("llm-0-a-0", "a"), make("llm-0-a-1", "a")))
 
     for attempt in run_on(server, cache_with(), acts):
-        assert attempt.outcome is Outcome.CONFLICT
+        assert attempt.outcome is AttemptOutcome.CONFLICT
         assert attempt.detail == "Pod/llm-0-a-lost exists, and the plan did not know it"
     assert not server.made
 
@@ -91,7 +95,7 @@ def test_op106_who_was_met_in_vain_is_asked_for_again_after_ten_seconds(becomes:
 
     with mock.patch.object(pod_relist, "_LIST_AGAIN_AFTER", 0.3):
         attempts = run_on(server, cache_with(), acts)
-    assert outcomes(attempts) == [Outcome.UNREACHABLE, Outcome.UNREACHABLE, Outcome.DONE]
+    assert outcomes(attempts) == [AttemptOutcome.UNREACHABLE, AttemptOutcome.UNREACHABLE, AttemptOutcome.DONE]
     assert server.lists == ["ml", "ml"]
 
 
@@ -113,8 +117,8 @@ def test_op106_for_whom_nobody_was_met_in_vain_nobody_is_asked_again() -> None:
 
     with mock.patch.object(pod_relist, "_LIST_AGAIN_AFTER", 0.3):
         attempts = run_on(server, cache_with(), acts)
-    silent = Outcome.UNREACHABLE
-    assert outcomes(attempts) == [silent, Outcome.DONE, Outcome.DONE, silent]
+    silent = AttemptOutcome.UNREACHABLE
+    assert outcomes(attempts) == [silent, AttemptOutcome.DONE, AttemptOutcome.DONE, silent]
     assert "failed calling webhook" in attempts[0].detail
     assert attempts[3].detail == "the pods of the namespace could not be listed: Pod: away"
 
@@ -138,7 +142,7 @@ def test_op106_none_is_made_beside_one_that_cannot_be_read_and_came_in_the_middl
         return [await make("llm-0-a-0", "a"), await begin()("llm-0-a-0", "a")]
 
     attempts = run_on(server, cache, acts)
-    assert outcomes(attempts) == [Outcome.CONFLICT, Outcome.CONFLICT]
+    assert outcomes(attempts) == [AttemptOutcome.CONFLICT, AttemptOutcome.CONFLICT]
     assert attempts[0].detail == "Pod/llm-0-a-lost exists, and the plan did not know it"
     assert server.made == ["llm-0-b-0"]
 
@@ -150,7 +154,7 @@ def test_op106_side_by_side_one_asks_for_all() -> None:
         make = begin()
         return list(await asyncio.gather(*(make(f"llm-0-a-{index}", "a") for index in range(4))))
 
-    assert outcomes(run_on(server, cache_with(), acts)) == [Outcome.CONFLICT] * 4
+    assert outcomes(run_on(server, cache_with(), acts)) == [AttemptOutcome.CONFLICT] * 4
     assert len(server.tried) == 1
 
 
@@ -176,7 +180,7 @@ def test_op106_a_list_that_is_begun_again_counts_from_its_new_beginning() -> Non
     async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
         return [await begin()("llm-0-a-0", "a")]
 
-    assert outcomes(run_on(server, cache_with(), acts)) == [Outcome.DONE]
+    assert outcomes(run_on(server, cache_with(), acts)) == [AttemptOutcome.DONE]
     assert not server.looked_at
 
 
@@ -188,7 +192,7 @@ def test_op106_who_is_gone_when_it_is_to_be_labelled_is_in_nobody_s_way() -> Non
     async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
         return [await begin()("llm-0-a-0", "a")]
 
-    assert outcomes(run_on(server, cache_with(), acts)) == [Outcome.DONE]
+    assert outcomes(run_on(server, cache_with(), acts)) == [AttemptOutcome.DONE]
 
 
 def test_op106_of_whom_was_heard_while_the_server_answers_nobody_asks() -> None:
@@ -199,7 +203,7 @@ def test_op106_of_whom_was_heard_while_the_server_answers_nobody_asks() -> None:
         server.asked_for = lambda: cache.put("Pod", lost)
         return [await begin()("llm-0-a-0", "a")]
 
-    assert outcomes(run_on(server, cache, acts)) == [Outcome.CONFLICT]
+    assert outcomes(run_on(server, cache, acts)) == [AttemptOutcome.CONFLICT]
     assert server.looked_at == ["llm-0-a-other"]
 
 
@@ -226,7 +230,7 @@ def test_op106_after_one_was_met_in_vain_all_are_asked_for_again() -> None:
         return [first, refused, await begin()("llm-0-a-0", "a")]
 
     attempts = run_on(server, cache_with(), acts)
-    assert outcomes(attempts) == [Outcome.DONE, Outcome.REFUSED, Outcome.CONFLICT]
+    assert outcomes(attempts) == [AttemptOutcome.DONE, AttemptOutcome.REFUSED, AttemptOutcome.CONFLICT]
     assert server.lists == ["ml", "ml"]
 
 
@@ -251,7 +255,11 @@ def test_op106_a_created_pod_without_its_label_causes_a_list() -> None:
         server.forbids.clear()
         return [first, lost, await begin()("llm-0-a-0", "a")]
 
-    assert outcomes(run_on(server, cache_with(), acts)) == [Outcome.DONE, Outcome.UNREACHABLE, Outcome.CONFLICT]
+    assert outcomes(run_on(server, cache_with(), acts)) == [
+        AttemptOutcome.DONE,
+        AttemptOutcome.UNREACHABLE,
+        AttemptOutcome.CONFLICT,
+    ]
     assert server.lists == ["ml", "ml"]
 
 

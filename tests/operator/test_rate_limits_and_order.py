@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.kernel.conditions import Condition, ConditionStatus
-from grove_core.kernel.steps import Attempt, Create, Outcome, Step, StepStage, causes_of
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Step, StepStage, termination_causes
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import DOMAINS_READY
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.configuration import Configuration, Mnnvl
-from grove_core.resources.domains_ready_condition import REASON, CreationFailure
+from grove_core.resources.configuration import Configuration, MnnvlConfiguration
+from grove_core.resources.domains_ready_condition import REASON, DomainCreationFailure
 from grove_shell.apply.execute_plan import execute_concurrently
 from grove_shell.client.rate_limiter import RateLimiter
-from grove_shell.settings.operator import OperatorSettings, settings_of
+from grove_shell.settings.operator_settings import OperatorSettings, parse_operator_settings
 from tests.property.strategies.worlds import World, worlds
 from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
 
@@ -58,7 +58,7 @@ def tried(steps: Sequence[Step], failing: set[int]) -> tuple[list[Step], tuple[A
         number = len(order)
         order.append(step)
         await asyncio.sleep(0)
-        return Attempt(step, Outcome.CONFLICT if number in failing else Outcome.DONE)
+        return Attempt(step, AttemptOutcome.CONFLICT if number in failing else AttemptOutcome.DONE)
 
     return order, asyncio.run(execute_concurrently(attempt, steps))
 
@@ -69,11 +69,11 @@ def test_pl014_a_cause_outlives_its_companions_side_by_side_too(world: World, fa
     order, attempts = tried(steps, failing)
     assert [attempt.step for attempt in attempts] == order
     assert [step.stage for step in order] == sorted(step.stage for step in order)
-    failed = {attempt.step.target for attempt in attempts if attempt.outcome is not Outcome.DONE}
+    failed = {attempt.step.target for attempt in attempts if attempt.outcome is not AttemptOutcome.DONE}
     for place, step in enumerate(order):
         before = [other for other in order[:place] if other.target in failed]
         assert step.stage is not StepStage.CAUSE or not any(
-            causes_of(o.action) & causes_of(step.action) for o in before
+            termination_causes(o.action) & termination_causes(step.action) for o in before
         )
 
 
@@ -90,8 +90,8 @@ def test_op015_creations_start_slowly(refused: int | None, expected: int) -> Non
         if step.target.kind == "PodClique":
             seen.append(step)
             if len(seen) - 1 == refused:
-                return Attempt(step, Outcome.REFUSED, "exceeded quota")
-        return Attempt(step, Outcome.DONE)
+                return Attempt(step, AttemptOutcome.REFUSED, "exceeded quota")
+        return Attempt(step, AttemptOutcome.DONE)
 
     attempts = asyncio.run(execute_concurrently(attempt, steps))
     assert len(seen) == expected
@@ -101,7 +101,7 @@ def test_op015_creations_start_slowly(refused: int | None, expected: int) -> Non
 @pytest.mark.parametrize("refused", [0, 2, 40])
 def test_op015_domains_that_replicas_wait_for_are_all_tried(refused: int) -> None:
     """One refusal is no answer for the others; what nobody waits for any more starts slowly as everything else."""
-    told = Configuration(mnnvl=Mnnvl(enabled=True))
+    told = Configuration(mnnvl=MnnvlConfiguration(enabled=True))
     resources = {"limits": {"nvidia.com/gpu": 1}}
     pod_spec = {"containers": [{"name": "main", "resources": resources}]}
     start = replace(applied(set_raw(clique_raw("a", 1, pod_spec=pod_spec), replicas=100)), configuration=told)
@@ -109,8 +109,10 @@ def test_op015_domains_that_replicas_wait_for_are_all_tried(refused: int) -> Non
 
     async def attempt(step: Step) -> Attempt:
         if step.target.kind != DOMAIN_KIND:
-            return Attempt(step, Outcome.DONE)
-        answers.append(Attempt(step, Outcome.REFUSED if len(answers) >= refused else Outcome.DONE, "quota"))
+            return Attempt(step, AttemptOutcome.DONE)
+        answers.append(
+            Attempt(step, AttemptOutcome.REFUSED if len(answers) >= refused else AttemptOutcome.DONE, "quota")
+        )
         return answers[-1]
 
     asyncio.run(execute_concurrently(attempt, reconcile(start).steps))
@@ -118,7 +120,7 @@ def test_op015_domains_that_replicas_wait_for_are_all_tried(refused: int) -> Non
 
     answers.clear()
     refused = 0
-    failure = CreationFailure(tuple(range(100)), "quota")
+    failure = DomainCreationFailure(tuple(range(100)), "quota")
     failed = Condition(DOMAINS_READY, ConditionStatus.FALSE, REASON, failure.message, start.now)
     there = at_rest(replace(start, configuration=Configuration()))
     root = replace(there.root, status=replace(there.root.status, conditions=(failed,)))
@@ -127,10 +129,10 @@ def test_op015_domains_that_replicas_wait_for_are_all_tried(refused: int) -> Non
 
 
 def test_in030_everything_has_a_default() -> None:
-    assert settings_of(SOUND) == (OperatorSettings(), ())
-    assert settings_of({}) == (OperatorSettings(), ())
+    assert parse_operator_settings(SOUND) == (OperatorSettings(), ())
+    assert parse_operator_settings({}) == (OperatorSettings(), ())
     written = {**SOUND, "leaderElection": {"leaseDuration": "30s"}, "client": {"qps": 50.0}, "workers": 4}
-    settings, problems = settings_of(written)
+    settings, problems = parse_operator_settings(written)
     assert problems == ()
     assert (settings.leader_election.lease_duration, settings.client.qps, settings.workers) == (30, 50, 4)
 
@@ -143,7 +145,7 @@ def test_in030_five_mistakes_are_five_problems() -> None:
         "leaderElection": {"leaseDuration": 15, "retryPeriod": "fortnight"},
         "client": {"speed": 3},
     }
-    settings, problems = settings_of(wrong)
+    settings, problems = parse_operator_settings(wrong)
     assert settings == OperatorSettings()
     assert {problem.path for problem in problems} == {
         "workers",
@@ -157,11 +159,11 @@ def test_in030_five_mistakes_are_five_problems() -> None:
 
 @pytest.mark.parametrize(("name", "namespace"), [("a/b", "Grove"), ("", "a.b"), ("x" * 254, "a b")])
 def test_in030_names_that_no_server_takes_are_mistakes(name: str, namespace: str) -> None:
-    _, problems = settings_of({"leaderElection": {"name": name, "namespace": namespace}})
+    _, problems = parse_operator_settings({"leaderElection": {"name": name, "namespace": namespace}})
     assert [problem.path for problem in problems] == ["leaderElection.name", "leaderElection.namespace"]
-    assert settings_of({"leaderElection": {"name": "a.b", "namespace": "grove-1"}})[1] == ()
+    assert parse_operator_settings({"leaderElection": {"name": "a.b", "namespace": "grove-1"}})[1] == ()
 
 
 def test_in030_a_lease_that_runs_out_before_it_is_renewed_is_a_mistake() -> None:
-    _, problems = settings_of({**SOUND, "leaderElection": {"leaseDuration": "5s"}})
+    _, problems = parse_operator_settings({**SOUND, "leaderElection": {"leaseDuration": "5s"}})
     assert [problem.path for problem in problems] == ["leaderElection"]

@@ -8,15 +8,15 @@ import pytest
 
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Guard
-from grove_core.kernel.steps import Attempt, Create, Outcome, SetStatus, Step, StepStage
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, SetStatus, Step, StepStage
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.apply.planned_round import PlannedRound, RoundListener, reconcile_root
+from grove_shell.apply.planned_round import PlannedRound, RoundListener, plan_for_root
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.operator.reconcile_loop import ReconcileLoop
-from grove_shell.operator.requeue import WriteThrottle
+from grove_shell.operator.reconcile_schedule import WriteThrottle
 from tests.operator.set_planner import ROOT_KEY, planning_sets
 from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
 
@@ -40,7 +40,7 @@ class Waker(RoundListener):
     def on_executed(self, planned_round: PlannedRound, attempts: tuple[Attempt, ...]) -> None:
         raise AssertionError("nothing is tried")
 
-    def on_failed(self, root_key: RootKey, words: str) -> None:
+    def on_round_failed(self, root_key: RootKey, words: str) -> None:
         raise AssertionError(words)
 
 
@@ -48,7 +48,7 @@ def test_op020_however_often_a_set_changes_one_look_more_follows() -> None:
     async def scenario() -> int:
         waker = Waker()
         cache = ClusterCache()
-        rounds = waker.rounds = ReconcileLoop(cache=cache, writer=None, decide=reconcile_root, listeners=(waker,))
+        rounds = waker.rounds = ReconcileLoop(cache=cache, writer=None, decide=plan_for_root, listeners=(waker,))
         raw = set_raw(clique_raw("worker"))
         raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
         cache.put("PodCliqueSet", raw)
@@ -87,7 +87,7 @@ class Listener(RoundListener):
     def on_executed(self, planned_round: PlannedRound, attempts: tuple[Attempt, ...]) -> None:
         raise AssertionError("nothing is tried")
 
-    def on_failed(self, root_key: RootKey, words: str) -> None:
+    def on_round_failed(self, root_key: RootKey, words: str) -> None:
         self.told.append(words)
         self.heard.set()
 
@@ -132,7 +132,7 @@ class Recording:
     async def _attempt(self, step: Step) -> Attempt:
         self.steps.append(step)
         self.done.set()
-        return Attempt(step, Outcome.DONE)
+        return Attempt(step, AttemptOutcome.DONE)
 
     async def relist_set(self, root_key: RootKey) -> None:
         raise AssertionError("nothing is ended")
@@ -220,7 +220,7 @@ def test_op023_a_set_that_met_a_fault_of_ours_is_looked_at_again() -> None:
         def on_planned(self, planned_round: PlannedRound) -> None:
             self.heard.set()
 
-        def on_failed(self, root_key: RootKey, words: str) -> None:
+        def on_round_failed(self, root_key: RootKey, words: str) -> None:
             self.told.append(words)
 
     async def scenario() -> list[str]:
@@ -242,7 +242,7 @@ def test_op033_who_never_led_ends_at_once() -> None:
 
     async def scenario() -> list[str]:
         listener, cache = Listener(), cached()
-        rounds = ReconcileLoop(cache=cache, writer=None, decide=reconcile_root, listeners=(listener,))
+        rounds = ReconcileLoop(cache=cache, writer=None, decide=plan_for_root, listeners=(listener,))
         rounds.enqueue(ROOT_KEY)
         await asyncio.sleep(0.05)
         async with asyncio.timeout(5):

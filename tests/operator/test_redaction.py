@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.document.document import action_name
+from grove_core.document.plan_document import action_name
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import EVERY_KIND
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.kinds import KINDS
-from grove_shell.reading.collected_objects import CollectedObjects, header_item
-from grove_shell.reading.input_sources import items_of
+from grove_shell.reading.collected_objects import CollectedObjects, snapshot_header_item
+from grove_shell.reading.input_sources import input_items_in_path
 from grove_shell.reading.loaded_input import LoadedInput
 from grove_shell.reading.objects import load
 from grove_shell.redaction import Redaction
@@ -105,7 +105,7 @@ def what(plan: Plan) -> list[tuple[str, str, str]]:
 
 @pytest.mark.parametrize("path", SNAPSHOTS, ids=lambda path: path.stem)
 def test_op050_nothing_secret_is_left_and_the_plan_is_the_same(path: Path, tmp_path: Path) -> None:
-    items = with_secrets([item.value for item in items_of(str(path), [], BytesIO())])
+    items = with_secrets([item.value for item in input_items_in_path(str(path), [], BytesIO())])
     shown = Redaction(b"salt").of(items)
     assert SECRET in json.dumps(items)
     assert SECRET not in json.dumps(shown)
@@ -171,7 +171,7 @@ def test_op050_what_drivers_are_told_is_left_out_and_what_it_is_stays() -> None:
 
 KEYS: Final = st.sampled_from(("team", "example.com/token", "grove.io/topology-name"))
 TEXTS: Final = st.dictionaries(KEYS, st.sampled_from(("", "one", "two")), max_size=3)
-CAPTURED: Final = [[item.value for item in items_of(str(path), [], BytesIO())] for path in SNAPSHOTS]
+CAPTURED: Final = [[item.value for item in input_items_in_path(str(path), [], BytesIO())] for path in SNAPSHOTS]
 
 
 @RARELY
@@ -232,7 +232,7 @@ def test_in047_a_capture_tells_what_it_is(tmp_path: Path) -> None:
         complete=frozenset((kind, "ml") for kind in EVERY_KIND - {"Pod"}),
         not_listed={("Pod", "ml"): "pods is forbidden"},
     )
-    found = loaded([header_item(told, taken_at)], tmp_path)
+    found = loaded([snapshot_header_item(told, taken_at)], tmp_path)
     assert (found.faults, found.taken_at) == ((), taken_at)
     assert found.not_listed == {("Pod", "ml"): "pods is forbidden"}
     assert found.cluster.complete == told.complete
@@ -241,7 +241,7 @@ def test_in047_a_capture_tells_what_it_is(tmp_path: Path) -> None:
 
 def test_in047_a_capture_that_does_not_read_is_a_fault(tmp_path: Path) -> None:
     broken = {
-        **header_item(CollectedObjects(origin=""), NOW),
+        **snapshot_header_item(CollectedObjects(origin=""), NOW),
         "takenAt": "yesterday",
         "collected": "all",
     }

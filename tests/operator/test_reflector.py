@@ -105,9 +105,9 @@ class Told(ClusterCache):
         self.told += 1
         super().replace(kind, items, version)
 
-    def mark_unlisted(self, kind: str, why: str) -> None:
+    def mark_kind_unlisted(self, kind: str, why: str) -> None:
         self.told += 1
-        super().mark_unlisted(kind, why)
+        super().mark_kind_unlisted(kind, why)
 
 
 A_SET: Final = set_raw(

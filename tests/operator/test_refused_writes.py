@@ -11,15 +11,15 @@ from typing import Any, Final
 import pytest
 
 from grove_core.kernel.frozen import thaw
-from grove_core.kernel.steps import Attempt, Create, Outcome, Step
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Step
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import CLIQUE_FINALIZER, SET_FINALIZER
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.apply.planned_round import RoundListener, reconcile_root
+from grove_shell.apply.planned_round import RoundListener, plan_for_root
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey
-from grove_shell.client.api import Unreachable
+from grove_shell.client.api_session import NoServerResponse
 from grove_shell.operator.json_log import JsonLog
 from grove_shell.operator.metrics import OperatorMetrics
 from grove_shell.operator.reconcile_loop import ReconcileLoop
@@ -51,7 +51,9 @@ class Refusing:
         if step.target.name == self._awaited:
             self.done.set()
         refused = step.target.name == self._refused
-        return Attempt(step, Outcome.REFUSED if refused else Outcome.DONE, "it is another's" if refused else "")
+        return Attempt(
+            step, AttemptOutcome.REFUSED if refused else AttemptOutcome.DONE, "it is another's" if refused else ""
+        )
 
     async def relist_set(self, root_key: RootKey) -> None:
         raise AssertionError("nothing is ended")
@@ -63,7 +65,7 @@ def test_op015_what_is_refused_holds_up_nobody() -> None:
     async def scenario() -> list[str]:
         cache = ClusterCache()
         acting = Refusing("llama-0-first", awaited="llama-0-second")
-        rounds = ReconcileLoop(cache=cache, writer=acting, decide=reconcile_root)
+        rounds = ReconcileLoop(cache=cache, writer=acting, decide=plan_for_root)
         raw = set_raw(clique_raw("first"), clique_raw("second"))
         raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
         cache.put("PodCliqueSet", raw)
@@ -93,17 +95,17 @@ class Making:
 
     async def _attempt(self, step: Step) -> Attempt:
         if not isinstance(step.action, Create):
-            return Attempt(step, Outcome.DONE)
+            return Attempt(step, AttemptOutcome.DONE)
         kind, manifest = step.target.kind, thaw(step.action.manifest)
         self.tried.append((kind, bool(manifest.get("spec", {}).get("schedulingGates")), now()))
         if kind == "PodGang":
             if [kind for kind, _, _ in self.tried].count(kind) == 3:
                 self.thrice.set()
-            return Attempt(step, Outcome.REFUSED, "no gangs here")
+            return Attempt(step, AttemptOutcome.REFUSED, "no gangs here")
         uid = f"uid of {step.target.short}"
         manifest["metadata"] |= {"uid": uid, "resourceVersion": str(len(self.tried) + 1), "generation": 1}
         self._cache.put(kind, manifest)
-        return Attempt(step, Outcome.DONE)
+        return Attempt(step, AttemptOutcome.DONE)
 
     async def relist_set(self, root_key: RootKey) -> None:
         raise AssertionError("nothing is ended")
@@ -117,7 +119,7 @@ def test_op023_pods_come_at_once_where_their_gang_is_refused() -> None:
     async def scenario() -> list[tuple[str, bool, float]]:
         cache = ClusterCache()
         acting = Making(cache)
-        rounds = ReconcileLoop(cache=cache, writer=acting, decide=reconcile_root)
+        rounds = ReconcileLoop(cache=cache, writer=acting, decide=plan_for_root)
         cache.changed = rounds.enqueue
         raw = set_raw(clique_raw("first"))
         raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
@@ -142,7 +144,7 @@ def test_op023_pods_come_at_once_where_their_gang_is_refused() -> None:
 class Letting:
     """Answers each try with the next of these outcomes, and the last one for ever; writes down when each was."""
 
-    def __init__(self, *outcomes: Outcome, done: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, *outcomes: AttemptOutcome, done: Callable[[], None] = lambda: None) -> None:
         self.outcomes = list(outcomes)
         self.times: list[float] = []
         self.done = done
@@ -155,9 +157,9 @@ class Letting:
     async def _attempt(self, step: Step) -> Attempt:
         self.times.append(now())
         outcome = self.outcomes.pop(0) if len(self.outcomes) > 1 else self.outcomes[0]
-        if outcome is Outcome.DONE:
+        if outcome is AttemptOutcome.DONE:
             self.done()
-        return Attempt(step, outcome, "" if outcome is Outcome.DONE else "the server is going down")
+        return Attempt(step, outcome, "" if outcome is AttemptOutcome.DONE else "the server is going down")
 
     async def relist_set(self, root_key: RootKey) -> None:
         raise AssertionError("nothing is ended")
@@ -167,15 +169,15 @@ class Releases(RoundListener):
     """Hears what is let go of, and when nothing is left."""
 
     def __init__(self) -> None:
-        self.heard: list[Outcome] = []
+        self.heard: list[AttemptOutcome] = []
         self.over = asyncio.Event()
 
     def on_finalizers_dropped(self, root_key: RootKey, attempts: tuple[Attempt, ...]) -> None:
         assert root_key == ROOT_KEY
         self.heard += [attempt.outcome for attempt in attempts]
 
-    def on_gone(self, root_key: RootKey) -> None:
-        if Outcome.DONE in self.heard:  # the set was gone before
+    def on_root_deleted(self, root_key: RootKey) -> None:
+        if AttemptOutcome.DONE in self.heard:  # the set was gone before
             self.over.set()
 
 
@@ -187,17 +189,19 @@ def orphan() -> dict[str, Any]:
     return raw
 
 
-@pytest.mark.parametrize("trouble", [Outcome.UNREACHABLE, Outcome.CONFLICT, Outcome.REFUSED], ids=str)
+@pytest.mark.parametrize(
+    "trouble", [AttemptOutcome.UNREACHABLE, AttemptOutcome.CONFLICT, AttemptOutcome.REFUSED], ids=str
+)
 @pytest.mark.req("WL-001")
-def test_op023_what_is_left_of_a_set_is_let_go_of_later_where_it_cannot_be_now(trouble: Outcome) -> None:
+def test_op023_what_is_left_of_a_set_is_let_go_of_later_where_it_cannot_be_now(trouble: AttemptOutcome) -> None:
     """Twice it does not work and nothing changes; then it does. All of it is told, and the log and metrics hear it."""
     out, telemetry = io.StringIO(), OperatorMetrics()
 
-    async def scenario() -> tuple[list[float], list[Outcome]]:
+    async def scenario() -> tuple[list[float], list[AttemptOutcome]]:
         cache, listener = ClusterCache(), Releases()
-        acting = Letting(trouble, trouble, Outcome.DONE, done=lambda: cache.drop("PodClique", orphan()))
+        acting = Letting(trouble, trouble, AttemptOutcome.DONE, done=lambda: cache.drop("PodClique", orphan()))
         followers = (listener, JsonLog(out), telemetry)
-        rounds = ReconcileLoop(cache=cache, writer=acting, decide=reconcile_root, listeners=followers)
+        rounds = ReconcileLoop(cache=cache, writer=acting, decide=plan_for_root, listeners=followers)
         cache.changed = rounds.enqueue
         rounds.start()
         cache.put("PodClique", orphan())
@@ -207,7 +211,7 @@ def test_op023_what_is_left_of_a_set_is_let_go_of_later_where_it_cannot_be_now(t
         return acting.times, listener.heard
 
     times, heard = run_skipping_time(scenario())
-    assert heard == [trouble, trouble, Outcome.DONE]
+    assert heard == [trouble, trouble, AttemptOutcome.DONE]
     first, second, third = times
     assert 0.2 <= second - first <= 0.26
     assert 0.4 <= third - second <= 0.51
@@ -224,8 +228,8 @@ def test_op023_what_is_left_of_a_set_is_let_go_of_later_where_it_cannot_be_now(t
 @pytest.mark.req("WL-001")
 def test_op023_a_refusal_to_let_go_stands_however_often_what_is_left_changes() -> None:
     async def scenario() -> list[float]:
-        cache, acting = ClusterCache(), Letting(Outcome.REFUSED)
-        rounds = ReconcileLoop(cache=cache, writer=acting, decide=reconcile_root)
+        cache, acting = ClusterCache(), Letting(AttemptOutcome.REFUSED)
+        rounds = ReconcileLoop(cache=cache, writer=acting, decide=plan_for_root)
         rounds.start()
         cache.put("PodClique", orphan())
         for _ in range(40):
@@ -253,9 +257,9 @@ class Refused:
 
     async def _attempt(self, step: Step) -> Attempt:
         if step.target.kind != "PodClique":
-            return Attempt(step, Outcome.DONE)
+            return Attempt(step, AttemptOutcome.DONE)
         self.times.append(now())
-        return Attempt(step, Outcome.REFUSED, "exceeded quota")
+        return Attempt(step, AttemptOutcome.REFUSED, "exceeded quota")
 
     async def relist_set(self, root_key: RootKey) -> None:
         raise AssertionError("nothing is ended")
@@ -274,7 +278,7 @@ def test_op023_a_refusal_is_tried_later_each_time_also_while_other_writes_go_wel
 
     async def scenario() -> list[float]:
         cache, acting = ClusterCache(), Refused()
-        rounds = ReconcileLoop(cache=cache, writer=acting, decide=reconcile_root)
+        rounds = ReconcileLoop(cache=cache, writer=acting, decide=plan_for_root)
         rounds.start()
         cache.put("PodCliqueSet", a_set())
         rounds.enqueue(ROOT_KEY)
@@ -302,13 +306,13 @@ def test_op023_patience_begins_anew_when_nothing_failed_for_long_enough(work: bo
     heard = asyncio.Semaphore(0)
 
     class Hearing(RoundListener):
-        def on_failed(self, root_key: RootKey, words: str) -> None:
+        def on_round_failed(self, root_key: RootKey, words: str) -> None:
             broken.append(now())
             heard.release()
 
     def decide(snapshot: Snapshot) -> Plan:
         if away:
-            raise Unreachable("away")
+            raise NoServerResponse("away")
         return reconcile(snapshot) if work else replace(reconcile(snapshot), steps=())
 
     away = True
@@ -317,7 +321,7 @@ def test_op023_patience_begins_anew_when_nothing_failed_for_long_enough(work: bo
         nonlocal away
         cache = ClusterCache()
         rounds = ReconcileLoop(
-            cache=cache, writer=Letting(Outcome.DONE), decide=planning_sets(decide), listeners=(Hearing(),)
+            cache=cache, writer=Letting(AttemptOutcome.DONE), decide=planning_sets(decide), listeners=(Hearing(),)
         )
         rounds.start()
         cache.put("PodCliqueSet", a_set())

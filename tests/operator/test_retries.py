@@ -11,7 +11,7 @@ from aiohttp import web
 
 from grove_core.resources.api_names import CLIQUE_FINALIZER, SET_FINALIZER
 from grove_shell.apply.cluster_writer import ClusterWriter
-from grove_shell.apply.planned_round import reconcile_root
+from grove_shell.apply.planned_round import plan_for_root
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.operator.reconcile_loop import ReconcileLoop
 from tests.operator.stub_server import api_with
@@ -40,7 +40,7 @@ def tried(
     async def scenario() -> None:
         async with api_with(answer) as api:
             cache = ClusterCache()
-            rounds = ReconcileLoop(cache=cache, writer=ClusterWriter(api, cache), decide=reconcile_root)
+            rounds = ReconcileLoop(cache=cache, writer=ClusterWriter(api, cache), decide=plan_for_root)
             cache.changed = rounds.enqueue
             rounds.start()
             cache.put(kind, raw)

@@ -14,7 +14,7 @@ import pytest
 from aiohttp import web
 
 from grove_shell.cli.main import run
-from grove_shell.exits import DONE, LOST
+from grove_shell.exit_codes import DONE, LOST
 from grove_shell.operator.health_server import HealthServer
 from tests.command_line.process import GROVE, ROOT
 from tests.operator.operator_process import EmptyCluster, exit_code, start_operator

@@ -9,8 +9,8 @@ from typing import Final
 
 import pytest
 
-from grove_shell.client.api import Api, Unreachable
-from grove_shell.client.connection import Connection
+from grove_shell.client.api_session import ApiSession, NoServerResponse
+from grove_shell.client.connection_settings import ConnectionSettings
 from tests.operator.stub_server import no_token
 
 SOON: Final = 0.1  # seconds that an answer may take
@@ -19,12 +19,15 @@ CHUNKED: Final = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 BEGINNINGS: Final = (b"", b"HTTP/1.1 200 OK\r\nX-Slow: ", CHUNKED, b"HTTP/1.1 410 Gone\r\nContent-Length: 99\r\n\r\n")
 
 
-async def watched(api: Api) -> list[bytes]:
+async def watched(api: ApiSession) -> list[bytes]:
     return [line async for line in api.lines("/api/v1/pods", {})]
 
 
 async def hung(
-    beginning: bytes, more: bytes, way: Callable[[int], Connection], what: Callable[[Api], Awaitable[object]]
+    beginning: bytes,
+    more: bytes,
+    way: Callable[[int], ConnectionSettings],
+    what: Callable[[ApiSession], Awaitable[object]],
 ) -> None:
     """Ask somebody who answers so, and then with the same again and again."""
     over: list[asyncio.Event] = []
@@ -46,7 +49,7 @@ async def hung(
     server = await asyncio.start_server(answer, "127.0.0.1", 0)
     port = int(server.sockets[0].getsockname()[1])
     try:
-        async with Api(way(port), timeout=SOON) as api:
+        async with ApiSession(way(port), timeout=SOON) as api:
             await asyncio.wait_for(what(api), LONG)
     finally:
         await asyncio.gather(*(one.wait() for one in over))
@@ -54,13 +57,13 @@ async def hung(
         await server.wait_closed()
 
 
-def straight(port: int, token: Callable[[], Awaitable[str | None]] = no_token) -> Connection:
-    return Connection(server=f"http://127.0.0.1:{port}", tls=None, token=token)
+def straight(port: int, token: Callable[[], Awaitable[str | None]] = no_token) -> ConnectionSettings:
+    return ConnectionSettings(server=f"http://127.0.0.1:{port}", tls=None, token=token)
 
 
-def through_a_proxy(port: int) -> Connection:
+def through_a_proxy(port: int) -> ConnectionSettings:
     tls = ssl.create_default_context()
-    return Connection(server="https://localhost:1", tls=tls, token=no_token, proxy=f"http://127.0.0.1:{port}")
+    return ConnectionSettings(server="https://localhost:1", tls=tls, token=no_token, proxy=f"http://127.0.0.1:{port}")
 
 
 async def never() -> str | None:
@@ -73,14 +76,14 @@ async def never() -> str | None:
 def test_op080_a_watch_without_whole_lines_ends(beginning: bytes, *, trickles: bool) -> None:
     """Bytes that make no line keep no watch alive."""
     more = b"1\r\n \r\n" if beginning is CHUNKED else b" "
-    with pytest.raises(Unreachable, match="no answer in time"):
+    with pytest.raises(NoServerResponse, match="no answer in time"):
         asyncio.run(hung(beginning, more if trickles and beginning else b"", straight, watched))
 
 
 def test_op080_who_reads_slowly_loses_nothing() -> None:
     """The time for a line counts from when the last one was taken."""
 
-    async def two(api: Api) -> None:
+    async def two(api: ApiSession) -> None:
         lines = api.lines("/api/v1/pods", {})
         await anext(lines)
         await asyncio.sleep(10 * SOON)
@@ -90,13 +93,13 @@ def test_op080_who_reads_slowly_loses_nothing() -> None:
     asyncio.run(hung(CHUNKED, b"2\r\n5\n\r\n", straight, two))
 
 
-@pytest.mark.parametrize("what", [watched, partial(Api.request, method="GET", path="/api")])
-def test_op065_a_proxy_that_never_answers_is_no_way(what: Callable[[Api], Awaitable[object]]) -> None:
-    with pytest.raises(Unreachable, match="no answer in time"):
+@pytest.mark.parametrize("what", [watched, partial(ApiSession.request, method="GET", path="/api")])
+def test_op065_a_proxy_that_never_answers_is_no_way(what: Callable[[ApiSession], Awaitable[object]]) -> None:
+    with pytest.raises(NoServerResponse, match="no answer in time"):
         asyncio.run(hung(b"", b"", through_a_proxy, what))
 
 
-@pytest.mark.parametrize("what", [watched, partial(Api.request, method="GET", path="/api")])
-def test_op065_a_token_that_never_comes_is_no_answer(what: Callable[[Api], Awaitable[object]]) -> None:
-    with pytest.raises(Unreachable, match="no answer in time"):
+@pytest.mark.parametrize("what", [watched, partial(ApiSession.request, method="GET", path="/api")])
+def test_op065_a_token_that_never_comes_is_no_answer(what: Callable[[ApiSession], Awaitable[object]]) -> None:
+    with pytest.raises(NoServerResponse, match="no answer in time"):
         asyncio.run(hung(b"", b"", partial(straight, token=never), what))

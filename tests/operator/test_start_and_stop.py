@@ -10,11 +10,11 @@ import pytest
 
 from grove_core.kernel.steps import Attempt, Delete, Step
 from grove_core.plan.plan import Plan
-from grove_shell.apply.planned_round import PlannedRound, RoundListener, reconcile_root
+from grove_shell.apply.planned_round import PlannedRound, RoundListener, plan_for_root
 from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.cluster_cache import ClusterCache
-from grove_shell.cache.root_keys import RootKey, key_of_topology
-from grove_shell.client.api import Unreachable
+from grove_shell.cache.root_keys import RootKey, topology_root_key
+from grove_shell.client.api_session import NoServerResponse
 from grove_shell.operator.metrics import OperatorMetrics
 from grove_shell.operator.reconcile_loop import ReconcileLoop
 from tests.operator.cached_objects import NAMESPACE, a_set
@@ -40,14 +40,14 @@ class Looks(RoundListener):
     def on_planned(self, planned_round: PlannedRound) -> None:
         self.at.append((now(), planned_round.root_key))
 
-    def on_gone(self, root_key: RootKey) -> None:
+    def on_root_deleted(self, root_key: RootKey) -> None:
         self.gone_are.append(root_key)
 
 
 def test_op030_a_thousand_sets_come_and_go_before_it_leads() -> None:
     async def scenario() -> tuple[int, int, Looks]:
         looks, cache = Looks(), ClusterCache()
-        rounds = ReconcileLoop(cache=cache, writer=None, decide=reconcile_root, listeners=(looks,))
+        rounds = ReconcileLoop(cache=cache, writer=None, decide=plan_for_root, listeners=(looks,))
         cache.changed = rounds.enqueue
         for number in range(1000):
             cache.put("PodCliqueSet", stored(f"s{number}"))
@@ -72,7 +72,7 @@ def test_op030_topologies_are_looked_at_too_where_they_are_looked_after() -> Non
     raw = {"metadata": {"name": "t", "uid": "t", "resourceVersion": "1"}, "spec": {"levels": [level]}}
     cache.put("ClusterTopology", raw)
     cache.put("PodCliqueSet", stored("s"))
-    assert set(cache.root_keys()) == {(NAMESPACE, "s"), key_of_topology("t")}
+    assert set(cache.root_keys()) == {(NAMESPACE, "s"), topology_root_key("t")}
     cache.topologies.kept = False
     assert cache.root_keys() == [(NAMESPACE, "s")]
 
@@ -80,7 +80,7 @@ def test_op030_topologies_are_looked_at_too_where_they_are_looked_after() -> Non
 def test_op030_who_may_not_act_any_more_begins_nothing() -> None:
     async def scenario() -> int:
         looks, cache = Looks(), ClusterCache()
-        rounds = ReconcileLoop(cache=cache, writer=None, decide=reconcile_root, listeners=(looks,))
+        rounds = ReconcileLoop(cache=cache, writer=None, decide=plan_for_root, listeners=(looks,))
         cache.changed = rounds.enqueue
         rounds.start()
         cache.put("PodCliqueSet", stored("s"))
@@ -103,7 +103,7 @@ class SlowServer(Cluster):
 def test_op020_what_the_server_takes_is_no_thought() -> None:
     async def scenario() -> list[float]:
         cluster, looks = SlowServer("never"), Looks()
-        rounds = ReconcileLoop(cache=cluster.cache, writer=cluster, decide=reconcile_root, listeners=(looks,))
+        rounds = ReconcileLoop(cache=cluster.cache, writer=cluster, decide=plan_for_root, listeners=(looks,))
         rounds.start()
         await asyncio.sleep(10.5)
         rounds.enqueue(cluster.root_key)
@@ -123,7 +123,7 @@ def test_op033_no_rest_is_waited_for_at_the_end() -> None:
 
     def decide(seen: Observation) -> Plan:
         time.sleep(thought)
-        return reconcile_root(seen)
+        return plan_for_root(seen)
 
     async def scenario() -> tuple[float, int]:
         looks, cache = Looks(), ClusterCache()
@@ -148,7 +148,7 @@ class Deaf(RoundListener):
     def on_planned(self, planned_round: PlannedRound) -> None:
         raise OSError("no space left on device")
 
-    def on_failed(self, root_key: RootKey, words: str) -> None:
+    def on_round_failed(self, root_key: RootKey, words: str) -> None:
         raise OSError("no space left on device")
 
 
@@ -156,7 +156,7 @@ def test_op023_who_cannot_be_told_keeps_no_set_from_being_looked_at_again() -> N
     async def scenario() -> int:
         looks, cache = Looks(), ClusterCache()
         asyncio.get_running_loop().set_exception_handler(lambda _loop, _about: None)
-        rounds = ReconcileLoop(cache=cache, writer=None, decide=reconcile_root, listeners=(looks, Deaf()))
+        rounds = ReconcileLoop(cache=cache, writer=None, decide=plan_for_root, listeners=(looks, Deaf()))
         rounds.start()
         cache.put("PodCliqueSet", stored("s"))
         rounds.enqueue((NAMESPACE, "s"))
@@ -186,7 +186,7 @@ def test_op041_a_set_that_is_gone_is_told_of_no_more_though_its_parts_stay() -> 
 
     async def scenario() -> tuple[set[str], set[str], list[RootKey]]:
         cluster, looks = Done("never"), Looks()
-        planned = ReconcileLoop(cache=cluster.cache, writer=None, decide=reconcile_root, listeners=(telemetry, looks))
+        planned = ReconcileLoop(cache=cluster.cache, writer=None, decide=plan_for_root, listeners=(telemetry, looks))
         cluster.cache.changed = planned.enqueue
         planned.start()
         await asyncio.sleep(1)
@@ -206,11 +206,11 @@ def test_op041_a_set_that_is_gone_is_told_of_no_more_though_its_parts_stay() -> 
 
 def test_op041_of_a_kind_that_is_lost_nobody_knows_who_is_gone() -> None:
     cluster = Cluster("never")
-    assert not cluster.cache.is_gone(cluster.root_key)
-    cluster.cache.mark_unlisted("PodCliqueSet", "forbidden")
-    assert not cluster.cache.is_gone(cluster.root_key)
+    assert not cluster.cache.is_known_absent(cluster.root_key)
+    cluster.cache.mark_kind_unlisted("PodCliqueSet", "forbidden")
+    assert not cluster.cache.is_known_absent(cluster.root_key)
     cluster.cache.replace("PodCliqueSet", [], "9")
-    assert cluster.cache.is_gone(cluster.root_key)
+    assert cluster.cache.is_known_absent(cluster.root_key)
 
 
 class Away(Cluster):
@@ -223,7 +223,7 @@ class Away(Cluster):
     async def relist_set(self, _home: RootKey) -> None:
         self.asked.append(now())
         await asyncio.sleep(0)
-        raise Unreachable("away")
+        raise NoServerResponse("away")
 
 
 @pytest.mark.req("OP-023")
@@ -232,7 +232,7 @@ def test_op020_who_asked_in_vain_rests_all_the_same() -> None:
     cluster = Away()
 
     async def scenario() -> None:
-        rounds = ReconcileLoop(cache=cluster.cache, writer=cluster, decide=reconcile_root)
+        rounds = ReconcileLoop(cache=cluster.cache, writer=cluster, decide=plan_for_root)
         rounds.start()
         for _ in range(200):
             await asyncio.sleep(0.01)

@@ -8,10 +8,10 @@ import aiohttp
 from aiohttp import web
 
 from grove_shell.cache.cache_view import TEMPLATE_KIND
-from grove_shell.client.connection import Connection
+from grove_shell.client.connection_settings import ConnectionSettings
 from grove_shell.client.kinds import KINDS
-from grove_shell.operator.process import OperatorProcess
-from grove_shell.settings.operator import OperatorSettings
+from grove_shell.operator.operator_process import OperatorProcess
+from grove_shell.settings.operator_settings import OperatorSettings
 from tests.operator.stub_server import listening_server, no_token, not_found
 from tests.operator.test_nesting_limit import listed, template, written
 
@@ -37,7 +37,7 @@ def test_op004_an_operator_begins_beside_it_and_tells_who_asks() -> None:
         serving = told.serving.model_copy(update={"host": "127.0.0.1", "port": 0})
         settings = told.model_copy(update={"serving": serving})
         async with listening_server(answer, patience=0.1) as server:
-            way = Connection(server=server, tls=None, token=no_token)
+            way = ConnectionSettings(server=server, tls=None, token=no_token)
             running = asyncio.create_task(
                 OperatorProcess(connection=way, settings=settings, observe_only=True, out=out, stop=stop).run()
             )

@@ -12,16 +12,16 @@ import yaml
 from aiohttp import web
 
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Step, StepStage
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, Step, StepStage
 from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import GROVE
 from grove_shell.apply.fresh_reader import FreshReader
-from grove_shell.apply.planned_round import PlannedRound, RoundListener, reconcile_root
+from grove_shell.apply.planned_round import PlannedRound, RoundListener, plan_for_root
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey
-from grove_shell.client.api import Api
+from grove_shell.client.api_session import ApiSession
 from grove_shell.operator.reconcile_loop import ReconcileLoop
 from tests.operator.stub_server import api_with, not_found
 
@@ -74,9 +74,9 @@ class Cluster:
                 self.recover()
             words = unless(step)
             if words is not None:
-                return Attempt(step, Outcome.CONFLICT, words)
+                return Attempt(step, AttemptOutcome.CONFLICT, words)
             self.tried.append(step)
-            return Attempt(step, Outcome.DONE)
+            return Attempt(step, AttemptOutcome.DONE)
 
         return attempt
 
@@ -93,7 +93,7 @@ class Hearer(RoundListener):
         self.heard.set()
 
 
-def played(cluster: Cluster, decide: Callable[[Observation], Plan] = reconcile_root) -> tuple[Attempt, ...]:
+def played(cluster: Cluster, decide: Callable[[Observation], Plan] = plan_for_root) -> tuple[Attempt, ...]:
     hearer = Hearer()
 
     async def scenario() -> None:
@@ -118,7 +118,7 @@ def test_op074_who_does_not_recover_is_ended() -> None:
     cluster = Cluster("never")
     found = ends(played(cluster))
     assert len(found) == 3
-    assert set(found.values()) == {(Outcome.DONE, "")}
+    assert set(found.values()) == {(AttemptOutcome.DONE, "")}
     assert sum(isinstance(step.action, Delete) for step in cluster.tried) == 3
 
 
@@ -129,7 +129,7 @@ def test_op074_who_recovers_meanwhile_is_spared(moment: str) -> None:
         cluster.cache.replace("Service", [], "2")
     found = ends(played(cluster))
     assert found
-    assert {outcome for outcome, _ in found.values()} == {Outcome.CONFLICT}
+    assert {outcome for outcome, _ in found.values()} == {AttemptOutcome.CONFLICT}
     assert {words for _, words in found.values()} == {"its gang is not to be terminated any more"}
     assert not any(isinstance(step.action, Delete) for step in cluster.tried)
 
@@ -143,17 +143,17 @@ def test_op074_a_fault_of_ours_in_the_last_look_ends_nobody() -> None:
         looks.append(1)
         if len(looks) == 3:  # planned, planned again on what the server says, and then the last look
             raise ZeroDivisionError
-        return reconcile_root(seen)
+        return plan_for_root(seen)
 
     found = ends(played(cluster, decide))
-    assert {outcome for outcome, _ in found.values()} == {Outcome.CONFLICT}
+    assert {outcome for outcome, _ in found.values()} == {AttemptOutcome.CONFLICT}
     assert all(words.startswith("internal error: ZeroDivisionError") for _, words in found.values())
 
 
 class Impatient(Cluster):
     """A real server, which wants to be left alone before the first deletion; meanwhile the gang recovers, or not."""
 
-    def __init__(self, recovers: str, api: Api) -> None:
+    def __init__(self, recovers: str, api: ApiSession) -> None:
         super().__init__(recovers)
         self.api = api
         self.asked: list[str] = []
@@ -190,7 +190,7 @@ def test_op074_who_recovers_while_a_deletion_waits_is_spared(recovers: str) -> N
         async with api_with(answer, in_flight=1) as api:
             cluster = Impatient(recovers, api)
             hearer = Hearer()
-            rounds = ReconcileLoop(cache=cluster.cache, writer=cluster, decide=reconcile_root, listeners=(hearer,))
+            rounds = ReconcileLoop(cache=cluster.cache, writer=cluster, decide=plan_for_root, listeners=(hearer,))
             rounds.start()
             await asyncio.wait_for(hearer.heard.wait(), 20)
             await rounds.close()
@@ -200,11 +200,11 @@ def test_op074_who_recovers_while_a_deletion_waits_is_spared(recovers: str) -> N
     outcomes = {outcome for outcome, _ in found.values()}
     if recovers == "never":
         assert len(set(tried)) == 3
-        assert outcomes == {Outcome.DONE}
+        assert outcomes == {AttemptOutcome.DONE}
     else:
         assert len(tried) == 1, "and that one the server did not carry out"
-        assert found[tried[0]] == (Outcome.CONFLICT, "its gang is not to be terminated any more")
-        assert Outcome.DONE not in outcomes
+        assert found[tried[0]] == (AttemptOutcome.CONFLICT, "its gang is not to be terminated any more")
+        assert AttemptOutcome.DONE not in outcomes
 
 
 def test_pl015_a_cause_that_nobody_waits_for_any_more_is_no_traceback() -> None:

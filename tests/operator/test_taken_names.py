@@ -9,12 +9,12 @@ from typing import Any, Final
 import pytest
 from aiohttp import web
 
-from grove_shell.client.connection import Connection
-from grove_shell.operator.process import OperatorProcess
-from grove_shell.operator.taken_names import log_taken_names, taken_names
-from grove_shell.settings.operator import OperatorSettings
-from grove_shell.settings.webhooks import WebhookSettings
-from grove_shell.webhooks.process import WebhookProcess
+from grove_shell.client.connection_settings import ConnectionSettings
+from grove_shell.operator.crd_name_clashes import find_crd_name_clashes, log_crd_name_clashes
+from grove_shell.operator.operator_process import OperatorProcess
+from grove_shell.settings.operator_settings import OperatorSettings
+from grove_shell.settings.webhook_settings import WebhookSettings
+from grove_shell.webhooks.webhook_process import WebhookProcess
 from tests.operator.stub_server import api_with, listening_server, no_token, not_found
 
 Json = dict[str, Any]
@@ -49,25 +49,25 @@ def logged(out: io.StringIO) -> list[Json]:
     ]
 
 
-def operator(connection: Connection, out: io.StringIO, stop: asyncio.Event) -> Awaitable[int]:
+def operator(connection: ConnectionSettings, out: io.StringIO, stop: asyncio.Event) -> Awaitable[int]:
     settings = OperatorSettings.model_validate(QUIET)
     return OperatorProcess(connection=connection, settings=settings, observe_only=True, out=out, stop=stop).run()
 
 
-def webhooks(connection: Connection, out: io.StringIO, stop: asyncio.Event) -> Awaitable[int]:
+def webhooks(connection: ConnectionSettings, out: io.StringIO, stop: asyncio.Event) -> Awaitable[int]:
     settings = WebhookSettings.model_validate({**QUIET, "listening": QUIET["serving"], "farewell": "1ms"})
     return WebhookProcess(connection=connection, settings=settings, namespace="home", out=out, stop=stop).run()
 
 
 @pytest.mark.parametrize("program", [operator, webhooks])
 def test_op039_it_is_logged_at_the_start(
-    program: Callable[[Connection, io.StringIO, asyncio.Event], Awaitable[int]],
+    program: Callable[[ConnectionSettings, io.StringIO, asyncio.Event], Awaitable[int]],
 ) -> None:
     out, stop = io.StringIO(), asyncio.Event()
 
     async def play() -> None:
         async with listening_server(answer, patience=0.1) as server:
-            running = asyncio.ensure_future(program(Connection(server, None, no_token), out, stop))
+            running = asyncio.ensure_future(program(ConnectionSettings(server, None, no_token), out, stop))
             async with asyncio.timeout(20):
                 while not logged(out):  # noqa: ASYNC110 - a log tells nobody
                     await asyncio.sleep(0.02)
@@ -90,7 +90,7 @@ def test_op039_a_server_that_does_not_answer_yet_is_asked_again() -> None:
 
     async def play() -> None:
         async with api_with(late) as api, asyncio.timeout(20):
-            await log_taken_names(api, lambda _level, _message, **fields: said.append(fields), pause=0.01)
+            await log_crd_name_clashes(api, lambda _level, _message, **fields: said.append(fields), pause=0.01)
 
     asyncio.run(play())
     assert said == [TAKEN]
@@ -105,6 +105,6 @@ def test_op039_what_says_nothing_of_names_takes_none(body: bytes) -> None:
 
     async def play() -> None:
         async with api_with(other) as api:
-            assert await taken_names(api) == ()
+            assert await find_crd_name_clashes(api) == ()
 
     asyncio.run(play())

@@ -15,9 +15,9 @@ from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import GROVE, TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import BINDING_KIND, DEFAULT_TOPOLOGY, TOPOLOGY_KIND, TopologyLevel
 from grove_core.resources.configuration import Configuration, TopologyAwareSettings
-from grove_shell.apply.planned_round import reconcile_root
+from grove_shell.apply.planned_round import plan_for_root
 from grove_shell.cache.cluster_cache import ClusterCache
-from grove_shell.cache.root_keys import RootKey, key_of_topology
+from grove_shell.cache.root_keys import RootKey, topology_root_key
 from tests.property.resources.manifests import clique, owner
 from tests.property.workload.sets import clique_raw, set_raw
 
@@ -28,7 +28,7 @@ ON: Final = Configuration(
 )
 NAMES: Final = ("aws", DEFAULT_TOPOLOGY)
 SETS: Final = ("chat", "llm")
-HOMES: Final = (*(("ml", name) for name in SETS), *map(key_of_topology, NAMES))
+HOMES: Final = (*(("ml", name) for name in SETS), *map(topology_root_key, NAMES))
 LEVELS: Final = ({"domain": "zone", "key": "z"}, {"domain": "rack", "key": "r"}, {"domain": "host", "key": "h"})
 
 
@@ -175,7 +175,7 @@ def take(cache: ClusterCache, event: tuple[str, Json]) -> None:
         case "drop":
             cache.drop(raw["kind"], raw)
         case "lose":
-            cache.mark_unlisted(raw["kind"], "403")
+            cache.mark_kind_unlisted(raw["kind"], "403")
         case _:
             cache.replace(raw["kind"], raw["items"], raw["version"])
 
@@ -184,7 +184,7 @@ def plans(cache: ClusterCache) -> dict[RootKey, Plan | None]:
     """What would be done for each root that there may be."""
     seen = {root_key: cache.observation(root_key, NOW) for root_key in HOMES}
     return {
-        root_key: None if observation is None else reconcile_root(observation) for root_key, observation in seen.items()
+        root_key: None if observation is None else plan_for_root(observation) for root_key, observation in seen.items()
     }
 
 
@@ -234,13 +234,13 @@ def test_tp046_a_set_that_comes_and_goes_wakes_its_topology_and_no_other() -> No
     for event in cluster.log:
         told.clear()
         take(cache, event)
-        assert told == {("ml", "llm"), key_of_topology(DEFAULT_TOPOLOGY)}
+        assert told == {("ml", "llm"), topology_root_key(DEFAULT_TOPOLOGY)}
 
 
 def test_tp052_a_pod_that_is_bound_counts_before_any_status_says_so() -> None:
     moves = [("write", a_set("llm", "aws", "rack")), ("bind", ("llm", 0)), ("pod", ("llm", "node-0"))]
     cache = shelves_of(lived([("write", a_topology(TOPOLOGY_KIND, "aws", 2)), *moves]))
-    seen = cache.observation(key_of_topology("aws"), NOW)
+    seen = cache.observation(topology_root_key("aws"), NOW)
     assert isinstance(seen, TopologySnapshot)
     assert [user.scheduled for user in seen.placed_users] == [1]
 
@@ -251,12 +251,12 @@ def test_tp046_a_clique_that_goes_with_its_pods_wakes_the_topology() -> None:
     cache.changed = told.add
     cluster.delete("PodClique", "llm-0-a")
     take(cache, cluster.log[-1])
-    assert key_of_topology("aws") in told
+    assert topology_root_key("aws") in told
 
 
 def test_tp049_a_binding_that_is_shadowed_is_seen() -> None:
     moves = [("write", a_topology(kind, "aws", 2, TOPOLOGY_FINALIZER)) for kind in (BINDING_KIND, TOPOLOGY_KIND)]
-    seen = shelves_of(lived(moves)).observation(key_of_topology("aws"), NOW)
+    seen = shelves_of(lived(moves)).observation(topology_root_key("aws"), NOW)
     assert isinstance(seen, TopologySnapshot)
     assert seen.shadowed is not None
     assert (seen.root_ref.kind, seen.shadowed.ref.kind) == (TOPOLOGY_KIND, BINDING_KIND)
@@ -302,20 +302,20 @@ def held_for(cache: ClusterCache) -> set[str]:
 def test_tp042_what_is_not_shown_is_not_known() -> None:
     cluster = lived([("write", a_topology(TOPOLOGY_KIND, "aws", 2)), ("write", a_set("llm", "aws", "rack"))])
     cache = shelves_of(cluster)
-    topology = cache.observation(key_of_topology("aws"), NOW)
+    topology = cache.observation(topology_root_key("aws"), NOW)
     assert isinstance(topology, TopologySnapshot)
     assert (topology.users[0].text, topology.not_collected) == ("ml/llm", ())
     assert "TopologyNotCollected" not in held_for(cache)
-    cache.mark_unlisted("PodClique", "forbidden")
-    topology = cache.observation(key_of_topology("aws"), NOW)
+    cache.mark_kind_unlisted("PodClique", "forbidden")
+    topology = cache.observation(topology_root_key("aws"), NOW)
     assert isinstance(topology, TopologySnapshot)
     assert topology.not_collected == ("PodClique",)
 
     cache.replace("PodClique", (), "9")
-    cache.mark_unlisted(TOPOLOGY_KIND, "forbidden")
+    cache.mark_kind_unlisted(TOPOLOGY_KIND, "forbidden")
     assert "TopologyNotCollected" in held_for(cache)
     assert cache.lost[TOPOLOGY_KIND] == "forbidden"
-    assert cache.observation(key_of_topology(DEFAULT_TOPOLOGY), NOW) is None, "whether it is there is not known"
+    assert cache.observation(topology_root_key(DEFAULT_TOPOLOGY), NOW) is None, "whether it is there is not known"
 
 
 def test_tp013_one_that_cannot_be_read_is_no_topology_that_is_missing() -> None:

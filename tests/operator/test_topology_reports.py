@@ -11,8 +11,8 @@ import pytest
 
 from grove_core.reconcile_topology import reconcile_topology
 from grove_shell.apply.planned_round import PlannedRound
-from grove_shell.cache.root_keys import key_of_topology
-from grove_shell.operator.event_recorder import planned_events
+from grove_shell.cache.root_keys import topology_root_key
+from grove_shell.operator.event_recorder import kubernetes_events_of_plan
 from grove_shell.operator.health_server import HealthServer
 from grove_shell.operator.json_log import JsonLog, WithheldTopologyWrites
 from grove_shell.operator.metrics import OperatorMetrics
@@ -25,7 +25,7 @@ def look(users: str, *, fits: bool) -> PlannedRound:
     seen = topology_snapshot(a_topology("grove-topology", held=users != "none", fits=fits), users)
     plan = reconcile_topology(seen)
     return PlannedRound(
-        root_key=key_of_topology("grove-topology"),
+        root_key=topology_root_key("grove-topology"),
         plan_name="a plan",
         observation=seen,
         plan=plan,
@@ -36,14 +36,14 @@ def look(users: str, *, fits: bool) -> PlannedRound:
 @pytest.mark.req("TP-052")
 def test_tp047_an_event_about_the_topology_says_what_is_held_back() -> None:
     held = look("placed", fits=False)
-    (told,) = planned_events(held.plan)
+    (told,) = kubernetes_events_of_plan(held.plan)
     assert (told.about, told.reason, told.action) == (held.plan.root, "DefaultInUse", "Keep")
     assert told.note == NOTE
-    assert not list(planned_events(look("placed", fits=True).plan))
+    assert not list(kubernetes_events_of_plan(look("placed", fits=True).plan))
 
 
 def test_tp047_who_asks_whether_it_is_ready_is_told_while_it_stands() -> None:
-    there = {key_of_topology("grove-topology")}
+    there = {topology_root_key("grove-topology")}
     standing = WithheldTopologyWrites(there.__contains__)
     serving = HealthServer(host="127.0.0.1", port=0, missing=list, metrics=bytes, notes=lambda: standing.notes)
 
@@ -82,7 +82,7 @@ def test_tp047_a_line_of_the_log_names_the_topology_and_a_metric_its_controller(
     journal = JsonLog(out)
     for follower in (journal, telemetry):
         follower.on_planned(held)
-        follower.on_failed(held.root_key, "no way")
+        follower.on_round_failed(held.root_key, "no way")
     lines = [json.loads(line) for line in out.getvalue().splitlines()]
     assert [(line["msg"], line["topology"]) for line in lines] == [
         ("withheld", "grove-topology"),

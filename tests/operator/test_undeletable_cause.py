@@ -10,9 +10,9 @@ from typing import Final
 import pytest
 
 from grove_core.kernel.frozen import thaw
-from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Step
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, Step
 from grove_core.rule_sets.named import rule_set
-from grove_shell.apply.planned_round import reconcile_root
+from grove_shell.apply.planned_round import plan_for_root
 from grove_shell.operator.reconcile_loop import ReconcileLoop
 from tests.operator.test_step_recheck import Cluster
 from tests.skipped_time import run_skipping_time
@@ -24,7 +24,7 @@ LONG: Final = 120  # seconds, in which a pause that doubles has become a minute
 class Protected(Cluster):
     """Cliques come and go as they are asked to, all but one."""
 
-    def __init__(self, outcome: Outcome) -> None:
+    def __init__(self, outcome: AttemptOutcome) -> None:
         super().__init__("never")
         self.outcome = outcome
         self.deleted = Counter[str]()
@@ -38,7 +38,7 @@ class Protected(Cluster):
             ref = step.target
             if isinstance(step.action, Delete) and ref.kind == "PodClique":
                 if words := unless(step):
-                    return Attempt(step, Outcome.CONFLICT, words)
+                    return Attempt(step, AttemptOutcome.CONFLICT, words)
                 self.deleted[ref.name] += 1
                 if ref.name == CAUSE:
                     return Attempt(step, self.outcome, "change freeze")
@@ -49,7 +49,7 @@ class Protected(Cluster):
                 number = str(next(self.numbers))
                 raw["metadata"] |= {"uid": number, "resourceVersion": number}
                 self.cache.put(ref.kind, raw)
-            return Attempt(step, Outcome.DONE)
+            return Attempt(step, AttemptOutcome.DONE)
 
         return attempt
 
@@ -57,14 +57,14 @@ class Protected(Cluster):
 @pytest.mark.req("OP-023")
 @pytest.mark.req("PL-027")
 @pytest.mark.parametrize("rules", ["design", "field"])
-@pytest.mark.parametrize("outcome", [Outcome.REFUSED, Outcome.UNREACHABLE, Outcome.CONFLICT])
-def test_op103_companions_do_not_go_again_and_again(rules: str, outcome: Outcome) -> None:
+@pytest.mark.parametrize("outcome", [AttemptOutcome.REFUSED, AttemptOutcome.UNREACHABLE, AttemptOutcome.CONFLICT])
+def test_op103_companions_do_not_go_again_and_again(rules: str, outcome: AttemptOutcome) -> None:
     """By the field's rules they are made anew at once, and the gang is due as before."""
     cluster = Protected(outcome)
 
     async def scenario() -> None:
         rounds = ReconcileLoop(
-            cache=cluster.cache, writer=cluster, decide=partial(reconcile_root, rules=rule_set(rules))
+            cache=cluster.cache, writer=cluster, decide=partial(plan_for_root, rules=rule_set(rules))
         )
         rounds.start()
         await asyncio.sleep(LONG)

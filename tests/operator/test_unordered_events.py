@@ -12,7 +12,7 @@ from grove_core.resources.cluster_topology import topology_ref
 from grove_shell.cache.cache_view import TEMPLATE_KIND
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.kinds import KINDS
-from grove_shell.client.store import CachedObject
+from grove_shell.client.object_store import CachedObject
 from tests.operator.cached_objects import Json
 from tests.operator.random_cluster import NAMES, RandomCluster, is_shown
 
@@ -88,10 +88,10 @@ class Copy:
             self.cache.put(kind, deepcopy(raw))
             self._note(raw)
 
-    def mark_unlisted(self, kind: str) -> None:
+    def mark_kind_unlisted(self, kind: str) -> None:
         """The server shows a kind no more, and says nothing else of it (OP-004)."""
         self.heard.pop(kind, None)
-        self.cache.mark_unlisted(kind, "forbidden")
+        self.cache.mark_kind_unlisted(kind, "forbidden")
         self.answers = [answer for answer in self.answers if answer[1]["kind"] != kind]
         self.known[kind].clear()
 
@@ -100,7 +100,7 @@ class Copy:
         if what < 0.05:
             self.heard.pop(kind, None)  # 410, and all over again
         elif what < 0.08:
-            self.mark_unlisted(kind)
+            self.mark_kind_unlisted(kind)
         elif what < 0.7:
             self.listen(kind)
         elif self.answers:

@@ -10,14 +10,14 @@ from aiohttp import web
 
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Attempt, Create, Outcome, Step, StepStage
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Step, StepStage
 from grove_core.resources.api_names import CORE, GROVE, MANAGED_BY, OPERATOR
 from grove_core.resources.labels import SET, SET_REPLICA
 from grove_shell.apply.cluster_writer import ClusterWriter
 from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
-from grove_shell.client.api import Api, Unreachable
+from grove_shell.client.api_session import ApiSession, NoServerResponse
 from tests.operator.stub_server import api_with, not_found
 
 REF: Final = Ref(CORE, "Pod", "ml", "llm-0-a-0")
@@ -92,7 +92,7 @@ def vanished_pods() -> ClusterCache:
     return cache
 
 
-def answered(server: Server, cache: ClusterCache, ask: Callable[[Api, ClusterCache], Awaitable[Any]]) -> Any:
+def answered(server: Server, cache: ClusterCache, ask: Callable[[ApiSession, ClusterCache], Awaitable[Any]]) -> Any:
     async def scenario() -> Any:
         async with api_with(server.answer) as api:
             return await ask(api, cache)
@@ -100,24 +100,24 @@ def answered(server: Server, cache: ClusterCache, ask: Callable[[Api, ClusterCac
     return asyncio.run(scenario())
 
 
-async def create(api: Api, cache: ClusterCache) -> Attempt:
+async def create(api: ApiSession, cache: ClusterCache) -> Attempt:
     manifest = freeze(a_pod("", {SET.primary: "llm", MANAGED_BY: OPERATOR}))
     assert isinstance(manifest, FrozenMap)
     return await StepExecutor(FreshReader(api, cache)).attempt(Step(StepStage.WORKLOAD, REF, Create(manifest), ()))
 
 
-async def relist_set(api: Api, cache: ClusterCache) -> None:
+async def relist_set(api: ApiSession, cache: ClusterCache) -> None:
     await ClusterWriter(api, cache).relist_set(("ml", "llm"))
 
 
 def test_op018_it_gets_its_label_back_and_is_seen_again() -> None:
     server, cache = Server(), vanished_pods()
-    assert answered(server, cache, create).outcome is Outcome.DONE
+    assert answered(server, cache, create).outcome is AttemptOutcome.DONE
     (patch,) = server.patches
     write_key = {"uid": "pod", "resourceVersion": "8"}
     assert patch == {"metadata": {**write_key, "labels": {MANAGED_BY: OPERATOR}}}
     assert cache.find(REF) is not None
-    assert answered(server, cache, create).outcome is Outcome.DONE
+    assert answered(server, cache, create).outcome is AttemptOutcome.DONE
     assert len(server.patches) == 1
     answered(server, cache, relist_set)
 
@@ -125,17 +125,17 @@ def test_op018_it_gets_its_label_back_and_is_seen_again() -> None:
 def test_op018_a_refusal_is_told() -> None:
     attempt = answered(Server(forbids=True), vanished_pods(), create)
     words = f"Pod/{REF.name} lost its label {MANAGED_BY}: no labels here"
-    assert (attempt.outcome, attempt.detail) == (Outcome.REFUSED, words)
+    assert (attempt.outcome, attempt.detail) == (AttemptOutcome.REFUSED, words)
 
 
 def test_op018_who_has_no_label_yet_is_not_taken_in() -> None:
     """The kubelet was faster: nobody would hear of the end of that pod."""
     server, cache = Server(conflicts=True), ClusterCache()
     cache.put("PodClique", CLIQUE)
-    assert answered(server, cache, create).outcome is Outcome.CONFLICT
+    assert answered(server, cache, create).outcome is AttemptOutcome.CONFLICT
     assert cache.find(REF) is None
     server.conflicts = False
-    assert answered(server, cache, create).outcome is Outcome.DONE
+    assert answered(server, cache, create).outcome is AttemptOutcome.DONE
     assert cache.find(REF) is not None
 
 
@@ -154,7 +154,7 @@ def test_op018_who_is_met_before_an_end_gets_its_label_back() -> None:
 def test_op018_nothing_is_ended_while_nobody_can_follow_it() -> None:
     cache = ClusterCache()
     cache.put("PodClique", CLIQUE)
-    with pytest.raises(Unreachable, match=r"Pod/llm-0-a-0 lost its label .*: no labels here"):
+    with pytest.raises(NoServerResponse, match=r"Pod/llm-0-a-0 lost its label .*: no labels here"):
         answered(Server(forbids=True), cache, relist_set)
     assert cache.find(REF) is None
 
@@ -164,7 +164,7 @@ def test_op013_nothing_is_ended_while_it_is_there(labels: Json) -> None:
     """It is seen again, and the next round knows of it."""
     server, cache = Server(), vanished_pods()
     server.pod = a_pod("8", labels)
-    with pytest.raises(Unreachable, match="Pod/llm-0-a-0: the server has it"):
+    with pytest.raises(NoServerResponse, match="Pod/llm-0-a-0: the server has it"):
         answered(server, cache, relist_set)
     answered(server, cache, relist_set)
     assert cache.find(REF) is not None
@@ -179,7 +179,7 @@ def test_op013_all_that_is_there_is_taken_in_at_once(forbids: bool, words: str) 
     cache.put("Pod", then)
     cache.drop("Pod", then)
     server.others = [now]
-    with pytest.raises(Unreachable, match=f"Pod/llm-0-a-0.*{words}"):
+    with pytest.raises(NoServerResponse, match=f"Pod/llm-0-a-0.*{words}"):
         answered(server, cache, relist_set)
     assert cache.find(Ref(CORE, "Pod", "ml", "llm-0-a-1")) is not None
 
@@ -189,7 +189,7 @@ def test_op018_one_refusal_is_enough_to_end_nothing() -> None:
     """Each may take as long as a server is waited for."""
     cache, server = vanished_pods(), Server(forbids=True)
     server.others = [a_pod("8", {SET.primary: "llm"}, f"llm-0-a-{index}", f"uid-{index}") for index in range(1, 9)]
-    with pytest.raises(Unreachable, match="no labels here"):
+    with pytest.raises(NoServerResponse, match="no labels here"):
         answered(server, cache, relist_set)
     assert len(server.patches) == 1
 
@@ -258,14 +258,14 @@ class Unwell(Server):
 )
 def test_op013_nothing_is_ended_where_the_server_would_not_say(path: str, status: int, text: str) -> None:
     """About the set itself, or about a clique that the copy has and the list has not."""
-    with pytest.raises(Unreachable, match=text):
+    with pytest.raises(NoServerResponse, match=text):
         answered(Unwell(path, status, text), with_clique(), relist_set)
 
 
 @pytest.mark.parametrize("text", ["<html>please log in</html>", "{}", "[]", ""])
 @pytest.mark.req("OP-065")
 def test_op013_a_login_page_shows_nothing(text: str) -> None:
-    with pytest.raises(Unreachable):
+    with pytest.raises(NoServerResponse):
         answered(Unwell("/podcliquesets/llm", 200, text), with_clique(), relist_set)
 
 
@@ -280,7 +280,7 @@ def test_op013_what_the_server_does_not_find_is_gone() -> None:
 def test_op065_a_kind_that_is_not_served_right_now_is_nobody_s_end() -> None:
     """As a server says it while a definition is established anew."""
     cache = with_clique()
-    with pytest.raises(Unreachable, match="page not found"):
+    with pytest.raises(NoServerResponse, match="page not found"):
         answered(Unwell("/podcliques/llm-0-a", 404, "404 page not found\n"), cache, relist_set)
     assert [ref.name for ref in cache.of(("ml", "llm"), "PodClique")] == ["llm-0-a"]
 
@@ -295,7 +295,7 @@ def with_clique() -> ClusterCache:
 @pytest.mark.parametrize(("status", "text"), [(200, "<html></html>"), (200, "[]"), (500, "away")])
 @pytest.mark.req("OP-065")
 def test_op074_a_cause_that_is_not_shown_does_not_stand(status: int, text: str) -> None:
-    async def is_unchanged(api: Api, cache: ClusterCache) -> bool:
+    async def is_unchanged(api: ApiSession, cache: ClusterCache) -> bool:
         return await FreshReader(api, cache).is_unchanged(Ref(GROVE, "PodClique", "ml", "llm-0-a"), Guard("a", "6"))
 
     assert not answered(Unwell("/podcliques/llm-0-a", status, text), with_clique(), is_unchanged)
@@ -306,7 +306,7 @@ def test_op080_nothing_is_ended_by_a_list_of_an_older_state() -> None:
     """Its pods are healthy in versions that count as old news."""
     cache = with_clique()
     cache.put("Pod", a_pod("50", {SET.primary: "llm", MANAGED_BY: OPERATOR}))
-    with pytest.raises(Unreachable, match="Pod: the server lists an older state than it showed before"):
+    with pytest.raises(NoServerResponse, match="Pod: the server lists an older state than it showed before"):
         answered(Server(), cache, relist_set)
 
 
@@ -314,7 +314,7 @@ def test_op080_nothing_is_ended_by_a_list_of_an_older_state() -> None:
 def test_op018_a_label_that_is_taken_again_at_once_is_none() -> None:
     server, cache = Server(strips=True), with_clique()
     for _ in range(2):
-        with pytest.raises(Unreachable, match=r"lost its label .*: it was removed again at once"):
+        with pytest.raises(NoServerResponse, match=r"lost its label .*: it was removed again at once"):
             answered(server, cache, relist_set)
     assert cache.find(REF) is None
 
@@ -326,7 +326,7 @@ def test_op080_nothing_is_ended_by_a_list_that_shows_what_was_before() -> None:
     cache.put("Pod", a_pod("9", {SET.primary: "llm", MANAGED_BY: OPERATOR}))
     server = Server()
     server.pod = a_pod("5", {SET.primary: "llm", MANAGED_BY: OPERATOR})
-    with pytest.raises(Unreachable, match="Pod/llm-0-a-0: the server lists an older state than it showed before"):
+    with pytest.raises(NoServerResponse, match="Pod/llm-0-a-0: the server lists an older state than it showed before"):
         answered(server, cache, relist_set)
     assert cache.newest("Pod") == 5
     answered(server, cache, relist_set)
@@ -337,6 +337,6 @@ def test_op018_who_is_believed_as_it_was_before_is_followed_as_well() -> None:
     cache, server = with_clique(), Server()
     cache.put("Pod", a_pod("9", {SET.primary: "llm", MANAGED_BY: OPERATOR}))
     server.pod = a_pod("5", {SET.primary: "llm"})
-    with pytest.raises(Unreachable, match="Pod/llm-0-a-0: the server lists an older state than it showed before"):
+    with pytest.raises(NoServerResponse, match="Pod/llm-0-a-0: the server lists an older state than it showed before"):
         answered(server, cache, relist_set)
     assert len(server.patches) == 1

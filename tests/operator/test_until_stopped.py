@@ -1,4 +1,4 @@
-"""``until_stopped``: signals, the orderly end, and exceptions."""
+"""``run_until_stopped``: signals, the orderly end, and exceptions."""
 
 import asyncio
 import os
@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from grove_shell.until_stopped import until_stopped
+from grove_shell.until_stopped import run_until_stopped
 
 
 def test_op033_a_signal_ends_all_work_after_the_farewell() -> None:
@@ -24,7 +24,7 @@ def test_op033_a_signal_ends_all_work_after_the_farewell() -> None:
     async def farewell() -> None:
         told.append("farewell")
 
-    asyncio.run(until_stopped(asyncio.Event(), (works("a"), works("b"), calls_for_the_end()), farewell))
+    asyncio.run(run_until_stopped(asyncio.Event(), (works("a"), works("b"), calls_for_the_end()), farewell))
     assert told == ["farewell", "a", "b"]
 
 
@@ -38,6 +38,6 @@ def test_op030_what_goes_wrong_ends_it_at_once_and_without_a_word() -> None:
         told.append("farewell")
 
     with pytest.raises(ExceptionGroup) as caught:
-        asyncio.run(until_stopped(asyncio.Event(), (fails(),), farewell))
+        asyncio.run(run_until_stopped(asyncio.Event(), (fails(),), farewell))
     assert [str(one) for one in caught.value.exceptions] == ["wrong"]
     assert told == []

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Step, StepStage
-from grove_shell.operator import write_backlog
-from grove_shell.operator.write_backlog import WriteBacklog
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, Step, StepStage
+from grove_shell.operator import failed_write_retries
+from grove_shell.operator.failed_write_retries import FailedWriteRetries
 
 CLIQUE: Final = Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-a")
 CREATE: Final = Step(StepStage.WORKLOAD, CLIQUE, Create(FrozenMap({})), ())
 DELETE: Final = replace(CREATE, stage=StepStage.CLEANUP, action=Delete(Guard("1", "1")))
 STEPS: Final = [replace(step, target=replace(CLIQUE, name=name)) for step in (CREATE, DELETE) for name in "ab"]
-FAILURES: Final = [Outcome.REFUSED, Outcome.CONFLICT, Outcome.UNREACHABLE]
+FAILURES: Final = [AttemptOutcome.REFUSED, AttemptOutcome.CONFLICT, AttemptOutcome.UNREACHABLE]
 
 
 @pytest.mark.req("OP-103")
@@ -27,33 +27,36 @@ FAILURES: Final = [Outcome.REFUSED, Outcome.CONFLICT, Outcome.UNREACHABLE]
         st.lists(st.tuples(st.sampled_from(STEPS), st.sampled_from(FAILURES)), unique_by=lambda one: one[0].target)
     )
 )
-def test_op023_each_write_has_its_last_failure(rounds: list[list[tuple[Step, Outcome]]]) -> None:
-    backlog, last = WriteBacklog(retry_at=1.0), dict[Step, Outcome]()
+def test_op023_each_write_has_its_last_failure(rounds: list[list[tuple[Step, AttemptOutcome]]]) -> None:
+    backlog, last = FailedWriteRetries(retry_at=1.0), dict[Step, AttemptOutcome]()
     for tried in rounds:
         backlog.record(Attempt(step, outcome) for step, outcome in tried)
         last |= dict(tried)
-        withheld = {one.step for one in backlog.attempts(0.0, immediate=False) if one.outcome is Outcome.REFUSED}
-        assert withheld == {step for step, outcome in last.items() if outcome is Outcome.REFUSED}
+        withheld = {one.step for one in backlog.attempts(0.0, immediate=False) if one.outcome is AttemptOutcome.REFUSED}
+        assert withheld == {step for step, outcome in last.items() if outcome is AttemptOutcome.REFUSED}
         assert backlog.is_waiting == bool(withheld)
         assert backlog.withheld_targets == {step.target for step in withheld}
 
 
-@pytest.mark.parametrize("outcome", [Outcome.CONFLICT, Outcome.UNREACHABLE])
+@pytest.mark.parametrize("outcome", [AttemptOutcome.CONFLICT, AttemptOutcome.UNREACHABLE])
 @pytest.mark.parametrize("step", [CREATE, DELETE], ids=["creation", "deletion"])
-def test_op023_a_failed_deletion_is_withheld_for_one_round(step: Step, outcome: Outcome) -> None:
-    backlog = WriteBacklog()
+def test_op023_a_failed_deletion_is_withheld_for_one_round(step: Step, outcome: AttemptOutcome) -> None:
+    backlog = FailedWriteRetries()
     assert backlog.record([Attempt(step, outcome)]) is isinstance(step.action, Delete)
     outcomes = [[one.outcome for one in backlog.attempts(0.0, immediate=first)] for first in (True, False)]
     reported = [outcome] if isinstance(step.action, Delete) else []
-    assert outcomes == [[Outcome.REFUSED, *reported] if reported else [], reported]
+    assert outcomes == [[AttemptOutcome.REFUSED, *reported] if reported else [], reported]
     assert not backlog.is_waiting
 
 
 def test_op023_after_its_pause_a_refused_deletion_is_reported_and_not_withheld() -> None:
-    backlog = WriteBacklog()
-    backlog.record([Attempt(DELETE, Outcome.REFUSED)])
-    with mock.patch.object(write_backlog, "uniform", return_value=1.0):
+    backlog = FailedWriteRetries()
+    backlog.record([Attempt(DELETE, AttemptOutcome.REFUSED)])
+    with mock.patch.object(failed_write_retries, "uniform", return_value=1.0):
         assert [backlog.back_off(0.0, keep_time=False) for _ in range(10)] == [0.25, 0.5, 1, 2, 4, 8, 16, 32, 60, 60]
-    assert [one.outcome for one in backlog.attempts(59.0, immediate=False)] == [Outcome.REFUSED, Outcome.CONFLICT]
-    assert [one.outcome for one in backlog.attempts(60.0, immediate=False)] == [Outcome.CONFLICT]
+    assert [one.outcome for one in backlog.attempts(59.0, immediate=False)] == [
+        AttemptOutcome.REFUSED,
+        AttemptOutcome.CONFLICT,
+    ]
+    assert [one.outcome for one in backlog.attempts(60.0, immediate=False)] == [AttemptOutcome.CONFLICT]
     assert not backlog.is_waiting

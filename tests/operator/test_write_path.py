@@ -9,7 +9,7 @@ from unittest import mock
 import aiohttp
 import pytest
 
-from grove_core.kernel.steps import Attempt, Outcome
+from grove_core.kernel.steps import Attempt, AttemptOutcome
 from grove_shell.apply.cluster_writer import ClusterWriter
 from grove_shell.apply.execute_plan import execute_concurrently
 from tests.operator.stub_server import api_with
@@ -50,7 +50,7 @@ def test_op001_a_new_pod_passes_few_functions_on_its_way_to_the_server() -> None
 
     with mock.patch.object(aiohttp.BaseConnector, "connect", connecting):
         (attempt,) = asyncio.run(scenario())
-    assert attempt.outcome is Outcome.DONE
+    assert attempt.outcome is AttemptOutcome.DONE
     ((*inner, outer),) = sent
     assert "StepExecutor.attempt" in inner
     assert "execute_concurrently" in (outer, *inner)

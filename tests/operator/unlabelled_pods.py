@@ -10,13 +10,13 @@ from aiohttp import web
 
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Create, Outcome, Step, StepStage
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Step, StepStage
 from grove_core.resources.api_names import CORE, MANAGED_BY, OPERATOR
 from grove_core.resources.labels import SET, SET_REPLICA
 from grove_shell.apply.cluster_writer import ClusterWriter
-from grove_shell.apply.planned_round import reconcile_root
+from grove_shell.apply.planned_round import plan_for_root
 from grove_shell.cache.cluster_cache import ClusterCache
-from grove_shell.operator.step_recheck import StepRecheck
+from grove_shell.operator.step_check_before_send import StepCheckBeforeSend
 from tests.domain_daemon.single_domain import until
 from tests.operator.stub_server import api_with, not_found
 
@@ -183,7 +183,9 @@ def planned_creation(acting: ClusterWriter, cache: ClusterCache) -> Tried:
     seen = cache.observe(HOME, datetime.now(UTC))
     assert seen is not None
     steps = [creation_of(f"llm-0-{letter}-{index}", letter) for letter in "ab" for index in range(20)]
-    recheck = StepRecheck(seen, steps, observe=lambda: None, plan=reconcile_root, pods=partial(cache.pods_of, HOME))
+    recheck = StepCheckBeforeSend(
+        seen, steps, observe=lambda: None, plan=plan_for_root, pods=partial(cache.pods_of, HOME)
+    )
     trial = acting.executor(recheck.withdrawn_because)
     return lambda name, letter: trial(creation_of(name, letter))
 
@@ -199,5 +201,5 @@ def cache_with(*pods: Json) -> ClusterCache:
     return cache
 
 
-def outcomes(attempts: list[Attempt]) -> list[Outcome]:
+def outcomes(attempts: list[Attempt]) -> list[AttemptOutcome]:
     return [attempt.outcome for attempt in attempts]

@@ -6,8 +6,8 @@ They are written from the documents, not from the core, and passed to each run o
 from typing import Any, Final
 
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_shell.simulator.checks.check import Check
-from grove_shell.simulator.checks.rest_checks import SpecFulfilledCheck
+from grove_shell.simulator.checks.final_state_checks import RequiredObjectsCheck
+from grove_shell.simulator.checks.simulation_check import SimulationCheck
 from grove_shell.simulator.simulation import SimulationOptions
 from tests.oracles.compute_domains import ComputeDomainCheck
 from tests.oracles.domain_claims import DomainClaimCheck
@@ -19,7 +19,7 @@ from tests.oracles.topology_lifecycle import TopologyLifecycleCheck
 from tests.oracles.topology_references import TopologyReferenceCheck
 
 
-class SpecFulfilledByFactsCheck(SpecFulfilledCheck):
+class SpecFulfilledByFactsCheck(RequiredObjectsCheck):
     """O1 as in the product, but whether a topology holds follows from the topologies, not from the set's condition."""
 
     def topology_holds(self, root: PodCliqueSet) -> bool:
@@ -28,7 +28,7 @@ class SpecFulfilledByFactsCheck(SpecFulfilledCheck):
         return not topology_keys(root, server.topologies(), server.configuration)[1]
 
 
-ORACLES: Final[tuple[type[Check], ...]] = (
+ORACLES: Final[tuple[type[SimulationCheck], ...]] = (
     ComputeDomainCheck,
     DomainClaimCheck,
     SharedDomainCheck,

@@ -3,21 +3,21 @@
 from datetime import datetime, timedelta
 from typing import Final
 
-from grove_core.areas.mnnvl.rules import Why
-from grove_core.kernel.steps import Attempt, Create, Delete, Make, Outcome, SetStatus, Step
+from grove_core.areas.mnnvl.rules import MnnvlReason
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, Make, SetStatus, Step
 from grove_core.plan.plan import Plan
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.configuration import Configuration
-from grove_core.resources.names import index_from
+from grove_core.resources.naming_rules import parse_replica_index
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.own_writes import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.checks.check import ActualState, Check
-from grove_shell.simulator.cluster.changes import ObjectChange
+from grove_shell.simulator.checks.simulation_check import ActualClusterState, SimulationCheck
+from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import pod_claims_channel
-from grove_shell.simulator.recording.history import Actor
+from grove_shell.simulator.recording.run_history import HistoryActor
 from tests.oracles.domain_facts import (
     TEMPLATE,
     Part,
@@ -29,14 +29,16 @@ from tests.oracles.domain_facts import (
 )
 
 _LONGEST_WAIT: Final = timedelta(seconds=60)
-_WAITING: Final = frozenset({Why.WAITS_FOR_DOMAIN, Why.EARLIER_DOMAIN, Why.DOMAINS_NOT_COLLECTED})
+_WAITING: Final = frozenset(
+    {MnnvlReason.WAITS_FOR_DOMAIN, MnnvlReason.EARLIER_DOMAIN, MnnvlReason.DOMAINS_NOT_COLLECTED}
+)
 _PARTS: Final = frozenset({"PodClique", "PodCliqueScalingGroup"})
 
 
-class ComputeDomainCheck(Check):
+class ComputeDomainCheck(SimulationCheck):
     """CD1 to CD7, CD10: checks the creation of domains and parts, and the operator's writes about them."""
 
-    def __init__(self, state: ActualState) -> None:
+    def __init__(self, state: ActualClusterState) -> None:
         super().__init__(state)
         self.replicas = ReplicaIndex(state)
         self._configuration = Configuration()  # of the running operator
@@ -116,7 +118,7 @@ class ComputeDomainCheck(Check):
 
     # actions of operators
 
-    def on_plan(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
+    def on_plan(self, actor: HistoryActor, snapshot: Snapshot, plan: Plan) -> None:
         """Check that a part waits only for a domain in creation, or for an earlier one in deletion (CD3)."""
         root = snapshot.root
         if root.deleting or not needs_domains(root, snapshot.configuration):
@@ -124,7 +126,7 @@ class ComputeDomainCheck(Check):
         refused = {
             attempt.step.target.name
             for attempt in snapshot.attempts
-            if attempt.outcome is Outcome.REFUSED and isinstance(attempt.step.action, Create)
+            if attempt.outcome is AttemptOutcome.REFUSED and isinstance(attempt.step.action, Create)
         }
         tried = {step.target.name for step in plan.steps if step.target.kind == DOMAIN_KIND} - refused
         seen = with_own_writes(snapshot)
@@ -141,34 +143,34 @@ class ComputeDomainCheck(Check):
             self.state.fail("CD3", message, held.target.short)
         del actor
 
-    def on_write(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
+    def on_write(self, actor: HistoryActor, snapshot: Snapshot, attempt: Attempt) -> None:
         """Check one write."""
         step = attempt.step
         if step.target.kind in _PARTS and isinstance(step.action, Create):
             self._record_part(actor, snapshot, attempt)
-        elif attempt.outcome is not Outcome.DONE:
+        elif attempt.outcome is not AttemptOutcome.DONE:
             return
         elif step.target.kind == DOMAIN_KIND and isinstance(step.action, Create):
             if not needs_domains(snapshot.root, snapshot.configuration):
                 self.state.fail("CD1", f"{step.target.short} is created, and its set needs none", step.target.short)
             made = self.state.cluster.server.items.get(step.target)
             had_failed = _index_in(step.target.name, snapshot.root) in (failed_in(snapshot.root) or ())
-            if actor is Actor.SECOND and had_failed and made is not None:
+            if actor is HistoryActor.SECOND and had_failed and made is not None:
                 self._made_by_old_leader.add(made.uid)
         elif step.target.kind == DOMAIN_KIND and not isinstance(step.action, Make):
             self._check_owner(snapshot, step)
         elif isinstance(step.action, SetStatus) and step.target == snapshot.root.ref:
             self._check_condition(snapshot)
 
-    def _record_part(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
+    def _record_part(self, actor: HistoryActor, snapshot: Snapshot, attempt: Attempt) -> None:
         made = self.state.cluster.server.items.get(attempt.step.target)
         if not isinstance(made, PodClique | ScalingGroup) or made.uid in self.replicas.place_of:
             return  # it existed before
         if snapshot.configuration.mnnvl != self.state.cluster.server.configuration.mnnvl:
             self._mixed.add((snapshot.root.uid, self.replicas.index_of(made)))
-        if actor is Actor.SECOND:
+        if actor is HistoryActor.SECOND:
             self._made_by_old_leader.add(made.uid)
-        elif attempt.outcome is Outcome.DONE:
+        elif attempt.outcome is AttemptOutcome.DONE:
             self._check_missing_domain(snapshot, made)
 
     def _check_owner(self, snapshot: Snapshot, step: Step) -> None:
@@ -227,7 +229,7 @@ class ComputeDomainCheck(Check):
         refused = {
             _index_in(attempt.step.target.name, root)
             for attempt in snapshot.attempts
-            if attempt.outcome is Outcome.REFUSED and isinstance(attempt.step.action, Create) and wanted
+            if attempt.outcome is AttemptOutcome.REFUSED and isinstance(attempt.step.action, Create) and wanted
             if attempt.step.target.kind == DOMAIN_KIND
             and (attempt.step.target.namespace, attempt.step.target.name) not in seen.named_domains
         }
@@ -241,9 +243,9 @@ class ComputeDomainCheck(Check):
 
     # at rest
 
-    def on_start(self, actor: Actor, configuration: Configuration, *, goes_on: bool) -> None:
+    def on_start(self, actor: HistoryActor, configuration: Configuration, *, goes_on: bool) -> None:
         """Keep the configuration of the operator process that started."""
-        if actor is Actor.OPERATOR:
+        if actor is HistoryActor.OPERATOR:
             self._configuration = configuration
         del goes_on
 
@@ -276,7 +278,7 @@ class ComputeDomainCheck(Check):
                 "CD3", f"{short} lists failed domains of replicas {failed_in(root)}, and {failing} failed", short
             )
         for domain in state.cluster.server.items.values():
-            number = index_from(domain.ref.name.rpartition("-cd-")[2])
+            number = parse_replica_index(domain.ref.name.rpartition("-cd-")[2])
             ours = domain.ref.kind == "ComputeDomain" and domain.owner_uid == root.uid
             if ours and number is not None and number >= root.spec.replicas and not domain.deleting:
                 state.fail("CD1", f"{domain.ref.short} is left of a deleted replica", domain.ref.short)
@@ -294,9 +296,9 @@ def _may_wait_until(seen: Snapshot, name: str) -> datetime | None:
 
 
 def _index_of(domain: ComputeDomain) -> int | None:
-    return index_from(domain.ref.name.rpartition("-cd-")[2])
+    return parse_replica_index(domain.ref.name.rpartition("-cd-")[2])
 
 
 def _index_in(name: str, root: PodCliqueSet) -> int:
-    found = index_from(name.removeprefix(f"{root.ref.name}-cd-"))
+    found = parse_replica_index(name.removeprefix(f"{root.ref.name}-cd-"))
     return -1 if found is None else found

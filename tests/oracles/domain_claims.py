@@ -4,8 +4,8 @@ from typing import Any
 
 from grove_core.kernel.frozen import thaw
 from grove_core.resources.pod import Pod
-from grove_shell.simulator.checks.check import Check
-from grove_shell.simulator.cluster.changes import ObjectChange
+from grove_shell.simulator.checks.simulation_check import SimulationCheck
+from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from tests.oracles.domain_facts import (
     CLAIM,
     TEMPLATE,
@@ -15,7 +15,7 @@ from tests.oracles.domain_facts import (
 from tests.oracles.sharing_facts import ENTRY, claim_in
 
 
-class DomainClaimCheck(Check):
+class DomainClaimCheck(SimulationCheck):
     """CD4: every pod claims the channels that the annotations of its clique require."""
 
     def on_changes(self, changes: list[ObjectChange]) -> None:

@@ -11,7 +11,7 @@ from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_shell.simulator.checks.check import ActualState
+from grove_shell.simulator.checks.simulation_check import ActualClusterState
 
 TEMPLATE: Final = "grove.io/compute-domain-rct"
 CONDITION: Final = "ComputeDomainsReady"
@@ -81,7 +81,7 @@ class ReplicaIndex:
         made: uid of a set and replica index of each domain that ever existed.
     """
 
-    def __init__(self, state: ActualState) -> None:
+    def __init__(self, state: ActualClusterState) -> None:
         self.state = state
         self.place_of: dict[str, tuple[str, int]] = {}
         self.made: set[tuple[str, int]] = set()

@@ -4,16 +4,16 @@ from collections.abc import Set as AbstractSet
 
 from grove_core.kernel.conditions import ConditionStatus, condition_of
 from grove_core.kernel.frozen import thaw
-from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome
+from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.podgang import PodGang, podgang_of
+from grove_core.resources.podgang import PodGang, podgang_from_json
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.checks.check import ActualState, Check
-from grove_shell.simulator.cluster.changes import ObjectChange
-from grove_shell.simulator.cluster.simulated_cluster import is_live
-from grove_shell.simulator.recording.history import Actor
+from grove_shell.simulator.checks.simulation_check import ActualClusterState, SimulationCheck
+from grove_shell.simulator.cluster.object_change_detector import ObjectChange
+from grove_shell.simulator.cluster.simulated_cluster import is_live_pod
+from grove_shell.simulator.recording.run_history import HistoryActor
 from tests.oracles.topology_facts import (
     expected_placement,
     required_labels_of,
@@ -22,14 +22,14 @@ from tests.oracles.topology_facts import (
 )
 
 
-class GangTopologyCheck(Check):
+class GangTopologyCheck(SimulationCheck):
     """TP3, TP5, TP8, B6: placements follow the topology, the condition is right, pods are bound close enough."""
 
-    def __init__(self, state: ActualState) -> None:
+    def __init__(self, state: ActualClusterState) -> None:
         super().__init__(state)
         self._configuration = Configuration()  # of the running operator
 
-    def on_start(self, actor: Actor, configuration: Configuration, *, goes_on: bool) -> None:
+    def on_start(self, actor: HistoryActor, configuration: Configuration, *, goes_on: bool) -> None:
         """Keep the configuration of the operator process that started."""
         self._configuration = configuration
         del actor, goes_on
@@ -49,14 +49,14 @@ class GangTopologyCheck(Check):
             if isinstance(gang, PodGang) and gang.ref not in changed_gangs:
                 self._check_node_labels(gang, bound[namespace, name])
 
-    def on_write(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
+    def on_write(self, actor: HistoryActor, snapshot: Snapshot, attempt: Attempt) -> None:
         """Check the placement of a created gang (TP8), and that it does not change once a pod is placed (TP3)."""
         step = attempt.step
-        if step.target.kind != "PodGang" or attempt.outcome is not Outcome.DONE:
+        if step.target.kind != "PodGang" or attempt.outcome is not AttemptOutcome.DONE:
             return
         root = snapshot.root
         if isinstance(step.action, Create):
-            made = podgang_of(thaw(step.action.manifest))
+            made = podgang_from_json(thaw(step.action.manifest))
             keys, problem = topology_keys(root, snapshot.topologies, snapshot.configuration)
             if problem:
                 self.state.fail("TP8", f"{made.ref.name} is created, and {problem}", made.ref.short)
@@ -121,7 +121,7 @@ class GangTopologyCheck(Check):
         pods = [
             (names.get(pod.owner_uid, ""), pod)
             for pod in self.state.cluster.pods()
-            if pod.namespace == gang.ref.namespace and pod.gang == gang.ref.name and is_live(pod)
+            if pod.namespace == gang.ref.namespace and pod.gang == gang.ref.name and is_live_pod(pod)
         ]
         bound_names = {names.get(uid, "") for uid in bound}
         for key, cliques in required_labels_of(gang):

@@ -10,16 +10,16 @@ from grove_core.resources.configuration import Configuration
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.checks.check import ActualState, Check, Manifest
-from grove_shell.simulator.cluster.changes import ObjectChange
-from grove_shell.simulator.recording.history import Actor
+from grove_shell.simulator.checks.simulation_check import ActualClusterState, Manifest, SimulationCheck
+from grove_shell.simulator.cluster.object_change_detector import ObjectChange
+from grove_shell.simulator.recording.run_history import HistoryActor
 from tests.oracles.sharing_facts import KINDS, LONGEST, NAME, claim_in, mnnvl_annotations_in, share_of
 
 
-class MnnvlAdmissionCheck(Check):
+class MnnvlAdmissionCheck(SimulationCheck):
     """CD8, CD9, CD11: updates of sets, operators at their start, and names of new objects."""
 
-    def __init__(self, state: ActualState) -> None:
+    def __init__(self, state: ActualClusterState) -> None:
         super().__init__(state)
         self._unfit = False  # the running operator should have exited at its start
         self._users: dict[tuple[str, str], tuple[str, ...]] = {}  # namespace and name of a claim -> its user
@@ -36,7 +36,7 @@ class MnnvlAdmissionCheck(Check):
         elif mnnvl_annotations_in(stored) != mnnvl_annotations_in(old):
             self.state.fail("CD8", f"an update of {name} is stored with other MNNVL annotations", name)
 
-    def on_start(self, actor: Actor, configuration: Configuration, *, goes_on: bool) -> None:
+    def on_start(self, actor: HistoryActor, configuration: Configuration, *, goes_on: bool) -> None:
         """Check that exactly the operators which cannot create domains exit at their start (CD9)."""
         lacks = configuration.mnnvl.enabled and self.state.cluster.server.served.without_domains
         self._unfit = goes_on and lacks
@@ -44,9 +44,9 @@ class MnnvlAdmissionCheck(Check):
             self.state.fail("CD9", "an operator exited at its start without a reason")
         del actor
 
-    def on_write(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
+    def on_write(self, actor: HistoryActor, snapshot: Snapshot, attempt: Attempt) -> None:
         """Check that an operator which cannot create domains writes nothing (CD9)."""
-        if self._unfit and actor is Actor.OPERATOR:
+        if self._unfit and actor is HistoryActor.OPERATOR:
             message = f"an operator that cannot make ComputeDomains writes {attempt.step.target.short}"
             self.state.fail("CD9", message, attempt.step.target.short)
         del snapshot

@@ -2,22 +2,22 @@
 
 from typing import Final
 
-from grove_core.areas.mnnvl_scopes.rules import Why
+from grove_core.areas.mnnvl_scopes.rules import SharedDomainReason
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome
+from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete
 from grove_core.plan.plan import Plan
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import MnnvlMode
-from grove_core.resources.labels import set_named_by
-from grove_core.resources.names import index_from, scaled_gang_name
+from grove_core.resources.labels import set_name_from_labels
+from grove_core.resources.naming_rules import parse_replica_index, scaled_gang_name
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.checks.check import ActualState, Check
-from grove_shell.simulator.cluster.changes import ObjectChange
-from grove_shell.simulator.recording.history import Actor
+from grove_shell.simulator.checks.simulation_check import ActualClusterState, SimulationCheck
+from grove_shell.simulator.cluster.object_change_detector import ObjectChange
+from grove_shell.simulator.recording.run_history import HistoryActor
 from tests.oracles.domain_facts import is_shared
 from tests.oracles.sharing_facts import (
     ENABLED,
@@ -32,13 +32,15 @@ from tests.oracles.sharing_facts import (
     user_of,
 )
 
-_WAITING: Final = frozenset({Why.DOMAIN_LEAVES, Why.NAME_SERVES_ANOTHER, Why.NOT_ENSURED})
+_WAITING: Final = frozenset(
+    {SharedDomainReason.DOMAIN_LEAVES, SharedDomainReason.NAME_SERVES_ANOTHER, SharedDomainReason.NOT_ENSURED}
+)
 
 
-class SharedDomainCheck(Check):
+class SharedDomainCheck(SimulationCheck):
     """CD1 to CD7, CD10: checks new PodCliques, writes to the objects they share, and these objects at rest."""
 
-    def __init__(self, state: ActualState) -> None:
+    def __init__(self, state: ActualClusterState) -> None:
         super().__init__(state)
         self._shares: dict[str, Share] = {}  # uid of a PodClique with a shared claim -> its share
         self._known: set[str] = set()
@@ -75,17 +77,21 @@ class SharedDomainCheck(Check):
         elif claim == share.claim:
             self._shares[clique.uid] = share
 
-    def on_write(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
+    def on_write(self, actor: HistoryActor, snapshot: Snapshot, attempt: Attempt) -> None:
         """Check one write."""
         step = attempt.step
         if step.target.kind == "PodClique" and isinstance(step.action, Create):
             made = self.state.cluster.server.items.get(step.target)
             if isinstance(made, PodClique) and made.uid not in self._known:
                 self._known.add(made.uid)
-                if actor is Actor.SECOND:
+                if actor is HistoryActor.SECOND:
                     self._made_by_old_leader.add(made.uid)
                 self._check_admission(made, snapshot)
-        elif step.target.kind in KINDS and attempt.outcome is Outcome.DONE and isinstance(step.action, Apply | Delete):
+        elif (
+            step.target.kind in KINDS
+            and attempt.outcome is AttemptOutcome.DONE
+            and isinstance(step.action, Apply | Delete)
+        ):
             of_name = snapshot.named_domains if step.target.kind == "ComputeDomain" else snapshot.named_claims
             found = of_name.get((step.target.namespace, step.target.name))
             if found is None or not is_shared(found):
@@ -120,7 +126,7 @@ class SharedDomainCheck(Check):
 
     # actions of operators
 
-    def on_plan(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
+    def on_plan(self, actor: HistoryActor, snapshot: Snapshot, plan: Plan) -> None:
         """Check that only a PodClique which shares a domain waits for one (CD3)."""
         root = snapshot.root
         template = root.spec.template
@@ -139,7 +145,7 @@ class SharedDomainCheck(Check):
         for clique in root.spec.template.cliques:
             enabled = clique.annotations.get(ENABLED, root.annotations.get(ENABLED))
             replica, dash, short = target.name.removeprefix(f"{root.ref.name}-").partition("-")
-            if dash and short == clique.name and index_from(replica) is not None:
+            if dash and short == clique.name and parse_replica_index(replica) is not None:
                 return enabled != "true"
         return False
 
@@ -161,7 +167,9 @@ class SharedDomainCheck(Check):
 
     def _is_no_user(self, clique: PodClique, share: Share) -> bool:
         """Return whether a PodClique is of an old leader, or is being deleted without pods and without a known set."""
-        is_known = set_named_by(clique.labels) == share.user[0] or self.state.cluster.server.has(clique.owner_uid)
+        is_known = set_name_from_labels(clique.labels) == share.user[0] or self.state.cluster.server.has(
+            clique.owner_uid
+        )
         disappears = clique.deleting and not self.state.pods(clique.uid)
         return clique.uid in self._made_by_old_leader or (disappears and not is_known)
 
@@ -213,7 +221,7 @@ class SharedDomainCheck(Check):
         root = next((one for one in self.state.cluster.sets() if one.uid == item.owner_uid), None)
         if root is None or root.deleting or item.deleting:
             return
-        replica = index_from(user_of(item)[1])
+        replica = parse_replica_index(user_of(item)[1])
         used = any(share.name_prefix == name_prefix_of(item.ref) for share in self._current_shares())
         if replica is not None and replica >= root.spec.replicas and not used:
             self.state.fail("CD1", f"{item.ref.short} is left of a deleted replica", item.ref.short)

@@ -9,7 +9,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import PodClique
-from grove_shell.simulator.checks.check import ActualState
+from grove_shell.simulator.checks.simulation_check import ActualClusterState
 
 ENABLED: Final = "grove.io/mnnvl-enabled"
 SCOPE: Final = "grove.io/mnnvl-scope"
@@ -80,7 +80,7 @@ def user_of(item: Shared) -> tuple[str, str, str, str, str]:
     return first, second, third, fourth, fifth
 
 
-def find_shared(state: ActualState, kind: str, namespace: str, name: str) -> Shared | None:
+def find_shared(state: ActualClusterState, kind: str, namespace: str, name: str) -> Shared | None:
     """Return the domain or claim with a name, if it exists."""
     found = state.cluster.find(kind, f"{namespace}/{name}")
     return found if isinstance(found, ComputeDomain | OwnedObject) else None

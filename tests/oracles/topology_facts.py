@@ -6,15 +6,15 @@ from typing import Final
 from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.podcliqueset_spec import TopologyConstraint
 from grove_core.resources.podgang import (
     NO_PACK,
     NO_PLACEMENT,
-    PackedGroup,
+    GangPackConstraint,
+    PackedGroupReplica,
     PodGang,
     PodGangConstraints,
-    TopologyPacking,
 )
-from grove_core.resources.template import TopologyConstraint
 
 DEFAULT: Final = "grove-topology"
 FINALIZER: Final = "grove.io/clustertopology"
@@ -55,14 +55,14 @@ def expected_placement(root: PodCliqueSet, gang: PodGang, topology: str, keys: M
         return NO_PLACEMENT
     template, name = root.spec.template, root.ref.name
 
-    def pack(constraint: TopologyConstraint | None) -> TopologyPacking:
+    def pack(constraint: TopologyConstraint | None) -> GangPackConstraint:
         required, preferred = constraint.domains if constraint is not None else ("", "")
-        return TopologyPacking(keys.get(required, ""), keys.get(preferred, ""))
+        return GangPackConstraint(keys.get(required, ""), keys.get(preferred, ""))
 
     members = {short: group for group in template.pod_clique_scaling_groups for short in group.clique_names}
     is_base = gang.ref.name.removeprefix(f"{name}-").isdigit()
-    cliques: list[tuple[str, TopologyPacking]] = []
-    together: dict[str, tuple[list[str], TopologyPacking]] = {}
+    cliques: list[tuple[str, GangPackConstraint]] = []
+    together: dict[str, tuple[list[str], GangPackConstraint]] = {}
     whole = pack(template.topology_constraint)
     for part in gang.groups:
         clique = max((one for one in template.cliques if part.name.endswith(f"-{one.name}")), key=lambda c: len(c.name))
@@ -79,7 +79,7 @@ def expected_placement(root: PodCliqueSet, gang: PodGang, topology: str, keys: M
         topology,
         whole,
         tuple(sorted(cliques)),
-        tuple(sorted(PackedGroup(place, tuple(names), near) for place, (names, near) in together.items())),
+        tuple(sorted(PackedGroupReplica(place, tuple(names), near) for place, (names, near) in together.items())),
     )
 
 

@@ -3,11 +3,11 @@
 from collections import defaultdict
 
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot
-from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Make, Outcome
+from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, Make
 from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_shell.simulator.checks.check import Check
-from grove_shell.simulator.recording.history import Actor
+from grove_shell.simulator.checks.simulation_check import SimulationCheck
+from grove_shell.simulator.recording.run_history import HistoryActor
 from tests.oracles.topology_facts import (
     DEFAULT,
     FINALIZER,
@@ -16,13 +16,13 @@ from tests.oracles.topology_facts import (
 )
 
 
-class TopologyLifecycleCheck(Check):
+class TopologyLifecycleCheck(SimulationCheck):
     """TP6, TP7: only the default topology gets levels, and only used topologies have Grove's finalizer."""
 
-    def on_topology_write(self, actor: Actor, snapshot: TopologySnapshot, attempt: Attempt) -> None:
+    def on_topology_write(self, actor: HistoryActor, snapshot: TopologySnapshot, attempt: Attempt) -> None:
         """Check one write to a topology."""
         step = attempt.step
-        if attempt.outcome is not Outcome.DONE:
+        if attempt.outcome is not AttemptOutcome.DONE:
             return
         name = step.target.short
         writes_levels = isinstance(step.action, Create) or (

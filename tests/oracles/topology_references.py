@@ -7,9 +7,9 @@ from grove_core.kernel.admission import Deny
 from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.labels import SET
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
-from grove_shell.simulator.checks.check import ActualState, Check, Manifest
-from grove_shell.simulator.cluster.changes import ObjectChange
+from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json
+from grove_shell.simulator.checks.simulation_check import ActualClusterState, Manifest, SimulationCheck
+from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from tests.oracles.topology_facts import (
     DEFAULT,
     constraints_of,
@@ -18,10 +18,10 @@ from tests.oracles.topology_facts import (
 )
 
 
-class TopologyReferenceCheck(Check):
+class TopologyReferenceCheck(SimulationCheck):
     """TP2, TP3, TP4: admitted writes, compared with what admission could know of topologies and bound pods."""
 
-    def __init__(self, state: ActualState) -> None:
+    def __init__(self, state: ActualClusterState) -> None:
         super().__init__(state)
         self._bound: defaultdict[str, set[str]] = defaultdict(
             set
@@ -87,9 +87,9 @@ class TopologyReferenceCheck(Check):
         del new
         if isinstance(stored, Deny):
             return
-        after = podcliqueset_of(stored)
+        after = podcliqueset_from_json(stored)
         named = topology_named_by(after)
-        if not named or (old is not None and topology_named_by(podcliqueset_of(old)) == named):
+        if not named or (old is not None and topology_named_by(podcliqueset_from_json(old)) == named):
             return
         if not constraints_of(after) or not self.state.cluster.server.configuration.topology.enabled:
             message = f"{after.ref.name} is admitted with topology {named} which has no effect there"

@@ -15,7 +15,7 @@ import pytest
 from packaging.version import Version
 
 from grove_core.version import VERSION
-from grove_shell.catalogue.spec_rules import RETIRED_FILE, rules_in
+from grove_shell.catalogue.specification_rules import RETIRED_FILE, parse_specification_rules
 
 ROOT: Final = Path(__file__).parent.parent.parent
 README: Final = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -30,7 +30,7 @@ READ_AT_RUN_TIME: Final = {
 RULES: Final = {
     f"grove_shell/catalogue/specs/{path.name}"
     for path in (ROOT / "specs").glob("*.md")
-    if rules_in(path.read_text("utf-8"), "") or path.name == RETIRED_FILE
+    if parse_specification_rules(path.read_text("utf-8"), "") or path.name == RETIRED_FILE
 }
 IN_THE_ARCHIVE: Final = {
     *("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "NOTICE", "README.md", "noxfile.py", "pyproject.toml"),
@@ -172,7 +172,8 @@ def test_cl040_it_has_the_rules_with_it(programs: Path, tmp_path: Path) -> None:
 
 def test_cl040_a_checkout_reads_its_own(tmp_path: Path) -> None:
     """An editable installation is a path to the checkout."""
-    code = "import sys; sys.path.insert(0, sys.argv[1]); from grove_shell.catalogue.spec_rules import specs_folder"
+    imported = "from grove_shell.catalogue.specification_rules import specs_folder"
+    code = f"import sys; sys.path.insert(0, sys.argv[1]); {imported}"
     done = run(sys.executable, "-c", f"{code}; print(specs_folder())", ROOT, cwd=tmp_path)
     assert done.stdout.strip() == str(ROOT / "specs")
 

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Final
 
-from grove_core.kernel.steps import Outcome
+from grove_core.kernel.steps import AttemptOutcome
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from tests.property.simulated_rounds import CLIQUES, DELAY, GROUP, PODS, Simulation
 from tests.property.strategies.tape import Tape
@@ -70,7 +70,7 @@ def die_between_writes(simulation: Simulation, tape: Tape, _name: str) -> None:
 
 def be_refused(simulation: Simulation, tape: Tape, _name: str) -> None:
     simulation.catch_up(15)
-    simulation.look(outcome=tape.pick((Outcome.REFUSED, Outcome.UNREACHABLE, Outcome.CONFLICT)))
+    simulation.look(outcome=tape.pick((AttemptOutcome.REFUSED, AttemptOutcome.UNREACHABLE, AttemptOutcome.CONFLICT)))
 
 
 def meet_another_writer(simulation: Simulation, _tape: Tape, name: str) -> None:

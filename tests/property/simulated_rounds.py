@@ -13,9 +13,9 @@ from typing import Final
 
 from grove_core.kernel.conditions import ConditionStatus, condition_of
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Delete, Outcome, Step
-from grove_core.kernel.times import whole_seconds
-from grove_core.plan.laws import problems_in
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, Step
+from grove_core.kernel.time_formats import whole_seconds
+from grove_core.plan.laws import problems_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import (
     CLIQUE_FINALIZER,
@@ -24,17 +24,17 @@ from grove_core.resources.api_names import (
     MIN_AVAILABLE_BREACHED,
     SET_FINALIZER,
 )
-from grove_core.resources.meta import Resource, ResourceFields
+from grove_core.resources.meta import ObjectMetadataFields, Resource
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import CliqueStatus, PodClique
-from grove_core.resources.podcliqueset import PodCliqueSet, SetStatus
+from grove_core.resources.podcliqueset import PodCliqueSet, PodCliqueSetStatus
+from grove_core.resources.podcliqueset_spec import CliqueSpec, CliqueTemplate, GroupTemplate, SetSpec, SetTemplate
 from grove_core.resources.scaling_group import GroupStatus, ScalingGroup
-from grove_core.resources.template import CliqueSpec, CliqueTemplate, GroupTemplate, SetSpec, SetTemplate
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.apply.execute_plan import execute_plan
-from grove_shell.in_memory.cluster import InMemoryCluster
+from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.strategies.worlds import START
 
 DELAY: Final = timedelta(minutes=1)
@@ -77,7 +77,9 @@ class Simulation:
             termination_delay=DELAY,
         )
         root = PodCliqueSet(
-            **self.identity(ROOT, SET_FINALIZER, None), spec=SetSpec(replicas=1, template=template), status=SetStatus()
+            **self.identity(ROOT, SET_FINALIZER, None),
+            spec=SetSpec(replicas=1, template=template),
+            status=PodCliqueSetStatus(),
         )
         group = ScalingGroup(
             **self.identity(GROUP, GROUP_FINALIZER, root),
@@ -153,7 +155,7 @@ class Simulation:
             pods_of=fresh.pods_of if kinds & 8 else self.cache.pods_of,
         )
 
-    def look(self, *, crash_after: int | None = None, outcome: Outcome | None = None, lie: bool = False) -> int:
+    def look(self, *, crash_after: int | None = None, outcome: AttemptOutcome | None = None, lie: bool = False) -> int:
         """One round of the operator on its cache; returns the number of steps it tried.
 
         Args:
@@ -163,7 +165,7 @@ class Simulation:
         """
         snapshot = replace(self.cache, now=self.now + self.skew, attempts=self.operator.attempts)
         plan = reconcile(snapshot, self.operator.rules)
-        if problems := problems_in(plan, snapshot) if not snapshot.attempts else ():
+        if problems := problems_in_plan(plan, snapshot) if not snapshot.attempts else ():
             raise Violated(problems)
         wire = Wire(self, crash_after=crash_after, outcome=outcome, lie=lie)
         try:
@@ -176,7 +178,7 @@ class Simulation:
         """Try a step for real, under watch."""
         before = self.memory.items.get(step.target)
         answer = self.memory.attempt(step)
-        if isinstance(step.action, Delete) and answer.outcome is Outcome.DONE and before is not None:
+        if isinstance(step.action, Delete) and answer.outcome is AttemptOutcome.DONE and before is not None:
             self.terminations += 1
             self.watch_deletion(before)
         self.observe_statuses()
@@ -248,8 +250,8 @@ class Simulation:
         self.serial += 1
         return self.serial
 
-    def identity(self, ref: Ref, finalizer: str, owner: Resource | None) -> ResourceFields:
-        return ResourceFields(
+    def identity(self, ref: Ref, finalizer: str, owner: Resource | None) -> ObjectMetadataFields:
+        return ObjectMetadataFields(
             ref=ref,
             uid=f"uid-{self.next()}",
             resource_version=str(self.next()),
@@ -302,7 +304,7 @@ class Wire:
 
     simulation: Simulation
     crash_after: int | None
-    outcome: Outcome | None
+    outcome: AttemptOutcome | None
     lie: bool
     tried: int = 0
 
@@ -314,4 +316,4 @@ class Wire:
         if self.outcome is not None:
             return Attempt(step, self.outcome, "by the simulation")
         answer = self.simulation.write(step)
-        return Attempt(step, Outcome.UNREACHABLE, "timeout") if self.lie else answer
+        return Attempt(step, AttemptOutcome.UNREACHABLE, "timeout") if self.lie else answer

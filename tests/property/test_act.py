@@ -10,15 +10,25 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Apply, Attempt, Create, Ensure, Outcome, SetStatus, Step, StepStage, causes_of
+from grove_core.kernel.steps import (
+    Apply,
+    Attempt,
+    AttemptOutcome,
+    Create,
+    Ensure,
+    SetStatus,
+    Step,
+    StepStage,
+    termination_causes,
+)
 from grove_core.reconcile import reconcile
-from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode
+from grove_core.resources.configuration import Configuration, MnnvlConfiguration, MnnvlMode
 from grove_core.resources.domain_sharing import shared_claim_entry
 from grove_shell.apply.execute_plan import execute_concurrently, execute_plan
 from tests.property.strategies.worlds import World, worlds
 from tests.property.workload.sets import applied, clique_raw, set_raw
 
-SCOPED: Final = Configuration(Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS))
+SCOPED: Final = Configuration(MnnvlConfiguration(enabled=True, mode=MnnvlMode.ANNOTATIONS))
 REPLICAS: Final = 4
 
 
@@ -31,7 +41,7 @@ class Recorder:
 
     def attempt(self, step: Step) -> Attempt:
         self.tried.append(step)
-        return Attempt(step, Outcome.CONFLICT if len(self.tried) - 1 in self.failing else Outcome.DONE)
+        return Attempt(step, AttemptOutcome.CONFLICT if len(self.tried) - 1 in self.failing else AttemptOutcome.DONE)
 
 
 @given(worlds(), st.sets(st.integers(min_value=0, max_value=6)))
@@ -41,10 +51,10 @@ def test_pl014_a_cause_outlives_its_companions(world: World, failing: set[int]) 
     attempts = execute_plan(recorder.attempt, steps)
     assert [attempt.step for attempt in attempts] == recorder.tried
     missed = [step for step in steps if step not in recorder.tried]
-    failed = [attempt.step for attempt in attempts if attempt.outcome is not Outcome.DONE] + missed
+    failed = [attempt.step for attempt in attempts if attempt.outcome is not AttemptOutcome.DONE] + missed
     for step in steps:
         before = (other for other in failed if other.stage < step.stage)
-        left = [other for other in before if causes_of(other.action) & causes_of(step.action)]
+        left = [other for other in before if termination_causes(other.action) & termination_causes(step.action)]
         if step.stage is StepStage.CAUSE and left:
             assert step in missed
     assert all(step.stage is StepStage.CAUSE for step in missed)
@@ -80,10 +90,12 @@ def shared_claim(step: Step) -> str:
 
 @given(
     st.sets(st.integers(min_value=0, max_value=2 * REPLICAS - 1)),
-    st.sampled_from([Outcome.REFUSED, Outcome.CONFLICT, Outcome.UNREACHABLE]),
+    st.sampled_from([AttemptOutcome.REFUSED, AttemptOutcome.CONFLICT, AttemptOutcome.UNREACHABLE]),
     st.booleans(),
 )
-def test_pl016_nothing_is_made_on_what_could_not_be_ensured(failing: set[int], outcome: Outcome, at_once: bool) -> None:
+def test_pl016_nothing_is_made_on_what_could_not_be_ensured(
+    failing: set[int], outcome: AttemptOutcome, at_once: bool
+) -> None:
     """Whoever shares something that is there is made all the same, and who shares nothing anyway."""
     apart = {**clique_raw("router"), "annotations": {"grove.io/mnnvl-enabled": "false"}}
     raw = set_raw(clique_raw("worker"), apart, replicas=REPLICAS)
@@ -96,7 +108,7 @@ def test_pl016_nothing_is_made_on_what_could_not_be_ensured(failing: set[int], o
 
     def answer(step: Step) -> Attempt:
         tried.append(step)
-        return Attempt(step, outcome if step.target in lost else Outcome.DONE)
+        return Attempt(step, outcome if step.target in lost else AttemptOutcome.DONE)
 
     class Recording:
         def attempt(self, step: Step) -> Attempt:
@@ -110,7 +122,7 @@ def test_pl016_nothing_is_made_on_what_could_not_be_ensured(failing: set[int], o
         if at_once
         else execute_plan(Recording().attempt, steps)
     )
-    there = {attempt.step.target.name for attempt in attempts if attempt.outcome is Outcome.DONE}
+    there = {attempt.step.target.name for attempt in attempts if attempt.outcome is AttemptOutcome.DONE}
     made = {step.target.name for step in tried if step.target.kind == "PodClique"}
     assert {f"llm-{replica}-router" for replica in range(REPLICAS)} <= made
     for replica in range(REPLICAS):

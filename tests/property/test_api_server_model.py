@@ -13,7 +13,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from grove_core.kernel.steps import Outcome
+from grove_core.kernel.steps import AttemptOutcome
 from tests.property.few_examples import RARELY
 from tests.property.gang_termination.mutants import MUTANTS
 from tests.property.recorded_faults import play
@@ -85,8 +85,8 @@ class Cluster(RuleBasedStateMachine):
         self.simulation.catch_up(15)
         self.simulation.look(crash_after=writes)
 
-    @rule(outcome=st.sampled_from([Outcome.REFUSED, Outcome.CONFLICT, Outcome.UNREACHABLE]))
-    def the_server_refuses(self, outcome: Outcome) -> None:
+    @rule(outcome=st.sampled_from([AttemptOutcome.REFUSED, AttemptOutcome.CONFLICT, AttemptOutcome.UNREACHABLE]))
+    def the_server_refuses(self, outcome: AttemptOutcome) -> None:
         self.simulation.look(outcome=outcome)
 
     @rule()

@@ -7,12 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.assumptions import TerminationAssumption, assumptions_of
-from grove_core.areas.gang_termination.deletions import deletions_by_replica
-from grove_core.document.document import PlanDocument
-from grove_core.document.writing import document_as_json
+from grove_core.areas.gang_termination.termination_assumptions import (
+    TerminationAssumption,
+    termination_assumptions_by_round,
+)
+from grove_core.areas.gang_termination.termination_deletions import deletions_by_replica
+from grove_core.document.document_writing import document_as_json
+from grove_core.document.plan_document import PlanDocument
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import terminated_by
+from grove_core.kernel.steps import gangs_terminated_by
 from grove_core.plan.forecast import Forecast
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
@@ -41,7 +44,7 @@ def test_pl032_every_later_end_says_what_it_rests_on(world: World, rules: str) -
     found = forecast(snapshot, rules)
     waits = {one.subject for one in found.findings if (one.question, one.verdict) == ("termination", "Wait")}
     rounds = [(round_.at, round_.steps) for round_ in found.rounds]
-    assumed = assumptions_of(found.findings, rounds)
+    assumed = termination_assumptions_by_round(found.findings, rounds)
     gone: set[Ref] = set()
     for (at, steps), by_target in zip(rounds, assumed, strict=True):
         ends = deletions_by_replica(steps)
@@ -50,7 +53,7 @@ def test_pl032_every_later_end_says_what_it_rests_on(world: World, rules: str) -
         for step in steps if at > rounds[0][0] else ():
             sure = [
                 one.replica in waits and (one.trigger if one.trigger.kind == "PodClique" else step.target) not in gone
-                for one in terminated_by(step)
+                for one in gangs_terminated_by(step)
             ]
             if sure:
                 assumption = TerminationAssumption.NOT_RECOVERED if any(sure) else TerminationAssumption.NOT_PLACED

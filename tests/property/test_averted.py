@@ -7,22 +7,27 @@ from typing import Final
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.deletions import deletions_by_replica
-from grove_core.areas.gang_termination.termination_questions import BREACH, PREDICTION, TERMINATION, averted_between
+from grove_core.areas.gang_termination.termination_deletions import deletions_by_replica
+from grove_core.areas.gang_termination.termination_findings import (
+    BREACH,
+    PREDICTION,
+    TERMINATION,
+    averted_termination_findings,
+)
 from grove_core.areas.gang_termination.verdicts import TERMINATES, WAITS
-from grove_core.document.document import PlanDocument
-from grove_core.document.reading import document_from_json
-from grove_core.document.writing import document_as_json
+from grove_core.document.document_reading import document_from_json
+from grove_core.document.document_writing import document_as_json
+from grove_core.document.plan_document import PlanDocument
 from grove_core.explain import Urgency, explanation_of
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.times import parse_time
+from grove_core.kernel.time_formats import parse_time
 from grove_core.plan.forecast import Forecast
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.cluster import InMemoryCluster
-from grove_shell.in_memory.forecasts import run_until_settled
+from grove_shell.in_memory.forecasts import forecast_until_settled
+from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.breached_sets import broken_set
 from tests.property.few_examples import RARELY
 
@@ -30,7 +35,7 @@ RULES: Final = (rule_set("design"), rule_set("field"))
 
 
 def forecast_for(seen: Snapshot, until: datetime | None = None, name: str = "design") -> Forecast:
-    return run_until_settled(InMemoryCluster((seen,)), seen, rule_set(name), limit=None, until=until)
+    return forecast_until_settled(InMemoryCluster((seen,)), seen, rule_set(name), limit=None, until=until)
 
 
 def deadline_of(forecast: Forecast, subject: Ref) -> datetime:
@@ -99,10 +104,10 @@ def test_pl025_a_replica_of_a_group_of_which_nothing_is_said_any_more_has_the_fa
     group = Ref("grove.io/v1alpha1", "PodCliqueScalingGroup", "ml", "llm-0-pool")
     waits = Finding(group.at_replica(1), TERMINATION, "Wait", why)
     kept = Finding(group, TERMINATION, "Keep", why)
-    assert averted_between((waits,), (kept,)) == (Finding(group.at_replica(1), TERMINATION, "Keep", why),)
-    assert averted_between((waits,), ()) == ()
-    assert averted_between((waits,), (waits._replace(because=why),)) == ()
-    assert averted_between((kept,), ()) == ()
+    assert averted_termination_findings((waits,), (kept,)) == (Finding(group.at_replica(1), TERMINATION, "Keep", why),)
+    assert averted_termination_findings((waits,), ()) == ()
+    assert averted_termination_findings((waits,), (waits._replace(because=why),)) == ()
+    assert averted_termination_findings((kept,), ()) == ()
 
 
 def test_pl025_what_ends_keeps_its_reasons() -> None:
@@ -125,10 +130,10 @@ def test_pl025_what_ends_keeps_its_reasons() -> None:
     )
     after = tuple(one._replace(verdict="False") for one in first if one.question == BREACH)
     kept = said(group, TERMINATION, "Keep", group)
-    told = averted_between(first, (kept, *after))
+    told = averted_termination_findings(first, (kept, *after))
     assert [(one.subject.name, one.question) for one in told] == [
         ("llm-0-pool", TERMINATION),
         ("llm-0-pool", BREACH),
         ("llm-0-pool-1-c", BREACH),
     ]
-    assert averted_between(first, after) == ()
+    assert averted_termination_findings(first, after) == ()

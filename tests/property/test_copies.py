@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 from hypothesis import given
 
-from grove_core.areas.mnnvl.rules import Why
+from grove_core.areas.mnnvl.rules import MnnvlReason
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, SCOPE, converged_set
@@ -41,7 +41,7 @@ class TestACopyEqualsTheOriginal:
 
     def test_pl001_a_rule_is_itself(self, copied: Copy) -> None:
         """Reasons are told by their rules, and ``is`` asks for these."""
-        assert all(copied(rule) is rule for rule in Why)
+        assert all(copied(rule) is rule for rule in MnnvlReason)
 
 
 @given(worlds())

@@ -16,8 +16,8 @@ from grove_core.kernel.steps import Delete, DeletionImpact
 from grove_core.plan.deletion_impact import DeletionImpacts
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
-from grove_core.resources.pod import pod_of
-from grove_core.resources.pod_spec import gpus_of
+from grove_core.resources.pod import pod_from_json
+from grove_core.resources.pod_spec_gpus import gpus_of
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.strategies.worlds import World, worlds
@@ -156,7 +156,7 @@ def test_pl019_what_a_pod_holds(pod_spec: object, gpus: int) -> None:
 )
 def test_pl019_the_gpus_of_a_pod_are_its_own(spec: dict[str, Any], gpus: int) -> None:
     """Whatever the template of its clique says by now; read fast where it is written as usual, and else with care."""
-    assert pod_of({"metadata": {"name": "p"}, "spec": spec}, {}).gpus == gpus
+    assert pod_from_json({"metadata": {"name": "p"}, "spec": spec}, {}).gpus == gpus
 
 
 def test_pl019_an_ended_pod_holds_none_and_one_of_an_older_template_what_it_has() -> None:

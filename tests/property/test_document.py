@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.document.document import FORMAT_VERSION, PlanDocument, RulesSource
-from grove_core.document.reading import attempts_from_json, document_from_json
-from grove_core.document.writing import document_as_json
+from grove_core.document.document_reading import attempts_from_json, document_from_json
+from grove_core.document.document_writing import document_as_json
+from grove_core.document.plan_document import FORMAT_VERSION, PlanDocument, RulesSource
 from grove_core.kernel.errors import MalformedObject
-from grove_core.kernel.steps import Apply, Attempt, Delete, Outcome
-from grove_core.plan.forecast import forecast_of
+from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Delete
+from grove_core.plan.forecast import one_round_forecast
 from grove_core.plan.plan import Plan
-from grove_core.plan.plan_staleness import changes_since
+from grove_core.plan.plan_staleness import changes_since_reviewed_plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import Configuration
 from tests.property.resources.manifests import almost, outcome, replaced
@@ -28,7 +28,7 @@ Json = dict[str, Any]
 
 
 def document_of(plan: Plan) -> PlanDocument:
-    return PlanDocument(rules="design", as_of=START, not_collected=(), forecasts=(forecast_of(plan, START),))
+    return PlanDocument(rules="design", as_of=START, not_collected=(), forecasts=(one_round_forecast(plan, START),))
 
 
 def plain(world: World) -> Json:
@@ -87,9 +87,9 @@ def test_pl009_a_deletion_with_causes_or_gangs_alone_is_refused(lacks: str) -> N
     assert "only one of restsOn and terminates (PL-019)" in caught.value.problems[-1].got
 
 
-@given(worlds(), st.sampled_from(Outcome))
+@given(worlds(), st.sampled_from(AttemptOutcome))
 @pytest.mark.req("PL-012")
-def test_pl009_attempts_read_back(world: World, outcome: Outcome) -> None:
+def test_pl009_attempts_read_back(world: World, outcome: AttemptOutcome) -> None:
     raw = plain(world)["plans"][0]["rounds"][0]["steps"]
     steps = reconcile(world.snapshot).steps
     recorded = [{**step, "outcome": outcome.value, "detail": "words"} for step in raw]
@@ -168,7 +168,7 @@ def beginning() -> Json:
     seen = Life(set_raw(clique_raw("a", 2))).look()
     assert seen is not None
     document = PlanDocument(
-        rules="design", as_of=START, not_collected=("Pod",), forecasts=(forecast_of(reconcile(seen), START),)
+        rules="design", as_of=START, not_collected=("Pod",), forecasts=(one_round_forecast(reconcile(seen), START),)
     )
     return document_as_json(document, decisions=True)
 
@@ -183,7 +183,12 @@ def test_pl009_a_damaged_plan_is_refused_or_can_be_used(raw: Any) -> None:
         return
     for forecast in found.forecasts:
         for round_ in forecast.rounds:
-            assert all(map(str, (*changes_since(round_.steps, ()), *changes_since((), round_.steps))))
+            assert all(
+                map(
+                    str,
+                    (*changes_since_reviewed_plan(round_.steps, ()), *changes_since_reviewed_plan((), round_.steps)),
+                )
+            )
     assert document_from_json(document_as_json(found, decisions=True)) == found
 
 

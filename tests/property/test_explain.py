@@ -6,8 +6,8 @@ from typing import get_args
 
 from grove_core.areas.gang_termination.verdicts import GroupFate, ReplicaFate
 from grove_core.explain import TONES, Urgency, explanation_of
-from grove_core.kernel.steps import Attempt, Outcome
-from grove_core.plan.forecast import forecast_of
+from grove_core.kernel.steps import Attempt, AttemptOutcome
+from grove_core.plan.forecast import one_round_forecast
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
@@ -17,7 +17,7 @@ FIELD = rule_set("field")
 
 
 def tones_of_replica_0(seen: Snapshot) -> list[Urgency]:
-    told = explanation_of(forecast_of(reconcile(seen, FIELD), seen.now))
+    told = explanation_of(one_round_forecast(reconcile(seen, FIELD), seen.now))
     return [entry.tone for entry in told.entries if entry.subject == seen.root.ref.at_replica(0)]
 
 
@@ -38,7 +38,7 @@ def test_gf029_an_end_of_cliques_that_are_all_leaving_is_not_held_back() -> None
 
 def test_pl012_an_end_that_was_refused_is_held_back() -> None:
     seen = due()
-    refused = tuple(Attempt(step, Outcome.REFUSED, "no") for step in reconcile(seen, FIELD).steps)
+    refused = tuple(Attempt(step, AttemptOutcome.REFUSED, "no") for step in reconcile(seen, FIELD).steps)
     assert tones_of_replica_0(replace(seen, attempts=refused)) == [Urgency.HELD]
 
 
@@ -49,7 +49,7 @@ def test_every_fate_has_its_tone() -> None:
 
 def test_a_verdict_that_nobody_knows_is_not_told_as_kept() -> None:
     """A saved plan may have been made by a later version."""
-    told = forecast_of(reconcile(due(), FIELD), due().now)
+    told = one_round_forecast(reconcile(due(), FIELD), due().now)
     strange = replace(
         told, findings=tuple(one._replace(verdict="Perhaps") for one in told.findings if one.question == "termination")
     )

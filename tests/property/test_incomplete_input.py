@@ -11,11 +11,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.conditions import condition_of
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Delete, DropFinalizer, Step
-from grove_core.plan.laws import problems_in
+from grove_core.plan.laws import problems_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import TOPOLOGY_IN_SYNC
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
@@ -142,7 +142,7 @@ def looked_at(life: Life) -> Snapshot:
 def harm_in(blind: Snapshot, full: Snapshot) -> list[Step]:
     """What who sees less would do to objects that are there, and who sees everything would not."""
     plan = reconcile(blind)
-    assert not problems_in(plan, blind)
+    assert not problems_in_plan(plan, blind)
     allowed = set(map(_doing, reconcile(full).steps))
     return [
         step
@@ -333,4 +333,4 @@ def test_wl232_a_set_is_not_let_go_of_while_parts_of_it_are_not_known(kind: str)
     assert [type(step.action) for step in reconcile(nothing).steps] == [DropFinalizer]
     plan = reconcile(replace(nothing, not_collected=frozenset({kind}), complete=nothing.complete - {kind}))
     assert not plan.steps
-    assert Why.PARTS_NOT_COLLECTED in {why.rule for held in plan.withheld for why in held.because}
+    assert WorkloadReason.PARTS_NOT_COLLECTED in {why.rule for held in plan.withheld for why in held.because}

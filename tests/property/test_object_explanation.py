@@ -8,7 +8,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.rules import TerminationReason as Design
-from grove_core.areas.gang_termination.termination_questions import BREACH, TERMINATION
+from grove_core.areas.gang_termination.termination_findings import BREACH, TERMINATION
 from grove_core.areas.mnnvl.verdicts import QUESTION as FABRIC
 from grove_core.areas.mnnvl_scopes.judge import shared_domain_ref
 from grove_core.kernel.refs import Ref
@@ -17,8 +17,8 @@ from grove_core.kernel.wants import Withheld
 from grove_core.object_explanation import ObjectExplanation, cliques_of_object, has_object
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MNNVL_ENABLED
-from grove_core.resources.compute_domain import compute_domain_of
-from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode
+from grove_core.resources.compute_domain import compute_domain_from_json
+from grove_core.resources.configuration import Configuration, MnnvlConfiguration, MnnvlMode
 from grove_core.resources.podgang import PodGang, PodGroup
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.mnnvl_scopes.sharing_sets import GPUS
@@ -134,7 +134,9 @@ def test_cl015_the_address_of_an_object_is_looked_up_once(monkeypatch: pytest.Mo
     """Whom a ComputeDomain is shared by takes a walk over all places of a set; not one for each verdict."""
     annotations = {MNNVL_ENABLED: "true"}
     snapshot = applied(set_raw(clique_raw("a", annotations=annotations), replicas=5))
-    snapshot = replace(snapshot, configuration=Configuration(Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS)))
+    snapshot = replace(
+        snapshot, configuration=Configuration(MnnvlConfiguration(enabled=True, mode=MnnvlMode.ANNOTATIONS))
+    )
     plan = reconcile(snapshot)
     walks: list[str] = []
 
@@ -180,14 +182,14 @@ def test_cl015_a_pod_tells_of_itself_and_its_clique_of_all_its_pods() -> None:
 
 @pytest.mark.parametrize(("name", "there"), [("llm-cd-0", True), ("llm-cd-7", True), ("llm-cd-8", False)])
 def test_cl015_a_domain_of_a_replica_that_is_wanted_no_more_is_known(name: str, *, there: bool) -> None:
-    domain = compute_domain_of({"metadata": {"name": "llm-cd-7", "namespace": "ml"}, "spec": {"numNodes": 0}})
+    domain = compute_domain_from_json({"metadata": {"name": "llm-cd-7", "namespace": "ml"}, "spec": {"numNodes": 0}})
     snapshot = replace(applied(set_raw(clique_raw("a"))), domains=(domain,))
     assert has_object(snapshot, "ComputeDomain", name) is there
 
 
 def test_cl015_a_domain_of_a_replica_tells_the_verdicts_on_it_and_on_its_set() -> None:
     snapshot = applied(set_raw(clique_raw("a", pod_spec=GPUS), replicas=2))
-    snapshot = replace(snapshot, configuration=Configuration(Mnnvl(enabled=True)))
+    snapshot = replace(snapshot, configuration=Configuration(MnnvlConfiguration(enabled=True)))
     told = list(ObjectExplanation(snapshot, reconcile(snapshot), "ComputeDomain", "llm-cd-1").findings())
     assert {one.subject.replica for one in told} == {None, 1}
     assert {one.question for one in told} == {FABRIC}

@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard
-from grove_core.kernel.steps import Apply, Attempt, Create, Delete, DropFinalizer, Outcome, Step, StepStage
+from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, DropFinalizer, Step, StepStage
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import CLIQUE_FINALIZER
-from grove_core.resources.podcliqueset import podcliqueset_of
-from grove_core.snapshot.own_writes import not_yet_listed, refusals_after, with_own_writes
+from grove_core.resources.podcliqueset import podcliqueset_from_json
+from grove_core.snapshot.own_writes import accepted_writes_not_listed, standing_refusals_after_round, with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.apply.execute_plan import execute_plan
-from grove_shell.in_memory.cluster import InMemoryCluster
+from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.few_examples import RARELY
 from tests.property.strategies.tape import Tape
 from tests.property.workload.life import Life, Violated
@@ -50,10 +50,10 @@ def test_pl018_kinds_that_lag_for_many_rounds_make_two_of_nothing(data: bytes) -
         )
         if kinds & 64:
             life.kubelet()
-        remembered = not_yet_listed(remembered, shown)
+        remembered = accepted_writes_not_listed(remembered, shown)
         attempts = execute_plan(life.world.attempt, reconcile(replace(shown, attempts=remembered)).steps)
         for attempt in attempts:
-            if isinstance(attempt.step.action, Create) and attempt.outcome is not Outcome.DONE:
+            if isinstance(attempt.step.action, Create) and attempt.outcome is not AttemptOutcome.DONE:
                 raise Violated(f"made twice: {attempt.step.target.short}, {attempt.detail}")
         remembered += attempts
         for uid, pods in life.world.pods.items():
@@ -66,7 +66,7 @@ def rested() -> Snapshot:
 
 
 def done(step: Step) -> Attempt:
-    return Attempt(step, Outcome.DONE)
+    return Attempt(step, AttemptOutcome.DONE)
 
 
 def test_pl018_a_created_pod_is_there_and_has_its_index() -> None:
@@ -77,7 +77,7 @@ def test_pl018_a_created_pod_is_there_and_has_its_index() -> None:
     lagging = replace(without, attempts=attempts)
     assert not [step for step in reconcile(lagging).steps if step.target.kind == "Pod"]
     assert sorted(pod.index for pod in with_own_writes(lagging).pods_of[clique.uid]) == [0, 1]
-    assert {attempt.step.target.kind for attempt in not_yet_listed(attempts, without)} >= {"Pod"}
+    assert {attempt.step.target.kind for attempt in accepted_writes_not_listed(attempts, without)} >= {"Pod"}
 
 
 def test_pl018_a_change_is_there_until_the_version_moves() -> None:
@@ -87,9 +87,9 @@ def test_pl018_a_change_is_there_until_the_version_moves() -> None:
     change = done(Step(StepStage.WORKLOAD, gang.ref, Apply(fields, gang.guard), ()))
     found = with_own_writes(replace(seen, attempts=(change,)))
     assert found.gangs[0].labels["queue"] == "a"
-    assert not_yet_listed((change,), seen) == (change,)
+    assert accepted_writes_not_listed((change,), seen) == (change,)
     moved = replace(seen, gangs=(replace(gang, resource_version="99"), *seen.gangs[1:]))
-    assert not_yet_listed((change,), moved) == ()
+    assert accepted_writes_not_listed((change,), moved) == ()
     assert with_own_writes(replace(moved, attempts=(change,))).gangs == moved.gangs
 
 
@@ -101,20 +101,20 @@ def test_pl018_a_deletion_is_there_until_the_object_is_gone_or_going() -> None:
         other.deleting is (other.uid == pod.uid)
         for other in with_own_writes(replace(seen, attempts=(delete,))).pods_of[clique.uid]
     )
-    assert not_yet_listed((delete,), seen) == (delete,)
+    assert accepted_writes_not_listed((delete,), seen) == (delete,)
     going = [replace(other, deleting=True) for other in seen.pods_of[clique.uid]]
     for pods in (going, []):
-        assert not_yet_listed((delete,), replace(seen, pods_of={**seen.pods_of, clique.uid: pods})) == ()
+        assert accepted_writes_not_listed((delete,), replace(seen, pods_of={**seen.pods_of, clique.uid: pods})) == ()
     stranger = done(Step(StepStage.CLEANUP, pod.ref, Delete(Guard("another", "1")), ()))
-    assert not_yet_listed((stranger,), seen) == ()
+    assert accepted_writes_not_listed((stranger,), seen) == ()
 
 
 def test_what_was_not_accepted_is_not_remembered() -> None:
     seen = rested()
     _, pod = next(seen.pods())
     step = Step(StepStage.CLEANUP, pod.ref, Delete(pod.guard), ())
-    for outcome in (Outcome.CONFLICT, Outcome.REFUSED, Outcome.UNREACHABLE):
-        assert not_yet_listed((Attempt(step, outcome),), seen) == ()
+    for outcome in (AttemptOutcome.CONFLICT, AttemptOutcome.REFUSED, AttemptOutcome.UNREACHABLE):
+        assert accepted_writes_not_listed((Attempt(step, outcome),), seen) == ()
     assert seen.now == NOW
 
 
@@ -122,10 +122,10 @@ def test_pl012_a_refusal_stands_until_the_same_write_is_answered_otherwise() -> 
     seen = rested()
     _, pod = next(seen.pods())
     step = Step(StepStage.CLEANUP, pod.ref, Delete(pod.guard), ())
-    no, yes = Attempt(step, Outcome.REFUSED, "no"), Attempt(step, Outcome.DONE)
-    assert refusals_after((), (no,)) == refusals_after((no,), ()) == (no,)
-    assert refusals_after((no,), (yes,)) == ()
-    assert refusals_after((no,), (Attempt(step, Outcome.REFUSED, "never"),))[0].detail == "never"
+    no, yes = Attempt(step, AttemptOutcome.REFUSED, "no"), Attempt(step, AttemptOutcome.DONE)
+    assert standing_refusals_after_round((), (no,)) == standing_refusals_after_round((no,), ()) == (no,)
+    assert standing_refusals_after_round((no,), (yes,)) == ()
+    assert standing_refusals_after_round((no,), (Attempt(step, AttemptOutcome.REFUSED, "never"),))[0].detail == "never"
 
 
 def test_pl018_a_pod_made_for_a_clique_that_is_gone_outlives_it() -> None:
@@ -171,14 +171,14 @@ def test_pl018_a_finalizer_that_was_dropped_is_dropped() -> None:
     after = replace(lagging, attempts=(done(drop),))
     assert with_own_writes(after).cliques[0].finalizers == ()
     assert drop.write_key not in {step.write_key for step in reconcile(after).steps}
-    assert not_yet_listed((done(drop),), lagging) == (done(drop),)
+    assert accepted_writes_not_listed((done(drop),), lagging) == (done(drop),)
 
 
 def test_pl018_an_autoscaler_that_was_changed_is_changed() -> None:
     scaled = set_raw(clique_raw("a", 1, autoScalingConfig={"minReplicas": 1, "maxReplicas": 3}))
     seen = at_rest(applied(scaled))
     wider = set_raw(clique_raw("a", 1, autoScalingConfig={"minReplicas": 1, "maxReplicas": 5}))
-    edited = replace(seen, root=replace(seen.root, spec=podcliqueset_of(wider).spec))
+    edited = replace(seen, root=replace(seen.root, spec=podcliqueset_from_json(wider).spec))
     attempts = tuple(map(done, reconcile(edited).steps))
     assert [one for one in attempts if one.step.target.kind == "HorizontalPodAutoscaler"]
     lagging = replace(edited, attempts=attempts)

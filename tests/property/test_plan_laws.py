@@ -9,27 +9,27 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from grove_core.document.document import PlanDocument
-from grove_core.document.reading import document_from_json
-from grove_core.document.writing import document_as_json
+from grove_core.document.document_reading import document_from_json
+from grove_core.document.document_writing import document_as_json
+from grove_core.document.plan_document import PlanDocument
 from grove_core.kernel.conditions import condition_of
 from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenMap, canonical_json, thaw
 from grove_core.kernel.steps import (
     Attempt,
+    AttemptOutcome,
     Delete,
     DropFinalizer,
     Make,
-    Outcome,
     SetStatus,
     Step,
     StepStage,
-    causes_of,
+    termination_causes,
 )
 from grove_core.kernel.wants import DesiredChanges, FieldsToApply, ObjectToDelete, StatusToWrite
-from grove_core.plan.forecast import forecast_of
-from grove_core.plan.laws import problems_in
+from grove_core.plan.forecast import one_round_forecast
+from grove_core.plan.laws import problems_in_plan
 from grove_core.plan.plan import Plan
 from grove_core.plan.planner import make_plan, steps_for
 from grove_core.reconcile import reconcile
@@ -39,7 +39,7 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.rule_sets.named import rule_set, rule_sets
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.cluster import InMemoryCluster
+from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.strategies.worlds import START, World, is_termination, world_of, worlds
 from tests.property.terminating_sets import ENDING
 
@@ -47,7 +47,7 @@ ROUNDS_TO_REST = 6  # delete; release; what the group and the set look like then
 
 
 def document_of(plan: Plan, at: datetime) -> PlanDocument:
-    return PlanDocument(rules=plan.rules, as_of=at, not_collected=(), forecasts=(forecast_of(plan, at),))
+    return PlanDocument(rules=plan.rules, as_of=at, not_collected=(), forecasts=(one_round_forecast(plan, at),))
 
 
 def text_of(plan: Plan, at: datetime = START) -> str:
@@ -102,7 +102,7 @@ def play(memory: InMemoryCluster, start: Snapshot, *, carry: bool) -> int:
         if seen is None:
             return count
         plan = reconcile(seen)
-        assert problems_in(plan, seen) == ()
+        assert problems_in_plan(plan, seen) == ()
         if plan.settled:
             return count
         attempts = tuple(memory.attempt(step) for step in plan.steps) if carry else forget(memory, plan)
@@ -125,7 +125,7 @@ class TestLegality:
     def test_no_plan_is_illegal(self, world: World) -> None:
         snapshot = world.snapshot
         plan = reconcile(snapshot)
-        assert problems_in(plan, snapshot) == ()
+        assert problems_in_plan(plan, snapshot) == ()
         for finding in plan.findings:
             for reason in finding.because:
                 event(reason.rule.code)
@@ -141,7 +141,7 @@ class TestLegality:
         plan = reconcile(snapshot)
         if len({step.sort_key for step in plan.steps}) < 2:
             return
-        assert problems_in(spoiled(plan, crime), snapshot)
+        assert problems_in_plan(spoiled(plan, crime), snapshot)
 
     @given(worlds())
     @example(world_of(ENDING))
@@ -150,7 +150,7 @@ class TestLegality:
         leaving = replace(world, cliques=cliques).snapshot
         deletes = tuple(step for step in reconcile(world.snapshot).steps if is_termination(step))
         plan = replace(reconcile(leaving), steps=deletes)
-        assert len(problems_in(plan, leaving)) >= len(deletes)
+        assert len(problems_in_plan(plan, leaving)) >= len(deletes)
 
     def test_pl015_what_an_end_rests_on_stays_as_it_was_judged(self) -> None:
         """Its fields are written a round later; whoever would write them now is told."""
@@ -172,7 +172,9 @@ class TestLegality:
         plan = make_plan(AreaResult(DesiredChanges((*wants, change))), snapshot)
         assert [step.target for step in plan.steps] == [want.target for want in wants]
         wrong = replace(plan, steps=(*steps_for([change]), *plan.steps))
-        assert [problem.expected for problem in problems_in(wrong, snapshot)] == ["to stay as it was judged (PL-015)"]
+        assert [problem.expected for problem in problems_in_plan(wrong, snapshot)] == [
+            "to stay as it was judged (PL-015)"
+        ]
 
     def test_pl015_what_an_end_rested_on_that_is_through_may_change(self) -> None:
         """Only its flag is still to be written; whoever has the name of the cause now is another."""
@@ -183,7 +185,7 @@ class TestLegality:
         change = FieldsToApply(owner.ref, owner.guard, FrozenMap({"metadata": "x"}), because)
         plan = make_plan(AreaResult(DesiredChanges((told, change))), snapshot)
         assert [step.target for step in plan.steps] == [owner.ref, part.ref]
-        assert not problems_in(plan, snapshot)
+        assert not problems_in_plan(plan, snapshot)
 
     def test_pl003_a_want_without_a_reason_is_a_fault_of_ours(self) -> None:
         snapshot = world_of(b"").snapshot
@@ -334,13 +336,13 @@ class TestPL012:
     def test_a_refused_step_is_withheld(self, world: World) -> None:
         snapshot = world.snapshot
         plan = reconcile(snapshot)
-        refused = tuple(Attempt(step, Outcome.REFUSED, "quota exceeded") for step in plan.steps)
+        refused = tuple(Attempt(step, AttemptOutcome.REFUSED, "quota exceeded") for step in plan.steps)
         after = reconcile(replace(snapshot, attempts=refused))
         if after.steps:  # what may not be deleted is told of, and that is refused too (PL-013)
             deleted = {step.target for step in plan.steps if isinstance(step.action, Delete)}
             assert {step.target for step in after.steps} <= deleted
             assert all(isinstance(step.action, SetStatus) and step.action.is_urgent for step in after.steps)
-            refused += tuple(Attempt(step, Outcome.REFUSED, "quota exceeded") for step in after.steps)
+            refused += tuple(Attempt(step, AttemptOutcome.REFUSED, "quota exceeded") for step in after.steps)
             after = reconcile(replace(snapshot, attempts=refused))
         assert after.steps == ()
         assert {held.target for held in after.withheld} >= {step.target for step in plan.steps}
@@ -355,13 +357,13 @@ class TestPL012:
         if len(deletes) <= which:
             return
         refused = deletes[which]
-        after = reconcile(replace(snapshot, attempts=(Attempt(refused, Outcome.REFUSED, "no"),)))
+        after = reconcile(replace(snapshot, attempts=(Attempt(refused, AttemptOutcome.REFUSED, "no"),)))
         for step in after.steps:
             if step.stage is StepStage.CAUSE and refused.stage is StepStage.CLEANUP:
-                assert not causes_of(step.action) & causes_of(refused.action)
+                assert not termination_causes(step.action) & termination_causes(refused.action)
 
-    @given(worlds(), st.sampled_from([Outcome.CONFLICT, Outcome.UNREACHABLE]))
-    def test_what_was_not_refused_is_tried_again(self, world: World, outcome: Outcome) -> None:
+    @given(worlds(), st.sampled_from([AttemptOutcome.CONFLICT, AttemptOutcome.UNREACHABLE]))
+    def test_what_was_not_refused_is_tried_again(self, world: World, outcome: AttemptOutcome) -> None:
         snapshot = world.snapshot
         plan = reconcile(snapshot)
         missed = tuple(Attempt(step, outcome, "try later") for step in plan.steps)
@@ -376,7 +378,7 @@ class TestARequestedDeletionIsNotRequestedAgain:
     def test_a_lagging_cache_causes_no_second_write(self, world: World) -> None:
         snapshot = world.snapshot
         plan = reconcile(snapshot)
-        done = tuple(Attempt(step, Outcome.DONE) for step in plan.steps)
+        done = tuple(Attempt(step, AttemptOutcome.DONE) for step in plan.steps)
         again = reconcile(replace(snapshot, attempts=done))
         deleted = {step.target for step in plan.steps if isinstance(step.action, Delete)}
         assert not {step.target for step in again.steps if isinstance(step.action, Delete)} & deleted

@@ -10,24 +10,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.deletions import deletions_by_replica
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
-from grove_core.document.document import PlanDocument
-from grove_core.document.reading import document_from_json
-from grove_core.document.writing import document_as_json
+from grove_core.areas.gang_termination.termination_deletions import deletions_by_replica
+from grove_core.document.document_reading import document_from_json
+from grove_core.document.document_writing import document_as_json
+from grove_core.document.plan_document import PlanDocument
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create, Step, StepStage
-from grove_core.kernel.times import format_time
-from grove_core.plan.forecast import Cycle, Forecast, cycles_repeated, round_fingerprint
+from grove_core.kernel.time_formats import format_time
+from grove_core.plan.forecast import Cycle, Forecast, repeated_cycle_count, round_fingerprint
 from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import GROVE
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.cluster import InMemoryCluster
-from grove_shell.in_memory.forecasts import run_until_settled
+from grove_shell.in_memory.forecasts import forecast_until_settled
+from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from grove_shell.reading.objects import load
 from tests.property.strategies.worlds import START
 
@@ -66,7 +66,7 @@ def ends_piecemeal(start: Snapshot, until: datetime) -> Iterator[tuple[datetime,
     seen: Snapshot | None = start
     while seen is not None and at < until:
         at = min(at + PIECE, until)
-        forecast = run_until_settled(world, seen, FIELD, limit=None, until=at)
+        forecast = forecast_until_settled(world, seen, FIELD, limit=None, until=at)
         assert forecast.again is None
         yield from ends_in(forecast, at)
         seen = world.observe(start.root.ref, at, ())
@@ -78,7 +78,7 @@ def ends_piecemeal(start: Snapshot, until: datetime) -> Iterator[tuple[datetime,
 def test_pl024_what_comes_again_is_what_comes(name: str, minutes: float) -> None:
     start = endless(name)
     until = start.now + timedelta(minutes=minutes)
-    forecast = run_until_settled(InMemoryCluster((start,)), start, FIELD, limit=None, until=until)
+    forecast = forecast_until_settled(InMemoryCluster((start,)), start, FIELD, limit=None, until=until)
     assert sorted(set(ends_in(forecast, until)), key=str) == sorted(set(ends_piecemeal(start, until)), key=str)
     assert (forecast.again is not None) == (minutes > 4)
 
@@ -87,7 +87,9 @@ def test_pl024_what_comes_again_is_what_comes(name: str, minutes: float) -> None
 def test_pl024_a_year_is_as_short_as_an_hour(name: str) -> None:
     start = endless(name)
     hour, year = (
-        run_until_settled(InMemoryCluster((start,)), start, FIELD, limit=None, until=start.now + timedelta(days=days))
+        forecast_until_settled(
+            InMemoryCluster((start,)), start, FIELD, limit=None, until=start.now + timedelta(days=days)
+        )
         for days in (1 / 24, 365)
     )
     assert hour.rounds == year.rounds
@@ -105,8 +107,8 @@ def test_pl024_a_year_is_as_short_as_an_hour(name: str) -> None:
 
 @given(laps, laps)
 def test_pl024_two_like_each_other_and_the_fewest(before: list[Cycle], circle: list[Cycle]) -> None:
-    found = cycles_repeated([*before, *circle, *circle])
-    assert (found == 0) == (not circle and cycles_repeated(before) == 0)
+    found = repeated_cycle_count([*before, *circle, *circle])
+    assert (found == 0) == (not circle and repeated_cycle_count(before) == 0)
     assert found <= len(circle) or not circle
     whole = [*before, *circle, *circle]
     assert whole[len(whole) - 2 * found : len(whole) - found] == whole[len(whole) - found :]

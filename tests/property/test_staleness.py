@@ -6,11 +6,11 @@ from typing import Final
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import Apply, Create, Delete, DeletionImpact, DropFinalizer, SetStatus, Step, StepStage
-from grove_core.plan.plan_staleness import changes_since
+from grove_core.plan.plan_staleness import changes_since_reviewed_plan
 from grove_core.reconcile import reconcile
 from tests.property.strategies.worlds import World, is_termination, world_of, worlds
 from tests.property.terminating_sets import ENDING
@@ -33,7 +33,7 @@ def test_pl020_versions_and_order_are_no_news(world: World, order: list[int]) ->
     steps = reconcile(world.snapshot).steps
     moved = [aimed_at(step, "later") for step in steps]
     moved.sort(key=lambda step: order[len(step.target.name) % 6])
-    assert changes_since(steps, moved) == ()
+    assert changes_since_reviewed_plan(steps, moved) == ()
 
 
 @given(worlds())
@@ -41,7 +41,7 @@ def test_pl020_a_step_more_or_less_is_told(world: World) -> None:
     steps = reconcile(world.snapshot).steps
     for step in steps:
         rest = [other for other in steps if other is not step]
-        gone, come = changes_since(steps, rest), changes_since(rest, steps)
+        gone, come = changes_since_reviewed_plan(steps, rest), changes_since_reviewed_plan(rest, steps)
         assert [(change.target, change.what, change.now) for change in gone] == [(step.target, "step", "")]
         assert [(change.target, change.what, change.before) for change in come] == [(step.target, "step", "")]
         assert step.target.short in str(gone[0])
@@ -56,24 +56,27 @@ def test_pl020_a_fact_that_an_end_rests_on_is_told(world: World, more: int) -> N
         name, value = first.facts[0]
         changed = f"{value}{more}" if isinstance(value, str) else value + more
         other = first._replace(facts=((name, changed), *first.facts[1:]))
-        (found,) = changes_since([step], [replace(step, because=(other, *others))])
+        (found,) = changes_since_reviewed_plan([step], [replace(step, because=(other, *others))])
         assert (found.before, found.now) == (str(value), str(changed))
         assert isinstance(step.action, Delete)
         impact = (step.action.takes or DeletionImpact()) + DeletionImpact(pods=1)
-        (found,) = changes_since([step], [replace(step, action=replace(step.action, takes=impact))])
+        (found,) = changes_since_reviewed_plan([step], [replace(step, action=replace(step.action, takes=impact))])
         assert found.what == "what is written"
 
 
 def test_pl020_another_rule_behind_the_same_step_is_told() -> None:
     """Also where neither of the two tells a fact."""
     ref = Life(set_raw(clique_raw("a", 1))).ref
-    one, other = [why for why in Why if not why.clause.facts][:2]
+    one, other = [why for why in WorkloadReason if not why.clause.facts][:2]
     before, now = (Step(StepStage.CLEANUP, ref, Delete(GUARD), (why.because(ref),)) for why in (one, other))
-    assert changes_since([before], [before]) == ()
-    told = {(change.what.partition(" ")[0], change.before, change.now) for change in changes_since([before], [now])}
+    assert changes_since_reviewed_plan([before], [before]) == ()
+    told = {
+        (change.what.partition(" ")[0], change.before, change.now)
+        for change in changes_since_reviewed_plan([before], [now])
+    }
     assert told == {(one.code, "a reason", ""), (other.code, "", "a reason")}
     status = [replace(step, action=SetStatus(FrozenMap({"replicas": 1}), GUARD)) for step in (before, now)]
-    assert changes_since(status[:1], status[1:]) == ()
+    assert changes_since_reviewed_plan(status[:1], status[1:]) == ()
 
 
 def test_pl020_what_is_created_and_written_counts() -> None:
@@ -84,28 +87,28 @@ def test_pl020_what_is_created_and_written_counts() -> None:
     (clique,) = (step for step in steps if step.target.kind == "PodClique")
     assert isinstance(clique.action, Create)
     other = replace(clique, action=Create(FrozenMap({**clique.action.manifest, "kind": "x"})))
-    assert [change.what for change in changes_since([clique], [other])] == ["what is written"]
+    assert [change.what for change in changes_since_reviewed_plan([clique], [other])] == ["what is written"]
     fields = [FrozenMap({"replicas": number, "lastTransitionTime": number}) for number in (1, 1, 2)]
     one, same, another = (Step(StepStage.STATUS, life.ref, SetStatus(each, GUARD), clique.because) for each in fields)
-    assert changes_since([one], [same]) == ()
-    (found,) = changes_since([one], [another])
+    assert changes_since_reviewed_plan([one], [same]) == ()
+    (found,) = changes_since_reviewed_plan([one], [another])
     assert (found.what, found.before, found.now) == ("what is written", '{"replicas":1}', '{"replicas":2}')
     long = replace(one, action=SetStatus(FrozenMap({"selector": "x" * 500}), GUARD))
-    assert len(str(changes_since([one], [long])[0])) < 300
+    assert len(str(changes_since_reviewed_plan([one], [long])[0])) < 300
 
 
 def test_pl020_another_change_is_another() -> None:
     ref = Life(set_raw(clique_raw("a", 1))).ref
-    because = (Why.LET_GO.because(ref, finalizer="one"),)
+    because = (WorkloadReason.LET_GO.because(ref, finalizer="one"),)
     one, other = (
         Step(StepStage.WORKLOAD, ref, Apply(FrozenMap({"spec": (number,)}), GUARD), because) for number in (1, 2)
     )
-    assert changes_since([one], [one]) == ()
-    assert [change.what for change in changes_since([one], [other])] == ["what is written"]
+    assert changes_since_reviewed_plan([one], [one]) == ()
+    assert [change.what for change in changes_since_reviewed_plan([one], [other])] == ["what is written"]
 
 
 def test_pl020_a_release_of_another_finalizer_is_another() -> None:
     life = Life(set_raw(clique_raw("a", 1)))
-    because = (Why.LET_GO.because(life.ref, finalizer="one"),)
+    because = (WorkloadReason.LET_GO.because(life.ref, finalizer="one"),)
     one, other = (Step(StepStage.CLEANUP, life.ref, DropFinalizer(name, GUARD), because) for name in ("one", "other"))
-    assert [change.what for change in changes_since([one], [other])] == ["what is written"]
+    assert [change.what for change in changes_since_reviewed_plan([one], [other])] == ["what is written"]

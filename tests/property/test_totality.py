@@ -9,9 +9,9 @@ from grove_core.admit_podclique import admit_podclique
 from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
 from grove_core.kernel.admission import AdmitWithChanges
 from grove_core.resources.api_names import MNNVL_ENABLED
-from grove_core.resources.configuration import NOT_DISCOVERED, Configuration, Mnnvl, MnnvlMode
+from grove_core.resources.configuration import NOT_DISCOVERED, Configuration, MnnvlConfiguration, MnnvlMode
 from grove_core.resources.labels import SET, SET_REPLICA
-from grove_core.resources.podcliqueset import podcliqueset_of
+from grove_core.resources.podcliqueset import podcliqueset_from_json
 from tests.property.workload.sets import clique_raw, set_raw
 
 
@@ -22,7 +22,7 @@ def test_wl117_a_kind_that_is_no_text_names_nothing(kind: Any) -> None:
 
 @pytest.mark.parametrize("spec", [{}, {"podSpec": None}, None])
 def test_ms004_a_clique_without_a_spec_joins_all_the_same(spec: Any) -> None:
-    owner = podcliqueset_of(set_raw(clique_raw("a"), meta={"uid": "u"}))
+    owner = podcliqueset_from_json(set_raw(clique_raw("a"), meta={"uid": "u"}))
     raw = {
         "metadata": {
             "name": "llm-0-a",
@@ -33,7 +33,7 @@ def test_ms004_a_clique_without_a_spec_joins_all_the_same(spec: Any) -> None:
         },
         "spec": spec,
     }
-    told = Configuration(Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS))
+    told = Configuration(MnnvlConfiguration(enabled=True, mode=MnnvlMode.ANNOTATIONS))
     around = CliqueAdmissionView(configuration=told, served=NOT_DISCOVERED, owner=owner, domains={}, claims={})
     verdict = admit_podclique(raw, around).verdict
     assert isinstance(verdict, AdmitWithChanges)

@@ -13,7 +13,7 @@ from hypothesis import given
 from pydantic import BaseModel
 
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
-from grove_core.plan.forecast import Forecast, forecast_of
+from grove_core.plan.forecast import Forecast, one_round_forecast
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.pod import Pod
@@ -84,7 +84,7 @@ def test_pl001_snapshots_and_plans_have_a_hash(world: World) -> None:
     plan = reconcile(snapshot)
     assert hash(snapshot) == hash(world.cluster.snapshot_of(world.root, world.now))
     assert hash(plan) == hash(reconcile(snapshot))
-    assert hash(forecast_of(plan, snapshot.now)) == hash(forecast_of(plan, snapshot.now))
+    assert hash(one_round_forecast(plan, snapshot.now)) == hash(one_round_forecast(plan, snapshot.now))
     for name in ("pods_of", "claim_templates", "named_domains", "named_claims", "foreign_owners", "topologies"):
         assert isinstance(getattr(snapshot, name), FrozenDict)
     assert all(isinstance(pods, tuple) for pods in snapshot.pods_of.values())

@@ -6,11 +6,11 @@ import pytest
 
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Delete, Outcome, Step, StepStage
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, Step, StepStage
 from grove_core.rule_sets.rule_set import DESIGN
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.cluster import InMemoryCluster
-from grove_shell.in_memory.forecasts import run_until_settled
+from grove_shell.in_memory.forecasts import forecast_until_settled
+from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.plan.test_survivors import BECAUSE
 from tests.property.workload.sets import applied, clique_raw, set_raw
 
@@ -19,7 +19,7 @@ class Deaf(InMemoryCluster):
     """A world in which PodGangs are never written, though nobody else writes them."""
 
     def attempt(self, step: Step) -> Attempt:
-        return Attempt(step, Outcome.CONFLICT) if step.target.kind == "PodGang" else super().attempt(step)
+        return Attempt(step, AttemptOutcome.CONFLICT) if step.target.kind == "PodGang" else super().attempt(step)
 
 
 class Undoing(InMemoryCluster):
@@ -43,10 +43,10 @@ class Undoing(InMemoryCluster):
 def test_pl002_what_comes_again_and_again_at_one_moment_breaks_off() -> None:
     start = applied(set_raw(clique_raw("a")))
     with pytest.raises(BrokenInvariant, match="PL-002: the same steps again and again: Create PodGang/llm-0"):
-        run_until_settled(Deaf((start,)), start, DESIGN, limit=None, until=None)
+        forecast_until_settled(Deaf((start,)), start, DESIGN, limit=None, until=None)
 
 
 def test_pl002_a_circle_of_several_rounds_breaks_off_too() -> None:
     start = applied(set_raw(clique_raw("a")))
     with pytest.raises(BrokenInvariant, match="PL-002: the same steps again and again: "):
-        run_until_settled(Undoing((start,)), start, DESIGN, limit=None, until=None)
+        forecast_until_settled(Undoing((start,)), start, DESIGN, limit=None, until=None)

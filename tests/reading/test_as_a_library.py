@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from grove_shell.reading.faults import BadInput
+from grove_shell.reading.input_faults import BadInput
 from grove_shell.reading.objects import load
 from tests.golden.tracing import ROOT
 

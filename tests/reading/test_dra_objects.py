@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from grove_core.resources.configuration import DomainShape, MnnvlMode, ServedApis
+from grove_core.resources.configuration import ComputeDomainFormatName, MnnvlMode, ServedApis
 from grove_shell.actions.configuration import read_configuration
-from grove_shell.reading.collected_objects import CollectedObjects, header_item
+from grove_shell.reading.collected_objects import CollectedObjects, snapshot_header_item
 from grove_shell.reading.loaded_input import LoadedInput
 from grove_shell.reading.objects import load
 
@@ -49,12 +49,14 @@ def loaded(tmp_path: Path, *items: Json) -> LoadedInput:
 @pytest.mark.parametrize(
     ("channel", "shape"),
     [
-        (("resourceClaimTemplate", "allocationMode"), DomainShape.NVIDIA),
-        (("resourceClaimTemplateName",), DomainShape.DESIGN),
-        ((), DomainShape.DESIGN),
+        (("resourceClaimTemplate", "allocationMode"), ComputeDomainFormatName.NVIDIA),
+        (("resourceClaimTemplateName",), ComputeDomainFormatName.DESIGN),
+        ((), ComputeDomainFormatName.DESIGN),
     ],
 )
-def test_in047_the_definition_shows_the_shape(tmp_path: Path, channel: tuple[str, ...], shape: DomainShape) -> None:
+def test_in047_the_definition_shows_the_shape(
+    tmp_path: Path, channel: tuple[str, ...], shape: ComputeDomainFormatName
+) -> None:
     assert loaded(tmp_path, definition(*channel)).cluster.served.domains is shape
 
 
@@ -68,20 +70,22 @@ def test_in047_claims_show_their_version(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "served",
     [
-        ServedApis(domains=DomainShape.NVIDIA, claims="resource.k8s.io/v1"),
-        ServedApis(domains=DomainShape.DESIGN, claims="resource.k8s.io/v1beta1"),
+        ServedApis(domains=ComputeDomainFormatName.NVIDIA, claims="resource.k8s.io/v1"),
+        ServedApis(domains=ComputeDomainFormatName.DESIGN, claims="resource.k8s.io/v1beta1"),
         ServedApis(without_domains=True, claims="resource.k8s.io/v1"),
         ServedApis(),
     ],
 )
 def test_in047_a_capture_says_what_was_offered(tmp_path: Path, served: ServedApis) -> None:
-    taken = header_item(CollectedObjects(origin="here", served=served), datetime(2026, 11, 20, tzinfo=UTC))
+    taken = snapshot_header_item(CollectedObjects(origin="here", served=served), datetime(2026, 11, 20, tzinfo=UTC))
     read = loaded(tmp_path, taken)
     assert (read.cluster.served, read.faults) == (served, ())
 
 
 def test_in047_a_capture_with_an_unknown_shape_is_a_fault(tmp_path: Path) -> None:
-    taken = header_item(CollectedObjects(origin="here", served=ServedApis()), datetime(2026, 11, 20, tzinfo=UTC))
+    taken = snapshot_header_item(
+        CollectedObjects(origin="here", served=ServedApis()), datetime(2026, 11, 20, tzinfo=UTC)
+    )
     (fault,) = loaded(tmp_path, {**taken, "offers": {"computeDomains": "round"}}).faults
     assert fault.path == "offers.computeDomains"
 
@@ -104,7 +108,11 @@ def test_cl055_the_configuration_is_that_of_the_operator(tmp_path: Path) -> None
     path = tmp_path / "operator.yaml"
     path.write_text("mnnvl: {enabled: true, mode: annotations, computeDomainShape: nvidia}", encoding="utf-8")
     told, rules, _, faults = read_configuration(str(path))
-    assert (told.mnnvl.in_mode(MnnvlMode.ANNOTATIONS), told.mnnvl.shape, faults) == (True, DomainShape.NVIDIA, ())
+    assert (told.mnnvl.in_mode(MnnvlMode.ANNOTATIONS), told.mnnvl.shape, faults) == (
+        True,
+        ComputeDomainFormatName.NVIDIA,
+        (),
+    )
     assert rules is None, "it names none (CL-055)"
     path.write_text("network: {autoMNNVLEnabled: true}", encoding="utf-8")
     assert read_configuration(str(path)).configuration.mnnvl.in_mode(MnnvlMode.OPERATOR)

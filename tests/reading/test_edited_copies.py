@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.resources.podcliqueset import ManifestEdit
+from grove_core.resources.podcliqueset import PlannedManifestChange
 from grove_shell.cli.main import run
 from grove_shell.reading.objects import load
 from tests.golden.tracing import ROOT
@@ -56,7 +56,7 @@ def test_in041_a_quantity_in_another_form_is_no_edit(tmp_path: Path, quantity: o
             container["resources"] = {kind: {"nvidia.com/gpu": "2"} for kind in ("limits", "requests")}
     paths = [written(tmp_path / "before.json", before), written(tmp_path / "edit.json", manifest)]
     (root,) = load(paths).cluster.sets
-    assert (root.edit is ManifestEdit.OF_MORE) is is_edit
+    assert (root.edit is PlannedManifestChange.OF_MORE) is is_edit
 
 
 def test_in039_a_manifest_of_another_namespace_is_warned_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,20 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_shell.reading.faults import Fault
+from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import MAX_CHARACTERS, InputItem
-from grove_shell.reading.json_items import json_items
+from grove_shell.reading.json_input_items import input_items_from_json
 from grove_shell.reading.utf8_stream import Utf8Stream
-from grove_shell.reading.yaml_items import yaml_items
+from grove_shell.reading.yaml_input_items import input_items_from_yaml
 
 SIZES: Final = pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 13, 100, 1 << 20])
 POD: Final = {"kind": "Pod", "metadata": {"name": "p", "namespace": "ml", "uid": "u-1"}, "spec": {"a": [1, {"b": 2}]}}
 
 
-def read(text: str | bytes, size: int = 1 << 20) -> tuple[list[InputItem], list[Fault]]:
-    faults: list[Fault] = []
+def read(text: str | bytes, size: int = 1 << 20) -> tuple[list[InputItem], list[InputFault]]:
+    faults: list[InputFault] = []
     data = text.encode() if isinstance(text, str) else text
-    return list(json_items(Utf8Stream(io.BytesIO(data), size), "f.json", faults)), faults
+    return list(input_items_from_json(Utf8Stream(io.BytesIO(data), size), "f.json", faults)), faults
 
 
 def values(text: str, size: int = 1 << 20) -> list[Any]:
@@ -122,9 +122,9 @@ class TestIN016:
     @given(st.lists(st.dictionaries(st.sampled_from("abc"), st.integers() | st.floats(-9, 9)), min_size=1, max_size=3))
     def test_json_and_yaml_agree(self, objects: list[dict[str, Any]]) -> None:
         text = json.dumps({"kind": "List", "items": objects})
-        faults: list[Fault] = []
+        faults: list[InputFault] = []
         small = [value for value in objects if all(abs(number) < 2**63 for number in value.values())]
-        items = [item.value for item in yaml_items(Utf8Stream(io.BytesIO(text.encode())), "f", faults)]
+        items = [item.value for item in input_items_from_yaml(Utf8Stream(io.BytesIO(text.encode())), "f", faults)]
         if small == objects:
             assert (items, faults) == (values(text), [])
 
@@ -224,9 +224,9 @@ class TestIN014:
         assert (fault.line, fault.column) == (1, 6)
 
 
-def _faults_of(raw: BinaryIO) -> list[Fault]:
-    faults: list[Fault] = []
-    assert not list(json_items(Utf8Stream(raw), "f", faults))
+def _faults_of(raw: BinaryIO) -> list[InputFault]:
+    faults: list[InputFault] = []
+    assert not list(input_items_from_json(Utf8Stream(raw), "f", faults))
     return faults
 
 
@@ -346,7 +346,7 @@ def test_in029_memory_does_not_grow_with_the_list() -> None:
     def peak(count: int) -> int:  # twenty megabytes, if objects were kept
         data = io.BytesIO(json.dumps({"kind": "List", "items": [POD] * count}).encode())
         tracemalloc.start()
-        assert sum(1 for _ in json_items(Utf8Stream(data, 4096), "f", [])) == count
+        assert sum(1 for _ in input_items_from_json(Utf8Stream(data, 4096), "f", [])) == count
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         return most

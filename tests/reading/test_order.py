@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from grove_core.resources.pod import Pod
 from grove_core.snapshot.cluster import Cluster
 from grove_shell.reading.collected_objects import CollectedObjects
-from grove_shell.reading.input_sources import items_of
+from grove_shell.reading.input_sources import input_items_in_path
 from grove_shell.reading.loaded_input import LoadedInput
 from grove_shell.reading.objects import load
 
@@ -21,7 +21,7 @@ Json = dict[str, Any]
 EXAMPLE: Final = Path(__file__).parents[2] / "examples/degraded.yaml"
 OBJECTS: Final = tuple(
     item.value
-    for item in items_of(str(EXAMPLE), [], BytesIO())
+    for item in input_items_in_path(str(EXAMPLE), [], BytesIO())
     if item.value["metadata"]["name"].startswith(("phi", "qwen"))
 )
 """Two sets, each with a group, and all that is theirs."""

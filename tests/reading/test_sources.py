@@ -12,8 +12,8 @@ import pytest
 
 from grove_shell.cli.main import run
 from grove_shell.python_gc import python_gc_paused
-from grove_shell.reading.faults import Fault
-from grove_shell.reading.input_sources import InputItem, items_of
+from grove_shell.reading.input_faults import InputFault
+from grove_shell.reading.input_sources import InputItem, input_items_in_path
 
 NEEDS_LINKS: Final = pytest.mark.skipif(sys.platform == "win32", reason="symbolic links")
 NOTHING: Final = io.BytesIO()
@@ -43,9 +43,9 @@ class TestKnownFormats:
         assert said[:2] == ["1 problem in the input", f"  {saved}: document 1: a saved plan is for grove apply"]
 
 
-def read(path: Path | str, stdin: bytes = b"") -> tuple[list[InputItem], list[Fault]]:
-    faults: list[Fault] = []
-    return list(items_of(str(path), faults, io.BytesIO(stdin))), faults
+def read(path: Path | str, stdin: bytes = b"") -> tuple[list[InputItem], list[InputFault]]:
+    faults: list[InputFault] = []
+    return list(input_items_in_path(str(path), faults, io.BytesIO(stdin))), faults
 
 
 def names(path: Path | str) -> list[str]:
@@ -236,14 +236,14 @@ class TestUnreadablePaths:
 
     def test_standard_input_stays_open(self) -> None:
         stdin = io.BytesIO(b"id: a")
-        assert len(list(items_of("-", [], stdin))) == 1
+        assert len(list(input_items_in_path("-", [], stdin))) == 1
         assert not stdin.closed
 
     def test_standard_input_that_is_closed(self) -> None:
         stdin = io.BytesIO()
         stdin.close()
-        faults: list[Fault] = []
-        assert not list(items_of("-", faults, stdin))
+        faults: list[InputFault] = []
+        assert not list(input_items_in_path("-", faults, stdin))
         assert len(faults) == 1
 
     @pytest.mark.parametrize("path", ["nowhere.yaml", "nowhere/", "a\0b", "", "x" * 5000, "a.yaml/b"])
@@ -295,7 +295,7 @@ class TestIN029:
             def read(self, size: int = -1) -> bytes:
                 return (b"- id: a\n" * (size // 8 + 1))[:size] if size % 8 == 0 else b"- id: a\n" * (size // 8)
 
-        faults: list[Fault] = []
-        items = items_of("-", faults, Endless())  # type: ignore[arg-type]  # a stream that can only read
+        faults: list[InputFault] = []
+        items = input_items_in_path("-", faults, Endless())  # type: ignore[arg-type]  # a stream that can only read
         assert [next(items).index for _ in range(1000)] == list(range(1000))
         assert not faults

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from grove_shell.reading.input_items import MAX_CHARACTERS, MAX_NODES
 from grove_shell.reading.utf8_stream import Utf8Stream
-from grove_shell.reading.yaml_items import yaml_items
+from grove_shell.reading.yaml_input_items import input_items_from_yaml
 from tests.reading.yaml_text import BOTH, places, read, values
 
 
@@ -341,7 +341,7 @@ def test_in029_memory_does_not_grow_with_the_list(labels: str) -> None:
     def peak(count: int) -> int:  # two megabytes, if objects were kept
         data = io.BytesIO(("kind: List\nitems:\n" + pod * count).encode())
         tracemalloc.start()
-        assert sum(1 for _ in yaml_items(Utf8Stream(data, 4096), "f", [])) == count
+        assert sum(1 for _ in input_items_from_yaml(Utf8Stream(data, 4096), "f", [])) == count
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         return most

@@ -5,18 +5,18 @@ from typing import Any, Final
 
 import pytest
 
-from grove_shell.reading.faults import Fault
+from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import InputItem
 from grove_shell.reading.utf8_stream import Utf8Stream
-from grove_shell.reading.yaml_items import yaml_items
+from grove_shell.reading.yaml_input_items import input_items_from_yaml
 
 BOTH: Final = pytest.mark.parametrize("pure", [False, True], ids=["libyaml", "python"])
 
 
-def read(text: str, *, pure: bool = False, chunk_size: int = 1 << 20) -> tuple[list[InputItem], list[Fault]]:
-    faults: list[Fault] = []
+def read(text: str, *, pure: bool = False, chunk_size: int = 1 << 20) -> tuple[list[InputItem], list[InputFault]]:
+    faults: list[InputFault] = []
     stream = Utf8Stream(io.BytesIO(text.encode()), chunk_size)
-    return list(yaml_items(stream, "f.yaml", faults, pure=pure)), faults
+    return list(input_items_from_yaml(stream, "f.yaml", faults, pure=pure)), faults
 
 
 def values(text: str, *, pure: bool = False) -> list[Any]:

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.compare import ComparedChange, Comparison, Difference
+from grove_core.compare import RuleSetComparison, TerminationChange, TerminationDifference
 from grove_core.kernel.refs import Ref
 from grove_shell.cli.main import run
-from grove_shell.replay.log_format import line_with_chain
-from grove_shell.views.replay_page import RuleSetDifference
+from grove_shell.replay.decision_log_format import line_with_chain_digest
+from grove_shell.views.replay_page import RuleSetTerminationDifference
 from tests.replay.recorded_logs import SCENARIOS, played
 
 AT: Final = datetime(2026, 11, 20, 9, tzinfo=UTC)
@@ -36,7 +36,7 @@ def chained(*words: Any) -> list[bytes]:
     """Lines as they would have been written, whatever they say."""
     lines, chain = [], ""
     for one in words:
-        line, chain = line_with_chain(one, chain)
+        line, chain = line_with_chain_digest(one, chain)
         lines.append(line.encode())
     return lines
 
@@ -47,9 +47,11 @@ def spoken(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> st
     return shown.err if code in {1, 64} else shown.out
 
 
-def parted(number: int, line: int) -> RuleSetDifference:
+def parted(number: int, line: int) -> RuleSetTerminationDifference:
     """A look at one of many sets, of which a clique ends by other rules."""
     root = Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", f"s{number}")
-    gone = Difference(change=ComparedChange.ENDS, cliques=(root,), before=None, after=None, spared_because=())
-    comparison = Comparison(root=root, differences=(gone,), breaches=(), unknown=())
-    return RuleSetDifference(line, "plan", "field", AT, comparison)
+    gone = TerminationDifference(
+        change=TerminationChange.ENDS, cliques=(root,), before=None, after=None, spared_because=()
+    )
+    comparison = RuleSetComparison(root=root, differences=(gone,), breaches=(), unknown=())
+    return RuleSetTerminationDifference(line, "plan", "field", AT, comparison)

@@ -14,9 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.reconcile import reconcile
+from grove_shell.replay.decision_log_format import (
+    DecisionLog,
+    NotADecisionLog,
+    line_with_chain_digest,
+    open_decision_log,
+    short_text_digest,
+)
+from grove_shell.replay.decision_log_reader import DamagedDecisionLog, recorded_decisions
 from grove_shell.replay.decision_log_recorder import DecisionLogRecorder
-from grove_shell.replay.log_format import DecisionLog, NotADecisionLog, digest, line_with_chain, open_decision_log
-from grove_shell.replay.log_reader import BrokenLog, recorded_decisions
 from tests.replay.log_lines import LOG, chained, lines_of, spoken, words_of, written
 from tests.replay.recorded_logs import SCENARIOS, look_at, played
 
@@ -25,9 +31,9 @@ def forged_line(words: list[dict[str, Any]], number: int, text: str) -> list[byt
     """A log in which one line says something else, in these letters, and every chain holds."""
     lines, chain = [], ""
     for at, one in enumerate(words):
-        line, after = line_with_chain(one, chain)
+        line, after = line_with_chain_digest(one, chain)
         if at == number:
-            after = digest(chain + text[:-1])
+            after = short_text_digest(chain + text[:-1])
             line = f'{text[:-1]},"chain":"{after}"}}\n'
         lines.append(line.encode())
         chain = after
@@ -45,7 +51,7 @@ class TestBadInput:
         at = data.draw(st.integers(0, len(line) - 2))
         letter = data.draw(st.sampled_from([one for one in b'0aZ"}\x00\xff' if one != line[at]]))
         broken = [*lines[:number], line[:at] + bytes([letter]) + line[at + 1 :], *lines[number + 1 :]]
-        with pytest.raises(BrokenLog) as caught:
+        with pytest.raises(DamagedDecisionLog) as caught:
             list(recorded_decisions(broken))
         assert caught.value.flaw.line == number + 1
 
@@ -53,10 +59,10 @@ class TestBadInput:
     def test_rp004_a_lost_and_a_moved_line_show(self, data: st.DataObject) -> None:
         lines = lines_of(LOG)
         number = data.draw(st.integers(1, len(lines) - 2))
-        with pytest.raises(BrokenLog) as caught:
+        with pytest.raises(DamagedDecisionLog) as caught:
             list(recorded_decisions([*lines[:number], *lines[number + 1 :]]))
         assert caught.value.flaw.line == number + 1
-        with pytest.raises(BrokenLog) as caught:
+        with pytest.raises(DamagedDecisionLog) as caught:
             list(recorded_decisions([*lines[:number], lines[number + 1], lines[number], *lines[number + 2 :]]))
         assert caught.value.flaw.line == number + 1
 
@@ -193,7 +199,7 @@ class TestBadInput:
         assert len(looks) == len(played(LOG).snapshots) + len(seen.snapshots)
         assert len({look.head.line for look in looks}) == 2
         middle = len(lines_of(LOG)) // 2
-        with pytest.raises(BrokenLog) as caught:
+        with pytest.raises(DamagedDecisionLog) as caught:
             list(recorded_decisions([*lines[:middle], *lines[len(lines_of(LOG)) + 1 :]]))
         assert caught.value.flaw.line == middle + 1, "a section is gone before the second head"
 
@@ -207,7 +213,7 @@ class TestBadInput:
                     chain = log.chain
                 written = []
                 for words in ({"decisionLog": "1.0"}, *({"answers": f"é{number}"} for number in range(3))):
-                    line, chain = line_with_chain(words, chain)
+                    line, chain = line_with_chain_digest(words, chain)
                     written.append(line.encode())
                 with path.open("ab") as out:
                     out.write(b"".join(written[:lines]) + written[lines][: min(part, len(written[lines]) - 1)])
@@ -284,5 +290,5 @@ class TestBadInput:
         recorder = DecisionLogRecorder(DecisionLog(io.StringIO()), "design", "")
         look = look_at(played(LOG).snapshots[0], reconcile(played(LOG).snapshots[0]))
         recorder.on_planned(look)
-        recorder.on_gone(look.root_key)
+        recorder.on_root_deleted(look.root_key)
         assert recorder.remembers == 0

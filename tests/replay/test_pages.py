@@ -2,11 +2,11 @@
 
 import time
 
-from grove_shell.views.replay_page import ReplayReport, RuleSetDifference, replay_page
+from grove_shell.views.replay_page import ReplayReport, RuleSetTerminationDifference, replay_page
 from tests.replay.log_lines import AT, parted
 
 
-def page_of(*looks: RuleSetDifference) -> str:
+def page_of(*looks: RuleSetTerminationDifference) -> str:
     told = ReplayReport(
         decisions=len(looks), sets=1, first=AT, last=AT, versions=(), rules=("field",), other_rules="design",
         changed=(), rule_differences=looks,

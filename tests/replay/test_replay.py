@@ -12,10 +12,10 @@ from hypothesis import given
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.snapshot.snapshot import trim_snapshot
+from grove_shell.replay.decision_log_format import DecisionLog, compact_json, plan_as_json
+from grove_shell.replay.decision_log_reader import recorded_decisions
 from grove_shell.replay.decision_log_recorder import DecisionLogRecorder
-from grove_shell.replay.json_values import as_json, from_json
-from grove_shell.replay.log_format import DecisionLog, compact_json, plan_as_json
-from grove_shell.replay.log_reader import recorded_decisions
+from grove_shell.replay.json_conversion import core_value_as_json, core_value_from_json
 from tests.property.gang_termination_field.worlds import field_worlds
 from tests.property.strategies.worlds import World
 from tests.replay.log_lines import LOG, chained, lines_of, spoken, words_of, written
@@ -28,14 +28,14 @@ class TestFacts:
     @given(field_worlds())
     def test_rp001_objects_survive(self, world: World) -> None:
         for item in (world.root, *world.groups, *world.cliques, *world.pods):
-            assert from_json(type(item), json.loads(compact_json(as_json(item)))) == item
+            assert core_value_from_json(type(item), json.loads(compact_json(core_value_as_json(item)))) == item
 
     @pytest.mark.parametrize("scenario", SCENARIOS)
     def test_rp001_everything_an_operator_sees_survives(self, scenario: str) -> None:
         for snapshot in played(scenario).snapshots[::17]:
             every = (*snapshot.targets().values(), *(pod for _, pod in snapshot.pods()))
             for item in every:
-                assert from_json(type(item), json.loads(compact_json(as_json(item)))) == item
+                assert core_value_from_json(type(item), json.loads(compact_json(core_value_as_json(item)))) == item
 
     @pytest.mark.parametrize(
         ("declared", "raw"),
@@ -43,13 +43,13 @@ class TestFacts:
     )
     def test_rp001_what_is_none_is_refused(self, declared: object, raw: object) -> None:
         with pytest.raises((TypeError, ValueError)):
-            from_json(declared, raw)
+            core_value_from_json(declared, raw)
 
     def test_rp001_what_is_no_fact_cannot_be_written(self) -> None:
         with pytest.raises(TypeError):
-            as_json(object())
+            core_value_as_json(object())
         with pytest.raises(TypeError):
-            from_json(Any, 1)
+            core_value_from_json(Any, 1)
 
 
 class TestReplay:

@@ -6,14 +6,14 @@ from typing import Any, Final
 
 from grove_core.kernel.conditions import REMOVED
 from grove_core.kernel.frozen import FrozenMap, freeze, thaw
-from grove_core.kernel.steps import Apply, Create, Delete, Outcome, SetStatus, Step, StepStage
+from grove_core.kernel.steps import Apply, AttemptOutcome, Create, Delete, SetStatus, Step, StepStage
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import DOMAIN_TEMPLATE, DOMAINS_READY
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION
-from grove_core.resources.domains_ready_condition import CreationFailure, creation_failure_in
+from grove_core.resources.domains_ready_condition import DomainCreationFailure, domain_creation_failure_in
 from grove_core.resources.labels import SET
-from grove_core.resources.names import domain_claim_template_name, domain_name, index_from
+from grove_core.resources.naming_rules import compute_domain_name, domain_claim_template_name, parse_replica_index
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
@@ -29,7 +29,7 @@ def changed(plan: Plan, change: Callable[[Step], Step | None]) -> Plan:
 
 
 def index_of(name: str) -> int:
-    found = index_from(name.rpartition("-cd-")[2])
+    found = parse_replica_index(name.rpartition("-cd-")[2])
     return -1 if found is None else found
 
 
@@ -66,7 +66,7 @@ def forgets_an_index(snapshot: Snapshot) -> Plan:
         for found in raw["conditions"]:
             if found["type"] == DOMAINS_READY:
                 indices = found["message"].partition("[")[2].partition("]")[0].split(", ")
-                found["message"] = CreationFailure(tuple(map(int, indices[1:])), "refused").message
+                found["message"] = DomainCreationFailure(tuple(map(int, indices[1:])), "refused").message
         fields = freeze(raw)
         assert isinstance(fields, FrozenMap)
         return replace(step, action=replace(action, fields=fields))
@@ -94,7 +94,7 @@ def deletes_domains_in_use(snapshot: Snapshot) -> Plan:
 
 def deletes_foreign_domains(snapshot: Snapshot) -> Plan:
     plan = reconcile(snapshot)
-    names = {domain_name(snapshot.root.ref.name, index) for index in range(snapshot.root.spec.replicas)}
+    names = {compute_domain_name(snapshot.root.ref.name, index) for index in range(snapshot.root.spec.replicas)}
     foreign = [
         domain
         for domain in snapshot.named_domains.values()
@@ -105,7 +105,7 @@ def deletes_foreign_domains(snapshot: Snapshot) -> Plan:
 
 def tries_only_once(snapshot: Snapshot) -> Plan:
     """Does not retry a failed domain after a restart."""
-    failed = creation_failure_in(snapshot.root.status.conditions).replicas
+    failed = domain_creation_failure_in(snapshot.root.status.conditions).replicas
     return changed(
         reconcile(snapshot),
         lambda step: (
@@ -164,7 +164,7 @@ def waits_for_ever(snapshot: Snapshot) -> Plan:
     attempts = tuple(
         attempt
         for attempt in snapshot.attempts
-        if attempt.outcome is not Outcome.REFUSED or attempt.step.target.kind != "ComputeDomain"
+        if attempt.outcome is not AttemptOutcome.REFUSED or attempt.step.target.kind != "ComputeDomain"
     )
     return reconcile(replace(snapshot, attempts=attempts))
 

@@ -25,11 +25,11 @@ from grove_shell.settings.feature_settings import MnnvlSettings
 from grove_shell.simulator.cluster.topologies import RoundSnapshot
 from grove_shell.simulator.operator.simulated_operator import Decide
 from grove_shell.simulator.random_events.randomized_scenario import with_random_events
-from grove_shell.simulator.recording.history import Actor
+from grove_shell.simulator.recording.run_history import HistoryActor
 from grove_shell.simulator.scenario.scenario import Scenario
-from grove_shell.simulator.shrink_scenario import smallest_failing
+from grove_shell.simulator.shrink_scenario import smallest_failing_scenario
 from grove_shell.simulator.simulation import Simulation, SimulationRun
-from grove_shell.views.renderers import yaml_document
+from grove_shell.views.renderers import format_yaml_document
 from tests.oracles import checked
 from tests.simulation.sample_sets import random_scenario
 
@@ -62,7 +62,7 @@ def smallest(scenario: Scenario, code: str, decide: Decide | None = None) -> Sce
         found = played(candidate, decide).violation
         return found is not None and found.code == code
 
-    return smallest_failing(scenario, fails)
+    return smallest_failing_scenario(scenario, fails)
 
 
 class RulesSeen:
@@ -71,7 +71,7 @@ class RulesSeen:
     def __init__(self) -> None:
         self.hit: set[str] = set()
 
-    def on_plan(self, _actor: Actor, _seen: RoundSnapshot, plan: Plan) -> None:
+    def on_plan(self, _actor: HistoryActor, _seen: RoundSnapshot, plan: Plan) -> None:
         for because in (
             *(finding.because for finding in plan.findings),
             *(step.because for step in plan.steps),
@@ -79,13 +79,13 @@ class RulesSeen:
         ):
             self.hit.update(f"{why.rule.requirement} {why.rule.code}" for why in because)
 
-    def on_write(self, actor: Actor, seen: RoundSnapshot, attempt: Attempt) -> None:
+    def on_write(self, actor: HistoryActor, seen: RoundSnapshot, attempt: Attempt) -> None:
         pass
 
-    def on_start(self, actor: Actor, configuration: Configuration, objection: Reason | None) -> None:
+    def on_start(self, actor: HistoryActor, configuration: Configuration, objection: Reason | None) -> None:
         pass
 
-    def on_crash(self, actor: Actor, writes: int) -> None:
+    def on_crash(self, actor: HistoryActor, writes: int) -> None:
         pass
 
 
@@ -190,7 +190,7 @@ def main(arguments: list[str]) -> int:
         seed = min(tally.violations)
         one = random_run(seed, without=without, mnnvl=mnnvl, mode=options.mode, topologies=options.topologies)
         small = smallest(one, tally.violations[seed].partition(" ")[0])
-        sys.stdout.write(yaml_document(small.as_json))
+        sys.stdout.write(format_yaml_document(small.as_json))
     return 3 if tally.violations else 0
 
 

@@ -7,11 +7,11 @@ from grove_core.kernel.steps import Attempt
 from grove_core.plan.plan import Plan
 from grove_core.resources.configuration import Configuration
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.cluster.changes import ObjectChange
+from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.cluster.topologies import RoundSnapshot
-from grove_shell.simulator.recording.history import Actor, EntryKind
-from grove_shell.simulator.scenario.field_types import WRITTEN
+from grove_shell.simulator.recording.run_history import HistoryActor, HistoryEntryKind
 from grove_shell.simulator.scenario.scenario import Scenario
+from grove_shell.simulator.scenario.scenario_field_types import WRITTEN
 from grove_shell.simulator.simulation import Simulation, SimulationOptions, SimulationRun
 from tests.oracles import checked
 from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw
@@ -31,7 +31,7 @@ def run(*events: Json, check: bool = True, **more: Any) -> SimulationRun:
     return found
 
 
-def entries_of(found: SimulationRun, what: EntryKind) -> list[tuple[int, str]]:
+def entries_of(found: SimulationRun, what: HistoryEntryKind) -> list[tuple[int, str]]:
     return [(entry.at, entry.detail) for entry in found.history.entries if entry.kind is what]
 
 
@@ -46,17 +46,17 @@ class PlanRecorder:
         self.seen: list[tuple[Snapshot, Plan]] = []
         self.answers: list[Attempt] = []
 
-    def on_plan(self, _actor: Actor, seen: RoundSnapshot, plan: Plan) -> None:
+    def on_plan(self, _actor: HistoryActor, seen: RoundSnapshot, plan: Plan) -> None:
         if isinstance(seen, Snapshot):
             self.seen.append((seen, plan))
 
-    def on_write(self, _actor: Actor, _seen: RoundSnapshot, attempt: Attempt) -> None:
+    def on_write(self, _actor: HistoryActor, _seen: RoundSnapshot, attempt: Attempt) -> None:
         self.answers.append(attempt)
 
-    def on_start(self, actor: Actor, configuration: Configuration, objection: Reason | None) -> None:
+    def on_start(self, actor: HistoryActor, configuration: Configuration, objection: Reason | None) -> None:
         pass
 
-    def on_crash(self, actor: Actor, writes: int) -> None:
+    def on_crash(self, actor: HistoryActor, writes: int) -> None:
         pass
 
 

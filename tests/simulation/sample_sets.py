@@ -4,17 +4,15 @@ import json
 from random import Random
 from typing import Any
 
-from grove_core.areas.workload.admission.defaults import with_defaults
+from grove_core.areas.workload.admission.manifest_defaults import with_defaults
 from grove_shell.simulator.random_events.random_domain_and_topology_events import (
     HIERARCHIES,
     RACK,
     RACK_LABEL,
     ZONE,
-    settings_of,
-    topology_raw,
+    topology_manifest_with_levels,
+    topology_settings_with_levels,
 )
-from grove_shell.simulator.scenario.events import NodePool
-from grove_shell.simulator.scenario.field_types import WRITTEN
 from grove_shell.simulator.scenario.scenario import (
     API_VERSION,
     KIND,
@@ -22,9 +20,11 @@ from grove_shell.simulator.scenario.scenario import (
     OperatorSpec,
     Scenario,
     ScenarioMetadata,
+    ScenarioSpec,
     SchedulerSpec,
-    Spec,
 )
+from grove_shell.simulator.scenario.scenario_events import NodePool
+from grove_shell.simulator.scenario.scenario_field_types import WRITTEN
 
 Json = dict[str, Any]
 
@@ -54,7 +54,7 @@ def scenario_of(manifest: Json, nodes: int = 6, gpus: int = 2, *, seed: int = 0)
         api_version=API_VERSION,
         kind=KIND,
         metadata=ScenarioMetadata(name=f"world-{seed}"),
-        spec=Spec(
+        spec=ScenarioSpec(
             sets=(manifest,),
             nodes=(NodePool(name="n", count=nodes, capacity={"gpu": str(gpus)}),),
             kubelet=KubeletSpec(),
@@ -94,12 +94,12 @@ def _with_topologies(scenario: Scenario, rng: Random) -> Scenario:
     (manifest,) = raw["spec"]["sets"]
     template = manifest["spec"]["template"]
     levels = {"alpha": HIERARCHIES[0], "beta": HIERARCHIES[1]}
-    raw["spec"]["topologies"] = [topology_raw(name, found) for name, found in levels.items()]
+    raw["spec"]["topologies"] = [topology_manifest_with_levels(name, found) for name, found in levels.items()]
     default = rng.choice(HIERARCHIES[:3])
     is_on = rng.random() < 0.9
-    raw["spec"].setdefault("operator", {})["topologyAwareScheduling"] = settings_of(default, enabled=is_on).model_dump(
-        mode="json", by_alias=True
-    )
+    raw["spec"].setdefault("operator", {})["topologyAwareScheduling"] = topology_settings_with_levels(
+        default, enabled=is_on
+    ).model_dump(mode="json", by_alias=True)
     name = rng.choice(("alpha", "beta", "")) if is_on else ""
     domains = [domain for domain, _ in levels.get(name, default)]
     _pack(template, domains, rng)

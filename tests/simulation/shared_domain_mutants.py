@@ -8,9 +8,9 @@ from typing import Any, Final
 from grove_core.admit import admit
 from grove_core.admit_podclique import admit_podclique
 from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
-from grove_core.areas.mnnvl_scopes.rules import Why
-from grove_core.areas.topology.admit import TopologyView
-from grove_core.areas.workload.admission.defaults import with_defaults
+from grove_core.areas.mnnvl_scopes.rules import SharedDomainReason
+from grove_core.areas.topology.admit import TopologyAdmissionView
+from grove_core.areas.workload.admission.manifest_defaults import with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, AdmitWithChanges, AmendmentVerdict
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import FrozenMap, thaw
@@ -20,13 +20,13 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import SHARED_CLAIM
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Configuration
-from grove_core.resources.names import index_from
+from grove_core.resources.naming_rules import parse_replica_index
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.cluster.admission import Admission
-from grove_shell.simulator.scenario.events import Event, Scale
+from grove_shell.simulator.cluster.simulated_admission import AdmissionDecisions
 from grove_shell.simulator.scenario.fault_events import Reconfigure
 from grove_shell.simulator.scenario.scenario import Scenario
+from grove_shell.simulator.scenario.scenario_events import Event, Scale
 from grove_shell.simulator.simulation import SimulationOptions
 from grove_shell.simulator.virtual_time import SECOND
 from tests.oracles import checked
@@ -98,7 +98,7 @@ def deletes_what_is_shared(snapshot: Snapshot) -> Plan:
         one
         for one in every
         if one.labels.get("grove.io/mnnvl-managed") == "true" and not one.deleting
-        if (index_from(str(one.labels.get(REPLICA[0]))) or 0) >= snapshot.root.spec.replicas
+        if (parse_replica_index(str(one.labels.get(REPLICA[0]))) or 0) >= snapshot.root.spec.replicas
     ]
     return with_steps(plan, *(step_of(StepStage.CLEANUP, one.ref, Delete(one.guard), plan) for one in surplus))
 
@@ -126,7 +126,9 @@ def counts_from_nought(raw: Json, around: CliqueAdmissionView) -> Decision[Amend
     return admit_podclique(shifted, around)
 
 
-def judges_anew(new: Json, old: Json | None, configuration: Configuration, around: TopologyView) -> AdmissionVerdict:
+def judges_anew(
+    new: Json, old: Json | None, configuration: Configuration, around: TopologyAdmissionView
+) -> AdmissionVerdict:
     """Judges an update as a creation."""
     del old
     return admit(new, None, configuration=configuration, around=around).verdict
@@ -146,7 +148,8 @@ def all_wait(snapshot: Snapshot) -> Plan:
     waits = [
         held
         for held in plan.withheld
-        if {why.rule for why in held.because} & {Why.DOMAIN_LEAVES, Why.NAME_SERVES_ANOTHER, Why.NOT_ENSURED}
+        if {why.rule for why in held.because}
+        & {SharedDomainReason.DOMAIN_LEAVES, SharedDomainReason.NAME_SERVES_ANOTHER, SharedDomainReason.NOT_ENSURED}
     ]
     new = [step for step in plan.steps if step.target.kind == "PodClique" and isinstance(step.action, Create)]
     if not waits or not new:
@@ -169,11 +172,11 @@ def switched_on(scenario: Scenario) -> Scenario:
 
 
 def _deciding(decide: Callable[[Snapshot], Plan], **admission: Any) -> Callable[[], SimulationOptions]:
-    return lambda: checked(counts_only=True, decide=decide, admission=Admission(**admission))
+    return lambda: checked(counts_only=True, decide=decide, admission=AdmissionDecisions(**admission))
 
 
 def _admitting(**admission: Any) -> Callable[[], SimulationOptions]:
-    return lambda: checked(counts_only=True, admission=Admission(**admission))
+    return lambda: checked(counts_only=True, admission=AdmissionDecisions(**admission))
 
 
 SHARED_DOMAIN_MUTANTS: Final[Mapping[str, tuple[Callable[[], SimulationOptions], frozenset[str]]]] = {

@@ -10,8 +10,8 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator import simulation
-from grove_shell.simulator.scenario.reading import read_scenario
 from grove_shell.simulator.scenario.scenario import Scenario
+from grove_shell.simulator.scenario.scenario_reader import read_scenario
 from grove_shell.simulator.simulation import SimulationOptions
 from tests.simulation.crash_sweep import crash_sweep
 from tests.simulation.crash_sweep_scenarios import RECORDED

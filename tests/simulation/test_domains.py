@@ -6,18 +6,18 @@ from typing import Any
 import pytest
 
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Attempt, Delete, Outcome, Step, StepStage
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, Step, StepStage
 from grove_core.resources.api_names import NVIDIA
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.recording.history import Actor, EntryKind
+from grove_shell.simulator.recording.run_history import HistoryActor, HistoryEntryKind
 from grove_shell.simulator.scenario.fault_events import ForeignDomain
-from grove_shell.simulator.scenario.field_types import WRITTEN
 from grove_shell.simulator.scenario.scenario import Scenario
+from grove_shell.simulator.scenario.scenario_field_types import WRITTEN
 from grove_shell.simulator.simulation import Simulation, SimulationOptions, SimulationRun
 from grove_shell.simulator.violation import ViolationFound
 from grove_shell.simulator.virtual_time import SECOND
-from grove_shell.views.timeline import timeline_page
+from grove_shell.views.simulation_timeline import simulation_timeline_page
 from tests.oracles import checked
 from tests.simulation.run_helpers import PlanRecorder, entries_of
 from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw
@@ -61,7 +61,7 @@ def test_sm040_f7_a_quota_refuses_what_is_beyond_it() -> None:
     )
     found = played.run()
     assert found.violation is None
-    (first, *_) = [answer for answer in eyes.answers if answer.outcome is Outcome.REFUSED]
+    (first, *_) = [answer for answer in eyes.answers if answer.outcome is AttemptOutcome.REFUSED]
     assert first.step.target.name == "llm-cd-1"
     assert "exceeded quota" in first.detail
     assert "used: count/computedomains.resource.nvidia.com=1" in first.detail
@@ -135,7 +135,7 @@ def test_sm007_a_domain_that_does_not_exist() -> None:
         {"at": "21s", "deleteDomain": {"name": "llm-cd-0"}},
     ]
     found = run(*events, driver={"release": "5s"})
-    assert [message for _, message in entries_of(found, EntryKind.NO_EFFECT)] == [
+    assert [message for _, message in entries_of(found, HistoryEntryKind.NO_EFFECT)] == [
         "deleteDomain had no effect: there is no ComputeDomain llm-cd-0",
         "foreignDomain had no effect: ComputeDomain llm-cd-0 exists already",
         "deleteDomain had no effect: ComputeDomain llm-cd-0 is being deleted already",
@@ -179,7 +179,7 @@ def test_sm001_settings_of_mnnvl_are_read_strictly(tmp_path: Path) -> None:
 
 def test_sm070_failed_domains_are_shown() -> None:
     found = run({"at": "0s", "limitDomains": {"most": 1, "span": "30s"}}, replicas=3)
-    lines = [line for line in timeline_page(found).text.splitlines() if "ComputeDomainsReady" in line]
+    lines = [line for line in simulation_timeline_page(found).text.splitlines() if "ComputeDomainsReady" in line]
     assert "ComputeDomainsReady=False (CreationFailed): ComputeDomain creation failed for replicas: [1, 2]" in lines[0]
     assert "ComputeDomainsReady is removed" in lines[-1]
 
@@ -199,7 +199,7 @@ def test_sm040_computedomains_are_a_kind_of_their_own(kind: str) -> None:
     eyes = PlanRecorder()
     events: Json = {"at": "0s", "refuseWrites": {"code": 503, "kind": kind, "writes": 1}}
     Simulation(scenario(events), checked(observers=(eyes,))).run()
-    (failed,) = [answer.step.target.kind for answer in eyes.answers if answer.outcome is not Outcome.DONE]
+    (failed,) = [answer.step.target.kind for answer in eyes.answers if answer.outcome is not AttemptOutcome.DONE]
     assert (failed == "ComputeDomain") is (kind == "ComputeDomain")
 
 
@@ -220,5 +220,5 @@ def test_sm051_a_deleted_foreign_domain_is_a_violation() -> None:
     )
     step = Step(StepStage.CLEANUP, ref, Delete(Guard(item.uid, "1")), ())
     with pytest.raises(ViolationFound) as found:
-        simulation.checks.on_write(Actor.OPERATOR, snapshot, Attempt(step, Outcome.DONE))
+        simulation.checks.on_write(HistoryActor.OPERATOR, snapshot, Attempt(step, AttemptOutcome.DONE))
     assert found.value.violation.code == "CD6"

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from grove_core.kernel.steps import Outcome, is_part_of_termination
+from grove_core.kernel.steps import AttemptOutcome, deletes_or_reports_termination
 from grove_core.resources.labels import SET_REPLICA
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
-from grove_shell.simulator.recording.history import Actor, EntryKind
+from grove_shell.simulator.recording.run_history import HistoryActor, HistoryEntryKind
 from grove_shell.simulator.simulation import Simulation, SimulationOptions
 from grove_shell.simulator.virtual_time import SECOND
 from tests.simulation.run_helpers import PlanRecorder, changes_of_pods, entries_of, run, scenario, watched
@@ -19,14 +19,18 @@ from tests.simulation.sample_sets import clique_raw, set_raw
 Json = dict[str, Any]
 
 
-def failed(eyes: PlanRecorder) -> list[tuple[str, Outcome]]:
-    return [(answer.step.target.kind, answer.outcome) for answer in eyes.answers if answer.outcome is not Outcome.DONE]
+def failed(eyes: PlanRecorder) -> list[tuple[str, AttemptOutcome]]:
+    return [
+        (answer.step.target.kind, answer.outcome)
+        for answer in eyes.answers
+        if answer.outcome is not AttemptOutcome.DONE
+    ]
 
 
 @pytest.mark.parametrize("committed", [False, True])
 def test_sm040_f1_a_crash_before_or_after_a_write(*, committed: bool) -> None:
     eyes, found = watched({"at": "0s", "crashOperator": {"write": 3, "committed": committed, "down": "7s", "times": 2}})
-    crashes = [at for at, message in entries_of(found, EntryKind.FAULT) if "crashes" in message]
+    crashes = [at for at, message in entries_of(found, HistoryEntryKind.FAULT) if "crashes" in message]
     assert len(crashes) == 2
     assert crashes[1] >= crashes[0] + 7 * SECOND
     before = [change for change in found.changes if change.at <= crashes[0] and change.before is None]
@@ -37,7 +41,7 @@ def test_sm040_f1_a_crash_before_or_after_a_write(*, committed: bool) -> None:
 
 def test_sm040_f1_a_crash_at_once() -> None:
     found = run({"at": "0s", "crashOperator": {"down": "1m"}})
-    assert entries_of(found, EntryKind.CREATED)[0][0] == 60 * SECOND
+    assert entries_of(found, HistoryEntryKind.CREATED)[0][0] == 60 * SECOND
 
 
 def test_sm040_f2_a_cache_that_stands_still() -> None:
@@ -59,20 +63,20 @@ def test_sm040_f3_a_list_from_the_past() -> None:
 @pytest.mark.parametrize("kind", ["PodClique", "PodGang"])
 def test_sm040_f4_another_client_writes_first(kind: str) -> None:
     eyes, found = watched({"at": "500ms", "touch": {"kind": kind, "writes": 2}})
-    assert failed(eyes)[0] == (kind, Outcome.CONFLICT)
+    assert failed(eyes)[0] == (kind, AttemptOutcome.CONFLICT)
     assert found.clique_states[0].ready == 2
 
 
 def test_sm040_f4_another_client_writes_to_a_pod_first() -> None:
     ended = {"at": "20s", "failPod": {"clique": "llm-0-a", "index": 1}}
     eyes, found = watched(ended, {"at": "20s", "touch": {"kind": "Pod", "writes": 2}})
-    assert failed(eyes)[0] == ("Pod", Outcome.CONFLICT)
+    assert failed(eyes)[0] == ("Pod", AttemptOutcome.CONFLICT)
     assert found.clique_states[0].ready == 2
 
 
 def test_sm040_f5_answers_that_are_lost() -> None:
     eyes, found = watched({"at": "0s", "loseAnswers": {"writes": 3}})
-    lost = [answer for answer in eyes.answers if answer.outcome is Outcome.UNREACHABLE]
+    lost = [answer for answer in eyes.answers if answer.outcome is AttemptOutcome.UNREACHABLE]
     assert len(lost) == 3
     there = {change.object.ref for change in found.changes if change.at <= SECOND}
     assert {answer.step.target for answer in lost} <= there
@@ -80,9 +84,14 @@ def test_sm040_f5_answers_that_are_lost() -> None:
 
 @pytest.mark.parametrize(
     ("code", "outcome"),
-    [(403, Outcome.REFUSED), (422, Outcome.REFUSED), (429, Outcome.UNREACHABLE), (503, Outcome.UNREACHABLE)],
+    [
+        (403, AttemptOutcome.REFUSED),
+        (422, AttemptOutcome.REFUSED),
+        (429, AttemptOutcome.UNREACHABLE),
+        (503, AttemptOutcome.UNREACHABLE),
+    ],
 )
-def test_sm040_f6_f7_refusals_of_a_kind(code: int, outcome: Outcome) -> None:
+def test_sm040_f6_f7_refusals_of_a_kind(code: int, outcome: AttemptOutcome) -> None:
     eyes, found = watched({"at": "0s", "refuseWrites": {"code": code, "kind": "other", "writes": 2}})
     assert [answer for _, answer in failed(eyes)] == [outcome, outcome]
     assert {kind for kind, _ in failed(eyes)} <= {"Role", "RoleBinding", "Secret", "Service", "ServiceAccount"}
@@ -107,10 +116,10 @@ def test_sm040_f6_a_refused_part_terminates_nothing_twice(rules: RuleSet, code: 
     ended = [
         answer
         for answer in eyes.answers
-        if answer.step.target.kind == "PodClique" and is_part_of_termination(answer.step)
+        if answer.step.target.kind == "PodClique" and deletes_or_reports_termination(answer.step)
     ]
-    deleted = [answer.step.target.name for answer in ended if answer.outcome is Outcome.DONE]
-    assert any(answer.outcome is not Outcome.DONE for answer in ended)
+    deleted = [answer.step.target.name for answer in ended if answer.outcome is AttemptOutcome.DONE]
+    assert any(answer.outcome is not AttemptOutcome.DONE for answer in ended)
     assert sorted(deleted) == ["llm-0-a", "llm-0-b", "llm-0-c"]
 
 
@@ -183,8 +192,8 @@ class Eyes(PlanRecorder):
         self.looks: list[int] = []
         self.nodes: set[str] = set()
 
-    def on_plan(self, actor: Actor, seen: Any, plan: Any) -> None:
-        if actor is Actor.SECOND:
+    def on_plan(self, actor: HistoryActor, seen: Any, plan: Any) -> None:
+        if actor is HistoryActor.SECOND:
             self.looks.append(seen.now.second * SECOND + seen.now.microsecond // 1000)
             self.nodes |= {pod.node for _, pod in seen.pods()}
 
@@ -204,7 +213,7 @@ def test_sm040_f10_foreign_objects() -> None:
     assert any("example.com/held" in found for found in finalizers)
     assert "example.com/held" not in finalizers[-1]
     gated = run({"at": "700ms", "gateForeign": {"clique": "llm-0-a", "span": "1m"}}, nodes=3)
-    assert entries_of(gated, EntryKind.PLACED)[-1][0] >= 60 * SECOND
+    assert entries_of(gated, HistoryEntryKind.PLACED)[-1][0] >= 60 * SECOND
     edited = run({"at": "20s", "editStatus": {"clique": "llm-0-a"}})
     counts = [change.object.status.ready for change in edited.changes if isinstance(change.object, PodClique)]
     assert 7 in counts
@@ -223,7 +232,7 @@ def test_sm040_f10_removed_labels() -> None:
     assert found.clique_states[0].ready == 2
     gangs = {change.object.gang for change in changes_of_pods(found) if isinstance(change.object, Pod)}
     assert gangs == {"llm-0"}
-    assert entries_of(run({"at": "20s", "removeLabels": {"clique": "x"}}), EntryKind.NO_EFFECT) != []
+    assert entries_of(run({"at": "20s", "removeLabels": {"clique": "x"}}), HistoryEntryKind.NO_EFFECT) != []
 
 
 @pytest.mark.req("GT-026")
@@ -234,11 +243,11 @@ def test_sm040_f10_labels_that_are_edited() -> None:
     found = run({"at": "20s", "editLabels": lie}, crash, manifest=set_raw(clique_raw("a", 1, 1), replicas=2))
     cliques = [change.object for change in found.changes if isinstance(change.object, PodClique)]
     assert [one.labels.get(SET_REPLICA.primary) for one in cliques if one.ref.name == "llm-0-a"][-1] == "1"
-    ended = [entry.subject for entry in found.history.entries if entry.kind is EntryKind.TERMINATED]
+    ended = [entry.subject for entry in found.history.entries if entry.kind is HistoryEntryKind.TERMINATED]
     assert {ref.name for ref in ended if ref is not None} == {"llm-1-a"}
     for name, kept in (("llm-7-a", {}), ("llm-0-a", {SET_REPLICA.primary: "0"})):
         edit = {"kind": "PodClique", "name": name, "labels": kept}
-        assert entries_of(run({"at": "20s", "editLabels": edit}), EntryKind.NO_EFFECT) != []
+        assert entries_of(run({"at": "20s", "editLabels": edit}), HistoryEntryKind.NO_EFFECT) != []
 
 
 def test_sm040_f11_f8_a_node_is_lost_for_good() -> None:

@@ -1,7 +1,7 @@
 """Sets of one name in several namespaces are kept apart, in the cluster and in the checks."""
 
-from grove_shell.simulator.scenario.events import ApplySet, Event
 from grove_shell.simulator.scenario.scenario import Scenario
+from grove_shell.simulator.scenario.scenario_events import ApplySet, Event
 from grove_shell.simulator.simulation import Simulation
 from tests.oracles import checked
 from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from grove_core.kernel.refs import Ref
-from grove_shell.simulator.recording.history import Actor, EntryKind, HistoryEntry
+from grove_shell.simulator.recording.run_history import HistoryActor, HistoryEntry, HistoryEntryKind
 from grove_shell.simulator.simulation import Simulation
-from grove_shell.views.chart import draw_chart
-from grove_shell.views.history_lines import lines_of
-from grove_shell.views.run_document import run_as_json, seeds_as_json
-from grove_shell.views.timeline import timeline_page
+from grove_shell.views.history_lines import timeline_lines
+from grove_shell.views.simulation_chart import draw_simulation_chart
+from grove_shell.views.simulation_run_document import simulation_run_as_json, simulation_seeds_as_json
+from grove_shell.views.simulation_timeline import simulation_timeline_page
 from tests.oracles import checked
 from tests.simulation.mutants import terminates_at_once
 from tests.simulation.run_helpers import entries_of, run, scenario
@@ -24,54 +24,64 @@ CLIQUE = Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-a")
 
 
 def line(*entries: HistoryEntry, verbose: bool = False) -> list[str]:
-    return [found.text for found in lines_of(entries, verbose=verbose)]
+    return [found.text for found in timeline_lines(entries, verbose=verbose)]
 
 
-def entry(what: EntryKind, subject: Ref | None = POD, actor: Actor = Actor.OPERATOR, **more: Any) -> HistoryEntry:
+def entry(
+    what: HistoryEntryKind, subject: Ref | None = POD, actor: HistoryActor = HistoryActor.OPERATOR, **more: Any
+) -> HistoryEntry:
     return HistoryEntry(0, actor, what, subject, **{"clique": "llm-0-a", **more})
 
 
 @pytest.mark.parametrize(
     ("what", "more", "one", "many"),
     [
-        (EntryKind.CREATED, {}, "creates pod llm-0-a-x", "creates 2 pods of llm-0-a"),
-        (EntryKind.PLACED, {"detail": "n"}, "pod llm-0-a-x placed on n", "2 pods of llm-0-a placed on n"),
-        (EntryKind.READY, {}, "pod llm-0-a-x ready", "2 pods of llm-0-a ready"),
-        (EntryKind.GONE, {}, "pod llm-0-a-x gone", "2 pods of llm-0-a gone"),
-        (EntryKind.UNREADY, {"detail": "why"}, "pod llm-0-a-x not ready: why", "2 pods of llm-0-a not ready: why"),
-        (EntryKind.OPENED, {"because": ("b",)}, "opens the gate of pod llm-0-a-x: b",
+        (HistoryEntryKind.CREATED, {}, "creates pod llm-0-a-x", "creates 2 pods of llm-0-a"),
+        (HistoryEntryKind.PLACED, {"detail": "n"}, "pod llm-0-a-x placed on n", "2 pods of llm-0-a placed on n"),
+        (HistoryEntryKind.READY, {}, "pod llm-0-a-x ready", "2 pods of llm-0-a ready"),
+        (HistoryEntryKind.GONE, {}, "pod llm-0-a-x gone", "2 pods of llm-0-a gone"),
+        (
+            HistoryEntryKind.UNREADY,
+            {"detail": "why"},
+            "pod llm-0-a-x not ready: why",
+            "2 pods of llm-0-a not ready: why",
+        ),
+        (HistoryEntryKind.OPENED, {"because": ("b",)}, "opens the gate of pod llm-0-a-x: b",
          "opens the gates of 2 pods of llm-0-a: b"),
-        (EntryKind.DELETED, {"because": ("b",)}, "deletes pod llm-0-a-x: b", "deletes 2 pods of llm-0-a: b"),
-        (EntryKind.DENIED, {"detail": "conflict"}, "1 write not done (Pod llm-0-a-x): conflict",
+        (HistoryEntryKind.DELETED, {"because": ("b",)}, "deletes pod llm-0-a-x: b", "deletes 2 pods of llm-0-a: b"),
+        (HistoryEntryKind.DENIED, {"detail": "conflict"}, "1 write not done (Pod llm-0-a-x): conflict",
          "2 writes not done (Pod llm-0-a-x, llm-0-a-x): conflict"),
     ],
 )  # fmt: skip
-def test_sm070_equal_entries_share_a_line(what: EntryKind, more: Json, one: str, many: str) -> None:
+def test_sm070_equal_entries_share_a_line(what: HistoryEntryKind, more: Json, one: str, many: str) -> None:
     assert line(entry(what, **more)) == [one]
-    assert line(entry(what, **more), entry(EntryKind.WAITS), entry(what, **more))[0] == many
+    assert line(entry(what, **more), entry(HistoryEntryKind.WAITS), entry(what, **more))[0] == many
 
 
 def test_sm070_pods_of_two_namespaces_are_not_equal() -> None:
     """Their cliques only have the same name."""
     other = Ref("v1", "Pod", "b", "llm-0-a-x")
-    assert line(entry(EntryKind.READY), entry(EntryKind.READY, other)) == ["pod llm-0-a-x ready"] * 2
+    assert line(entry(HistoryEntryKind.READY), entry(HistoryEntryKind.READY, other)) == ["pod llm-0-a-x ready"] * 2
 
 
 @pytest.mark.parametrize(
     ("found", "text"),
     [
-        (entry(EntryKind.FAILED), "pod llm-0-a-x fails"),
-        (entry(EntryKind.CRASHED), "pod llm-0-a-x crashes"),
-        (entry(EntryKind.GONE, actor=Actor.NODES, detail="node n is gone"), "pod llm-0-a-x gone: node n is gone"),
-        (entry(EntryKind.WAITS, CLIQUE.at_replica(1), because=("b",)),
+        (entry(HistoryEntryKind.FAILED), "pod llm-0-a-x fails"),
+        (entry(HistoryEntryKind.CRASHED), "pod llm-0-a-x crashes"),
+        (
+            entry(HistoryEntryKind.GONE, actor=HistoryActor.NODES, detail="node n is gone"),
+            "pod llm-0-a-x gone: node n is gone",
+        ),
+        (entry(HistoryEntryKind.WAITS, CLIQUE.at_replica(1), because=("b",)),
          "replica 1 of PodClique llm-0-a is breached and waits: b"),
-        (entry(EntryKind.WAITS, None), "something is breached and waits"),
-        (entry(EntryKind.CHANGED, CLIQUE, detail="an update begins"), "PodClique llm-0-a: an update begins"),
-        (entry(EntryKind.REFUSED, None, detail="it", because=("b",)), "it is refused"),
-        (entry(EntryKind.NO_EFFECT, None, detail="it had no effect"), "it had no effect"),
-        (entry(EntryKind.SCALED, CLIQUE, detail="replicas 1 to 2"), "scales PodClique llm-0-a: replicas 1 to 2"),
-        (entry(EntryKind.APPLIED, CLIQUE), "applies PodClique llm-0-a"),
-        (entry(EntryKind.FAULT, None, detail="so"), "so"),
+        (entry(HistoryEntryKind.WAITS, None), "something is breached and waits"),
+        (entry(HistoryEntryKind.CHANGED, CLIQUE, detail="an update begins"), "PodClique llm-0-a: an update begins"),
+        (entry(HistoryEntryKind.REFUSED, None, detail="it", because=("b",)), "it is refused"),
+        (entry(HistoryEntryKind.NO_EFFECT, None, detail="it had no effect"), "it had no effect"),
+        (entry(HistoryEntryKind.SCALED, CLIQUE, detail="replicas 1 to 2"), "scales PodClique llm-0-a: replicas 1 to 2"),
+        (entry(HistoryEntryKind.APPLIED, CLIQUE), "applies PodClique llm-0-a"),
+        (entry(HistoryEntryKind.FAULT, None, detail="so"), "so"),
     ],
 )  # fmt: skip
 def test_sm070_every_happening_has_words(found: HistoryEntry, text: str) -> None:
@@ -80,12 +90,12 @@ def test_sm070_every_happening_has_words(found: HistoryEntry, text: str) -> None
 
 def test_sm070_details_are_shown_on_request() -> None:
     quiet = [
-        entry(EntryKind.STATUS, CLIQUE, clique="", because=("b",)),
-        entry(EntryKind.STARTED),
-        entry(EntryKind.HOLDS, CLIQUE, because=("b",)),
-        entry(EntryKind.RELEASED, CLIQUE, because=("b",)),
-        entry(EntryKind.CREATED, CLIQUE, clique="", because=("b",)),
-        entry(EntryKind.CONDITION, CLIQUE, detail="PodCliqueScheduled=True", because=("R", "m", "False")),
+        entry(HistoryEntryKind.STATUS, CLIQUE, clique="", because=("b",)),
+        entry(HistoryEntryKind.STARTED),
+        entry(HistoryEntryKind.HOLDS, CLIQUE, because=("b",)),
+        entry(HistoryEntryKind.RELEASED, CLIQUE, because=("b",)),
+        entry(HistoryEntryKind.CREATED, CLIQUE, clique="", because=("b",)),
+        entry(HistoryEntryKind.CONDITION, CLIQUE, detail="PodCliqueScheduled=True", because=("R", "m", "False")),
     ]
     assert line(*quiet) == ["creates PodClique llm-0-a"]
     assert line(*quiet, verbose=True) == [
@@ -100,19 +110,22 @@ def test_sm070_details_are_shown_on_request() -> None:
 
 def test_sm070_many_names_are_counted() -> None:
     many = [
-        entry(EntryKind.TERMINATED, Ref("x", "PodClique", "ml", f"c{n}"), because=(f"{n}", "late")) for n in range(9)
+        entry(HistoryEntryKind.TERMINATED, Ref("x", "PodClique", "ml", f"c{n}"), because=(f"{n}", "late"))
+        for n in range(9)
     ]
-    (found,) = lines_of(many, verbose=False)
+    (found,) = timeline_lines(many, verbose=False)
     assert found.text == "TERMINATES c0, c1, c2, c3, c4, c5 and 3 more"
     assert found.below == ("0", "late")
-    objects = [entry(EntryKind.CREATED, Ref("x", kind, "ml", "n"), clique="") for kind in ("Role", "Secret", "Secret")]
+    objects = [
+        entry(HistoryEntryKind.CREATED, Ref("x", kind, "ml", "n"), clique="") for kind in ("Role", "Secret", "Secret")
+    ]
     assert line(*objects) == ["creates 1 Role, 2 Secrets"]
 
 
 def test_sm071_the_document_has_the_whole_history() -> None:
     crash = {"at": "30s", "crashPod": {"clique": "llm-0-a", "recovers": "5m"}}
     found = run(crash, expect=[{"at": "end", "ready": 7}], check=False)
-    document = json.loads(json.dumps(run_as_json(found)))
+    document = json.loads(json.dumps(simulation_run_as_json(found)))
     assert document["formatVersion"] == "1.1"
     assert (
         document["notMet"] == [{"at": "1m37s", "says": "at the end: expected ready 7, found 2"}] or document["notMet"]
@@ -122,20 +135,20 @@ def test_sm071_the_document_has_the_whole_history() -> None:
     assert document["cliques"][0]["ready"] == 2
     assert any("replica" in (item["subject"] or {}) for item in document["history"])
     broken = Simulation(scenario(crash), checked(decide=terminates_at_once)).run()
-    assert run_as_json(broken)["violation"]["code"] == "GT5"
-    assert seeds_as_json(3, 1, {"b": 1, "a": 2}, 10, broken)["violation"]["seed"] == 12
-    assert seeds_as_json(3, 1, {}, 0, None)["violation"] is None
+    assert simulation_run_as_json(broken)["violation"]["code"] == "GT5"
+    assert simulation_seeds_as_json(3, 1, {"b": 1, "a": 2}, 10, broken)["violation"]["seed"] == 12
+    assert simulation_seeds_as_json(3, 1, {}, 0, None)["violation"] is None
 
 
 def test_sm051_the_page_names_what_was_wrong() -> None:
     crash = {"at": "30s", "crashPod": {"clique": "llm-0-a", "recovers": "5m"}}
-    page = timeline_page(run(crash, expect=[{"at": "end", "ready": 7}], check=False)).text
+    page = simulation_timeline_page(run(crash, expect=[{"at": "end", "ready": 7}], check=False)).text
     assert "0 of 1 expectation met" in page
     assert "NOT MET   at the end: expected ready 7, found 2" in page
     broken = Simulation(scenario(crash), checked(decide=terminates_at_once)).run()
-    assert "VIOLATED  GT5 at " in timeline_page(broken).text
+    assert "VIOLATED  GT5 at " in simulation_timeline_page(broken).text
     gone = run({"at": "1m", "deletePod": {"clique": "x"}}, manifest=set_raw(clique_raw("a", 1, 1), replicas=0))
-    assert "no PodClique is left" in timeline_page(gone).text
+    assert "no PodClique is left" in simulation_timeline_page(gone).text
 
 
 def test_sm010_a_picture_is_a_function_of_the_run(tmp_path: Path) -> None:
@@ -148,7 +161,7 @@ def test_sm010_a_picture_is_a_function_of_the_run(tmp_path: Path) -> None:
         {"at": "6m", "restoreNode": {"node": "n-0"}},
     )
     for name in ("one.svg", "two.svg", "one.png"):
-        draw_chart(run(*events, manifest=manifest, nodes=12), str(tmp_path / name))
+        draw_simulation_chart(run(*events, manifest=manifest, nodes=12), str(tmp_path / name))
     one = (tmp_path / "one.svg").read_bytes()
     assert one == (tmp_path / "two.svg").read_bytes()
     for word in (b"llm-0-a", b"node n-0 is lost", b"terminated", b"breached, delay runs"):
@@ -164,15 +177,15 @@ def test_sm064_two_sets_of_one_name_in_two_namespaces(tmp_path: Path) -> None:
     crash = {"at": "30s", "crashPod": {"clique": "a/llm-0-a", "recovers": "10m"}}
     found = run(crash, sets=sets, nodes=4)
     assert [standing.ready for standing in found.clique_states] == [1, 1]
-    assert entries_of(found, EntryKind.DENIED) == [], "neither takes what is the other's"
-    draw_chart(found, str(tmp_path / "two.svg"))
+    assert entries_of(found, HistoryEntryKind.DENIED) == [], "neither takes what is the other's"
+    draw_simulation_chart(found, str(tmp_path / "two.svg"))
 
 
 def test_sm070_a_repeated_failure_is_shown_once() -> None:
     refused = {"at": "0s", "refuseWrites": {"code": 403, "kind": "Pod", "writes": 12}}
     found = run(refused, check=False)
-    page = timeline_page(found).text
+    page = simulation_timeline_page(found).text
     line = "1 write not done (Pod llm-0-a-"
     assert page.count(line) == 4
     assert page.count("5 more times, the last at ") == 2
-    assert timeline_page(found, verbose=True).text.count(line) == 12
+    assert simulation_timeline_page(found, verbose=True).text.count(line) == 12

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_shell.simulator.operator.process import OperatorProcess
+from grove_shell.simulator.operator.operator_process import OperatorProcess
 from grove_shell.simulator.random_events.randomized_scenario import RANDOM_EVENT_KINDS
-from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.scenario import Scenario
+from grove_shell.simulator.scenario.scenario_events import Event
 from grove_shell.simulator.simulation import Simulation
 from tests.simulation.domain_mutants import DOMAIN_MUTANTS
 from tests.simulation.mutants import MUTANTS, names_pods_at_random, terminates_at_once

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_shell.simulator.scenario.events import Event
-from grove_shell.simulator.scenario.field_types import Named, ScenarioModel
-from grove_shell.simulator.scenario.reading import read_scenario
+from grove_shell.simulator.scenario.scenario_events import Event
+from grove_shell.simulator.scenario.scenario_field_types import HoldsObjectNames, ScenarioPart
+from grove_shell.simulator.scenario.scenario_reader import read_scenario
 from grove_shell.simulator.simulation import Simulation
-from grove_shell.views.renderers import yaml_document
+from grove_shell.views.renderers import format_yaml_document
 from tests.oracles import checked
 from tests.simulation.random_runs import random_run
 from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw
@@ -117,7 +117,7 @@ def test_sm001_two_sets_of_one_name_and_two_scenarios(tmp_path: Path) -> None:
         "spec.sets[1].metadata.name": ("a name of its own", "ml/llm")
     }
     file = tmp_path / "two.yaml"
-    file.write_text(yaml_document(HEAD) + "---\n" + yaml_document(HEAD), encoding="utf-8")
+    file.write_text(format_yaml_document(HEAD) + "---\n" + format_yaml_document(HEAD), encoding="utf-8")
     (fault,) = read_scenario(str(file)).faults
     assert (fault.expected, fault.got) == ("one Scenario", "2 objects")
 
@@ -268,7 +268,7 @@ def test_sm002_sets_have_their_defaults(tmp_path: Path) -> None:
         "metadata": {"name": "llm"},
         "spec": {"replicas": 1, "template": {"cliques": [clique_raw("a", 2, 1)]}},
     }
-    (tmp_path / "set.yaml").write_text(yaml_document(bare), encoding="utf-8")
+    (tmp_path / "set.yaml").write_text(format_yaml_document(bare), encoding="utf-8")
     found = read(tmp_path, {"sets": [{"file": "set.yaml"}]})
     assert found.scenario is not None
     (manifest,) = found.scenario.spec.sets
@@ -280,7 +280,7 @@ def test_sm002_sets_have_their_defaults(tmp_path: Path) -> None:
 def test_sm062_what_is_written_reads_back(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
     scenario = random_run(seed)
     file = tmp_path_factory.mktemp("written") / "scenario.yaml"
-    file.write_text(yaml_document(scenario.as_json), encoding="utf-8")
+    file.write_text(format_yaml_document(scenario.as_json), encoding="utf-8")
     assert read_scenario(str(file)).scenario == scenario
 
 
@@ -323,8 +323,8 @@ def test_sm001_every_field_with_a_name_is_checked() -> None:
         f"{kind}.{field}"
         for kind, event in Event.model_fields.items()
         for model in get_args(event.annotation)
-        if isinstance(model, type) and issubclass(model, ScenarioModel)
+        if isinstance(model, type) and issubclass(model, ScenarioPart)
         for field, info in model.model_fields.items()
-        if field in {"name", "clique", "node"} and not any(isinstance(mark, Named) for mark in info.metadata)
+        if field in {"name", "clique", "node"} and not any(isinstance(mark, HoldsObjectNames) for mark in info.metadata)
     ]
     assert unmarked == ["add_nodes.name"]

@@ -12,9 +12,9 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.rule_sets.named import rule_set
 from grove_shell.cli.main import run as grove
-from grove_shell.reading.observed_times import newest_time_in
-from grove_shell.simulator.recording.history import EntryKind
-from grove_shell.simulator.scenario.reading import read_scenario
+from grove_shell.reading.object_timestamps import newest_timestamp_in_object
+from grove_shell.simulator.recording.run_history import HistoryEntryKind
+from grove_shell.simulator.scenario.scenario_reader import read_scenario
 from grove_shell.simulator.simulation import Simulation, SimulationOptions, SimulationRun
 from tests.simulation.run_helpers import changes_of_pods, entries_of, scenario
 from tests.simulation.sample_sets import clique_raw, set_raw
@@ -46,7 +46,7 @@ def test_sm030_a_crash_loop_ends_its_gang_as_a_plan_says() -> None:
     found = played(CRASHES, expect=[{"at": "10m", "terminations": 1}])
     assert not found.unmet
     assert found.history.terminations == 1
-    assert entries_of(found, EntryKind.TERMINATED) == [(180_000, "")]
+    assert entries_of(found, HistoryEntryKind.TERMINATED) == [(180_000, "")]
 
 
 @pytest.mark.parametrize("rules", ["design", "field"])
@@ -56,7 +56,7 @@ def test_terminations_count_by_every_rule_set(rules: str) -> None:
     lost = {"at": "90s", "deletePod": {"clique": "llm-0-a", "index": 0}}
     found = played(*closed, lost, *open_again, rules=rules, manifest=set_raw(clique_raw("a", 3, 3)))
     assert found.history.terminations == 1
-    assert len(entries_of(found, EntryKind.TERMINATED)) == 1
+    assert len(entries_of(found, HistoryEntryKind.TERMINATED)) == 1
 
 
 @pytest.mark.parametrize(("probe", "started"), [({}, True), ({"startupProbe": {"tcpSocket": {"port": 80}}}, False)])
@@ -76,7 +76,7 @@ def test_sm030_a_pod_that_becomes_ready_is_healthy(tmp_path: Path) -> None:
     nodes = [{"name": "kwok", "count": 20, "capacity": {"nvidia.com/gpu": 8}}]
     found = dump_of(written(tmp_path / "s.yaml", cluster=dump, start="2026-11-21T09:39:04Z", nodes=nodes))
     assert found.history.terminations == 0
-    assert not entries_of(found, EntryKind.TERMINATED)
+    assert not entries_of(found, HistoryEntryKind.TERMINATED)
     assert [one.ready for one in found.clique_states if one.name == "qwen-0-worker"] == [4]
 
 
@@ -100,7 +100,7 @@ def test_sm098_a_dump_begins_at_its_newest_time(tmp_path: Path) -> None:
     ],
 )
 def test_sm098_which_times_show_when_an_object_was_observed(raw: Json, newest: int | None) -> None:
-    assert newest_time_in(raw) == (None if newest is None else datetime(2026, 11, 20, newest, tzinfo=UTC))
+    assert newest_timestamp_in_object(raw) == (None if newest is None else datetime(2026, 11, 20, newest, tzinfo=UTC))
 
 
 def edited(image: str) -> Json:

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.resources.pod import Pod
-from grove_shell.simulator.cluster.nodes import nodes_of, requests_of
+from grove_shell.simulator.cluster.nodes import nodes_of_pool, pod_resource_requests
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
-from grove_shell.simulator.recording.history import EntryKind
-from grove_shell.simulator.scenario.events import Event, NodePool
-from grove_shell.simulator.scenario.field_types import thousandths_in
+from grove_shell.simulator.recording.run_history import HistoryEntryKind
 from grove_shell.simulator.scenario.scenario import SchedulerSpec
+from grove_shell.simulator.scenario.scenario_events import Event, NodePool
+from grove_shell.simulator.scenario.scenario_field_types import parse_quantity_as_thousandths
 from grove_shell.simulator.simulation import Simulation
 from tests.oracles import checked
 from tests.property.few_examples import RARELY
@@ -121,7 +121,7 @@ def test_sm021_a_node_must_suit(pool: Json, pod_spec: Json, node: str) -> None:
      ("1n", 1), (".5", 500), ("5.", 5000), ("-1", None), ("1 Gi", None), ("Gi", None), ("", None), ("1gb", None)],
 )  # fmt: skip
 def test_sm021_quantities_are_read_as_kubernetes_writes_them(text: str, amount: int | None) -> None:
-    assert thousandths_in(text) == amount
+    assert parse_quantity_as_thousandths(text) == amount
 
 
 def test_sm021_a_pod_asks_for_its_containers_or_its_largest_init_container() -> None:
@@ -137,12 +137,12 @@ def test_sm021_a_pod_asks_for_its_containers_or_its_largest_init_container() -> 
         }
     )
     assert isinstance(spec, FrozenMap)
-    assert requests_of(spec).amounts == {"cpu": 4000, "gpu": 1000, "pods": 1000}
+    assert pod_resource_requests(spec).amounts == {"cpu": 4000, "gpu": 1000, "pods": 1000}
 
 
 def test_sm021_names_of_nodes() -> None:
-    assert [node.name for node in nodes_of(NodePool(name="n", count=2))] == ["n-0", "n-1"]
-    assert [node.name for node in nodes_of(NodePool(name="n"))] == ["n"]
+    assert [node.name for node in nodes_of_pool(NodePool(name="n", count=2))] == ["n-0", "n-1"]
+    assert [node.name for node in nodes_of_pool(NodePool(name="n"))] == ["n"]
 
 
 @pytest.mark.parametrize("gang_aware", [True, False])
@@ -162,7 +162,7 @@ def test_sm070_an_unplaced_gang_is_shown_once(gang_aware: bool) -> None:
     }
     run = Simulation(scenario.model_copy(update={"spec": scenario.spec.model_copy(update=spec)}), checked()).run()
     assert run.violation is None
-    told = [one for one in run.history.entries if one.kind is EntryKind.UNPLACED and one.subject is not None]
+    told = [one for one in run.history.entries if one.kind is HistoryEntryKind.UNPLACED and one.subject is not None]
     assert sorted((one.subject.namespace, one.subject.name) for one in told if one.subject) == [
         ("dev", "llm-0"),
         ("prod", "llm-0"),

@@ -10,14 +10,14 @@ from grove_core.areas.mnnvl_scopes.rules import SharedDomainDenial
 from grove_core.kernel.admission import DenialReason, Deny
 from grove_core.kernel.frozen import FrozenMap, freeze, thaw
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Apply, Create, Ensure, Outcome, Step, StepStage
+from grove_core.kernel.steps import Apply, AttemptOutcome, Create, Ensure, Step, StepStage
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.scenario.field_types import WRITTEN
 from grove_shell.simulator.scenario.scenario import Scenario
+from grove_shell.simulator.scenario.scenario_field_types import WRITTEN
 from grove_shell.simulator.simulation import Simulation, SimulationOptions, SimulationRun
 from grove_shell.simulator.violation import ViolationFound
 from grove_shell.simulator.virtual_time import SECOND
@@ -89,7 +89,7 @@ def test_sm002_a_refusal_by_admission_is_the_answer() -> None:
     options = checked(decide=knows_nothing, observers=(eyes,))
     found = Simulation(scenario(taken, unseen), options).run()
     assert found.violation is None
-    refused = [one for one in eyes.answers if one.outcome is Outcome.REFUSED]
+    refused = [one for one in eyes.answers if one.outcome is AttemptOutcome.REFUSED]
     assert {one.step.target.name for one in refused} == {"llm-0-a"}
     assert "serves another user" in refused[0].detail
     assert creations(found, "PodClique")[0][0] >= 20 * SECOND
@@ -99,7 +99,7 @@ def test_sm002_what_admission_ensures_may_be_refused() -> None:
     eyes = PlanRecorder()
     full = {"at": "0s", "limitDomains": {"most": 0, "span": "20s"}}
     found = Simulation(scenario(full), checked(decide=knows_nothing, observers=(eyes,))).run()
-    refused = [one for one in eyes.answers if one.outcome is Outcome.REFUSED]
+    refused = [one for one in eyes.answers if one.outcome is AttemptOutcome.REFUSED]
     assert "exceeded quota" in refused[0].detail
     assert creations(found, "PodClique")[0][0] >= 20 * SECOND
 
@@ -131,7 +131,7 @@ def test_sm080_an_object_of_a_deleted_owner_is_collected() -> None:
     fields = freeze({"metadata": {"ownerReferences": [owner]}})
     assert isinstance(fields, FrozenMap)
     step = Step(StepStage.WORKLOAD, domain.ref, Apply(fields, domain.guard), ())
-    assert simulation.cluster.attempt(step).outcome is Outcome.DONE
+    assert simulation.cluster.attempt(step).outcome is AttemptOutcome.DONE
     assert domain.ref not in server.items
 
 

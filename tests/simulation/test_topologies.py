@@ -9,18 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.kernel.steps import Apply, Outcome, Step, StepStage
+from grove_core.kernel.steps import Apply, AttemptOutcome, Step, StepStage
 from grove_core.resources.api_names import TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import ClusterTopology, topology_ref
-from grove_core.resources.podgang import PodGang, TopologyPacking
-from grove_shell.simulator.cluster.simulated_cluster import is_live
-from grove_shell.simulator.recording.history import EntryKind
-from grove_shell.simulator.scenario.field_types import WRITTEN
+from grove_core.resources.podgang import GangPackConstraint, PodGang
+from grove_shell.simulator.cluster.simulated_cluster import is_live_pod
+from grove_shell.simulator.recording.run_history import HistoryEntryKind
 from grove_shell.simulator.scenario.scenario import Scenario
+from grove_shell.simulator.scenario.scenario_field_types import WRITTEN
 from grove_shell.simulator.simulation import Simulation, SimulationRun
 from grove_shell.simulator.violation import ViolationFound
 from grove_shell.simulator.virtual_time import SECOND
-from grove_shell.views.timeline import timeline_page
+from grove_shell.views.simulation_timeline import simulation_timeline_page
 from tests.oracles import checked
 from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw
 from tests.simulation.scenario_files import faults, read
@@ -77,7 +77,7 @@ def played(manifest: Json, *events: Json, **more: Any) -> tuple[Simulation, Simu
 def racks_of(simulation: Simulation, clique: str = "") -> list[str]:
     """Return the racks of the pods, sorted; empty for a pod without a node."""
     names = {item.uid: item.ref.name for item in simulation.cluster.cliques()}
-    pods = (pod for pod in simulation.cluster.pods() if is_live(pod) and names[pod.owner_uid].startswith(clique))
+    pods = (pod for pod in simulation.cluster.pods() if is_live_pod(pod) and names[pod.owner_uid].startswith(clique))
     return sorted(simulation.nodes[pod.node].labels[RACK] if pod.node else "" for pod in pods)
 
 
@@ -92,7 +92,7 @@ def gang(simulation: Simulation, name: str) -> PodGang:
     return found
 
 
-def entries_of(run: SimulationRun, what: EntryKind) -> list[str]:
+def entries_of(run: SimulationRun, what: HistoryEntryKind) -> list[str]:
     return [" ".join((str(one.subject), one.detail, *one.because)) for one in run.history.entries if one.kind is what]
 
 
@@ -108,7 +108,7 @@ class TestRequiredLabels:
         assert racks_of(simulation) == [""] * 3
         assert (
             f"it needs nodes for 3 pods at once, and there are none so near by {RACK}"
-            in entries_of(run, EntryKind.UNPLACED)[0]
+            in entries_of(run, HistoryEntryKind.UNPLACED)[0]
         )
 
     def test_sm020_of_two_racks_with_room_the_fuller_is_taken(self) -> None:
@@ -193,7 +193,7 @@ def test_sm064_a_pod_is_not_bound_away_by_what_its_gang_requires_of_others() -> 
     """Their requirement may change after the binding: the scheduler's writes are observed later."""
     simulation, _ = played(packed(clique_raw("a", 2, 2), clique_raw("b", 1, 1), domain=""))
     found = gang(simulation, "llm-0")
-    near = found.placement._replace(cliques=(("llm-0-a", TopologyPacking(RACK, "")),))
+    near = found.placement._replace(cliques=(("llm-0-a", GangPackConstraint(RACK, "")),))
     simulation.cluster.put(replace(found, placement=near))
     far = [pod for pod in simulation.cluster.pods() if "-a-" in pod.name]
     for pod, node in zip(far, ("n0-0", "n1-0"), strict=True):
@@ -232,7 +232,7 @@ class TestTopologyReconciliation:
         found = kept(simulation, "shelves")
         assert found is not None
         assert found.finalizers == (TOPOLOGY_FINALIZER,)
-        assert any("ClusterTopology" in line for line in entries_of(run, EntryKind.DENIED))
+        assert any("ClusterTopology" in line for line in entries_of(run, HistoryEntryKind.DENIED))
 
     def test_sm011_a_cache_that_stands_still_is_waited_for(self) -> None:
         lag = {"at": "0s", "lagCache": {"kinds": ["ClusterTopology"], "span": "20s"}}
@@ -261,10 +261,10 @@ class TestTopologyReconciliation:
         assert found is not None
         fields = FrozenMap({"spec": FrozenMap({"levels": (FrozenMap({"domain": "rack", "key": RACK}),)})})
         answer = simulation.cluster.attempt(Step(StepStage.WORKLOAD, found.ref, Apply(fields, found.guard), ()))
-        assert (answer.outcome, answer.detail[:3]) == (Outcome.REFUSED, "422")
+        assert (answer.outcome, answer.detail[:3]) == (AttemptOutcome.REFUSED, "422")
         gone = replace(found.ref, name="gone")
         answer = simulation.cluster.attempt(Step(StepStage.WORKLOAD, gone, Apply(fields, found.guard), ()))
-        assert answer.outcome is Outcome.CONFLICT
+        assert answer.outcome is AttemptOutcome.CONFLICT
 
     @pytest.mark.req("SM-080")
     def test_sm011_what_is_being_deleted_takes_no_new_finalizer(self) -> None:
@@ -274,7 +274,7 @@ class TestTopologyReconciliation:
         assert found.deleting
         fields = FrozenMap({"metadata": FrozenMap({"finalizers": (TOPOLOGY_FINALIZER, "example.com/mine")})})
         answer = simulation.cluster.attempt(Step(StepStage.WORKLOAD, found.ref, Apply(fields, found.guard), ()))
-        assert answer.outcome is Outcome.REFUSED
+        assert answer.outcome is AttemptOutcome.REFUSED
 
 
 @pytest.mark.req("SM-002")
@@ -298,14 +298,14 @@ class TestTopologyAdmission:
     def test_sm002_what_is_wrong_is_refused(self, manifest: Json) -> None:
         _, run = played(packed(), {"at": "20s", "applyTopology": {"manifest": manifest}})
         assert run.history.refused == 1
-        assert entries_of(run, EntryKind.REFUSED)[0].startswith("None ClusterTopology")
+        assert entries_of(run, HistoryEntryKind.REFUSED)[0].startswith("None ClusterTopology")
 
     def test_sm002_an_unknown_topology_cannot_be_deleted(self) -> None:
         again: list[Json] = [{"at": at, "deleteTopology": {"name": "shelves"}} for at in ("20s", "30s")]
         simulation, run = played(packed(), *again)
-        assert "ClusterTopology shelves is being deleted already" in entries_of(run, EntryKind.NO_EFFECT)[0]
+        assert "ClusterTopology shelves is being deleted already" in entries_of(run, HistoryEntryKind.NO_EFFECT)[0]
         _, run = played(packed(name=""), *again)
-        assert "there is no ClusterTopology shelves" in entries_of(run, EntryKind.NO_EFFECT)[0]
+        assert "there is no ClusterTopology shelves" in entries_of(run, HistoryEntryKind.NO_EFFECT)[0]
         assert kept(simulation, "shelves") is not None
 
     def test_sm002_a_topology_that_is_made_again_is_another_one(self) -> None:
@@ -335,7 +335,7 @@ class TestLaggingAdmission:
         simulation, run = played(packed(), *self.MOVES, sets=[], topologies=both, admission={"watch": watch})
         assert run.history.refused == refused
         assert gang(simulation, "llm-0").placement.topology == "shelves"
-        page = timeline_page(run).text
+        page = simulation_timeline_page(run).text
         assert ("TopologyInSync=False (PlacedOtherwise)" in page) == (not refused)
 
     @pytest.mark.req("SM-070")
@@ -350,7 +350,7 @@ class TestLaggingAdmission:
         ]
         both = [topology("shelves"), topology("other")]
         simulation, run = played(packed(), *events, topologies=both, admission={"watch": "5s"}, racks=(3, 3))
-        page = timeline_page(run).text
+        page = simulation_timeline_page(run).text
         assert "TopologyInSync=False (TopologyMissing)" in page
         assert "its topology holds again, TopologyInSync is removed" in page
         assert racks_of(simulation, "late") == ["r1"] * 3

@@ -15,7 +15,7 @@ def started() -> tuple[EventQueue, VirtualLoop]:
 
 
 def run(queue: EventQueue) -> None:
-    while queue.next_at is not None:
+    while queue.next_callback_time is not None:
         queue.run_next()
 
 

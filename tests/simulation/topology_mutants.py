@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from grove_core.admit import admit
 from grove_core.admit_topology import admit_topology
-from grove_core.areas.topology.admit import TopologyView
+from grove_core.areas.topology.admit import TopologyAdmissionView
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot
 from grove_core.kernel.admission import AdmissionVerdict, Admit
 from grove_core.kernel.frozen import FrozenMap, thaw
@@ -15,16 +15,20 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.reconcile_topology import reconcile_topology
 from grove_core.resources.api_names import TOPOLOGY_FINALIZER, TOPOLOGY_IN_SYNC
-from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, cluster_topology_of
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, cluster_topology_from_json
 from grove_core.resources.configuration import Configuration
-from grove_core.resources.topology_usage import topology_use_of
+from grove_core.resources.topology_usage import topology_in_template
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.cluster.admission import Admission
+from grove_shell.simulator.cluster.simulated_admission import AdmissionDecisions
 from grove_shell.simulator.operator.simulated_operator import Decide, DecideTopology
-from grove_shell.simulator.random_events.random_domain_and_topology_events import HIERARCHIES, settings_of, topology_raw
-from grove_shell.simulator.scenario.events import ApplySet, ApplyTopology, Event, SetTarget, TopologyTarget
+from grove_shell.simulator.random_events.random_domain_and_topology_events import (
+    HIERARCHIES,
+    topology_manifest_with_levels,
+    topology_settings_with_levels,
+)
 from grove_shell.simulator.scenario.fault_events import HoldForeign, Reconfigure
 from grove_shell.simulator.scenario.scenario import Scenario
+from grove_shell.simulator.scenario.scenario_events import ApplySet, ApplyTopology, Event, SetByName, TopologyByName
 from grove_shell.simulator.simulation import SimulationOptions
 from grove_shell.simulator.virtual_time import SECOND
 from tests.oracles import checked
@@ -39,7 +43,10 @@ Json = Mapping[str, Any]
 
 def falls_back(snapshot: Snapshot) -> Plan:
     """Replaces a deleted topology by the default one."""
-    name, default = topology_use_of(snapshot.root.spec.template).topology, snapshot.topologies.get(DEFAULT_TOPOLOGY)
+    name, default = (
+        topology_in_template(snapshot.root.spec.template).topology,
+        snapshot.topologies.get(DEFAULT_TOPOLOGY),
+    )
     if not name or name in snapshot.topologies or default is None:
         return reconcile(snapshot)
     return reconcile(replace(snapshot, topologies={**snapshot.topologies, name: default}))
@@ -87,7 +94,7 @@ def packs_while_off(snapshot: Snapshot) -> Plan:
 
 def begins_anew(snapshot: Snapshot) -> Plan:
     """Deletes a gang without a topology, and creates it again later."""
-    plan, name = reconcile(snapshot), topology_use_of(snapshot.root.spec.template).topology
+    plan, name = reconcile(snapshot), topology_in_template(snapshot.root.spec.template).topology
     if not name or name in snapshot.topologies or not snapshot.configuration.topology.enabled:
         return plan
     gangs = (gang for gang in snapshot.gangs if not gang.deleting)
@@ -182,26 +189,30 @@ def _lets_go(step: Step, moment: TopologySnapshot) -> bool:
 # ------------------------------------------------------------------------------------------- admission
 
 
-def never_looks(new: Json, old: Json | None, configuration: Configuration, around: TopologyView) -> AdmissionVerdict:
+def never_looks(
+    new: Json, old: Json | None, configuration: Configuration, around: TopologyAdmissionView
+) -> AdmissionVerdict:
     """Admits sets without reading the cluster."""
-    return admit(new, old, configuration=configuration, around=TopologyView(None, around.scheduled)).verdict
+    return admit(new, old, configuration=configuration, around=TopologyAdmissionView(None, around.scheduled)).verdict
 
 
 def joins_a_topology_in_deletion(
-    new: Json, old: Json | None, configuration: Configuration, around: TopologyView
+    new: Json, old: Json | None, configuration: Configuration, around: TopologyAdmissionView
 ) -> AdmissionVerdict:
     """Admits sets that name a topology in deletion."""
     there = {name: replace(one, deleting=False) for name, one in (around.topologies or {}).items()}
     return admit(new, old, configuration=configuration, around=around._replace(topologies=there)).verdict
 
 
-def locks_nothing(new: Json, old: Json | None, configuration: Configuration, around: TopologyView) -> AdmissionVerdict:
+def locks_nothing(
+    new: Json, old: Json | None, configuration: Configuration, around: TopologyAdmissionView
+) -> AdmissionVerdict:
     """Admits any change of a set's topology."""
     return admit(new, old, configuration=configuration, around=around._replace(scheduled={})).verdict
 
 
 def admits_while_off(
-    new: Json, old: Json | None, configuration: Configuration, around: TopologyView
+    new: Json, old: Json | None, configuration: Configuration, around: TopologyAdmissionView
 ) -> AdmissionVerdict:
     """Admits a topology name while topologies are off."""
     told = replace(configuration, topology=replace(configuration.topology, enabled=True))
@@ -209,18 +220,18 @@ def admits_while_off(
 
 
 def lets_levels_change(
-    new: Json, old: Json | None, configuration: Configuration, around: TopologyView
+    new: Json, old: Json | None, configuration: Configuration, around: TopologyAdmissionView
 ) -> AdmissionVerdict:
     """Admits changed levels under placed pods."""
     return admit_topology(new, old, around._replace(users={}), configuration).verdict
 
 
 def lets_what_is_configured(
-    new: Json, old: Json | None, configuration: Configuration, around: TopologyView
+    new: Json, old: Json | None, configuration: Configuration, around: TopologyAdmissionView
 ) -> AdmissionVerdict:
     """Admits the configured levels of the default topology under placed pods."""
     verdict = admit_topology(new, old, around, configuration).verdict
-    return Admit() if cluster_topology_of(new).levels == configuration.topology.levels else verdict
+    return Admit() if cluster_topology_from_json(new).levels == configuration.topology.levels else verdict
 
 
 def stirred(scenario: Scenario) -> Scenario:
@@ -230,7 +241,9 @@ def stirred(scenario: Scenario) -> Scenario:
     name = manifest["metadata"]["name"]
     told = scenario.spec.operator.topology_aware_scheduling
     off, on = told.model_copy(update={"enabled": False}), told.model_copy(update={"enabled": True})
-    other = settings_of(next(levels for levels in HIERARCHIES if settings_of(levels) != on))
+    other = topology_settings_with_levels(
+        next(levels for levels in HIERARCHIES if topology_settings_with_levels(levels) != on)
+    )
 
     def goes_to(topology: str) -> ApplySet:
         template = {**manifest["spec"]["template"], "clusterTopologyName": topology}
@@ -240,26 +253,28 @@ def stirred(scenario: Scenario) -> Scenario:
         return HoldForeign(kind="ClusterTopology", name=topology, span=30 * SECOND)
 
     def levels(topology: str) -> ApplyTopology:
-        return ApplyTopology(manifest=topology_raw(topology, HIERARCHIES[0 if topology == "beta" else 1]))
+        return ApplyTopology(
+            manifest=topology_manifest_with_levels(topology, HIERARCHIES[0 if topology == "beta" else 1])
+        )
 
     events = (
         Event(at=20 * SECOND, apply_set=goes_to("beta" if used == "alpha" else "alpha")),
         Event(at=21 * SECOND, apply_topology=levels(used)),
         Event(at=22 * SECOND, reconfigure=Reconfigure(topology_aware_scheduling=other, down=100)),
         Event(at=30 * SECOND, hold_foreign=held(used)),
-        Event(at=31 * SECOND, delete_set=SetTarget(name=name)),
+        Event(at=31 * SECOND, delete_set=SetByName(name=name)),
         Event(at=62 * SECOND, reconfigure=Reconfigure(topology_aware_scheduling=off, down=100)),
         Event(at=70 * SECOND, apply_set=goes_to("alpha")),
         Event(at=80 * SECOND, reconfigure=Reconfigure(topology_aware_scheduling=on, down=100)),
-        Event(at=90 * SECOND, delete_set=SetTarget(name=name)),
+        Event(at=90 * SECOND, delete_set=SetByName(name=name)),
         Event(at=100 * SECOND, apply_set=goes_to("alpha")),
         Event(at=100 * SECOND + 900, apply_set=goes_to("beta")),
-        Event(at=100 * SECOND + 900, delete_topology=TopologyTarget(name="beta")),
-        Event(at=105 * SECOND, delete_set=SetTarget(name=name)),
+        Event(at=100 * SECOND + 900, delete_topology=TopologyByName(name="beta")),
+        Event(at=105 * SECOND, delete_set=SetByName(name=name)),
         Event(at=115 * SECOND, apply_topology=levels("beta")),
         Event(at=118 * SECOND, apply_set=goes_to("missing")),
         Event(at=120 * SECOND, hold_foreign=held("beta")),
-        Event(at=121 * SECOND, delete_topology=TopologyTarget(name="beta")),
+        Event(at=121 * SECOND, delete_topology=TopologyByName(name="beta")),
         Event(at=130 * SECOND, apply_set=goes_to("beta")),
         Event(at=160 * SECOND, apply_set=ApplySet(manifest=dict(manifest))),
     )
@@ -271,11 +286,11 @@ def _deciding(decide: Decide) -> Callable[[], SimulationOptions]:
 
 
 def _keeping(keep: DecideTopology, **admission: Any) -> Callable[[], SimulationOptions]:
-    return lambda: checked(counts_only=True, decide_topology=keep, admission=Admission(**admission))
+    return lambda: checked(counts_only=True, decide_topology=keep, admission=AdmissionDecisions(**admission))
 
 
 def _admitting(**admission: Any) -> Callable[[], SimulationOptions]:
-    return lambda: checked(counts_only=True, admission=Admission(**admission))
+    return lambda: checked(counts_only=True, admission=AdmissionDecisions(**admission))
 
 
 TOPOLOGY_MUTANTS: Final[Mapping[str, tuple[Callable[[], SimulationOptions], frozenset[str]]]] = {

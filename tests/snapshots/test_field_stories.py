@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from grove_core.kernel.times import parse_duration, parse_time
+from grove_core.kernel.time_formats import parse_duration, parse_time
 from grove_shell.cli.main import run
 
 HERE: Final = Path(__file__).parent

@@ -9,12 +9,12 @@ from typing import Any, Final, TypeAlias
 import pytest
 
 from grove_core.kernel.steps import Delete
-from grove_core.kernel.times import format_time, parse_time
+from grove_core.kernel.time_formats import format_time, parse_time
 from grove_core.plan.plan import Plan
-from grove_core.resources.pod import pod_of
-from grove_core.resources.podclique import PodClique, podclique_of
-from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
-from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
+from grove_core.resources.pod import pod_from_json
+from grove_core.resources.podclique import PodClique, podclique_from_json
+from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json
+from grove_core.resources.scaling_group import ScalingGroup, scaling_group_from_json
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -38,10 +38,10 @@ def snapshot_of(case: Json) -> Snapshot:
         by_kind.setdefault(item["kind"], []).append(item)
     shared: dict[str, str] = {}
     cluster = index_cluster(
-        sets=map(podcliqueset_of, by_kind["PodCliqueSet"]),
-        groups=map(scaling_group_of, by_kind.get("PodCliqueScalingGroup", [])),
-        cliques=map(podclique_of, by_kind.get("PodClique", [])),
-        pods=[pod_of(raw, shared) for raw in by_kind.get("Pod", [])],
+        sets=map(podcliqueset_from_json, by_kind["PodCliqueSet"]),
+        groups=map(scaling_group_from_json, by_kind.get("PodCliqueScalingGroup", [])),
+        cliques=map(podclique_from_json, by_kind.get("PodClique", [])),
+        pods=[pod_from_json(raw, shared) for raw in by_kind.get("Pod", [])],
     )
     now = parse_time(case["now"])
     assert now is not None

@@ -8,16 +8,16 @@ from typing import Final
 
 import pytest
 
-from grove_core.areas.gang_termination.field.generations import RuleGeneration
-from grove_core.areas.gang_termination.field.judge import FieldJudgement, judge_field
+from grove_core.areas.gang_termination.field.judge import GoOperatorJudgement, judge_by_go_operator
+from grove_core.areas.gang_termination.field.rule_generations import RuleGeneration
 from grove_core.kernel.conditions import REMOVED, Condition
 from grove_core.kernel.steps import SetStatus
-from grove_core.kernel.times import format_time
-from grove_core.plan.laws import problems_in
+from grove_core.kernel.time_formats import format_time
+from grove_core.plan.laws import problems_in_plan
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
-from grove_core.resources.statuses import with_status
+from grove_core.resources.statuses import with_status_written
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.snapshot.snapshot import Snapshot
 from tests.vectors.cases import HERE, Json, assert_ended, cases, snapshot_of, status_of
@@ -42,13 +42,13 @@ def _told(condition: Condition, before: Condition | None) -> Json:
     }
 
 
-def statuses_after(snapshot: Snapshot, plan: Plan, judgement: FieldJudgement) -> Json:
+def statuses_after(snapshot: Snapshot, plan: Plan, judgement: GoOperatorJudgement) -> Json:
     """Kind/name -> status as it would be after the plan's writes; of cliques that go as they were judged."""
     writes = {step.target: step.action.fields for step in plan.steps if isinstance(step.action, SetStatus)}
     shown: Json = {}
     for seen in judgement.cliques:
         clique = seen.clique
-        status = status_of(with_status(clique, writes[clique.ref]) if clique.ref in writes else clique)
+        status = status_of(with_status_written(clique, writes[clique.ref]) if clique.ref in writes else clique)
         if not clique.deleting:
             status |= {
                 "readyReplicas": seen.counts.ready,
@@ -59,9 +59,11 @@ def statuses_after(snapshot: Snapshot, plan: Plan, judgement: FieldJudgement) ->
             status["conditions"] |= {one.type: one for one in (seen.breach, seen.placed) if one is not None}
         shown[clique.ref.short] = status
     for group in snapshot.groups:
-        shown[group.ref.short] = status_of(with_status(group, writes[group.ref]) if group.ref in writes else group)
+        shown[group.ref.short] = status_of(
+            with_status_written(group, writes[group.ref]) if group.ref in writes else group
+        )
     root = snapshot.root
-    shown[root.ref.short] = status_of(with_status(root, writes[root.ref]) if root.ref in writes else root)
+    shown[root.ref.short] = status_of(with_status_written(root, writes[root.ref]) if root.ref in writes else root)
     return shown
 
 
@@ -69,14 +71,14 @@ def statuses_after(snapshot: Snapshot, plan: Plan, judgement: FieldJudgement) ->
 def test_gf050_the_recorded_verdict_is_ours(case: Json) -> None:
     snapshot, expect = snapshot_of(case), case["expect"]
     plan = reconcile(snapshot, NEWEST)
-    assert problems_in(plan, snapshot) == ()
+    assert problems_in_plan(plan, snapshot) == ()
     assert_ended(plan, expect)
 
 
 @pytest.mark.parametrize("case", list(cases(HERE / "field", FILES)))
 def test_gt019_the_recorded_statuses_are_ours(case: Json) -> None:
     snapshot, expect = snapshot_of(case), case["expect"]
-    plan, judgement = reconcile(snapshot, NEWEST), judge_field(snapshot, RuleGeneration.F3)
+    plan, judgement = reconcile(snapshot, NEWEST), judge_by_go_operator(snapshot, RuleGeneration.F3)
     stored = {clique.ref.short: status_of(clique)["conditions"] for clique in snapshot.cliques}
     stored |= {group.ref.short: status_of(group)["conditions"] for group in snapshot.groups}
     shown = statuses_after(snapshot, plan, judgement)

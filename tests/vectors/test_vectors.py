@@ -10,15 +10,19 @@ from typing import Final
 import pytest
 
 from grove_core.areas.gang_termination.design.judge import judge_by_design
-from grove_core.areas.gang_termination.design.statuses import conditions_of, counts_of, placement_of
+from grove_core.areas.gang_termination.design.wanted_statuses import (
+    conditions_of_clique,
+    pod_counts_by_clique,
+    scheduled_condition_status,
+)
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.steps import Delete, SetStatus
-from grove_core.kernel.times import format_time
-from grove_core.plan.laws import problems_in
+from grove_core.kernel.time_formats import format_time
+from grove_core.plan.laws import problems_in_plan
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
-from grove_core.resources.statuses import with_status
+from grove_core.resources.statuses import with_status_written
 from grove_core.snapshot.snapshot import Snapshot
 from tests.vectors.cases import HERE, Json, assert_ended, cases, snapshot_of, status_of
 
@@ -35,21 +39,23 @@ def written_statuses(snapshot: Snapshot, plan: Plan) -> dict[str, Json]:
     shown: dict[str, Json] = {}
     for clique in snapshot.cliques:
         if not clique.deleting:
-            after = with_status(clique, writes[clique.ref]) if clique.ref in writes else clique
+            after = with_status_written(clique, writes[clique.ref]) if clique.ref in writes else clique
             shown[clique.ref.short] = status_of(after)
     for step in plan.steps:
         if isinstance(step.action, Delete):
             shown[step.target.short] = status_judged(judged[step.target], snapshot)
     for group in snapshot.groups:
-        shown[group.ref.short] = status_of(with_status(group, writes[group.ref]) if group.ref in writes else group)
+        shown[group.ref.short] = status_of(
+            with_status_written(group, writes[group.ref]) if group.ref in writes else group
+        )
     root = snapshot.root
-    shown[root.ref.short] = status_of(with_status(root, writes[root.ref]) if root.ref in writes else root)
+    shown[root.ref.short] = status_of(with_status_written(root, writes[root.ref]) if root.ref in writes else root)
     return shown
 
 
 def status_judged(judged: CliqueJudgement, snapshot: Snapshot) -> Json:
-    counts = counts_of(snapshot, judge_by_design(snapshot))[judged.clique.ref]
-    conditions = conditions_of(judged, placement_of(judged.clique, counts), snapshot)
+    counts = pod_counts_by_clique(snapshot, judge_by_design(snapshot))[judged.clique.ref]
+    conditions = conditions_of_clique(judged, scheduled_condition_status(judged.clique, counts), snapshot)
     return {
         "replicas": counts.replicas,
         "readyReplicas": counts.ready,
@@ -87,7 +93,7 @@ def expected_conditions(kind: str, expected: Json) -> Json:
 def test_gt002_the_recorded_verdict_is_ours(case: Json) -> None:
     snapshot, expect = snapshot_of(case), case["expect"]
     plan = reconcile(snapshot)
-    assert problems_in(plan, snapshot) == ()
+    assert problems_in_plan(plan, snapshot) == ()
     assert_ended(plan, expect)
 
     stored = {clique.ref.short: status_of(clique)["conditions"] for clique in snapshot.cliques}

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from grove_shell.client.connection import Connection
+from grove_shell.client.connection_settings import ConnectionSettings
 from tests.operator.stub_server import not_found
 
 Json = dict[str, Any]
@@ -30,7 +30,7 @@ class ObjectServer:
         self.hides: dict[str, tuple[int, Json]] = {}
 
     @asynccontextmanager
-    async def connection(self) -> AsyncIterator[Connection]:
+    async def connection(self) -> AsyncIterator[ConnectionSettings]:
         application = web.Application()
         application.router.add_route("*", "/{path:.*}", self._hear)
         runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.1)
@@ -41,7 +41,7 @@ class ObjectServer:
             return None
 
         try:
-            yield Connection(f"http://127.0.0.1:{runner.addresses[0][1]}", None, no_token)
+            yield ConnectionSettings(f"http://127.0.0.1:{runner.addresses[0][1]}", None, no_token)
         finally:
             await runner.cleanup()
 

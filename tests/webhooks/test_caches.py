@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.admit_topology import topology_view_of
+from grove_core.admit_topology import topology_admission_view_of
 from grove_core.resources.cluster_topology import BINDING_KIND, DEFAULT_TOPOLOGY, TOPOLOGY_KIND, TOPOLOGY_KINDS
-from grove_core.resources.podclique import podclique_of
+from grove_core.resources.podclique import podclique_from_json
 from grove_shell.client.kinds import POD_CLIQUE_SET
 from grove_shell.webhooks.admission_cache import AdmissionCache
 from tests.property.topology.sets_to_admit import a_set
@@ -63,11 +63,11 @@ def test_tp090_the_copies_say_what_the_objects_themselves_would(changes: list[An
             there[kind][name] = raw
             cache.put(kind, raw)
         if what == "again":
-            cache.mark_unlisted(kind, "cut")
+            cache.mark_kind_unlisted(kind, "cut")
             cache.replace(kind, list(there[kind].values()), str(version))
     of = {kind: list(found.values()) for kind, found in there.items()}
-    cliques = [podclique_of(one) for one in of["PodClique"]]
-    expected = topology_view_of([*of[TOPOLOGY_KIND], *of[BINDING_KIND]], of[POD_CLIQUE_SET], cliques)
+    cliques = [podclique_from_json(one) for one in of["PodClique"]]
+    expected = topology_admission_view_of([*of[TOPOLOGY_KIND], *of[BINDING_KIND]], of[POD_CLIQUE_SET], cliques)
     assert cache.view_for_sets.topologies == (expected.topologies or {})
     assert cache.view_for_sets.scheduled == (expected.scheduled or {})
     assert cache.view_for_sets.unreadable == expected.unreadable

@@ -12,17 +12,17 @@ from cryptography import x509
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_shell.settings.webhooks import CertificateSettings, WebhookSettings, settings_of
+from grove_shell.settings.webhook_settings import CertificateSettings, WebhookSettings, parse_webhook_settings
 from grove_shell.webhooks.certificates import (
     BadCertificate,
     CertificateChain,
-    KeyPair,
+    CertificateKeyPair,
     ServedCertificate,
-    chain_in_secret,
-    expiry_of,
-    is_signed,
-    names_of,
-    renewed_chain,
+    certificate_chain_from_secret,
+    certificate_expiry,
+    is_signed_by_authority,
+    renewed_certificate_chain,
+    subject_alternative_names,
 )
 
 NAMES: Final = ("grove-webhooks.grove-system.svc", "127.0.0.1")
@@ -31,7 +31,7 @@ LIFETIMES: Final = CertificateSettings.model_validate({"validFor": "1h", "author
 
 
 def first() -> CertificateChain:
-    chain = renewed_chain(None, LIFETIMES, NAMES, NOW)
+    chain = renewed_certificate_chain(None, LIFETIMES, NAMES, NOW)
     assert chain is not None
     return chain
 
@@ -55,9 +55,9 @@ def shakes_hands(served: ServedCertificate, bundle: bytes, name: str) -> None:
 
 def test_wh020_a_chain_survives_its_secret() -> None:
     chain = first()
-    assert chain_in_secret(chain.secret_data) == chain
-    assert names_of(chain.server.certificate) == set(NAMES)
-    assert expiry_of(chain.server.certificate) == NOW + timedelta(hours=1)
+    assert certificate_chain_from_secret(chain.secret_data) == chain
+    assert subject_alternative_names(chain.server.certificate) == set(NAMES)
+    assert certificate_expiry(chain.server.certificate) == NOW + timedelta(hours=1)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -76,7 +76,7 @@ def looks(seconds: float, step: float) -> Iterator[tuple[datetime, CertificateCh
     now, chain = NOW, first()
     while now < NOW + timedelta(seconds=seconds):
         now += timedelta(seconds=step)
-        before, chain = chain, renewed_chain(chain, LIFETIMES, NAMES, now) or chain
+        before, chain = chain, renewed_certificate_chain(chain, LIFETIMES, NAMES, now) or chain
         yield now, before, chain
 
 
@@ -86,9 +86,9 @@ def test_wh021_nothing_ends_and_trust_never_breaks(step: int) -> None:
     """However often it is looked at: what is served is valid, and trusted by whoever had heard of the state before."""
     renewals = 0
     for now, before, chain in looks(60_000, step):
-        assert expiry_of(chain.server.certificate) > now
+        assert certificate_expiry(chain.server.certificate) > now
         assert _signed(chain, chain.authorities[0])
-        assert expiry_of(chain.authorities[0]) >= expiry_of(chain.server.certificate)
+        assert certificate_expiry(chain.authorities[0]) >= certificate_expiry(chain.server.certificate)
         assert any(_signed(before, authority) for authority in chain.authorities), "the old one is trusted still"
         assert len(chain.authorities) <= 2, "what has ended is dropped with the next renewal"
         renewals += chain.authorities[0] != before.authorities[0]
@@ -96,16 +96,16 @@ def test_wh021_nothing_ends_and_trust_never_breaks(step: int) -> None:
 
 
 def _signed(chain: CertificateChain, authority: bytes) -> bool:
-    return is_signed(chain.server.certificate, x509.load_pem_x509_certificate(authority))
+    return is_signed_by_authority(chain.server.certificate, x509.load_pem_x509_certificate(authority))
 
 
 def test_wh021_a_name_that_is_lacking_is_added() -> None:
     chain = first()
-    found = renewed_chain(chain, LIFETIMES, (*NAMES, "::1"), NOW)
+    found = renewed_certificate_chain(chain, LIFETIMES, (*NAMES, "::1"), NOW)
     assert found is not None
     assert found.authorities == chain.authorities
-    assert names_of(found.server.certificate) == {*NAMES, "::1"}
-    assert renewed_chain(found, LIFETIMES, NAMES, NOW) is None
+    assert subject_alternative_names(found.server.certificate) == {*NAMES, "::1"}
+    assert renewed_certificate_chain(found, LIFETIMES, NAMES, NOW) is None
 
 
 def test_wh020_what_is_wrong_with_a_secret_is_said() -> None:
@@ -122,16 +122,16 @@ def test_wh020_what_is_wrong_with_a_secret_is_said() -> None:
         ({**mine, "ca.crt": other["ca.crt"], "ca.key": other["ca.key"]}, "not signed by an authority of ca.crt"),
     ):
         with pytest.raises(BadCertificate, match=words):
-            chain_in_secret(data)
+            certificate_chain_from_secret(data)
 
 
 def test_wh024_what_does_not_fit_is_not_shown() -> None:
     served, good, other = ServedCertificate(), first(), first()
     served.load(good.server)
     for wrong in (
-        KeyPair(other.server.certificate, good.server.key),
-        KeyPair(good.server.certificate, b""),
-        KeyPair(b"no", good.server.key),
+        CertificateKeyPair(other.server.certificate, good.server.key),
+        CertificateKeyPair(good.server.certificate, b""),
+        CertificateKeyPair(b"no", good.server.key),
     ):
         with pytest.raises(BadCertificate):
             served.load(wrong)
@@ -144,14 +144,14 @@ def test_wh024_what_does_not_fit_is_not_shown() -> None:
 def test_wh024_certificates_of_others_are_shown_too() -> None:
     authority, served = trustme.CA(), ServedCertificate()
     issued = authority.issue_cert("localhost")
-    served.load(KeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
+    served.load(CertificateKeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
     shakes_hands(served, authority.cert_pem.bytes(), "localhost")
     assert served.is_valid
 
 
 def test_in030_everything_has_a_default() -> None:
-    assert settings_of({}) == (WebhookSettings(), ())
-    written, problems = settings_of({"certificates": {"validFor": "720h"}, "listening": {"port": 8443}})
+    assert parse_webhook_settings({}) == (WebhookSettings(), ())
+    written, problems = parse_webhook_settings({"certificates": {"validFor": "720h"}, "listening": {"port": 8443}})
     assert problems == ()
     assert (written.certificates.valid_for, written.listening.port) == (720 * 3600, 8443)
 
@@ -163,16 +163,16 @@ def test_in030_mistakes_are_told_together() -> None:
         "listening": {"port": 70_000},
         "color": "red",
     }
-    settings_read, problems = settings_of(wrong)
+    settings_read, problems = parse_webhook_settings(wrong)
     assert settings_read == WebhookSettings()
     paths = {"kind", "certificates.mode", "certificates.validFor", "certificates.checkEvery", "listening.port", "color"}
     assert {problem.path for problem in problems} == paths
-    _, (problem,) = settings_of({"certificates": {"validFor": "10h", "authorityValidFor": "1h"}})
+    _, (problem,) = parse_webhook_settings({"certificates": {"validFor": "10h", "authorityValidFor": "1h"}})
     assert problem.path == "certificates"
 
 
 def test_in030_names_that_no_server_takes_are_mistakes() -> None:
     registered = {"service": "a.b", "mutating": "A", "validating": "a/b"}
-    _, problems = settings_of({"certificates": {"secret": ""}, "registration": registered})
+    _, problems = parse_webhook_settings({"certificates": {"secret": ""}, "registration": registered})
     places = [f"registration.{field}" for field in registered]
     assert [problem.path for problem in problems] == ["certificates.secret", *places]

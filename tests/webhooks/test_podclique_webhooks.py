@@ -12,17 +12,23 @@ import aiohttp
 import pytest
 import trustme
 
-from grove_core.resources.configuration import Configuration, DomainShape, Mnnvl, MnnvlMode, ServedApis
-from grove_shell.client.api import Api
+from grove_core.resources.configuration import (
+    ComputeDomainFormatName,
+    Configuration,
+    MnnvlConfiguration,
+    MnnvlMode,
+    ServedApis,
+)
+from grove_shell.client.api_session import ApiSession
 from grove_shell.client.webhook_names import JOINING, PATHS, STAMPING
 from grove_shell.webhooks.admission_cache import AdmissionCache
 from grove_shell.webhooks.admission_server import AdmissionServer, WebhookMetrics
-from grove_shell.webhooks.certificates import KeyPair, ServedCertificate
+from grove_shell.webhooks.certificates import CertificateKeyPair, ServedCertificate
 from tests.webhooks.object_server import ObjectServer
 from tests.webhooks.reviews import Json, patch_of, patched, review
 
 T = TypeVar("T")
-SCOPED: Final = Configuration(Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS))
+SCOPED: Final = Configuration(MnnvlConfiguration(enabled=True, mode=MnnvlMode.ANNOTATIONS))
 DOMAINS: Final = "/apis/resource.nvidia.com/v1alpha1/namespaces/ml/computedomains"
 CLAIMS: Final = "/apis/resource.k8s.io/v1/namespaces/ml/resourceclaims"
 NO_API: Any = None
@@ -78,10 +84,10 @@ class Caller:
 async def calling(configuration: Configuration = SCOPED) -> AsyncIterator[Caller]:
     authority, served, server = trustme.CA(), ServedCertificate(), ObjectServer()
     issued = authority.issue_cert("127.0.0.1")
-    served.load(KeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
+    served.load(CertificateKeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
     tls = ssl.create_default_context()
     authority.configure_trust(tls)
-    async with server.connection() as connection, Api(connection) as api:
+    async with server.connection() as connection, ApiSession(connection) as api:
         known = AdmissionCache(configuration, SERVED)
         known.put("PodCliqueSet", ROOT)
         reviews = AdmissionServer(
@@ -154,8 +160,8 @@ def test_ms090_another_replica_of_the_webhooks_was_first(quota_is_full: bool) ->
 
     async def play(caller: Caller) -> None:
         assert (await caller.ask(clique(enabled="true")))["allowed"]
-        caller.known.mark_unlisted("ComputeDomain", "cut")
-        caller.known.mark_unlisted("ResourceClaim", "cut")
+        caller.known.mark_kind_unlisted("ComputeDomain", "cut")
+        caller.known.mark_kind_unlisted("ResourceClaim", "cut")
         if quota_is_full:
             caller.server.refuses["computedomains"] = (403, {"kind": "Status", "message": "exceeded quota: gpus"})
         assert (await caller.ask(clique("llm-0-b", enabled="true")))["allowed"]
@@ -224,7 +230,7 @@ def test_ms036_what_serves_another_is_not_joined() -> None:
             assert "replica 1 of a-0" in message
             assert refused["status"]["code"] == (422 if is_known else 409)
             for kind in ("ComputeDomain", "ResourceClaim"):
-                caller.known.mark_unlisted(kind, "cut")
+                caller.known.mark_kind_unlisted(kind, "cut")
         assert len(caller.server.objects) == 2
 
     played(play)
@@ -246,7 +252,7 @@ def test_ms039_a_wait_is_a_refusal() -> None:
         caller.known.put("ComputeDomain", leaving)
         refused = await caller.ask(clique("llm-0-b", enabled="true"))
         assert "is being deleted" in refused["status"]["message"]
-        caller.known.mark_unlisted("ComputeDomain", "cut")
+        caller.known.mark_kind_unlisted("ComputeDomain", "cut")
         refused = await caller.ask(clique("llm-0-b", enabled="true"))
         assert (refused["allowed"], refused["status"]["code"]) == (False, 503)
 
@@ -269,7 +275,7 @@ def test_ms037_what_cannot_be_made_is_told(code: int, expected: int) -> None:
 
 
 def test_mn006_the_shape_is_that_of_the_cluster() -> None:
-    told = Configuration(Mnnvl(True, MnnvlMode.ANNOTATIONS, DomainShape.NVIDIA))
+    told = Configuration(MnnvlConfiguration(True, MnnvlMode.ANNOTATIONS, ComputeDomainFormatName.NVIDIA))
 
     async def play(caller: Caller) -> None:
         await caller.ask(clique(enabled="true"))
@@ -306,7 +312,7 @@ def test_ms094_elsewhere_they_are_left_as_they_are() -> None:
     async def play() -> list[Any]:
         authority, served = trustme.CA(), ServedCertificate()
         issued = authority.issue_cert("127.0.0.1")
-        served.load(KeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
+        served.load(CertificateKeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
         tls = ssl.create_default_context()
         authority.configure_trust(tls)
         metrics = WebhookMetrics(lambda: served.expires)

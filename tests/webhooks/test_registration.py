@@ -8,12 +8,12 @@ from typing import Any, Final
 import pytest
 from aiohttp import web
 
-from grove_shell.client.api import Api
+from grove_shell.client.api_session import ApiSession
 from grove_shell.client.webhook_names import DEFAULTING, GUARDING, JOINED, MUTATING, PATHS, VALIDATING, VALIDATION
-from grove_shell.settings.webhooks import CertificateSettings
-from grove_shell.webhooks.certificate_rotation import CertificateSecret
+from grove_shell.settings.webhook_settings import CertificateSettings
+from grove_shell.webhooks.certificate_rotation import CertificatesFromSecret
 from grove_shell.webhooks.certificates import ServedCertificate
-from grove_shell.webhooks.webhook_registration import NotRegistered, Registration
+from grove_shell.webhooks.webhook_registration import WebhookNotRegistered, WebhookRegistration
 from tests.webhooks.object_server import ObjectServer
 from tests.webhooks.reviews import Json
 
@@ -55,8 +55,8 @@ def trusted(server: Registered, times: int = 1, **told: Any) -> list[str]:
 
     async def play() -> list[str]:
         changed: list[str] = []
-        async with server.connection() as connection, Api(connection, tries=1) as api:
-            registration = Registration(api, mutating="defaults", validating="checks", **told)
+        async with server.connection() as connection, ApiSession(connection, tries=1) as api:
+            registration = WebhookRegistration(api, mutating="defaults", validating="checks", **told)
             for _ in range(times):
                 changed = await registration.trust(b"ours")
         return changed
@@ -90,7 +90,7 @@ def test_wh025_an_address_is_that_of_each() -> None:
 
 def test_wh025_what_is_needed_and_not_there_is_told_and_the_rest_is_kept_right() -> None:
     server = Registered((DEFAULTING,), (VALIDATION, GUARDING[1]))
-    with pytest.raises(NotRegistered) as told:
+    with pytest.raises(WebhookNotRegistered) as told:
         trusted(server, sharing=True, validates_topologies=True)
     assert f"{MUTATING}/defaults has no webhook {JOINED[0]} and no {JOINED[1]}" in str(told.value)
     assert f"{VALIDATING}/checks has no webhook {GUARDING[0]}: it is not ours" in str(told.value)
@@ -105,10 +105,10 @@ def test_wh025_a_login_page_is_no_registration() -> None:
             return web.Response(text="<html>please log in</html>")
 
     async def play() -> None:
-        async with Proxy().connection() as connection, Api(connection, tries=1) as api:
-            await Registration(api, mutating="defaults", validating="checks").trust(b"ours")
+        async with Proxy().connection() as connection, ApiSession(connection, tries=1) as api:
+            await WebhookRegistration(api, mutating="defaults", validating="checks").trust(b"ours")
 
-    with pytest.raises(NotRegistered, match="please log in"):
+    with pytest.raises(WebhookNotRegistered, match="please log in"):
         asyncio.run(play())
 
 
@@ -124,11 +124,11 @@ def test_wh020_no_certificate_is_made_for_a_login_page() -> None:
     told, proxy = list[str](), Proxy()
 
     async def play() -> None:
-        async with proxy.connection() as connection, Api(connection, tries=1) as api:
-            shared = CertificateSecret(
+        async with proxy.connection() as connection, ApiSession(connection, tries=1) as api:
+            shared = CertificatesFromSecret(
                 api,
                 ServedCertificate(),
-                Registration(api, mutating="defaults", validating="checks"),
+                WebhookRegistration(api, mutating="defaults", validating="checks"),
                 CertificateSettings(),
                 namespace="grove-system",
                 names=("grove-webhooks.grove-system.svc",),

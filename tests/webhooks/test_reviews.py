@@ -16,16 +16,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.admit import admit, used_names_in
-from grove_core.areas.workload.admission.defaults import with_defaults
+from grove_core.areas.workload.admission.manifest_defaults import with_defaults
 from grove_core.kernel.admission import Deny
 from grove_shell.client.kinds import POD_CLIQUE_SET
 from grove_shell.client.webhook_names import DEFAULTING, PATHS, VALIDATION
-from grove_shell.webhooks import admission_server, handlers
+from grove_shell.webhooks import admission_handlers, admission_server
 from grove_shell.webhooks.admission_cache import AdmissionCache
+from grove_shell.webhooks.admission_handlers import apply_podcliqueset_defaults, validate_podcliqueset
 from grove_shell.webhooks.admission_review import parse_review
 from grove_shell.webhooks.admission_server import AdmissionServer, WebhookMetrics
-from grove_shell.webhooks.certificates import KeyPair, ServedCertificate
-from grove_shell.webhooks.handlers import default_set, validate_set
+from grove_shell.webhooks.certificates import CertificateKeyPair, ServedCertificate
 from tests.webhooks.reviews import Json, patch_of, patched, review, set_of
 
 T = TypeVar("T")
@@ -56,7 +56,7 @@ class Caller:
 async def calling(known: AdmissionCache) -> AsyncIterator[Caller]:
     authority, served, said = trustme.CA(), ServedCertificate(), list[Json]()
     issued = authority.issue_cert("127.0.0.1")
-    served.load(KeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
+    served.load(CertificateKeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
     metrics = WebhookMetrics(lambda: served.expires)
 
     def say(level: str, message: str, **fields: Any) -> None:
@@ -167,10 +167,12 @@ _JSON = st.recursive(_SCALARS, lambda part: st.lists(part, max_size=3) | st.dict
 def test_wh001_whatever_is_asked_is_answered_by_the_core(new: Json) -> None:
     request, problems = parse_review(json.dumps(review(new, namespace="default")).encode())
     assert request is not None, problems
-    response = validate_set(request, names())["response"]
+    response = validate_podcliqueset(request, names())["response"]
     verdict = admit(request.new, None, used_names_in([])).verdict
     assert response["allowed"] == (not isinstance(verdict, Deny))
-    assert patched(request.new, patch_of(default_set(request)["response"])) == with_defaults(request.new)
+    assert patched(request.new, patch_of(apply_podcliqueset_defaults(request)["response"])) == with_defaults(
+        request.new
+    )
 
 
 def colliding() -> tuple[Json, Json]:
@@ -210,7 +212,7 @@ def test_wh005_who_is_near_is_enough_to_judge_by(known: list[str], clique: str) 
 
 def test_wh005_what_is_not_known_is_said() -> None:
     known = names()
-    known.mark_unlisted(POD_CLIQUE_SET, "podcliquesets is forbidden")
+    known.mark_kind_unlisted(POD_CLIQUE_SET, "podcliquesets is forbidden")
     _, said = answered(VALIDATION, review(set_of()), known)
     assert said["response"]["allowed"]
     assert "podcliquesets is forbidden" in said["response"]["warnings"][-1]
@@ -291,12 +293,12 @@ def test_wh008_what_we_cannot_judge_ends_nothing(monkeypatch: pytest.MonkeyPatch
         bad, good = review(set_of(), set_of()), review(set_of(labels={"app": "x"}), set_of(labels={"app": "x"}))
         return await caller.ask(VALIDATION, bad), await caller.ask(VALIDATION, good), caller.said
 
-    monkeypatch.setattr(handlers, "with_defaults", stumbling)
+    monkeypatch.setattr(admission_handlers, "with_defaults", stumbling)
     (code, words), (after, said), log = played(play)
     assert (code, words) == (500, "a fault of grove webhooks, not of the request: KeyError; see its log\n")
     assert (after, said["response"]["allowed"]) == (200, True)
     assert [(line["level"], line["msg"]) for line in log] == [("error", "fault of ours")]
-    assert log[0]["error"].startswith("KeyError: 'labels' (at grove_shell/webhooks/handlers.py:")
+    assert log[0]["error"].startswith("KeyError: 'labels' (at grove_shell/webhooks/admission_handlers.py:")
 
 
 def test_wh008_what_we_cannot_even_read_is_told_as_well(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,10 +7,10 @@ import pytest
 
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, TOPOLOGY_KINDS
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION
-from grove_shell.client.api import Api
+from grove_shell.client.api_session import ApiSession
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
 from grove_shell.client.webhook_names import LEAVING, TOPOLOGIES
-from grove_shell.webhooks.handlers import with_current_topology
+from grove_shell.webhooks.admission_handlers import topologies_with_one_refreshed
 from tests.property.topology.sets_to_admit import CREATED, a_set, raw_topology
 from tests.webhooks.object_server import ObjectServer
 from tests.webhooks.reviews import Json
@@ -159,12 +159,12 @@ class TestARefusalNeedsAFreshTopology:
     def test_tp090_a_server_that_is_slow_or_away_says_nothing(self) -> None:
         async def play() -> None:
             server = ObjectServer()
-            async with server.connection() as connection, Api(connection, tries=1) as api:
+            async with server.connection() as connection, ApiSession(connection, tries=1) as api:
                 server.objects[path_of(P5)] = P5
-                assert await with_current_topology(api, {}, "aws-p5", 0.001) is None
-                assert list(await with_current_topology(api, {}, "aws-p5") or ()) == ["aws-p5"]
-            async with Api(connection, tries=1) as api:
-                assert await with_current_topology(api, {}, "aws-p5") is None
+                assert await topologies_with_one_refreshed(api, {}, "aws-p5", 0.001) is None
+                assert list(await topologies_with_one_refreshed(api, {}, "aws-p5") or ()) == ["aws-p5"]
+            async with ApiSession(connection, tries=1) as api:
+                assert await topologies_with_one_refreshed(api, {}, "aws-p5") is None
 
         asyncio.run(play())
 
@@ -180,7 +180,7 @@ class TestARefusalNeedsAFreshTopology:
 @pytest.mark.parametrize("lost", [TOPOLOGY_KIND, BINDING_KIND])
 def test_tp072_a_kind_that_is_not_shown_refuses_nobody(lost: str) -> None:
     async def play(caller: Caller) -> None:
-        caller.cache.mark_unlisted(lost, "forbidden")
+        caller.cache.mark_kind_unlisted(lost, "forbidden")
         response = await caller.about(a_set("aws-p4", "rack"))
         assert response["allowed"]
         assert response["warnings"][0].endswith("(TP-072)")

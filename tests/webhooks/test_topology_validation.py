@@ -4,9 +4,9 @@ from typing import Final
 
 import pytest
 
-from grove_core.admit_topology import admit_topology, admit_topology_deletion, topology_view_of
+from grove_core.admit_topology import admit_topology, admit_topology_deletion, topology_admission_view_of
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
-from grove_core.resources.podclique import podclique_of
+from grove_core.resources.podclique import podclique_from_json
 from grove_shell.client.kinds import POD_CLIQUE_SET
 from grove_shell.client.webhook_names import LEAVING, TOPOLOGIES, VALIDATION
 from tests.property.topology.sets_to_admit import a_set, raw_topology
@@ -51,7 +51,7 @@ def test_tp090_topologies_are_judged_in_the_words_of_validate() -> None:
     async def play(caller: Caller) -> None:
         caller.list_all(POD_CLIQUE_SET, *users)
         caller.list_all("PodClique", *pods)
-        around = topology_view_of(THERE, users, [podclique_of(one) for one in pods])
+        around = topology_admission_view_of(THERE, users, [podclique_from_json(one) for one in pods])
         for new, old, expected in table:
             code, response = await caller.ask(TOPOLOGIES, topology_review(new, old))
             assert (code, numbers(response)) == (200, expected)
@@ -132,7 +132,9 @@ def test_tp086_a_deletion_is_admitted_and_warned_of() -> None:
         caller.list_all(POD_CLIQUE_SET, *users)
         for topology, words in ((held, ["ml/llm"]), (default, ["ml/implicit"]), (free, [])):
             _, response = await caller.ask(LEAVING, topology_review(None, topology, operation="DELETE"))
-            expected = admit_topology_deletion(topology, topology_view_of((), users, [podclique_of(clique())])).verdict
+            expected = admit_topology_deletion(
+                topology, topology_admission_view_of((), users, [podclique_from_json(clique())])
+            ).verdict
             assert response["allowed"]
             assert len(response.get("warnings", [])) == len(expected.warnings) == len(words)
             for text, user in zip(response.get("warnings", []), words, strict=True):

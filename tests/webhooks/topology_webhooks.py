@@ -12,17 +12,17 @@ import aiohttp
 import trustme
 
 from grove_core.admit import admit, used_names_in
-from grove_core.admit_topology import topology_view_of
+from grove_core.admit_topology import topology_admission_view_of
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.resources.cluster_topology import BINDING_KIND, DEFAULT_TOPOLOGY, TOPOLOGY_KIND
 from grove_core.resources.configuration import Configuration
-from grove_core.resources.podclique import podclique_of
-from grove_shell.client.api import Api
+from grove_core.resources.podclique import podclique_from_json
+from grove_shell.client.api_session import ApiSession
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
 from grove_shell.client.webhook_names import PATHS, VALIDATION
 from grove_shell.webhooks.admission_cache import AdmissionCache
 from grove_shell.webhooks.admission_server import AdmissionServer, WebhookMetrics
-from grove_shell.webhooks.certificates import KeyPair, ServedCertificate
+from grove_shell.webhooks.certificates import CertificateKeyPair, ServedCertificate
 from tests.property.topology.sets_to_admit import raw_topology
 from tests.property.topology.sets_with_constraints import ON
 from tests.webhooks.object_server import ObjectServer
@@ -105,11 +105,11 @@ class Caller:
 async def calling(told: Configuration, *, everywhere: bool) -> AsyncIterator[Caller]:
     authority, served, server = trustme.CA(), ServedCertificate(), ObjectServer()
     issued = authority.issue_cert("127.0.0.1")
-    served.load(KeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
+    served.load(CertificateKeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
     tls = ssl.create_default_context()
     authority.configure_trust(tls)
     said: list[Json] = []
-    async with server.connection() as connection, Api(connection, tries=1) as api:
+    async with server.connection() as connection, ApiSession(connection, tries=1) as api:
         cache = StampedCache(told, everywhere=everywhere)
         reviews = AdmissionServer(
             host="127.0.0.1",
@@ -168,5 +168,5 @@ def numbers(response: Json) -> set[str]:
 
 
 def offline(new: Json, old: Json | None = None, *cliques: Json) -> AdmissionVerdict:
-    around = topology_view_of(THERE, [], [podclique_of(one) for one in cliques])
+    around = topology_admission_view_of(THERE, [], [podclique_from_json(one) for one in cliques])
     return admit(new, old, used_names_in([]), ON, around=around).verdict

@@ -8,15 +8,15 @@ from enum import Enum, unique
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.domain_cliques.rules import DomainReason
-from grove_core.areas.domain_cliques.state_updates import version_number
+from grove_core.areas.domain_cliques.registration_state_updates import resource_version_number
+from grove_core.areas.domain_cliques.rules import ComputeDomainReason
 from grove_core.areas.domain_cliques.verdicts import DaemonRegistry
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.compute_domain import CLIQUE_KIND, ComputeDomain, ComputeDomainClique, DaemonEntry
 from grove_core.resources.daemon_pod import DaemonPod
-from grove_core.resources.names import listed_names
+from grove_core.resources.naming_rules import name_list_text
 
 _NONE: Final[Mapping[Ref, str]] = MappingProxyType({})
 
@@ -84,11 +84,11 @@ def domain_snapshot_of(
 
 def _listed(kind: str, refs: Iterable[Ref]) -> str:
     names = [f"{ref.namespace}/{ref.name}" for ref in refs if ref.kind == kind]
-    return listed_names(names) if names else ""
+    return name_list_text(names) if names else ""
 
 
 @unique
-class EntryVerdict(Enum):
+class RegistryEntryVerdict(Enum):
     """Whether an entry stays, is removed, or cannot be judged yet."""
 
     KEEP = "Keep"
@@ -97,20 +97,20 @@ class EntryVerdict(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedEntry:
+class JudgedRegistryEntry:
     """An entry, its registry, and the decision about it; None if a pod with the entry's address exists."""
 
     registry: DaemonRegistry
     entry: DaemonEntry
-    decision: Decision[EntryVerdict] | None
+    decision: Decision[RegistryEntryVerdict] | None
 
     @property
-    def verdict(self) -> EntryVerdict:
+    def verdict(self) -> RegistryEntryVerdict:
         """The verdict of the decision."""
-        return EntryVerdict.KEEP if self.decision is None else self.decision.verdict
+        return RegistryEntryVerdict.KEEP if self.decision is None else self.decision.verdict
 
 
-def judge_entries(snapshot: DomainSnapshot) -> tuple[JudgedEntry, ...]:
+def judge_registry_entries(snapshot: DomainSnapshot) -> tuple[JudgedRegistryEntry, ...]:
     """Return a verdict on every entry of the domain and of its cliques (DC-070 to DC-076).
 
     Linear in entries and pods.
@@ -122,7 +122,9 @@ def judge_entries(snapshot: DomainSnapshot) -> tuple[JudgedEntry, ...]:
     for registry, entry in _entries(snapshot):
         entries_on[entry.node].append((registry, entry))
     return tuple(
-        JudgedEntry(registry, entry, _decision(snapshot, registry, entry, pods_on.get(entry.node, []), entries_on))
+        JudgedRegistryEntry(
+            registry, entry, _decision(snapshot, registry, entry, pods_on.get(entry.node, []), entries_on)
+        )
         for registry, entry in _entries(snapshot)
     )
 
@@ -140,25 +142,34 @@ def _decision(
     entry: DaemonEntry,
     pods: list[DaemonPod],
     entries_on: Mapping[str, list[tuple[DaemonRegistry, DaemonEntry]]],
-) -> Decision[EntryVerdict] | None:
+) -> Decision[RegistryEntryVerdict] | None:
     present = [pod for pod in pods if pod.clique is None or pod.clique == entry.clique]
     if any(pod.ip == entry.ip for pod in present):
         return None
     node, ref = entry.node, registry.ref
     addresses = {pod.ip for pod in present if pod.living and pod.ip}
     moved_to = next((other for other, twin in entries_on[node] if other.ref != ref and twin.ip in addresses), None)
-    newest = max([version_number(registry), *([version_number(moved_to)] if moved_to is not None else [])])
+    newest = max(
+        [resource_version_number(registry), *([resource_version_number(moved_to)] if moved_to is not None else [])]
+    )
     if present and moved_to is None:
-        return Decision(EntryVerdict.KEEP, (DomainReason.POD_ON_NODE.because(ref, pod=present[0].ref.name, node=node),))
+        return Decision(
+            RegistryEntryVerdict.KEEP,
+            (ComputeDomainReason.POD_ON_NODE.because(ref, pod=present[0].ref.name, node=node),),
+        )
     if snapshot.pods_version < newest:
-        because = DomainReason.PODS_NOT_AS_NEW.because(ref, pods=snapshot.pods_version, entries=newest)
-        return Decision(EntryVerdict.UNKNOWN, (because,))
+        because = ComputeDomainReason.PODS_NOT_AS_NEW.because(ref, pods=snapshot.pods_version, entries=newest)
+        return Decision(RegistryEntryVerdict.UNKNOWN, (because,))
     if snapshot.unreadable_pods:
-        return Decision(EntryVerdict.UNKNOWN, (DomainReason.PODS_UNREAD.because(ref, pods=snapshot.unreadable_pods),))
+        return Decision(
+            RegistryEntryVerdict.UNKNOWN, (ComputeDomainReason.PODS_UNREAD.because(ref, pods=snapshot.unreadable_pods),)
+        )
     if moved_to is not None:
         return Decision(
-            EntryVerdict.REMOVE, (DomainReason.ENTRY_MOVED.because(ref, node=node, register=moved_to.ref.short),)
+            RegistryEntryVerdict.REMOVE,
+            (ComputeDomainReason.ENTRY_MOVED.because(ref, node=node, register=moved_to.ref.short),),
         )
     return Decision(
-        EntryVerdict.REMOVE, (DomainReason.ENTRY_STALE.because(ref, clique=entry.clique or "none", node=node),)
+        RegistryEntryVerdict.REMOVE,
+        (ComputeDomainReason.ENTRY_STALE.because(ref, clique=entry.clique or "none", node=node),),
     )

@@ -5,22 +5,27 @@ The order of the questions is the protocol: a change here needs a change in spec
 
 from datetime import datetime
 
-from grove_core.areas.domain_cliques.daemon_context import CliqueView, DaemonInput, choose_index, clique_view_of
+from grove_core.areas.domain_cliques.daemon_input import (
+    CliqueRegistryView,
+    DaemonInput,
+    choose_daemon_index,
+    clique_registry_view_of,
+)
 from grove_core.areas.domain_cliques.entry_registration import (
-    confirm_index,
-    create_entry,
-    register_entry,
-    take_over_entry,
-    withdraw_entry,
-    write_entry,
+    confirm_daemon_index,
+    register_new_node,
+    register_with_index,
+    take_over_registry_entry,
+    withdraw_registry_entry,
+    write_registry_entry,
 )
-from grove_core.areas.domain_cliques.entry_requests import (
+from grove_core.areas.domain_cliques.registry_entry_requests import (
     clean_up_other_registry,
-    next_read_at,
+    entry_removal_request,
+    next_registry_read_time,
     read_other_registry,
-    removal_request,
 )
-from grove_core.areas.domain_cliques.rules import DomainReason
+from grove_core.areas.domain_cliques.rules import ComputeDomainReason
 from grove_core.areas.domain_cliques.verdicts import (
     REQUEST_TYPES,
     DaemonAction,
@@ -35,12 +40,12 @@ from grove_core.areas.domain_cliques.verdicts import (
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Fact
-from grove_core.kernel.times import format_time
+from grove_core.kernel.time_formats import format_time
 from grove_core.resources.api_names import DOMAIN_CLIQUE
 from grove_core.resources.compute_domain import NOT_READY, READY, ComputeDomainClique, DaemonEntry
 
 
-def next_action(context: DaemonInput) -> Decision[DaemonAction]:
+def next_daemon_action(context: DaemonInput) -> Decision[DaemonAction]:
     """Return the daemon's next action, and why. Pure and total; linear in the entries of its registry.
 
     A request is deferred during backoff (DC-034) and while the server throttles (DC-035). Actions on the fabric daemon
@@ -53,12 +58,12 @@ def next_action(context: DaemonInput) -> Decision[DaemonAction]:
     if state.throttled_until is not None and now < state.throttled_until:
         until = state.throttled_until
         return Decision(
-            WaitAction(until), (DomainReason.SERVER_BUSY.because(ref, until=format_time(until)), *wanted.because)
+            WaitAction(until), (ComputeDomainReason.SERVER_BUSY.because(ref, until=format_time(until)), *wanted.because)
         )
     if state.not_before is not None and now < state.not_before:
         until = state.not_before
         failure = state.failure or "none"
-        because = DomainReason.BACKING_OFF.because(ref, failure=failure, until=format_time(until))
+        because = ComputeDomainReason.BACKING_OFF.because(ref, failure=failure, until=format_time(until))
         return Decision(WaitAction(until), (because, *wanted.because))
     return wanted
 
@@ -68,18 +73,18 @@ def _next(context: DaemonInput) -> Decision[DaemonAction]:
     precondition = _precondition(context)
     if precondition is not None:
         return precondition
-    read_at = next_read_at(context)
+    read_at = next_registry_read_time(context)
     due = state.other_read_at is None or (read_at is not None and context.now >= read_at)
     if settings.reads_other_registry and state.settled_index is None and due:
         return read_other_registry(context)
-    view = clique_view_of(identity, context.registry, state.other_registry)
+    view = clique_registry_view_of(identity, context.registry, state.other_registry)
     if view.own is None:
-        return create_entry(context, view)
+        return register_new_node(context, view)
     if view.own.ip != identity.ip:
-        return take_over_entry(context, view, view.own)
+        return take_over_registry_entry(context, view, view.own)
     if state.settled_index is None:
-        return confirm_index(context, view, view.own)
-    return next_settled_action(context, view, view.own, state.settled_index)
+        return confirm_daemon_index(context, view, view.own)
+    return next_settled_daemon_action(context, view, view.own, state.settled_index)
 
 
 def _precondition(context: DaemonInput) -> Decision[DaemonAction] | None:
@@ -89,16 +94,20 @@ def _precondition(context: DaemonInput) -> Decision[DaemonAction] | None:
     if context.settings.has_pods and unlabelled and not state.pod_labelled:
         labels = FrozenMap({DOMAIN_CLIQUE: identity.clique})
         return context.decision(
-            LabelPodRequest(identity.pod_ref, labels), DomainReason.CLIQUE_UNLABELLED, clique=identity.clique or "none"
+            LabelPodRequest(identity.pod_ref, labels),
+            ComputeDomainReason.CLIQUE_UNLABELLED,
+            clique=identity.clique or "none",
         )
     if not identity.clique:
-        return context.decision(IdleAction(), DomainReason.NO_FABRIC)
+        return context.decision(IdleAction(), ComputeDomainReason.NO_FABRIC)
     if state.observed is None:
-        return context.decision(WaitAction(), DomainReason.NOTHING_SEEN, register=context.registry_ref.short)
+        return context.decision(WaitAction(), ComputeDomainReason.NOTHING_SEEN, register=context.registry_ref.short)
     if registry is None and not context.settings.protocol.sharded:
-        return context.decision(WaitAction(), DomainReason.DOMAIN_MISSING, register=context.registry_ref.short)
+        return context.decision(WaitAction(), ComputeDomainReason.DOMAIN_MISSING, register=context.registry_ref.short)
     if registry is not None and context.is_other_domain:
-        return context.decision(WaitAction(), DomainReason.OTHER_DOMAIN, found=registry.uid, wanted=identity.domain_uid)
+        return context.decision(
+            WaitAction(), ComputeDomainReason.OTHER_DOMAIN, found=registry.uid, wanted=identity.domain_uid
+        )
     return None
 
 
@@ -109,17 +118,19 @@ def _deregister(context: DaemonInput) -> Decision[DaemonAction]:
         entry.node == identity.node and entry.ip == identity.ip for entry in registry.entries
     )
     if registry is None or not is_registered or context.is_other_domain:
-        return context.decision(StoppedAction(), DomainReason.NOTHING_LEFT, ip=identity.ip)
+        return context.decision(StoppedAction(), ComputeDomainReason.NOTHING_LEFT, ip=identity.ip)
     deadline = context.stop_deadline
     if deadline is not None and context.now >= deadline:
         return context.decision(
-            StoppedAction(entry_remains=True), DomainReason.OUT_OF_TIME, until=format_time(deadline)
+            StoppedAction(entry_remains=True), ComputeDomainReason.OUT_OF_TIME, until=format_time(deadline)
         )
-    why = DomainReason.ENTRY_REMAINS if context.state.removes_by_put else DomainReason.LEAVING
-    return context.decision(removal_request(context, registry), why)
+    why = ComputeDomainReason.ENTRY_REMAINS if context.state.removes_by_put else ComputeDomainReason.LEAVING
+    return context.decision(entry_removal_request(context, registry), why)
 
 
-def next_settled_action(context: DaemonInput, view: CliqueView, own: DaemonEntry, index: int) -> Decision[DaemonAction]:
+def next_settled_daemon_action(
+    context: DaemonInput, view: CliqueRegistryView, own: DaemonEntry, index: int
+) -> Decision[DaemonAction]:
     """Return the next action of a daemon that settled on an index."""
     identity, settings, state = context.identity, context.settings, context.state
     if state.contested_since is not None:
@@ -137,23 +148,25 @@ def next_settled_action(context: DaemonInput, view: CliqueView, own: DaemonEntry
     status = READY if fabric is not None and fabric.ready and fabric.index == index else NOT_READY
     entry = DaemonEntry(identity.node, identity.ip, identity.clique, index, status)
     if own.status != status:
-        reason = DomainReason.READINESS_CHANGED.because(identity.pod_ref, before=own.status or "nothing", after=status)
-        return write_entry(context, entry, reason)
+        reason = ComputeDomainReason.READINESS_CHANGED.because(
+            identity.pod_ref, before=own.status or "nothing", after=status
+        )
+        return write_registry_entry(context, entry, reason)
     if isinstance(context.registry, ComputeDomainClique) and identity.pod_uid not in context.registry.owners:
-        return write_entry(context, entry, DomainReason.REFERENCE_MISSING.because(identity.pod_ref))
+        return write_registry_entry(context, entry, ComputeDomainReason.REFERENCE_MISSING.because(identity.pod_ref))
     cleaning = clean_up_other_registry(context, view)
     if cleaning is not None:
         return cleaning
-    until = next_read_at(context)
+    until = next_registry_read_time(context)
     if duplicate is not None:
         return _wait_for_unique_indices(context, view, index, duplicate, until)
     peers = len(view.peers(settings.limit).addresses)
     at_rest = IdleAction() if until is None else WaitAction(until)
-    return context.decision(at_rest, DomainReason.CONVERGED, index=index, peers=peers)
+    return context.decision(at_rest, ComputeDomainReason.CONVERGED, index=index, peers=peers)
 
 
 def _resolve_contest(
-    context: DaemonInput, view: CliqueView, own: DaemonEntry, index: int, since: datetime
+    context: DaemonInput, view: CliqueRegistryView, own: DaemonEntry, index: int, since: datetime
 ) -> Decision[DaemonAction] | None:
     """Move if another node has the settled index and is not expected to move; None otherwise.
 
@@ -161,24 +174,24 @@ def _resolve_contest(
     then a daemon whose fabric daemon has not started moves (DC-068). A rival that does not move within the timeout
     never will; then the last node by name moves (DC-026).
     """
-    identity, settings, holders = context.identity, context.settings, view.nodes_with(index)
-    only_in_other = context.fabric is None and not clique_view_of(identity, context.registry).rival(index)
+    identity, settings, holders = context.identity, context.settings, view.nodes_with_index(index)
+    only_in_other = context.fabric is None and not clique_registry_view_of(identity, context.registry).rival(index)
     is_last = all(node < identity.node for node in holders) and context.now >= since + settings.rival_timeout
-    free = choose_index(view, settings.limit)
+    free = choose_daemon_index(view, settings.limit)
     if not holders or not (only_in_other or is_last):
         return None
     if free is None:
-        return withdraw_entry(context, view, own)
+        return withdraw_registry_entry(context, view, own)
     facts: dict[str, Fact] = {"rival": view.rival(index), "before": index, "index": free}
     if only_in_other:
-        reason = DomainReason.CONTESTED_ELSEWHERE.because(identity.pod_ref, **facts)
+        reason = ComputeDomainReason.CONTESTED_ELSEWHERE.because(identity.pod_ref, **facts)
     else:
-        reason = DomainReason.STALEMATE_ENDED.because(identity.pod_ref, since=format_time(since), **facts)
-    return register_entry(context, free, reason)
+        reason = ComputeDomainReason.STALEMATE_ENDED.because(identity.pod_ref, since=format_time(since), **facts)
+    return register_with_index(context, free, reason)
 
 
 def _wait_for_unique_indices(
-    context: DaemonInput, view: CliqueView, index: int, duplicate: int, read_at: datetime | None
+    context: DaemonInput, view: CliqueRegistryView, index: int, duplicate: int, read_at: datetime | None
 ) -> Decision[DaemonAction]:
     """Wait while two entries share an index; for the own index no longer than the rival timeout."""
     since = context.state.contested_since
@@ -186,22 +199,24 @@ def _wait_for_unique_indices(
         deadline = since + context.settings.rival_timeout
         times = [time for time in (deadline, read_at) if time is not None and time > context.now]
         action = WaitAction(min(times, default=None))
-        return context.decision(action, DomainReason.RIVAL_AWAITED, index=index, rival=view.rival(index))
-    nodes = ", ".join(view.nodes_with(duplicate))
-    return context.decision(WaitAction(read_at), DomainReason.DUPLICATE_VISIBLE, index=duplicate, nodes=nodes)
+        return context.decision(action, ComputeDomainReason.RIVAL_AWAITED, index=index, rival=view.rival(index))
+    nodes = ", ".join(view.nodes_with_index(duplicate))
+    return context.decision(WaitAction(read_at), ComputeDomainReason.DUPLICATE_VISIBLE, index=duplicate, nodes=nodes)
 
 
-def _update_fabric(context: DaemonInput, view: CliqueView, index: int) -> Decision[DaemonAction] | None:
+def _update_fabric(context: DaemonInput, view: CliqueRegistryView, index: int) -> Decision[DaemonAction] | None:
     """Start, restart or update the fabric daemon; None if it runs with this index and the present peer map."""
     fabric = context.fabric
     peers = view.peers(context.settings.limit)
     count = len(peers.addresses)
     if fabric is None:
-        return context.decision(StartFabricAction(index, peers), DomainReason.FIRST_MAP, index=index, peers=count)
+        return context.decision(
+            StartFabricAction(index, peers), ComputeDomainReason.FIRST_MAP, index=index, peers=count
+        )
     if fabric.index != index:
         return context.decision(
-            RestartFabricAction(index, peers), DomainReason.INDEX_CHANGED, before=fabric.index, index=index
+            RestartFabricAction(index, peers), ComputeDomainReason.INDEX_CHANGED, before=fabric.index, index=index
         )
     if fabric.peers != peers:
-        return context.decision(PushPeersAction(index, peers), DomainReason.MAP_CHANGED, peers=count)
+        return context.decision(PushPeersAction(index, peers), ComputeDomainReason.MAP_CHANGED, peers=count)
     return None

@@ -12,7 +12,7 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.resources.compute_domain import ComputeDomain, ComputeDomainClique
 from grove_core.resources.daemon_pod import DaemonPod
-from grove_core.resources.names import daemon_host
+from grove_core.resources.naming_rules import daemon_hostname
 
 DaemonRegistry: TypeAlias = ComputeDomain | ComputeDomainClique
 """The object in which daemons register: the whole domain, or one clique of it."""
@@ -27,7 +27,7 @@ class PeerMap:
     @property
     def hosts(self) -> tuple[tuple[str, str], ...]:
         """The (IP address, host name) lines of a hosts file (DC-003)."""
-        return tuple((address, daemon_host(index)) for index, address in self.addresses)
+        return tuple((address, daemon_hostname(index)) for index, address in self.addresses)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +191,7 @@ REQUEST_TYPES: Final = (
 
 
 @unique
-class ResultKind(Enum):
+class RequestResultKind(Enum):
     """How a request ended.
 
     ``CONFLICT`` is 409 for a version, a uid or a taken name, ``FIELD_CONFLICT`` 409 for fields of another manager,
@@ -219,7 +219,7 @@ class RequestResult:
         detail: the server's message, or the transport error.
     """
 
-    kind: ResultKind
+    kind: RequestResultKind
     registry: DaemonRegistry | None = None
     pods: tuple[DaemonPod, ...] = ()
     retry_after: timedelta | None = None

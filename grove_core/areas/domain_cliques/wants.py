@@ -5,9 +5,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from operator import attrgetter
 
-from grove_core.areas.domain_cliques.domain_snapshot import DomainSnapshot, EntryVerdict, JudgedEntry, judge_entries
-from grove_core.areas.domain_cliques.entry_requests import IN_DOMAIN, entries_of_other_nodes, entry_path
-from grove_core.areas.domain_cliques.rules import DomainReason
+from grove_core.areas.domain_cliques.domain_snapshot import (
+    DomainSnapshot,
+    JudgedRegistryEntry,
+    RegistryEntryVerdict,
+    judge_registry_entries,
+)
+from grove_core.areas.domain_cliques.registry_entry_requests import (
+    IN_DOMAIN,
+    entries_of_other_nodes,
+    registry_entries_path,
+)
+from grove_core.areas.domain_cliques.rules import ComputeDomainReason
 from grove_core.kernel.decisions import Decision, Finding
 from grove_core.kernel.frozen import Json, frozen
 from grove_core.kernel.refs import Ref
@@ -21,7 +30,7 @@ from grove_core.resources.compute_domain import (
     DaemonEntry,
     DomainCliqueSummary,
 )
-from grove_core.resources.names import listed_names
+from grove_core.resources.naming_rules import name_list_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +57,9 @@ class DomainStatus:
         return tuple(worst.values())
 
 
-def domain_status_of(snapshot: DomainSnapshot, judged: tuple[JudgedEntry, ...]) -> DomainStatus:
+def domain_status_of(snapshot: DomainSnapshot, judged: tuple[JudgedRegistryEntry, ...]) -> DomainStatus:
     """Return the desired status; entries to be removed do not count (DC-086)."""
-    left = [found for found in judged if found.verdict is not EntryVerdict.REMOVE]
+    left = [found for found in judged if found.verdict is not RegistryEntryVerdict.REMOVE]
     entries_of = defaultdict[Ref, list[DaemonEntry]](list)
     for found in left:
         entries_of[found.registry.ref].append(found.entry)
@@ -60,9 +69,11 @@ def domain_status_of(snapshot: DomainSnapshot, judged: tuple[JudgedEntry, ...]) 
         ready = _ready_count(entries)
         facts = {"daemons": len(entries)}
         if entries and ready == len(entries):
-            decision = Decision(READY, (DomainReason.CLIQUE_READY.because(clique.ref, **facts),))
+            decision = Decision(READY, (ComputeDomainReason.CLIQUE_READY.because(clique.ref, **facts),))
         else:
-            decision = Decision(NOT_READY, (DomainReason.CLIQUE_NOT_READY.because(clique.ref, **facts, ready=ready),))
+            decision = Decision(
+                NOT_READY, (ComputeDomainReason.CLIQUE_NOT_READY.because(clique.ref, **facts, ready=ready),)
+            )
         cliques.append((DomainCliqueSummary(clique.clique, decision.verdict), decision))
     fabricless = entries_without_fabric(snapshot)
     others = [found.entry for found in kept_entries_without_fabric(judged, fabricless)]
@@ -84,8 +95,8 @@ def entries_without_fabric(snapshot: DomainSnapshot) -> tuple[DaemonEntry, ...]:
 
 
 def kept_entries_without_fabric(
-    judged: Iterable[JudgedEntry], fabricless: Iterable[DaemonEntry]
-) -> tuple[JudgedEntry, ...]:
+    judged: Iterable[JudgedRegistryEntry], fabricless: Iterable[DaemonEntry]
+) -> tuple[JudgedRegistryEntry, ...]:
     """Return entries without clique that stay and that the controller does not write.
 
     Daemons of the first driver generation write such entries themselves and do not label their pods.
@@ -94,7 +105,7 @@ def kept_entries_without_fabric(
     return tuple(
         found
         for found in judged
-        if not found.entry.clique and found.entry.node not in nodes and found.verdict is not EntryVerdict.REMOVE
+        if not found.entry.clique and found.entry.node not in nodes and found.verdict is not RegistryEntryVerdict.REMOVE
     )
 
 
@@ -110,24 +121,26 @@ def _readiness(
     count, needed, ready = len(by_node), snapshot.domain.num_nodes, _ready_count(by_node.values())
     ref = snapshot.domain.ref
     if count >= needed and ready == count:
-        return Decision(READY, (DomainReason.DOMAIN_READY.because(ref, entries=count, needed=needed),))
-    return Decision(NOT_READY, (DomainReason.DOMAIN_NOT_READY.because(ref, entries=count, needed=needed, ready=ready),))
+        return Decision(READY, (ComputeDomainReason.DOMAIN_READY.because(ref, entries=count, needed=needed),))
+    return Decision(
+        NOT_READY, (ComputeDomainReason.DOMAIN_NOT_READY.because(ref, entries=count, needed=needed, ready=ready),)
+    )
 
 
 def _ready_count(entries: Iterable[DaemonEntry]) -> int:
     return sum(entry.ready for entry in entries)
 
 
-def wants_of_domain(snapshot: DomainSnapshot) -> tuple[DesiredChanges, tuple[Finding, ...]]:
+def desired_compute_domain_changes(snapshot: DomainSnapshot) -> tuple[DesiredChanges, tuple[Finding, ...]]:
     """Return what should change about a domain and its cliques, and every finding (DC-070 to DC-089).
 
     If entries are removed from the domain itself, its status is written in a later round: a round has one write for
     each object (PL-013).
     """
     if snapshot.domain.deleting:
-        because = (DomainReason.DOMAIN_BEING_DELETED.because(snapshot.domain.ref),)
+        because = (ComputeDomainReason.DOMAIN_BEING_DELETED.because(snapshot.domain.ref),)
         return DesiredChanges(), (Finding(snapshot.domain.ref, "status", "Keep", because),)
-    judged = judge_entries(snapshot)
+    judged = judge_registry_entries(snapshot)
     status = domain_status_of(snapshot, judged)
     removals = tuple(_removals(judged))
     wants: list[Want] = [*removals]
@@ -136,24 +149,26 @@ def wants_of_domain(snapshot: DomainSnapshot) -> tuple[DesiredChanges, tuple[Fin
     withheld = [
         Withheld(found.registry.ref, found.decision.because)
         for found in judged
-        if found.decision is not None and found.verdict is EntryVerdict.UNKNOWN
+        if found.decision is not None and found.verdict is RegistryEntryVerdict.UNKNOWN
     ]
     if snapshot.unreadable_cliques:  # the record of such a clique would be dropped (DC-089)
-        because = (DomainReason.CLIQUES_UNREAD.because(snapshot.domain.ref, cliques=snapshot.unreadable_cliques),)
+        because = (
+            ComputeDomainReason.CLIQUES_UNREAD.because(snapshot.domain.ref, cliques=snapshot.unreadable_cliques),
+        )
         withheld.insert(0, Withheld(snapshot.domain.ref, because))
     first_by_target = {item.target: item for item in reversed(withheld)}
     return DesiredChanges(tuple(wants), tuple(first_by_target.values())), tuple(_findings(snapshot, judged, status))
 
 
-def _removals(judged: tuple[JudgedEntry, ...]) -> Iterator[Want]:
+def _removals(judged: tuple[JudgedRegistryEntry, ...]) -> Iterator[Want]:
     """One write for each registry with stale entries; the entries that stay are unchanged (DC-086)."""
-    stale_by_registry = defaultdict[Ref, list[JudgedEntry]](list)
+    stale_by_registry = defaultdict[Ref, list[JudgedRegistryEntry]](list)
     for found in judged:
-        if found.verdict is EntryVerdict.REMOVE:
+        if found.verdict is RegistryEntryVerdict.REMOVE:
             stale_by_registry[found.registry.ref].append(found)
     for ref, stale in stale_by_registry.items():
         registry = stale[0].registry
-        path = entry_path(sharded=isinstance(registry, ComputeDomainClique))
+        path = registry_entries_path(sharded=isinstance(registry, ComputeDomainClique))
         left = entries_of_other_nodes(registry, path, (found.entry.node for found in stale))
         fields = frozen({path.parent: {path.list_key: left}} if path.parent else {path.list_key: left})
         because = tuple(reason for found in stale if found.decision is not None for reason in found.decision.because)
@@ -161,12 +176,12 @@ def _removals(judged: tuple[JudgedEntry, ...]) -> Iterator[Want]:
 
 
 def _status_wants(
-    snapshot: DomainSnapshot, judged: tuple[JudgedEntry, ...], status: DomainStatus
+    snapshot: DomainSnapshot, judged: tuple[JudgedRegistryEntry, ...], status: DomainStatus
 ) -> Iterator[FieldsToApply | StatusToWrite]:
     """The whole status that the controller writes, if any of it differs from the stored one (DC-086)."""
     domain, records = snapshot.domain, status.records
     kept = kept_entries_without_fabric(judged, status.fabricless)
-    if any(found.verdict is EntryVerdict.UNKNOWN for found in kept):
+    if any(found.verdict is RegistryEntryVerdict.UNKNOWN for found in kept):
         return  # an apply without an entry that the controller owns removes it (DC-072)
     kept_nodes = {found.entry.node for found in kept}
     stored = tuple(entry for entry in domain.nodes if not entry.clique and entry.node not in kept_nodes)
@@ -179,14 +194,16 @@ def _status_wants(
     }
     stale = sorted({record.id for record in domain.cliques} - {record.id for record in records})
     if stale:  # another manager may own these records, and an apply does not remove them then
-        because = (DomainReason.RECORD_STALE.because(domain.ref, cliques=listed_names(stale)), *because)
+        because = (ComputeDomainReason.RECORD_STALE.because(domain.ref, cliques=name_list_text(stale)), *because)
         yield FieldsToApply(domain.ref, domain.guard, frozen({IN_DOMAIN.parent: fields}), because)
     else:
         fields["nodes"] = tuple(entry.as_json(NODE_NAME) for entry in status.fabricless)
         yield StatusToWrite(domain.ref, domain.guard, frozen(fields), because)
 
 
-def _findings(snapshot: DomainSnapshot, judged: tuple[JudgedEntry, ...], status: DomainStatus) -> Iterator[Finding]:
+def _findings(
+    snapshot: DomainSnapshot, judged: tuple[JudgedRegistryEntry, ...], status: DomainStatus
+) -> Iterator[Finding]:
     yield Finding(snapshot.domain.ref, "status", status.readiness.verdict, status.readiness.because)
     for clique, (_, decision) in zip(sorted(snapshot.cliques, key=lambda one: one.clique), status.cliques, strict=True):
         yield Finding(clique.ref, "status", decision.verdict, decision.because)

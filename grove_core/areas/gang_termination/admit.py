@@ -7,9 +7,9 @@ from grove_core.areas.gang_termination.rules import GangTerminationDenial
 from grove_core.kernel.admission import DenialReason
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
-from grove_core.resources.manifest import CLIQUES, GROUPS, TEMPLATE, Violation
-from grove_core.resources.names import listed_names
-from grove_core.resources.template import CliqueTemplate, GroupTemplate, SetSpec
+from grove_core.resources.naming_rules import name_list_text
+from grove_core.resources.podcliqueset_manifest import CLIQUES, GROUPS, TEMPLATE, Violation
+from grove_core.resources.podcliqueset_spec import CliqueTemplate, GroupTemplate, SetSpec
 
 
 def objections_to(subject: Ref, new: SetSpec, old: SetSpec | None) -> Iterator[DenialReason]:
@@ -31,7 +31,7 @@ def _to_spec(spec: SetSpec) -> Iterator[Violation]:
     for index, clique in enumerate(template.cliques):
         yield from _to_clique(clique, f"{CLIQUES}[{index}]", names)
         names.add(clique.name)
-    known = listed_names(names)
+    known = name_list_text(names)
     group_names: set[str] = set()
     homes: dict[str, str] = {}
     for index, group in enumerate(template.pod_clique_scaling_groups):

@@ -7,12 +7,12 @@ from typing import Final
 from grove_core.areas.gang_termination.verdicts import GroupFate, MinAvailableBreach, ReplicaFate, Terminate, Wait
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.times import format_time, short_duration
+from grove_core.kernel.time_formats import format_time, short_duration
 
 _END_OF_TIME: Final = datetime.max.replace(tzinfo=UTC)
 
 
-def deadline(since: datetime, delay: timedelta) -> datetime:
+def breach_deadline(since: datetime, delay: timedelta) -> datetime:
     """Return the moment from which a breach is due (GT-032).
 
     Source: Gang Termination Design Doc, "Timing and Wait Calculation". A deadline beyond the last date that Python can
@@ -29,22 +29,22 @@ def _is_over(end: datetime, now: datetime) -> bool:
     return end <= now and end < _END_OF_TIME
 
 
-def first_ending_delay(breaches: Iterable[MinAvailableBreach]) -> MinAvailableBreach:
+def earliest_due_breach(breaches: Iterable[MinAvailableBreach]) -> MinAvailableBreach:
     """Return the breach whose delay ends first, by name among equals (GT-063)."""
-    return min(breaches, key=lambda breach: (deadline(breach.since, breach.delay), breach.ref.sort_key))
+    return min(breaches, key=lambda breach: (breach_deadline(breach.since, breach.delay), breach.ref.sort_key))
 
 
 def fate_of_breaches(breaches: Iterable[MinAvailableBreach], now: datetime) -> Terminate | Wait:
     """Return the fate of a replica with these breaches, at least one: it is terminated if one of them is due."""
-    first = min(deadline(breach.since, breach.delay) for breach in breaches)
+    first = min(breach_deadline(breach.since, breach.delay) for breach in breaches)
     return Terminate() if _is_over(first, now) else Wait(first)
 
 
-def deadline_of(fate: GroupFate, breaches: Collection[MinAvailableBreach]) -> datetime | None:
+def fate_deadline(fate: GroupFate, breaches: Collection[MinAvailableBreach]) -> datetime | None:
     """Return when the first delay ends or ended, if the fate is to wait or to terminate; None for any other fate."""
     if not isinstance(fate, Terminate | Wait):
         return None
-    return min(deadline(breach.since, breach.delay) for breach in breaches)
+    return min(breach_deadline(breach.since, breach.delay) for breach in breaches)
 
 
 def group_fate(fates: Collection[GroupFate]) -> GroupFate:
@@ -59,16 +59,16 @@ def group_fate(fates: Collection[GroupFate]) -> GroupFate:
     return min(waits, key=lambda wait: wait.until) if waits else next(iter(fates))
 
 
-def ended_delays_or_all(breaches: Sequence[MinAvailableBreach], now: datetime) -> Sequence[MinAvailableBreach]:
+def due_breaches_or_all(breaches: Sequence[MinAvailableBreach], now: datetime) -> Sequence[MinAvailableBreach]:
     """Return the breaches whose delay has ended; where none has, all of them."""
-    return [breach for breach in breaches if _is_over(deadline(breach.since, breach.delay), now)] or breaches
+    return [breach for breach in breaches if _is_over(breach_deadline(breach.since, breach.delay), now)] or breaches
 
 
 def deciding_breaches(fate: GroupFate, breaches: Sequence[MinAvailableBreach], now: datetime) -> tuple[Ref, ...]:
     """Return the constituents whose breaches lead to a termination or to waiting for one; nothing for another fate."""
     if not isinstance(fate, Terminate | Wait):
         return ()
-    return tuple(dict.fromkeys(breach.ref for breach in ended_delays_or_all(breaches, now)))
+    return tuple(dict.fromkeys(breach.ref for breach in due_breaches_or_all(breaches, now)))
 
 
 def delay_reasons(
@@ -80,17 +80,17 @@ def delay_reasons(
         rules: the rules for a delay that has ended, and for one that runs.
     """
     why = rules[0] if isinstance(fate_of_breaches(breaches, now), Terminate) else rules[1]
-    return tuple(timing_reason(why, breach) for breach in ended_delays_or_all(breaches, now))
+    return tuple(breach_delay_reason(why, breach) for breach in due_breaches_or_all(breaches, now))
 
 
-def timing_reason(why: Rule, breach: MinAvailableBreach) -> Reason:
+def breach_delay_reason(why: Rule, breach: MinAvailableBreach) -> Reason:
     """Return the reason about a delay that runs or has ended; its facts are absolute times."""
     subject, since, delay = breach
     return why.because(
         subject,
         since=format_time(since),
         delay=short_duration(delay),
-        until=format_time(deadline(since, delay)),
+        until=format_time(breach_deadline(since, delay)),
     )
 
 

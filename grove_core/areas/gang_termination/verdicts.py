@@ -52,7 +52,7 @@ SUSPENDS: Final = Suspend.__name__
 """The fates as verdicts of findings; the verdict is ``Unknown`` where the set cannot be judged."""
 
 
-def verdict_of(fate: GroupFate) -> str:
+def verdict_of_fate(fate: GroupFate) -> str:
     """Return a fate as the verdict of a finding."""
     return type(fate).__name__
 
@@ -136,7 +136,7 @@ class ReplicaJudgement(NamedTuple):
     breaches: Sequence[MinAvailableBreach]
 
 
-class Judgement(NamedTuple):
+class TerminationJudgement(NamedTuple):
     """The judgement of one set; it has verdicts only, reasons are derived from them when they are needed.
 
     Attributes:
@@ -180,7 +180,7 @@ class TerminatingReplicas(NamedTuple):
         return replica in self.replicas or (group, group_replica) in self.parts
 
 
-def terminating_among(
+def terminating_replicas_among(
     replicas: Iterable[tuple[int, ReplicaFate]], groups: Iterable[tuple[str, Mapping[int, GroupFate]]]
 ) -> TerminatingReplicas:
     """Return those of some replicas of the set and of its groups whose fate is to be terminated. Linear.
@@ -197,9 +197,9 @@ def terminating_among(
     )
 
 
-def terminating_of(judgement: Judgement) -> TerminatingReplicas:
+def terminating_replicas_of(judgement: TerminationJudgement) -> TerminatingReplicas:
     """Return the replicas that a judgement terminates."""
-    return terminating_among(
+    return terminating_replicas_among(
         ((replica.index, replica.fate) for replica in judgement.replicas),
         ((judged.group.ref.name, judged.replica_fates) for judged in judgement.groups),
     )

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Final, NamedTuple
 
-from grove_core.areas.mnnvl.judge import cliques_with_gpus, opts_out, wants_domains
-from grove_core.areas.mnnvl.rules import MnnvlDenial, Preflight, Warn
+from grove_core.areas.mnnvl.judge import cliques_with_gpus, opts_out_of_mnnvl, wants_domains
+from grove_core.areas.mnnvl.rules import MnnvlDenial, MnnvlWarning, PreflightFailureReason
 from grove_core.kernel.admission import AdmissionWarning, DenialReason
 from grove_core.kernel.frozen import FrozenMap, list_at, object_at
 from grove_core.kernel.reasons import Reason
@@ -13,52 +13,56 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import DOMAIN_TEMPLATE, MNNVL_CLAIM, MNNVL_ENABLED, NVIDIA
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import Configuration, MnnvlMode, ServedApis
-from grove_core.resources.domain_sharing import CHOICES, MNNVL_ANNOTATIONS, member_of
-from grove_core.resources.fields import short_json
-from grove_core.resources.manifest import (
+from grove_core.resources.domain_sharing import CHOICES, MNNVL_ANNOTATIONS, domain_membership_in_manifest
+from grove_core.resources.json_field_reader import short_json
+from grove_core.resources.naming_rules import name_list_text
+from grove_core.resources.pod_spec_gpus import CONTAINER_LISTS, GPU, containers_in, gpus_of
+from grove_core.resources.podcliqueset_manifest import (
     CLIQUES,
     GROUPS,
     METADATA,
     TEMPLATE,
-    Manifest,
+    PodCliqueSetManifest,
     Violation,
     annotated_elements,
-    annotated_set,
     annotated_template_elements,
     new_violations,
+    set_as_annotated_element,
 )
-from grove_core.resources.names import listed_names
-from grove_core.resources.pod_spec import CONTAINER_LISTS, GPU, containers_in, gpus_of
-from grove_core.resources.template import ALL_REPLICAS, CliqueTemplate, ResourceSharing
+from grove_core.resources.podcliqueset_spec import ALL_REPLICAS, CliqueTemplate, ResourceSharing
 
 HOSTNAME: Final = "kubernetes.io/hostname"
 _WHOLE_NODE: Final = 4  # GPUs of the smallest node that is part of a multi-node NVLink system
 _MIG: Final = "nvidia.com/mig-"
 
 
-def objections_to(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator[DenialReason]:
+def objections_to(subject: Ref, new: PodCliqueSetManifest, old: PodCliqueSetManifest | None) -> Iterator[DenialReason]:
     """Yield every objection to the MNNVL annotations of a set; those of the old manifest are ignored."""
     for found in new_violations(_violations(new), _violations(old) if old is not None else ()):
         yield found.objection(subject)
     if old is not None and old.annotations.get(MNNVL_ENABLED) != new.annotations.get(MNNVL_ENABLED):
         before, now = (one.annotations.get(MNNVL_ENABLED) for one in (old, new))
         facts = {"before": short_json(before) if before is not None else "absent"}
-        yield Violation(annotated_set(new).at(MNNVL_ENABLED), now, MnnvlDenial.MNNVL_IMMUTABLE, facts).objection(
-            subject
-        )
+        yield Violation(
+            set_as_annotated_element(new).at(MNNVL_ENABLED), now, MnnvlDenial.MNNVL_IMMUTABLE, facts
+        ).objection(subject)
 
 
-def admission_warnings(subject: Ref, new: Manifest, configuration: Configuration) -> Iterator[AdmissionWarning]:
+def admission_warnings(
+    subject: Ref, new: PodCliqueSetManifest, configuration: Configuration
+) -> Iterator[AdmissionWarning]:
     """Yield warnings on what is probably a mistake under the operator's configuration."""
     for find in (_ignored, _without_gpus, _shared_nodes, _claim_conflicts):
         yield from (one.caution(subject) for one in find(new, configuration))
 
 
-def _violations(manifest: Manifest) -> Iterator[Violation]:
+def _violations(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
     """Violations that show in the manifest alone (MN-070, MN-072, MN-073)."""
     choice = manifest.annotations.get(MNNVL_ENABLED)
     if choice is not None and choice not in CHOICES:
-        yield Violation(annotated_set(manifest).at(MNNVL_ENABLED), choice, MnnvlDenial.MNNVL_VALUE_INVALID, {})
+        yield Violation(
+            set_as_annotated_element(manifest).at(MNNVL_ENABLED), choice, MnnvlDenial.MNNVL_VALUE_INVALID, {}
+        )
     for element in annotated_template_elements(manifest):
         if DOMAIN_TEMPLATE in element.annotations:
             got, facts = element.annotations[DOMAIN_TEMPLATE], {"key": DOMAIN_TEMPLATE}
@@ -70,7 +74,7 @@ def _violations(manifest: Manifest) -> Iterator[Violation]:
                 yield Violation(path, MNNVL_CLAIM, MnnvlDenial.CLAIM_NAME_RESERVED, {"name": MNNVL_CLAIM})
 
 
-def _ignored(manifest: Manifest, configuration: Configuration) -> Iterator[Violation]:
+def _ignored(manifest: PodCliqueSetManifest, configuration: Configuration) -> Iterator[Violation]:
     """Annotations that have no effect in this mode (MN-074)."""
     settings = configuration.mnnvl
     if settings.in_mode(MnnvlMode.ANNOTATIONS):
@@ -81,26 +85,26 @@ def _ignored(manifest: Manifest, configuration: Configuration) -> Iterator[Viola
             is_read = settings.enabled and element.level == METADATA and key == MNNVL_ENABLED
             if value is not None and not is_read and not (value == "false" and not settings.enabled):
                 facts = {"why": why if settings.enabled else "MNNVL is off in the operator's configuration"}
-                yield Violation(element.at(key), value, Warn.ANNOTATION_IGNORED, facts)
+                yield Violation(element.at(key), value, MnnvlWarning.ANNOTATION_IGNORED, facts)
 
 
-def _without_gpus(manifest: Manifest, configuration: Configuration) -> Iterator[Violation]:
+def _without_gpus(manifest: PodCliqueSetManifest, configuration: Configuration) -> Iterator[Violation]:
     """An opt-in without GPUs, and GPUs that do not count (MN-075, MN-077)."""
-    if not configuration.mnnvl.in_mode(MnnvlMode.OPERATOR) or opts_out(manifest.annotations):
+    if not configuration.mnnvl.in_mode(MnnvlMode.OPERATOR) or opts_out_of_mnnvl(manifest.annotations):
         return
     cliques = manifest.spec.template.cliques
     if cliques_with_gpus(manifest.spec.template):
         return
     if MNNVL_ENABLED in manifest.annotations:
-        path = annotated_set(manifest).at(MNNVL_ENABLED)
-        yield Violation(path, manifest.annotations[MNNVL_ENABLED], Warn.NO_GPUS, {"resource": GPU})
+        path = set_as_annotated_element(manifest).at(MNNVL_ENABLED)
+        yield Violation(path, manifest.annotations[MNNVL_ENABLED], MnnvlWarning.NO_GPUS, {"resource": GPU})
     for index, clique in enumerate(cliques):
         for key in CONTAINER_LISTS:
             for position, container in enumerate(containers_in(clique.spec.pod_spec, key)):
                 how = _other_gpus(container)
                 if how:
                     path = f"{CLIQUES}[{index}].spec.podSpec.{key}[{position}].resources"
-                    yield Violation(path, how, Warn.OTHER_GPUS, {"how": how, "resource": GPU})
+                    yield Violation(path, how, MnnvlWarning.OTHER_GPUS, {"how": how, "resource": GPU})
 
 
 def _other_gpus(container: FrozenMap) -> str:
@@ -110,7 +114,7 @@ def _other_gpus(container: FrozenMap) -> str:
     return slices[0] if slices else "a claim" if resources.get("claims") else ""
 
 
-def _shared_nodes(manifest: Manifest, configuration: Configuration) -> Iterator[Violation]:
+def _shared_nodes(manifest: PodCliqueSetManifest, configuration: Configuration) -> Iterator[Violation]:
     """Pods that need less than a node and may share it with another pod of their domain (MN-076)."""
     wanted = wants_domains(manifest.annotations, manifest.spec.template)
     if not configuration.mnnvl.in_mode(MnnvlMode.OPERATOR) or not wanted:
@@ -121,10 +125,10 @@ def _shared_nodes(manifest: Manifest, configuration: Configuration) -> Iterator[
         gpus = gpus_of(clique.spec.pod_spec)
         if gpus < _WHOLE_NODE and not _keeps_apart(clique):
             path = f"{CLIQUES}[{index}].spec.podSpec.affinity"
-            yield Violation(path, f"{gpus} GPUs for each pod", Warn.SHARED_NODE, {"topology": HOSTNAME})
+            yield Violation(path, f"{gpus} GPUs for each pod", MnnvlWarning.SHARED_NODE, {"topology": HOSTNAME})
 
 
-def _pods_of_a_replica(manifest: Manifest) -> int:
+def _pods_of_a_replica(manifest: PodCliqueSetManifest) -> int:
     template = manifest.spec.template
     times = {name: group.replicas for name, group in template.groups_by_clique.items()}
     return sum(clique.spec.replicas * times.get(clique.name, 1) for clique in template.cliques)
@@ -143,7 +147,7 @@ _SUBJECT: Final = Ref("apiextensions.k8s.io/v1", "CustomResourceDefinition", "",
 def preflight_objection(configuration: Configuration, served: ServedApis) -> Reason | None:
     """Return why the operator must not start; None if it may, or if the server's kinds are unknown."""
     if configuration.mnnvl.enabled and served.without_domains:
-        return Preflight.NO_NVIDIA.because(_SUBJECT, kind=DOMAIN_KIND)
+        return PreflightFailureReason.NO_NVIDIA.because(_SUBJECT, kind=DOMAIN_KIND)
     return None
 
 
@@ -189,7 +193,7 @@ class _SharingEntry(NamedTuple):
         return owner[:-1] if self.entry.scope == ALL_REPLICAS else owner
 
 
-def _claim_conflicts(new: Manifest, configuration: Configuration) -> Iterator[Violation]:
+def _claim_conflicts(new: PodCliqueSetManifest, configuration: Configuration) -> Iterator[Violation]:
     """Entries of `resourceSharing` whose claims others share than their claims to ComputeDomains (MN-078).
 
     Checks a sample of the pods: two replicas, two replicas of each scaling group, two pods of each clique.
@@ -198,8 +202,8 @@ def _claim_conflicts(new: Manifest, configuration: Configuration) -> Iterator[Vi
     for entry in _entries(new) if pods else ():
         sharing = [(pod, claim) for pod in pods if (claim := entry.claim_of(pod)) is not None]
         if _is_one_to_many((pod.claim, claim) for pod, claim in sharing):
-            cliques = listed_names(dict.fromkeys(pod.clique for pod, _ in sharing))
-            yield Violation(entry.path, entry.entry.name, Warn.CLAIMS_IN_COMPANY, {"cliques": cliques})
+            cliques = name_list_text(dict.fromkeys(pod.clique for pod, _ in sharing))
+            yield Violation(entry.path, entry.entry.name, MnnvlWarning.CLAIMS_IN_COMPANY, {"cliques": cliques})
 
 
 def _is_one_to_many(pairs: Iterable[tuple[Hashable, Hashable]]) -> bool:
@@ -211,7 +215,7 @@ def _is_one_to_many(pairs: Iterable[tuple[Hashable, Hashable]]) -> bool:
     return any(len(others) > 1 for others in found.values())
 
 
-def _pods(manifest: Manifest, configuration: Configuration) -> Iterator[_Pod]:
+def _pods(manifest: PodCliqueSetManifest, configuration: Configuration) -> Iterator[_Pod]:
     settings, template = configuration.mnnvl, manifest.spec.template
     groups = template.groups_by_clique
     each_its_own = settings.in_mode(MnnvlMode.OPERATOR) and wants_domains(manifest.annotations, template)
@@ -221,14 +225,18 @@ def _pods(manifest: Manifest, configuration: Configuration) -> Iterator[_Pod]:
         group = groups.get(clique.name)
         for replica in _sample(manifest.spec.replicas):
             for group_replica in _sample(group.replicas) if group is not None else (-1,):
-                shared = None if each_its_own else member_of(manifest, clique, group, replica, group_replica)
+                shared = (
+                    None
+                    if each_its_own
+                    else domain_membership_in_manifest(manifest, clique, group, replica, group_replica)
+                )
                 for number in _sample(clique.spec.replicas):
                     index = (clique.name, group.name if group is not None else "", replica, group_replica, number)
                     if each_its_own or shared is not None:
                         yield _Pod(*index, claim=index if shared is None else shared.claim)
 
 
-def _entries(manifest: Manifest) -> Iterator[_SharingEntry]:
+def _entries(manifest: PodCliqueSetManifest) -> Iterator[_SharingEntry]:
     template = manifest.spec.template
     for at, entry in enumerate(template.resource_sharing):
         yield _SharingEntry(f"{TEMPLATE}.resourceSharing[{at}]", entry)

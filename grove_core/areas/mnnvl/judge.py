@@ -5,34 +5,34 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Final, assert_never
 
-from grove_core.areas.mnnvl.rules import Why
+from grove_core.areas.mnnvl.rules import MnnvlReason
 from grove_core.areas.mnnvl.verdicts import (
     CliqueDomains,
-    DomainState,
     DomainUseBySiblings,
     MnnvlJudgement,
     ReplicaDomain,
+    ReplicaDomainState,
 )
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create
-from grove_core.kernel.times import format_time
-from grove_core.resources.api_formats import domain_format_of
+from grove_core.kernel.time_formats import format_time
 from grove_core.resources.api_names import DOMAIN_TEMPLATE, MNNVL_ENABLED
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
-from grove_core.resources.configuration import Mnnvl, MnnvlMode
-from grove_core.resources.domains_ready_condition import CreationFailure, creation_failure_in
-from grove_core.resources.names import domain_claim_template_name, domain_name, listed_names
-from grove_core.resources.pod_spec import GPU, asks_for_gpus
+from grove_core.resources.configuration import MnnvlConfiguration, MnnvlMode
+from grove_core.resources.domain_and_claim_formats import domain_format_to_write
+from grove_core.resources.domains_ready_condition import DomainCreationFailure, domain_creation_failure_in
+from grove_core.resources.naming_rules import compute_domain_name, domain_claim_template_name, name_list_text
+from grove_core.resources.pod_spec_gpus import GPU, asks_for_gpus
 from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset_spec import SetTemplate
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.template import SetTemplate
-from grove_core.snapshot.snapshot import Snapshot, is_too_large
-from grove_core.snapshot.users_of_shared_objects import parts_not_collected
-from grove_core.snapshot.writes_in_flight import created_parts, refused_creations
+from grove_core.snapshot.snapshot import Snapshot, is_set_too_large
+from grove_core.snapshot.users_of_shared_objects import incompletely_listed_part_kinds
+from grove_core.snapshot.writes_in_flight import created_parts_not_listed, refused_creations
 
 
-def opts_out(annotations: Mapping[str, object]) -> bool:
+def opts_out_of_mnnvl(annotations: Mapping[str, object]) -> bool:
     """Return whether the set's annotation opts out; any value but "true" does, since older ones were not validated."""
     return annotations.get(MNNVL_ENABLED, "true") != "true"
 
@@ -44,15 +44,15 @@ def cliques_with_gpus(template: SetTemplate) -> tuple[str, ...]:
 
 def wants_domains(annotations: Mapping[str, object], template: SetTemplate) -> bool:
     """Return whether a set would have ComputeDomains if MNNVL is on in mode `operator`."""
-    return not opts_out(annotations) and bool(cliques_with_gpus(template))
+    return not opts_out_of_mnnvl(annotations) and bool(cliques_with_gpus(template))
 
 
-_RETRIED: Final = frozenset({DomainState.AWAITED, DomainState.RESTORED, DomainState.LEAVING})
+_RETRIED: Final = frozenset({ReplicaDomainState.AWAITED, ReplicaDomainState.RESTORED, ReplicaDomainState.LEAVING})
 _IF_NOT_COLLECTED: Final = MappingProxyType(
     {
-        DomainUseBySiblings.NONE: DomainState.UNKNOWN,
-        DomainUseBySiblings.JOINED: DomainState.JOINED,
-        DomainUseBySiblings.WITHOUT: DomainState.WITHOUT,
+        DomainUseBySiblings.NONE: ReplicaDomainState.UNKNOWN,
+        DomainUseBySiblings.JOINED: ReplicaDomainState.JOINED,
+        DomainUseBySiblings.WITHOUT: ReplicaDomainState.WITHOUT,
     }
 )
 LEAVING_TIMEOUT: Final = timedelta(seconds=60)  # decision D39
@@ -63,7 +63,7 @@ def judge_mnnvl(snapshot: Snapshot) -> MnnvlJudgement:
     wanted, criterion = _criterion_of(snapshot)
     if snapshot.root.deleting or not snapshot.root.uid:
         return MnnvlJudgement(criterion, wanted, failure=None)
-    if is_too_large(snapshot):  # its objects and its condition stay as they are (WL-024)
+    if is_set_too_large(snapshot):  # its objects and its condition stay as they are (WL-024)
         return MnnvlJudgement(criterion, wanted, failure=None)
     domains = _SetDomains(snapshot)
     indices = range(max(snapshot.root.spec.replicas, 0)) if wanted else domains.joined
@@ -85,25 +85,25 @@ def clique_domains_of(snapshot: Snapshot, judgement: MnnvlJudgement) -> CliqueDo
 def domain_ref(snapshot: Snapshot, replica: int) -> Ref:
     """Return the address of the ComputeDomain of a replica."""
     root = snapshot.root.ref
-    api_version = domain_format_of(snapshot.configuration, snapshot.served).api_version
-    return Ref(api_version, DOMAIN_KIND, root.namespace, domain_name(root.name, replica))
+    api_version = domain_format_to_write(snapshot.configuration, snapshot.served).api_version
+    return Ref(api_version, DOMAIN_KIND, root.namespace, compute_domain_name(root.name, replica))
 
 
 def _criterion_of(snapshot: Snapshot) -> tuple[bool, Reason]:
     """Return whether the set is to have domains, and the first criterion that says no, or else the last one."""
     root = snapshot.root
     if not snapshot.configuration.mnnvl.in_mode(MnnvlMode.OPERATOR):
-        return False, Why.MNNVL_OFF.because(root.ref, setting=_disabled_by(snapshot.configuration.mnnvl))
-    if opts_out(root.annotations):
+        return False, MnnvlReason.MNNVL_OFF.because(root.ref, setting=_disabled_by(snapshot.configuration.mnnvl))
+    if opts_out_of_mnnvl(root.annotations):
         value = f'"{root.annotations[MNNVL_ENABLED]}"'
-        return False, Why.OPTED_OUT.because(root.ref, annotation=MNNVL_ENABLED, value=value)
+        return False, MnnvlReason.OPTED_OUT.because(root.ref, annotation=MNNVL_ENABLED, value=value)
     cliques = cliques_with_gpus(root.spec.template)
     if not cliques:
-        return False, Why.NO_GPUS_ASKED.because(root.ref, resource=GPU)
-    return True, Why.GPUS_ASKED.because(root.ref, cliques=listed_names(cliques))
+        return False, MnnvlReason.NO_GPUS_ASKED.because(root.ref, resource=GPU)
+    return True, MnnvlReason.GPUS_ASKED.because(root.ref, cliques=name_list_text(cliques))
 
 
-def _disabled_by(settings: Mnnvl) -> str:
+def _disabled_by(settings: MnnvlConfiguration) -> str:
     return "MNNVL is by annotations" if settings.enabled else "MNNVL is off"
 
 
@@ -120,14 +120,18 @@ class _SetDomains:
     def __init__(self, snapshot: Snapshot) -> None:
         self.is_on = snapshot.configuration.mnnvl.in_mode(MnnvlMode.OPERATOR)
         self.is_complete = DOMAIN_KIND in snapshot.complete
-        self.not_collected = parts_not_collected(snapshot)
+        self.not_collected = incompletely_listed_part_kinds(snapshot)
         self.siblings: dict[int, DomainUseBySiblings] = {}
         self._snapshot = snapshot
         self._root = snapshot.root
-        self._failed_before = creation_failure_in(snapshot.root.status.conditions)
+        self._failed_before = domain_creation_failure_in(snapshot.root.status.conditions)
         refused = refused_creations(snapshot, Create)
         self._refused = {name: error for (kind, name), error in refused.items() if kind == DOMAIN_KIND}
-        parts: tuple[ScalingGroup | PodClique, ...] = (*snapshot.groups, *snapshot.cliques, *created_parts(snapshot))
+        parts: tuple[ScalingGroup | PodClique, ...] = (
+            *snapshot.groups,
+            *snapshot.cliques,
+            *created_parts_not_listed(snapshot),
+        )
         for part in parts:
             if not part.deleting and self.siblings.get(part.replica_index) is not DomainUseBySiblings.JOINED:
                 self.siblings[part.replica_index] = (
@@ -147,18 +151,20 @@ class _SetDomains:
         if found is not None and found.owner_uid == self._root.uid and not found.deleting:
             if siblings is DomainUseBySiblings.WITHOUT:
                 return self._without(index)
-            because = Why.DOMAIN_EXISTS.because(found.ref, domain=ref.name)
-            return ReplicaDomain(index, siblings, DomainState.JOINED, (because,))
+            because = MnnvlReason.DOMAIN_EXISTS.because(found.ref, domain=ref.name)
+            return ReplicaDomain(index, siblings, ReplicaDomainState.JOINED, (because,))
         if not self.is_complete:
-            because = Why.DOMAINS_NOT_COLLECTED.because(ref, domain=ref.name)
+            because = MnnvlReason.DOMAINS_NOT_COLLECTED.because(ref, domain=ref.name)
             return ReplicaDomain(index, siblings, _IF_NOT_COLLECTED[siblings], (because,))
         if siblings is DomainUseBySiblings.NONE and self.not_collected:
-            because = Why.SIBLINGS_NOT_COLLECTED.because(ref, kinds=listed_names(self.not_collected), replica=index)
-            return ReplicaDomain(index, siblings, DomainState.UNKNOWN, (because,))
+            because = MnnvlReason.SIBLINGS_NOT_COLLECTED.because(
+                ref, kinds=name_list_text(self.not_collected), replica=index
+            )
+            return ReplicaDomain(index, siblings, ReplicaDomainState.UNKNOWN, (because,))
         if not self.is_on:
             setting = _disabled_by(self._snapshot.configuration.mnnvl)
-            because = Why.MISSED_WHILE_OFF.because(ref, replica=index, setting=setting)
-            return ReplicaDomain(index, siblings, DomainState.MISSED, (because,))
+            because = MnnvlReason.MISSED_WHILE_OFF.because(ref, replica=index, setting=setting)
+            return ReplicaDomain(index, siblings, ReplicaDomainState.MISSED, (because,))
         has_failed = index in self._failed_before.replicas or ref.name in self._refused
         if siblings is DomainUseBySiblings.WITHOUT and not has_failed:
             return self._without(index)
@@ -166,33 +172,40 @@ class _SetDomains:
             return self._taken_name(index, siblings, found)
         return self._missing_domain(index, siblings, ref)
 
-    def failure(self, replicas: Iterable[ReplicaDomain]) -> CreationFailure:
+    def failure(self, replicas: Iterable[ReplicaDomain]) -> DomainCreationFailure:
         """Return the content of the set's condition (MN-012); a failed replica stays in it until its domain exists."""
         failed = [
             one
             for one in replicas
-            if one.state is DomainState.FAILED or (one.state in _RETRIED and one.index in self._failed_before.replicas)
+            if one.state is ReplicaDomainState.FAILED
+            or (one.state in _RETRIED and one.index in self._failed_before.replicas)
         ]
         if not failed:
-            return CreationFailure()
+            return DomainCreationFailure()
         stored = self._failed_before.error if failed[0].index in self._failed_before.replicas[:1] else ""
         errors = (failed[0].error, stored, *(one.error for one in failed), self._failed_before.error)
         error = next(filter(None, errors), "")
-        return CreationFailure(tuple(one.index for one in failed), error)
+        return DomainCreationFailure(tuple(one.index for one in failed), error)
 
     def _missing_domain(self, index: int, siblings: DomainUseBySiblings, ref: Ref) -> ReplicaDomain:
         error = ""
         if ref.name in self._refused:
             error = self._refused[ref.name]
-            state, because = DomainState.FAILED, Why.RUNS_WITHOUT_DOMAIN.because(ref, domain=ref.name, error=error)
+            state, because = (
+                ReplicaDomainState.FAILED,
+                MnnvlReason.RUNS_WITHOUT_DOMAIN.because(ref, domain=ref.name, error=error),
+            )
         else:
             match siblings:
                 case DomainUseBySiblings.NONE:
-                    state, because = DomainState.AWAITED, Why.WAITS_FOR_DOMAIN.because(ref, domain=ref.name)
+                    state, because = (
+                        ReplicaDomainState.AWAITED,
+                        MnnvlReason.WAITS_FOR_DOMAIN.because(ref, domain=ref.name),
+                    )
                 case DomainUseBySiblings.JOINED:
-                    state, because = DomainState.RESTORED, Why.MADE_AGAIN.because(ref, replica=index)
+                    state, because = ReplicaDomainState.RESTORED, MnnvlReason.MADE_AGAIN.because(ref, replica=index)
                 case DomainUseBySiblings.WITHOUT:
-                    state, because = DomainState.FAILED, Why.TRIED_AGAIN.because(ref)
+                    state, because = ReplicaDomainState.FAILED, MnnvlReason.TRIED_AGAIN.because(ref)
                 case _:
                     assert_never(siblings)
         return ReplicaDomain(index, siblings, state, (because,), error=error)
@@ -200,21 +213,21 @@ class _SetDomains:
     def _taken_name(self, index: int, siblings: DomainUseBySiblings, found: ComputeDomain) -> ReplicaDomain:
         until = self._awaited_until(found)
         if until is not None and self._snapshot.now < until:
-            state = DomainState.FAILED if siblings is DomainUseBySiblings.WITHOUT else DomainState.LEAVING
-            because = Why.EARLIER_DOMAIN.because(found.ref, domain=found.ref.name, until=format_time(until))
+            state = ReplicaDomainState.FAILED if siblings is DomainUseBySiblings.WITHOUT else ReplicaDomainState.LEAVING
+            because = MnnvlReason.EARLIER_DOMAIN.because(found.ref, domain=found.ref.name, until=format_time(until))
             return ReplicaDomain(index, siblings, state, (because,), until, name_is_taken=True)
         holder = f"{found.owner_kind} {found.owner_name}" if found.owner_uid else "no controller"
         if found.deleting:
             holder = f"{holder}, and its deletion does not finish"
         elif until is not None:
             holder = f"an earlier {holder}, and is not deleted"
-        because = Why.NAME_IS_TAKEN.because(found.ref, domain=found.ref.name, holder=holder)
+        because = MnnvlReason.NAME_IS_TAKEN.because(found.ref, domain=found.ref.name, holder=holder)
         error = because.sentence
-        return ReplicaDomain(index, siblings, DomainState.FAILED, (because,), name_is_taken=True, error=error)
+        return ReplicaDomain(index, siblings, ReplicaDomainState.FAILED, (because,), name_is_taken=True, error=error)
 
     def _without(self, index: int) -> ReplicaDomain:
-        because = Why.REPLICA_RUNS_WITHOUT.because(self._root.ref.at_replica(index), replica=index)
-        return ReplicaDomain(index, DomainUseBySiblings.WITHOUT, DomainState.WITHOUT, (because,))
+        because = MnnvlReason.REPLICA_RUNS_WITHOUT.because(self._root.ref.at_replica(index), replica=index)
+        return ReplicaDomain(index, DomainUseBySiblings.WITHOUT, ReplicaDomainState.WITHOUT, (because,))
 
     def _awaited_until(self, found: ComputeDomain) -> datetime | None:
         """Return until when the deletion of an object is awaited; None if it is not being deleted (MN-041)."""

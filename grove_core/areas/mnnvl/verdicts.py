@@ -8,14 +8,14 @@ from typing import Final, NamedTuple
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
-from grove_core.resources.domains_ready_condition import CreationFailure
+from grove_core.resources.domains_ready_condition import DomainCreationFailure
 
 QUESTION: Final = "computeDomain"
 """The question of findings on ComputeDomains, in either mode."""
 
 
 @unique
-class DomainState(Enum):
+class ReplicaDomainState(Enum):
     """The state of a replica's ComputeDomain."""
 
     JOINED = "Joined"
@@ -57,7 +57,7 @@ class ReplicaDomain(NamedTuple):
 
     index: int  # type: ignore[assignment]  # hides tuple.index, which is not used
     siblings: DomainUseBySiblings
-    state: DomainState
+    state: ReplicaDomainState
     because: tuple[Reason, ...]
     until: datetime | None = None
     name_is_taken: bool = False
@@ -67,16 +67,16 @@ class ReplicaDomain(NamedTuple):
     def joins_new_parts(self) -> bool:
         """Whether new parts of the replica use the domain (MN-020, MN-021)."""
         return self.siblings is DomainUseBySiblings.JOINED or (
-            self.siblings is DomainUseBySiblings.NONE and self.state is DomainState.JOINED
+            self.siblings is DomainUseBySiblings.NONE and self.state is ReplicaDomainState.JOINED
         )
 
     @property
     def withholds_parts(self) -> bool:
         """Whether new parts of the replica are withheld (MN-010); they are not if it has parts already."""
         return self.siblings is DomainUseBySiblings.NONE and self.state in {
-            DomainState.AWAITED,
-            DomainState.LEAVING,
-            DomainState.UNKNOWN,
+            ReplicaDomainState.AWAITED,
+            ReplicaDomainState.LEAVING,
+            ReplicaDomainState.UNKNOWN,
         }
 
 
@@ -92,7 +92,7 @@ class MnnvlJudgement(NamedTuple):
     criterion: Reason
     is_wanted: bool
     replicas: tuple[ReplicaDomain, ...] = ()
-    failure: CreationFailure | None = CreationFailure()
+    failure: DomainCreationFailure | None = DomainCreationFailure()
 
 
 class CliqueDomains(NamedTuple):

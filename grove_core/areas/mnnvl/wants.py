@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import assert_never
 
 from grove_core.areas.mnnvl.judge import domain_ref
-from grove_core.areas.mnnvl.rules import Why
-from grove_core.areas.mnnvl.verdicts import QUESTION, DomainState, MnnvlJudgement, ReplicaDomain
+from grove_core.areas.mnnvl.rules import MnnvlReason
+from grove_core.areas.mnnvl.verdicts import QUESTION, MnnvlJudgement, ReplicaDomain, ReplicaDomainState
 from grove_core.kernel.conditions import REMOVED, Condition, ConditionStatus, condition_of, transition_time
 from grove_core.kernel.decisions import AreaResult, Finding
 from grove_core.kernel.frozen import FrozenMap
@@ -16,34 +16,36 @@ from grove_core.kernel.wants import (
     DesiredChanges,
     ObjectToCreate,
     ObjectToDelete,
-    Obstacle,
     StatusToWrite,
+    StepObstacle,
     Want,
     Withheld,
 )
-from grove_core.resources.api_formats import domain_format_of
 from grove_core.resources.api_names import DOMAINS_READY
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.configuration import MnnvlMode
-from grove_core.resources.domains_ready_condition import REASON, CreationFailure
-from grove_core.resources.labels import SET, has_label, labels_of, labels_of_replica
-from grove_core.resources.names import domain_claim_template_name, listed_names, replica_of_domain
+from grove_core.resources.domain_and_claim_formats import domain_format_to_write
+from grove_core.resources.domain_sharing_labels import is_shared_by_annotation
+from grove_core.resources.domains_ready_condition import REASON, DomainCreationFailure
+from grove_core.resources.labels import SET, has_label, labels_of_replica, labels_of_set_object
+from grove_core.resources.naming_rules import domain_claim_template_name, name_list_text, replica_of_domain
 from grove_core.resources.new_object import NewObject
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.sharing_labels import is_managed
 from grove_core.resources.statuses import status_change
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.snapshot.users_of_shared_objects import pods_without_clique, users_not_collected
+from grove_core.snapshot.users_of_shared_objects import incompletely_listed_user_kinds, pods_without_clique
 
 
 def result_of_mnnvl(snapshot: Snapshot, judgement: MnnvlJudgement) -> AreaResult:
     """Return the wants, the findings and the next moment of MNNVL for a judged set."""
     return AreaResult(
-        wants_of_mnnvl(snapshot, judgement), tuple(findings_of_mnnvl(snapshot, judgement)), wake_of_mnnvl(judgement)
+        desired_mnnvl_changes(snapshot, judgement),
+        tuple(findings_of_mnnvl(snapshot, judgement)),
+        mnnvl_wake_time(judgement),
     )
 
 
-def wants_of_mnnvl(snapshot: Snapshot, judgement: MnnvlJudgement) -> DesiredChanges:
+def desired_mnnvl_changes(snapshot: Snapshot, judgement: MnnvlJudgement) -> DesiredChanges:
     """Return the domains to create and to delete, and the set's condition. Linear in the replicas and domains."""
     wants = (_want_for(snapshot, one) for one in judgement.replicas)
     items: list[Want | Withheld] = [want for want in wants if want is not None]
@@ -65,7 +67,7 @@ def findings_of_mnnvl(snapshot: Snapshot, judgement: MnnvlJudgement) -> Iterator
         yield Finding(root.at_replica(one.index), QUESTION, one.state.value, one.because)
 
 
-def wake_of_mnnvl(judgement: MnnvlJudgement) -> datetime | None:
+def mnnvl_wake_time(judgement: MnnvlJudgement) -> datetime | None:
     """Return when the first wait for the deletion of an earlier domain ends (MN-041)."""
     return min((one.until for one in judgement.replicas if one.until is not None), default=None)
 
@@ -74,17 +76,24 @@ def _want_for(snapshot: Snapshot, one: ReplicaDomain) -> ObjectToCreate | Withhe
     """Return the want for the domain of one replica; a refused one stays wanted, so that it is retried (MN-014)."""
     reason = one.because[0]
     match one.state:
-        case DomainState.AWAITED:
-            return _domain_for(snapshot, one, Why.DOMAIN_OF_REPLICA.because(snapshot.root.ref, replica=one.index))
-        case DomainState.RESTORED:
+        case ReplicaDomainState.AWAITED:
+            return _domain_for(
+                snapshot, one, MnnvlReason.DOMAIN_OF_REPLICA.because(snapshot.root.ref, replica=one.index)
+            )
+        case ReplicaDomainState.RESTORED:
             return _domain_for(snapshot, one, reason)
-        case DomainState.FAILED if not one.name_is_taken:
+        case ReplicaDomainState.FAILED if not one.name_is_taken:
             return _domain_for(snapshot, one, reason)
-        case DomainState.FAILED | DomainState.LEAVING | DomainState.MISSED | DomainState.UNKNOWN:
-            unlisted = one.state is DomainState.UNKNOWN and DOMAIN_KIND not in snapshot.complete
-            obstacle = Obstacle.DOMAINS_NOT_COLLECTED if unlisted else Obstacle.RULE
+        case (
+            ReplicaDomainState.FAILED
+            | ReplicaDomainState.LEAVING
+            | ReplicaDomainState.MISSED
+            | ReplicaDomainState.UNKNOWN
+        ):
+            unlisted = one.state is ReplicaDomainState.UNKNOWN and DOMAIN_KIND not in snapshot.complete
+            obstacle = StepObstacle.DOMAINS_NOT_COLLECTED if unlisted else StepObstacle.RULE
             return Withheld(domain_ref(snapshot, one.index), one.because, obstacle=obstacle)
-        case DomainState.JOINED | DomainState.WITHOUT:
+        case ReplicaDomainState.JOINED | ReplicaDomainState.WITHOUT:
             return None
         case _:
             assert_never(one.state)
@@ -98,13 +107,13 @@ def _domain_for(snapshot: Snapshot, one: ReplicaDomain, because: Reason) -> Obje
         kind=ref.kind,
         name=ref.name,
         owner=root,
-        labels=labels_of(root.ref.name, ref.name, "pcs-computedomain") | labels_of_replica(one.index),
+        labels=labels_of_set_object(root.ref.name, ref.name, "pcs-computedomain") | labels_of_replica(one.index),
     )
-    spec = domain_format_of(snapshot.configuration, snapshot.served).spec_for(
+    spec = domain_format_to_write(snapshot.configuration, snapshot.served).spec_for(
         domain_claim_template_name(root.ref.name, one.index)
     )
     return ObjectToCreate(
-        ref, new.filled({"spec": spec}), (because,), is_foundation=one.state is not DomainState.FAILED
+        ref, new.filled({"spec": spec}), (because,), is_foundation=one.state is not ReplicaDomainState.FAILED
     )
 
 
@@ -114,19 +123,23 @@ def _surplus(snapshot: Snapshot) -> Iterator[ObjectToDelete | Withheld]:
     surplus = [
         (index, domain)
         for domain in snapshot.domains
-        if _is_own(domain, root) and not domain.deleting and not is_managed(domain.labels)
+        if _is_own(domain, root) and not domain.deleting and not is_shared_by_annotation(domain.labels)
         for index in (replica_of_domain(root.ref.name, domain.ref.name),)
         if index is not None and index >= root.spec.replicas
     ]
-    users, not_collected = _users(snapshot, {index for index, _ in surplus}), users_not_collected(snapshot)
+    users, not_collected = _users(snapshot, {index for index, _ in surplus}), incompletely_listed_user_kinds(snapshot)
     for index, domain in surplus:
         if index in users:
-            yield Withheld(domain.ref, (Why.DOMAIN_IN_USE.because(domain.ref, replica=index, pods=users[index]),))
+            yield Withheld(
+                domain.ref, (MnnvlReason.DOMAIN_IN_USE.because(domain.ref, replica=index, pods=users[index]),)
+            )
         elif not_collected:
-            because = Why.USERS_NOT_COLLECTED.because(domain.ref, kinds=listed_names(not_collected), replica=index)
+            because = MnnvlReason.USERS_NOT_COLLECTED.because(
+                domain.ref, kinds=name_list_text(not_collected), replica=index
+            )
             yield Withheld(domain.ref, (because,))
         else:
-            because = Why.SURPLUS_DOMAIN.because(domain.ref, replica=index, replicas=root.spec.replicas)
+            because = MnnvlReason.SURPLUS_DOMAIN.because(domain.ref, replica=index, replicas=root.spec.replicas)
             yield ObjectToDelete(domain.ref, domain.guard, (because,))
 
 
@@ -143,7 +156,7 @@ def _users(snapshot: Snapshot, replicas: AbstractSet[int]) -> Mapping[int, int]:
     return found
 
 
-def _condition(snapshot: Snapshot, failure: CreationFailure) -> Iterator[StatusToWrite]:
+def _condition(snapshot: Snapshot, failure: DomainCreationFailure) -> Iterator[StatusToWrite]:
     """Yield the change of the set's condition, which exists exactly while a creation fails (MN-012, MN-013).
 
     It is written before parts are created without a domain: a restarted operator reads from it what to retry.
@@ -154,10 +167,10 @@ def _condition(snapshot: Snapshot, failure: CreationFailure) -> Iterator[StatusT
         since = transition_time(stored, ConditionStatus.FALSE, snapshot.now)
         condition = Condition(DOMAINS_READY, ConditionStatus.FALSE, REASON, failure.message, since)
         fields = status_change(root.status, {}, (condition,))
-        because = Why.CREATION_FAILED.because(root.ref, replicas=f"[{failure.indices}]")
+        because = MnnvlReason.CREATION_FAILED.because(root.ref, replicas=f"[{failure.indices}]")
     else:
         fields = FrozenMap({REMOVED: (DOMAINS_READY,)} if stored is not None else {})
-        because = Why.CREATION_FAILED_NO_MORE.because(root.ref)
+        because = MnnvlReason.CREATION_FAILED_NO_MORE.because(root.ref)
     if fields:
         yield StatusToWrite(root.ref, root.guard, fields, (because,), is_foundation=bool(failure.replicas))
 

@@ -3,16 +3,23 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
-from grove_core.areas.mnnvl_scopes.admit import SharingGroup, sharing_groups_of
-from grove_core.areas.mnnvl_scopes.rules import Warn
+from grove_core.areas.mnnvl_scopes.admit import DomainSharingGroup, domain_sharing_groups_of
+from grove_core.areas.mnnvl_scopes.rules import SharedDomainWarning
 from grove_core.kernel.admission import AdmissionWarning
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import MNNVL_ENABLED
 from grove_core.resources.configuration import Configuration, MnnvlMode
-from grove_core.resources.manifest import CLIQUES, GROUPS, AnnotatedElement, Manifest, Violation, annotated_elements
-from grove_core.resources.pod_spec import GPU, asks_for_gpus
-from grove_core.resources.template import CliqueTemplate
+from grove_core.resources.pod_spec_gpus import GPU, asks_for_gpus
+from grove_core.resources.podcliqueset_manifest import (
+    CLIQUES,
+    GROUPS,
+    AnnotatedElement,
+    PodCliqueSetManifest,
+    Violation,
+    annotated_elements,
+)
+from grove_core.resources.podcliqueset_spec import CliqueTemplate
 
 MOST_RESERVED: Final = 256
 """The most pods for which the API server lets one ResourceClaim be reserved."""
@@ -29,7 +36,7 @@ NODE_LOCAL: Final = frozenset(
 
 
 def admission_warnings(
-    subject: Ref, new: Manifest, configuration: Configuration, classes: Collection[str] | None = None
+    subject: Ref, new: PodCliqueSetManifest, configuration: Configuration, classes: Collection[str] | None = None
 ) -> Iterator[AdmissionWarning]:
     """Yield warnings on what is probably a mistake.
 
@@ -38,7 +45,7 @@ def admission_warnings(
     """
     if not configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         return
-    groups = tuple(sharing_groups_of(new))
+    groups = tuple(domain_sharing_groups_of(new))
     for warnings in (
         _out_of_reach(new),
         _without_gpus(new),
@@ -48,7 +55,7 @@ def admission_warnings(
         yield from (found.caution(subject) for found in warnings)
 
 
-def _out_of_reach(manifest: Manifest) -> Iterator[Violation]:
+def _out_of_reach(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
     """Cliques with GPUs that the set's opt-in does not reach (MS-080)."""
     if manifest.annotations.get(MNNVL_ENABLED) != "true":
         return
@@ -59,10 +66,10 @@ def _out_of_reach(manifest: Manifest) -> Iterator[Violation]:
             continue
         if MNNVL_ENABLED not in group.annotations and MNNVL_ENABLED not in clique.annotations:
             facts = {"annotation": MNNVL_ENABLED, "group": group.name}
-            yield Violation(f"{CLIQUES}[{index}]", clique.name, Warn.OUT_OF_REACH, facts)
+            yield Violation(f"{CLIQUES}[{index}]", clique.name, SharedDomainWarning.OUT_OF_REACH, facts)
 
 
-def _without_gpus(manifest: Manifest) -> Iterator[Violation]:
+def _without_gpus(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
     """Elements that opt in although none of their cliques asks for GPUs (MS-081)."""
     template = manifest.spec.template
     cliques_by_name = {clique.name: clique for clique in template.cliques}
@@ -74,12 +81,12 @@ def _without_gpus(manifest: Manifest) -> Iterator[Violation]:
         if not any(asks_for_gpus(clique.spec.pod_spec) for clique in cliques):
             which = {CLIQUES: "the clique", GROUPS: "no clique of the group"}.get(element.level, "no standalone clique")
             facts = {"whom": f"{which} never" if element.level == CLIQUES else which, "resource": GPU}
-            yield Violation(element.at(MNNVL_ENABLED), "true", Warn.NO_GPUS_IN_SCOPE, facts)
+            yield Violation(element.at(MNNVL_ENABLED), "true", SharedDomainWarning.NO_GPUS_IN_SCOPE, facts)
 
 
 def _cliques_of(
     element: AnnotatedElement,
-    manifest: Manifest,
+    manifest: PodCliqueSetManifest,
     cliques_by_name: Mapping[str, CliqueTemplate],
     members: Mapping[str, tuple[str, ...]],
 ) -> list[CliqueTemplate]:
@@ -90,29 +97,29 @@ def _cliques_of(
     return list(manifest.spec.standalone_cliques)
 
 
-def _too_many_pods(manifest: Manifest, groups: tuple[SharingGroup, ...]) -> Iterator[Violation]:
+def _too_many_pods(manifest: PodCliqueSetManifest, groups: tuple[DomainSharingGroup, ...]) -> Iterator[Violation]:
     """Claims that more pods share than may reserve one (MS-082)."""
     elements = {element.path: element for element in annotated_elements(manifest)}
     for sharing_group in groups:
         if sharing_group.pods > MOST_RESERVED:
             facts: dict[str, Fact] = {"pods": sharing_group.pods, "most": MOST_RESERVED}
-            yield Violation(_opt_in_path(elements, sharing_group), "true", Warn.TOO_MANY_SHARE, facts)
+            yield Violation(_opt_in_path(elements, sharing_group), "true", SharedDomainWarning.TOO_MANY_SHARE, facts)
 
 
-def _device_classes(groups: tuple[SharingGroup, ...], classes: Collection[str] | None) -> Iterator[Violation]:
+def _device_classes(groups: tuple[DomainSharingGroup, ...], classes: Collection[str] | None) -> Iterator[Violation]:
     """Device classes that differ, belong to one node, or do not exist (MS-083 to MS-085)."""
     for sharing_group in groups:
         (first, _), *others = sharing_group.classes.items()
         for device_class, path in others:
-            yield Violation(path, device_class, Warn.CLASSES_DIFFER, {"other": first})
+            yield Violation(path, device_class, SharedDomainWarning.CLASSES_DIFFER, {"other": first})
         for device_class, path in sharing_group.classes.items():
             if device_class in NODE_LOCAL and sharing_group.pods > 1:
-                yield Violation(path, device_class, Warn.NODE_LOCAL, {"pods": sharing_group.pods})
+                yield Violation(path, device_class, SharedDomainWarning.NODE_LOCAL, {"pods": sharing_group.pods})
             if classes is not None and device_class not in classes:
-                yield Violation(path, device_class, Warn.CLASS_UNKNOWN, {})
+                yield Violation(path, device_class, SharedDomainWarning.CLASS_UNKNOWN, {})
 
 
-def _opt_in_path(elements: Mapping[str, AnnotatedElement], sharing_group: SharingGroup) -> str:
+def _opt_in_path(elements: Mapping[str, AnnotatedElement], sharing_group: DomainSharingGroup) -> str:
     """Return the path of the annotation by which a sharing group opts in, or could."""
     own = elements[sharing_group.path]
     candidates = (own, *(elements[f"{CLIQUES}[{index}]"] for index in sharing_group.cliques))

@@ -17,26 +17,26 @@ from grove_core.resources.domain_sharing import (
     DOMAIN_SUFFIX,
     MNNVL_ANNOTATIONS,
     SCOPES,
-    SharingScope,
-    member_of,
+    DomainSharingScope,
+    domain_membership_in_manifest,
 )
-from grove_core.resources.fields import short_json
-from grove_core.resources.manifest import (
+from grove_core.resources.json_field_reader import short_json
+from grove_core.resources.naming_rules import LONGEST_LABEL, is_dns_subdomain, parse_replica_index
+from grove_core.resources.podcliqueset_manifest import (
     CLIQUES,
     GROUPS,
     METADATA,
     TEMPLATE,
     AnnotatedElement,
-    Manifest,
+    PodCliqueSetManifest,
     Violation,
     annotated_elements,
     new_violations,
 )
-from grove_core.resources.names import LONGEST_LABEL, index_from, is_dns_subdomain
-from grove_core.resources.template import CliqueTemplate, GroupTemplate, most_replicas
+from grove_core.resources.podcliqueset_spec import CliqueTemplate, GroupTemplate, maximum_replicas
 
 
-class SharingGroup(NamedTuple):
+class DomainSharingGroup(NamedTuple):
     """Cliques of a template whose PodCliques share a domain, in each replica another one.
 
     Attributes:
@@ -50,7 +50,7 @@ class SharingGroup(NamedTuple):
         classes: device class -> path of the annotation that names it, or could; more than one if they differ.
     """
 
-    scope: SharingScope
+    scope: DomainSharingScope
     path: str
     name: str
     group: str
@@ -61,7 +61,7 @@ class SharingGroup(NamedTuple):
     classes: Mapping[str, str]
 
 
-def sharing_groups_of(manifest: Manifest) -> Iterator[SharingGroup]:
+def domain_sharing_groups_of(manifest: PodCliqueSetManifest) -> Iterator[DomainSharingGroup]:
     """Yield the sharing groups of a set, in the order of the template. Linear in the template."""
     template, last_replica = manifest.spec.template, max(manifest.spec.replicas, 1) - 1
     groups = {
@@ -69,19 +69,19 @@ def sharing_groups_of(manifest: Manifest) -> Iterator[SharingGroup]:
         for index, group in enumerate(template.pod_clique_scaling_groups)
         for name in group.clique_names
     }
-    found: dict[tuple[SharingScope, str], SharingGroup] = {}
+    found: dict[tuple[DomainSharingScope, str], DomainSharingGroup] = {}
     for index, clique in enumerate(template.cliques):
         group_index, group = groups.get(clique.name, (-1, None))
-        max_replicas = most_replicas(group.replicas, group.scale_config) if group is not None else 1
-        member = member_of(manifest, clique, group, last_replica, max_replicas - 1)
+        max_replicas = maximum_replicas(group.replicas, group.scale_config) if group is not None else 1
+        member = domain_membership_in_manifest(manifest, clique, group, last_replica, max_replicas - 1)
         if member is None:
             continue
         path, name = METADATA, ""
-        if member.scope is SharingScope.CLIQUE:
+        if member.scope is DomainSharingScope.CLIQUE:
             path, name = f"{CLIQUES}[{index}]", clique.name
-        elif member.scope is SharingScope.GROUP_REPLICA and group is not None:
+        elif member.scope is DomainSharingScope.GROUP_REPLICA and group is not None:
             path, name = f"{GROUPS}[{group_index}]", group.name
-        is_whole_replica = group is not None and member.scope is SharingScope.REPLICA
+        is_whole_replica = group is not None and member.scope is DomainSharingScope.REPLICA
         pods = clique.spec.replicas * (group.replicas if group is not None and is_whole_replica else 1)
         key = (member.scope, path)
         earlier = found.get(key)
@@ -89,7 +89,7 @@ def sharing_groups_of(manifest: Manifest) -> Iterator[SharingGroup]:
         annotation_path = (
             f"{_device_class_path(clique, index, group, group_index) or path}.annotations[{MNNVL_DEVICE_CLASS}]"
         )
-        found[key] = SharingGroup(
+        found[key] = DomainSharingGroup(
             scope=member.scope,
             path=path,
             name=name,
@@ -110,11 +110,11 @@ def _device_class_path(clique: CliqueTemplate, index: int, group: GroupTemplate 
     return f"{CLIQUES}[{index}]" if MNNVL_DEVICE_CLASS in clique.annotations else ""
 
 
-_ALLOWED: Final[Mapping[str, tuple[SharingScope, ...]]] = MappingProxyType(
+_ALLOWED: Final[Mapping[str, tuple[DomainSharingScope, ...]]] = MappingProxyType(
     {
-        METADATA: (SharingScope.REPLICA,),
-        CLIQUES: (SharingScope.REPLICA, SharingScope.CLIQUE),
-        GROUPS: (SharingScope.REPLICA, SharingScope.GROUP_REPLICA),
+        METADATA: (DomainSharingScope.REPLICA,),
+        CLIQUES: (DomainSharingScope.REPLICA, DomainSharingScope.CLIQUE),
+        GROUPS: (DomainSharingScope.REPLICA, DomainSharingScope.GROUP_REPLICA),
     }
 )
 _LEVEL_TEXTS: Final[Mapping[str, str]] = MappingProxyType(
@@ -123,7 +123,7 @@ _LEVEL_TEXTS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def objections_to(
-    subject: Ref, new: Manifest, old: Manifest | None, configuration: Configuration
+    subject: Ref, new: PodCliqueSetManifest, old: PodCliqueSetManifest | None, configuration: Configuration
 ) -> Iterator[DenialReason]:
     """Yield every objection to the MNNVL annotations of a set; violations of the old manifest are ignored."""
     if not configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
@@ -133,7 +133,7 @@ def objections_to(
         yield found.objection(subject)
 
 
-def _violations(manifest: Manifest) -> Iterator[Violation]:
+def _violations(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
     for element in annotated_elements(manifest):
         yield from _values(element)
     yield from _claim_names(manifest)
@@ -164,9 +164,9 @@ def _values(element: AnnotatedElement) -> Iterator[Violation]:
         yield Violation(element.at(MNNVL_DEVICE_CLASS), device_class, SharedDomainDenial.DEVICE_CLASS_INVALID, {})
 
 
-def _claim_names(manifest: Manifest) -> Iterator[Violation]:
+def _claim_names(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
     """Claims of the user with the name of the claim to a shared domain (MS-074)."""
-    sharing_cliques = {index for sharing in sharing_groups_of(manifest) for index in sharing.cliques}
+    sharing_cliques = {index for sharing in domain_sharing_groups_of(manifest) for index in sharing.cliques}
     for index in sorted(sharing_cliques):
         pod_spec = manifest.spec.template.cliques[index].spec.pod_spec
         for at, claim in enumerate(list_at(pod_spec, "resourceClaims")):
@@ -175,9 +175,9 @@ def _claim_names(manifest: Manifest) -> Iterator[Violation]:
                 yield Violation(path, SHARED_CLAIM, SharedDomainDenial.SHARED_CLAIM_RESERVED, {"name": SHARED_CLAIM})
 
 
-def _sharing_names(manifest: Manifest) -> Iterator[Violation]:
+def _sharing_names(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
     """Claim templates of ``resourceSharing`` whose claims could have the name of a shared claim (MS-078)."""
-    if not any(True for _ in sharing_groups_of(manifest)):
+    if not any(True for _ in domain_sharing_groups_of(manifest)):
         return
     template = manifest.spec.template
     lists = (
@@ -194,9 +194,9 @@ def _sharing_names(manifest: Manifest) -> Iterator[Violation]:
                 )
 
 
-def _lengths(manifest: Manifest) -> Iterator[Violation]:
+def _lengths(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
     """Claim names that are too long, by the largest index (MS-076)."""
-    for sharing in sharing_groups_of(manifest):
+    for sharing in domain_sharing_groups_of(manifest):
         claim_name = sharing.highest + CLAIM_SUFFIX
         excess = len(claim_name) - LONGEST_LABEL
         if excess > 0:
@@ -206,14 +206,14 @@ def _lengths(manifest: Manifest) -> Iterator[Violation]:
             )
 
 
-def _duplicate_names(manifest: Manifest) -> Iterator[Violation]:
+def _duplicate_names(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
     """PodCliques with the name of a replica of a scaling group, so that two domains had one name (MS-077)."""
-    sharing_groups = tuple(sharing_groups_of(manifest))
-    groups = {sharing.name: sharing for sharing in sharing_groups if sharing.scope is SharingScope.GROUP_REPLICA}
+    sharing_groups = tuple(domain_sharing_groups_of(manifest))
+    groups = {sharing.name: sharing for sharing in sharing_groups if sharing.scope is DomainSharingScope.GROUP_REPLICA}
     names_around_index = _names_around_index(groups)
     for sharing in sharing_groups:
         head, _, tail = sharing.name.rpartition("-")
-        if sharing.scope is not SharingScope.CLIQUE or index_from(tail) is None:
+        if sharing.scope is not DomainSharingScope.CLIQUE or parse_replica_index(tail) is None:
             continue
         candidates = names_around_index.get((sharing.group, head), ()) if sharing.group else ((0, head),)
         for index, name in candidates:
@@ -231,13 +231,13 @@ def _names_around_index(groups: Iterable[str]) -> Mapping[tuple[str, str], list[
     for name in groups:
         words = name.split("-")
         for at, word in enumerate(words):
-            if index_from(word) is not None:
+            if parse_replica_index(word) is not None:
                 key = "-".join(words[:at]), "-".join(words[at + 1 :])
                 found.setdefault(key, []).append((int(word), name))
     return found
 
 
-def _changes(new: Manifest, old: Manifest) -> Iterator[Violation]:
+def _changes(new: PodCliqueSetManifest, old: PodCliqueSetManifest) -> Iterator[Violation]:
     """Changes of the annotations of elements that exist in both manifests (MS-075)."""
     before = {(element.level, element.name): element.annotations for element in annotated_elements(old)}
     for element in annotated_elements(new):

@@ -9,31 +9,31 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from grove_core.areas.mnnvl_scopes.rules import Why
+from grove_core.areas.mnnvl_scopes.rules import SharedDomainReason
 from grove_core.kernel.frozen import FrozenMap, frozen, list_at
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import ObjectToEnsure
-from grove_core.resources.api_formats import claim_format_of, domain_format_of
 from grove_core.resources.api_names import DOMAIN_TEMPLATE, MNNVL_DEVICE_CLASS, MNNVL_ENABLED, MNNVL_SCOPE, SHARED_CLAIM
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.configuration import Configuration, MnnvlMode, ServedApis
+from grove_core.resources.domain_and_claim_formats import claim_format_to_write, domain_format_to_write
 from grove_core.resources.domain_sharing import (
     SCOPES,
     CliquePosition,
     DomainMembership,
     LabelledClique,
-    membership_of,
+    domain_membership_of_position,
     position_of_clique,
-    scope_of,
+    sharing_scope_in_annotations,
 )
-from grove_core.resources.fields import short_json
+from grove_core.resources.domain_sharing_labels import sharing_user_in_labels
+from grove_core.resources.json_field_reader import short_json
 from grove_core.resources.meta import Resource
-from grove_core.resources.names import is_dns_subdomain
+from grove_core.resources.naming_rules import is_dns_subdomain
 from grove_core.resources.new_object import NewObject
 from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
-from grove_core.resources.pod_spec import with_gpu_claim
-from grove_core.resources.sharing_labels import managed_user_of
+from grove_core.resources.pod_spec_gpus import with_gpu_claim
 from grove_core.snapshot.snapshot import Snapshot
 
 _REQUEST = "mnnvl"
@@ -44,8 +44,8 @@ class SharedObjectBuilder:
     """Builds the ComputeDomains and ResourceClaims that PodCliques share, in the API versions that are served."""
 
     def __init__(self, configuration: Configuration, served: ServedApis, namespace: str) -> None:
-        self._domain_format = domain_format_of(configuration, served)
-        self._claim_format = claim_format_of(served)
+        self._domain_format = domain_format_to_write(configuration, served)
+        self._claim_format = claim_format_to_write(served)
         self._namespace = namespace
 
     @classmethod
@@ -66,14 +66,14 @@ class SharedObjectBuilder:
         user = str(membership.user)
         if kind == DOMAIN_KIND:
             spec = self._domain_format.spec_for(f"{membership.base_name}-mnnvl-rct")
-            why = because or Why.DOMAIN_SHARED.because(owner.ref, user=user)
+            why = because or SharedDomainReason.DOMAIN_SHARED.because(owner.ref, user=user)
         else:
             request = {
                 "deviceClassName": membership.device_class,
                 "selectors": [{"cel": {"expression": _SELECTOR.format(membership.domain)}}],
             }
             spec = self._claim_format.spec_for(_REQUEST, frozen(request))
-            why = because or Why.CLAIM_SHARED.because(owner.ref, user=user, domain=membership.domain)
+            why = because or SharedDomainReason.CLAIM_SHARED.because(owner.ref, user=user, domain=membership.domain)
         ref = self.ref_of(kind, membership)
         new = NewObject(
             api_version=ref.api_version,
@@ -153,16 +153,16 @@ def judge_clique_admission(
     Objects that are `ensured` are already wanted for another PodClique.
     """
     if not view.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
-        return CliqueUnchanged(Why.SCOPES_OFF.because(clique.ref))
-    membership = membership_in(clique)
+        return CliqueUnchanged(SharedDomainReason.SCOPES_OFF.because(clique.ref))
+    membership = domain_membership_of(clique)
     if not isinstance(membership, DomainMembership):
         return membership
     entry = FrozenMap({"name": SHARED_CLAIM, "resourceClaimName": membership.claim})
     for index, claim in enumerate(list_at(clique.pod_spec, "resourceClaims")):
         if isinstance(claim, FrozenMap) and claim.get("name") == SHARED_CLAIM and claim != entry:
-            return ClaimConflict(Why.CLAIM_NAME_TAKEN.because(clique.ref, name=SHARED_CLAIM), index)
+            return ClaimConflict(SharedDomainReason.CLAIM_NAME_TAKEN.because(clique.ref, name=SHARED_CLAIM), index)
     if view.owner is None:
-        return CliqueMustWait(Why.SET_UNKNOWN.because(clique.ref, name=membership.user.set_name))
+        return CliqueMustWait(SharedDomainReason.SET_UNKNOWN.because(clique.ref, name=membership.user.set_name))
     builder = SharedObjectBuilder(view.configuration, view.served, clique.ref.namespace)
     ensures: list[ObjectToEnsure] = []
     for kind in SHARED_KINDS:
@@ -174,29 +174,37 @@ def judge_clique_admission(
             return CliqueMustWait(obstacle)
         if found is None and ref not in ensured:
             ensures.append(builder.ensured(kind, membership, view.owner))
-    return CliqueJoinsDomain(with_gpu_claim(clique.pod_spec, entry), tuple(ensures), opt_in_reason(clique, membership))
+    return CliqueJoinsDomain(
+        with_gpu_claim(clique.pod_spec, entry), tuple(ensures), domain_sharing_reason(clique, membership)
+    )
 
 
-def opt_in_reason(clique: LabelledClique, membership: DomainMembership) -> Reason:
+def domain_sharing_reason(clique: LabelledClique, membership: DomainMembership) -> Reason:
     """Return why a PodClique shares a domain."""
     facts = {"scope": membership.scope.value, "domain": membership.domain, "user": str(membership.user)}
-    return Why.OPTED_IN.because(clique.ref, **facts)
+    return SharedDomainReason.OPTED_IN.because(clique.ref, **facts)
 
 
-def membership_in(clique: LabelledClique, position: CliquePosition | None = None) -> DomainMembership | CliqueUnchanged:
+def domain_membership_of(
+    clique: LabelledClique, position: CliquePosition | None = None
+) -> DomainMembership | CliqueUnchanged:
     """Return the domain that a PodClique shares by its annotations, or why it shares none (MS-002, MS-003, MS-007).
 
     Without a position in the set it is read from the labels.
     """
     if DOMAIN_TEMPLATE in clique.annotations:
-        return CliqueUnchanged(Why.IN_THE_DOMAIN_OF_ITS_REPLICA.because(clique.ref, annotation=DOMAIN_TEMPLATE))
+        return CliqueUnchanged(
+            SharedDomainReason.IN_THE_DOMAIN_OF_ITS_REPLICA.because(clique.ref, annotation=DOMAIN_TEMPLATE)
+        )
     choice = clique.annotations.get(MNNVL_ENABLED)
     if choice in {None, "false"}:
         value = "absent" if choice is None else '"false"'
-        return CliqueUnchanged(Why.NOT_OPTED_IN.because(clique.ref, annotation=MNNVL_ENABLED, value=value))
+        return CliqueUnchanged(
+            SharedDomainReason.NOT_OPTED_IN.because(clique.ref, annotation=MNNVL_ENABLED, value=value)
+        )
     if choice != "true":
         return _invalid(clique, MNNVL_ENABLED, 'is neither "true" nor "false"')
-    if scope_of(clique.annotations) is None:
+    if sharing_scope_in_annotations(clique.annotations) is None:
         return _invalid(clique, MNNVL_SCOPE, f"is none of {', '.join(SCOPES)}")
     device_class = clique.annotations.get(MNNVL_DEVICE_CLASS)
     if device_class == "":
@@ -206,22 +214,22 @@ def membership_in(clique: LabelledClique, position: CliquePosition | None = None
     position = position or position_of_clique(clique)
     if position is None:
         return _invalid(clique, MNNVL_ENABLED, "is set on a PodClique whose labels name no replica of a set")
-    return membership_of(position, clique.annotations) or _invalid(
+    return domain_membership_of_position(position, clique.annotations) or _invalid(
         clique, MNNVL_SCOPE, "is set on a PodClique of no scaling group"
     )
 
 
-def is_for_user_of(found: SharedObject, membership: DomainMembership) -> bool:
+def is_object_of_membership(found: SharedObject, membership: DomainMembership) -> bool:
     """Return whether an object is the domain or claim of a membership, by the user in its labels (MS-036).
 
     Claims of ``resourceSharing`` have labels of a user too, and do not count.
     """
-    return managed_user_of(found.labels) == membership.user
+    return sharing_user_in_labels(found.labels) == membership.user
 
 
-def user_label_text(found: SharedObject) -> str:
+def user_of_shared_object(found: SharedObject) -> str:
     """Return the user of an object, as a text."""
-    user = managed_user_of(found.labels)
+    user = sharing_user_in_labels(found.labels)
     return str(user) if user is not None else "another user, which no label names"
 
 
@@ -233,17 +241,17 @@ def _obstacle(
     refused: Mapping[tuple[str, str], str],
 ) -> Reason | None:
     kind_and_name = {"kind": ref.kind, "name": ref.name}
-    if found is not None and not is_for_user_of(found, membership):
-        holder, user = user_label_text(found), str(membership.user)
-        return Why.NAME_SERVES_ANOTHER.because(clique, holder=holder, user=user, **kind_and_name)
+    if found is not None and not is_object_of_membership(found, membership):
+        holder, user = user_of_shared_object(found), str(membership.user)
+        return SharedDomainReason.NAME_SERVES_ANOTHER.because(clique, holder=holder, user=user, **kind_and_name)
     if found is not None and found.deleting:
-        return Why.DOMAIN_LEAVES.because(clique, **kind_and_name)
+        return SharedDomainReason.DOMAIN_LEAVES.because(clique, **kind_and_name)
     if found is None and (ref.kind, ref.name) in refused:
-        return Why.NOT_ENSURED.because(clique, error=refused[ref.kind, ref.name], **kind_and_name)
+        return SharedDomainReason.NOT_ENSURED.because(clique, error=refused[ref.kind, ref.name], **kind_and_name)
     return None
 
 
 def _invalid(clique: LabelledClique, annotation: str, trouble: str) -> CliqueUnchanged:
     got = short_json(clique.annotations[annotation]) if annotation in clique.annotations else "nothing"
-    because = Why.ODD_ANNOTATION.because(clique.ref, annotation=annotation, trouble=trouble, got=got)
+    because = SharedDomainReason.ODD_ANNOTATION.because(clique.ref, annotation=annotation, trouble=trouble, got=got)
     return CliqueUnchanged(because, (annotation, trouble))

@@ -7,11 +7,11 @@ from typing import NamedTuple
 from grove_core.areas.mnnvl_scopes.clique_admission import (
     SHARED_KINDS,
     SharedObjectBuilder,
-    is_for_user_of,
-    membership_in,
-    user_label_text,
+    domain_membership_of,
+    is_object_of_membership,
+    user_of_shared_object,
 )
-from grove_core.areas.mnnvl_scopes.rules import Why
+from grove_core.areas.mnnvl_scopes.rules import SharedDomainReason
 from grove_core.areas.mnnvl_scopes.verdicts import SharedDomainsJudgement, SharedObjectState, SharedObjectVerdict
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
@@ -20,27 +20,33 @@ from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.configuration import MnnvlMode
 from grove_core.resources.domain_sharing import (
     CliquePosition,
+    ComputeDomainUser,
     DomainMembership,
-    DomainUser,
-    SharingScope,
-    effective_annotations,
-    membership_of,
-    position_in_template,
-    shared_base_name,
+    DomainSharingScope,
+    clique_position_in_template,
+    domain_membership_of_position,
+    effective_mnnvl_annotations,
     shared_claim_entry,
+    shared_domain_base_name,
 )
+from grove_core.resources.domain_sharing_labels import is_shared_by_annotation, sharing_user_in_labels
 from grove_core.resources.meta import Resource
-from grove_core.resources.names import index_from, listed_names, replica_name, scaled_gang_name, scaling_group_name
+from grove_core.resources.naming_rules import (
+    name_list_text,
+    parse_replica_index,
+    replica_name,
+    scaled_gang_name,
+    scaling_group_name,
+)
 from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.sharing_labels import is_managed, managed_user_of
-from grove_core.snapshot.snapshot import Snapshot, is_too_large
-from grove_core.snapshot.users_of_shared_objects import pods_without_clique, users_not_collected
-from grove_core.snapshot.writes_in_flight import cliques_in_flight
+from grove_core.snapshot.snapshot import Snapshot, is_set_too_large
+from grove_core.snapshot.users_of_shared_objects import incompletely_listed_user_kinds, pods_without_clique
+from grove_core.snapshot.writes_in_flight import possibly_created_cliques
 
 
-def judge_scopes(snapshot: Snapshot) -> SharedDomainsJudgement:
+def judge_shared_domains(snapshot: Snapshot) -> SharedDomainsJudgement:
     """Return the state of the domains and claims that PodCliques of a set share."""
     root = snapshot.root
     if root.deleting or not root.uid:
@@ -62,7 +68,7 @@ def mnnvl_annotations_of(snapshot: Snapshot) -> dict[str, FrozenMap]:
     root, template = snapshot.root, snapshot.root.spec.template
     groups = template.groups_by_clique
     return {
-        clique.name: effective_annotations(root.annotations, clique, groups.get(clique.name))
+        clique.name: effective_mnnvl_annotations(root.annotations, clique, groups.get(clique.name))
         for clique in template.cliques
     }
 
@@ -97,11 +103,11 @@ def _uses(
 
 def _use_of(clique: PodClique, one: "_PlannedClique | None") -> _SharedUse | None:
     """Return what a PodClique shares, by its name, or by its labels if no part of the template has its name."""
-    membership = membership_in(clique, one.position if one is not None else None)
+    membership = domain_membership_of(clique, one.position if one is not None else None)
     if not isinstance(membership, DomainMembership):
         return None
     gang, base_gang = (one.gang, one.base_gang) if one is not None else _gangs_in_labels(clique)
-    return _SharedUse(membership, base_gang if membership.scope is SharingScope.REPLICA else gang)
+    return _SharedUse(membership, base_gang if membership.scope is DomainSharingScope.REPLICA else gang)
 
 
 def _gangs_in_labels(clique: PodClique) -> tuple[str, str]:
@@ -115,39 +121,49 @@ def _verdict_on(snapshot: Snapshot, kind: str, use: _SharedUse, owner: Resource)
     existing = snapshot.named_domains if kind == DOMAIN_KIND else snapshot.named_claims
     found = existing.get((ref.namespace, ref.name))
 
-    def in_state(state: SharedObjectState, because: Why, subject: Ref, **facts: str) -> SharedObjectVerdict:
+    def in_state(
+        state: SharedObjectState, because: SharedDomainReason, subject: Ref, **facts: str
+    ) -> SharedObjectVerdict:
         return SharedObjectVerdict(kind, membership, found, owner, state, because.because(subject, **facts))
 
     kind_and_name = {"kind": kind, "name": ref.name}
-    if found is not None and not is_for_user_of(found, membership):
+    if found is not None and not is_object_of_membership(found, membership):
         return in_state(
             SharedObjectState.TAKEN,
-            Why.NAME_SERVES_ANOTHER,
+            SharedDomainReason.NAME_SERVES_ANOTHER,
             found.ref,
-            holder=user_label_text(found),
+            holder=user_of_shared_object(found),
             user=user,
             **kind_and_name,
         )
     if not snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         return in_state(
-            SharedObjectState.LEFT_ALONE, Why.SWITCHED_OFF, found.ref if found is not None else ref, user=user
+            SharedObjectState.LEFT_ALONE,
+            SharedDomainReason.SWITCHED_OFF,
+            found.ref if found is not None else ref,
+            user=user,
         )
     if found is None:
         if kind not in snapshot.complete:
-            return in_state(SharedObjectState.UNKNOWN, Why.SHARED_NOT_COLLECTED, ref, **kind_and_name)
-        return in_state(SharedObjectState.MADE_AGAIN, Why.ENSURED_AGAIN, ref, user=user)
+            return in_state(SharedObjectState.UNKNOWN, SharedDomainReason.SHARED_NOT_COLLECTED, ref, **kind_and_name)
+        return in_state(SharedObjectState.MADE_AGAIN, SharedDomainReason.ENSURED_AGAIN, ref, user=user)
     if found.deleting:
-        return in_state(SharedObjectState.WAITED_FOR, Why.DOMAIN_LEAVES, found.ref, **kind_and_name)
+        return in_state(SharedObjectState.WAITED_FOR, SharedDomainReason.DOMAIN_LEAVES, found.ref, **kind_and_name)
     if found.owner_uid == owner.uid or "PodGang" not in snapshot.complete or not found.uid:
         return in_state(
-            SharedObjectState.BELONGS, Why.BELONGS, found.ref, owner=f"{found.owner_kind} {found.owner_name}"
+            SharedObjectState.BELONGS,
+            SharedDomainReason.BELONGS,
+            found.ref,
+            owner=f"{found.owner_kind} {found.owner_name}",
         )
     known = {root.uid, *(gang.uid for gang in snapshot.gangs)}
     if owner is root or found.owner_uid not in known:
         new_owner = f"{owner.ref.kind} {owner.ref.name}"
-        return in_state(SharedObjectState.HANDED_OVER, Why.OWNER_IS_GONE, found.ref, user=user, owner=new_owner)
+        return in_state(
+            SharedObjectState.HANDED_OVER, SharedDomainReason.OWNER_IS_GONE, found.ref, user=user, owner=new_owner
+        )
     old_owner = f"{found.owner_kind} {found.owner_name}"
-    return in_state(SharedObjectState.HANDED_OVER, Why.HANDED_OVER, found.ref, owner=old_owner)
+    return in_state(SharedObjectState.HANDED_OVER, SharedDomainReason.HANDED_OVER, found.ref, owner=old_owner)
 
 
 def _surplus(snapshot: Snapshot) -> Iterator[SharedObjectVerdict]:
@@ -163,24 +179,29 @@ def _surplus(snapshot: Snapshot) -> Iterator[SharedObjectVerdict]:
         (shared, user, replica)
         for shared in objects
         if shared.owner_uid == root.uid and not shared.deleting
-        for user in (managed_user_of(shared.labels),)
+        for user in (sharing_user_in_labels(shared.labels),)
         if user is not None
-        for replica in (index_from(user.replica),)
+        for replica in (parse_replica_index(user.replica),)
         if replica is not None and not _has_user(root, group_replicas, user, replica)
     ]
     holders = _holders(snapshot) if surplus else {}
     outliving = pods_without_clique(snapshot, {replica for _, _, replica in surplus})
-    not_collected = users_not_collected(snapshot)
+    not_collected = incompletely_listed_user_kinds(snapshot)
     for shared, user, replica in surplus:
-        state, base_name = SharedObjectState.KEPT, shared_base_name(shared.ref.kind, shared.ref.name)
+        state, base_name = SharedObjectState.KEPT, shared_domain_base_name(shared.ref.kind, shared.ref.name)
         if base_name in holders:
-            because = Why.STILL_SHARED.because(shared.ref, user=str(user), cliques=holders[base_name])
+            because = SharedDomainReason.STILL_SHARED.because(shared.ref, user=str(user), cliques=holders[base_name])
         elif outliving[replica]:
-            because = Why.PODS_OUTLIVE.because(shared.ref, user=str(user), pods=outliving[replica])
+            because = SharedDomainReason.PODS_OUTLIVE.because(shared.ref, user=str(user), pods=outliving[replica])
         elif not_collected:
-            because = Why.USERS_NOT_COLLECTED.because(shared.ref, user=str(user), kinds=listed_names(not_collected))
+            because = SharedDomainReason.USERS_NOT_COLLECTED.because(
+                shared.ref, user=str(user), kinds=name_list_text(not_collected)
+            )
         else:
-            state, because = SharedObjectState.SURPLUS, Why.USER_IS_GONE.because(shared.ref, user=str(user))
+            state, because = (
+                SharedObjectState.SURPLUS,
+                SharedDomainReason.USER_IS_GONE.because(shared.ref, user=str(user)),
+            )
         yield SharedObjectVerdict(shared.ref.kind, None, shared, root, state, because)
 
 
@@ -190,17 +211,17 @@ def _holders(snapshot: Snapshot) -> Counter[str]:
     for clique in (*snapshot.cliques, *snapshot.orphans):
         claim = shared_claim_entry(clique.pod_spec)
         if claim is not None:
-            found[shared_base_name(CLAIM_KIND, str(claim["resourceClaimName"]))] += 1
-    for clique in cliques_in_flight(snapshot):  # their admission writes the claim
-        membership = membership_in(clique)
+            found[shared_domain_base_name(CLAIM_KIND, str(claim["resourceClaimName"]))] += 1
+    for clique in possibly_created_cliques(snapshot):  # their admission writes the claim
+        membership = domain_membership_of(clique)
         if isinstance(membership, DomainMembership):
             found[membership.base_name] += 1
     return found
 
 
-def _has_user(root: PodCliqueSet, group_replicas: Mapping[str, int], user: DomainUser, replica: int) -> bool:
+def _has_user(root: PodCliqueSet, group_replicas: Mapping[str, int], user: ComputeDomainUser, replica: int) -> bool:
     """Return whether a user is part of the set, by index and name; also true for a user of another set."""
-    group_replica = index_from(user.group_replica)
+    group_replica = parse_replica_index(user.group_replica)
     if user.set_name != root.ref.name:
         return True
     if replica >= root.spec.replicas:
@@ -215,12 +236,14 @@ def _has_user(root: PodCliqueSet, group_replicas: Mapping[str, int], user: Domai
 
 def shared_domain_ref(snapshot: Snapshot, name: str) -> Ref | None:
     """Return the address of a ComputeDomain that PodCliques of the set share, existing or not; None if none does."""
-    found = next((one.ref for one in snapshot.domains if one.ref.name == name and is_managed(one.labels)), None)
+    found = next(
+        (one.ref for one in snapshot.domains if one.ref.name == name and is_shared_by_annotation(one.labels)), None
+    )
     if found is not None or not snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         return found
     annotations = mnnvl_annotations_of(snapshot)
     for one in _planned_cliques(snapshot):
-        membership = membership_of(one.position, annotations[one.position.clique])
+        membership = domain_membership_of_position(one.position, annotations[one.position.clique])
         if membership is not None and membership.domain == name:
             return SharedObjectBuilder.of(snapshot).ref_of(DOMAIN_KIND, membership)
     return None
@@ -239,17 +262,17 @@ def _planned_cliques(snapshot: Snapshot) -> Iterator[_PlannedClique]:
     root, template = snapshot.root, snapshot.root.spec.template
     groups = template.groups_by_clique
     group_replicas = {group.ref.name: group.replicas for group in snapshot.groups}
-    for replica in range(0 if is_too_large(snapshot) else root.spec.replicas):
+    for replica in range(0 if is_set_too_large(snapshot) else root.spec.replicas):
         base = replica_name(root.ref.name, replica)
         for clique in template.cliques:
             group = groups.get(clique.name)
             if group is None:
-                yield _PlannedClique(position_in_template(root.ref.name, replica, clique.name), base, base)
+                yield _PlannedClique(clique_position_in_template(root.ref.name, replica, clique.name), base, base)
                 continue
             full_name = scaling_group_name(root.ref.name, replica, group.name)
             for index in range(group_replicas.get(full_name, group.replicas)):
                 scaled_index = index - group.min_available
                 gang = base if scaled_index < 0 else scaled_gang_name(full_name, scaled_index)
                 yield _PlannedClique(
-                    position_in_template(root.ref.name, replica, clique.name, group.name, index), gang, base
+                    clique_position_in_template(root.ref.name, replica, clique.name, group.name, index), gang, base
                 )

@@ -11,12 +11,12 @@ from grove_core.areas.mnnvl_scopes.clique_admission import (
     CliqueMustWait,
     CliqueUnchanged,
     SharedObjectBuilder,
+    domain_membership_of,
+    domain_sharing_reason,
     judge_clique_admission,
-    membership_in,
-    opt_in_reason,
     owner_blocks_deletion,
 )
-from grove_core.areas.mnnvl_scopes.rules import Why
+from grove_core.areas.mnnvl_scopes.rules import SharedDomainReason
 from grove_core.areas.mnnvl_scopes.verdicts import SharedDomainsJudgement, SharedObjectState
 from grove_core.kernel.decisions import AreaResult, Finding
 from grove_core.kernel.frozen import FrozenMap, object_at
@@ -34,9 +34,14 @@ from grove_core.kernel.wants import (
 from grove_core.resources.api_names import MNNVL_ADOPTED
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import MnnvlMode
-from grove_core.resources.domain_sharing import CliquePosition, LabelledClique, scope_of, shared_claim_entry
+from grove_core.resources.domain_sharing import (
+    CliquePosition,
+    LabelledClique,
+    shared_claim_entry,
+    sharing_scope_in_annotations,
+)
 from grove_core.resources.labels import SET_REPLICA, label_in
-from grove_core.resources.names import index_from, listed_names
+from grove_core.resources.naming_rules import name_list_text, parse_replica_index
 from grove_core.resources.new_object import owner_reference_to
 from grove_core.resources.owned_object import CLAIM_KIND
 from grove_core.snapshot.snapshot import Snapshot
@@ -47,7 +52,7 @@ _WITHHELD: Final = frozenset(
 )
 
 
-def wants_of_scopes(snapshot: Snapshot, judgement: SharedDomainsJudgement) -> DesiredChanges:
+def desired_shared_domain_changes(snapshot: Snapshot, judgement: SharedDomainsJudgement) -> DesiredChanges:
     """Return the changes of owner, deletions and re-creations of shared domains and claims."""
     return DesiredChanges.of(_wants(snapshot, judgement))
 
@@ -68,13 +73,15 @@ def _wants(snapshot: Snapshot, judgement: SharedDomainsJudgement) -> Iterator[Wa
             yield Withheld(one.because.subject, (one.because,))
 
 
-def result_after_admission(snapshot: Snapshot, judgement: SharedDomainsJudgement, result: AreaResult) -> AreaResult:
+def result_after_webhooks(snapshot: Snapshot, judgement: SharedDomainsJudgement, result: AreaResult) -> AreaResult:
     """Return the result of all areas as the webhooks change it, with the findings on what PodCliques share."""
-    wants = wants_after_admission(snapshot, result.wants)
-    return result._replace(wants=wants, findings=(*result.findings, *findings_of_scopes(snapshot, judgement, wants)))
+    wants = desired_changes_after_webhooks(snapshot, result.wants)
+    return result._replace(
+        wants=wants, findings=(*result.findings, *shared_domain_findings(snapshot, judgement, wants))
+    )
 
 
-def wants_after_admission(snapshot: Snapshot, desired: DesiredChanges) -> DesiredChanges:
+def desired_changes_after_webhooks(snapshot: Snapshot, desired: DesiredChanges) -> DesiredChanges:
     """Return wants as the webhooks would change them: PodCliques get their shared claim, PodGangs their annotation.
 
     Missing domains and claims are wanted before the PodCliques that share them. A PodClique that admission would
@@ -127,7 +134,7 @@ class _NewClique(NamedTuple):
 def _new_clique(want: ObjectToCreate) -> _NewClique:
     metadata = object_at(want.manifest, "metadata")
     labels = object_at(metadata, "labels")
-    index = index_from(label_in(labels, SET_REPLICA))
+    index = parse_replica_index(label_in(labels, SET_REPLICA))
     pod_spec = object_at(object_at(want.manifest, "spec"), "podSpec")
     return _NewClique(want.target, -1 if index is None else index, labels, object_at(metadata, "annotations"), pod_spec)
 
@@ -143,7 +150,7 @@ def with_adoption_annotation(manifest: FrozenMap) -> FrozenMap:
     return FrozenMap({**manifest, "metadata": FrozenMap({**metadata, "annotations": annotations})})
 
 
-def findings_of_scopes(
+def shared_domain_findings(
     snapshot: Snapshot, judgement: SharedDomainsJudgement, desired: DesiredChanges
 ) -> Iterator[Finding]:
     """Yield the state of each shared domain and claim, and for each PodClique which criterion decided."""
@@ -151,8 +158,12 @@ def findings_of_scopes(
         yield Finding(one.because.subject, QUESTION, one.state.value, (one.because,))
     is_on = snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
     if is_on:
-        sharing = [name for name, annotations in judgement.annotations.items() if scope_of(annotations) is not None]
-        because = Why.CLIQUES_OPT_IN.because(snapshot.root.ref, cliques=listed_names(sharing))
+        sharing = [
+            name
+            for name, annotations in judgement.annotations.items()
+            if sharing_scope_in_annotations(annotations) is not None
+        ]
+        because = SharedDomainReason.CLIQUES_OPT_IN.because(snapshot.root.ref, cliques=name_list_text(sharing))
         yield Finding(snapshot.root.ref, QUESTION, "Wanted" if sharing else "NotWanted", (because,))
     builder = SharedObjectBuilder.of(snapshot)
     domain_of: dict[Ref, Ref] = {}  # ResourceClaim -> the ComputeDomain that its pods reach
@@ -177,14 +188,14 @@ def _finding_on(
     position: CliquePosition | None = None,
 ) -> Finding:
     """Return the finding on a PodClique: whether it shares a domain, by its claim (MS-046)."""
-    membership = membership_in(clique, position)
+    membership = domain_membership_of(clique, position)
     if isinstance(membership, CliqueUnchanged):
         return Finding(clique.ref, QUESTION, "JoinsNothing", (membership.because,))
     if shared_claim_entry(clique.pod_spec) is None:
-        return Finding(clique.ref, QUESTION, "LetInWithout", (Why.LET_IN_WITHOUT.because(clique.ref),))
+        return Finding(clique.ref, QUESTION, "LetInWithout", (SharedDomainReason.LET_IN_WITHOUT.because(clique.ref),))
     domain = builder.ref_of(DOMAIN_KIND, membership)
     domain_of[builder.ref_of(CLAIM_KIND, membership)] = domain
-    return Finding(clique.ref, QUESTION, "Joins", (opt_in_reason(clique, membership),), causes=(domain,))
+    return Finding(clique.ref, QUESTION, "Joins", (domain_sharing_reason(clique, membership),), causes=(domain,))
 
 
 def _admission_view(snapshot: Snapshot) -> CliqueAdmissionView:

@@ -3,30 +3,36 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from grove_core.areas.topology.rules import Refuse, Warn
+from grove_core.areas.topology.rules import TopologyDenial, TopologyWarning
 from grove_core.kernel.admission import AdmissionWarning, DenialReason
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, ClusterTopology, Levels
 from grove_core.resources.configuration import Configuration
-from grove_core.resources.fields import short_json
-from grove_core.resources.manifest import CLIQUES, TEMPLATE, Manifest, Violation, new_violations
-from grove_core.resources.names import did_you_mean, listed_names
+from grove_core.resources.json_field_reader import short_json
+from grove_core.resources.naming_rules import did_you_mean, name_list_text
+from grove_core.resources.podcliqueset_manifest import (
+    CLIQUES,
+    TEMPLATE,
+    PodCliqueSetManifest,
+    Violation,
+    new_violations,
+)
 from grove_core.resources.topology_usage import (
     CLIQUE_KIND,
     ConstrainedLevel,
-    TopologyUse,
-    TopologyUser,
+    TemplateTopology,
+    TopologyUsingSet,
     constrained_levels,
     has_ineffective_constraints,
-    topology_use_of,
+    topology_in_template,
 )
 
 NAME: Final = f"{TEMPLATE}.clusterTopologyName"
 _STRENGTHS: Final = ("required", "preferred")  # the domains of a constraint, in their order
 
 
-class TopologyView(NamedTuple):
+class TopologyAdmissionView(NamedTuple):
     """The part of the cluster that admission compares with; None for what is unknown.
 
     Attributes:
@@ -39,16 +45,20 @@ class TopologyView(NamedTuple):
 
     topologies: Mapping[str, ClusterTopology] | None = None
     scheduled: Mapping[tuple[str, str], int] | None = None
-    users: Mapping[str, tuple[TopologyUser, ...]] | None = None
+    users: Mapping[str, tuple[TopologyUsingSet, ...]] | None = None
     unreadable: frozenset[str] = frozenset()
     incomplete_kinds: frozenset[str] = frozenset()
 
 
-NOTHING_KNOWN: Final = TopologyView()
+NOTHING_KNOWN: Final = TopologyAdmissionView()
 
 
 def objections_to(
-    subject: Ref, new: Manifest, old: Manifest | None, configuration: Configuration, view: TopologyView = NOTHING_KNOWN
+    subject: Ref,
+    new: PodCliqueSetManifest,
+    old: PodCliqueSetManifest | None,
+    configuration: Configuration,
+    view: TopologyAdmissionView = NOTHING_KNOWN,
 ) -> Iterator[DenialReason]:
     """Yield every objection to the topology name and constraints of a set."""
     update = _SetUpdate(new, old, configuration, view)
@@ -61,7 +71,11 @@ def objections_to(
 
 
 def admission_warnings(
-    subject: Ref, new: Manifest, old: Manifest | None, configuration: Configuration, view: TopologyView = NOTHING_KNOWN
+    subject: Ref,
+    new: PodCliqueSetManifest,
+    old: PodCliqueSetManifest | None,
+    configuration: Configuration,
+    view: TopologyAdmissionView = NOTHING_KNOWN,
 ) -> Iterator[AdmissionWarning]:
     """Yield warnings on what is probably a mistake, or could not be checked; arguments as in objections_to."""
     for found in _warnings(_SetUpdate(new, old, configuration, view)):
@@ -79,15 +93,21 @@ class _SetUpdate:
     """
 
     def __init__(
-        self, manifest: Manifest, old: Manifest | None, configuration: Configuration, view: TopologyView
+        self,
+        manifest: PodCliqueSetManifest,
+        old: PodCliqueSetManifest | None,
+        configuration: Configuration,
+        view: TopologyAdmissionView,
     ) -> None:
         self.manifest = manifest
         self.view = view
         self.settings = configuration.topology
-        self.use = topology_use_of(manifest.spec.template)
+        self.use = topology_in_template(manifest.spec.template)
         self.constrained = tuple(constrained_levels(manifest.spec.template))
         self.old = old
-        self.previous_use: TopologyUse | None = topology_use_of(old.spec.template) if old is not None else None
+        self.previous_use: TemplateTopology | None = (
+            topology_in_template(old.spec.template) if old is not None else None
+        )
         self.is_new = self.previous_use is None or self.previous_use.named != self.use.named
         self.known = None if self.use.topology in view.unreadable else view.topologies
         self.topology = (self.known or {}).get(self.use.topology)
@@ -115,17 +135,17 @@ def _manifest_violations(update: _SetUpdate) -> Iterator[Violation]:
     """Violations that show in the manifest alone (TP-063, TP-067, TP-068, TP-070)."""
     use, written = update.use, update.manifest.spec.template.cluster_topology_name
     if written and not use.constraints:
-        yield Violation(NAME, written, Refuse.NAMED_WITHOUT_CONSTRAINT, {})
+        yield Violation(NAME, written, TopologyDenial.NAMED_WITHOUT_CONSTRAINT, {})
     for one in update.constrained:
         constraint = one.constraint
         if not any(constraint.domains):
-            yield Violation(one.path, "none", Refuse.CONSTRAINT_EMPTY, {})
+            yield Violation(one.path, "none", TopologyDenial.CONSTRAINT_EMPTY, {})
         if constraint.pack_domain and constraint.pack.required:
             facts = {"required": constraint.pack.required}
-            yield Violation(f"{one.path}.packDomain", constraint.pack_domain, Refuse.REQUIRED_TWICE, facts)
+            yield Violation(f"{one.path}.packDomain", constraint.pack_domain, TopologyDenial.REQUIRED_TWICE, facts)
         if constraint.topology_name not in {"", use.named}:
             yield Violation(
-                f"{one.path}.topologyName", constraint.topology_name, Refuse.NAMES_DIFFER, {"named": use.named}
+                f"{one.path}.topologyName", constraint.topology_name, TopologyDenial.NAMES_DIFFER, {"named": use.named}
             )
 
 
@@ -139,13 +159,13 @@ def _reference_violations(update: _SetUpdate) -> Iterator[Violation]:
         return
     if not update.settings.enabled:
         if update.use.named:
-            yield Violation(update.reference_path, name, Refuse.NAMED_WHILE_OFF, {})
+            yield Violation(update.reference_path, name, TopologyDenial.NAMED_WHILE_OFF, {})
     elif known is not None and update.topology is None and update.use.named:
         if name != DEFAULT_TOPOLOGY or not update.settings.levels:
-            facts = {"known": listed_names(known), "meant": did_you_mean(name, known)}
-            yield Violation(update.reference_path, name, Refuse.TOPOLOGY_UNKNOWN, facts)
+            facts = {"known": name_list_text(known), "meant": did_you_mean(name, known)}
+            yield Violation(update.reference_path, name, TopologyDenial.TOPOLOGY_UNKNOWN, facts)
     elif update.topology is not None and update.topology.deleting:
-        yield Violation(update.reference_path, name, Refuse.TOPOLOGY_LEAVING, {})
+        yield Violation(update.reference_path, name, TopologyDenial.TOPOLOGY_LEAVING, {})
 
 
 def _domain_violations(update: _SetUpdate) -> Iterator[Violation]:
@@ -166,13 +186,13 @@ def _domain_violations(update: _SetUpdate) -> Iterator[Violation]:
                     "known": ", ".join(order),
                     "meant": did_you_mean(domain, order),
                 }
-                yield Violation(path, domain, Refuse.DOMAIN_UNKNOWN, facts)
-            above = broader_than_parent(one, position, order)
+                yield Violation(path, domain, TopologyDenial.DOMAIN_UNKNOWN, facts)
+            above = broader_domain_facts(one, position, order)
             if above:
-                yield Violation(path, domain, Refuse.BROADER_THAN_PARENT, above)
+                yield Violation(path, domain, TopologyDenial.BROADER_THAN_PARENT, above)
 
 
-def broader_than_parent(one: ConstrainedLevel, position: int, order: Sequence[str]) -> dict[str, Fact]:
+def broader_domain_facts(one: ConstrainedLevel, position: int, order: Sequence[str]) -> dict[str, Fact]:
     """Return the facts for a domain that is broader than the one it is nested in (TP-066); empty if it is not.
 
     Args:
@@ -193,7 +213,7 @@ def _change_violations(update: _SetUpdate) -> Iterator[Violation]:
     if update.is_new and update.scheduled:
         facts: dict[str, Fact] = {"before": previous_use.named or "absent", "scheduled": update.scheduled}
         yield Violation(
-            update.reference_path if update.use.named else NAME, update.use.named, Refuse.TOPOLOGY_LOCKED, facts
+            update.reference_path if update.use.named else NAME, update.use.named, TopologyDenial.TOPOLOGY_LOCKED, facts
         )
     domains_before, domains_now = _domains_by_owner(update.old), _domains_by_owner(manifest)
     paths = {one.owner: one.path for one in (*constrained_levels(update.old.spec.template), *update.constrained)}
@@ -201,7 +221,7 @@ def _change_violations(update: _SetUpdate) -> Iterator[Violation]:
         was, now = domains_before.get(owner), domains_now.get(owner)
         if was != now and all(_has_part(owner, one) for one in (update.old, manifest)):
             facts = {"before": short_json(_domains_text(was))}
-            yield Violation(path, _domains_text(now), Refuse.CONSTRAINT_IMMUTABLE, facts)
+            yield Violation(path, _domains_text(now), TopologyDenial.CONSTRAINT_IMMUTABLE, facts)
 
 
 def _warnings(update: _SetUpdate) -> Iterator[Violation]:
@@ -210,30 +230,32 @@ def _warnings(update: _SetUpdate) -> Iterator[Violation]:
         return
     if not update.settings.enabled:
         for one in update.constrained:
-            yield Violation(one.path, _domains_text(one.constraint.domains), Warn.NO_EFFECT_WHILE_OFF, {})
+            yield Violation(one.path, _domains_text(one.constraint.domains), TopologyWarning.NO_EFFECT_WHILE_OFF, {})
         return
     if has_ineffective_constraints(
         update.manifest.spec.template
     ):  # one warning: all cliques have one scheduler (WL-129)
         name = update.manifest.pods[0].scheduler_name
-        yield Violation(f"{CLIQUES}[0].spec.podSpec.schedulerName", name or None, Warn.SCHEDULER_IGNORES_GANGS, {})
+        yield Violation(
+            f"{CLIQUES}[0].spec.podSpec.schedulerName", name or None, TopologyWarning.SCHEDULER_IGNORES_GANGS, {}
+        )
     unknown = update.levels is None and update.known is None
     if update.is_new and (unknown or (update.previous_use is not None and update.scheduled is None)):
         what = "the topologies of the cluster" if unknown else "how many of its pods are bound to nodes"
-        yield Violation(update.reference_path, update.use.topology, Warn.NOT_CHECKED, {"what": what})
+        yield Violation(update.reference_path, update.use.topology, TopologyWarning.NOT_CHECKED, {"what": what})
     order = [level.domain for level in update.levels or ()]
     for one in update.constrained:
         required, preferred = one.constraint.domains
         if {required, preferred} <= set(order) and order.index(preferred) <= order.index(required):
-            yield Violation(_path_of(one, 1), preferred, Warn.PREFERS_BROADER, {"required": required})
+            yield Violation(_path_of(one, 1), preferred, TopologyWarning.PREFERS_BROADER, {"required": required})
 
 
-def _domains_by_owner(manifest: Manifest) -> dict[tuple[str, str], tuple[str, str]]:
+def _domains_by_owner(manifest: PodCliqueSetManifest) -> dict[tuple[str, str], tuple[str, str]]:
     """Return the domains of each part of a set that has a constraint; both spellings give the same domains."""
     return {one.owner: one.constraint.domains for one in constrained_levels(manifest.spec.template)}
 
 
-def _has_part(owner: tuple[str, str], manifest: Manifest) -> bool:
+def _has_part(owner: tuple[str, str], manifest: PodCliqueSetManifest) -> bool:
     """Return whether a set has that part; added and removed parts are reported by GT-101."""
     template = manifest.spec.template
     names = {clique.name for clique in template.cliques} | {group.name for group in template.pod_clique_scaling_groups}

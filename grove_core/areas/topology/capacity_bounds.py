@@ -12,7 +12,7 @@ from grove_core.areas.topology.node_capacity import CLUSTER_LEVEL, NodeCapacity,
 from grove_core.areas.topology.rules import FitReason
 from grove_core.kernel.reasons import Fact, Reason
 from grove_core.kernel.refs import Ref
-from grove_core.resources.names import listed_names, pods_text
+from grove_core.resources.naming_rules import name_list_text, pods_text
 from grove_core.resources.node import unschedulable_reason
 from grove_core.resources.pod_demand import amount_text
 
@@ -107,7 +107,7 @@ class CapacityBounds:
             return (FitReason.LARGE_SHORT.because(subject, where=where, have=limit.have, need=limit.need, least=least),)
         demand = self.capacity.demands[limit.demands[0]]
         each = ", ".join(amount_text(resource, amount) for resource, amount in demand.amounts[:-1]) or "1 pod"
-        cliques = listed_names(
+        cliques = name_list_text(
             sorted({batch.clique for batch in tree.all_batches() if batch.demand == limit.demands[0]})
         )
         obstacles = self._obstacles_text(limit.demands[0], domain)

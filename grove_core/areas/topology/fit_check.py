@@ -8,7 +8,7 @@ from grove_core.areas.topology.capacity_bounds import CapacityBounds
 from grove_core.areas.topology.gang_tree import (
     ConstrainedPart,
     ConstraintOwner,
-    GangRequest,
+    GangToPlace,
     GangTree,
     constrained_parts_of,
     demand_indices,
@@ -22,13 +22,13 @@ from grove_core.areas.topology.verdicts import FitVerdict
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import Levels
-from grove_core.resources.names import all_pods, listed_names
+from grove_core.resources.naming_rules import all_pods_text, name_list_text
 from grove_core.resources.node import Node
-from grove_core.resources.pod_demand import scarcest_first
+from grove_core.resources.pod_demand import extended_resources_first
 from grove_core.resources.podgang import NO_PACK
 
 
-class FitResult(NamedTuple):
+class GangTreeFit(NamedTuple):
     """The verdict on a gang tree, with a placement if one was found.
 
     Attributes:
@@ -74,9 +74,9 @@ class GangFit:
     minimum: int
     requested: tuple[tuple[str, int], ...]
     guaranteed: tuple[Colocation, ...]
-    result: FitResult
-    minimum_result: FitResult | None
-    preferred: tuple[tuple[Colocation, FitResult], ...]
+    result: GangTreeFit
+    minimum_result: GangTreeFit | None
+    preferred: tuple[tuple[Colocation, GangTreeFit], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,16 +88,16 @@ class SetFit:
     """
 
     gangs: tuple[GangFit, ...]
-    result: FitResult
+    result: GangTreeFit
 
 
-def fit_gangs(gangs: Sequence[GangRequest], nodes: Iterable[Node], levels: Levels, subject: Ref) -> SetFit:
+def fit_gangs(gangs: Sequence[GangToPlace], nodes: Iterable[Node], levels: Levels, subject: Ref) -> SetFit:
     """Return whether the gangs of a set fit on nodes, each by itself and all at once.
 
     Cost: nodes times demands, for each shape of a gang and each level.
     """
     search = _FitSearch(gangs, nodes, levels, subject)
-    alike: dict[tuple[object, ...], list[GangRequest]] = {}
+    alike: dict[tuple[object, ...], list[GangToPlace]] = {}
     trees = [search.tree(gang) for gang in gangs]
     for gang, tree in zip(gangs, trees, strict=True):
         alike.setdefault((tree.shape, _preferences(gang)), []).append(gang)
@@ -105,7 +105,7 @@ def fit_gangs(gangs: Sequence[GangRequest], nodes: Iterable[Node], levels: Level
     return SetFit(found, search.result_for(placement_tree(CLUSTER_LEVEL, subject.name, (), trees, search.capacity)))
 
 
-def _preferences(gang: GangRequest) -> tuple[object, ...]:
+def _preferences(gang: GangToPlace) -> tuple[object, ...]:
     """Return what distinguishes gangs of one shape: their preferred domains, and how many pods they need to start."""
     packs = dict(gang.placement.cliques)
     cliques = tuple((one.template, one.minimum, packs.get(one.name, NO_PACK).preferred) for one in gang.cliques)
@@ -115,16 +115,16 @@ def _preferences(gang: GangRequest) -> tuple[object, ...]:
 class _FitSearch:
     """The fit check of a set on the nodes and levels of one topology."""
 
-    def __init__(self, gangs: Sequence[GangRequest], nodes: Iterable[Node], levels: Levels, subject: Ref) -> None:
+    def __init__(self, gangs: Sequence[GangToPlace], nodes: Iterable[Node], levels: Levels, subject: Ref) -> None:
         self.demands = demand_indices(gangs)
         self.capacity = NodeCapacity(nodes, levels, tuple(self.demands))
         self.bounds = CapacityBounds(self.capacity)
         self.subject = subject
 
-    def tree(self, gang: GangRequest, preferring: ConstraintOwner | None = None, *, minimum: bool = False) -> GangTree:
+    def tree(self, gang: GangToPlace, preferring: ConstraintOwner | None = None, *, minimum: bool = False) -> GangTree:
         return gang_tree_of(gang, self.capacity, self.demands, preferring=preferring, minimum=minimum)
 
-    def gang_fit(self, alike: Sequence[GangRequest]) -> GangFit:
+    def gang_fit(self, alike: Sequence[GangToPlace]) -> GangFit:
         """Return the fit of equal gangs, judged by the first of them."""
         gang = alike[0]
         tree, minimum = self.tree(gang), self.tree(gang, minimum=True)
@@ -147,43 +147,45 @@ class _FitSearch:
             ),
         )
 
-    def result_for(self, tree: GangTree) -> FitResult:
+    def result_for(self, tree: GangTree) -> GangTreeFit:
         """Return whether a tree fits if it has all nodes to itself."""
         if not tree.pods:
-            return FitResult(FitVerdict.FITS, (FitReason.NOTHING_ASKED.because(self.subject),))
+            return GangTreeFit(FitVerdict.FITS, (FitReason.NOTHING_ASKED.because(self.subject),))
         domains = self.capacity.subdomains(self.capacity.cluster, tree.level)
         if not any(self.bounds.max_copies(tree, domain) for domain in domains):
-            return FitResult(FitVerdict.CANNOT, self.bounds.why_not(tree, self.capacity.cluster, self.subject))
+            return GangTreeFit(FitVerdict.CANNOT, self.bounds.why_not(tree, self.capacity.cluster, self.subject))
         for largest_first in (False, True):
             packing = PlacementSearch(self.bounds, largest_first=largest_first)
             domain = packing.add(tree)
             if domain is not None:
                 return self._found(tree, domain, packing.assignments())
-        return FitResult(FitVerdict.UNDECIDED, (FitReason.NOT_FOUND.because(self.subject, pods=all_pods(tree.pods)),))
+        return GangTreeFit(
+            FitVerdict.UNDECIDED, (FitReason.NOT_FOUND.because(self.subject, pods=all_pods_text(tree.pods)),)
+        )
 
-    def _found(self, tree: GangTree, domain: NodeDomain, assignments: tuple[NodeAssignment, ...]) -> FitResult:
+    def _found(self, tree: GangTree, domain: NodeDomain, assignments: tuple[NodeAssignment, ...]) -> GangTreeFit:
         """Return the result for a placement; undecided if the pods ask for something not checked here (TP-106)."""
         unchecked = sorted({what for demand in tree.totals for what in self.capacity.demands[demand].unchecked})
         where = self.bounds.domain_text(domain)
         if unchecked:
-            because = FitReason.NOT_LOOKED_AT.because(self.subject, what=listed_names(unchecked), where=where)
-            return FitResult(FitVerdict.UNDECIDED, (because,), domain.name, assignments)
-        found = FitReason.HAS_A_PLACE.because(self.subject, pods=all_pods(tree.pods), where=where)
-        return FitResult(FitVerdict.FITS, (found,), domain.name, assignments)
+            because = FitReason.NOT_LOOKED_AT.because(self.subject, what=name_list_text(unchecked), where=where)
+            return GangTreeFit(FitVerdict.UNDECIDED, (because,), domain.name, assignments)
+        found = FitReason.HAS_A_PLACE.because(self.subject, pods=all_pods_text(tree.pods), where=where)
+        return GangTreeFit(FitVerdict.FITS, (found,), domain.name, assignments)
 
     def _requested(self, tree: GangTree) -> tuple[tuple[str, int], ...]:
         amounts: dict[str, int] = {}
         for demand, pods in tree.totals.items():
             for resource, amount in self.capacity.demands[demand].amounts:
                 amounts[resource] = amounts.get(resource, 0) + amount * pods
-        return tuple(sorted(amounts.items(), key=scarcest_first))
+        return tuple(sorted(amounts.items(), key=extended_resources_first))
 
     def _colocation(self, part: ConstrainedPart, key: str) -> Colocation:
         level = next((level.domain for level in self.capacity.levels if level.key == key), key)
         return Colocation(part.pods, part.name, level)
 
 
-def _parts_with_preference(gang: GangRequest) -> Iterator[ConstrainedPart]:
+def _parts_with_preference(gang: GangToPlace) -> Iterator[ConstrainedPart]:
     seen: dict[ConstraintOwner, ConstrainedPart] = {}
     for one in constrained_parts_of(gang):
         if one.pack.preferred:

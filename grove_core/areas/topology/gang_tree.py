@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from grove_core.areas.topology.node_capacity import CLUSTER_LEVEL, NodeCapacity
 from grove_core.resources.pod_demand import PodDemand
-from grove_core.resources.podgang import NO_PACK, PodGangConstraints, TopologyPacking
+from grove_core.resources.podgang import NO_PACK, GangPackConstraint, PodGangConstraints
 
 
 class CliquePodsToPlace(NamedTuple):
@@ -28,7 +28,7 @@ class CliquePodsToPlace(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class GangRequest:
+class GangToPlace:
     """A PodGang that is to be placed, with the constraints that the scheduler gets."""
 
     name: str
@@ -55,7 +55,7 @@ class ConstrainedPart(NamedTuple):
     owner: ConstraintOwner
     name: str
     pods: int
-    pack: TopologyPacking
+    pack: GangPackConstraint
 
 
 class PodBatch(NamedTuple):
@@ -140,7 +140,7 @@ def placement_tree(
     return GangTree(level, name, tuple(own_batches), tuple(narrower), totals, shape)
 
 
-def constrained_parts_of(gang: GangRequest) -> Iterator[ConstrainedPart]:
+def constrained_parts_of(gang: GangToPlace) -> Iterator[ConstrainedPart]:
     """Yield the parts of a gang that have a constraint: the gang, replicas of scaling groups in it, PodCliques."""
     placement = gang.placement
     if placement.gang != NO_PACK:
@@ -155,7 +155,7 @@ def constrained_parts_of(gang: GangRequest) -> Iterator[ConstrainedPart]:
 
 
 def gang_tree_of(
-    gang: GangRequest,
+    gang: GangToPlace,
     capacity: NodeCapacity,
     demands: Mapping[PodDemand, int],
     *,
@@ -185,7 +185,7 @@ def gang_tree_of(
     return placement_tree(level, gang.name, (), (*packed, *single.values()), capacity)
 
 
-def demand_indices(gangs: Sequence[GangRequest]) -> dict[PodDemand, int]:
+def demand_indices(gangs: Sequence[GangToPlace]) -> dict[PodDemand, int]:
     """Return the distinct demands of the gangs' pods with an index for each."""
     found = dict.fromkeys(clique.demand for gang in gangs for clique in gang.cliques)
     return {demand: index for index, demand in enumerate(found)}

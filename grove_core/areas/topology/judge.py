@@ -2,35 +2,37 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from grove_core.areas.topology.rules import Why
+from grove_core.areas.topology.rules import TopologyReason
 from grove_core.areas.topology.verdicts import GangTopology, TopologyJudgement, TopologyResolution
 from grove_core.kernel.conditions import LONGEST_MESSAGE
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND, Levels
-from grove_core.resources.names import did_you_mean, listed_names
-from grove_core.resources.topology_usage import bound_pods_of, constrained_levels, topology_use_of
+from grove_core.resources.naming_rules import did_you_mean, name_list_text
+from grove_core.resources.topology_usage import bound_pod_count, constrained_levels, topology_in_template
 from grove_core.snapshot.snapshot import Snapshot
 
 
 def judge_topology(snapshot: Snapshot) -> TopologyJudgement:
     """Return which topology applies to the PodGangs of a set."""
     root = snapshot.root.ref
-    use = topology_use_of(snapshot.root.spec.template)
+    use = topology_in_template(snapshot.root.spec.template)
     name = use.topology
     if not name:
-        return TopologyJudgement(TopologyResolution.NONE, (Why.NO_TOPOLOGY.because(root),))
-    which = (Why.TOPOLOGY_NAMED if use.named else Why.TOPOLOGY_BY_DEFAULT).because(root, topology=name)
+        return TopologyJudgement(TopologyResolution.NONE, (TopologyReason.NO_TOPOLOGY.because(root),))
+    which = (TopologyReason.TOPOLOGY_NAMED if use.named else TopologyReason.TOPOLOGY_BY_DEFAULT).because(
+        root, topology=name
+    )
     if not snapshot.configuration.topology.enabled:
-        return TopologyJudgement(TopologyResolution.OFF, (Why.TOPOLOGY_OFF.because(root), which), name)
-    levels = levels_of(snapshot, name)
+        return TopologyJudgement(TopologyResolution.OFF, (TopologyReason.TOPOLOGY_OFF.because(root), which), name)
+    levels = topology_levels_of(snapshot, name)
     if levels is None and TOPOLOGY_KIND not in snapshot.complete:
-        unknown = Why.TOPOLOGY_NOT_COLLECTED.because(root, topology=name)
+        unknown = TopologyReason.TOPOLOGY_NOT_COLLECTED.because(root, topology=name)
         return TopologyJudgement(TopologyResolution.UNKNOWN, (unknown, which), name)
     if levels is None:
-        facts = {"known": listed_names(snapshot.topologies), "meant": did_you_mean(name, snapshot.topologies)}
-        missing = Why.TOPOLOGY_MISSING.because(root, topology=name, **facts)
+        facts = {"known": name_list_text(snapshot.topologies), "meant": did_you_mean(name, snapshot.topologies)}
+        missing = TopologyReason.TOPOLOGY_MISSING.because(root, topology=name, **facts)
         return TopologyJudgement(TopologyResolution.MISSING, (missing, which), name)
-    lacking = tuple(missing_domains(snapshot, name, levels))
+    lacking = tuple(missing_topology_domains(snapshot, name, levels))
     if lacking:
         return TopologyJudgement(TopologyResolution.LACKING, (*lacking, which), name)
     return TopologyJudgement(TopologyResolution.USED, (which,), name, dict(levels))
@@ -43,36 +45,36 @@ def gang_topology_of(snapshot: Snapshot, judgement: TopologyJudgement) -> GangTo
     if judgement.resolution is not TopologyResolution.USED:
         return GangTopology(waiting=judgement.because)
     if has_bound_pods(snapshot):
-        locked = Why.PLACED_OTHERWISE.because(snapshot.root.ref, topology=judgement.name)
+        locked = TopologyReason.PLACED_OTHERWISE.because(snapshot.root.ref, topology=judgement.name)
         return GangTopology(judgement.name, judgement.keys, locked=locked)
-    follows = Why.GANG_FOLLOWS_TOPOLOGY.because(snapshot.root.ref, topology=judgement.name)
+    follows = TopologyReason.GANG_FOLLOWS_TOPOLOGY.because(snapshot.root.ref, topology=judgement.name)
     return GangTopology(judgement.name, judgement.keys, follows=follows)
 
 
 def has_bound_pods(snapshot: Snapshot) -> bool:
     """Return whether a pod of the set is bound to a node, by the statuses of its PodCliques or by its pods."""
-    return any(bound_pods_of(clique, snapshot.pods_of.get(clique.uid, ())) for clique in snapshot.cliques)
+    return any(bound_pod_count(clique, snapshot.pods_of.get(clique.uid, ())) for clique in snapshot.cliques)
 
 
-def condition_reason(judgement: TopologyJudgement, misplaced: Sequence[str]) -> tuple[str, str] | None:
+def topology_condition_reason(judgement: TopologyJudgement, misplaced: Sequence[str]) -> tuple[str, str] | None:
     """Return reason code and message of the set's condition (TP-030); None if the set has none."""
     if judgement.resolution in {TopologyResolution.MISSING, TopologyResolution.LACKING}:
         first = judgement.because[0]
         return first.rule.code, "; ".join(reason.sentence for reason in judgement.because[:-1])[:LONGEST_MESSAGE]
     if misplaced:
-        message = f"pods were bound before topology {judgement.name} was changed: {listed_names(misplaced)}"
-        return Why.PLACED_OTHERWISE.code, message
+        message = f"pods were bound before topology {judgement.name} was changed: {name_list_text(misplaced)}"
+        return TopologyReason.PLACED_OTHERWISE.code, message
     return None
 
 
-def missing_domains(snapshot: Snapshot, name: str, levels: Levels) -> Iterator[Reason]:
+def missing_topology_domains(snapshot: Snapshot, name: str, levels: Levels) -> Iterator[Reason]:
     """Yield a reason for each domain that a constraint asks for and the topology lacks."""
     known: Mapping[str, str] = dict(levels)
     for level in constrained_levels(snapshot.root.spec.template):
         for domain in filter(None, level.constraint.domains):
             if domain not in known:
                 meant = did_you_mean(domain, known)
-                yield Why.DOMAIN_MISSING.because(
+                yield TopologyReason.DOMAIN_MISSING.because(
                     snapshot.root.ref,
                     topology=name,
                     domain=domain,
@@ -82,7 +84,7 @@ def missing_domains(snapshot: Snapshot, name: str, levels: Levels) -> Iterator[R
                 )
 
 
-def levels_of(snapshot: Snapshot, name: str) -> Levels | None:
+def topology_levels_of(snapshot: Snapshot, name: str) -> Levels | None:
     """Return the levels of a topology; the configured ones if it is the default one and does not exist yet."""
     found = snapshot.topologies.get(name)
     if found is not None:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from grove_core.areas.topology.admit import TopologyView
-from grove_core.areas.topology.rules import Refuse, Warn, Why
+from grove_core.areas.topology.admit import TopologyAdmissionView
+from grove_core.areas.topology.rules import TopologyDenial, TopologyReason, TopologyWarning
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot
 from grove_core.areas.topology.verdicts import TopologyDeletionHold
 from grove_core.kernel.admission import AdmissionWarning
@@ -22,51 +22,63 @@ from grove_core.resources.cluster_topology import (
     topology_ref,
 )
 from grove_core.resources.configuration import Configuration
-from grove_core.resources.manifest import Violation
-from grove_core.resources.names import listed_names
-from grove_core.resources.topology_usage import TopologyUser, users_with_bound_pods
+from grove_core.resources.naming_rules import name_list_text
+from grove_core.resources.podcliqueset_manifest import Violation
+from grove_core.resources.topology_usage import TopologyUsingSet, sets_with_bound_pods
 
 LEVELS = "spec.levels"
 
 
-def level_violations(
-    new: ClusterTopology, old: ClusterTopology | None, configuration: Configuration, view: TopologyView
+def topology_level_violations(
+    new: ClusterTopology, old: ClusterTopology | None, configuration: Configuration, view: TopologyAdmissionView
 ) -> Iterator[Violation]:
     """Yield every violation in the levels of a topology; none if an update leaves the levels unchanged."""
     if old is not None and old.levels == new.levels:
         return
     for problem in level_problems(new.levels):
-        yield Violation(f"{LEVELS}{problem.path}", problem.got, Refuse.LEVELS_INVALID, {"expected": problem.expected})
+        yield Violation(
+            f"{LEVELS}{problem.path}", problem.got, TopologyDenial.LEVELS_INVALID, {"expected": problem.expected}
+        )
     settings = configuration.topology
     if settings.enabled and new.ref.name == DEFAULT_TOPOLOGY and new.levels != settings.levels:
-        yield Violation(LEVELS, levels_text(new.levels), Refuse.NAME_RESERVED, {"levels": levels_text(settings.levels)})
-    placed_users = users_with_bound_pods((view.users or {}).get(new.ref.name, ())) if old is not None else ()
+        yield Violation(
+            LEVELS,
+            topology_levels_text(new.levels),
+            TopologyDenial.NAME_RESERVED,
+            {"levels": topology_levels_text(settings.levels)},
+        )
+    placed_users = sets_with_bound_pods((view.users or {}).get(new.ref.name, ())) if old is not None else ()
     if placed_users:
-        yield Violation(LEVELS, levels_text(new.levels), Refuse.LEVELS_IN_USE, {"users": users_text(placed_users)})
+        yield Violation(
+            LEVELS,
+            topology_levels_text(new.levels),
+            TopologyDenial.LEVELS_IN_USE,
+            {"users": topology_users_text(placed_users)},
+        )
 
 
-def level_warnings(
-    subject: Ref, new: ClusterTopology, old: ClusterTopology | None, view: TopologyView
+def topology_level_warnings(
+    subject: Ref, new: ClusterTopology, old: ClusterTopology | None, view: TopologyAdmissionView
 ) -> Iterator[AdmissionWarning]:
     """Yield a warning if the levels change and the users of the topology are not all known."""
     if old is not None and old.levels != new.levels and (view.users is None or view.incomplete_kinds):
-        yield Violation(LEVELS, levels_text(new.levels), Warn.USERS_NOT_KNOWN, {}).caution(subject)
+        yield Violation(LEVELS, topology_levels_text(new.levels), TopologyWarning.USERS_NOT_KNOWN, {}).caution(subject)
 
 
-def levels_text(levels: Levels) -> str:
+def topology_levels_text(levels: Levels) -> str:
     """Return levels on one line: ``zone (topology.kubernetes.io/zone), host (kubernetes.io/hostname)``."""
     return ", ".join(f"{level.domain} ({level.key})" for level in levels) or "none"
 
 
-def users_text(users: Iterable[TopologyUser]) -> str:
+def topology_users_text(users: Iterable[TopologyUsingSet]) -> str:
     """Return the names of sets on one line."""
-    return listed_names(user.text for user in users)
+    return name_list_text(user.text for user in users)
 
 
 QUESTION = "topologyUse"
 
 
-def wants_of_lifecycle(snapshot: TopologySnapshot) -> tuple[DesiredChanges, tuple[Finding, ...]]:
+def desired_topology_changes(snapshot: TopologySnapshot) -> tuple[DesiredChanges, tuple[Finding, ...]]:
     """Return the wanted writes to one topology, at most one at a time, and a finding that says whether it is held."""
     found = snapshot.topology
     if found is None:
@@ -91,7 +103,12 @@ def wants_of_lifecycle(snapshot: TopologySnapshot) -> tuple[DesiredChanges, tupl
         because += restoring
     if found.deleting and TOPOLOGY_FINALIZER in found.finalizers:
         if hold is TopologyDeletionHold.HELD:
-            withheld = (Withheld(found.ref, (Why.USERS_STAY.because(found.ref, users=users_text(snapshot.users)),)),)
+            withheld = (
+                Withheld(
+                    found.ref,
+                    (TopologyReason.USERS_STAY.because(found.ref, users=topology_users_text(snapshot.users)),),
+                ),
+            )
         elif hold is TopologyDeletionHold.UNKNOWN:
             withheld = (Withheld(found.ref, (why,)),)
     wants = [FieldsToApply(found.ref, found.guard, FrozenMap(fields), tuple(because))] if fields else []
@@ -103,7 +120,7 @@ def _drop_shadowed_finalizer(snapshot: TopologySnapshot) -> Iterator[FieldsToApp
     """Remove the finalizer from a binding that a ClusterTopology of the same name takes precedence over (TP-049)."""
     other = snapshot.shadowed
     if other is not None and TOPOLOGY_FINALIZER in other.finalizers:
-        because = (Why.SHADOWED.because(other.ref, topology=snapshot.name),)
+        because = (TopologyReason.SHADOWED.because(other.ref, topology=snapshot.name),)
         fields = FrozenMap({"metadata": FrozenMap({"finalizers": _without_grove_finalizer(other.finalizers)})})
         yield FieldsToApply(other.ref, other.guard, fields, because)
 
@@ -121,7 +138,9 @@ def _default_to_create(snapshot: TopologySnapshot) -> DesiredChanges:
             "spec": FrozenMap({"levels": _levels_as_json(snapshot.settings.levels)}),
         }
     )
-    return DesiredChanges((ObjectToCreate(ref, manifest, (Why.DEFAULT_MADE.because(ref),), is_foundation=True),))
+    return DesiredChanges(
+        (ObjectToCreate(ref, manifest, (TopologyReason.DEFAULT_MADE.because(ref),), is_foundation=True),)
+    )
 
 
 def deletion_hold_of(snapshot: TopologySnapshot) -> TopologyDeletionHold:
@@ -135,12 +154,12 @@ def deletion_hold_of(snapshot: TopologySnapshot) -> TopologyDeletionHold:
 
 def _hold_reason(snapshot: TopologySnapshot, found: ClusterTopology) -> Reason:
     if snapshot.drops_finalizer:
-        return Why.DEFAULT_RELEASED.because(found.ref)
+        return TopologyReason.DEFAULT_RELEASED.because(found.ref)
     if snapshot.users:
-        return Why.TOPOLOGY_USED.because(found.ref, users=users_text(snapshot.users))
+        return TopologyReason.TOPOLOGY_USED.because(found.ref, users=topology_users_text(snapshot.users))
     if not snapshot.users_are_known:
-        return Why.SETS_NOT_COLLECTED.because(found.ref, kinds=", ".join(snapshot.not_collected))
-    return Why.TOPOLOGY_UNUSED.because(found.ref)
+        return TopologyReason.SETS_NOT_COLLECTED.because(found.ref, kinds=", ".join(snapshot.not_collected))
+    return TopologyReason.TOPOLOGY_UNUSED.because(found.ref)
 
 
 def _wanted_finalizers(hold: TopologyDeletionHold, found: ClusterTopology) -> tuple[str, ...] | None:
@@ -164,17 +183,19 @@ def _default_to_restore(
     if not snapshot.is_default or not snapshot.settings.enabled or found.deleting:
         return (), ()
     if found.ref.kind != TOPOLOGY_KIND:
-        named = Why.NAME_IS_A_BINDING.because(found.ref, kind=found.ref.kind, topology=snapshot.name)
+        named = TopologyReason.NAME_IS_A_BINDING.because(found.ref, kind=found.ref.kind, topology=snapshot.name)
         return (), (Withheld(found.ref, (named,)),)
-    restoring = Why.DEFAULT_RESTORED.because(found.ref, levels=levels_text(snapshot.settings.levels))
+    restoring = TopologyReason.DEFAULT_RESTORED.because(
+        found.ref, levels=topology_levels_text(snapshot.settings.levels)
+    )
     labelled = () if found.labels.get(MANAGED_BY) == OPERATOR else (restoring,)
     if found.levels == snapshot.settings.levels:
         return labelled, ()
     if snapshot.not_collected:
-        unknown = Why.SETS_NOT_COLLECTED.because(found.ref, kinds=", ".join(snapshot.not_collected))
+        unknown = TopologyReason.SETS_NOT_COLLECTED.because(found.ref, kinds=", ".join(snapshot.not_collected))
         return labelled, (Withheld(found.ref, (unknown, restoring)),)
     if snapshot.placed_users:
-        in_use = Why.DEFAULT_IN_USE.because(found.ref, users=users_text(snapshot.placed_users))
+        in_use = TopologyReason.DEFAULT_IN_USE.because(found.ref, users=topology_users_text(snapshot.placed_users))
         return labelled, (Withheld(found.ref, (in_use, restoring)),)
     return (restoring,), ()
 

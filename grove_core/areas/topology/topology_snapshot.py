@@ -11,10 +11,10 @@ from grove_core.resources.configuration import TopologyAwareSettings
 from grove_core.resources.topology_usage import (
     CLIQUE_KIND,
     SET_KIND,
-    TopologyUser,
+    TopologyUsingSet,
     bound_pods_by_set,
-    users_by_topology,
-    users_with_bound_pods,
+    sets_by_topology,
+    sets_with_bound_pods,
 )
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster
 
@@ -37,7 +37,7 @@ class TopologySnapshot:
 
     name: str
     topology: ClusterTopology | None
-    users: tuple[TopologyUser, ...]
+    users: tuple[TopologyUsingSet, ...]
     settings: TopologyAwareSettings
     now: datetime
     not_collected: tuple[str, ...] = ()
@@ -74,12 +74,12 @@ class TopologySnapshot:
         return SET_KIND not in self.not_collected
 
     @property
-    def placed_users(self) -> tuple[TopologyUser, ...]:
+    def placed_users(self) -> tuple[TopologyUsingSet, ...]:
         """The users that have a pod bound to a node."""
-        return users_with_bound_pods(self.users)
+        return sets_with_bound_pods(self.users)
 
 
-def kinds_that_may_hide_users(cluster: Cluster) -> tuple[str, ...]:
+def incomplete_topology_user_kinds(cluster: Cluster) -> tuple[str, ...]:
     """Return the kinds that are incomplete in the input and may hide users of topologies, sorted (TP-042).
 
     An input without a PodCliqueSet of a cluster counts as incomplete, unless the kind is known to be complete.
@@ -98,12 +98,12 @@ def topology_snapshots(
     """Return a snapshot of each topology of a cluster, and of the default one if it has to be created; by name."""
     cliques = (clique for owned in cluster.cliques_of.values() for clique in owned)
     bound = bound_pods_by_set(cliques, cluster.pods_of)
-    users = users_by_topology(((one.ref.namespace, one.ref.name, one.spec.template) for one in cluster.sets), bound)
+    users = sets_by_topology(((one.ref.namespace, one.ref.name, one.spec.template) for one in cluster.sets), bound)
     settings, complete_kinds = cluster.configuration.topology, {kind for kind, _ in cluster.complete}
     names = set(cluster.topologies)
     if settings.enabled and TOPOLOGY_KIND in complete_kinds:
         names.add(DEFAULT_TOPOLOGY)
-    not_collected = kinds_that_may_hide_users(cluster)
+    not_collected = incomplete_topology_user_kinds(cluster)
     return tuple(
         TopologySnapshot(
             name=name,

@@ -5,20 +5,20 @@ from datetime import datetime
 from enum import Enum, unique
 from typing import NamedTuple
 
-from grove_core.areas.topology.rules import Refuse, Why
-from grove_core.areas.topology.topology_lifecycle import deletion_hold_of, wants_of_lifecycle
+from grove_core.areas.topology.rules import TopologyDenial, TopologyReason
+from grove_core.areas.topology.topology_lifecycle import deletion_hold_of, desired_topology_changes
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot, topology_snapshots
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.api_names import TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND, ClusterTopology, Levels, topology_ref
-from grove_core.resources.names import did_you_mean, listed_names
+from grove_core.resources.naming_rules import did_you_mean, name_list_text
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.topology_usage import SET_KIND, TopologyUser, bound_pods_of, topology_use_of
+from grove_core.resources.topology_usage import SET_KIND, TopologyUsingSet, bound_pod_count, topology_in_template
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster
 
 
 @unique
-class TopologyState(Enum):
+class TopologyDeletionState(Enum):
     """Whether a topology can be deleted now, and if not why."""
 
     HELD = "Held"
@@ -65,7 +65,7 @@ class TopologyUsage:
     kind: str
     levels: Levels
     users: tuple[SetUsingTopology, ...]
-    state: TopologyState
+    state: TopologyDeletionState
     has_finalizer: bool
     locked: bool | None
     because: tuple[Reason, ...]
@@ -84,7 +84,7 @@ def usage_report_of(cluster: Cluster, now: datetime) -> tuple[TopologyUsage, ...
     """Return every topology of a cluster, including missing ones that sets use; sorted by name."""
     users: dict[str, list[SetUsingTopology]] = {}
     for root in cluster.sets:
-        use = topology_use_of(root.spec.template)
+        use = topology_in_template(root.spec.template)
         if use.topology:
             users.setdefault(use.topology, []).append(_set_usage(cluster, root, by_default=not use.named))
     snapshots = {snapshot.name: snapshot for snapshot in topology_snapshots(cluster, now)}
@@ -96,9 +96,9 @@ def usage_report_of(cluster: Cluster, now: datetime) -> tuple[TopologyUsage, ...
     )
 
 
-def count_without_topology(cluster: Cluster) -> int:
+def count_sets_without_topology(cluster: Cluster) -> int:
     """Return the number of sets that use no topology."""
-    return sum(not topology_use_of(root.spec.template).topology for root in cluster.sets)
+    return sum(not topology_in_template(root.spec.template).topology for root in cluster.sets)
 
 
 def _set_usage(cluster: Cluster, root: PodCliqueSet, *, by_default: bool) -> SetUsingTopology:
@@ -106,18 +106,18 @@ def _set_usage(cluster: Cluster, root: PodCliqueSet, *, by_default: bool) -> Set
     groups = cluster.groups_of.get(root.uid, ())
     cliques = [clique for owner in (root, *groups) for clique in cluster.cliques_of.get(owner.uid, ())]
     known = {("PodClique", namespace), ("PodClique", EVERYWHERE)} & cluster.complete
-    counts = (bound_pods_of(clique, cluster.pods_of.get(clique.uid, ())) for clique in cliques)
+    counts = (bound_pod_count(clique, cluster.pods_of.get(clique.uid, ())) for clique in cliques)
     bound = sum(counts) if known or not root.uid else None
     return SetUsingTopology(namespace, name, by_default, bound)
 
 
 def _usage_of(snapshot: TopologySnapshot, found: ClusterTopology, users: tuple[SetUsingTopology, ...]) -> TopologyUsage:
-    desired, findings = wants_of_lifecycle(snapshot)
+    desired, findings = desired_topology_changes(snapshot)
     counts = [user.bound for user in users]
-    placed = tuple(TopologyUser(user.namespace, user.name) for user in users if user.bound)
+    placed = tuple(TopologyUsingSet(user.namespace, user.name) for user in users if user.bound)
     withheld = tuple(reason for one in desired.withheld for reason in one.because)
     not_validated = _why_not_validated(snapshot, found)
-    in_use = Refuse.LEVELS_IN_USE.because(found.ref, users=listed_names(user.text for user in placed))
+    in_use = TopologyDenial.LEVELS_IN_USE.because(found.ref, users=name_list_text(user.text for user in placed))
     locking = bool(placed) and not_validated is None
     is_unknown = not_validated is None and (None in counts or bool(snapshot.not_collected))
     return TopologyUsage(
@@ -125,7 +125,9 @@ def _usage_of(snapshot: TopologySnapshot, found: ClusterTopology, users: tuple[S
         kind=found.ref.kind,
         levels=found.levels,
         users=users,
-        state=TopologyState.LEAVING if found.deleting else TopologyState[deletion_hold_of(snapshot).name],
+        state=TopologyDeletionState.LEAVING
+        if found.deleting
+        else TopologyDeletionState[deletion_hold_of(snapshot).name],
         has_finalizer=TOPOLOGY_FINALIZER in found.finalizers,
         locked=True if locking else None if is_unknown else False,
         because=(*findings[0].because, *withheld),
@@ -139,22 +141,22 @@ def _usage_of(snapshot: TopologySnapshot, found: ClusterTopology, users: tuple[S
 def _why_not_validated(snapshot: TopologySnapshot, found: ClusterTopology) -> Reason | None:
     """Return why no webhook validates a topology: only ClusterTopologies are, and only with TAS on (TP-093)."""
     if found.ref.kind != TOPOLOGY_KIND:
-        return Why.BINDING_NOT_GUARDED.because(found.ref, kind=found.ref.kind)
-    return None if snapshot.settings.enabled else Why.OFF_IS_NOT_GUARDED.because(found.ref)
+        return TopologyReason.BINDING_NOT_GUARDED.because(found.ref, kind=found.ref.kind)
+    return None if snapshot.settings.enabled else TopologyReason.OFF_IS_NOT_GUARDED.because(found.ref)
 
 
 def _missing_topology(name: str, users: tuple[SetUsingTopology, ...], cluster: Cluster) -> TopologyUsage:
     known = cluster.topologies
-    facts = {"topology": name, "known": listed_names(known), "meant": did_you_mean(name, known)}
+    facts = {"topology": name, "known": name_list_text(known), "meant": did_you_mean(name, known)}
     is_known = TOPOLOGY_KIND in {kind for kind, _ in cluster.complete}
-    gone = Why.TOPOLOGY_MISSING.because(topology_ref(name), **facts)
-    unknown = Why.TOPOLOGY_NOT_COLLECTED.because(topology_ref(name), topology=name)
+    gone = TopologyReason.TOPOLOGY_MISSING.because(topology_ref(name), **facts)
+    unknown = TopologyReason.TOPOLOGY_NOT_COLLECTED.because(topology_ref(name), topology=name)
     return TopologyUsage(
         name=name,
         kind="",
         levels=(),
         users=users,
-        state=TopologyState.MISSING if is_known else TopologyState.UNKNOWN,
+        state=TopologyDeletionState.MISSING if is_known else TopologyDeletionState.UNKNOWN,
         has_finalizer=False,
         locked=False,
         because=(gone if is_known else unknown,),

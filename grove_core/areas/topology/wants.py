@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from grove_core.areas.topology.judge import condition_reason
-from grove_core.areas.topology.rules import Why
+from grove_core.areas.topology.judge import topology_condition_reason
+from grove_core.areas.topology.rules import TopologyReason
 from grove_core.areas.topology.verdicts import TopologyJudgement, TopologyResolution
 from grove_core.kernel.conditions import REMOVED, Condition, ConditionStatus, condition_of, transition_time
 from grove_core.kernel.decisions import AreaResult, Finding
@@ -14,7 +14,7 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import DesiredChanges, StatusToWrite
 from grove_core.resources.api_names import GROVE, TOPOLOGY_IN_SYNC
-from grove_core.resources.names import listed_names
+from grove_core.resources.naming_rules import name_list_text
 from grove_core.resources.pod import FINISHED_PHASES, Pod
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.statuses import status_change
@@ -26,11 +26,11 @@ QUESTION: Final = "topology"
 def result_of_topology(snapshot: Snapshot, judgement: TopologyJudgement, misplaced: Sequence[str] | None) -> AreaResult:
     """Return the wants and the findings on the topology of a judged set; arguments as of wants_of_topology."""
     return AreaResult(
-        wants_of_topology(snapshot, judgement, misplaced), tuple(findings_of_topology(snapshot, judgement))
+        desired_topology_condition(snapshot, judgement, misplaced), tuple(findings_of_topology(snapshot, judgement))
     )
 
 
-def wants_of_topology(
+def desired_topology_condition(
     snapshot: Snapshot, judgement: TopologyJudgement, misplaced: Sequence[str] | None
 ) -> DesiredChanges:
     """Return the wanted change of the set's condition, which exists exactly while its topology is not usable.
@@ -42,12 +42,14 @@ def wants_of_topology(
     if root.deleting or not root.uid or judgement.resolution is TopologyResolution.UNKNOWN:
         return DesiredChanges()
     stored = condition_of(root.status.conditions, TOPOLOGY_IN_SYNC)
-    trouble = condition_reason(judgement, sorted(misplaced or ()))
+    trouble = topology_condition_reason(judgement, sorted(misplaced or ()))
     if trouble is None:
         if stored is None or misplaced is None:
             return DesiredChanges()
         removed = FrozenMap({REMOVED: (TOPOLOGY_IN_SYNC,)})
-        return DesiredChanges((StatusToWrite(root.ref, root.guard, removed, (Why.TOPOLOGY_HOLDS.because(root.ref),)),))
+        return DesiredChanges(
+            (StatusToWrite(root.ref, root.guard, removed, (TopologyReason.TOPOLOGY_HOLDS.because(root.ref),)),)
+        )
     reason, message = trouble
     since = transition_time(stored, ConditionStatus.FALSE, snapshot.now)
     condition = Condition(TOPOLOGY_IN_SYNC, ConditionStatus.FALSE, reason, message, since)
@@ -55,7 +57,11 @@ def wants_of_topology(
     if not fields:
         return DesiredChanges()
     return DesiredChanges(
-        (StatusToWrite(root.ref, root.guard, fields, (Why.TOPOLOGY_TROUBLE.because(root.ref, why=message),)),)
+        (
+            StatusToWrite(
+                root.ref, root.guard, fields, (TopologyReason.TOPOLOGY_TROUBLE.because(root.ref, why=message),)
+            ),
+        )
     )
 
 
@@ -110,7 +116,7 @@ def _broken_constraints(gang: PodGang, placed: Mapping[str, list[Pod]], nodes: N
         if len(domains) > 1 or "" in domains:
             clique = Ref(GROVE, "PodClique", gang.ref.namespace, cliques[0])
             subject = gang.ref if len(cliques) > 1 else clique
-            yield Why.PODS_APART.because(subject, key=key, where=_domains_text(domains))
+            yield TopologyReason.PODS_APART.because(subject, key=key, where=_domains_text(domains))
 
 
 def _required_labels(gang: PodGang) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -127,7 +133,7 @@ def _required_labels(gang: PodGang) -> Iterator[tuple[str, tuple[str, ...]]]:
 def _domains_text(domains: Mapping[str, list[str]]) -> str:
     (first, most), *others = sorted(domains.items(), key=lambda one: (-len(one[1]), one[0]))
     words = [f"{len(most)} pod{'' if len(most) == 1 else 's'} in {_domain_text(first)}"]
-    words += [f"{listed_names(names)} in {_domain_text(value)}" for value, names in others]
+    words += [f"{name_list_text(names)} in {_domain_text(value)}" for value, names in others]
     return "; ".join(words)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TypeVar
 
-from grove_core.resources.names import (
+from grove_core.resources.naming_rules import (
     member_clique_name,
     replica_name,
     scaled_gang_name,
@@ -17,7 +17,7 @@ from grove_core.resources.names import (
     standalone_clique_name,
 )
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.template import EXPLICIT, IN_ORDER, CliqueTemplate, GroupTemplate
+from grove_core.resources.podcliqueset_spec import EXPLICIT, IN_ORDER, CliqueTemplate, GroupTemplate
 from grove_core.snapshot.snapshot import Snapshot
 
 Template = TypeVar("Template", CliqueTemplate, GroupTemplate)
@@ -122,7 +122,7 @@ class ExpectedReplica:
             yield from group.cliques
 
 
-def first_by_name(templates: Iterable[Template]) -> dict[str, Template]:
+def first_templates_by_name(templates: Iterable[Template]) -> dict[str, Template]:
     """Return templates by name, in their order; of several with one name the first counts (WL-022)."""
     found: dict[str, Template] = {}
     for template in templates:
@@ -136,7 +136,7 @@ def expected_replicas_of(snapshot: Snapshot, surge: AbstractSet[str] = frozenset
     ``surge`` names the cliques and scaling groups that need one additional pod or replica during an update.
     """
     root = snapshot.root
-    templates = first_by_name(root.spec.template.cliques)
+    templates = first_templates_by_name(root.spec.template.cliques)
     group_replicas = {group.ref.name: group.replicas for group in snapshot.groups}
     pods = {clique.ref.name: clique.replicas for clique in snapshot.cliques}
     standalone = [clique for clique in root.spec.standalone_cliques if templates[clique.name] is clique]
@@ -146,7 +146,7 @@ def expected_replicas_of(snapshot: Snapshot, surge: AbstractSet[str] = frozenset
             cliques=tuple(_standalone(root, index, clique, pods, surge) for clique in standalone),
             groups=tuple(
                 _group(root, index, group, templates, group_replicas, pods, surge)
-                for group in first_by_name(root.spec.template.pod_clique_scaling_groups).values()
+                for group in first_templates_by_name(root.spec.template.pod_clique_scaling_groups).values()
             ),
         )
         for index in range(root.spec.replicas)
@@ -210,7 +210,7 @@ class StartupParents:
     def __init__(self, root: PodCliqueSet) -> None:
         template = root.spec.template
         self._set_name = root.ref.name
-        self._cliques = first_by_name(template.cliques)
+        self._cliques = first_templates_by_name(template.cliques)
         self._before: dict[str, tuple[str, ...]] = {}
         if template.clique_startup_type == IN_ORDER:
             names = [clique.name for clique in template.cliques]

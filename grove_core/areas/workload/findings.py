@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.podclique import PodClique
@@ -12,7 +12,7 @@ from grove_core.snapshot.snapshot import Snapshot
 START_QUESTION: Final = "start"
 
 
-def findings_of_start(snapshot: Snapshot) -> Iterator[Finding]:
+def startup_wait_findings(snapshot: Snapshot) -> Iterator[Finding]:
     """Return a finding for each clique whose scheduled pods wait for parents, with the chain of parents.
 
     Linear in the cliques and their parents, for each clique that waits.
@@ -54,11 +54,11 @@ def _parents_not_ready(
         if parent in path:
             names = list(path)
             circle = " -> ".join((*names[names.index(parent) :], parent))
-            yield Why.WAITS_IN_A_CIRCLE.because(clique.ref, circle=circle)
+            yield WorkloadReason.WAITS_IN_A_CIRCLE.because(clique.ref, circle=circle)
         elif found is None:
-            yield Why.PARENT_IS_MISSING.because(clique.ref, parent=parent)
+            yield WorkloadReason.PARENT_IS_MISSING.because(clique.ref, parent=parent)
         elif ready[parent] < found.min_available:
-            yield Why.PARENT_NOT_READY.because(
+            yield WorkloadReason.PARENT_NOT_READY.because(
                 clique.ref, parent=parent, ready=ready[parent], needed=found.min_available
             )
             if parent not in reported:

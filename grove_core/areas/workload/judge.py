@@ -3,10 +3,14 @@
 from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
 from grove_core.areas.mnnvl.verdicts import NO_CLIQUE_DOMAINS, CliqueDomains
 from grove_core.areas.topology.verdicts import NO_GANG_TOPOLOGY, GangTopology
-from grove_core.areas.workload.findings import findings_of_start
-from grove_core.areas.workload.pods.scheduling_gates import findings_of_gates, judge_gates, wants_of_gates
-from grove_core.areas.workload.rules import Why
-from grove_core.areas.workload.teardown import wants_of_teardown
+from grove_core.areas.workload.findings import startup_wait_findings
+from grove_core.areas.workload.pods.scheduling_gates import (
+    judge_scheduling_gates,
+    scheduling_gate_findings,
+    scheduling_gate_removals,
+)
+from grove_core.areas.workload.rules import WorkloadReason
+from grove_core.areas.workload.teardown import desired_teardown_changes
 from grove_core.areas.workload.verdicts import WorkloadResult
 from grove_core.kernel.decisions import AreaResult, union_of_results
 from grove_core.kernel.reasons import Reason
@@ -22,9 +26,9 @@ def judge_workload(
     gang_topology: GangTopology = NO_GANG_TOPOLOGY,
 ) -> WorkloadResult:
     """Return all wants and findings for a set; nothing is created where the snapshot lacks objects (WL-010, WL-028)."""
-    gates = judge_gates(snapshot)
-    before, after = AreaResult(wants_of_teardown(snapshot)), AreaResult(wants_of_gates(gates))
-    others = (*findings_of_gates(gates), *findings_of_start(snapshot))
+    gates = judge_scheduling_gates(snapshot)
+    before, after = AreaResult(desired_teardown_changes(snapshot)), AreaResult(scheduling_gate_removals(gates))
+    others = (*scheduling_gate_findings(gates), *startup_wait_findings(snapshot))
     if snapshot.root.deleting or not snapshot.root.uid or not _knows_replicas(snapshot):
         return WorkloadResult(union_of_results((before, after._replace(findings=others))))
     from grove_core.areas.workload.wants import wants_of_set  # noqa: PLC0415 - a dozen modules that a file without cliques does not need
@@ -42,10 +46,10 @@ def _knows_replicas(snapshot: Snapshot) -> bool:
     return "PodClique" in snapshot.complete and not (is_grouped and GROUP_KIND in snapshot.not_collected)
 
 
-def why_too_large(snapshot: Snapshot) -> Reason | None:
+def set_too_large_reason(snapshot: Snapshot) -> Reason | None:
     """Return the reason why a set is too large; None where it is not. Linear in the existing objects."""
     size = expected_object_counts(snapshot)
-    return Why.TOO_LARGE.because(snapshot.root.ref, objects=size, most=MOST) if size > MOST else None
+    return WorkloadReason.TOO_LARGE.because(snapshot.root.ref, objects=size, most=MOST) if size > MOST else None
 
 
 def withhold_if_too_large(snapshot: Snapshot, result: AreaResult) -> AreaResult:
@@ -54,7 +58,7 @@ def withhold_if_too_large(snapshot: Snapshot, result: AreaResult) -> AreaResult:
     Nothing would be created again, so nothing is deleted. Statuses are written, because a breach that was over for a
     while would otherwise count from its beginning once the replicas are corrected.
     """
-    because = why_too_large(snapshot)
+    because = set_too_large_reason(snapshot)
     if because is None or snapshot.root.deleting:
         return result
     goes_on: list[Want] = []

@@ -14,9 +14,9 @@ from grove_core.areas.workload.expected_replicas import (
     ExpectedGroup,
     ExpectedReplica,
     StartupParents,
-    first_by_name,
+    first_templates_by_name,
 )
-from grove_core.areas.workload.objects.manifests import LazyManifest
+from grove_core.areas.workload.objects.lazy_manifests import LazyManifest
 from grove_core.areas.workload.objects.podcliques_and_groups import (
     autoscaler_for,
     changes_of_podclique,
@@ -25,19 +25,24 @@ from grove_core.areas.workload.objects.podcliques_and_groups import (
     podclique_for,
     scaling_group_for,
 )
-from grove_core.areas.workload.objects.podgangs import PlacementChange, changes_of_podgang, placement_of, podgang_for
+from grove_core.areas.workload.objects.podgangs import (
+    TopologyConstraintChange,
+    changes_of_podgang,
+    gang_topology_constraints,
+    podgang_for,
+)
 from grove_core.areas.workload.objects.resource_claims import claims_of_clique, claims_of_group, claims_of_set
 from grove_core.areas.workload.objects.service_and_rbac import rbac_manifests, service_for, service_spec
-from grove_core.areas.workload.pods.manifest import pod_for
 from grove_core.areas.workload.pods.pod_creation import CliquePods, GangPods, ReplicaPods
-from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.pods.pod_manifest import pod_for
+from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.surplus_objects import pods_to_delete
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import EMPTY
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import FieldsToApply, ObjectToDelete, Withheld
 from grove_core.resources.api_names import SCHEDULER
-from grove_core.resources.names import replica_name
+from grove_core.resources.naming_rules import replica_name
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
@@ -96,13 +101,15 @@ class SetObjects:
             *(f"scaling group {group.name}" for group in template.pod_clique_scaling_groups),
             *(
                 f"member {short} of scaling group {group.name}"
-                for group in first_by_name(template.pod_clique_scaling_groups).values()
+                for group in first_templates_by_name(template.pod_clique_scaling_groups).values()
                 for short in group.clique_names
             ),
         ]
         for what, times in Counter(named).items() if len(set(named)) < len(named) else ():
             if times > 1:
-                because = Why.NAME_WANTED_TWICE.because(self._root.ref, other=f"{what}, the first of {times}")
+                because = WorkloadReason.NAME_WANTED_TWICE.because(
+                    self._root.ref, other=f"{what}, the first of {times}"
+                )
                 yield Withheld(self._root.ref, (because,))
 
     def _replica(self, replica: ExpectedReplica) -> Iterator[SetObject]:
@@ -145,7 +152,7 @@ class SetObjects:
         if clique is not None and context.revision.is_current(clique, expected):
             fields = changes_of_podclique(clique, expected, context.revision, context.pods_of(clique))
             if fields:
-                why = Why.FOLLOWS_TEMPLATE if clique.template_hash else Why.HASH_MISSING
+                why = WorkloadReason.FOLLOWS_TEMPLATE if clique.template_hash else WorkloadReason.HASH_MISSING
                 yield FieldsToApply(clique.ref, clique.guard, fields, (why.because(clique.ref),))
 
     def _group(self, expected: ExpectedGroup) -> Iterator[LazyManifest | FieldsToApply | Withheld]:
@@ -155,7 +162,9 @@ class SetObjects:
         if group is not None:
             fields = changes_of_scaling_group(group, expected)
             if fields:
-                yield FieldsToApply(group.ref, group.guard, fields, (Why.FOLLOWS_TEMPLATE.because(group.ref),))
+                yield FieldsToApply(
+                    group.ref, group.guard, fields, (WorkloadReason.FOLLOWS_TEMPLATE.because(group.ref),)
+                )
             yield from claims_of_group(self._context, group, expected)
             for member in expected.cliques:
                 yield from self._clique(group, member)
@@ -173,13 +182,13 @@ class SetObjects:
         name = pods.expected.name
         ref = Ref(SCHEDULER, "PodGang", self._root.ref.namespace, name)
         if pods.foreign_gang:
-            yield Withheld(ref, (Why.GANG_OF_ANOTHER_SCHEME.because(ref, gang=pods.foreign_gang),))
+            yield Withheld(ref, (WorkloadReason.GANG_OF_ANOTHER_SCHEME.because(ref, gang=pods.foreign_gang),))
         elif pods.uncreatable:
-            yield Withheld(ref, (Why.GANG_LACKS_CLIQUE.because(ref, gang=name, missing=pods.uncreatable),))
+            yield Withheld(ref, (WorkloadReason.GANG_LACKS_CLIQUE.because(ref, gang=name, missing=pods.uncreatable),))
         elif self._topology.waiting:
             yield Withheld(ref, self._topology.waiting)
         elif pods.has_all_cliques:
-            placement = placement_of(self._root, pods.expected, self._topology)
+            placement = gang_topology_constraints(self._root, pods.expected, self._topology)
             make = partial(podgang_for, self._root, pods.expected, pods.references, placement)
             yield LazyManifest("PodGang", name, make)
 
@@ -193,16 +202,16 @@ class SetObjects:
         if change is not None:
             yield change
 
-    def _placement_change_of(self, gang: PodGang, pods: GangPods) -> PlacementChange | Withheld | None:
+    def _placement_change_of(self, gang: PodGang, pods: GangPods) -> TopologyConstraintChange | Withheld | None:
         """Return what becomes of constraints that differ from the topology; None where they stay or none applies."""
         topology = self._topology
         if not topology.topology:
             return None
-        wanted = placement_of(self._root, pods.expected, topology)
+        wanted = gang_topology_constraints(self._root, pods.expected, topology)
         if wanted == gang.placement:
             return None
         if topology.follows is not None:
-            return PlacementChange(wanted, topology.follows)
+            return TopologyConstraintChange(wanted, topology.follows)
         return Withheld(gang.ref, (topology.locked,)) if topology.locked is not None else None
 
     def _pods(self, pods: CliquePods, replica: ReplicaPods) -> Iterator[LazyManifest | ObjectToDelete | Withheld]:
@@ -219,9 +228,9 @@ class SetObjects:
     def _new_pods(self, clique: PodClique, pods: CliquePods, replica: ReplicaPods) -> Iterator[LazyManifest | Withheld]:
         expected, uncreatable = pods.expected, replica.gang_of(pods).uncreatable
         if uncreatable and replica.awaits_gang(pods):
-            because = Why.GANG_LACKS_CLIQUE.because(clique.ref, gang=expected.gang, missing=uncreatable)
+            because = WorkloadReason.GANG_LACKS_CLIQUE.because(clique.ref, gang=expected.gang, missing=uncreatable)
             yield Withheld(clique.ref, (because,))
         image = self._context.snapshot.configuration.init_image
         make = partial(pod_for, self._root, clique, expected, ordering=self._parents, image=image)
-        for pod in replica.to_create(pods):
+        for pod in replica.pods_to_create(pods):
             yield LazyManifest("Pod", pod.name, partial(make, pod))

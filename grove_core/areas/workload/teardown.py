@@ -6,20 +6,20 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Delete, Outcome
-from grove_core.kernel.wants import DesiredChanges, FinalizerToDrop, ObjectToDelete, Obstacle, Withheld
+from grove_core.kernel.steps import AttemptOutcome, Delete
+from grove_core.kernel.wants import DesiredChanges, FinalizerToDrop, ObjectToDelete, StepObstacle, Withheld
 from grove_core.resources.api_names import CLIQUE_FINALIZER, GROUP_FINALIZER, SET_FINALIZER
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.snapshot.writes_in_flight import creations
+from grove_core.snapshot.writes_in_flight import attempted_creations
 
 _PARTS: Final = MappingProxyType({"PodClique": "PodCliques", GROUP_KIND: "scaling groups", "Pod": "pods"})
 
 
-def wants_of_teardown(snapshot: Snapshot) -> DesiredChanges:
+def desired_teardown_changes(snapshot: Snapshot) -> DesiredChanges:
     """Return the deletions of a deleted set's parts, and the removals of Grove's finalizer.
 
     The set keeps its finalizer until its parts are gone: otherwise a new set with its name would start among its pods.
@@ -32,22 +32,22 @@ def wants_of_teardown(snapshot: Snapshot) -> DesiredChanges:
         return DesiredChanges(tuple(removals))
     if SET_FINALIZER not in root.finalizers:
         others = ", ".join(sorted(root.finalizers)) or "the API server"
-        withheld = Withheld(root.ref, (Why.HELD_BY_OTHERS.because(root.ref, finalizers=others),))
+        withheld = Withheld(root.ref, (WorkloadReason.HELD_BY_OTHERS.because(root.ref, finalizers=others),))
         return DesiredChanges(tuple(removals), (withheld,))
     parts = tuple(_parts_of(snapshot))
     unknown = ", ".join(words for kind, words in _PARTS.items() if kind in snapshot.not_collected)
     if unknown:
-        because = Why.PARTS_NOT_COLLECTED.because(root.ref, kinds=unknown)
+        because = WorkloadReason.PARTS_NOT_COLLECTED.because(root.ref, kinds=unknown)
         return DesiredChanges(
-            (*parts, *removals), (Withheld(root.ref, (because,), obstacle=Obstacle.CLIQUES_NOT_COLLECTED),)
+            (*parts, *removals), (Withheld(root.ref, (because,), obstacle=StepObstacle.CLIQUES_NOT_COLLECTED),)
         )
     listed = (*snapshot.groups, *snapshot.cliques, *snapshot.orphans)
     remaining = len(listed) + _created_and_not_listed(snapshot, {part.ref for part in listed}) + _pods_left(snapshot)
     if remaining:
-        withheld = Withheld(root.ref, (Why.PARTS_REMAIN.because(root.ref, remaining=remaining),))
+        withheld = Withheld(root.ref, (WorkloadReason.PARTS_REMAIN.because(root.ref, remaining=remaining),))
         return DesiredChanges((*parts, *removals), (withheld,))
     drop_finalizers = FinalizerToDrop(
-        root.ref, root.guard, SET_FINALIZER, (Why.LET_GO.because(root.ref, finalizer=SET_FINALIZER),)
+        root.ref, root.guard, SET_FINALIZER, (WorkloadReason.LET_GO.because(root.ref, finalizer=SET_FINALIZER),)
     )
     return DesiredChanges((*removals, drop_finalizers))
 
@@ -57,12 +57,14 @@ def finalizer_removals(parts: Iterable[ScalingGroup | PodClique]) -> Iterator[Fi
     for part in parts:
         finalizer = GROUP_FINALIZER if isinstance(part, ScalingGroup) else CLIQUE_FINALIZER
         if part.deleting and finalizer in part.finalizers:
-            yield FinalizerToDrop(part.ref, part.guard, finalizer, (Why.LET_GO.because(part.ref, finalizer=finalizer),))
+            yield FinalizerToDrop(
+                part.ref, part.guard, finalizer, (WorkloadReason.LET_GO.because(part.ref, finalizer=finalizer),)
+            )
 
 
 def _created_and_not_listed(snapshot: Snapshot, listed: AbstractSet[Ref]) -> int:
     """Return the number of parts that were just created and that the snapshot does not show yet (PL-018)."""
-    created = creations(snapshot, {"PodClique", GROUP_KIND}, {Outcome.DONE})
+    created = attempted_creations(snapshot, {"PodClique", GROUP_KIND}, {AttemptOutcome.DONE})
     return sum(ref not in listed for ref, _ in created)
 
 
@@ -71,7 +73,7 @@ def _just_deleted(snapshot: Snapshot) -> set[Guard]:
     return {
         attempt.step.action.guard
         for attempt in snapshot.attempts
-        if attempt.outcome is Outcome.DONE and isinstance(attempt.step.action, Delete)
+        if attempt.outcome is AttemptOutcome.DONE and isinstance(attempt.step.action, Delete)
     }
 
 
@@ -91,5 +93,5 @@ def _parts_of(snapshot: Snapshot) -> Iterator[ObjectToDelete]:
     groups = {group.uid for group in snapshot.groups}
     for part in (*snapshot.groups, *(clique for clique in snapshot.cliques if clique.owner_uid not in groups)):
         if not part.deleting:
-            because = Why.GOES_WITH_SET.because(snapshot.root.ref)
+            because = WorkloadReason.GOES_WITH_SET.because(snapshot.root.ref)
             yield ObjectToDelete(part.ref, part.guard, (because,), foreground=True)

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from grove_core.kernel.frozen import FrozenMap, Json, canonical_json
-from grove_core.resources.template import CliqueTemplate
+from grove_core.resources.podcliqueset_spec import CliqueTemplate
 
 _ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
 _LENGTH: Final = 10
@@ -46,7 +46,7 @@ def template_hash_of(labels: FrozenMap, annotations: FrozenMap, pod_spec: Frozen
     )
 
 
-def generation_of(hashes: Mapping[str, str]) -> str:
+def template_generation_hash(hashes: Mapping[str, str]) -> str:
     """Return the generation hash of template hashes by clique; the order of cliques does not count (WL-040)."""
     return short_hash(canonical_json(dict(hashes)))
 

@@ -11,8 +11,13 @@ from types import MappingProxyType
 from typing import Final
 
 from grove_core.areas.workload.expected_replicas import ExpectedClique
-from grove_core.areas.workload.objects.manifests import with_group_variables
-from grove_core.areas.workload.template_hash import generation_of, is_own_hash, template_hash, template_hash_of
+from grove_core.areas.workload.objects.lazy_manifests import with_group_environment_variables
+from grove_core.areas.workload.template_hash import (
+    is_own_hash,
+    template_generation_hash,
+    template_hash,
+    template_hash_of,
+)
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json
 from grove_core.resources.api_names import (
     COMPONENT,
@@ -26,12 +31,12 @@ from grove_core.resources.api_names import (
 )
 from grove_core.resources.domain_sharing import shared_claim_entry
 from grove_core.resources.labels import SET
-from grove_core.resources.merge_patch import AMOUNTS, quantity_of
+from grove_core.resources.merge_patch import AMOUNTS, parse_quantity
 from grove_core.resources.pod import Pod
-from grove_core.resources.pod_spec import in_containers
+from grove_core.resources.pod_spec_gpus import with_changed_containers
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.template import CliqueTemplate
+from grove_core.resources.podcliqueset_spec import CliqueTemplate
 
 _QUANTITY_IN: Final = MappingProxyType({"emptyDir": "sizeLimit", "resourceFieldRef": "divisor"})
 # Numbers and flags that are no pointers and may be left out in the types of k8s.io/api/core/v1: a client written in Go
@@ -47,7 +52,7 @@ _ANNOTATIONS_OF_GROVE: Final = frozenset({TOPOLOGY_NAME, DOMAIN_TEMPLATE})
 _LABELS_OF_GROVE: Final = frozenset({MANAGED_BY, NAME, COMPONENT, *SET.keys})
 
 
-def normal_form(pod_spec: FrozenMap) -> FrozenMap:
+def normalized_pod_spec(pod_spec: FrozenMap) -> FrozenMap:
     """Return the pod spec in normal form: two that mean the same are equal, except for the order of keyed lists."""
     found = _typed(pod_spec, "")
     return found if isinstance(found, FrozenMap) else EMPTY
@@ -69,7 +74,7 @@ def _typed(value: Json, key: str) -> Json:
 
 
 def _one_form(value: Json) -> Json:
-    quantity = quantity_of(value)
+    quantity = parse_quantity(value)
     return value if quantity is None else f"{quantity.numerator}/{quantity.denominator}"
 
 
@@ -106,7 +111,7 @@ class TemplateRevision:
             self._foreign[key] = self._has_content_of_template(clique, part)
         return self._foreign[key]
 
-    def lost_hash(self, clique: PodClique, part: ExpectedClique, pods: Iterable[Pod]) -> str:
+    def hash_of_removed_template(self, clique: PodClique, part: ExpectedClique, pods: Iterable[Pod]) -> str:
         """Return the hash of a clique whose template hash was removed (WL-211).
 
         It comes from the clique's status, else from its pods, if these are of what the clique holds; otherwise it is
@@ -133,7 +138,9 @@ class TemplateRevision:
         stored = self._root.status.current_hash
         if stored and is_reached and not is_own_hash(stored):
             return stored
-        return generation_of({clique.name: self._hash_of(clique) for clique in self._root.spec.template.cliques})
+        return template_generation_hash(
+            {clique.name: self._hash_of(clique) for clique in self._root.spec.template.cliques}
+        )
 
     def _has_content_of_template(self, clique: PodClique, part: ExpectedClique) -> bool:
         """Return whether the clique's content equals the template's; additional labels do not count."""
@@ -149,7 +156,7 @@ class TemplateRevision:
         wanted, stored = (_without_groves_additions(spec, _claims_added_to(clique)) for spec in specs)
         if wanted == stored:
             return True  # cheaper than the normal form
-        wanted, stored = normal_form(wanted), normal_form(stored)
+        wanted, stored = normalized_pod_spec(wanted), normalized_pod_spec(stored)
         if wanted == stored:
             return True  # cheaper than the order of lists
         return template_hash_of(EMPTY, EMPTY, wanted, self._priority) == template_hash_of(
@@ -194,7 +201,7 @@ def _without_groves_additions(pod_spec: FrozenMap, claims: AbstractSet[str]) -> 
             found["resources"] = _without(claims, resources, "claims")
         return FrozenMap({key: item for key, item in found.items() if item or key not in {"env", "resources"}})
 
-    return in_containers(_without(claims, pod_spec, "resourceClaims"), stripped)
+    return with_changed_containers(_without(claims, pod_spec, "resourceClaims"), stripped)
 
 
 def _without(names: AbstractSet[str], fields: FrozenMap, key: str) -> FrozenMap:
@@ -215,7 +222,7 @@ def wanted_pod_spec(part: ExpectedClique, priority: str) -> FrozenMap:
     """Return the pod spec that a PodClique stores: the template's, with the variables of its scaling group."""
     spec = part.template.spec.pod_spec
     if part.group:
-        spec = with_group_variables(spec, part.group_pods)
+        spec = with_group_environment_variables(spec, part.group_pods)
     return FrozenMap({**spec, "priorityClassName": priority}) if priority else spec
 
 

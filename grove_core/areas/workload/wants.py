@@ -12,27 +12,27 @@ from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
 from grove_core.areas.mnnvl.verdicts import CliqueDomains
 from grove_core.areas.topology.verdicts import GangTopology
 from grove_core.areas.workload.expected_replicas import ExpectedReplica, expected_replicas_of
-from grove_core.areas.workload.objects.manifests import LazyManifest
+from grove_core.areas.workload.objects.lazy_manifests import LazyManifest
 from grove_core.areas.workload.objects.podcliques_and_groups import removed_metrics
-from grove_core.areas.workload.rolling_update.clique import outdated_pods
-from grove_core.areas.workload.rolling_update.judge import Rollout, judge_rollout
-from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.rolling_update.clique_update import outdated_pods
+from grove_core.areas.workload.rolling_update.judge import SetRolloutStep, judge_rollout
+from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.set_objects import SetObjects, SetObjectsInputs
-from grove_core.areas.workload.status import statuses_of
-from grove_core.areas.workload.surplus_objects import unexpected_objects, wants_of_surplus
+from grove_core.areas.workload.surplus_objects import surplus_replica_deletions, unexpected_objects
 from grove_core.areas.workload.verdicts import WorkloadResult
 from grove_core.areas.workload.workload_context import WorkloadContext
+from grove_core.areas.workload.workload_statuses import statuses_to_write
 from grove_core.kernel.decisions import AreaResult, Finding
 from grove_core.kernel.frozen import FrozenMap, object_at
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.wants import DesiredChanges, FieldsToApply, ObjectToCreate, Obstacle, Want, Withheld
+from grove_core.kernel.wants import DesiredChanges, FieldsToApply, ObjectToCreate, StepObstacle, Want, Withheld
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.merge_patch import changed_fields
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import GROUP_KIND
-from grove_core.snapshot.snapshot import Snapshot, is_too_large
+from grove_core.snapshot.snapshot import Snapshot, is_set_too_large
 
 UPDATE: Final = "update"
 _FOLLOW_TEMPLATE: Final = frozenset(
@@ -41,12 +41,16 @@ _FOLLOW_TEMPLATE: Final = frozenset(
 _Key: TypeAlias = tuple[str, str]  # kind and name
 
 
-def findings_of_update(context: WorkloadContext, rollout: Rollout) -> Iterator[Finding]:
+def findings_of_update(context: WorkloadContext, rollout: SetRolloutStep) -> Iterator[Finding]:
     """Return a finding for each clique that is of an old template, or has pods of one. Linear in those replicas."""
     root = context.root.ref
     lagging = [state for state in rollout.states if state.outdated]
     left = sum(state.part.index != rollout.current for state in lagging)
-    waits = (Why.ROLLOUT_WAITS.because(root.at_replica(rollout.current), left=left),) if rollout.current >= 0 else ()
+    waits = (
+        (WorkloadReason.ROLLOUT_WAITS.because(root.at_replica(rollout.current), left=left),)
+        if rollout.current >= 0
+        else ()
+    )
     for state in lagging:
         turn: tuple[Reason, ...] = () if state.part.index == rollout.current else waits
         for part in state.part.all_cliques:
@@ -54,12 +58,12 @@ def findings_of_update(context: WorkloadContext, rollout: Rollout) -> Iterator[F
             if clique is None:
                 continue
             if part.name not in rollout.updated:
-                yield Finding(clique.ref, UPDATE, "Outdated", (Why.OLD_TEMPLATE.because(clique.ref), *turn))
+                yield Finding(clique.ref, UPDATE, "Outdated", (WorkloadReason.OLD_TEMPLATE.because(clique.ref), *turn))
                 continue
             pods = context.snapshot.pods_of.get(clique.uid, ())
             outdated = len(outdated_pods(clique, pods))
             if outdated:
-                because = Why.OLD_PODS.because(clique.ref, outdated=outdated, pods=len(pods))
+                because = WorkloadReason.OLD_PODS.because(clique.ref, outdated=outdated, pods=len(pods))
                 yield Finding(clique.ref, UPDATE, "PodsOutdated", (because, *turn))
 
 
@@ -75,7 +79,7 @@ class MissingSetObjects(NamedTuple):
     misplaced: tuple[str, ...]
 
 
-def wants_of_expansion(
+def wants_for_missing_objects(
     context: WorkloadContext, replicas: Sequence[ExpectedReplica], inputs: SetObjectsInputs
 ) -> MissingSetObjects:
     """Return the wants for everything that a set should consist of and does not (WL-010 to WL-026). Linear.
@@ -132,7 +136,7 @@ class _Existing:
         if found is None and key in self._waiting:
             ref = Ref(GROVE, item.kind, self._context.root.ref.namespace, item.name)
             is_known = self._context.knows(DOMAIN_KIND)
-            obstacle = Obstacle.RULE if is_known else Obstacle.DOMAINS_NOT_COLLECTED
+            obstacle = StepObstacle.RULE if is_known else StepObstacle.DOMAINS_NOT_COLLECTED
             yield Withheld(ref, self._waiting[key], obstacle=obstacle)
         elif found is None and not (item.kind == "PodClique" and item.name in self._terminating):
             yield self._creation_of(item)
@@ -145,14 +149,14 @@ class _Existing:
         holder = self._context.snapshot.foreign_owners.get((item.kind, want.target.namespace, item.name))
         if holder is None:
             return want
-        because = Why.NAME_IS_ANOTHERS.because(want.target, holder=holder)
+        because = WorkloadReason.NAME_IS_ANOTHERS.because(want.target, holder=holder)
         return Withheld(want.target, (because, *want.because))
 
 
 def _second_of_name(first: LazyManifest, second: LazyManifest) -> Withheld:
     """Return the second of two objects of one kind and name: it is withheld (WL-022)."""
     other, want = first.make(), second.make()
-    because = Why.NAME_WANTED_TWICE.because(want.target, other=other.because[0].sentence)
+    because = WorkloadReason.NAME_WANTED_TWICE.because(want.target, other=other.because[0].sentence)
     return Withheld(want.target, (because, *want.because))
 
 
@@ -187,7 +191,7 @@ def _spec_changes(found: OwnedObject, wanted: ObjectToCreate) -> Iterator[Fields
     spec = object_at(wanted.manifest, "spec")
     fields = FrozenMap({**changed_fields(spec, found.spec), **removed_metrics(spec, found.spec)})
     if fields and found.managed and not found.deleting:
-        because = (Why.FOLLOWS_TEMPLATE.because(found.ref), *wanted.because)
+        because = (WorkloadReason.FOLLOWS_TEMPLATE.because(found.ref), *wanted.because)
         yield FieldsToApply(found.ref, found.guard, FrozenMap({"spec": fields}), because)
 
 
@@ -198,27 +202,27 @@ def wants_of_set(
 
     Linear in what the set consists of (WL-024).
     """
-    if is_too_large(snapshot):
+    if is_set_too_large(snapshot):
         return WorkloadResult()
     context = WorkloadContext(snapshot)
     replicas = expected_replicas_of(snapshot)
     if not context.knows("Pod"):
         may_surge = context.groups.keys()  # without pods it is not known which groups an update adds a replica to
-        surplus = DesiredChanges(tuple(wants_of_surplus(context, may_surge)))
+        surplus = DesiredChanges(tuple(surplus_replica_deletions(context, may_surge)))
         inputs = SetObjectsInputs(terminating, clique_domains, gang_topology)
-        expansion = wants_of_expansion(context, replicas, inputs)
+        expansion = wants_for_missing_objects(context, replicas, inputs)
         return WorkloadResult(AreaResult(DesiredChanges.union((surplus, expansion.desired))))
     rollout = judge_rollout(context, replicas, terminating)
     if rollout.surge:
         replicas = expected_replicas_of(snapshot, rollout.surge)
-    expansion = wants_of_expansion(
+    expansion = wants_for_missing_objects(
         context, replicas, SetObjectsInputs(terminating, clique_domains, gang_topology, rollout.written)
     )
     wants = (
-        DesiredChanges(tuple(wants_of_surplus(context, rollout.surge))),
+        DesiredChanges(tuple(surplus_replica_deletions(context, rollout.surge))),
         expansion.desired,
         rollout.desired,
-        DesiredChanges(tuple(statuses_of(context, rollout))),
+        DesiredChanges(tuple(statuses_to_write(context, rollout))),
     )
     misplaced = expansion.misplaced if context.knows("PodGang") else None
     findings = tuple(findings_of_update(context, rollout))

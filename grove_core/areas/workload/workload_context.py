@@ -67,4 +67,4 @@ class WorkloadContext:
 
     def hash_of_new_pods(self, clique: PodClique, expected: ExpectedClique) -> str:
         """Return the template hash of pods that are created for a clique now (WL-211)."""
-        return clique.template_hash or self.revision.lost_hash(clique, expected, self.pods_of(clique))
+        return clique.template_hash or self.revision.hash_of_removed_template(clique, expected, self.pods_of(clique))

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection as Pipe
 from typing import Final, assert_never
 
-from grove_core.areas.domain_cliques.daemon_context import DaemonIdentity, FabricDaemonState
-from grove_core.areas.domain_cliques.rules import DomainReason
+from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity, FabricDaemonState
+from grove_core.areas.domain_cliques.rules import ComputeDomainReason
 from grove_core.areas.domain_cliques.verdicts import (
     ApplyRequest,
     DaemonAction,
@@ -22,27 +22,27 @@ from grove_core.areas.domain_cliques.verdicts import (
     PostRequest,
     PutRequest,
     RequestResult,
-    ResultKind,
+    RequestResultKind,
     StartFabricAction,
 )
 from grove_core.kernel.decisions import Decision
-from grove_shell.client.api import Api
-from grove_shell.client.connection import connect
+from grove_shell.client.api_session import ApiSession
+from grove_shell.client.connection_settings import read_connection_settings
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.converge.cluster.watch_decoder import WatchDecoder
-from grove_shell.converge.convergence_runs import RunParameters
-from grove_shell.domain_daemon.daemon import DomainDaemon, MonotonicClock
+from grove_shell.converge.run_parameters_and_results import RunParameters
+from grove_shell.domain_daemon.compute_domain_kinds import CLIQUES, DOMAINS
 from grove_shell.domain_daemon.daemon_requests import REQUEST_TIMEOUT_S, HttpRequestSender
-from grove_shell.domain_daemon.kinds import CLIQUES, DOMAINS
-from grove_shell.domain_daemon.object_watch import ObjectWatch
+from grove_shell.domain_daemon.domain_daemon_loop import DomainDaemon, MonotonicClock
+from grove_shell.domain_daemon.single_object_watch import SingleObjectWatch
 
 IN_FLIGHT: Final = 10_000
 _INDEX_CHANGES: Final = frozenset(
     {
-        DomainReason.INDEX_CONTESTED,
-        DomainReason.CONTESTED_ELSEWHERE,
-        DomainReason.STALEMATE_ENDED,
-        DomainReason.INDEX_LOST,
+        ComputeDomainReason.INDEX_CONTESTED,
+        ComputeDomainReason.CONTESTED_ELSEWHERE,
+        ComputeDomainReason.STALEMATE_ENDED,
+        ComputeDomainReason.INDEX_LOST,
     }
 )
 _QUIET_S: Final = 0.3
@@ -50,7 +50,7 @@ _MAX_DRAIN_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class DaemonPoolTask:
+class DaemonsForPoolProcess:
     """The daemons that one process runs.
 
     Attributes:
@@ -66,7 +66,7 @@ class DaemonPoolTask:
 
 
 @dataclass(slots=True)
-class DaemonCounts:
+class DaemonPoolCounters:
     """What the daemons of a process counted; times in seconds since the start of the run.
 
     Attributes:
@@ -97,7 +97,7 @@ def rate_limiter_of(point: RunParameters) -> RateLimiter | None:
     return RateLimiter(point.rate, point.burst) if point.rate else None
 
 
-class TimedFabricProcess:
+class SimulatedFabricProcess:
     """A fabric daemon without a process that becomes ready after a fixed time; see :class:`FabricProcess`."""
 
     def __init__(self, ready_after: float) -> None:
@@ -129,21 +129,23 @@ class TimedFabricProcess:
 class PooledDaemon:
     """One daemon of a run; observes it and counts."""
 
-    def __init__(self, task: DaemonPoolTask, position: int, counts: DaemonCounts, decoder: WatchDecoder) -> None:
+    def __init__(
+        self, task: DaemonsForPoolProcess, position: int, counts: DaemonPoolCounters, decoder: WatchDecoder
+    ) -> None:
         point = task.point
         self.identity = task.daemons[position]
         number = task.numbers[position]
         chance = random.Random(f"{point.seed} {number}")  # noqa: S311 - an experiment, no secret
         self._arrives = task.start + chance.random() * point.arrival_s
-        self._fabric = TimedFabricProcess((1 + chance.random()) * point.readiness_s)
+        self._fabric = SimulatedFabricProcess((1 + chance.random()) * point.readiness_s)
         self._task = task
         self._counts = counts
         self._decoder = decoder
-        self._clique_size = point.size_of(point.clique_of(number))
+        self._clique_size = point.clique_size_of(point.clique_of(number))
         self._pushed = self._viewed = False
         self._changes_index = False
 
-    async def run(self, api: Api) -> None:
+    async def run(self, api: ApiSession) -> None:
         """Run from the arrival of the daemon until cancelled."""
         await asyncio.sleep(max(self._arrives - time.monotonic(), 0))
         point, identity = self._task.point, self.identity
@@ -160,7 +162,7 @@ class PooledDaemon:
 
         kind, key = CLIQUES if sharded else DOMAINS, (ref.namespace, ref.name)
         decoder = self._decoder
-        watch = ObjectWatch(api, kind, key, decoder.parse, on_change, limiter=limiter, parse_event=decoder.read)
+        watch = SingleObjectWatch(api, kind, key, decoder.parse, on_change, limiter=limiter, parse_event=decoder.read)
         async with asyncio.TaskGroup() as group:
             group.create_task(watch.run())
             group.create_task(daemon.run())
@@ -176,17 +178,17 @@ class PooledDaemon:
         """See :class:`DaemonObserver`."""
         counts = self._counts
         match result.kind:
-            case ResultKind.SUCCEEDED:
+            case RequestResultKind.SUCCEEDED:
                 if isinstance(request, ApplyRequest | PutRequest | PostRequest):
                     counts.writes += 1
                     counts.repicks += self._changes_index
-            case ResultKind.CONFLICT | ResultKind.FIELD_CONFLICT:
+            case RequestResultKind.CONFLICT | RequestResultKind.FIELD_CONFLICT:
                 counts.conflicts += 1
-            case ResultKind.TOO_MANY_REQUESTS:
+            case RequestResultKind.TOO_MANY_REQUESTS:
                 counts.throttled += 1
-            case ResultKind.NO_RESPONSE:
+            case RequestResultKind.NO_RESPONSE:
                 counts.timeouts += 1
-            case ResultKind.REFUSED | ResultKind.NOT_FOUND:
+            case RequestResultKind.REFUSED | RequestResultKind.NOT_FOUND:
                 counts.refused.append(result.detail)
             case _:
                 assert_never(result.kind)
@@ -205,27 +207,27 @@ class PooledDaemon:
             self._counts.viewed.append(time.monotonic() - self._task.start)
 
 
-def run_pool(pipe: Pipe) -> None:
+def run_daemon_pool(pipe: Pipe) -> None:
     """Run the daemons of one task; the main function of a process.
 
-    Sends a message when the process is ready, receives a :class:`DaemonPoolTask`, runs it until the next message, and
-    sends :class:`DaemonCounts`.
+    Sends a message when the process is ready, receives a :class:`DaemonsForPoolProcess`, runs it until the next
+    message, and sends :class:`DaemonPoolCounters`.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     pipe.send("ready")
-    task: DaemonPoolTask = pipe.recv()
+    task: DaemonsForPoolProcess = pipe.recv()
     gc.collect()
     gc.freeze()
     pipe.send(asyncio.run(_run_task(task, pipe)))
 
 
-async def _run_task(task: DaemonPoolTask, pipe: Pipe) -> DaemonCounts:
-    counts, decoder = DaemonCounts(), WatchDecoder()
-    connection = await connect(task.kubeconfig)
+async def _run_task(task: DaemonsForPoolProcess, pipe: Pipe) -> DaemonPoolCounters:
+    counts, decoder = DaemonPoolCounters(), WatchDecoder()
+    connection = await read_connection_settings(task.kubeconfig)
     loop, end_requested = asyncio.get_running_loop(), asyncio.Event()
     loop.add_reader(pipe.fileno(), end_requested.set)
     began = time.process_time()
-    async with Api(
+    async with ApiSession(
         connection, timeout=REQUEST_TIMEOUT_S, tries=1, in_flight=IN_FLIGHT, user_agent="grove-converge"
     ) as api:
         daemons = [PooledDaemon(task, position, counts, decoder) for position in range(len(task.daemons))]

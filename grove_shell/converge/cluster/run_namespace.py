@@ -8,11 +8,11 @@ from typing import Any, Final
 from uuid import uuid4
 
 from grove_core.resources.api_names import NVIDIA
-from grove_shell.client.access import DAEMON, DOMAIN_CONTROLLER
-from grove_shell.client.api import APPLY, Api
-from grove_shell.client.connection import NoClusterAccess
-from grove_shell.domain_daemon.kinds import CLIQUES, DOMAINS
-from grove_shell.manifests.installation import rules_of
+from grove_shell.client.api_session import APPLY, ApiSession
+from grove_shell.client.connection_settings import NoClusterAccess
+from grove_shell.client.resource_access import DAEMON, DOMAIN_CONTROLLER
+from grove_shell.domain_daemon.compute_domain_kinds import CLIQUES, DOMAINS
+from grove_shell.manifests.installation import rbac_rules_of
 
 DOMAIN_NAME: Final = "domain"
 ACCOUNT: Final = "daemons"
@@ -21,7 +21,7 @@ _WARM_UP_WRITES: Final = 50
 _RBAC: Final = "rbac.authorization.k8s.io"
 
 
-async def check_kinds(api: Api) -> None:
+async def check_kinds_installed(api: ApiSession) -> None:
     """Check that both kinds are installed.
 
     Raises:
@@ -37,7 +37,7 @@ async def check_kinds(api: Api) -> None:
 class RunNamespace:
     """Creates and deletes the namespace with the user's permissions; daemons use the service account in it."""
 
-    def __init__(self, api: Api) -> None:
+    def __init__(self, api: ApiSession) -> None:
         """Choose a name; nothing is created yet."""
         self.name = f"converge-{uuid4().hex[:10]}"
         self._api = api
@@ -49,7 +49,7 @@ class RunNamespace:
         accounts = f"/api/v1/namespaces/{self.name}/serviceaccounts"
         await self._create(accounts, {"kind": "ServiceAccount", "metadata": {"name": ACCOUNT, **where}})
         roles = f"/apis/{_RBAC}/v1/namespaces/{self.name}"
-        rules = rules_of((*DAEMON, *DOMAIN_CONTROLLER))
+        rules = rbac_rules_of((*DAEMON, *DOMAIN_CONTROLLER))
         role = {"kind": "Role", "metadata": {"name": ACCOUNT, **where}, "rules": rules}
         await self._create(f"{roles}/roles", role)
         subject = {"kind": "ServiceAccount", "name": ACCOUNT, **where}
@@ -66,7 +66,7 @@ class RunNamespace:
         )
         return str(created["status"]["token"])
 
-    async def warm_up(self) -> None:
+    async def write_before_measurement(self) -> None:
         """Write to another object, so that no run includes what a server does only once."""
         await self.create_domain(_WARMUP, 1)
         for number in range(_WARM_UP_WRITES):

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from grove_core.areas.domain_cliques.daemon_context import entries_of_clique
+from grove_core.areas.domain_cliques.daemon_input import registry_entries_of_clique
 from grove_core.areas.domain_cliques.verdicts import DaemonRegistry
 from grove_shell.client.response_check import parse_watch_event
-from grove_shell.domain_daemon.kinds import parse_registry
+from grove_shell.domain_daemon.compute_domain_kinds import parse_daemon_registry
 
 _VERSION: Final = b'"resourceVersion":"'
 _HEAD: Final = 14
@@ -62,7 +62,7 @@ class WatchDecoder:
         version = str(raw["metadata"].get("resourceVersion") or "")
         found = self._registries.get(version)
         if found is None:
-            found = self._registries[version] = parse_registry(raw)
+            found = self._registries[version] = parse_daemon_registry(raw)
             if len(self._registries) > _CACHED:
                 self._registries.popitem(last=False)
         return found
@@ -72,7 +72,7 @@ class WatchDecoder:
         key = (registry.resource_version, clique)
         found = self._members.get(key)
         if found is None:
-            indices = [entry.index for entry in entries_of_clique(clique, registry)]
+            indices = [entry.index for entry in registry_entries_of_clique(clique, registry)]
             found = self._members[key] = (len(indices), len(set(indices)) < len(indices))
             if len(self._members) > _CACHED:
                 self._members.popitem(last=False)

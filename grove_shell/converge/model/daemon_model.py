@@ -9,33 +9,39 @@ with the state of the clique.
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from grove_core.areas.domain_cliques.daemon_context import (
+from grove_core.areas.domain_cliques.daemon_input import (
     DaemonIdentity,
     DaemonInput,
     FabricDaemonState,
     RegistrationState,
     RegistryObservation,
-    entry_of_node,
+    registry_entry_of_node,
 )
-from grove_core.areas.domain_cliques.entry_requests import entry_path
-from grove_core.areas.domain_cliques.judge import next_action
+from grove_core.areas.domain_cliques.judge import next_daemon_action
+from grove_core.areas.domain_cliques.registry_entry_requests import registry_entries_path
 from grove_core.areas.domain_cliques.verdicts import (
     ApplyRequest,
     DaemonAction,
     IdleAction,
     PostRequest,
     PutRequest,
+    RequestResultKind,
     RestartFabricAction,
-    ResultKind,
     StartFabricAction,
     WaitAction,
 )
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.resources.compute_domain import READY, read_entries
-from grove_core.resources.fields import JsonFieldReader
-from grove_shell.converge.model.model_context import DaemonsAndRegistries, LocalAction, ModelWrite, WakeAt, WriteResult
-from grove_shell.converge.model.object_store import CliqueState, EntryState
+from grove_core.resources.compute_domain import READY, read_daemon_entries
+from grove_core.resources.json_field_reader import JsonFieldReader
+from grove_shell.converge.model.model_object_store import EntryIndexAndReadiness, NvlinkCliqueState
+from grove_shell.converge.model.model_run_context import (
+    ActionWithoutRequest,
+    DaemonsAndRegistries,
+    DecideAgainAt,
+    ModelWrite,
+    ModelWriteResult,
+)
 
 START_OF_TIME: Final = datetime(2026, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
@@ -44,7 +50,7 @@ _MAX_DOUBLINGS: Final = 32
 _JOINING: Final = "joins"
 _STARTING: Final = "starts"
 
-_CachedAction = EntryState | LocalAction | int
+_CachedAction = EntryIndexAndReadiness | ActionWithoutRequest | int
 """An entry to write, a local action, or the time of the next decision."""
 
 
@@ -71,9 +77,9 @@ class DaemonModel:
     def __init__(self, participants: DaemonsAndRegistries, number: int, retry_after: int) -> None:
         self._participants = participants
         self._number = number
-        self._object_number = participants.object_number_of(participants.point.clique_of(number))
+        self._object_number = participants.registry_object_number_of(participants.point.clique_of(number))
         self._version = -1
-        self._view: CliqueState | None = None
+        self._view: NvlinkCliqueState | None = None
         self._settled_index: int | None = None
         self._running_index: int | None = None
         self._fabric_ready = False
@@ -84,7 +90,7 @@ class DaemonModel:
         self._retry_after = retry_after
         self._first_action: _CachedAction | None = None
 
-    def on_event(self, version: int, view: CliqueState | None, at: int, jitter: float) -> bool:
+    def on_event(self, version: int, view: NvlinkCliqueState | None, at: int, jitter: float) -> bool:
         """Apply a watch event or the first list, None without an object; return whether the daemon has to decide."""
         due = at + round(_in_micros(self._participants.settings.first_backoff) * jitter)
         self._failures = 0
@@ -97,15 +103,15 @@ class DaemonModel:
         is_running = self._settled_index == self._running_index
         return not is_running or self._view.entries[self._number].ready != self._fabric_ready
 
-    def on_result(self, write: ModelWrite, result: WriteResult, at: int, jitter: float) -> None:
+    def on_result(self, write: ModelWrite, result: ModelWriteResult, at: int, jitter: float) -> None:
         """Apply the result of the daemon's write."""
         match result.kind:
-            case ResultKind.SUCCEEDED:
+            case RequestResultKind.SUCCEEDED:
                 self._failures = self._not_before = self._throttled_until = 0
                 if result.version >= self._version:
                     self._version, self._view = result.version, result.view
                 self._settle(write.index, result.view, at)
-            case ResultKind.TOO_MANY_REQUESTS:
+            case RequestResultKind.TOO_MANY_REQUESTS:
                 self._throttled_until = at + self._retry_after
             case _:
                 settings = self._participants.settings
@@ -121,26 +127,26 @@ class DaemonModel:
         """Note that its fabric daemon is ready."""
         self._fabric_ready = True
 
-    def decide(self, at: int) -> ModelWrite | LocalAction | WakeAt:
+    def decide(self, at: int) -> ModelWrite | ActionWithoutRequest | DecideAgainAt:
         """Return the next action."""
         if self._version < 0:
-            return LocalAction.IDLE
+            return ActionWithoutRequest.IDLE
         wanted = self._wanted(at)
-        if isinstance(wanted, LocalAction):
+        if isinstance(wanted, ActionWithoutRequest):
             return wanted
         if isinstance(wanted, int):
-            return WakeAt(wanted)
+            return DecideAgainAt(wanted)
         if at < self._throttled_until:
-            return WakeAt(self._throttled_until)
+            return DecideAgainAt(self._throttled_until)
         if at < self._not_before:
-            return WakeAt(self._not_before)
+            return DecideAgainAt(self._not_before)
         before = self._view.entries.get(self._number) if self._view is not None else None
         moves = before is not None and before.index != wanted.index
         uses_apply = self._participants.point.protocol.uses_apply
         base = None if uses_apply else self._version if self._view is not None else 0
         return ModelWrite(self._number, self._object_number, wanted.index, wanted.ready, moves=moves, base=base)
 
-    def _settle(self, index: int, view: CliqueState, at: int) -> None:
+    def _settle(self, index: int, view: NvlinkCliqueState, at: int) -> None:
         if view.holders[index] == 1 and index != self._settled_index:
             self._settled_index, self._contested_since = index, None
         self._check(at)
@@ -171,7 +177,7 @@ class DaemonModel:
             found = self._view.decisions[key] = self._decision(at)
         return found
 
-    def _key(self, view: CliqueState) -> object:
+    def _key(self, view: NvlinkCliqueState) -> object:
         """What a decision depends on besides the clique; the number of the daemon only if it may have to move.
 
         All daemons without an entry choose the same index, and all settled daemons that have not started wait for the
@@ -185,14 +191,14 @@ class DaemonModel:
 
     def _decision(self, at: int) -> _CachedAction:
         identity = self._participants.daemons[self._number]
-        action = next_action(self._context(identity, at)).verdict
+        action = next_daemon_action(self._context(identity, at)).verdict
         match action:
             case ApplyRequest() | PutRequest() | PostRequest():
                 return _entry_in(action, identity, sharded=self._participants.point.protocol.sharded)
             case StartFabricAction() | RestartFabricAction():
-                return LocalAction.START
+                return ActionWithoutRequest.START
             case IdleAction() | WaitAction(None):
-                return LocalAction.IDLE
+                return ActionWithoutRequest.IDLE
             case WaitAction(until) if until is not None:
                 return (until - START_OF_TIME) // _MICROSECOND
             case _:
@@ -210,14 +216,14 @@ class DaemonModel:
             state=RegistrationState(
                 observed=RegistryObservation(self._version, registry),
                 settled_index=self._settled_index,
-                contested_since=virtual_time(since) if since is not None else None,
+                contested_since=datetime_from_microseconds(since) if since is not None else None,
             ),
             fabric=fabric,
-            now=virtual_time(at),
+            now=datetime_from_microseconds(at),
         )
 
 
-def virtual_time(at: int) -> datetime:
+def datetime_from_microseconds(at: int) -> datetime:
     """Return a virtual time, given in microseconds, as the core uses it."""
     return START_OF_TIME + timedelta(microseconds=at)
 
@@ -226,16 +232,16 @@ def _in_micros(span: timedelta) -> int:
     return span // _MICROSECOND
 
 
-def _entry_in(action: DaemonAction, identity: DaemonIdentity, *, sharded: bool) -> EntryState:
+def _entry_in(action: DaemonAction, identity: DaemonIdentity, *, sharded: bool) -> EntryIndexAndReadiness:
     """The daemon's own entry in its write."""
-    path = entry_path(sharded=sharded)
+    path = registry_entries_path(sharded=sharded)
     body: Any = None
     if isinstance(action, ApplyRequest):
         body = action.fields
     elif isinstance(action, PutRequest | PostRequest):
         body = action.manifest
     part = JsonFieldReader(body[path.parent] if path.parent else body, "", [])
-    own = entry_of_node(identity.node, read_entries(part, path.list_key, path.node_key))
+    own = registry_entry_of_node(identity.node, read_daemon_entries(part, path.list_key, path.node_key))
     if own is None or own.index is None:
         raise BrokenInvariant("CV-003", f"without faults every write contains the own entry, unlike {FrozenMap(body)}")
-    return EntryState(own.index, own.status == READY)
+    return EntryIndexAndReadiness(own.index, own.status == READY)

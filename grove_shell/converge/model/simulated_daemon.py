@@ -4,15 +4,15 @@ import random
 from functools import partial
 from typing import Any
 
-from grove_core.areas.domain_cliques.verdicts import ResultKind
+from grove_core.areas.domain_cliques.verdicts import RequestResultKind
 from grove_shell.converge.model.daemon_model import DaemonModel
-from grove_shell.converge.model.model_context import (
-    LocalAction,
-    ModelContext,
+from grove_shell.converge.model.model_run_context import (
+    ActionWithoutRequest,
+    DecideAgainAt,
+    ModelRunContext,
     ModelWrite,
-    VirtualLimiter,
-    WakeAt,
-    WriteResult,
+    ModelWriteResult,
+    VirtualRateLimiter,
 )
 from grove_shell.converge.model.simulated_server import SimulatedServer
 
@@ -49,18 +49,18 @@ class SimulatedDaemon:
         "viewed_at",
     )
 
-    def __init__(self, number: int, model: DaemonModel, context: ModelContext, server: SimulatedServer) -> None:
+    def __init__(self, number: int, model: DaemonModel, context: ModelRunContext, server: SimulatedServer) -> None:
         point = context.participants.point
         self._number = number
         self._model = model
         self._context = context
         self._server = server
-        self._limiter = VirtualLimiter(point)
+        self._limiter = VirtualRateLimiter(point)
         self._chance = random.Random(f"{point.seed} {number}")  # noqa: S311 - an experiment, no secret
         self._busy = False
         self.starts = 0
         self._wake_at: int | None = None
-        self._clique_size = point.size_of(point.clique_of(number))
+        self._clique_size = point.clique_size_of(point.clique_of(number))
         self.arrives_at = round(self._chance.random() * point.arrival_s * SECOND)
         self.ready_after = round((1 + self._chance.random()) * point.readiness_s * SECOND)
         self.viewed_at: int | None = None
@@ -91,7 +91,7 @@ class SimulatedDaemon:
     def _decide(self) -> None:
         queue = self._context.queue
         action = self._model.decide(queue.now)
-        while action is LocalAction.START:
+        while action is ActionWithoutRequest.START:
             self._model.on_fabric_start()
             if self.pushed_at is None:
                 self.pushed_at = queue.now
@@ -100,7 +100,7 @@ class SimulatedDaemon:
             action = self._model.decide(queue.now)
         if isinstance(action, ModelWrite):
             self._send(action)
-        elif isinstance(action, WakeAt) and (self._wake_at is None or action.until < self._wake_at):
+        elif isinstance(action, DecideAgainAt) and (self._wake_at is None or action.until < self._wake_at):
             self._wake_at = action.until
             queue.schedule(action.until, partial(self._wake, action.until))
 
@@ -127,10 +127,10 @@ class SimulatedDaemon:
         arrives = sent_at + round(self._context.costs.wire_us)
         self._context.queue.schedule(arrives, partial(self._server.take, write, partial(self._on_result, write)))
 
-    def _on_result(self, write: ModelWrite, result: WriteResult) -> None:
+    def _on_result(self, write: ModelWrite, result: ModelWriteResult) -> None:
         self._busy = False
         now = self._context.queue.now
-        if self.viewed_at is None and result.kind is ResultKind.SUCCEEDED:
+        if self.viewed_at is None and result.kind is RequestResultKind.SUCCEEDED:
             self._check_view(result.view, now)
         self._model.on_result(write, result, now, self._jitter())
         self._decide()

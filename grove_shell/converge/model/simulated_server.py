@@ -10,20 +10,20 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from grove_core.areas.domain_cliques.verdicts import ResultKind
-from grove_shell.converge.model.costs import DOMAIN_BYTES, RECORD_BYTES, SIZES
-from grove_shell.converge.model.model_context import (
+from grove_core.areas.domain_cliques.verdicts import RequestResultKind
+from grove_shell.converge.model.model_object_store import ModelObjectStore
+from grove_shell.converge.model.model_run_context import (
     CONTROLLER_NUMBER,
     DOMAIN_NUMBER,
-    ModelContext,
+    ModelRunContext,
     ModelWrite,
-    WriteResult,
+    ModelWriteResult,
 )
-from grove_shell.converge.model.object_store import ObjectStore
-from grove_shell.converge.model.watches import CommittedChange, ServerWatches
+from grove_shell.converge.model.server_costs import DOMAIN_BYTES, RECORD_BYTES, SIZES
+from grove_shell.converge.model.server_watches import CommittedObjectChange, ServerWatches
 
 OnList = Callable[[int, Any], None]
-OnResult = Callable[[WriteResult], None]
+OnResult = Callable[[ModelWriteResult], None]
 _MILLI = 1_000
 
 
@@ -53,7 +53,7 @@ class SimulatedServer:
         store_us: processor time of the store.
     """
 
-    def __init__(self, context: ModelContext, store: ObjectStore, watches: ServerWatches) -> None:
+    def __init__(self, context: ModelRunContext, store: ModelObjectStore, watches: ServerWatches) -> None:
         self._participants = context.participants
         self._costs = context.costs
         self._events = context.queue
@@ -86,7 +86,7 @@ class SimulatedServer:
     def list_and_watch(self, daemon: int, on_list: OnList) -> None:
         """List the registry of a daemon, and start its watch."""
         clique = self._participants.point.clique_of(daemon)
-        object_number = self._participants.object_number_of(clique)
+        object_number = self._participants.registry_object_number_of(clique)
 
         def cost() -> int:
             return round(self._costs.request_us + self._costs.put_ns_per_byte * self.size(object_number) / _MILLI)
@@ -115,7 +115,7 @@ class SimulatedServer:
         if request.is_queued:
             request.is_queued = False
             self._counters.throttled += request.write.writer != CONTROLLER_NUMBER
-            result = WriteResult(ResultKind.TOO_MANY_REQUESTS)
+            result = ModelWriteResult(RequestResultKind.TOO_MANY_REQUESTS)
             self._events.schedule_after(self._wire, partial(request.on_result, result))
 
     def _try(self, request: _Request) -> None:
@@ -138,7 +138,7 @@ class SimulatedServer:
             self._conflict(request)
         elif self._events.now > request.deadline:
             self._counters.timeouts += write.writer != CONTROLLER_NUMBER
-            self._end(request, WriteResult(ResultKind.NO_RESPONSE))
+            self._end(request, ModelWriteResult(RequestResultKind.NO_RESPONSE))
         elif not self._store.changes(write):
             self._succeed(request)
         else:
@@ -173,7 +173,7 @@ class SimulatedServer:
     def _publish(self, write: ModelWrite) -> None:
         store, object_number = self._store, write.object_number
         clique = None if write.writer == CONTROLLER_NUMBER else self._participants.point.clique_of(write.writer)
-        change = CommittedChange(
+        change = CommittedObjectChange(
             object_number=object_number,
             version=store.version(object_number),
             clique=clique,
@@ -181,25 +181,27 @@ class SimulatedServer:
             is_domain_ready=store.is_domain_ready(),
             size=self.size(object_number),
         )
-        views = [store.view(object_number, one) for one in self._participants.cliques_in(object_number)]
+        views = [store.view(object_number, one) for one in self._participants.cliques_registered_in(object_number)]
         self._watches.publish(change, views)
 
     def _conflict(self, request: _Request) -> None:
         self._counters.conflicts += request.write.writer != CONTROLLER_NUMBER
-        self._end(request, WriteResult(ResultKind.CONFLICT))
+        self._end(request, ModelWriteResult(RequestResultKind.CONFLICT))
 
     def _succeed(self, request: _Request) -> None:
         write = request.write
         if write.writer == CONTROLLER_NUMBER:
             self._counters.controller_writes += 1
-            self._end(request, WriteResult(ResultKind.SUCCEEDED, self._store.version(write.object_number)))
+            self._end(request, ModelWriteResult(RequestResultKind.SUCCEEDED, self._store.version(write.object_number)))
             return
         self._counters.writes += 1
         self._counters.repicks += write.moves
         view = self._store.view(write.object_number, self._participants.point.clique_of(write.writer))
-        self._end(request, WriteResult(ResultKind.SUCCEEDED, self._store.version(write.object_number), view))
+        self._end(
+            request, ModelWriteResult(RequestResultKind.SUCCEEDED, self._store.version(write.object_number), view)
+        )
 
-    def _end(self, request: _Request, result: WriteResult) -> None:
+    def _end(self, request: _Request, result: ModelWriteResult) -> None:
         """Send the result, and give the seat to the next request that still waits."""
         self._events.schedule_after(self._wire, partial(request.on_result, result))
         while self._waiting:

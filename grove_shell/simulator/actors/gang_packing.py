@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from grove_core.resources.pod import Pod
-from grove_core.resources.podgang import NO_PACK, PodGangConstraints, TopologyPacking
-from grove_shell.simulator.cluster.nodes import UNLIMITED, Node, PodRequests
+from grove_core.resources.podgang import NO_PACK, GangPackConstraint, PodGangConstraints
+from grove_shell.simulator.cluster.nodes import UNLIMITED, Node, PodResourceRequests
 
 Assignment: TypeAlias = list[tuple[Pod, Node]]
-RequestsOf: TypeAlias = Callable[[Pod], PodRequests]
-ChooseNode: TypeAlias = Callable[[PodRequests, Iterable[Node]], Node | None]
+RequestsOf: TypeAlias = Callable[[Pod], PodResourceRequests]
+ChooseNode: TypeAlias = Callable[[PodResourceRequests, Iterable[Node]], Node | None]
 
 
 class PodBlock(NamedTuple):
@@ -26,7 +26,7 @@ class PodBlock(NamedTuple):
         placed_nodes: nodes of the pods of the block that are placed already.
     """
 
-    pack: TopologyPacking
+    pack: GangPackConstraint
     pods: tuple[Pod, ...]
     blocks: tuple["PodBlock", ...] = ()
     placed_nodes: tuple[Node, ...] = ()
@@ -43,7 +43,7 @@ class PodBlock(NamedTuple):
             yield from block.members()
 
 
-def gang_as_blocks(
+def gang_as_pod_blocks(
     placement: PodGangConstraints, waiting: Mapping[str, Sequence[Pod]], placed_nodes: Mapping[str, Sequence[Node]]
 ) -> PodBlock:
     """Return the pods of a gang as nested blocks.
@@ -57,7 +57,7 @@ def gang_as_blocks(
     grouped = {name for one in placement.packed_groups for name in one.cliques}
     names = dict.fromkeys((*waiting, *placed_nodes))
 
-    def block(pack: TopologyPacking, names: Iterable[str], parts: Iterable[PodBlock] = ()) -> PodBlock:
+    def block(pack: GangPackConstraint, names: Iterable[str], parts: Iterable[PodBlock] = ()) -> PodBlock:
         unpacked: list[Pod] = []
         inner = list(parts)
         in_block = [node for part in inner for node in part.placed_nodes]
@@ -106,20 +106,20 @@ def _within(
     for part in block.blocks:
         found = assign_nodes(part, nodes, requests_of, best)
         if found is None:
-            release_room(assigned, requests_of)
+            release_reserved_node_room(assigned, requests_of)
             return None
         assigned += found
     for pod in block.pods:
         node = best(requests_of(pod), nodes)
         if node is None:
-            release_room(assigned, requests_of)
+            release_reserved_node_room(assigned, requests_of)
             return None
         node.reserve(requests_of(pod).amounts)
         assigned.append((pod, node))
     return assigned
 
 
-def release_room(assigned: Assignment, requests_of: RequestsOf) -> None:
+def release_reserved_node_room(assigned: Assignment, requests_of: RequestsOf) -> None:
     """Release the room that an assignment reserved."""
     for pod, node in assigned:
         node.reserve(requests_of(pod).amounts, -1)

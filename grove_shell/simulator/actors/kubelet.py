@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from grove_core.areas.workload.pods.manifest import INIT_CONTAINER, PARENTS_FLAG
+from grove_core.areas.workload.pods.pod_manifest import INIT_CONTAINER, PARENTS_FLAG
 from grove_core.kernel.frozen import FrozenMap, list_at
 from grove_core.resources.pod import FINISHED_PHASES, Pod
-from grove_shell.simulator.cluster.changes import ObjectChange
 from grove_shell.simulator.cluster.nodes import Node
-from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live
-from grove_shell.simulator.recording.history import Actor, EntryKind, RunHistory
+from grove_shell.simulator.cluster.object_change_detector import ObjectChange
+from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live_pod
+from grove_shell.simulator.recording.run_history import HistoryActor, HistoryEntryKind, RunHistory
 from grove_shell.simulator.scenario.scenario import KubeletSpec, PodTimings
 
 _RUNNING: Final = "Running"
@@ -50,7 +50,7 @@ class Kubelet:
             if isinstance(pod, Pod):
                 self._pods[pod.uid] = pod
                 if pod.node:
-                    self.begin_next(pod)
+                    self.begin_next_operation(pod)
             else:
                 self._pods.pop(change.object.uid, None)
                 self._in_progress.pop(change.object.uid, None)
@@ -60,7 +60,7 @@ class Kubelet:
             for uid in tuple(self._waiting):
                 self._try_to_run(uid)
 
-    def begin_next(self, pod: Pod) -> None:
+    def begin_next_operation(self, pod: Pod) -> None:
         """Begin the next operation of a pod, unless it is in progress."""
         node = self.nodes.get(pod.node)
         if node is None or not node.up:
@@ -99,31 +99,31 @@ class Kubelet:
             return
         del self._in_progress[uid]
         if what == "stop":
-            self._note(EntryKind.GONE, pod)
+            self._note(HistoryEntryKind.GONE, pod)
             self.cluster.end_pod(pod)
         elif what == "start":
             self._waiting[uid] = self._awaited_cliques(pod)
             self._in_progress[uid] = "wait"
             self._try_to_run(uid)
         elif not pod.deleting:
-            self._note(EntryKind.READY, pod)
+            self._note(HistoryEntryKind.READY, pod)
             self.cluster.put_pod(with_ready_containers(replace(pod, scheduled=True)))
 
     def _try_to_run(self, uid: str) -> None:
         pod = self._now(uid)
-        if pod is None or not is_live(pod):
+        if pod is None or not is_live_pod(pod):
             return
         if all(self._ready_of(pod.namespace, name) >= count for name, count in self._waiting[uid]):
             del self._waiting[uid]
             del self._in_progress[uid]
-            self._note(EntryKind.STARTED, pod)
+            self._note(HistoryEntryKind.STARTED, pod)
             self.cluster.put_pod(replace(pod, phase=_RUNNING, unready=self._starts_at_once(pod)))
 
     def _recover(self, uid: str) -> None:
         pod = self._now(uid)
-        if pod is not None and self._in_progress.get(uid) == "crash" and is_live(pod):
+        if pod is not None and self._in_progress.get(uid) == "crash" and is_live_pod(pod):
             del self._in_progress[uid]
-            self._note(EntryKind.READY, pod)
+            self._note(HistoryEntryKind.READY, pod)
             self.cluster.put_pod(with_ready_containers(replace(pod, phase=_RUNNING)))
 
     def _now(self, uid: str) -> Pod | None:
@@ -180,7 +180,7 @@ class Kubelet:
         owner = self.cluster.clique(f"{namespace}/{clique}")
         return sum(pod.ready for pod in self.cluster.server.pods.get(owner.uid, ())) if owner is not None else 0
 
-    def _note(self, what: EntryKind, pod: Pod) -> None:
+    def _note(self, what: HistoryEntryKind, pod: Pod) -> None:
         self.history.record(
-            self.cluster.queue.now, Actor.KUBELET, what, pod.ref, clique=self._clique_of(pod)[0], detail=pod.node
+            self.cluster.queue.now, HistoryActor.KUBELET, what, pod.ref, clique=self._clique_of(pod)[0], detail=pod.node
         )

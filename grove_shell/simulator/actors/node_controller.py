@@ -7,10 +7,10 @@ from typing import Final
 from grove_core.resources.pod import Pod
 from grove_shell.simulator.actors.kubelet import Kubelet, with_ready_containers
 from grove_shell.simulator.actors.scheduler import Scheduler
-from grove_shell.simulator.cluster.nodes import Node, nodes_of
-from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live
-from grove_shell.simulator.recording.history import Actor, EntryKind, EventWithoutEffect, RunHistory
-from grove_shell.simulator.scenario.events import NodePool
+from grove_shell.simulator.cluster.nodes import Node, nodes_of_pool
+from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live_pod
+from grove_shell.simulator.recording.run_history import EventWithoutEffect, HistoryActor, HistoryEntryKind, RunHistory
+from grove_shell.simulator.scenario.scenario_events import NodePool
 from grove_shell.simulator.virtual_time import MINUTE, SECOND
 
 GRACE: Final = 40 * SECOND
@@ -38,7 +38,7 @@ class NodeController:
 
     def add(self, pool: NodePool) -> None:
         """Add the nodes of a pool. Raises EventWithoutEffect where all exist already."""
-        new = [node for node in nodes_of(pool) if node.name not in self.nodes]
+        new = [node for node in nodes_of_pool(pool) if node.name not in self.nodes]
         if not new:
             raise EventWithoutEffect(f"node {pool.name if pool.count is None else f'{pool.name}-0'} exists already")
         self._record(f"{len(new)} nodes {pool.name} are added" if len(new) > 1 else f"node {new[0].name} is added")
@@ -64,10 +64,10 @@ class NodeController:
         self._record(f"node {name} is back")
         node.up, node.unready, node.lost_at = True, False, None
         for pod in self._pods_on(name):
-            if is_live(pod) and pod.phase == "Running" and not pod.ready and pod.trouble == "NodeLost":
+            if is_live_pod(pod) and pod.phase == "Running" and not pod.ready and pod.trouble == "NodeLost":
                 self.cluster.put_pod(with_ready_containers(pod))
             else:
-                self.kubelet.begin_next(pod)
+                self.kubelet.begin_next_operation(pod)
         self.scheduler.schedule_pass()
 
     def remove(self, name: str) -> None:
@@ -94,7 +94,7 @@ class NodeController:
         return node
 
     def _record(self, text: str) -> None:
-        self.history.record(self.cluster.queue.now, Actor.NODES, EntryKind.NODE, detail=text)
+        self.history.record(self.cluster.queue.now, HistoryActor.NODES, HistoryEntryKind.NODE, detail=text)
 
     def _if_still_lost(self, name: str, lost_at: int, act: Callable[[Node], None]) -> Callable[[], None]:
         def check() -> None:
@@ -109,25 +109,25 @@ class NodeController:
         for pod in self._pods_on(node.name):
             if pod.ready:
                 self.cluster.put_pod(replace(pod, ready=False, trouble="NodeLost"))
-                self._record_pod(EntryKind.UNREADY, pod, f"node {node.name} is lost")
+                self._record_pod(HistoryEntryKind.UNREADY, pod, f"node {node.name} is lost")
 
     def _evict(self, node: Node) -> None:
         for pod in self._pods_on(node.name):
-            if is_live(pod):
+            if is_live_pod(pod):
                 self._record_pod(
-                    EntryKind.DELETED, pod, f"node {node.name} has been lost for {GRACE // SECOND + 300} s"
+                    HistoryEntryKind.DELETED, pod, f"node {node.name} has been lost for {GRACE // SECOND + 300} s"
                 )
                 self.cluster.delete(pod.ref)
 
     def _delete_pods(self, name: str) -> None:
         for pod in self._pods_on(name) if name not in self.nodes else ():
-            self._record_pod(EntryKind.GONE, pod, f"node {name} is gone")
+            self._record_pod(HistoryEntryKind.GONE, pod, f"node {name} is gone")
             self.cluster.delete(pod.ref)
             self.cluster.end_pod(pod)
 
     def _pods_on(self, name: str) -> list[Pod]:
         return sorted((pod for pod in self.cluster.pods() if pod.node == name), key=lambda pod: pod.name)
 
-    def _record_pod(self, what: EntryKind, pod: Pod, detail: str) -> None:
+    def _record_pod(self, what: HistoryEntryKind, pod: Pod, detail: str) -> None:
         clique = self.cluster.server.name_of(pod.owner_uid)
-        self.history.record(self.cluster.queue.now, Actor.NODES, what, pod.ref, clique=clique, detail=detail)
+        self.history.record(self.cluster.queue.now, HistoryActor.NODES, what, pod.ref, clique=clique, detail=detail)

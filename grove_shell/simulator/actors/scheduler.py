@@ -14,14 +14,21 @@ from grove_shell.simulator.actors.gang_packing import (
     Assignment,
     PodBlock,
     assign_nodes,
-    gang_as_blocks,
-    release_room,
+    gang_as_pod_blocks,
+    release_reserved_node_room,
     required_node_labels,
 )
-from grove_shell.simulator.cluster.changes import ObjectChange
-from grove_shell.simulator.cluster.nodes import NO_REQUESTS, UNLIMITED, Node, PodRequests, recount_requests, requests_of
-from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live
-from grove_shell.simulator.recording.history import Actor, EntryKind, RunHistory
+from grove_shell.simulator.cluster.nodes import (
+    NO_REQUESTS,
+    UNLIMITED,
+    Node,
+    PodResourceRequests,
+    pod_resource_requests,
+    recompute_node_resource_requests,
+)
+from grove_shell.simulator.cluster.object_change_detector import ObjectChange
+from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live_pod
+from grove_shell.simulator.recording.run_history import HistoryActor, HistoryEntryKind, RunHistory
 from grove_shell.simulator.scenario.scenario import SchedulerSpec
 
 
@@ -40,7 +47,7 @@ class Scheduler:
         self.spec = spec
         self.history = history
         self.pending: dict[str, Pod] = {}
-        self._requests: dict[tuple[str, str], PodRequests] = {}
+        self._requests: dict[tuple[str, str], PodResourceRequests] = {}
         self._reported: dict[tuple[str, str], str] = {}
         self._scheduled = False
 
@@ -61,21 +68,21 @@ class Scheduler:
             self._scheduled = True
             self.cluster.queue.schedule_after(self.spec.delay, self._run_pass)
 
-    def requests_of(self, pod: Pod) -> PodRequests:
+    def requests_of(self, pod: Pod) -> PodResourceRequests:
         """Return what a pod requests; nothing where its manifest is unknown."""
         key = (pod.owner_uid, pod.template_hash)
         found = self._requests.get(key)
         if found is None:
             manifest = self.cluster.server.manifests.get(pod.ref)
             spec = manifest.get("spec") if manifest is not None else None
-            found = self._requests[key] = requests_of(spec) if isinstance(spec, FrozenMap) else NO_REQUESTS
+            found = self._requests[key] = pod_resource_requests(spec) if isinstance(spec, FrozenMap) else NO_REQUESTS
         return found
 
     def _update_pending(self, change: ObjectChange) -> bool:
         before, pod = change.before, change.after
-        if not isinstance(pod, Pod) or pod.node or not is_live(pod) or pod.gated or pod.has_grove_gate:
+        if not isinstance(pod, Pod) or pod.node or not is_live_pod(pod) or pod.gated or pod.has_grove_gate:
             gone = self.pending.pop(change.object.uid, None)
-            freed = isinstance(before, Pod) and bool(before.node) and (not isinstance(pod, Pod) or not is_live(pod))
+            freed = isinstance(before, Pod) and bool(before.node) and (not isinstance(pod, Pod) or not is_live_pod(pod))
             return freed or (gone is not None and not isinstance(pod, Pod))
         new = pod.uid not in self.pending
         self.pending[pod.uid] = pod
@@ -84,7 +91,9 @@ class Scheduler:
     def _run_pass(self) -> None:
         """Try to place all pending pods."""
         self._scheduled = False
-        recount_requests(self.nodes.values(), ((pod, self.requests_of(pod)) for pod in self.cluster.pods() if pod.node))
+        recompute_node_resource_requests(
+            self.nodes.values(), ((pod, self.requests_of(pod)) for pod in self.cluster.pods() if pod.node)
+        )
         cliques = {item.uid: item for item in self.cluster.server.items.values() if isinstance(item, PodClique)}
         gangs: defaultdict[tuple[str, str], list[Pod]] = defaultdict(list)
         for uid, pod in tuple(self.pending.items()):
@@ -141,7 +150,7 @@ class Scheduler:
             waiting: defaultdict[str, list[Pod]] = defaultdict(list)
             for pod in block.pods:
                 waiting[cliques[pod.owner_uid].ref.name].append(pod)
-            block = gang_as_blocks(gang.placement, waiting, self._placed_nodes(gang, cliques))
+            block = gang_as_pod_blocks(gang.placement, waiting, self._placed_nodes(gang, cliques))
         return assign_nodes(block, tuple(self.nodes.values()), self.requests_of, self._best)
 
     def _placed_nodes(self, gang: PodGang, cliques: Mapping[str, PodClique]) -> dict[str, list[Node]]:
@@ -149,7 +158,7 @@ class Scheduler:
         found: defaultdict[str, list[Node]] = defaultdict(list)
         for uid, clique in cliques.items():
             for pod in self.cluster.server.pods.get(uid, ()):
-                if pod.namespace == gang.ref.namespace and pod.gang == gang.ref.name and is_live(pod):
+                if pod.namespace == gang.ref.namespace and pod.gang == gang.ref.name and is_live_pod(pod):
                     found[clique.ref.name] += [self.nodes[pod.node]] if pod.node in self.nodes else []
         return found
 
@@ -163,13 +172,13 @@ class Scheduler:
                 why = f"there are some for {len(taken)}{self._missing_resources(pod)}"
                 break
             taken += found
-        release_room(taken, self.requests_of)
+        release_reserved_node_room(taken, self.requests_of)
         keys = ", ".join(sorted(required_node_labels(gang.placement)))
         return f"it needs nodes for {len(needed)} pods at once, {why or f'and there are none so near by {keys}'}"
 
     def _placed(self, clique: str, gang: PodGang, cliques: Mapping[str, PodClique]) -> int:
         return sum(
-            pod.scheduled and is_live(pod) and pod.gang == gang.ref.name
+            pod.scheduled and is_live_pod(pod) and pod.gang == gang.ref.name
             for uid, found in cliques.items()
             if found.ref.name == clique and found.ref.namespace == gang.ref.namespace
             for pod in self.cluster.server.pods.get(uid, ())
@@ -190,7 +199,7 @@ class Scheduler:
             self._bind(placed, node, cliques)
         return found is not None
 
-    def _best(self, requests: PodRequests, nodes: Iterable[Node]) -> Node | None:
+    def _best(self, requests: PodResourceRequests, nodes: Iterable[Node]) -> Node | None:
         """Return the fullest node that has room, the first by name of equal ones; None without."""
         fitting = (
             node
@@ -219,7 +228,12 @@ class Scheduler:
         self.cluster.put_pod(replace(pod, node=node.name, scheduled=True, trouble=""))
         clique = cliques[pod.owner_uid].ref.name
         self.history.record(
-            self.cluster.queue.now, Actor.SCHEDULER, EntryKind.PLACED, pod.ref, clique=clique, detail=node.name
+            self.cluster.queue.now,
+            HistoryActor.SCHEDULER,
+            HistoryEntryKind.PLACED,
+            pod.ref,
+            clique=clique,
+            detail=node.name,
         )
 
     def _mark_unschedulable(self, pod: Pod) -> None:
@@ -233,5 +247,10 @@ class Scheduler:
             self._reported[key] = why
             ref = Ref(SCHEDULER, "PodGang", pods[0].namespace, gang)
             self.history.record(
-                self.cluster.queue.now, Actor.SCHEDULER, EntryKind.UNPLACED, ref, detail=str(len(pods)), because=(why,)
+                self.cluster.queue.now,
+                HistoryActor.SCHEDULER,
+                HistoryEntryKind.UNPLACED,
+                ref,
+                detail=str(len(pods)),
+                because=(why,),
             )

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field, replace
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.resources.cluster_topology import ClusterTopology, cluster_topology_of
-from grove_shell.simulator.cluster.admission import Admission, Json
+from grove_core.resources.cluster_topology import ClusterTopology, cluster_topology_from_json
+from grove_shell.simulator.cluster.simulated_admission import AdmissionDecisions, Json
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.cluster.topologies import topology_manifest
-from grove_shell.simulator.recording.history import Actor, EntryKind, RunHistory
-from grove_shell.simulator.scenario.events import ApplyTopology
+from grove_shell.simulator.recording.run_history import HistoryActor, HistoryEntryKind, RunHistory
+from grove_shell.simulator.scenario.scenario_events import ApplyTopology
 
 
 @dataclass(slots=True)
@@ -23,7 +23,7 @@ class TopologyActions:
 
     cluster: SimulatedCluster
     history: RunHistory
-    admission: Admission = field(default_factory=Admission)
+    admission: AdmissionDecisions = field(default_factory=AdmissionDecisions)
 
     def apply_topology(self, arguments: ApplyTopology) -> None:
         """Apply a topology, if admission accepts it."""
@@ -35,14 +35,20 @@ class TopologyActions:
             self.history.refused += 1
             objections = tuple(map(str, verdict.objections))
             self.history.record(
-                self._now, Actor.USER, EntryKind.REFUSED, detail=f"ClusterTopology {name}", because=objections
+                self._now,
+                HistoryActor.USER,
+                HistoryEntryKind.REFUSED,
+                detail=f"ClusterTopology {name}",
+                because=objections,
             )
             return
-        self.history.record(self._now, Actor.USER, EntryKind.APPLIED, self.store_admitted(arguments.manifest).ref)
+        self.history.record(
+            self._now, HistoryActor.USER, HistoryEntryKind.APPLIED, self.store_admitted(arguments.manifest).ref
+        )
 
     def store_admitted(self, manifest: Json) -> ClusterTopology:
         """Store an admitted topology; of a stored one only its levels and labels change."""
-        wanted, found = cluster_topology_of(manifest), self._found(manifest)
+        wanted, found = cluster_topology_from_json(manifest), self._found(manifest)
         if found is None:
             new = replace(wanted, uid=self.cluster.server.new_uid(wanted.ref), resource_version="1")
             self.cluster.add(new)
@@ -58,7 +64,7 @@ class TopologyActions:
 
     def _found(self, manifest: Json) -> ClusterTopology | None:
         try:
-            ref = cluster_topology_of(manifest).ref
+            ref = cluster_topology_from_json(manifest).ref
         except MalformedObject:
             return None
         found = self.cluster.server.items.get(ref)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from grove_core.areas.workload.admission.defaults import apply_manifest
+from grove_core.areas.workload.admission.manifest_defaults import apply_manifest
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND, TOPOLOGY_KINDS
@@ -13,29 +13,29 @@ from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.podcliqueset import ManifestEdit, PodCliqueSet, podcliqueset_of
+from grove_core.resources.podcliqueset import PlannedManifestChange, PodCliqueSet, podcliqueset_from_json
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.forecasts import manifest_as_created, with_default_delay
-from grove_shell.reading.manifest_admission import edit_between
+from grove_shell.in_memory.forecasts import snapshot_of_new_set, with_default_termination_delay
+from grove_shell.reading.manifest_admission import classify_manifest_edit
 from grove_shell.simulator.actors.kubelet import Kubelet
-from grove_shell.simulator.cluster.admission import Admission
-from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live
-from grove_shell.simulator.recording.history import Actor, EntryKind, EventWithoutEffect, RunHistory
-from grove_shell.simulator.scenario.events import (
+from grove_shell.simulator.cluster.simulated_admission import AdmissionDecisions
+from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live_pod
+from grove_shell.simulator.recording.run_history import EventWithoutEffect, HistoryActor, HistoryEntryKind, RunHistory
+from grove_shell.simulator.scenario.scenario_events import (
     ApplySet,
     Autoscale,
-    ClaimTarget,
+    ClaimByName,
     CrashPod,
-    DomainTarget,
-    NodeTarget,
+    DomainByName,
+    NodeByNameOrPod,
     Scale,
-    SetTarget,
-    TopologyTarget,
+    SetByName,
+    TopologyByName,
 )
-from grove_shell.simulator.scenario.field_types import PodTarget
-from grove_shell.simulator.virtual_time import time_at
+from grove_shell.simulator.scenario.scenario_field_types import PodByCliqueAndIndex
+from grove_shell.simulator.virtual_time import clock_time_at
 
 Manifest = Mapping[str, Any]
 Fill = Callable[[Manifest], dict[str, Any]]
@@ -58,7 +58,7 @@ class UserActions:
     history: RunHistory
     start: datetime
     manifests: dict[tuple[str, str], Manifest] = field(default_factory=dict)
-    admission: Admission = field(default_factory=Admission)
+    admission: AdmissionDecisions = field(default_factory=AdmissionDecisions)
     on_set_write: OnSetWrite | None = None
     rules: RuleSet = DESIGN
     _last_applied: dict[tuple[str, str], Manifest] = field(default_factory=dict)
@@ -75,27 +75,27 @@ class UserActions:
 
     def store_admitted(self, manifest: Manifest) -> None:
         """Store an admitted set."""
-        root = podcliqueset_of(manifest)
+        root = podcliqueset_from_json(manifest)
         key = (root.ref.namespace, root.ref.name)
         self.manifests[key] = manifest
         found = self.cluster.server.items.get(root.ref)
         if isinstance(found, PodCliqueSet):
-            spec = with_default_delay(root.spec, self.rules)
+            spec = with_default_termination_delay(root.spec, self.rules)
             generation = None if found.generation is None else found.generation + (found.spec != spec)
-            is_edited = edit_between(found.spec, spec) is ManifestEdit.OF_MORE
+            is_edited = classify_manifest_edit(found.spec, spec) is PlannedManifestChange.OF_MORE
             changed = replace(
                 found,
                 spec=spec,
                 labels=root.labels,
                 annotations=root.annotations,
                 generation=generation,
-                edit=ManifestEdit.OF_MORE if is_edited else found.edit,
+                edit=PlannedManifestChange.OF_MORE if is_edited else found.edit,
             )
             if changed != found:
                 self.cluster.put(changed)
             return
-        applied = manifest_as_created(Snapshot(root=root, pods_of={}, now=self.start), self.rules).root
-        made = replace(applied, created_at=time_at(self.start, self._now).replace(microsecond=0))
+        applied = snapshot_of_new_set(Snapshot(root=root, pods_of={}, now=self.start), self.rules).root
+        made = replace(applied, created_at=clock_time_at(self.start, self._now).replace(microsecond=0))
         self.cluster.add(replace(made, uid=self.cluster.server.new_uid(root.ref)))
 
     def scale(self, arguments: Scale) -> None:
@@ -106,7 +106,7 @@ class UserActions:
             changed = {**manifest, "spec": {**manifest["spec"], "replicas": arguments.replicas}}
             self._apply(changed, f"replicas {item.spec.replicas} to {arguments.replicas}")
         elif isinstance(item, ScalingGroup | PodClique):
-            self._scale(item, arguments.replicas, Actor.USER)
+            self._scale(item, arguments.replicas, HistoryActor.USER)
         else:
             raise EventWithoutEffect(f"there is no {arguments.kind} {arguments.name}")
 
@@ -120,49 +120,49 @@ class UserActions:
         assert isinstance(target, FrozenMap) and isinstance(least, int) and isinstance(most, int)  # noqa: S101, PT018 - the schema of autoscalers
         item = self.cluster.find(str(target["kind"]), str(target["name"]))
         if isinstance(item, ScalingGroup | PodClique):
-            self._scale(item, min(max(arguments.replicas, least), most), Actor.AUTOSCALER)
+            self._scale(item, min(max(arguments.replicas, least), most), HistoryActor.AUTOSCALER)
         else:
             raise EventWithoutEffect(f"there is no {target['kind']} {target['name']}")
 
-    def delete_set(self, arguments: SetTarget) -> None:
+    def delete_set(self, arguments: SetByName) -> None:
         """Delete a set, as ``kubectl delete`` does."""
         self._delete("PodCliqueSet", arguments.name)
 
-    def delete_domain(self, arguments: DomainTarget) -> None:
+    def delete_domain(self, arguments: DomainByName) -> None:
         """Delete a ComputeDomain, as ``kubectl delete`` does."""
         self._delete(DOMAIN_KIND, arguments.name)
 
-    def delete_claim(self, arguments: ClaimTarget) -> None:
+    def delete_claim(self, arguments: ClaimByName) -> None:
         """Delete a ResourceClaim, as ``kubectl delete`` does."""
         self._delete(CLAIM_KIND, arguments.name)
 
-    def delete_topology(self, arguments: TopologyTarget) -> None:
+    def delete_topology(self, arguments: TopologyByName) -> None:
         """Delete a topology, as ``kubectl delete`` does."""
         self._delete(TOPOLOGY_KIND, arguments.name, TOPOLOGY_KINDS)
 
-    def delete_pod(self, arguments: PodTarget) -> None:
+    def delete_pod(self, arguments: PodByCliqueAndIndex) -> None:
         """Delete a pod."""
         pod = self._pod(arguments)
         if pod.deleting:
             raise EventWithoutEffect(f"pod {pod.name} is being deleted already")
-        self.history.record(self._now, Actor.USER, EntryKind.DELETED, pod.ref, clique=arguments.clique)
+        self.history.record(self._now, HistoryActor.USER, HistoryEntryKind.DELETED, pod.ref, clique=arguments.clique)
         self.cluster.delete(pod.ref)
 
-    def fail_pod(self, arguments: PodTarget) -> None:
+    def fail_pod(self, arguments: PodByCliqueAndIndex) -> None:
         """Let a pod fail."""
         pod = self._placed_pod(arguments)
-        self.history.record(self._now, Actor.KUBELET, EntryKind.FAILED, pod.ref, clique=arguments.clique)
+        self.history.record(self._now, HistoryActor.KUBELET, HistoryEntryKind.FAILED, pod.ref, clique=arguments.clique)
         self.kubelet.fail(pod)
 
     def crash_pod(self, arguments: CrashPod) -> None:
         """Let a pod crash and recover."""
         pod = self._placed_pod(arguments)
         self.history.record(
-            self._now, Actor.KUBELET, EntryKind.CRASHED, pod.ref, clique=arguments.clique, detail=pod.node
+            self._now, HistoryActor.KUBELET, HistoryEntryKind.CRASHED, pod.ref, clique=arguments.clique, detail=pod.node
         )
         self.kubelet.crash(pod, arguments.recovers)
 
-    def node_of(self, where: NodeTarget) -> str:
+    def node_of(self, where: NodeByNameOrPod) -> str:
         """Return the node of an event. Raises EventWithoutEffect where its pod does not exist or has no node."""
         if where.of is None:
             return where.node
@@ -182,7 +182,7 @@ class UserActions:
             raise EventWithoutEffect(f"there is no {kind} {name}")
         if item.deleting:
             raise EventWithoutEffect(f"{kind} {name} is being deleted already")
-        self.history.record(self._now, Actor.USER, EntryKind.DELETED, item.ref)
+        self.history.record(self._now, HistoryActor.USER, HistoryEntryKind.DELETED, item.ref)
         self.cluster.delete(item.ref)
 
     def _apply(self, manifest: Manifest, what: str = "") -> None:
@@ -202,7 +202,11 @@ class UserActions:
             self.history.refused += 1
             objections = tuple(str(objection) for objection in stored.objections)
             self.history.record(
-                self._now, Actor.USER, EntryKind.REFUSED, detail=f"PodCliqueSet {key[1]}", because=objections
+                self._now,
+                HistoryActor.USER,
+                HistoryEntryKind.REFUSED,
+                detail=f"PodCliqueSet {key[1]}",
+                because=objections,
             )
             return
         self.store_admitted(stored)
@@ -211,7 +215,11 @@ class UserActions:
         found = self.cluster.find("PodCliqueSet", "/".join(key))
         if found is not None:
             self.history.record(
-                self._now, Actor.USER, EntryKind.SCALED if what else EntryKind.APPLIED, found.ref, detail=what
+                self._now,
+                HistoryActor.USER,
+                HistoryEntryKind.SCALED if what else HistoryEntryKind.APPLIED,
+                found.ref,
+                detail=what,
             )
 
     def _merged(self, manifest: Manifest, old: Manifest | None, key: tuple[str, str], defaults: Fill) -> Manifest:
@@ -220,16 +228,16 @@ class UserActions:
             return defaults(manifest)
         return apply_manifest(manifest, old, self._last_applied.get(key), defaults).manifest
 
-    def _scale(self, item: ScalingGroup | PodClique, replicas: int, actor: Actor) -> None:
+    def _scale(self, item: ScalingGroup | PodClique, replicas: int, actor: HistoryActor) -> None:
         if item.replicas == replicas:
             raise EventWithoutEffect(f"{item.ref.kind} {item.ref.name} has {replicas} replicas already")
         generation = None if item.generation is None else item.generation + 1
         self.history.record(
-            self._now, actor, EntryKind.SCALED, item.ref, detail=f"replicas {item.replicas} to {replicas}"
+            self._now, actor, HistoryEntryKind.SCALED, item.ref, detail=f"replicas {item.replicas} to {replicas}"
         )
         self.cluster.put(replace(item, replicas=replicas, generation=generation))
 
-    def _pod(self, where: PodTarget) -> Pod:
+    def _pod(self, where: PodByCliqueAndIndex) -> Pod:
         pod = self.cluster.pod_at(where.clique, where.index)
         if pod is None and self.cluster.clique(where.clique) is None:
             raise EventWithoutEffect(f"there is no PodClique {where.clique}")
@@ -237,9 +245,9 @@ class UserActions:
             raise EventWithoutEffect(f"there is no pod {where.index} of {where.clique}")
         return pod
 
-    def _placed_pod(self, where: PodTarget) -> Pod:
+    def _placed_pod(self, where: PodByCliqueAndIndex) -> Pod:
         pod = self._pod(where)
-        if not is_live(pod):
+        if not is_live_pod(pod):
             raise EventWithoutEffect(f"pod {pod.name} {'is being deleted' if pod.deleting else 'has ended'} already")
         if not pod.node:
             raise EventWithoutEffect(f"pod {pod.name} has no node yet")

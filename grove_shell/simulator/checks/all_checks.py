@@ -8,33 +8,33 @@ from grove_core.kernel.steps import Attempt
 from grove_core.plan.plan import Plan
 from grove_core.resources.configuration import Configuration
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.checks.check import ActualState, Check, Manifest
+from grove_shell.simulator.checks.final_state_checks import DeletedSetLeftoversCheck, RequiredObjectsCheck
 from grove_shell.simulator.checks.gang_termination import GangTerminationCheck
+from grove_shell.simulator.checks.operator_write_check import OperatorWriteCheck
 from grove_shell.simulator.checks.pods import PodCountCheck, PodDeletionCheck, SchedulingGateCheck
-from grove_shell.simulator.checks.rest_checks import NothingLeftCheck, SpecFulfilledCheck
-from grove_shell.simulator.checks.writes import OperatorWriteCheck
-from grove_shell.simulator.cluster.changes import ObjectChange
-from grove_shell.simulator.cluster.topologies import RoundSnapshot, managed_topologies, topology_snapshot_in
+from grove_shell.simulator.checks.simulation_check import ActualClusterState, Manifest, SimulationCheck
+from grove_shell.simulator.cluster.object_change_detector import ObjectChange
+from grove_shell.simulator.cluster.topologies import RoundSnapshot, topologies_to_reconcile, topology_snapshot_in
 from grove_shell.simulator.operator.informers import Informers
 from grove_shell.simulator.operator.simulated_operator import SimulatedOperator
-from grove_shell.simulator.recording.history import Actor
-from grove_shell.simulator.virtual_time import time_at
+from grove_shell.simulator.recording.run_history import HistoryActor
+from grove_shell.simulator.virtual_time import clock_time_at
 
-_CHECKS: Final[tuple[type[Check], ...]] = (
+_CHECKS: Final[tuple[type[SimulationCheck], ...]] = (
     PodCountCheck,
     PodDeletionCheck,
     SchedulingGateCheck,
     OperatorWriteCheck,
     GangTerminationCheck,
-    NothingLeftCheck,
-    SpecFulfilledCheck,
+    DeletedSetLeftoversCheck,
+    RequiredObjectsCheck,
 )
 
 
 class AllChecks:
     """Observes the operators and the changes of the cluster; raises ViolationFound at the first broken promise."""
 
-    def __init__(self, state: ActualState, further: tuple[type[Check], ...] = ()) -> None:
+    def __init__(self, state: ActualClusterState, further: tuple[type[SimulationCheck], ...] = ()) -> None:
         self.state = state
         self.checks = tuple(check(state) for check in (*_CHECKS, *further))
 
@@ -44,7 +44,7 @@ class AllChecks:
         for check in self.checks:
             check.on_changes(changes)
 
-    def on_plan(self, actor: Actor, seen: RoundSnapshot, plan: Plan) -> None:
+    def on_plan(self, actor: HistoryActor, seen: RoundSnapshot, plan: Plan) -> None:
         """Check a plan before it is executed."""
         if not plan.steps or not isinstance(seen, Snapshot):
             return
@@ -52,7 +52,7 @@ class AllChecks:
         for check in self.checks:
             check.on_plan(actor, seen, plan)
 
-    def on_write(self, actor: Actor, seen: RoundSnapshot, attempt: Attempt) -> None:
+    def on_write(self, actor: HistoryActor, seen: RoundSnapshot, attempt: Attempt) -> None:
         """Check a step after it was executed or failed."""
         for check in self.checks:
             if isinstance(seen, Snapshot):
@@ -60,7 +60,7 @@ class AllChecks:
             else:
                 check.on_topology_write(actor, seen, attempt)
 
-    def on_start(self, actor: Actor, configuration: Configuration, objection: Reason | None) -> None:
+    def on_start(self, actor: HistoryActor, configuration: Configuration, objection: Reason | None) -> None:
         """Check the start of an operator process."""
         for check in self.checks:
             check.on_start(actor, configuration, goes_on=objection is None)
@@ -70,7 +70,7 @@ class AllChecks:
         for check in self.checks:
             check.on_set_write(new, old, stored)
 
-    def on_crash(self, actor: Actor, writes: int) -> None:
+    def on_crash(self, actor: HistoryActor, writes: int) -> None:
         """Ignore a crash: it is allowed."""
 
     def at_rest(self, operator: SimulatedOperator) -> None:
@@ -79,11 +79,12 @@ class AllChecks:
             check.at_rest()
         informers = Informers(operator.cluster, 0)
         informers.view.configuration = operator.configuration
-        clock = time_at(operator.start, self.state.now)
+        clock = clock_time_at(operator.start, self.state.now)
         snapshots = (informers.view.observe(root, clock) for root in informers.view.roots())
         plans = [operator.decide(snapshot) for snapshot in snapshots if snapshot is not None]
         topology_snapshots = (
-            topology_snapshot_in(informers.view, root.name, clock, ()) for root in managed_topologies(informers.view)
+            topology_snapshot_in(informers.view, root.name, clock, ())
+            for root in topologies_to_reconcile(informers.view)
         )
         plans += [operator.decide_topology(snapshot) for snapshot in topology_snapshots]
         for steps in (plan.steps for plan in plans):

@@ -5,26 +5,26 @@ from typing import Final
 
 from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.kernel.conditions import ConditionStatus, condition_of
-from grove_core.kernel.steps import Attempt, Delete, Outcome, SetStatus
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, SetStatus
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.snapshot.superseded_breaches import reports_recovery
-from grove_shell.simulator.checks.check import ActualState, Check
-from grove_shell.simulator.cluster.changes import ObjectChange
-from grove_shell.simulator.recording.history import Actor
-from grove_shell.simulator.virtual_time import SECOND, span_text
+from grove_core.snapshot.unwritten_breach_changes import writes_breach_end
+from grove_shell.simulator.checks.simulation_check import ActualClusterState, SimulationCheck
+from grove_shell.simulator.cluster.object_change_detector import ObjectChange
+from grove_shell.simulator.recording.run_history import HistoryActor
+from grove_shell.simulator.virtual_time import SECOND, go_duration_text
 
 _ROUNDING: Final = SECOND  # condition times are whole seconds
 _MILLISECOND: Final = timedelta(milliseconds=1)
 
 
-class GangTerminationCheck(Check):
+class GangTerminationCheck(SimulationCheck):
     """GT3 to GT6, GT9, GT10: compares the deletions of gang termination with the stored conditions."""
 
-    def __init__(self, state: ActualState) -> None:
+    def __init__(self, state: ActualClusterState) -> None:
         super().__init__(state)
         self._breached_since: dict[str, int] = {}  # uid -> since when its stored condition has been True
         self._decided_at: dict[str, int] = {}  # uid -> when its last written status was decided
@@ -47,14 +47,14 @@ class GangTerminationCheck(Check):
             if isinstance(before, PodClique | ScalingGroup):
                 self._compare(before, after, change.at)
 
-    def on_write(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
+    def on_write(self, actor: HistoryActor, snapshot: Snapshot, attempt: Attempt) -> None:
         """Check each deletion of a clique whose reason is gang termination."""
         step = attempt.step
-        if isinstance(step.action, SetStatus) and attempt.outcome in {Outcome.DONE, Outcome.UNREACHABLE}:
+        if isinstance(step.action, SetStatus) and attempt.outcome in {AttemptOutcome.DONE, AttemptOutcome.UNREACHABLE}:
             self._decided_at[step.action.guard.uid] = self.state.planned_at(snapshot)
-        if attempt.outcome is not Outcome.DONE and reports_recovery(step) and step.action.guard is not None:
+        if attempt.outcome is not AttemptOutcome.DONE and writes_breach_end(step) and step.action.guard is not None:
             self._unwritten_recoveries.add(step.action.guard.uid)
-        if attempt.outcome is not Outcome.DONE or not isinstance(step.action, Delete):
+        if attempt.outcome is not AttemptOutcome.DONE or not isinstance(step.action, Delete):
             return
         clique = next((found for found in snapshot.cliques if found.ref == step.target), None)
         for why in step.because if clique is not None else ():
@@ -84,7 +84,8 @@ class GangTerminationCheck(Check):
             if group is not None and (group.status.updating or group.uid in self._breached_since):
                 continue
             if delay is not None and self.state.now - since > delay + self.state.clock_slack + 60 * SECOND:
-                message = f"{item.ref.name} has been breached for {span_text(self.state.now - since)}, and still exists"
+                lasts = go_duration_text(self.state.now - since)
+                message = f"{item.ref.name} has been breached for {lasts}, and still exists"
                 self.state.fail("GT6", message, item.ref.short)
 
     def _check_completeness(self) -> None:
@@ -126,7 +127,7 @@ class GangTerminationCheck(Check):
             return
         age = self.state.now - since
         if age < delay - _ROUNDING - self.state.clock_slack:
-            when = f"{span_text(age)} after {ref.name} was breached, not {span_text(delay)}"
+            when = f"{go_duration_text(age)} after {ref.name} was breached, not {go_duration_text(delay)}"
             message = f"{clique.ref.name} was terminated {when}"
             self.state.fail("GT5", message, clique.ref.short, ref.short)
 

@@ -5,42 +5,42 @@ from collections.abc import Iterable
 from typing import Final
 
 from grove_core.kernel.frozen import FrozenMap, canonical_json, thaw
-from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome
+from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete
 from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import GATE
-from grove_core.resources.pod import Pod, pod_of
+from grove_core.resources.pod import Pod, pod_from_json
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
 from grove_core.snapshot.own_writes import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.cluster import FOUND
-from grove_shell.simulator.checks.check import ActualState, Check
-from grove_shell.simulator.cluster.simulated_cluster import is_live
-from grove_shell.simulator.recording.history import Actor
+from grove_shell.in_memory.in_memory_cluster import FOUND
+from grove_shell.simulator.checks.simulation_check import ActualClusterState, SimulationCheck
+from grove_shell.simulator.cluster.simulated_cluster import is_live_pod
+from grove_shell.simulator.recording.run_history import HistoryActor
 
 _REMOVES_OUR_GATE: Final = canonical_json({"spec": {"schedulingGates": [{"$patch": "delete", "name": GATE}]}})
 
 
-class PodCountCheck(Check):
+class PodCountCheck(SimulationCheck):
     """RS1, RS3, RS4, RS10: a created pod has a free index, and its PodClique no more pods than it should."""
 
-    def __init__(self, state: ActualState) -> None:
+    def __init__(self, state: ActualClusterState) -> None:
         super().__init__(state)
         self._index_of: dict[tuple[str, str], int] = {}
         self._made_by_old_leader: set[str] = set()  # uids of pods; these do not count
 
-    def on_write(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
+    def on_write(self, actor: HistoryActor, snapshot: Snapshot, attempt: Attempt) -> None:
         """Check a created pod against the live pods of its PodClique."""
         step = attempt.step
         if step.target.kind != "Pod" or not isinstance(step.action, Create):
             return
         pod = self.state.cluster.server.pod(step.target)
-        if pod is None or attempt.outcome is Outcome.CONFLICT or attempt.detail == FOUND:
+        if pod is None or attempt.outcome is AttemptOutcome.CONFLICT or attempt.detail == FOUND:
             return
         clique = self.state.cliques.get(pod.owner_uid)
         if clique is None:
             return
-        if actor is Actor.SECOND:
+        if actor is HistoryActor.SECOND:
             self._made_by_old_leader.add(pod.uid)
             return
         live = [other for other in self.state.live(clique.uid) if other.uid not in self._made_by_old_leader]
@@ -50,9 +50,9 @@ class PodCountCheck(Check):
                 "RS3", f"{pod.name} has another index than the pod of that name before", name, pod.ref.short
             )
         twice = [index for index, count in Counter(other.index for other in live).items() if count > 1]
-        surging = is_updating(clique, live)
+        surging = has_pods_of_two_templates(clique, live)
         if twice and not surging:
-            count = pods_with_first_duplicate(twice, live)
+            count = pod_count_at_duplicate_index(twice, live)
             self.state.fail("RS4", f"{count} live pods of {clique.ref.name} have index {twice[0]}", name)
         seen = next((found.replicas for found in snapshot.cliques if found.uid == clique.uid), clique.replicas)
         most = max(seen, self._replicas(clique)) + surging
@@ -67,10 +67,10 @@ class PodCountCheck(Check):
         return stored.replicas if isinstance(stored, PodClique) else clique.replicas
 
 
-class PodDeletionCheck(Check):
+class PodDeletionCheck(SimulationCheck):
     """RS5, B10: an operator deletes no pod twice, and leaves enough ready pods."""
 
-    def on_plan(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
+    def on_plan(self, actor: HistoryActor, snapshot: Snapshot, plan: Plan) -> None:
         """Check that each PodClique whose pods are deleted keeps enough ready pods, as the operator sees them (B10)."""
         to_delete = {
             step.target.name for step in plan.steps if step.target.kind == "Pod" and isinstance(step.action, Delete)
@@ -79,7 +79,7 @@ class PodDeletionCheck(Check):
             return
         seen = with_own_writes(snapshot)
         for clique in seen.cliques:
-            pods = [pod for pod in seen.pods_of.get(clique.uid, ()) if is_live(pod) and pod.ready]
+            pods = [pod for pod in seen.pods_of.get(clique.uid, ()) if is_live_pod(pod) and pod.ready]
             left = [pod for pod in pods if pod.name not in to_delete]
             enough = min(clique.min_available, clique.replicas)
             if len(left) < len(pods) and len(left) < enough and not clique.deleting:
@@ -89,20 +89,20 @@ class PodDeletionCheck(Check):
                 self.state.fail("B10", message, clique.ref.short)
         del actor
 
-    def on_write(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
+    def on_write(self, actor: HistoryActor, snapshot: Snapshot, attempt: Attempt) -> None:
         """Check that a pod that is being deleted is not deleted again (RS5)."""
         step = attempt.step
-        if step.target.kind == "Pod" and isinstance(step.action, Delete) and attempt.outcome is Outcome.DONE:
+        if step.target.kind == "Pod" and isinstance(step.action, Delete) and attempt.outcome is AttemptOutcome.DONE:
             pod = next((pod for _, pod in snapshot.pods() if pod.ref == step.target), None)
             if pod is not None and pod.deleting:
                 self.state.fail("RS5", f"{pod.name} was deleted twice", pod.ref.short)
         del actor
 
 
-class SchedulingGateCheck(Check):
+class SchedulingGateCheck(SimulationCheck):
     """RS6: only Grove's gate is removed, and not before the gang may be placed."""
 
-    def on_plan(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
+    def on_plan(self, actor: HistoryActor, snapshot: Snapshot, plan: Plan) -> None:
         """Check each gate that a plan removes, and each pod that it creates without a gate."""
         self._check_created(snapshot, plan)
         opened = [step for step in plan.steps if step.target.kind == "Pod" and isinstance(step.action, Apply)]
@@ -131,7 +131,7 @@ class SchedulingGateCheck(Check):
         placed = Counter(clique.ref.name for clique, pod in seen.pods() if pod.scheduled and not pod.deleting)
         for step in plan.steps:
             if step.target.kind == "Pod" and isinstance(step.action, Create):
-                made = pod_of(thaw(step.action.manifest), {})
+                made = pod_from_json(thaw(step.action.manifest), {})
                 if made.has_grove_gate:
                     continue
                 waits = any(
@@ -177,11 +177,11 @@ def removes_only_grove_gate(fields: FrozenMap) -> bool:
     return canonical_json(fields) == _REMOVES_OUR_GATE
 
 
-def is_updating(clique: PodClique, live: list[Pod]) -> bool:
+def has_pods_of_two_templates(clique: PodClique, live: list[Pod]) -> bool:
     """Return whether pods of two templates exist: then there may be one pod more than replicas."""
     return clique.status.updating or len({pod.template_hash for pod in live} | {clique.template_hash}) > 1
 
 
-def pods_with_first_duplicate(twice: list[int], live: list[Pod]) -> int:
+def pod_count_at_duplicate_index(twice: list[int], live: list[Pod]) -> int:
     """Return how many pods have the first index that occurs twice."""
     return sum(pod.index == twice[0] for pod in live)

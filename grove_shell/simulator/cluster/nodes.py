@@ -6,8 +6,8 @@ from typing import Any, Final, TypeAlias
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.pod import FINISHED_PHASES, Pod
-from grove_shell.simulator.scenario.events import NodePool
-from grove_shell.simulator.scenario.field_types import thousandths_in
+from grove_shell.simulator.scenario.scenario_events import NodePool
+from grove_shell.simulator.scenario.scenario_field_types import parse_quantity_as_thousandths
 
 Amounts: TypeAlias = Mapping[str, int]
 
@@ -68,14 +68,14 @@ class Node:
         return (spared, *left)
 
 
-def nodes_of(pool: NodePool) -> list[Node]:
+def nodes_of_pool(pool: NodePool) -> list[Node]:
     """Return the nodes of a pool."""
     capacity = {resource: _thousandths_of(amount) for resource, amount in pool.capacity.items()}
     return [Node(name, {"kubernetes.io/hostname": name, **pool.labels}, capacity) for name in pool.names]
 
 
 @dataclass(frozen=True, slots=True)
-class PodRequests:
+class PodResourceRequests:
     """What a pod requests of its node.
 
     Attributes:
@@ -91,10 +91,10 @@ class PodRequests:
         return all(node.labels.get(key) == value for key, value in self.labels.items())
 
 
-NO_REQUESTS: Final = PodRequests({PODS: _ONE}, {})
+NO_REQUESTS: Final = PodResourceRequests({PODS: _ONE}, {})
 
 
-def requests_of(spec: Mapping[str, Any]) -> PodRequests:
+def pod_resource_requests(spec: Mapping[str, Any]) -> PodResourceRequests:
     """Return the requests of a pod spec: the sum of its containers, or the largest of its init containers."""
     total: dict[str, int] = {}
     for container in _parts(spec, "containers"):
@@ -105,7 +105,7 @@ def requests_of(spec: Mapping[str, Any]) -> PodRequests:
             total[resource] = max(total.get(resource, 0), amount)
     selector = spec.get("nodeSelector")
     labels = {key: str(value) for key, value in selector.items()} if isinstance(selector, Mapping) else {}
-    return PodRequests({**total, PODS: _ONE}, labels)
+    return PodResourceRequests({**total, PODS: _ONE}, labels)
 
 
 def _requests(container: Mapping[str, Any]) -> dict[str, int]:
@@ -121,7 +121,7 @@ def _requests(container: Mapping[str, Any]) -> dict[str, int]:
 def _thousandths_of(value: object) -> int:
     """Return a quantity of a manifest in thousandths; 0 for a value that is no quantity."""
     is_number = isinstance(value, str | int | float) and not isinstance(value, bool)
-    return (thousandths_in(str(value)) if is_number else None) or 0
+    return (parse_quantity_as_thousandths(str(value)) if is_number else None) or 0
 
 
 def _parts(spec: Mapping[str, Any], key: str) -> Iterable[FrozenMap]:
@@ -129,7 +129,7 @@ def _parts(spec: Mapping[str, Any], key: str) -> Iterable[FrozenMap]:
     return [part for part in found if isinstance(part, FrozenMap)] if isinstance(found, tuple) else ()
 
 
-def recount_requests(nodes: Iterable[Node], pods: Iterable[tuple[Pod, PodRequests]]) -> None:
+def recompute_node_resource_requests(nodes: Iterable[Node], pods: Iterable[tuple[Pod, PodResourceRequests]]) -> None:
     """Recompute what is requested of each node; a pod counts until it is deleted or has ended."""
     by_name = {node.name: node for node in nodes}
     for node in by_name.values():

@@ -4,20 +4,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from grove_core.areas.topology.admit import TopologyView
+from grove_core.areas.topology.admit import TopologyAdmissionView
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Apply, Attempt, Make, Outcome, Step
+from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Make, Step
 from grove_core.resources.api_names import MNNVL_CLAIM, SHARED_CLAIM
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.owned_object import CLAIM_KIND
 from grove_core.resources.pod import FINISHED_PHASES, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_shell.in_memory.cluster import InMemoryCluster
+from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from grove_shell.in_memory.object_store import StoredObject
-from grove_shell.simulator.cluster.admission import Admission, Webhooks
-from grove_shell.simulator.cluster.changes import ChangeDetector, ObjectChange
+from grove_shell.simulator.cluster.object_change_detector import ObjectChange, ObjectChangeDetector
+from grove_shell.simulator.cluster.simulated_admission import AdmissionDecisions, Webhooks
 from grove_shell.simulator.cluster.topologies import topology_view_in
 from grove_shell.simulator.event_queue import EventQueue
 
@@ -45,17 +45,17 @@ class SimulatedCluster:
         listeners: called with the changes of each time step.
     """
 
-    def __init__(self, server: InMemoryCluster, queue: EventQueue, admission: Admission | None = None) -> None:
+    def __init__(self, server: InMemoryCluster, queue: EventQueue, admission: AdmissionDecisions | None = None) -> None:
         self.server = server
         self.queue = queue
         self.changes: list[ObjectChange] = []
         self.gated: set[str] = set()
         self.domain_quota: int | None = None
-        self.delayed_topologies: Callable[[], TopologyView] | None = None
+        self.delayed_topologies: Callable[[], TopologyAdmissionView] | None = None
         self.admission_watch = 0
         self.listeners: list[Callable[[list[ObjectChange]], None]] = []
-        self._webhooks = Webhooks(server, admission or Admission(), self._store, self.topology_view)
-        self._detector = ChangeDetector(server)
+        self._webhooks = Webhooks(server, admission or AdmissionDecisions(), self._store, self.topology_view)
+        self._detector = ObjectChangeDetector(server)
         self._dirty = True
 
     # changes
@@ -87,14 +87,14 @@ class SimulatedCluster:
         if isinstance(step.action, Make) and step.target.kind == DOMAIN_KIND:
             refusal = self._refusal_of_domain(step.target)
             if refusal:
-                return Attempt(step, Outcome.REFUSED, refusal)
+                return Attempt(step, AttemptOutcome.REFUSED, refusal)
         self._dirty = True
         attempt = self.server.attempt(step)
-        if attempt.outcome is Outcome.DONE and isinstance(step.action, Apply) and self.gated:
+        if attempt.outcome is AttemptOutcome.DONE and isinstance(step.action, Apply) and self.gated:
             pod = self.server.pod(step.target)
             if pod is not None and pod.uid in self.gated and not pod.gated:
                 self.put_pod(replace(pod, gated=True))
-        if attempt.outcome is Outcome.DONE and isinstance(step.action, Apply) and step.target.kind in _ADOPTABLE:
+        if attempt.outcome is AttemptOutcome.DONE and isinstance(step.action, Apply) and step.target.kind in _ADOPTABLE:
             self._collect(step.target)
         return attempt
 
@@ -139,7 +139,7 @@ class SimulatedCluster:
 
     # reads
 
-    def topology_view(self) -> TopologyView:
+    def topology_view(self) -> TopologyAdmissionView:
         """Return the topologies and their users as admission sees them now."""
         return topology_view_in(self.server) if self.delayed_topologies is None else self.delayed_topologies()
 
@@ -179,7 +179,7 @@ class SimulatedCluster:
         return sorted(found, key=lambda root: root.ref.sort_key)
 
 
-def image_of(cluster: SimulatedCluster, pod: Pod) -> str:
+def first_container_image(cluster: SimulatedCluster, pod: Pod) -> str:
     """Return the image of the first container of a pod; empty where its manifest is unknown."""
     spec = cluster.server.manifests.get(pod.ref, EMPTY).get("spec")
     containers = spec.get("containers") if isinstance(spec, FrozenMap) else None
@@ -195,6 +195,6 @@ def pod_claims_channel(cluster: SimulatedCluster, pod: Pod) -> bool:
     return any(isinstance(claim, FrozenMap) and claim.get("name") in _CHANNELS for claim in found)
 
 
-def is_live(pod: Pod) -> bool:
+def is_live_pod(pod: Pod) -> bool:
     """Return whether a pod is neither being deleted nor ended."""
     return not pod.deleting and pod.phase not in FINISHED_PHASES

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from grove_core.areas.topology.admit import TopologyView
+from grove_core.areas.topology.admit import TopologyAdmissionView
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
@@ -12,7 +12,7 @@ from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, ClusterTopol
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.topology_usage import NO_PODS, TopologyUser, bound_pods_by_set, users_by_topology
+from grove_core.resources.topology_usage import NO_PODS, TopologyUsingSet, bound_pods_by_set, sets_by_topology
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.object_store import ObjectStore
 
@@ -20,7 +20,7 @@ RoundSnapshot: TypeAlias = Snapshot | TopologySnapshot
 """The snapshot that one round of the operator decides on: of a set, or of a topology."""
 
 
-def managed_topologies(view: ObjectStore) -> list[Ref]:
+def topologies_to_reconcile(view: ObjectStore) -> list[Ref]:
     """Return the topologies that an operator reconciles: all stored ones and, if enabled, the default one; by name."""
     there = {name: topology.ref for name, topology in view.topologies().items()}
     if view.configuration.topology.enabled:
@@ -43,9 +43,9 @@ def topology_snapshot_in(
     )
 
 
-def topology_view_in(store: ObjectStore) -> TopologyView:
+def topology_view_in(store: ObjectStore) -> TopologyAdmissionView:
     """Return what admission sees of topologies; whether pods are bound is read from the status of their PodClique."""
-    return TopologyView(store.topologies(), *_use_in(store))
+    return TopologyAdmissionView(store.topologies(), *_use_in(store))
 
 
 def topology_manifest(topology: ClusterTopology) -> dict[str, Any]:
@@ -61,8 +61,8 @@ def topology_manifest(topology: ClusterTopology) -> dict[str, Any]:
 
 def _use_in(
     store: ObjectStore, pods: Mapping[str, Iterable[Pod]] = NO_PODS
-) -> tuple[dict[tuple[str, str], int], dict[str, tuple[TopologyUser, ...]]]:
+) -> tuple[dict[tuple[str, str], int], dict[str, tuple[TopologyUsingSet, ...]]]:
     """Return the number of bound pods of each set, and the users of each topology."""
     bound = bound_pods_by_set((item for item in store.items.values() if isinstance(item, PodClique)), pods)
     sets = (item for item in store.items.values() if isinstance(item, PodCliqueSet))
-    return bound, users_by_topology(((one.ref.namespace, one.ref.name, one.spec.template) for one in sets), bound)
+    return bound, sets_by_topology(((one.ref.namespace, one.ref.name, one.spec.template) for one in sets), bound)

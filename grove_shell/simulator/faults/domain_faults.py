@@ -5,13 +5,13 @@ from itertools import count
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
-from grove_core.resources.api_formats import domain_format_of
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
+from grove_core.resources.domain_and_claim_formats import domain_format_to_write
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.operator.simulated_operator import SimulatedOperator
-from grove_shell.simulator.recording.history import Actor, EntryKind, EventWithoutEffect, RunHistory
+from grove_shell.simulator.recording.run_history import EventWithoutEffect, HistoryActor, HistoryEntryKind, RunHistory
 from grove_shell.simulator.scenario.fault_events import CrashOperator, ForeignDomain, LimitDomains, Reconfigure
-from grove_shell.simulator.virtual_time import span_text
+from grove_shell.simulator.virtual_time import go_duration_text
 
 
 class DomainFaults:
@@ -49,7 +49,7 @@ class DomainFaults:
             wanting = [root.ref for root in self.cluster.sets() if name.startswith(f"{root.ref.name}-")]
             namespace = max(wanting, key=lambda ref: len(ref.name)).namespace if wanting else "default"
         server = self.cluster.server
-        ref = Ref(domain_format_of(server.configuration, server.served).api_version, DOMAIN_KIND, namespace, name)
+        ref = Ref(domain_format_to_write(server.configuration, server.served).api_version, DOMAIN_KIND, namespace, name)
         if ref in self.cluster.server.items:
             raise EventWithoutEffect(f"ComputeDomain {name} exists already")
         kind, _, owner = (fault.owner or "").partition("/")
@@ -73,7 +73,7 @@ class DomainFaults:
 
     def limit_domains(self, fault: LimitDomains) -> None:
         """Set a quota of ComputeDomains for a while (F7)."""
-        self._record(f"a quota of {fault.most} ComputeDomains for {span_text(fault.span)}")
+        self._record(f"a quota of {fault.most} ComputeDomains for {go_duration_text(fault.span)}")
         self.cluster.domain_quota = fault.most
         self._limited_until = self._now + fault.span
 
@@ -95,7 +95,7 @@ class DomainFaults:
             self.cluster.delete(ref)
 
     def _record(self, text: str) -> None:
-        self.history.record(self._now, Actor.FAULT, EntryKind.FAULT, detail=text)
+        self.history.record(self._now, HistoryActor.FAULT, HistoryEntryKind.FAULT, detail=text)
 
 
 def _on(enabled: bool) -> str:  # noqa: FBT001 - a word for a switch

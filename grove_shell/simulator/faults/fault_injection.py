@@ -17,7 +17,7 @@ from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.faults.changed_hashes import changed_hash, with_changed_hashes
 from grove_shell.simulator.operator.api_connection import WriteFault
 from grove_shell.simulator.operator.simulated_operator import SimulatedOperator
-from grove_shell.simulator.recording.history import Actor, EntryKind, EventWithoutEffect, RunHistory
+from grove_shell.simulator.recording.run_history import EventWithoutEffect, HistoryActor, HistoryEntryKind, RunHistory
 from grove_shell.simulator.scenario.fault_events import (
     ChangeHashes,
     CrashOperator,
@@ -36,8 +36,8 @@ from grove_shell.simulator.scenario.fault_events import (
     SlowAnswers,
     Touch,
 )
-from grove_shell.simulator.scenario.field_types import KINDS
-from grove_shell.simulator.virtual_time import span_text
+from grove_shell.simulator.scenario.scenario_field_types import KINDS
+from grove_shell.simulator.virtual_time import go_duration_text
 
 _FOREIGN: Final = "example.com/held"
 _NEVER: Final = 1 << 60
@@ -79,14 +79,14 @@ class FaultInjector:
 
     def lag_cache(self, fault: LagCache) -> None:
         """Freeze the operator's cache of some kinds (F2, F3)."""
-        self._record(f"the operator's cache of {', '.join(fault.kinds)} is frozen for {span_text(fault.span)}")
+        self._record(f"the operator's cache of {', '.join(fault.kinds)} is frozen for {go_duration_text(fault.span)}")
         for kind in fault.kinds:
             self.operator.informers.frozen[kind] = self._now + fault.span
         self.cluster.queue.schedule_after(fault.span, self.operator.catch_up)
 
     def relist(self, fault: Relist) -> None:
         """Relist all kinds (F2, F3)."""
-        self._record(f"the operator relists everything, as of {span_text(fault.back)} ago")
+        self._record(f"the operator relists everything, as of {go_duration_text(fault.back)} ago")
         self.operator.informers.relist(fault.back)
         for kind in KINDS if fault.back else ():  # the next round sees the past, the one after it the present
             frozen = self.operator.informers.frozen
@@ -115,7 +115,8 @@ class FaultInjector:
 
     def slow_answers(self, fault: SlowAnswers) -> None:
         """Delay writes (F6)."""
-        text = f"each write of the operator takes {span_text(fault.delay)} longer for {span_text(fault.span)}"
+        delay, span = go_duration_text(fault.delay), go_duration_text(fault.span)
+        text = f"each write of the operator takes {delay} longer for {span}"
         self._record(text)
         wire = self.operator.connection
         wire.extra_latency = fault.delay
@@ -141,13 +142,13 @@ class FaultInjector:
 
     def second_leader(self, fault: SecondLeader) -> None:
         """Run a second operator whose caches are frozen from now on (F8)."""
-        self._record(f"an old leader goes on for {span_text(fault.span)} with its last cache")
+        self._record(f"an old leader goes on for {go_duration_text(fault.span)} with its last cache")
         old = SimulatedOperator(
             self.cluster,
             self.operator.start,
             self.operator.spec,
             self.operator.decide,
-            actor=Actor.SECOND,
+            actor=HistoryActor.SECOND,
             decide_topology=self.operator.decide_topology,
             observers=self.operator.observers,
         )
@@ -161,7 +162,7 @@ class FaultInjector:
     def jump_clock(self, fault: JumpClock) -> None:
         """Move the operator's clock (F9)."""
         off = fault.ahead - fault.back
-        self._record(f"the operator's clock is {span_text(abs(off))} {'ahead' if off >= 0 else 'behind'}")
+        self._record(f"the operator's clock is {go_duration_text(abs(off))} {'ahead' if off >= 0 else 'behind'}")
         self.clocks = (min(off, *self.clocks), max(off, *self.clocks))
         self.operator.clock_offset = off
         self.cluster.queue.schedule_after(fault.span, self._right_clock)
@@ -173,7 +174,7 @@ class FaultInjector:
             raise EventWithoutEffect(f"there is no {fault.kind} {fault.name}")
         if _FOREIGN in item.finalizers or item.deleting:
             raise EventWithoutEffect(f"{item.ref.short} is {'being deleted' if item.deleting else 'held'} already")
-        self._record(f"{item.ref.short} has a foreign finalizer for {span_text(fault.span)}")
+        self._record(f"{item.ref.short} has a foreign finalizer for {go_duration_text(fault.span)}")
         self.cluster.put(replace(item, finalizers=(*item.finalizers, _FOREIGN)))
         self.cluster.queue.schedule_after(fault.span, lambda: self._release(item.ref))
 
@@ -184,7 +185,7 @@ class FaultInjector:
             raise EventWithoutEffect(f"there is no pod {fault.index} of {fault.clique}")
         if pod.node or pod.deleting:
             raise EventWithoutEffect(f"pod {pod.name} is {'being deleted' if pod.deleting else 'placed'} already")
-        self._record(f"{pod.ref.short} has a foreign gate for {span_text(fault.span)}")
+        self._record(f"{pod.ref.short} has a foreign gate for {go_duration_text(fault.span)}")
         self.cluster.gated.add(pod.uid)
         self.cluster.put_pod(replace(pod, gated=True))
         self.cluster.queue.schedule_after(fault.span, lambda: self._ungate(pod))
@@ -222,7 +223,7 @@ class FaultInjector:
 
     def permute_lists(self, fault: PermuteLists) -> None:
         """Put the operator's lists in random order (F12)."""
-        self._record(f"the operator's lists come in random order for {span_text(fault.span)}")
+        self._record(f"the operator's lists come in random order for {go_duration_text(fault.span)}")
         mine = self.operator.informers.shuffle = Random(fault.seed)  # noqa: S311 - an order is no secret
 
         def stop() -> None:
@@ -250,4 +251,4 @@ class FaultInjector:
             self.cluster.put_pod(replace(pod, gated=False))
 
     def _record(self, text: str) -> None:
-        self.history.record(self._now, Actor.FAULT, EntryKind.FAULT, detail=text)
+        self.history.record(self._now, HistoryActor.FAULT, HistoryEntryKind.FAULT, detail=text)

@@ -4,17 +4,17 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Outcome, Step
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Step
 from grove_core.resources.pod import Pod
-from grove_shell.simulator.cluster.changes import Object
+from grove_shell.simulator.cluster.object_change_detector import Object
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
-from grove_shell.simulator.scenario.field_types import kind_of
+from grove_shell.simulator.scenario.scenario_field_types import kind_name_in_faults
 
 _OUTCOMES: Final = {
-    403: (Outcome.REFUSED, "403 Forbidden: exceeded quota"),
-    422: (Outcome.REFUSED, "422 Unprocessable Entity"),
-    429: (Outcome.UNREACHABLE, "429 Too Many Requests"),
-    503: (Outcome.UNREACHABLE, "503 Service Unavailable"),
+    403: (AttemptOutcome.REFUSED, "403 Forbidden: exceeded quota"),
+    422: (AttemptOutcome.REFUSED, "422 Unprocessable Entity"),
+    429: (AttemptOutcome.UNREACHABLE, "429 Too Many Requests"),
+    503: (AttemptOutcome.UNREACHABLE, "503 Service Unavailable"),
 }
 
 
@@ -38,7 +38,7 @@ class WriteFault:
 
     def hits(self, step: Step) -> bool:
         """Return whether the fault hits a write, and count the write if so."""
-        if not self.left or self.kind not in {None, kind_of(step.target.kind)}:
+        if not self.left or self.kind not in {None, kind_name_in_faults(step.target.kind)}:
             return False
         self.left -= 1
         return True
@@ -93,7 +93,7 @@ class ApiConnection:
             raise OperatorCrash
         for fault in self.losses:
             if fault.hits(step):
-                return Attempt(step, Outcome.UNREACHABLE, "timeout: the connection was reset")
+                return Attempt(step, AttemptOutcome.UNREACHABLE, "timeout: the connection was reset")
         return attempt
 
     def find(self, ref: Ref) -> Object | None:

@@ -5,28 +5,28 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from random import Random
 
-from grove_core.areas.topology.admit import TopologyView
+from grove_core.areas.topology.admit import TopologyAdmissionView
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
-from grove_core.resources.labels import set_named_by
+from grove_core.resources.labels import set_name_from_labels
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.topology_usage import SET_KIND
 from grove_core.snapshot.snapshot import EVERY_KIND
-from grove_shell.cache.root_keys import RootKey, is_topology_key, key_of_topology
+from grove_shell.cache.root_keys import RootKey, is_topology_root_key, topology_root_key
 from grove_shell.in_memory.object_store import ObjectStore
-from grove_shell.simulator.cluster.changes import Object, ObjectChange
+from grove_shell.simulator.cluster.object_change_detector import Object, ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.cluster.topologies import (
     RoundSnapshot,
-    managed_topologies,
+    topologies_to_reconcile,
     topology_snapshot_in,
     topology_view_in,
 )
-from grove_shell.simulator.scenario.field_types import KINDS, kind_of
+from grove_shell.simulator.scenario.scenario_field_types import KINDS, kind_name_in_faults
 
 
 class Informers:
@@ -71,7 +71,7 @@ class Informers:
         """Read all objects of some kinds, as they were at the end of the last time step."""
         self._apply_until(self.cluster.queue.now, kinds)
 
-    def read_unknown_pods(self) -> None:
+    def read_uncached_pods(self) -> None:
         """Read the pods that are not cached."""
         for uid, pods in self.cluster.server.pods.items():
             known = {pod.uid for pod in self.view.pods.get(uid, ())}
@@ -105,7 +105,7 @@ class Informers:
     def _apply_until(self, horizon: int, kinds: Iterable[str]) -> bool:
         changes = self.cluster.changes
         for change in changes[self._read :]:
-            self._queues[kind_of(change.kind)].append(change)
+            self._queues[kind_name_in_faults(change.kind)].append(change)
         self._read = len(changes)
         has_changed = False
         for kind in kinds:
@@ -151,7 +151,7 @@ class Informers:
 
     def root_keys(self) -> list[RootKey]:
         """Return the keys of all topologies and sets, deleted ones with leftovers included."""
-        topologies = [key_of_topology(ref.name) for ref in managed_topologies(self.view)]
+        topologies = [topology_root_key(ref.name) for ref in topologies_to_reconcile(self.view)]
         sets = [(ref.namespace, ref.name) for ref in self.view.roots()]
         return list(dict.fromkeys((*topologies, *sets, *map(_set_of, self.view.leftovers()))))
 
@@ -159,9 +159,9 @@ class Informers:
         """Return whether a root is cached."""
         return root_key in self.root_keys()
 
-    def is_gone(self, root_key: RootKey) -> bool:
+    def is_known_absent(self, root_key: RootKey) -> bool:
         """Return whether a set does not exist."""
-        return not is_topology_key(root_key) and _set_ref(root_key) not in self.view.items
+        return not is_topology_root_key(root_key) and _set_ref(root_key) not in self.view.items
 
     def leftovers(self, root_key: RootKey) -> list[ScalingGroup | PodClique]:
         """Return the parts of a deleted set that are being deleted."""
@@ -180,20 +180,20 @@ class Informers:
 
     def observation(self, root_key: RootKey, now: datetime, attempts: tuple[Attempt, ...] = ()) -> RoundSnapshot | None:
         """Return the snapshot of a set or a topology; None if it does not exist."""
-        if not is_topology_key(root_key):
+        if not is_topology_root_key(root_key):
             return self.view.observe(_set_ref(root_key), now, attempts)
-        if all(ref.name != root_key[1] for ref in managed_topologies(self.view)):
+        if all(ref.name != root_key[1] for ref in topologies_to_reconcile(self.view)):
             return None
         return topology_snapshot_in(self.view, root_key[1], now, attempts)
 
 
-class DelayedTopologies:
+class DelayedTopologyCache:
     """Returns the topologies and their users as they were one watch delay ago; admission reads them (SM-011, TP5)."""
 
     def __init__(self, cluster: SimulatedCluster, watch: int) -> None:
         self.informers = Informers(cluster, watch)
 
-    def __call__(self) -> TopologyView:
+    def __call__(self) -> TopologyAdmissionView:
         """Return what has arrived by now."""
         self.informers.catch_up()
         return topology_view_in(self.informers.view)
@@ -210,5 +210,5 @@ def _set_ref(root_key: RootKey) -> Ref:
 
 
 def _set_of(part: ScalingGroup | PodClique) -> RootKey:
-    name = part.owner_name if isinstance(part, ScalingGroup) else set_named_by(part.labels)
+    name = part.owner_name if isinstance(part, ScalingGroup) else set_name_from_labels(part.labels)
     return (part.ref.namespace, name)

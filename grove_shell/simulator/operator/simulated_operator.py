@@ -11,16 +11,16 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile_topology import reconcile_topology
 from grove_core.resources.configuration import Configuration, ServedApis
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.cluster.changes import ObjectChange
+from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.cluster.topologies import RoundSnapshot
 from grove_shell.simulator.operator.api_connection import ApiConnection
 from grove_shell.simulator.operator.informers import Informers
-from grove_shell.simulator.operator.process import OperatorObserver, OperatorProcess
-from grove_shell.simulator.recording.history import Actor
+from grove_shell.simulator.operator.operator_process import OperatorObserver, OperatorProcess
+from grove_shell.simulator.recording.run_history import HistoryActor
 from grove_shell.simulator.scenario.fault_events import CrashOperator
 from grove_shell.simulator.scenario.scenario import OperatorSpec
-from grove_shell.simulator.virtual_time import SECOND, time_at
+from grove_shell.simulator.virtual_time import SECOND, clock_time_at
 
 Decide: TypeAlias = Callable[[Snapshot], Plan]
 DecideTopology: TypeAlias = Callable[[TopologySnapshot], Plan]
@@ -45,7 +45,7 @@ class SimulatedOperator:
         spec: OperatorSpec,
         decide: Decide,
         *,
-        actor: Actor = Actor.OPERATOR,
+        actor: HistoryActor = HistoryActor.OPERATOR,
         decide_topology: DecideTopology = reconcile_topology,
         preflight: Preflight = preflight_objection,
         observers: Iterable[OperatorObserver] = (),
@@ -135,7 +135,7 @@ class SimulatedOperator:
         if now != self._down_until:
             return
         self.configuration = self.cluster.server.configuration
-        if self.actor is Actor.OPERATOR and not self._passes_preflight():
+        if self.actor is HistoryActor.OPERATOR and not self._passes_preflight():
             self._start_at(now + _RESTART_AFTER)
             return
         self.informers.view.configuration = self.configuration
@@ -145,7 +145,7 @@ class SimulatedOperator:
             informers=self.informers,
             connection=self.connection,
             decide=self._decide,
-            clock=lambda: time_at(self.start, self.cluster.queue.now + self.clock_offset),
+            clock=lambda: clock_time_at(self.start, self.cluster.queue.now + self.clock_offset),
             shortest_rest=self.spec.round,
             actor=self.actor,
             observers=self.observers,

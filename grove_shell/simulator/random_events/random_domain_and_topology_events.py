@@ -4,18 +4,9 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any, Final
 
-from grove_shell.settings.feature_settings import LevelSettings, MnnvlSettings, TopologySettings
-from grove_shell.simulator.random_events.event_targets import Draw, EventTargets, random_span
-from grove_shell.simulator.random_events.random_user_events import random_outage, scale
-from grove_shell.simulator.scenario.events import (
-    ApplySet,
-    ApplyTopology,
-    ClaimTarget,
-    DomainTarget,
-    Event,
-    SetTarget,
-    TopologyTarget,
-)
+from grove_shell.settings.feature_settings import MnnvlSettings, TopologyLevelSettings, TopologySettings
+from grove_shell.simulator.random_events.random_event_targets import Draw, RandomEventTargets, random_duration
+from grove_shell.simulator.random_events.random_user_events import random_clique_crashes, random_scale_events
 from grove_shell.simulator.scenario.fault_events import (
     ForeignDomain,
     HoldForeign,
@@ -23,43 +14,52 @@ from grove_shell.simulator.scenario.fault_events import (
     Reconfigure,
 )
 from grove_shell.simulator.scenario.scenario import API_VERSION
+from grove_shell.simulator.scenario.scenario_events import (
+    ApplySet,
+    ApplyTopology,
+    ClaimByName,
+    DomainByName,
+    Event,
+    SetByName,
+    TopologyByName,
+)
 from grove_shell.simulator.virtual_time import MINUTE, SECOND
 
 
-def _delete_domain(rng: Random, targets: EventTargets, at: int) -> list[Event]:
-    return [Event(at=at, delete_domain=DomainTarget(name=rng.choice(targets.domains)))]
+def _delete_domain(rng: Random, targets: RandomEventTargets, at: int) -> list[Event]:
+    return [Event(at=at, delete_domain=DomainByName(name=rng.choice(targets.domains)))]
 
 
-def _delete_claim(rng: Random, targets: EventTargets, at: int) -> list[Event]:
-    return [Event(at=at, delete_claim=ClaimTarget(name=rng.choice(targets.claims)))]
+def _delete_claim(rng: Random, targets: RandomEventTargets, at: int) -> list[Event]:
+    return [Event(at=at, delete_claim=ClaimByName(name=rng.choice(targets.claims)))]
 
 
-def _foreign_domain(rng: Random, targets: EventTargets, at: int) -> list[Event]:
+def _foreign_domain(rng: Random, targets: RandomEventTargets, at: int) -> list[Event]:
     """Return a foreign ComputeDomain, often of an earlier set of the same name."""
     earlier = f"PodCliqueSet/{targets.sets[0]['metadata']['name']}" if targets.sets else None
     owner = rng.choice((None, "Deployment/other", earlier))
-    fault = ForeignDomain(name=rng.choice(targets.domains), owner=owner, span=random_span(rng, 3 * MINUTE))
+    fault = ForeignDomain(name=rng.choice(targets.domains), owner=owner, span=random_duration(rng, 3 * MINUTE))
     return [Event(at=at, foreign_domain=fault)]
 
 
-def _limit_domains(rng: Random, targets: EventTargets, at: int) -> list[Event]:
+def _limit_domains(rng: Random, targets: RandomEventTargets, at: int) -> list[Event]:
     most = rng.randrange(len(targets.domains) + 1)
-    return [Event(at=at, limit_domains=LimitDomains(most=most, span=random_span(rng, 3 * MINUTE)))]
+    return [Event(at=at, limit_domains=LimitDomains(most=most, span=random_duration(rng, 3 * MINUTE)))]
 
 
-def _reconfigure(rng: Random, targets: EventTargets, at: int) -> list[Event]:
+def _reconfigure(rng: Random, targets: RandomEventTargets, at: int) -> list[Event]:
     settings = MnnvlSettings(enabled=rng.random() < 0.5, mode="annotations" if targets.claims else "operator")  # noqa: PLR2004 - a coin
     return [Event(at=at, reconfigure=Reconfigure(mnnvl=settings, down=rng.choice((100, 5 * SECOND, 90 * SECOND))))]
 
 
-def domains_created_late(rng: Random, targets: EventTargets, horizon: int, kinds: list[str]) -> list[Event]:
+def random_late_domain_events(rng: Random, targets: RandomEventTargets, horizon: int, kinds: list[str]) -> list[Event]:
     """Return events by which replicas start without a ComputeDomain, and get one later when parts are recreated."""
     most = rng.randrange(len(targets.domains))
     late = Event(at=0, limit_domains=LimitDomains(most=most, span=rng.choice((SECOND, 5 * SECOND, 30 * SECOND))))
     then = rng.randrange(15 * SECOND, 15 * SECOND + horizon, 100)
     if "scale" in kinds and rng.random() < 0.5:  # noqa: PLR2004 - a coin
-        return [late, *scale(rng, targets, then)]
-    return [late, *(random_outage(rng, targets, horizon) if "crash_pod" in kinds else ())]
+        return [late, *random_scale_events(rng, targets, then)]
+    return [late, *(random_clique_crashes(rng, targets, horizon) if "crash_pod" in kinds else ())]
 
 
 DOMAIN_DRAWS: Final[Mapping[str, Draw]] = {
@@ -85,7 +85,7 @@ HIERARCHIES: Final[tuple[tuple[tuple[str, str], ...], ...]] = (
 _SPARE: Final = "spare"
 
 
-def topology_raw(name: str, levels: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+def topology_manifest_with_levels(name: str, levels: tuple[tuple[str, str], ...]) -> dict[str, Any]:
     """Return the manifest of a topology."""
     return {
         "apiVersion": API_VERSION,
@@ -95,35 +95,37 @@ def topology_raw(name: str, levels: tuple[tuple[str, str], ...]) -> dict[str, An
     }
 
 
-def settings_of(levels: tuple[tuple[str, str], ...], *, enabled: bool = True) -> TopologySettings:
+def topology_settings_with_levels(levels: tuple[tuple[str, str], ...], *, enabled: bool = True) -> TopologySettings:
     """Return the topology settings of a configuration."""
-    return TopologySettings(enabled=enabled, levels=tuple(LevelSettings(domain=d, key=key) for d, key in levels))
+    return TopologySettings(
+        enabled=enabled, levels=tuple(TopologyLevelSettings(domain=d, key=key) for d, key in levels)
+    )
 
 
-def _apply_topology(rng: Random, targets: EventTargets, at: int) -> list[Event]:
+def _apply_topology(rng: Random, targets: RandomEventTargets, at: int) -> list[Event]:
     """Return a write of a topology: other levels, another label, or a new topology."""
-    manifest = topology_raw(rng.choice((*targets.topologies, _SPARE)), rng.choice(HIERARCHIES))
+    manifest = topology_manifest_with_levels(rng.choice((*targets.topologies, _SPARE)), rng.choice(HIERARCHIES))
     if rng.random() < 0.3:  # noqa: PLR2004 - seldom
         manifest["metadata"]["labels"] = {"example.com/team": "network"}
     return [Event(at=at, apply_topology=ApplyTopology(manifest=manifest))]
 
 
-def _delete_topology(rng: Random, targets: EventTargets, at: int) -> list[Event]:
+def _delete_topology(rng: Random, targets: RandomEventTargets, at: int) -> list[Event]:
     """Return the deletion of a topology, often with its recreation."""
     name = rng.choice(targets.topologies)
-    deletion = Event(at=at, delete_topology=TopologyTarget(name=name))
+    deletion = Event(at=at, delete_topology=TopologyByName(name=name))
     if rng.random() < 0.5:  # noqa: PLR2004 - a coin
         return [deletion]
-    again = ApplyTopology(manifest=topology_raw(name, rng.choice(HIERARCHIES)))
-    return [deletion, Event(at=at + random_span(rng, 2 * MINUTE), apply_topology=again)]
+    again = ApplyTopology(manifest=topology_manifest_with_levels(name, rng.choice(HIERARCHIES)))
+    return [deletion, Event(at=at + random_duration(rng, 2 * MINUTE), apply_topology=again)]
 
 
-def _name_topology(rng: Random, targets: EventTargets, at: int) -> list[Event]:
+def _name_topology(rng: Random, targets: RandomEventTargets, at: int) -> list[Event]:
     """Return an update of a set to another topology."""
     return [_change_topology(rng.choice((*targets.topologies, _SPARE, "")), rng, targets, at)]
 
 
-def _change_topology(name: str, rng: Random, targets: EventTargets, at: int) -> Event:
+def _change_topology(name: str, rng: Random, targets: RandomEventTargets, at: int) -> Event:
     """Return an update of a set to a topology; to none where the name is empty."""
     manifest = dict(rng.choice(targets.sets))
     template = {key: value for key, value in manifest["spec"]["template"].items() if key != "clusterTopologyName"}
@@ -132,23 +134,23 @@ def _change_topology(name: str, rng: Random, targets: EventTargets, at: int) -> 
     return Event(at=at, apply_set=ApplySet(manifest=changed))
 
 
-def _hold_topology(rng: Random, targets: EventTargets, at: int) -> list[Event]:
+def _hold_topology(rng: Random, targets: RandomEventTargets, at: int) -> list[Event]:
     """Return a foreign finalizer on a topology, often with its deletion, and changes of the sets that use it."""
     name, span = rng.choice((*targets.topologies, *_named_in(targets))), rng.randrange(10 * SECOND, 3 * MINUTE, 500)
     events = [Event(at=at, hold_foreign=HoldForeign(kind="ClusterTopology", name=name, span=span))]
     if rng.random() < 0.5:  # noqa: PLR2004 - a coin
-        events.append(Event(at=at + rng.randrange(0, span // 2, 100), delete_topology=TopologyTarget(name=name)))
+        events.append(Event(at=at + rng.randrange(0, span // 2, 100), delete_topology=TopologyByName(name=name)))
     then = at + rng.randrange(span // 2, span, 100)
     if targets.sets:
         update = _change_topology(rng.choice((name, *targets.topologies)), rng, targets, then)
-        deletion = Event(at=then, delete_set=SetTarget(name=rng.choice(targets.sets)["metadata"]["name"]))
+        deletion = Event(at=then, delete_set=SetByName(name=rng.choice(targets.sets)["metadata"]["name"]))
         events += rng.choice(([update], [deletion], []))
     return events
 
 
-def _switch_topologies(rng: Random, targets: EventTargets, at: int) -> list[Event]:
+def _switch_topologies(rng: Random, targets: RandomEventTargets, at: int) -> list[Event]:
     """Return a reconfiguration of topologies, often followed by an update of a set to one."""
-    settings = settings_of(rng.choice(HIERARCHIES[:3]), enabled=rng.random() < 0.7)  # noqa: PLR2004 - mostly on
+    settings = topology_settings_with_levels(rng.choice(HIERARCHIES[:3]), enabled=rng.random() < 0.7)  # noqa: PLR2004 - mostly on
     down = rng.choice((100, 5 * SECOND, 90 * SECOND))
     events = [Event(at=at, reconfigure=Reconfigure(topology_aware_scheduling=settings, down=down))]
     if targets.sets and rng.random() < 0.5:  # noqa: PLR2004 - a coin
@@ -158,7 +160,7 @@ def _switch_topologies(rng: Random, targets: EventTargets, at: int) -> list[Even
     return events
 
 
-def _named_in(targets: EventTargets) -> list[str]:
+def _named_in(targets: RandomEventTargets) -> list[str]:
     """Return the topologies that the sets use at the start."""
     return [
         manifest["spec"]["template"].get("clusterTopologyName", targets.topologies[-1]) for manifest in targets.sets

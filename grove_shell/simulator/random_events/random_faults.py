@@ -7,8 +7,12 @@ from typing import Final
 from grove_core.resources.api_names import BASE_GANG, MNNVL_MANAGED, POD_GANG
 from grove_core.resources.labels import CLIQUE, GROUP, GROUP_REPLICA, SET, SET_REPLICA
 from grove_core.resources.owned_object import CLAIM_KIND
-from grove_shell.simulator.random_events.event_targets import Draw, EventTargets, random_pod, random_span
-from grove_shell.simulator.scenario.events import Event
+from grove_shell.simulator.random_events.random_event_targets import (
+    Draw,
+    RandomEventTargets,
+    random_duration,
+    random_pod_choice,
+)
 from grove_shell.simulator.scenario.fault_events import (
     ChangeHashes,
     CrashOperator,
@@ -27,30 +31,31 @@ from grove_shell.simulator.scenario.fault_events import (
     SlowAnswers,
     Touch,
 )
-from grove_shell.simulator.scenario.field_types import Kind, ScenarioModel
+from grove_shell.simulator.scenario.scenario_events import Event
+from grove_shell.simulator.scenario.scenario_field_types import Kind, ScenarioPart
 from grove_shell.simulator.virtual_time import MINUTE, SECOND
 
 _DOWN: Final = (100, 5 * SECOND, 90 * SECOND)
 
 
-def _gate_foreign(rng: Random, targets: EventTargets, at: int) -> list[Event]:
-    pod = random_pod(rng, targets)
-    gate = GateForeign(clique=pod.clique, index=pod.index, span=random_span(rng, MINUTE))
+def _gate_foreign(rng: Random, targets: RandomEventTargets, at: int) -> list[Event]:
+    pod = random_pod_choice(rng, targets)
+    gate = GateForeign(clique=pod.clique, index=pod.index, span=random_duration(rng, MINUTE))
     return [Event(at=at % (5 * SECOND), gate_foreign=gate)]
 
 
 def _jump_clock(rng: Random) -> JumpClock:
     jump = rng.choice((2 * SECOND, 30 * SECOND, 5 * MINUTE))
     ahead, back = (jump, 0) if rng.random() < 0.5 else (0, jump)  # noqa: PLR2004 - a coin
-    return JumpClock(ahead=ahead, back=back, span=random_span(rng, 2 * MINUTE))
+    return JumpClock(ahead=ahead, back=back, span=random_duration(rng, 2 * MINUTE))
 
 
-def _lag_cache(rng: Random, targets: EventTargets) -> LagCache:
+def _lag_cache(rng: Random, targets: RandomEventTargets) -> LagCache:
     kinds: tuple[Kind, ...] = tuple(rng.sample(targets.kinds, rng.randint(1, 3)))
-    return LagCache(kinds=kinds, span=random_span(rng, MINUTE))
+    return LagCache(kinds=kinds, span=random_duration(rng, MINUTE))
 
 
-_FAULTS: Final[Mapping[str, Callable[[Random, EventTargets], ScenarioModel]]] = {
+_FAULTS: Final[Mapping[str, Callable[[Random, RandomEventTargets], ScenarioPart]]] = {
     "crash_operator": lambda rng, _: CrashOperator(
         write=rng.randrange(20),
         committed=rng.random() < 0.5,  # noqa: PLR2004 - a coin
@@ -66,17 +71,19 @@ _FAULTS: Final[Mapping[str, Callable[[Random, EventTargets], ScenarioModel]]] = 
         code=rng.choice((403, 422, 429, 503)), kind=rng.choice((None, *targets.kinds)), writes=rng.randint(1, 8)
     ),
     "slow_answers": lambda rng, _: SlowAnswers(
-        delay=rng.choice((200, 2 * SECOND, 10 * SECOND)), span=random_span(rng, MINUTE)
+        delay=rng.choice((200, 2 * SECOND, 10 * SECOND)), span=random_duration(rng, MINUTE)
     ),
     "change_hashes": lambda rng, _: ChangeHashes(down=rng.choice(_DOWN)),
-    "second_leader": lambda rng, _: SecondLeader(span=random_span(rng, 30 * SECOND), every=rng.choice((1000, 3000))),
+    "second_leader": lambda rng, _: SecondLeader(
+        span=random_duration(rng, 30 * SECOND), every=rng.choice((1000, 3000))
+    ),
     "jump_clock": lambda rng, _: _jump_clock(rng),
     "hold_foreign": lambda rng, targets: HoldForeign(
-        kind="PodClique", name=rng.choice(targets.cliques), span=random_span(rng, MINUTE)
+        kind="PodClique", name=rng.choice(targets.cliques), span=random_duration(rng, MINUTE)
     ),
     "edit_status": lambda rng, targets: EditStatus(clique=rng.choice(targets.cliques)),
     "remove_labels": lambda rng, targets: RemoveLabels(clique=rng.choice(targets.cliques)),
-    "permute_lists": lambda rng, _: PermuteLists(span=random_span(rng, MINUTE), seed=rng.randrange(1000)),
+    "permute_lists": lambda rng, _: PermuteLists(span=random_duration(rng, MINUTE), seed=rng.randrange(1000)),
 }
 
 
@@ -113,7 +120,7 @@ _MOST_EDITS: Final = 3
 _INDICES: Final = ("0", "1", "7")
 
 
-def edited_labels(rng: Random, targets: EventTargets, horizon: int) -> list[Event]:
+def random_label_edits(rng: Random, targets: RandomEventTargets, horizon: int) -> list[Event]:
     """Return edits of labels that assign a PodClique to a set, group or gang, or that mark a claim as shared."""
     events: list[Event] = []
     for _ in range(rng.randint(1, _MOST_EDITS) if targets.cliques else 0):

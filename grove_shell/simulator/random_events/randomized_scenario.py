@@ -5,14 +5,14 @@ from random import Random
 from typing import Final
 
 from grove_core.snapshot.cluster import Cluster
-from grove_shell.simulator.random_events.event_targets import Draw, event_targets_of
 from grove_shell.simulator.random_events.random_domain_and_topology_events import (
     DOMAIN_DRAWS,
     TOPOLOGY_DRAWS,
-    domains_created_late,
+    random_late_domain_events,
 )
-from grove_shell.simulator.random_events.random_faults import FAULT_DRAWS, edited_labels
-from grove_shell.simulator.random_events.random_user_events import USER_DRAWS, random_outage
+from grove_shell.simulator.random_events.random_event_targets import Draw, random_event_targets_of
+from grove_shell.simulator.random_events.random_faults import FAULT_DRAWS, random_label_edits
+from grove_shell.simulator.random_events.random_user_events import USER_DRAWS, random_clique_crashes
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.virtual_time import SECOND
 
@@ -49,7 +49,7 @@ def with_random_events(
         dump: the dump that the scenario starts from, if any.
     """
     rng = Random(seed)  # noqa: S311 - not for security
-    targets = event_targets_of(scenario, dump)
+    targets = random_event_targets_of(scenario, dump)
     impossible = (frozenset() if targets.cliques else _ABOUT_CLIQUES) | (frozenset() if targets.sets else _ABOUT_SETS)
     impossible |= frozenset() if targets.domains else _ABOUT_DOMAINS
     impossible |= frozenset() if targets.claims else _ABOUT_CLAIMS
@@ -64,12 +64,12 @@ def with_random_events(
         early = rng.random() < 0.4  # noqa: PLR2004 - most writes come while a set is created
         events += _DRAWS[name](rng, targets, rng.randrange(0, 3 * SECOND if early else horizon, 100))
     if "crash_pod" in kinds and rng.random() < _OUTAGE_PROBABILITY:
-        events += random_outage(rng, targets, horizon)
+        events += random_clique_crashes(rng, targets, horizon)
     domain_kinds = [name for name in kinds if name in _ABOUT_DOMAINS]
     if domain_kinds and rng.random() < _DOMAIN_EVENT_PROBABILITY:
         events += _DRAWS[rng.choice(domain_kinds)](rng, targets, rng.randrange(0, horizon, 100))
     if "limit_domains" in domain_kinds and rng.random() < _LATE_DOMAINS_PROBABILITY:
-        events += domains_created_late(rng, targets, horizon, kinds)
+        events += random_late_domain_events(rng, targets, horizon, kinds)
     topology_kinds = [name for name in kinds if name in TOPOLOGY_DRAWS]
     for _ in range(rng.randint(0, _MOST_TOPOLOGY_EVENTS) if topology_kinds else 0):
         early = rng.random() < 0.5  # noqa: PLR2004 - while pods are placed
@@ -78,5 +78,5 @@ def with_random_events(
         )
     label_rng = Random(f"labels of {seed}")  # noqa: S311 - as above; a generator of its own keeps the other events unchanged
     if "edit_labels" not in without and label_rng.random() < _LABEL_EDIT_PROBABILITY:
-        events += edited_labels(label_rng, targets, horizon)
+        events += random_label_edits(label_rng, targets, horizon)
     return scenario.with_events(tuple(events))

@@ -3,23 +3,23 @@
 from collections.abc import Iterable, Mapping
 from typing import Final, assert_never
 
-from grove_core.areas.gang_termination.termination_questions import PREDICTION, TERMINATION
+from grove_core.areas.gang_termination.termination_findings import PREDICTION, TERMINATION
 from grove_core.areas.gang_termination.verdicts import WAITS
 from grove_core.kernel.conditions import Condition
-from grove_core.kernel.decisions import reasons_on
+from grove_core.kernel.decisions import reasons_for_question
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import (
     Apply,
     Attempt,
+    AttemptOutcome,
     Create,
     Delete,
     DropFinalizer,
     Ensure,
-    Outcome,
     SetStatus,
     Step,
-    terminated_by,
+    gangs_terminated_by,
 )
 from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import DOMAINS_READY, TOPOLOGY_IN_SYNC
@@ -28,11 +28,11 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.cluster import FOUND
-from grove_shell.simulator.cluster.changes import ObjectChange
+from grove_shell.in_memory.in_memory_cluster import FOUND
+from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.cluster.topologies import RoundSnapshot
-from grove_shell.simulator.recording.history import Actor, EntryKind, RunHistory
+from grove_shell.simulator.recording.run_history import HistoryActor, HistoryEntryKind, RunHistory
 
 _TAKEN_AWAY: Final = {
     DOMAINS_READY: f"no ComputeDomain fails any more, {DOMAINS_READY} is removed",
@@ -72,17 +72,21 @@ class TimelineRecorder:
                         self._record_condition(after.ref, condition, old)
                 gone = known.keys() - {one.type for one in after.status.conditions}
                 for word in (word for kind, word in _TAKEN_AWAY.items() if kind in gone):
-                    self.history.record(change.at, Actor.OPERATOR, EntryKind.CHANGED, after.ref, detail=word)
+                    self.history.record(
+                        change.at, HistoryActor.OPERATOR, HistoryEntryKind.CHANGED, after.ref, detail=word
+                    )
                 was = getattr(getattr(before, "status", None), "updating", False)
                 if after.status.updating != was:
                     word = "an update begins" if after.status.updating else "the update is complete"
-                    self.history.record(change.at, Actor.OPERATOR, EntryKind.CHANGED, after.ref, detail=word)
+                    self.history.record(
+                        change.at, HistoryActor.OPERATOR, HistoryEntryKind.CHANGED, after.ref, detail=word
+                    )
 
     def _record_condition(self, ref: Ref, condition: Condition, old: Condition | None) -> None:
         self.history.record(
             self.cluster.queue.now,
-            Actor.OPERATOR,
-            EntryKind.CONDITION,
+            HistoryActor.OPERATOR,
+            HistoryEntryKind.CONDITION,
             ref,
             detail=f"{condition.type}={condition.status.value}",
             because=(condition.reason, condition.message, old.status.value if old is not None else ""),
@@ -91,14 +95,14 @@ class TimelineRecorder:
     # actions of the operator
 
     @property
-    def not_predicted(self) -> Mapping[Ref, tuple[str, ...]]:
+    def unpredicted_by_set(self) -> Mapping[Ref, tuple[str, ...]]:
         """Set -> what the rules do not predict of it, as sentences in the order of their first appearance."""
         ordered = sorted(self._unpredicted, key=lambda root: root.sort_key)
         return {root: tuple(self._unpredicted[root]) for root in ordered}
 
-    def on_plan(self, actor: Actor, seen: RoundSnapshot, plan: Plan) -> None:
+    def on_plan(self, actor: HistoryActor, seen: RoundSnapshot, plan: Plan) -> None:
         """Record which replicas wait, and what is withheld, when it is new or changed."""
-        for why in reasons_on(PREDICTION, plan.findings):
+        for why in reasons_for_question(PREDICTION, plan.findings):
             self._unpredicted.setdefault(plan.root, {})[why.sentence] = None
         if self.history.counts_only:
             return
@@ -108,30 +112,30 @@ class TimelineRecorder:
                 waits[finding.subject] = "; ".join(dict.fromkeys(why.sentence for why in finding.because))
         for subject, sentence in waits.items():
             if self._waits.get(plan.root, {}).get(subject) != sentence:
-                self.history.record(self.cluster.queue.now, actor, EntryKind.WAITS, subject, because=(sentence,))
+                self.history.record(self.cluster.queue.now, actor, HistoryEntryKind.WAITS, subject, because=(sentence,))
         self._waits[plan.root] = waits
         held = {word.target: tuple(why.sentence for why in word.because) for word in plan.withheld}
         for target, sentences in held.items():
             if self._withheld.get(plan.root, {}).get(target) != sentences:
-                self.history.record(self.cluster.queue.now, actor, EntryKind.HOLDS, target, because=sentences)
+                self.history.record(self.cluster.queue.now, actor, HistoryEntryKind.HOLDS, target, because=sentences)
         self._withheld[plan.root] = held
         del seen
 
-    def on_write(self, actor: Actor, seen: RoundSnapshot, attempt: Attempt) -> None:
+    def on_write(self, actor: HistoryActor, seen: RoundSnapshot, attempt: Attempt) -> None:
         """Record a write with its reasons."""
         step = attempt.step
-        if attempt.outcome is Outcome.DONE and isinstance(step.action, Delete):
+        if attempt.outcome is AttemptOutcome.DONE and isinstance(step.action, Delete):
             self._count_terminations(step)
         if self.history.counts_only:
             return
         because = tuple(why.sentence for why in step.because)
         clique = _clique_of(step, seen) if step.target.kind == "Pod" else ""
-        if attempt.outcome is not Outcome.DONE or attempt.detail == FOUND:
+        if attempt.outcome is not AttemptOutcome.DONE or attempt.detail == FOUND:
             detail = FOUND if attempt.detail == FOUND else f"{attempt.outcome.value}: {attempt.detail}"
             self.history.record(
                 self.cluster.queue.now,
                 actor,
-                EntryKind.DENIED,
+                HistoryEntryKind.DENIED,
                 step.target,
                 clique=clique,
                 detail=detail,
@@ -140,17 +144,17 @@ class TimelineRecorder:
             return
         self.history.record(self.cluster.queue.now, actor, _kind_of(step), step.target, clique=clique, because=because)
 
-    def on_start(self, actor: Actor, configuration: Configuration, objection: Reason | None) -> None:
+    def on_start(self, actor: HistoryActor, configuration: Configuration, objection: Reason | None) -> None:
         """Record a process that exits because of its preflight; a successful start has no entry."""
         if objection is not None and not self.history.counts_only:
             word = f"the operator exits at its start: {objection.sentence}"
-            self.history.record(self.cluster.queue.now, Actor.FAULT, EntryKind.FAULT, detail=word)
+            self.history.record(self.cluster.queue.now, HistoryActor.FAULT, HistoryEntryKind.FAULT, detail=word)
         del actor, configuration
 
-    def on_crash(self, actor: Actor, writes: int) -> None:
+    def on_crash(self, actor: HistoryActor, writes: int) -> None:
         """Record a crash of the process."""
         word = f"the operator crashes at write {writes} of its round" if writes else "the operator crashes"
-        self.history.record(self.cluster.queue.now, Actor.FAULT, EntryKind.FAULT, detail=word)
+        self.history.record(self.cluster.queue.now, HistoryActor.FAULT, HistoryEntryKind.FAULT, detail=word)
         del actor
 
     def _count_terminations(self, step: Step) -> None:
@@ -166,19 +170,19 @@ class TimelineRecorder:
             ended.add(step.target)
 
 
-def _kind_of(step: Step) -> EntryKind:
+def _kind_of(step: Step) -> HistoryEntryKind:
     action = step.action
     match action:
         case Create() | Ensure():
-            return EntryKind.CREATED
+            return HistoryEntryKind.CREATED
         case Apply():
-            return EntryKind.OPENED if step.target.kind == "Pod" else EntryKind.CHANGED
+            return HistoryEntryKind.OPENED if step.target.kind == "Pod" else HistoryEntryKind.CHANGED
         case SetStatus():
-            return EntryKind.STATUS
+            return HistoryEntryKind.STATUS
         case DropFinalizer():
-            return EntryKind.RELEASED
+            return HistoryEntryKind.RELEASED
         case Delete():
-            return EntryKind.TERMINATED if terminated_by(step) else EntryKind.DELETED
+            return HistoryEntryKind.TERMINATED if gangs_terminated_by(step) else HistoryEntryKind.DELETED
         case _:
             assert_never(action)
 

@@ -7,23 +7,23 @@ from pydantic_core import PydanticCustomError
 
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_shell.settings.feature_settings import MnnvlSettings, TopologySettings
-from grove_shell.simulator.scenario.field_types import (
+from grove_shell.simulator.scenario.scenario_field_types import (
     Address,
     CliqueName,
     Count,
+    HoldsObjectNames,
     Interval,
     Kind,
     Name,
-    Named,
-    PodTarget,
-    ScenarioModel,
+    PodByCliqueAndIndex,
+    ScenarioPart,
     Several,
     Span,
 )
 from grove_shell.simulator.virtual_time import SECOND
 
 
-class CrashOperator(ScenarioModel):
+class CrashOperator(ScenarioPart):
     """The operator process crashes at a write, and starts again with an empty memory (F1).
 
     Attributes:
@@ -39,33 +39,33 @@ class CrashOperator(ScenarioModel):
     times: Several = 1
 
 
-class LagCache(ScenarioModel):
+class LagCache(ScenarioPart):
     """The operator's cache of some kinds is frozen for a while; the changes of that time arrive as one (F2, F3)."""
 
     kinds: tuple[Kind, ...]
     span: Span
 
 
-class Relist(ScenarioModel):
+class Relist(ScenarioPart):
     """The operator relists all kinds, as they were ``back`` ago (F2, F3)."""
 
     back: Span = 0
 
 
-class Touch(ScenarioModel):
+class Touch(ScenarioPart):
     """Another client writes to the object just before each of the operator's next writes to the kind (F4)."""
 
     kind: Kind
     writes: Several = 1
 
 
-class LoseAnswers(ScenarioModel):
+class LoseAnswers(ScenarioPart):
     """The operator's next writes take effect, and the operator gets a timeout (F5)."""
 
     writes: Several = 1
 
 
-class RefuseWrites(ScenarioModel):
+class RefuseWrites(ScenarioPart):
     """The API server refuses the operator's next writes: 429 and 503 may be retried, 403 and 422 are final (F6, F7)."""
 
     code: Literal[403, 422, 429, 503] = 403
@@ -73,27 +73,27 @@ class RefuseWrites(ScenarioModel):
     writes: Several = 1
 
 
-class SlowAnswers(ScenarioModel):
+class SlowAnswers(ScenarioPart):
     """Each write of the operator takes ``delay`` longer for a while; it takes effect half-way (F6)."""
 
     delay: Span = 10 * SECOND
     span: Span = 60 * SECOND
 
 
-class ChangeHashes(ScenarioModel):
+class ChangeHashes(ScenarioPart):
     """A new release of the operator starts that computes other template hashes than those stored (F13)."""
 
     down: Span = 5 * SECOND
 
 
-class SecondLeader(ScenarioModel):
+class SecondLeader(ScenarioPart):
     """A replaced leader goes on for a while on its last cache (F8)."""
 
     span: Span = 15 * SECOND
     every: Interval = 3 * SECOND
 
 
-class JumpClock(ScenarioModel):
+class JumpClock(ScenarioPart):
     """The operator's clock is wrong for a while (F9)."""
 
     ahead: Span = 0
@@ -101,33 +101,33 @@ class JumpClock(ScenarioModel):
     span: Span = 60 * SECOND
 
 
-class HoldForeign(ScenarioModel):
+class HoldForeign(ScenarioPart):
     """An object has a foreign finalizer for a while (F10)."""
 
     kind: Literal["PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "PodGang", "ClusterTopology"]
-    name: Annotated[Name, Named()]
+    name: Annotated[Name, HoldsObjectNames()]
     span: Span = 30 * SECOND
 
 
-class GateForeign(PodTarget):
+class GateForeign(PodByCliqueAndIndex):
     """A pod has a foreign scheduling gate for a while (F10)."""
 
     span: Span = 30 * SECOND
 
 
-class EditStatus(ScenarioModel):
+class EditStatus(ScenarioPart):
     """Another client writes wrong counts into the status of a PodClique (F10)."""
 
     clique: CliqueName
 
 
-class RemoveLabels(ScenarioModel):
+class RemoveLabels(ScenarioPart):
     """Another client removes all labels of a PodClique (F10)."""
 
     clique: CliqueName
 
 
-class EditLabels(ScenarioModel):
+class EditLabels(ScenarioPart):
     """A user edits labels of an object by hand (F10).
 
     Attributes:
@@ -135,11 +135,11 @@ class EditLabels(ScenarioModel):
     """
 
     kind: Literal["PodClique", "PodGang", "ComputeDomain", "ResourceClaim"]
-    name: Annotated[Name, Named()]
+    name: Annotated[Name, HoldsObjectNames()]
     labels: dict[StrictStr, StrictStr | None]
 
 
-class Reconfigure(ScenarioModel):
+class Reconfigure(ScenarioPart):
     """The configuration of operator and admission changes; the operator restarts with it (F13).
 
     Attributes:
@@ -158,7 +158,7 @@ class Reconfigure(ScenarioModel):
         return self
 
 
-class ForeignDomain(ScenarioModel):
+class ForeignDomain(ScenarioPart):
     """Another client creates a ComputeDomain with a name that a set will need (F10).
 
     Attributes:
@@ -166,19 +166,19 @@ class ForeignDomain(ScenarioModel):
         span: until it is deleted; None for never.
     """
 
-    name: Annotated[Name, Named(DOMAIN_KIND)]
+    name: Annotated[Name, HoldsObjectNames(DOMAIN_KIND)]
     owner: Address | None = None
     span: Span | None = None
 
 
-class LimitDomains(ScenarioModel):
+class LimitDomains(ScenarioPart):
     """A quota for a while: more than ``most`` ComputeDomains in a namespace are refused (F7)."""
 
     most: Count
     span: Span = 60 * SECOND
 
 
-class PermuteLists(ScenarioModel):
+class PermuteLists(ScenarioPart):
     """The operator's lists come in a random order for a while; the seed determines it (F12)."""
 
     span: Span = 60 * SECOND

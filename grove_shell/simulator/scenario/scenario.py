@@ -8,16 +8,16 @@ from pydantic_core import PydanticCustomError
 
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_shell.settings.feature_settings import MnnvlSettings, TopologySettings
-from grove_shell.simulator.scenario.events import Event, NodePool
-from grove_shell.simulator.scenario.field_types import (
+from grove_shell.simulator.scenario.scenario_events import Event, NodePool
+from grove_shell.simulator.scenario.scenario_field_types import (
     Address,
     ClockTime,
     Count,
     Counted,
+    HoldsObjectNames,
     Name,
-    Named,
     Raw,
-    ScenarioModel,
+    ScenarioPart,
     Span,
     Time,
 )
@@ -25,11 +25,11 @@ from grove_shell.simulator.virtual_time import SECOND
 
 API_VERSION: Final = "grove.io/v1alpha1"
 KIND: Final = "Scenario"
-CountedPods = Annotated[Counted | None, Named("PodClique")]
+CountedPods = Annotated[Counted | None, HoldsObjectNames("PodClique")]
 _START: Final = datetime(2026, 11, 20, 9, 0, 0, tzinfo=UTC)
 
 
-class PodTimings(ScenarioModel):
+class PodTimings(ScenarioPart):
     """Kubelet delays for the pods of one clique; a delay that is left out is that of all other pods."""
 
     start: Span | None = None
@@ -37,7 +37,7 @@ class PodTimings(ScenarioModel):
     stop: Span | None = None
 
 
-class KubeletSpec(ScenarioModel):
+class KubeletSpec(ScenarioPart):
     """Kubelet delays: from scheduled to running, from running to ready, and from deletion to its end.
 
     Attributes:
@@ -50,14 +50,14 @@ class KubeletSpec(ScenarioModel):
     cliques: dict[str, PodTimings] = Field(default_factory=dict)
 
 
-class SchedulerSpec(ScenarioModel):
+class SchedulerSpec(ScenarioPart):
     """The delay of the scheduler, and whether it places a gang all or nothing, or each pod by itself."""
 
     delay: Span = SECOND
     gang_aware: StrictBool = True
 
 
-class OperatorSpec(ScenarioModel):
+class OperatorSpec(ScenarioPart):
     """Delays and configuration of the operator.
 
     Attributes:
@@ -74,13 +74,13 @@ class OperatorSpec(ScenarioModel):
     topology_aware_scheduling: TopologySettings = TopologySettings()
 
 
-class AdmissionSpec(ScenarioModel):
+class AdmissionDelaySpec(ScenarioPart):
     """Delay of the caches that admission reads: topologies, the sets that use them, and the bound pods of these."""
 
     watch: Span = 0
 
 
-class DriverSpec(ScenarioModel):
+class DraDriverSpec(ScenarioPart):
     """NVIDIA's DRA driver, as far as it is simulated.
 
     Attributes:
@@ -92,7 +92,7 @@ class DriverSpec(ScenarioModel):
     installed: Span = 0
 
 
-class Expectation(ScenarioModel):
+class Expectation(ScenarioPart):
     """What must hold at a time, at the end, or what must never happen; a field that is left out is not checked.
 
     Attributes:
@@ -122,16 +122,18 @@ class Expectation(ScenarioModel):
     refused: Count | None = None
     objects: Count | None = None
     nodes: Count | None = None
-    images: Annotated[dict[str, StrictStr], Named("PodClique")] = Field(default_factory=dict)
-    exists: Annotated[tuple[Address, ...], Named()] = ()
-    gone: Annotated[tuple[Address, ...], Named()] = ()
+    images: Annotated[dict[str, StrictStr], HoldsObjectNames("PodClique")] = Field(default_factory=dict)
+    exists: Annotated[tuple[Address, ...], HoldsObjectNames()] = ()
+    gone: Annotated[tuple[Address, ...], HoldsObjectNames()] = ()
     joined: CountedPods = None
-    failed_domains: Annotated[dict[str, tuple[Count, ...]], Named("PodCliqueSet")] = Field(default_factory=dict)
-    stands_on: Annotated[dict[str, dict[str, StrictStr]], Named("PodClique")] = Field(default_factory=dict)
-    topologies: Annotated[dict[str, StrictStr], Named("PodGang")] = Field(default_factory=dict)
-    in_sync: Annotated[dict[str, StrictBool], Named("PodCliqueSet")] = Field(default_factory=dict)
-    held: Annotated[dict[str, StrictBool], Named(TOPOLOGY_KIND)] = Field(default_factory=dict)
-    levels: Annotated[dict[str, tuple[StrictStr, ...]], Named(TOPOLOGY_KIND)] = Field(default_factory=dict)
+    failed_domains: Annotated[dict[str, tuple[Count, ...]], HoldsObjectNames("PodCliqueSet")] = Field(
+        default_factory=dict
+    )
+    stands_on: Annotated[dict[str, dict[str, StrictStr]], HoldsObjectNames("PodClique")] = Field(default_factory=dict)
+    topologies: Annotated[dict[str, StrictStr], HoldsObjectNames("PodGang")] = Field(default_factory=dict)
+    in_sync: Annotated[dict[str, StrictBool], HoldsObjectNames("PodCliqueSet")] = Field(default_factory=dict)
+    held: Annotated[dict[str, StrictBool], HoldsObjectNames(TOPOLOGY_KIND)] = Field(default_factory=dict)
+    levels: Annotated[dict[str, tuple[StrictStr, ...]], HoldsObjectNames(TOPOLOGY_KIND)] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _when_or_never(self) -> "Expectation":
@@ -141,7 +143,7 @@ class Expectation(ScenarioModel):
         return self
 
 
-class Spec(ScenarioModel):
+class ScenarioSpec(ScenarioPart):
     """The cluster at the start, the actors, the events, and the expectations.
 
     Attributes:
@@ -160,27 +162,27 @@ class Spec(ScenarioModel):
     kubelet: KubeletSpec = Field(default_factory=KubeletSpec)
     scheduler: SchedulerSpec = Field(default_factory=SchedulerSpec)
     operator: OperatorSpec = Field(default_factory=OperatorSpec)
-    driver: DriverSpec = Field(default_factory=DriverSpec)
-    admission: AdmissionSpec = Field(default_factory=AdmissionSpec)
+    driver: DraDriverSpec = Field(default_factory=DraDriverSpec)
+    admission: AdmissionDelaySpec = Field(default_factory=AdmissionDelaySpec)
     until: Span | None = None
     events: tuple[Event, ...] = ()
     expect: tuple[Expectation, ...] = ()
 
 
-class ScenarioMetadata(ScenarioModel):
+class ScenarioMetadata(ScenarioPart):
     """The name and the description of a scenario."""
 
     name: Name
     description: StrictStr = ""
 
 
-class Scenario(ScenarioModel):
+class Scenario(ScenarioPart):
     """The whole scenario file."""
 
     api_version: Literal["grove.io/v1alpha1"] = Field(alias="apiVersion")
     kind: Literal["Scenario"]
     metadata: ScenarioMetadata
-    spec: Spec
+    spec: ScenarioSpec
 
     def with_events(self, events: tuple[Event, ...]) -> "Scenario":
         """Return this scenario with other events, sorted by time."""

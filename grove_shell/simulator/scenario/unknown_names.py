@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from grove_core.snapshot.cluster import Cluster
-from grove_shell.simulator.scenario.events import Event
-from grove_shell.simulator.scenario.field_types import ScenarioModel, names_in
-from grove_shell.simulator.scenario.name_registry import CLIQUE_TEMPLATE, NameRegistry
+from grove_shell.simulator.scenario.possible_object_names import CLIQUE_TEMPLATE, PossibleObjectNames
 from grove_shell.simulator.scenario.scenario import Expectation, Scenario
-from grove_shell.simulator.virtual_time import span_text
+from grove_shell.simulator.scenario.scenario_events import Event
+from grove_shell.simulator.scenario.scenario_field_types import ScenarioPart, object_names_in
+from grove_shell.simulator.virtual_time import go_duration_text
 
 MOST_OBJECTS: Final = 200_000
 """Limit of the objects that sets may have in a scenario: the name of each is computed before the run."""
@@ -36,16 +36,16 @@ class UnknownName:
 def unknown_names_in(scenario: Scenario, dump: Cluster | None = None) -> list[UnknownName]:
     """Return every name in a scenario that no object can have at its time (SM-001)."""
     spec = scenario.spec
-    known = NameRegistry(spec.sets, spec.nodes, dump, spec.topologies)
+    known = PossibleObjectNames(spec.sets, spec.nodes, dump, spec.topologies)
     return unknown_names_among(known, dict(enumerate(spec.events)), dict(enumerate(spec.expect)), spec.kubelet.cliques)
 
 
-def _too_many(path: str, known: NameRegistry) -> UnknownName:
+def _too_many(path: str, known: PossibleObjectNames) -> UnknownName:
     return UnknownName(path, f"sets with at most {MOST_OBJECTS:,} objects", f"{known.size:,}")
 
 
 def unknown_names_among(
-    known: NameRegistry,
+    known: PossibleObjectNames,
     events: Mapping[int, Event],
     expectations: Mapping[int, Expectation],
     kubelet_cliques: Iterable[str],
@@ -62,8 +62,8 @@ def unknown_names_among(
         return [_too_many("spec.sets", known)]
     found: list[UnknownName] = []
     for place, event in sorted(events.items(), key=lambda pair: (pair[1].at, pair[0])):
-        found += _unknown_in(event, f"spec.events[{place}]", known, f"that can exist at {span_text(event.at)}")
-        known.add_from(event)
+        found += _unknown_in(event, f"spec.events[{place}]", known, f"that can exist at {go_duration_text(event.at)}")
+        known.add_names_created_by(event)
         if known.size > MOST_OBJECTS:
             return [*found, _too_many(f"spec.events[{place}]", known)]
     for place, expectation in expectations.items():
@@ -75,7 +75,7 @@ def unknown_names_among(
     return found
 
 
-def _unknown_in(part: ScenarioModel, place: str, known: NameRegistry, which: str) -> Iterator[UnknownName]:
-    for path, kind, name in names_in(part):
+def _unknown_in(part: ScenarioPart, place: str, known: PossibleObjectNames, which: str) -> Iterator[UnknownName]:
+    for path, kind, name in object_names_in(part):
         if known.covers(kind) and not known.has(kind, name):
             yield UnknownName(f"{place}.{path}", f"a {kind} {which}; {known.suggestions(kind, name)}", f'"{name}"')

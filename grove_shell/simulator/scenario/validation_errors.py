@@ -6,13 +6,13 @@ from typing import Any, Final, get_args
 
 from pydantic import BaseModel
 
-from grove_core.resources.fields import short_json
+from grove_core.resources.json_field_reader import short_json
 
 _SHOWN: Final = 4
 _MOST_COMPARED: Final = 2_000
 
 
-def suggestions_for(name: str, known: Iterable[str]) -> str:
+def similar_known_names_text(name: str, known: Iterable[str]) -> str:
     """Return ``known: a, b and 3 more`` with the most similar names first; empty without known names.
 
     Above 2,000 known names they stay in their order, because comparing them takes too long.
@@ -42,13 +42,13 @@ _EXPECTED: Final[Mapping[str, str]] = {
 }
 
 
-def expected_value_of(problem: Mapping[str, Any], whole: type[BaseModel]) -> str:
+def expected_field_value_text(problem: Mapping[str, Any], whole: type[BaseModel]) -> str:
     """Return what a field must be."""
     kind = problem["type"]
     context = problem.get("ctx") or {}
     if kind == "extra_forbidden":
         *where, name = problem["loc"]
-        return f"unknown field; {suggestions_for(str(name), _fields_at(where, whole))}"
+        return f"unknown field; {similar_known_names_text(str(name), _fields_at(where, whole))}"
     if kind == "literal_error":
         known = context["expected"].replace("'", "").replace(" or ", ", ")
         return f"one of {known}" if ", " in known else str(known)
@@ -59,7 +59,7 @@ def expected_value_of(problem: Mapping[str, Any], whole: type[BaseModel]) -> str
     return _EXPECTED.get(kind, str(problem["msg"]).removeprefix("Value error, "))
 
 
-def received_value_of(problem: Mapping[str, Any]) -> str:
+def wrong_field_value_text(problem: Mapping[str, Any]) -> str:
     """Return the wrong value, shortened."""
     if problem["type"] == "missing":
         return "nothing"

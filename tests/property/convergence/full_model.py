@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from grove_core.areas.domain_cliques.daemon_context import (
+from grove_core.areas.domain_cliques.daemon_input import (
     DaemonIdentity,
     DaemonInput,
     FabricDaemonState,
@@ -16,8 +16,12 @@ from grove_core.areas.domain_cliques.daemon_context import (
     RegistryObservation,
 )
 from grove_core.areas.domain_cliques.domain_snapshot import domain_snapshot_of
-from grove_core.areas.domain_cliques.judge import next_action
-from grove_core.areas.domain_cliques.state_updates import state_after_event, state_after_result, version_number
+from grove_core.areas.domain_cliques.judge import next_daemon_action
+from grove_core.areas.domain_cliques.registration_state_updates import (
+    registration_state_after_event,
+    registration_state_after_result,
+    resource_version_number,
+)
 from grove_core.areas.domain_cliques.verdicts import (
     ApplyRequest,
     DaemonRegistry,
@@ -27,39 +31,39 @@ from grove_core.areas.domain_cliques.verdicts import (
     PushPeersAction,
     PutRequest,
     RequestResult,
+    RequestResultKind,
     RestartFabricAction,
-    ResultKind,
     StartFabricAction,
     WaitAction,
 )
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import SetStatus
-from grove_core.reconcile_domain import reconcile_domain
+from grove_core.reconcile_domain import reconcile_compute_domain
 from grove_core.resources.api_names import NVIDIA
 from grove_core.resources.compute_domain import (
     DOMAIN_KIND,
     ComputeDomain,
     ComputeDomainClique,
-    compute_domain_clique_of,
-    compute_domain_of,
+    compute_domain_from_json,
+    domain_clique_from_json,
 )
 from grove_core.resources.daemon_pod import DaemonPod
-from grove_shell.converge.model.controller import ControllerModel
-from grove_shell.converge.model.costs import ServerCosts
-from grove_shell.converge.model.daemon_model import START_OF_TIME, DaemonModel, virtual_time
-from grove_shell.converge.model.model_context import (
+from grove_shell.converge.model.controller_model import ControllerModel
+from grove_shell.converge.model.convergence_model_run import ModelPartsFactory
+from grove_shell.converge.model.daemon_model import START_OF_TIME, DaemonModel, datetime_from_microseconds
+from grove_shell.converge.model.model_object_store import ModelObjectStore, NvlinkCliqueState
+from grove_shell.converge.model.model_run_context import (
     CONTROLLER_NUMBER,
     DOMAIN_NAME,
     DOMAIN_NUMBER,
     NAMESPACE,
+    ActionWithoutRequest,
     DaemonsAndRegistries,
-    LocalAction,
+    DecideAgainAt,
     ModelWrite,
-    WakeAt,
-    WriteResult,
+    ModelWriteResult,
 )
-from grove_shell.converge.model.model_run import ModelParts
-from grove_shell.converge.model.object_store import CliqueState, ObjectStore
+from grove_shell.converge.model.server_costs import ServerCosts
 from tests.server_side_apply.domain_shapes import domain_shapes
 from tests.server_side_apply.object_server import Address, ObjectServer, Response
 
@@ -68,7 +72,7 @@ UID = "uid-1"
 Commit = tuple[int, int, int, bool]
 
 
-class FullCliqueState(CliqueState):
+class FullCliqueState(NvlinkCliqueState):
     """One clique of a registry."""
 
     def __init__(self, registry: DaemonRegistry, clique: str) -> None:
@@ -79,7 +83,7 @@ class FullCliqueState(CliqueState):
         self.has_duplicates = len({entry.index for entry in found}) < len(found)
 
 
-class FullObjectStore(ObjectStore):
+class FullObjectStore(ModelObjectStore):
     """Whole objects, merged by the object server."""
 
     def __init__(self, participants: DaemonsAndRegistries, log: list[Commit]) -> None:
@@ -111,7 +115,7 @@ class FullObjectStore(ObjectStore):
         if version not in self.registries:
             body = self.server.history[version - 1].body
             assert body is not None
-            project: Any = compute_domain_of if body["kind"] == DOMAIN_KIND else compute_domain_clique_of
+            project: Any = compute_domain_from_json if body["kind"] == DOMAIN_KIND else domain_clique_from_json
             self.registries[version] = project(body)
         return self.registries[version]
 
@@ -175,21 +179,26 @@ class FullDaemonModel(DaemonModel):
 
     def on_event(self, version: int, view: Any, at: int, jitter: float) -> bool:
         observation = RegistryObservation(version, view.whole if view is not None else None)
-        self.state = state_after_event(
-            self.state, self.identity, self.participants.settings, observation, now=virtual_time(at), jitter=jitter
+        self.state = registration_state_after_event(
+            self.state,
+            self.identity,
+            self.participants.settings,
+            observation,
+            now=datetime_from_microseconds(at),
+            jitter=jitter,
         )
         return True
 
-    def on_result(self, write: ModelWrite, result: WriteResult, at: int, jitter: float) -> None:
+    def on_result(self, write: ModelWrite, result: ModelWriteResult, at: int, jitter: float) -> None:
         registry = result.view.whole if result.view is not None else None
         answer = RequestResult(kind=result.kind, registry=registry, retry_after=self.retry_after)
-        self.state = state_after_result(
+        self.state = registration_state_after_result(
             self.state,
             self.identity,
             self.participants.settings,
             write.content,
             answer,
-            now=virtual_time(at),
+            now=datetime_from_microseconds(at),
             jitter=jitter,
         )
 
@@ -201,27 +210,27 @@ class FullDaemonModel(DaemonModel):
         assert self.fabric is not None
         self.fabric = replace(self.fabric, ready=True)
 
-    def decide(self, at: int) -> ModelWrite | LocalAction | WakeAt:
+    def decide(self, at: int) -> ModelWrite | ActionWithoutRequest | DecideAgainAt:
         while True:
             found = DaemonInput(
                 identity=self.identity,
                 settings=self.participants.settings,
                 state=self.state,
                 fabric=self.fabric,
-                now=virtual_time(at),
+                now=datetime_from_microseconds(at),
             )
-            action = next_action(found).verdict
+            action = next_daemon_action(found).verdict
             match action:
                 case PushPeersAction(_, peers):
                     assert self.fabric is not None
                     self.fabric = replace(self.fabric, peers=peers)
                 case StartFabricAction(index, peers) | RestartFabricAction(index, peers):
                     self.start = (index, peers)
-                    return LocalAction.START
+                    return ActionWithoutRequest.START
                 case WaitAction(until) if until is not None:
-                    return WakeAt((until - START_OF_TIME) // timedelta(microseconds=1))
+                    return DecideAgainAt((until - START_OF_TIME) // timedelta(microseconds=1))
                 case IdleAction() | WaitAction():
-                    return LocalAction.IDLE
+                    return ActionWithoutRequest.IDLE
                 case ApplyRequest() | PutRequest() | PostRequest():
                     return self.write(action)
                 case _:
@@ -236,11 +245,15 @@ class FullDaemonModel(DaemonModel):
         stored = [] if registry is None else [one.index for one in registry.entries if one.node == self.identity.node]
         return ModelWrite(
             writer=self.number,
-            object_number=self.participants.object_number_of(self.participants.point.clique_of(self.number)),
+            object_number=self.participants.registry_object_number_of(self.participants.point.clique_of(self.number)),
             index=own["index"],
             ready=own["status"] == "Ready",
             moves=bool(stored) and stored != [own["index"]],
-            base=None if isinstance(action, ApplyRequest) else version_number(registry) if registry is not None else 0,
+            base=None
+            if isinstance(action, ApplyRequest)
+            else resource_version_number(registry)
+            if registry is not None
+            else 0,
             content=action,
         )
 
@@ -259,15 +272,15 @@ class FullControllerModel(ControllerModel):
         self.take_in(object_number, version)
 
     def take_in(self, object_number: int, version: int) -> None:
-        if object_number not in self.observed or version > version_number(self.observed[object_number]):
+        if object_number not in self.observed or version > resource_version_number(self.observed[object_number]):
             self.observed[object_number] = self.store.registry(version)
 
     def decide(self, at: int) -> ModelWrite | None:
         domain = self.observed[DOMAIN_NUMBER]
         assert isinstance(domain, ComputeDomain)
         cliques = [one for one in self.observed.values() if isinstance(one, ComputeDomainClique)]
-        plan = reconcile_domain(
-            domain_snapshot_of(domain, cliques, self.pods, pods_version=10**9, now=virtual_time(at))
+        plan = reconcile_compute_domain(
+            domain_snapshot_of(domain, cliques, self.pods, pods_version=10**9, now=datetime_from_microseconds(at))
         )
         if not plan.steps:
             return None
@@ -284,39 +297,39 @@ class FullControllerModel(ControllerModel):
             content=status,
         )
 
-    def on_result(self, write: ModelWrite, result: WriteResult) -> None:
-        if result.kind is ResultKind.SUCCEEDED:
+    def on_result(self, write: ModelWrite, result: ModelWriteResult) -> None:
+        if result.kind is RequestResultKind.SUCCEEDED:
             self.take_in(write.object_number, result.version)
 
 
-class FullParts(ModelParts):
+class FullParts(ModelPartsFactory):
     """The full models, with a log of all writes."""
 
     def __init__(self) -> None:
         self.log: list[Commit] = []
 
-    def store(self, participants: DaemonsAndRegistries) -> ObjectStore:
+    def store(self, participants: DaemonsAndRegistries) -> ModelObjectStore:
         return FullObjectStore(participants, self.log)
 
     def daemon(self, participants: DaemonsAndRegistries, number: int, costs: ServerCosts) -> DaemonModel:
         return FullDaemonModel(participants, number, timedelta(milliseconds=costs.retry_after_ms))
 
-    def controller(self, participants: DaemonsAndRegistries, store: ObjectStore) -> ControllerModel:
+    def controller(self, participants: DaemonsAndRegistries, store: ModelObjectStore) -> ControllerModel:
         assert isinstance(store, FullObjectStore)
         return FullControllerModel(participants, store)
 
 
-class LoggedFastParts(ModelParts):
+class LoggedFastParts(ModelPartsFactory):
     """The fast models, with a log of all writes."""
 
     def __init__(self) -> None:
         self.log: list[Commit] = []
 
-    def store(self, participants: DaemonsAndRegistries) -> ObjectStore:
+    def store(self, participants: DaemonsAndRegistries) -> ModelObjectStore:
         return LoggedFastObjectStore(participants, self.log)
 
 
-class LoggedFastObjectStore(ObjectStore):
+class LoggedFastObjectStore(ModelObjectStore):
     def __init__(self, participants: DaemonsAndRegistries, log: list[Commit]) -> None:
         super().__init__(participants)
         self.log = log

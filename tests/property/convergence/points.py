@@ -3,19 +3,21 @@
 import random
 from typing import Any
 
-from grove_core.areas.domain_cliques.protocols import Protocol
-from grove_shell.converge.convergence_runs import ConvergenceRun, RunParameters
-from grove_shell.converge.model.costs import ServerCosts, default_costs
-from grove_shell.converge.model.model_run import ModelParts, ModelRun
+from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
+from grove_shell.converge.model.convergence_model_run import ConvergenceModelRun, ModelPartsFactory
+from grove_shell.converge.model.server_costs import ServerCosts, default_server_costs
+from grove_shell.converge.run_parameters_and_results import ConvergenceRun, RunParameters
 
-PROTOCOLS = list(Protocol)
+PROTOCOLS = list(RegistrationProtocol)
 
 
-def point(protocol: Protocol = Protocol.SHARDED, nodes: int = 18, **others: Any) -> RunParameters:
+def point(
+    protocol: RegistrationProtocol = RegistrationProtocol.SHARDED, nodes: int = 18, **others: Any
+) -> RunParameters:
     return RunParameters(protocol=protocol, nodes=nodes, **others)
 
 
-def expected_watch_events(protocol: Protocol, nodes: int, clique_size: int) -> int:
+def expected_watch_events(protocol: RegistrationProtocol, nodes: int, clique_size: int) -> int:
     """The watch events of all N daemons: 2 N^2 + 2 N for one object, 2 K for each daemon in cliques of K.
 
     Each daemon writes twice, and the controller writes the status of the one object twice.
@@ -26,12 +28,14 @@ def expected_watch_events(protocol: Protocol, nodes: int, clique_size: int) -> i
     return 2 * (whole * clique_size**2 + rest**2)
 
 
-def run_of(one: RunParameters, costs: ServerCosts | None = None, parts: ModelParts | None = None) -> ConvergenceRun:
-    return ModelRun(one, costs or default_costs(), parts).run()
+def run_of(
+    one: RunParameters, costs: ServerCosts | None = None, parts: ModelPartsFactory | None = None
+) -> ConvergenceRun:
+    return ConvergenceModelRun(one, costs or default_server_costs(), parts).run()
 
 
 def costs_with(**others: Any) -> ServerCosts:
-    return default_costs().model_copy(update=others)
+    return default_server_costs().model_copy(update=others)
 
 
 def drawn(seed: int) -> tuple[RunParameters, ServerCosts]:
@@ -72,7 +76,7 @@ def slow(seed: int) -> tuple[RunParameters, ServerCosts]:
     )
     return (
         RunParameters(
-            protocol=chance.choice([Protocol.SSA, Protocol.SHARDED]),
+            protocol=chance.choice([RegistrationProtocol.SSA, RegistrationProtocol.SHARDED]),
             nodes=chance.choice([6, 9, 12]),
             clique_size=chance.choice([3, 6, 12]),
             seed=seed,

@@ -13,22 +13,26 @@ from hypothesis import strategies as st
 
 from benchmarks.converge.calibrate import text_of
 from benchmarks.converge.fitting import Sample, Samples, fitted
-from grove_core.areas.domain_cliques.daemon_context import DaemonIdentity
+from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity
 from grove_core.areas.domain_cliques.verdicts import PeerMap
 from grove_core.resources.api_names import NVIDIA
 from grove_shell.client.response_check import parse_watch_event
 from grove_shell.converge.cluster import daemon_pool
 from grove_shell.converge.cluster.daemon_pool import (
-    DaemonCounts,
-    DaemonPoolTask,
+    DaemonPoolCounters,
+    DaemonsForPoolProcess,
     PooledDaemon,
-    TimedFabricProcess,
+    SimulatedFabricProcess,
     rate_limiter_of,
 )
-from grove_shell.converge.cluster.measurements import ServerCounters, parse_counters, require_no_faults
+from grove_shell.converge.cluster.run_measurements import (
+    ServerCounters,
+    parse_server_counters,
+    require_no_crashed_daemons,
+)
 from grove_shell.converge.cluster.watch_decoder import WatchDecoder
-from grove_shell.converge.model.costs import costs_of
-from grove_shell.domain_daemon.kinds import parse_registry
+from grove_shell.converge.model.server_costs import parse_server_costs
+from grove_shell.domain_daemon.compute_domain_kinds import parse_daemon_registry
 from tests.property.convergence.points import point
 
 Json = dict[str, Any]
@@ -61,7 +65,7 @@ def test_cv060_shared_decoder_equals_own_decoder(drawn: list[tuple[int, str]]) -
         wanted = parse_watch_event(text)
         assert (found[0] == "DELETED", found[1]) == (wanted[0] == "DELETED", wanted[1])
         if what in {"ADDED", "MODIFIED"}:
-            assert streams.parse(found[1]) == parse_registry(found[1])
+            assert streams.parse(found[1]) == parse_daemon_registry(found[1])
     counted = [(version, what) for version, what in drawn if what in {"ADDED", "MODIFIED"}]
     assert streams.events == len(counted)
     assert streams.decoded == len({version for version, _ in counted})
@@ -78,8 +82,8 @@ def test_cv060_members_of_a_clique(indices: list[int], shown: tuple[int, bool]) 
         "status": {"nodes": [*entries, other]},
     }
     streams = WatchDecoder()
-    assert streams.members(parse_registry(raw), "a") == shown
-    assert streams.members(parse_registry(raw), "a") == shown
+    assert streams.members(parse_daemon_registry(raw), "a") == shown
+    assert streams.members(parse_daemon_registry(raw), "a") == shown
 
 
 PAGE = """
@@ -100,7 +104,7 @@ process_cpu_seconds_total 12.5
 
 
 def test_cv061_counters_of_the_server() -> None:
-    found = parse_counters(PAGE, "process_cpu_seconds_total 2.25\n")
+    found = parse_server_counters(PAGE, "process_cpu_seconds_total 2.25\n")
     assert found == ServerCounters(
         good=9,
         conflicts=5,
@@ -112,14 +116,14 @@ def test_cv061_counters_of_the_server() -> None:
         cpu_server_s=12.5,
         cpu_store_s=2.25,
     )
-    assert found.since(parse_counters(PAGE)) == ServerCounters(cpu_store_s=2.25)
+    assert found.since(parse_server_counters(PAGE)) == ServerCounters(cpu_store_s=2.25)
 
 
 def test_cv060_a_fabric_daemon_that_was_stopped_is_never_ready() -> None:
     calls: list[str] = []
 
     async def live() -> None:
-        fabric = TimedFabricProcess(0.02)
+        fabric = SimulatedFabricProcess(0.02)
         fabric.on_change = lambda: calls.append("changed")
         await fabric.start(3, PeerMap(()))
         await fabric.stop()
@@ -165,7 +169,7 @@ def test_cv050_fit_recovers_the_constants(fixed: tuple[float, float, float], slo
     assert costs.serialise_ns_per_byte == pytest.approx(once * 1000, rel=1e-4)
     assert (costs.watcher_us, costs.watcher_ns_per_byte) == pytest.approx((watcher, each * 1000), rel=1e-4)
     assert (costs.store_us, costs.commit_us, costs.wire_us) == pytest.approx((store, 700, 400), rel=1e-6)
-    again, problems = costs_of(yaml.safe_load(text_of(costs)))
+    again, problems = parse_server_costs(yaml.safe_load(text_of(costs)))
     assert (problems, again.source) == ((), "a server of our own")
 
 
@@ -213,9 +217,9 @@ def test_cv061_crashed_daemon_is_no_run(monkeypatch: pytest.MonkeyPatch) -> None
     )
     ours, theirs = Pipe()
     ours.send("end")
-    tally = asyncio.run(daemon_pool._run_task(DaemonPoolTask(point(), (identity,), (0,), "none", 0.0), theirs))  # noqa: SLF001 - what a process runs
+    tally = asyncio.run(daemon_pool._run_task(DaemonsForPoolProcess(point(), (identity,), (0,), "none", 0.0), theirs))  # noqa: SLF001 - what a process runs
     assert tally.faults == ["OSError(24, 'Too many open files')"]
     assert not tally.refused
     with pytest.raises(ChildProcessError, match="Too many open files"):
-        require_no_faults([DaemonCounts(), tally])
-    require_no_faults([DaemonCounts(refused=["409"])])
+        require_no_crashed_daemons([DaemonPoolCounters(), tally])
+    require_no_crashed_daemons([DaemonPoolCounters(refused=["409"])])

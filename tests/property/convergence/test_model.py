@@ -7,28 +7,28 @@ from typing import Any
 
 import pytest
 
-from grove_core.areas.domain_cliques.protocols import Protocol
-from grove_core.areas.domain_cliques.verdicts import ResultKind
-from grove_shell.converge.convergence_runs import RunOutcome, RunParameters
-from grove_shell.converge.model.costs import expected_watch_bytes
+from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
+from grove_core.areas.domain_cliques.verdicts import RequestResultKind
+from grove_shell.converge.model.convergence_model_run import ConvergenceModelRun
 from grove_shell.converge.model.daemon_model import DaemonModel
-from grove_shell.converge.model.model_context import (
+from grove_shell.converge.model.model_object_store import EntryIndexAndReadiness, ModelObjectStore, NvlinkCliqueState
+from grove_shell.converge.model.model_run_context import (
     DOMAIN_NUMBER,
+    ActionWithoutRequest,
     DaemonsAndRegistries,
-    LocalAction,
-    ModelContext,
+    ModelRunContext,
     ModelWrite,
-    SimulatedProcessor,
-    VirtualLimiter,
-    WriteResult,
-    daemons_of_point,
-    model_context_of,
+    ModelWriteResult,
+    SimulatedProcessorCores,
+    VirtualRateLimiter,
+    daemons_and_registries_of,
+    new_model_run_context,
 )
-from grove_shell.converge.model.model_run import ModelRun
-from grove_shell.converge.model.object_store import CliqueState, EntryState, ObjectStore
+from grove_shell.converge.model.server_costs import expected_watch_bytes
+from grove_shell.converge.model.server_watches import CommittedObjectChange, ServerWatches
 from grove_shell.converge.model.simulated_daemon import SimulatedDaemon
 from grove_shell.converge.model.simulated_server import SimulatedServer
-from grove_shell.converge.model.watches import CommittedChange, ServerWatches
+from grove_shell.converge.run_parameters_and_results import RunOutcome, RunParameters
 from grove_shell.simulator.event_queue import EventQueue
 from tests.property.convergence.full_model import FullParts, LoggedFastParts
 from tests.property.convergence.points import PROTOCOLS, costs_with, drawn, expected_watch_events, point, run_of, slow
@@ -50,7 +50,7 @@ def test_cv003_fast_and_full_models_lead_to_the_same_run(part: int) -> None:
 def test_cv003_same_run_when_started_daemons_move(seed: int) -> None:
     one, costs = slow(seed)
     quick, whole = LoggedFastParts(), FullParts()
-    run = ModelRun(one, costs, quick)
+    run = ConvergenceModelRun(one, costs, quick)
     assert run.run() == run_of(one, costs, whole)
     assert quick.log == whole.log
     assert max(worker.starts for worker in run.daemons) > 1
@@ -65,33 +65,33 @@ def test_cv003_compared_runs_cover_every_event() -> None:
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_cv002_runs_are_reproducible(protocol: Protocol) -> None:
+def test_cv002_runs_are_reproducible(protocol: RegistrationProtocol) -> None:
     first, again, other = (run_of(point(protocol, 36, seed=seed)) for seed in (3, 3, 4))
     assert asdict(first) == asdict(again)
     assert first.t_all_s != other.t_all_s
 
 
 def test_cv002_same_arrivals_for_all_protocols() -> None:
-    def workers(protocol: Protocol) -> list[tuple[int, int]]:
+    def workers(protocol: RegistrationProtocol) -> list[tuple[int, int]]:
         return [
             (worker.arrives_at, worker.ready_after)
-            for worker in ModelRun(point(protocol, 36, seed=5), costs_with()).daemons
+            for worker in ConvergenceModelRun(point(protocol, 36, seed=5), costs_with()).daemons
         ]
 
-    assert workers(Protocol.RMW) == workers(Protocol.SHARDED)
-    assert len(set(workers(Protocol.RMW))) == 36
+    assert workers(RegistrationProtocol.RMW) == workers(RegistrationProtocol.SHARDED)
+    assert len(set(workers(RegistrationProtocol.RMW))) == 36
 
 
 class ServerFixture:
     """A simulated server without daemons, and the results of writes sent to it."""
 
     def __init__(self, one: RunParameters, **costs: Any) -> None:
-        self.participants: DaemonsAndRegistries = daemons_of_point(one)
-        self.context: ModelContext = model_context_of(self.participants, costs_with(**costs))
+        self.participants: DaemonsAndRegistries = daemons_and_registries_of(one)
+        self.context: ModelRunContext = new_model_run_context(self.participants, costs_with(**costs))
         self.received: list[tuple[int, int]] = []
-        self.changes: list[CommittedChange] = []
-        self.results: dict[int, tuple[int, WriteResult]] = {}
-        self.store = ObjectStore(self.participants)
+        self.changes: list[CommittedObjectChange] = []
+        self.results: dict[int, tuple[int, ModelWriteResult]] = {}
+        self.store = ModelObjectStore(self.participants)
         self.watches = ServerWatches(self.context, self.on_event, self.changes.append)
         self.server = SimulatedServer(self.context, self.store, self.watches)
 
@@ -100,24 +100,27 @@ class ServerFixture:
 
     def write(self, writer: int, index: int, base: int | None = None) -> None:
         write = ModelWrite(
-            writer, self.participants.object_number_of(self.participants.point.clique_of(writer)), index, base=base
+            writer,
+            self.participants.registry_object_number_of(self.participants.point.clique_of(writer)),
+            index,
+            base=base,
         )
         self.server.take(write, partial(self.on_result, writer))
 
-    def on_result(self, writer: int, result: WriteResult) -> None:
+    def on_result(self, writer: int, result: ModelWriteResult) -> None:
         self.results[writer] = (self.context.queue.now, result)
 
     def run(self) -> None:
-        while self.context.queue.next_at is not None:
+        while self.context.queue.next_callback_time is not None:
             self.context.queue.run_next()
 
 
 def test_cv005_apply_is_retried_until_it_succeeds() -> None:
-    fixture = ServerFixture(point(Protocol.SSA, 4, server_cores=None))
+    fixture = ServerFixture(point(RegistrationProtocol.SSA, 4, server_cores=None))
     for writer in range(4):
         fixture.write(writer, writer)
     fixture.run()
-    assert {result.kind for _, result in fixture.results.values()} == {ResultKind.SUCCEEDED}
+    assert {result.kind for _, result in fixture.results.values()} == {RequestResultKind.SUCCEEDED}
     assert fixture.context.counters.conflicts == 0
     assert fixture.context.counters.cas_failures == 3 + 2 + 1
     assert fixture.store.version(DOMAIN_NUMBER) == 5
@@ -126,7 +129,7 @@ def test_cv005_apply_is_retried_until_it_succeeds() -> None:
 def test_cv005_every_try_takes_processor_time() -> None:
     costs = {"request_us": 0.0, "merge_ns_per_byte": 1_000.0, "store_us": 0.0, "watcher_us": 0.0}
     rest = {"serialise_ns_per_byte": 0.0, "watcher_ns_per_byte": 0.0}
-    fixture = ServerFixture(point(Protocol.SSA, 2, server_cores=None), **costs, **rest)
+    fixture = ServerFixture(point(RegistrationProtocol.SSA, 2, server_cores=None), **costs, **rest)
     fixture.write(0, 0)
     fixture.write(1, 1)
     fixture.run()
@@ -135,19 +138,19 @@ def test_cv005_every_try_takes_processor_time() -> None:
 
 def test_cv005_a_stale_write_costs_for_its_whole_object() -> None:
     costs = {"request_us": 0.0, "put_ns_per_byte": 5_000.0, "stale_ns_per_byte": 1_000.0}
-    fixture = ServerFixture(point(Protocol.RMW, 2, server_cores=None), **costs)
+    fixture = ServerFixture(point(RegistrationProtocol.RMW, 2, server_cores=None), **costs)
     fixture.write(0, 0, base=1)
     fixture.run()
     before, size = fixture.context.processor.busy_us, fixture.server.size(DOMAIN_NUMBER)
     fixture.write(1, 0, base=1)
     fixture.run()
-    assert fixture.results[1][1].kind is ResultKind.CONFLICT
+    assert fixture.results[1][1].kind is RequestResultKind.CONFLICT
     assert fixture.context.processor.busy_us - before == size
     assert fixture.context.counters.conflicts == 1
 
 
 def test_cv005_one_of_two_writes_at_one_version_conflicts() -> None:
-    fixture = ServerFixture(point(Protocol.RMW, 2, server_cores=None))
+    fixture = ServerFixture(point(RegistrationProtocol.RMW, 2, server_cores=None))
     fixture.write(0, 0, base=1)
     fixture.write(1, 0, base=1)
     fixture.run()
@@ -156,20 +159,22 @@ def test_cv005_one_of_two_writes_at_one_version_conflicts() -> None:
 
 
 def test_cv005_write_without_a_seat_gets_429() -> None:
-    fixture = ServerFixture(point(Protocol.SSA, 3, server_cores=1), seats=1, seat_wait_ms=1, commit_us=10_000.0)
+    fixture = ServerFixture(
+        point(RegistrationProtocol.SSA, 3, server_cores=1), seats=1, seat_wait_ms=1, commit_us=10_000.0
+    )
     for writer in range(3):
         fixture.write(writer, writer)
     fixture.run()
     assert [fixture.results[writer][1].kind for writer in range(3)] == [
-        ResultKind.SUCCEEDED,
-        ResultKind.TOO_MANY_REQUESTS,
-        ResultKind.TOO_MANY_REQUESTS,
+        RequestResultKind.SUCCEEDED,
+        RequestResultKind.TOO_MANY_REQUESTS,
+        RequestResultKind.TOO_MANY_REQUESTS,
     ]
     assert fixture.context.counters.throttled == 2
 
 
 def test_cv005_free_seat_goes_to_the_next_write() -> None:
-    fixture = ServerFixture(point(Protocol.SSA, 3, server_cores=1), seats=1)
+    fixture = ServerFixture(point(RegistrationProtocol.SSA, 3, server_cores=1), seats=1)
     for writer in range(3):
         fixture.write(writer, writer)
     fixture.run()
@@ -178,15 +183,15 @@ def test_cv005_free_seat_goes_to_the_next_write() -> None:
 
 
 def test_cv005_slow_write_gets_504() -> None:
-    fixture = ServerFixture(point(Protocol.SSA, 2, server_cores=1), request_limit_ms=1, request_us=5_000.0)
+    fixture = ServerFixture(point(RegistrationProtocol.SSA, 2, server_cores=1), request_limit_ms=1, request_us=5_000.0)
     fixture.write(0, 0)
     fixture.run()
-    assert fixture.results[0][1].kind is ResultKind.NO_RESPONSE
+    assert fixture.results[0][1].kind is RequestResultKind.NO_RESPONSE
     assert fixture.context.counters.timeouts == 1
 
 
 def test_cv005_events_come_once_and_in_order() -> None:
-    fixture = ServerFixture(point(Protocol.SSA, 36, server_cores=2, clique_size=9))
+    fixture = ServerFixture(point(RegistrationProtocol.SSA, 36, server_cores=2, clique_size=9))
     for daemon in range(36):
         fixture.watches.begin(daemon)
     for writer in range(6):
@@ -202,26 +207,26 @@ def test_cv005_events_come_once_and_in_order() -> None:
 
 def test_cv005_requests_are_built_before_they_wait() -> None:
     """Two that start within a second and may send once a second: the later one sends what it built before it waited."""
-    one = point(Protocol.RMW, 2, arrival_s=1.0, rate=1.0, burst=1, server_cores=None)
+    one = point(RegistrationProtocol.RMW, 2, arrival_s=1.0, rate=1.0, burst=1, server_cores=None)
     assert run_of(one).conflicts > 0
     assert run_of(replace(one, burst=10)).conflicts == 0
 
 
 def test_cv005_limiter_starts_full_and_refills() -> None:
-    bucket = VirtualLimiter(point(rate=5.0, burst=3))
+    bucket = VirtualRateLimiter(point(rate=5.0, burst=3))
     assert [bucket.take(0) for _ in range(5)] == [0, 0, 0, 200_000, 400_000]
     assert [bucket.take(10_000_000) for _ in range(4)] == [10_000_000] * 3 + [10_200_000]
-    free = VirtualLimiter(point(rate=0.0, burst=1))
+    free = VirtualRateLimiter(point(rate=0.0, burst=1))
     assert [free.take(at) for at in (5, 5, 6)] == [5, 5, 6]
 
 
 def test_processor_runs_one_job_per_core() -> None:
     def ends(cores: int | None) -> list[int]:
         queue, found = EventQueue(), list[int]()
-        processor = SimulatedProcessor(queue, cores)
+        processor = SimulatedProcessorCores(queue, cores)
         for _ in range(4):
             processor.submit(lambda: 10, lambda: found.append(queue.now))
-        while queue.next_at is not None:
+        while queue.next_callback_time is not None:
             queue.run_next()
         assert processor.busy_us == 40
         return found
@@ -231,8 +236,8 @@ def test_processor_runs_one_job_per_core() -> None:
     assert ends(None) == [10, 10, 10, 10]
 
 
-@pytest.mark.parametrize("protocol", [Protocol.RMW, Protocol.SSA])
-def test_cv010_events_match_the_closed_form(protocol: Protocol) -> None:
+@pytest.mark.parametrize("protocol", [RegistrationProtocol.RMW, RegistrationProtocol.SSA])
+def test_cv010_events_match_the_closed_form(protocol: RegistrationProtocol) -> None:
     one = point(protocol, 60, arrival_s=0.0, readiness_s=60.0, server_cores=None)
     run = run_of(one)
     wanted = expected_watch_events(protocol, 60, 18) + 60 * run.repicks
@@ -242,8 +247,8 @@ def test_cv010_events_match_the_closed_form(protocol: Protocol) -> None:
     )
 
 
-@pytest.mark.parametrize("protocol", [Protocol.SHARDED, Protocol.SHARDED_RMW])
-def test_cv010_events_of_a_shard_do_not_depend_on_the_nodes(protocol: Protocol) -> None:
+@pytest.mark.parametrize("protocol", [RegistrationProtocol.SHARDED, RegistrationProtocol.SHARDED_RMW])
+def test_cv010_events_of_a_shard_do_not_depend_on_the_nodes(protocol: RegistrationProtocol) -> None:
     for nodes in (18, 180, 360):
         run = run_of(point(protocol, nodes, arrival_s=2.0, server_cores=None))
         assert run.watch_events <= nodes * (3 * 18 + 8)
@@ -251,7 +256,7 @@ def test_cv010_events_of_a_shard_do_not_depend_on_the_nodes(protocol: Protocol) 
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_cv012_convergence_is_observed_from_outside(protocol: Protocol) -> None:
+def test_cv012_convergence_is_observed_from_outside(protocol: RegistrationProtocol) -> None:
     run = run_of(point(protocol, 36, seed=1))
     assert run.outcome is RunOutcome.CONVERGED
     assert run.t_all_s is not None
@@ -263,21 +268,26 @@ def test_cv012_convergence_is_observed_from_outside(protocol: Protocol) -> None:
 
 
 def test_cv012_duplicate_index_is_no_convergence() -> None:
-    def after_event(entries: dict[int, EntryState]) -> ModelRun:
-        run = ModelRun(point(Protocol.SSA, 2), costs_with())
-        run.on_change(CommittedChange(DOMAIN_NUMBER, 2, 0, CliqueState(entries), is_domain_ready=False, size=700))
+    def after_event(entries: dict[int, EntryIndexAndReadiness]) -> ConvergenceModelRun:
+        run = ConvergenceModelRun(point(RegistrationProtocol.SSA, 2), costs_with())
+        run.on_change(
+            CommittedObjectChange(DOMAIN_NUMBER, 2, 0, NvlinkCliqueState(entries), is_domain_ready=False, size=700)
+        )
         return run
 
-    ready = {0: EntryState(0, ready=True), 1: EntryState(1, ready=True)}
+    ready = {0: EntryIndexAndReadiness(0, ready=True), 1: EntryIndexAndReadiness(1, ready=True)}
     assert after_event(ready).all_at == 0
-    assert after_event({**ready, 1: EntryState(0, ready=True)}).all_at is None
-    assert after_event({**ready, 1: EntryState(1, ready=False)}).all_at is None
-    assert after_event({0: EntryState(0, ready=True)}).all_at is None
+    assert after_event({**ready, 1: EntryIndexAndReadiness(0, ready=True)}).all_at is None
+    assert after_event({**ready, 1: EntryIndexAndReadiness(1, ready=False)}).all_at is None
+    assert after_event({0: EntryIndexAndReadiness(0, ready=True)}).all_at is None
 
 
 def test_cv010_one_object_costs_more_than_shards() -> None:
     for nodes in (36, 72):
-        for whole, shard in ((Protocol.RMW, Protocol.SHARDED_RMW), (Protocol.SSA, Protocol.SHARDED)):
+        for whole, shard in (
+            (RegistrationProtocol.RMW, RegistrationProtocol.SHARDED_RMW),
+            (RegistrationProtocol.SSA, RegistrationProtocol.SHARDED),
+        ):
             one, many = run_of(point(whole, nodes)), run_of(point(shard, nodes))
             assert one.watch_events > many.watch_events
             assert one.watch_bytes > many.watch_bytes
@@ -285,35 +295,35 @@ def test_cv010_one_object_costs_more_than_shards() -> None:
 
 
 def test_cv010_single_objects_get_slower_with_every_node() -> None:
-    for protocol in (Protocol.RMW, Protocol.SSA):
+    for protocol in (RegistrationProtocol.RMW, RegistrationProtocol.SSA):
         small, large = run_of(point(protocol, 36)), run_of(point(protocol, 144))
-        assert large.time_s > 4 * small.time_s
+        assert large.seconds_to_convergence > 4 * small.seconds_to_convergence
         assert large.cpu_server_s > 16 * small.cpu_server_s
 
 
 def test_cv010_shards_on_a_server_without_limits_are_flat() -> None:
-    few = run_of(point(Protocol.SHARDED, 18, server_cores=None))
-    many = run_of(point(Protocol.SHARDED, 1152, server_cores=None))
-    assert many.time_s <= 1.5 * few.time_s
+    few = run_of(point(RegistrationProtocol.SHARDED, 18, server_cores=None))
+    many = run_of(point(RegistrationProtocol.SHARDED, 1152, server_cores=None))
+    assert many.seconds_to_convergence <= 1.5 * few.seconds_to_convergence
 
 
 def test_cv010_a_server_with_two_cores_has_a_knee() -> None:
     """Two cores for two seconds of arrivals are too few for 576 daemons, at the costs that come with Grove."""
-    short, long = run_of(point(Protocol.SHARDED, 72)), run_of(point(Protocol.SHARDED, 576))
-    assert long.time_s > 1.5 * short.time_s
-    assert run_of(point(Protocol.SHARDED, 576, arrival_s=60.0)).time_s < 65.0
+    short, long = run_of(point(RegistrationProtocol.SHARDED, 72)), run_of(point(RegistrationProtocol.SHARDED, 576))
+    assert long.seconds_to_convergence > 1.5 * short.seconds_to_convergence
+    assert run_of(point(RegistrationProtocol.SHARDED, 576, arrival_s=60.0)).seconds_to_convergence < 65.0
 
 
 def test_cv021_slow_run_is_censored() -> None:
-    run = run_of(point(Protocol.SSA, 36, run_limit_s=2.0))
+    run = run_of(point(RegistrationProtocol.SSA, 36, run_limit_s=2.0))
     assert run.outcome is RunOutcome.CENSORED
     assert run.t_all_s is None
-    assert run.time_s == float("inf")
+    assert run.seconds_to_convergence == float("inf")
 
 
 def test_restarted_fabric_daemon_is_ready_once() -> None:
     """Only the last start counts; the timers of earlier ones come to nothing."""
-    fixture = ServerFixture(point(Protocol.SSA, 1))
+    fixture = ServerFixture(point(RegistrationProtocol.SSA, 1))
 
     class Restless(DaemonModel):
         def __init__(self) -> None:
@@ -321,7 +331,7 @@ def test_restarted_fabric_daemon_is_ready_once() -> None:
             self.ready = 0
 
         def decide(self, _at: int) -> Any:
-            return LocalAction.START if self.starts < 2 else LocalAction.IDLE
+            return ActionWithoutRequest.START if self.starts < 2 else ActionWithoutRequest.IDLE
 
         def on_fabric_start(self) -> None:
             self.starts += 1

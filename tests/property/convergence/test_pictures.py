@@ -6,22 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from grove_core.areas.domain_cliques.protocols import Protocol
-from grove_shell.converge.convergence_runs import ConvergenceRun, RunOutcome
-from grove_shell.converge.model.costs import default_costs
-from grove_shell.converge.model.model_run import run_point
-from grove_shell.views.convergence_plots import draw_plots
+from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
+from grove_shell.converge.model.convergence_model_run import run_in_model
+from grove_shell.converge.model.server_costs import default_server_costs
+from grove_shell.converge.run_parameters_and_results import ConvergenceRun, RunOutcome
+from grove_shell.views.convergence_plots import draw_convergence_plots
 from tests.property.convergence.points import PROTOCOLS, point
 
 
 def runs() -> list[ConvergenceRun]:
     found = [
-        run_point(point(protocol, nodes, seed=seed), default_costs())
+        run_in_model(point(protocol, nodes, seed=seed), default_server_costs())
         for protocol in PROTOCOLS
         for nodes in (4, 8)
         for seed in (0, 1)
     ]
-    found += [run_point(point(Protocol.SSA, 4_000), default_costs())]
+    found += [run_in_model(point(RegistrationProtocol.SSA, 4_000), default_server_costs())]
     found += [replace(found[0], point=replace(found[0].point, nodes=16), outcome=RunOutcome.CENSORED, t_all_s=None)]
     return found + [replace(run, world="cluster", setting="a machine") for run in found[:3]]
 
@@ -29,7 +29,7 @@ def runs() -> list[ConvergenceRun]:
 @pytest.mark.req("CV-021")
 def test_cv050_every_run_is_a_mark(tmp_path: Path) -> None:
     drawn = runs()
-    names = list(draw_plots(drawn, tmp_path))
+    names = list(draw_convergence_plots(drawn, tmp_path))
     assert sorted(names) == sorted(path.name for path in tmp_path.iterdir())
     text = (tmp_path / "convergence.svg").read_text(encoding="utf-8")
     axes = text[text.index('id="axes_1"') : text.index('id="legend_1"')]
@@ -49,13 +49,13 @@ def test_cv050_every_run_is_a_mark(tmp_path: Path) -> None:
 def test_cv002_the_same_runs_give_the_same_pictures(tmp_path: Path) -> None:
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()
-        list(draw_plots(runs()[:5], tmp_path / folder))
+        list(draw_convergence_plots(runs()[:5], tmp_path / folder))
     for path in (tmp_path / "one").glob("*.svg"):
         assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
 
 
 def test_cv050_unstorable_points_have_one_picture(tmp_path: Path) -> None:
-    too_large = [run_point(point(Protocol.SSA, 4_000), default_costs())]
-    assert list(draw_plots(too_large, tmp_path)) == [
+    too_large = [run_in_model(point(RegistrationProtocol.SSA, 4_000), default_server_costs())]
+    assert list(draw_convergence_plots(too_large, tmp_path)) == [
         f"{name}.{form}" for name in ("convergence", "convergence-ssa") for form in ("png", "svg")
     ]

@@ -10,22 +10,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.domain_cliques.protocols import Protocol
-from grove_shell.converge.arguments import ConvergeArguments, points_of
-from grove_shell.converge.convergence_runs import ConvergenceRun, RunOutcome, RunParameters
-from grove_shell.converge.model.costs import (
+from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
+from grove_shell.converge.converge_command_options import ConvergeCommandOptions, run_parameters_from_options
+from grove_shell.converge.model.convergence_model_run import ModelRunEngine, cost_source_text, run_in_model
+from grove_shell.converge.model.server_costs import (
     LARGEST_BYTES,
     SHIPPED,
     SIZES,
-    costs_of,
-    default_costs,
+    default_server_costs,
     expected_watch_bytes,
-    too_large,
+    is_object_too_large,
+    parse_server_costs,
 )
-from grove_shell.converge.model.model_run import ModelEngine, run_point, setting_of
-from grove_shell.converge.run_file import read_runs, runs_as_csv, write_runs
-from grove_shell.converge.run_groups import caption_lines, group_runs
-from grove_shell.converge.schedule import Schedule, run_scheduled
+from grove_shell.converge.run_groups import group_runs, run_parameter_caption_lines
+from grove_shell.converge.run_parameters_and_results import ConvergenceRun, RunOutcome, RunParameters
+from grove_shell.converge.run_schedule import RunSchedule, run_scheduled
+from grove_shell.converge.runs_csv_file import parse_runs_csv, runs_as_csv, write_runs_csv
 from grove_shell.views.convergence_results import convergence_page
 from tests.property.convergence.points import PROTOCOLS, expected_watch_events, point
 
@@ -35,7 +35,7 @@ def run(one: RunParameters, seconds: float | None = 4.0, **others: object) -> Co
     return replace(ConvergenceRun(world="model", point=one, outcome=outcome, t_all_s=seconds), **others)  # type: ignore[arg-type]  # by name
 
 
-def taken(schedule: Schedule, seconds: dict[int, float | None]) -> list[RunParameters]:
+def taken(schedule: RunSchedule, seconds: dict[int, float | None]) -> list[RunParameters]:
     """What a schedule has run, if runs of so many nodes take so long."""
     found = []
     while (one := schedule.take()) is not None:
@@ -58,7 +58,9 @@ class TestRanges:
         ],
     )
     def test_ranges(self, text: str, nodes: list[int]) -> None:
-        points, problems = points_of(ConvergeArguments(nodes=text, protocols=("ssa",), seeds="1"))
+        points, problems = run_parameters_from_options(
+            ConvergeCommandOptions(nodes=text, protocols=("ssa",), seeds="1")
+        )
         assert not problems
         assert [one.nodes for one in points] == nodes
 
@@ -70,7 +72,7 @@ class TestCV041:
     """
 
     def test_everything_at_once(self) -> None:
-        arguments = ConvergeArguments(
+        arguments = ConvergeCommandOptions(
             nodes="18..4",
             protocols=("shraded", "rmw", "x"),
             clique_size="no",
@@ -82,7 +84,7 @@ class TestCV041:
             server_cores="0",
             run_limit="0s",
         )
-        points, problems = points_of(arguments)
+        points, problems = run_parameters_from_options(arguments)
         assert points == ()
         assert [problem.path for problem in problems] == [
             "--nodes",
@@ -102,22 +104,26 @@ class TestCV041:
 
     @pytest.mark.req("DC-126")
     def test_a_clique_above_the_limit(self) -> None:
-        _, problems = points_of(ConvergeArguments(clique_size="9,18,36,72"))
+        _, problems = run_parameters_from_options(ConvergeCommandOptions(clique_size="9,18,36,72"))
         assert [problem.got for problem in problems] == ["36", "72"]
         assert "--limit raises it" in problems[0].expected
-        assert points_of(ConvergeArguments(clique_size="9,72", limit="72"))[1] == ()
-        assert [problem.path for problem in points_of(ConvergeArguments(limit="10001"))[1]] == ["--limit"]
+        assert run_parameters_from_options(ConvergeCommandOptions(clique_size="9,72", limit="72"))[1] == ()
+        assert [problem.path for problem in run_parameters_from_options(ConvergeCommandOptions(limit="10001"))[1]] == [
+            "--limit"
+        ]
 
     @pytest.mark.parametrize("limiter", ["5/0", "0/10", "nan/10", "1e99/1", "5/10/1", "a/b", "-5/10", ""])
     def test_limiters_that_are_none(self, limiter: str) -> None:
-        assert [problem.path for problem in points_of(ConvergeArguments(limiter=limiter))[1]] == ["--limiter"]
+        assert [
+            problem.path for problem in run_parameters_from_options(ConvergeCommandOptions(limiter=limiter))[1]
+        ] == ["--limiter"]
 
     @given(st.text(max_size=12), st.text(max_size=12))
     def test_no_text_is_an_error_of_ours(self, one: str, other: str) -> None:
-        arguments = ConvergeArguments(
+        arguments = ConvergeCommandOptions(
             nodes=one, protocols=(other,), seeds="1", arrival=one, limiter=other, server_cores=one
         )
-        points, problems = points_of(arguments)
+        points, problems = run_parameters_from_options(arguments)
         assert bool(points) != bool(problems)
 
 
@@ -125,27 +131,27 @@ class TestCV020:
     """After the first number of nodes whose median is more than 300 s no larger one of that protocol MUST be run."""
 
     def test_the_first_slow_one_is_the_last(self) -> None:
-        points, _ = points_of(ConvergeArguments(nodes="18..144", protocols=("rmw",), seeds="3"))
-        schedule = Schedule(points, {})
+        points, _ = run_parameters_from_options(ConvergeCommandOptions(nodes="18..144", protocols=("rmw",), seeds="3"))
+        schedule = RunSchedule(points, {})
         assert [one.nodes for one in taken(schedule, {18: 3, 36: 301, 72: 3})] == [18] * 3 + [36] * 3
         assert list(schedule.stopped.values()) == [36]
         assert schedule.left == 0
 
     @pytest.mark.req("CV-021")
     def test_what_never_converged_is_slow(self) -> None:
-        points, _ = points_of(ConvergeArguments(nodes="18..72", protocols=("rmw",), seeds="1"))
-        assert [one.nodes for one in taken(Schedule(points, {}), {18: 3, 36: None})] == [18, 36]
+        points, _ = run_parameters_from_options(ConvergeCommandOptions(nodes="18..72", protocols=("rmw",), seeds="1"))
+        assert [one.nodes for one in taken(RunSchedule(points, {}), {18: 3, 36: None})] == [18, 36]
 
     def test_other_curves_go_on(self) -> None:
-        points, _ = points_of(ConvergeArguments(nodes="18..36", seeds="1"))
-        schedule = Schedule(points, {})
+        points, _ = run_parameters_from_options(ConvergeCommandOptions(nodes="18..36", seeds="1"))
+        schedule = RunSchedule(points, {})
         while (one := schedule.take()) is not None:
-            schedule.record(run(one, 999 if one.protocol is Protocol.SSA else 3))
-        assert {name.protocol: nodes for name, nodes in schedule.stopped.items()} == {Protocol.SSA: 18}
+            schedule.record(run(one, 999 if one.protocol is RegistrationProtocol.SSA else 3))
+        assert {name.protocol: nodes for name, nodes in schedule.stopped.items()} == {RegistrationProtocol.SSA: 18}
 
     def test_a_step_waits_for_the_one_before(self) -> None:
-        points, _ = points_of(ConvergeArguments(nodes="18,36", protocols=("rmw",), seeds="2"))
-        schedule = Schedule(points, {})
+        points, _ = run_parameters_from_options(ConvergeCommandOptions(nodes="18,36", protocols=("rmw",), seeds="2"))
+        schedule = RunSchedule(points, {})
         first, second = schedule.take(), schedule.take()
         assert first is not None
         assert second is not None
@@ -163,13 +169,13 @@ class TestKnownRuns:
     """Runs in the file are not run again."""
 
     def test_known_runs_count_and_are_not_taken(self) -> None:
-        points, _ = points_of(ConvergeArguments(nodes="18..72", protocols=("rmw",), seeds="2"))
+        points, _ = run_parameters_from_options(ConvergeCommandOptions(nodes="18..72", protocols=("rmw",), seeds="2"))
         known = {one: run(one) for one in points if one.nodes == 18 or one.seed == 0}
-        assert taken(Schedule(points, known), {36: 3, 72: 3}) == [one for one in points if one not in known]
+        assert taken(RunSchedule(points, known), {36: 3, 72: 3}) == [one for one in points if one not in known]
 
     def test_a_curve_that_was_ended_stays_so(self) -> None:
-        points, _ = points_of(ConvergeArguments(nodes="18..72", protocols=("rmw",), seeds="1"))
-        schedule = Schedule(points, {points[0]: run(points[0], None)})
+        points, _ = run_parameters_from_options(ConvergeCommandOptions(nodes="18..72", protocols=("rmw",), seeds="1"))
+        schedule = RunSchedule(points, {points[0]: run(points[0], None)})
         assert schedule.take() is None
         assert list(schedule.stopped.values()) == [18]
 
@@ -202,11 +208,11 @@ class TestFileOfRuns:
 
     @given(st.lists(RUNS, max_size=4))
     def test_runs_read_back_equal(self, runs: list[ConvergenceRun]) -> None:
-        assert read_runs(runs_as_csv(runs), "runs.csv") == (tuple(runs), ())
+        assert parse_runs_csv(runs_as_csv(runs), "runs.csv") == (tuple(runs), ())
 
     def test_ten_thousand_moments_fit_into_a_cell(self) -> None:
         many = run(point(), t_views_s=tuple(number / 7 for number in range(20_000)))
-        assert read_runs(runs_as_csv([many]), "runs.csv") == ((many,), ())
+        assert parse_runs_csv(runs_as_csv([many]), "runs.csv") == ((many,), ())
 
 
 @pytest.mark.req("CV-041")
@@ -217,7 +223,7 @@ class TestBrokenRunFile:
         lines = runs_as_csv([run(point(nodes=36)), run(point(nodes=72))]).splitlines()
         lines[1] = lines[1].replace("sharded,36", "shard,-36")
         lines[2] = lines[2].replace("converged", "fine")
-        read, faults = read_runs("\n".join([*lines, "rmw,1"]), "runs.csv")
+        read, faults = parse_runs_csv("\n".join([*lines, "rmw,1"]), "runs.csv")
         assert read == ()
         assert [str(fault) for fault in faults] == [
             'runs.csv:2:1: protocol: expected one of rmw, ssa, sharded, sharded-rmw, got "shard"',
@@ -228,7 +234,7 @@ class TestBrokenRunFile:
 
     def test_columns_that_are_not_there_or_too_many(self) -> None:
         text = runs_as_csv([run(point())]).replace("nodes,", "nods,", 1).replace("seed,", "rate,", 1)
-        _, faults = read_runs(text, "runs.csv")
+        _, faults = parse_runs_csv(text, "runs.csv")
         assert [(fault.expected, fault.got) for fault in faults] == [
             ("a column that is known", '"nods"'),
             ("each column once", '"rate"'),
@@ -239,23 +245,23 @@ class TestBrokenRunFile:
     @pytest.mark.parametrize("cell", ["nan", "inf", "-1", "1e", "", "1 2"])
     def test_numbers_that_are_none(self, cell: str) -> None:
         text = runs_as_csv([run(point(arrival_s=7.25))]).replace("7.25", cell)
-        assert [fault.path for fault in read_runs(text, "runs.csv")[1]] == ["arrival_s"]
+        assert [fault.path for fault in parse_runs_csv(text, "runs.csv")[1]] == ["arrival_s"]
 
     def test_nothing_at_all(self) -> None:
-        assert [fault.got for fault in read_runs("", "runs.csv")[1]] == ["nothing"]
+        assert [fault.got for fault in parse_runs_csv("", "runs.csv")[1]] == ["nothing"]
 
     @given(st.text(max_size=60))
     def test_no_text_is_an_error_of_ours(self, text: str) -> None:
-        runs, faults = read_runs(text, "runs.csv")
+        runs, faults = parse_runs_csv(text, "runs.csv")
         assert bool(faults) or not runs
 
 
 def test_cv030_the_file_is_whole_after_every_write(tmp_path: Path) -> None:
     path = tmp_path / "runs.csv"
     first = run(point())
-    write_runs(path, [first])
-    write_runs(path, [first, run(point(nodes=36))])
-    assert [one.point.nodes for one in read_runs(path.read_text(encoding="utf-8"), "")[0]] == [18, 36]
+    write_runs_csv(path, [first])
+    write_runs_csv(path, [first, run(point(nodes=36))])
+    assert [one.point.nodes for one in parse_runs_csv(path.read_text(encoding="utf-8"), "")[0]] == [18, 36]
     assert [found.name for found in tmp_path.iterdir()] == ["runs.csv"]
 
 
@@ -265,24 +271,28 @@ class TestNotStorable:
 
     @pytest.mark.parametrize(
         ("protocol", "fits", "too_many"),
-        [(Protocol.SSA, 3_260, 3_270), (Protocol.RMW, 11_300, 11_400), (Protocol.SHARDED, 1_940, 1_950)],
+        [
+            (RegistrationProtocol.SSA, 3_260, 3_270),
+            (RegistrationProtocol.RMW, 11_300, 11_400),
+            (RegistrationProtocol.SHARDED, 1_940, 1_950),
+        ],
     )
-    def test_limits(self, protocol: Protocol, fits: int, too_many: int) -> None:
-        assert not too_large(protocol, fits)
-        assert too_large(protocol, too_many)
+    def test_limits(self, protocol: RegistrationProtocol, fits: int, too_many: int) -> None:
+        assert not is_object_too_large(protocol, fits)
+        assert is_object_too_large(protocol, too_many)
 
     def test_managed_fields_are_dropped_where_objects_are_sent_whole(self) -> None:
-        sizes = SIZES[Protocol.RMW]
+        sizes = SIZES[RegistrationProtocol.RMW]
         assert sizes.stored(6_000) > sizes.stored(6_500)
         assert sizes.stored(6_500) < LARGEST_BYTES
 
     def test_such_a_point_is_not_played(self) -> None:
-        found = run_point(point(Protocol.SSA, 10_000), default_costs())
-        assert (found.outcome, found.time_s, found.writes) == (RunOutcome.NOT_STORABLE, inf, 0)
+        found = run_in_model(point(RegistrationProtocol.SSA, 10_000), default_server_costs())
+        assert (found.outcome, found.seconds_to_convergence, found.writes) == (RunOutcome.NOT_STORABLE, inf, 0)
         assert "not storable" in convergence_page([found], {}).text
 
     def test_a_shard_is_as_large_as_its_clique(self) -> None:
-        assert not too_large(Protocol.SHARDED, 18)
+        assert not is_object_too_large(RegistrationProtocol.SHARDED, 18)
 
 
 @pytest.mark.req("CV-041")
@@ -291,30 +301,32 @@ class TestBrokenCosts:
 
     def test_those_of_ours_can_be_read(self) -> None:
         assert SHIPPED.is_file()
-        assert costs_of({}) == (default_costs(), ())
-        raw = default_costs().model_dump(by_alias=True)
-        assert costs_of(raw) == (default_costs(), ())
+        assert parse_server_costs({}) == (default_server_costs(), ())
+        raw = default_server_costs().model_dump(by_alias=True)
+        assert parse_server_costs(raw) == (default_server_costs(), ())
 
     @pytest.mark.req("CV-030")
     @given(st.text(min_size=1))
     def test_a_source_is_one_line_and_reads_back(self, source: str) -> None:
         """However it is written in the file of costs: a setting that changes is another setting."""
-        costs, problems = costs_of({**default_costs().model_dump(by_alias=True), "source": source})
+        costs, problems = parse_server_costs({**default_server_costs().model_dump(by_alias=True), "source": source})
         assert bool(problems) is not bool(source.split())
         assert problems or costs.source == " ".join(source.split())
-        one = run(point(), setting=setting_of(costs))
-        assert read_runs(runs_as_csv([one]), "runs.csv") == ((one,), ())
+        one = run(point(), setting=cost_source_text(costs))
+        assert parse_runs_csv(runs_as_csv([one]), "runs.csv") == ((one,), ())
 
     def test_every_mistake_is_told(self) -> None:
-        raw = default_costs().model_dump(by_alias=True)
+        raw = default_server_costs().model_dump(by_alias=True)
         del raw["wireUs"]
-        _, problems = costs_of({**raw, "seats": 0, "putNsPerByte": "60", "speed": 1, "kind": "Costs"})
+        _, problems = parse_server_costs({**raw, "seats": 0, "putNsPerByte": "60", "speed": 1, "kind": "Costs"})
         assert sorted(problem.path for problem in problems) == ["kind", "putNsPerByte", "seats", "speed", "wireUs"]
 
 
-def both(engine: ModelEngine) -> Iterator[ConvergenceRun]:
-    points, _ = points_of(ConvergeArguments(nodes="4,8", protocols=("ssa", "sharded"), seeds="2"))
-    yield from run_scheduled(Schedule(points, {}), engine)
+def both(engine: ModelRunEngine) -> Iterator[ConvergenceRun]:
+    points, _ = run_parameters_from_options(
+        ConvergeCommandOptions(nodes="4,8", protocols=("ssa", "sharded"), seeds="2")
+    )
+    yield from run_scheduled(RunSchedule(points, {}), engine)
 
 
 @pytest.mark.req("CV-002")
@@ -322,8 +334,8 @@ def test_cv003_parallel_runs_are_equal() -> None:
     def order(one: ConvergenceRun) -> tuple[str, int, int]:
         return one.point.protocol.short_name, one.point.nodes, one.point.seed
 
-    alone = sorted(both(ModelEngine(default_costs(), 1)), key=order)
-    beside = sorted(both(ModelEngine(default_costs(), 2)), key=order)
+    alone = sorted(both(ModelRunEngine(default_server_costs(), 1)), key=order)
+    beside = sorted(both(ModelRunEngine(default_server_costs(), 2)), key=order)
     assert alone == beside
     assert len(alone) == 8
 
@@ -340,8 +352,8 @@ class Mortal:
 
 
 def test_cv030_finished_runs_survive_a_dead_worker() -> None:
-    points, _ = points_of(ConvergeArguments(nodes="4,8", protocols=("ssa",), seeds="3"))
-    runs = run_scheduled(Schedule(points, {}), Mortal())
+    points, _ = run_parameters_from_options(ConvergeCommandOptions(nodes="4,8", protocols=("ssa",), seeds="3"))
+    runs = run_scheduled(RunSchedule(points, {}), Mortal())
     assert [next(runs).point.nodes for _ in range(3)] == [4, 4, 4]
     with pytest.raises(ChildProcessError, match="finished runs are kept"):
         next(runs)
@@ -363,8 +375,8 @@ class TestTable:
         runs = [run(point(nodes=nodes, seed=seed), seconds) for nodes, seed, seconds in
                 [(18, 0, 1.0), (18, 1, 5.0), (18, 2, None), (36, 0, None), (36, 1, None), (36, 2, 9.0)]]  # fmt: skip
         first, second = group_runs(runs)
-        assert (first.time_s, first.span_s) == (5.0, (1.0, inf))
-        assert (second.time_s, second.span_s) == (inf, (9.0, inf))
+        assert (first.seconds_to_convergence, first.shortest_and_longest_seconds) == (5.0, (1.0, inf))
+        assert (second.seconds_to_convergence, second.shortest_and_longest_seconds) == (inf, (9.0, inf))
         text = convergence_page(runs, {}).text
         assert "5.00 s" in text
         assert "> 600 s" in text
@@ -372,27 +384,34 @@ class TestTable:
 
 def test_cv021_quantiles_count_daemons_without_a_view() -> None:
     seen = run(point(nodes=100), t_views_s=tuple(float(number) for number in range(1, 51)))
-    assert [seen.t_view_s(share) for share in (0.0, 0.01, 0.29, 0.5, 0.51, 1.0)] == [1.0, 1.0, 29.0, 50.0, None, None]
+    assert [seen.seconds_until_share_observed(share) for share in (0.0, 0.01, 0.29, 0.5, 0.51, 1.0)] == [
+        1.0,
+        1.0,
+        29.0,
+        50.0,
+        None,
+        None,
+    ]
 
 
 @pytest.mark.req("CV-021")
 def test_cv050_captions_name_every_parameter() -> None:
     runs = [run(point(nodes=18, seed=seed, rate=0.0, burst=1, server_cores=None), setting="costs x") for seed in (0, 3)]
-    text = "\n".join(caption_lines(runs))
+    text = "\n".join(run_parameter_caption_lines(runs))
     for words in ("model: costs x", "cliques of 18", "limiter none", "server cores unlimited", "seeds 0 to 3"):
         assert words in text
 
 
 def test_cv050_varying_parameters_are_listed_in_order() -> None:
     runs = [run(point(nodes=18, clique_size=size, limit=72)) for size in (9, 4, 36, 18)]
-    assert "cliques of 4, 9, 18, 36;" in "\n".join(caption_lines(runs))
+    assert "cliques of 4, 9, 18, 36;" in "\n".join(run_parameter_caption_lines(runs))
 
 
 @given(st.integers(1, 40), st.integers(1, 20))
 def test_cv010_shards_are_the_sum_of_their_parts(nodes: int, size: int) -> None:
     whole, rest = divmod(nodes, size)
     parts = [size] * whole + [rest] * bool(rest)
-    for protocol in (Protocol.SHARDED, Protocol.SHARDED_RMW):
+    for protocol in (RegistrationProtocol.SHARDED, RegistrationProtocol.SHARDED_RMW):
         assert expected_watch_events(protocol, nodes, size) == sum(2 * part**2 for part in parts)
         assert expected_watch_bytes(protocol, nodes, size) == sum(
             expected_watch_bytes(protocol, part, size) for part in parts

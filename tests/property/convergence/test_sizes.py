@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from grove_core.areas.domain_cliques.daemon_context import DaemonInput, RegistrationState, RegistryObservation
-from grove_core.areas.domain_cliques.entry_requests import write_request
-from grove_core.areas.domain_cliques.protocols import Protocol
+from grove_core.areas.domain_cliques.daemon_input import DaemonInput, RegistrationState, RegistryObservation
+from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
+from grove_core.areas.domain_cliques.registry_entry_requests import entry_write_request
 from grove_core.areas.domain_cliques.verdicts import ApplyRequest
 from grove_core.kernel.frozen import thaw
 from grove_core.resources.compute_domain import NOT_READY, DaemonEntry
-from grove_shell.converge.model.costs import DOMAIN_BYTES, SIZES
-from grove_shell.converge.model.daemon_model import virtual_time
-from grove_shell.converge.model.model_context import daemons_of_point
-from grove_shell.converge.model.object_store import CliqueState, EntryState
+from grove_shell.converge.model.daemon_model import datetime_from_microseconds
+from grove_shell.converge.model.model_object_store import EntryIndexAndReadiness, NvlinkCliqueState
+from grove_shell.converge.model.model_run_context import daemons_and_registries_of
+from grove_shell.converge.model.server_costs import DOMAIN_BYTES, SIZES
 from tests.property.convergence.points import PROTOCOLS, point
 
 NODE = 123
@@ -24,15 +24,20 @@ def length(value: Any) -> int:
     return len(json.dumps(value, separators=(",", ":")))
 
 
-def written(protocol: Protocol) -> tuple[dict[str, Any], ApplyRequest | None]:
+def written(protocol: RegistrationProtocol) -> tuple[dict[str, Any], ApplyRequest | None]:
     """The entry of a daemon as it writes it, and the apply that it writes it with."""
-    participants = daemons_of_point(point(protocol, 144))
+    participants = daemons_and_registries_of(point(protocol, 144))
     identity = participants.daemons[NODE]
-    seen = RegistryObservation(7, CliqueState({NODE: EntryState(15, ready=False)}).registry(participants))
-    found = DaemonInput(
-        identity=identity, settings=participants.settings, state=RegistrationState(observed=seen), now=virtual_time(0)
+    seen = RegistryObservation(
+        7, NvlinkCliqueState({NODE: EntryIndexAndReadiness(15, ready=False)}).registry(participants)
     )
-    action = write_request(found, DaemonEntry(identity.node, identity.ip, identity.clique, 15, NOT_READY))
+    found = DaemonInput(
+        identity=identity,
+        settings=participants.settings,
+        state=RegistrationState(observed=seen),
+        now=datetime_from_microseconds(0),
+    )
+    action = entry_write_request(found, DaemonEntry(identity.node, identity.ip, identity.clique, 15, NOT_READY))
     assert not isinstance(action, ApplyRequest) or protocol.uses_apply
     body: Any = thaw(action.fields if isinstance(action, ApplyRequest) else action.manifest)
     (entry,) = body["status"]["nodes"] if "status" in body else body["daemons"]
@@ -40,22 +45,22 @@ def written(protocol: Protocol) -> tuple[dict[str, Any], ApplyRequest | None]:
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_cv021_entry_size(protocol: Protocol) -> None:
+def test_cv021_entry_size(protocol: RegistrationProtocol) -> None:
     entry, _ = written(protocol)
-    identity = daemons_of_point(point(protocol, 144)).daemons[NODE]
+    identity = daemons_and_registries_of(point(protocol, 144)).daemons[NODE]
     reference = length({"apiVersion": "v1", "kind": "Pod", "name": identity.pod, "uid": identity.pod_uid}) + 1
     wanted = SIZES[protocol].entry - (reference if protocol.sharded else 0)
     assert length(entry) + 1 == pytest.approx(wanted, rel=0.1)
 
 
-@pytest.mark.parametrize("protocol", [Protocol.SSA, Protocol.SHARDED])
-def test_cv021_apply_body_size(protocol: Protocol) -> None:
+@pytest.mark.parametrize("protocol", [RegistrationProtocol.SSA, RegistrationProtocol.SHARDED])
+def test_cv021_apply_body_size(protocol: RegistrationProtocol) -> None:
     _, action = written(protocol)
     assert action is not None
     assert length(thaw(action.fields)) == pytest.approx(SIZES[protocol].body, rel=0.1)
 
 
-def record(protocol: Protocol, entry: dict[str, Any]) -> dict[str, Any]:
+def record(protocol: RegistrationProtocol, entry: dict[str, Any]) -> dict[str, Any]:
     """The ``managedFields`` record of one apply."""
     key = "nodeName" if protocol.sharded else "name"
     owned: dict[str, Any] = {f'k:{{"{key}":"{entry[key]}"}}': {".": {}, **{f"f:{name}": {} for name in entry}}}
@@ -76,8 +81,8 @@ def record(protocol: Protocol, entry: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("protocol", [Protocol.SSA, Protocol.SHARDED])
-def test_cv021_managed_fields_size(protocol: Protocol) -> None:
+@pytest.mark.parametrize("protocol", [RegistrationProtocol.SSA, RegistrationProtocol.SHARDED])
+def test_cv021_managed_fields_size(protocol: RegistrationProtocol) -> None:
     entry, _ = written(protocol)
     assert length(record(protocol, entry)) + 1 == pytest.approx(SIZES[protocol].managed, rel=0.1)
 

@@ -4,26 +4,26 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from grove_core.areas.domain_cliques.daemon_context import (
+from grove_core.areas.domain_cliques.daemon_input import (
     DaemonIdentity,
     DaemonInput,
     RegistrationState,
     RegistryObservation,
 )
 from grove_core.areas.domain_cliques.domain_snapshot import domain_snapshot_of
-from grove_core.areas.domain_cliques.protocols import DaemonSettings
-from grove_core.areas.domain_cliques.state_updates import version_number
+from grove_core.areas.domain_cliques.registration_protocols import DaemonSettings
+from grove_core.areas.domain_cliques.registration_state_updates import resource_version_number
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import SetStatus
-from grove_core.reconcile_domain import reconcile_domain
+from grove_core.reconcile_domain import reconcile_compute_domain
 from grove_core.resources.api_names import DOMAIN, DOMAIN_CLIQUE
 from grove_core.resources.compute_domain import (
     ComputeDomain,
     ComputeDomainClique,
-    compute_domain_clique_of,
-    compute_domain_of,
+    compute_domain_from_json,
+    domain_clique_from_json,
 )
-from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_of
+from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_from_json
 
 Json = dict[str, Any]
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
@@ -56,7 +56,7 @@ def entry(node: str, index: int | None, ip: str = "", clique: str = "a", status:
 def domain(*entries: Json, version: int = 10, **status: Any) -> ComputeDomain:
     metadata = {"name": "training", "namespace": "ml", "uid": UID, "resourceVersion": str(version)}
     spec = {"numNodes": 1}
-    return compute_domain_of({"metadata": metadata, "spec": spec, "status": {"nodes": list(entries), **status}})
+    return compute_domain_from_json({"metadata": metadata, "spec": spec, "status": {"nodes": list(entries), **status}})
 
 
 def clique(*entries: Json, version: int = 10, name: str = "a", uid: str = UID) -> ComputeDomainClique:
@@ -68,13 +68,13 @@ def clique(*entries: Json, version: int = 10, name: str = "a", uid: str = UID) -
         "labels": {DOMAIN: uid, DOMAIN_CLIQUE: name},
     }
     daemons = [{"nodeName": item["name"], **{key: item[key] for key in item if key != "name"}} for item in entries]
-    return compute_domain_clique_of({"metadata": metadata, "daemons": daemons})
+    return domain_clique_from_json({"metadata": metadata, "daemons": daemons})
 
 
 def pod(node: str, ip: str, name: str = "pod", clique: str | None = "a", **more: Any) -> DaemonPod:
     labels = {DOMAIN: UID} if clique is None else {DOMAIN: UID, DOMAIN_CLIQUE: clique}
     return replace(
-        daemon_pod_of(
+        daemon_pod_from_json(
             {
                 "metadata": {"name": name, "namespace": "driver", "uid": f"uid-{name}", "labels": labels},
                 "spec": {"nodeName": node},
@@ -88,14 +88,14 @@ def pod(node: str, ip: str, name: str = "pod", clique: str | None = "a", **more:
 def context_for(registry: Any, settings: DaemonSettings = SETTINGS, **more: Any) -> DaemonInput:
     state = {
         "pod_labelled": True,
-        "observed": RegistryObservation(version_number(registry) if registry else 0, registry),
+        "observed": RegistryObservation(resource_version_number(registry) if registry else 0, registry),
         **more.pop("state", {}),
     }
     return DaemonInput(identity=IDENTITY, settings=settings, state=RegistrationState(**state), now=NOW, **more)
 
 
 def planned(found: ComputeDomain, cliques: list[ComputeDomainClique], pods: list[DaemonPod], version: int = 100) -> Any:
-    return reconcile_domain(domain_snapshot_of(found, cliques, pods, pods_version=version, now=NOW))
+    return reconcile_compute_domain(domain_snapshot_of(found, cliques, pods, pods_version=version, now=NOW))
 
 
 def status_in(plan: Any) -> Json:

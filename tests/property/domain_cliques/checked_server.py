@@ -6,11 +6,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from grove_core.areas.domain_cliques.protocols import Protocol
+from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
 from grove_core.areas.domain_cliques.verdicts import DaemonRegistry, DaemonRequest
 from grove_core.resources.api_names import NVIDIA
-from grove_core.resources.compute_domain import CLIQUE_KIND, DOMAIN_KIND, compute_domain_clique_of, compute_domain_of
-from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_of
+from grove_core.resources.compute_domain import (
+    CLIQUE_KIND,
+    DOMAIN_KIND,
+    compute_domain_from_json,
+    domain_clique_from_json,
+)
+from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_from_json
 from tests.property.domain_cliques.core_functions import CoreFunctions
 from tests.property.domain_cliques.processes import (
     DOMAIN_NAME,
@@ -35,7 +40,7 @@ class CheckedServer:
 
     seed: int
     nodes: tuple[Node, ...]
-    protocol: Protocol
+    protocol: RegistrationProtocol
     checker: Any
     core: CoreFunctions = field(default_factory=CoreFunctions)
     server: ObjectServer = field(default_factory=lambda: ObjectServer(SHAPES))
@@ -60,7 +65,7 @@ class CheckedServer:
         """The parsed pod, cached by version."""
         key = (body["metadata"]["uid"], body["metadata"]["resourceVersion"])
         if key not in self.parsed_pods:
-            self.parsed_pods[key] = daemon_pod_of(body)
+            self.parsed_pods[key] = daemon_pod_from_json(body)
         return self.parsed_pods[key]
 
     def register_of(self, body: Json) -> DaemonRegistry:
@@ -98,4 +103,4 @@ class CheckedServer:
 
 
 def projected(body: Json) -> DaemonRegistry:
-    return compute_domain_of(body) if body["kind"] == DOMAIN_KIND else compute_domain_clique_of(body)
+    return compute_domain_from_json(body) if body["kind"] == DOMAIN_KIND else domain_clique_from_json(body)

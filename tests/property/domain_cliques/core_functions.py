@@ -4,14 +4,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from grove_core.areas.domain_cliques.daemon_context import DaemonInput, RegistrationState
+from grove_core.areas.domain_cliques.daemon_input import DaemonInput, RegistrationState
 from grove_core.areas.domain_cliques.domain_snapshot import DomainSnapshot
-from grove_core.areas.domain_cliques.judge import next_action
-from grove_core.areas.domain_cliques.state_updates import state_after_event, state_after_result
+from grove_core.areas.domain_cliques.judge import next_daemon_action
+from grove_core.areas.domain_cliques.registration_state_updates import (
+    registration_state_after_event,
+    registration_state_after_result,
+)
 from grove_core.areas.domain_cliques.verdicts import DaemonAction
 from grove_core.kernel.decisions import Decision
 from grove_core.plan.plan import Plan
-from grove_core.reconcile_domain import reconcile_domain
+from grove_core.reconcile_domain import reconcile_compute_domain
 
 
 @dataclass(frozen=True)
@@ -22,8 +25,8 @@ class CoreFunctions:
         rewrite: changes a request body on its way to the server; only mutants do.
     """
 
-    next_action: Callable[[DaemonInput], Decision[DaemonAction]] = next_action
-    after_event: Callable[..., RegistrationState] = state_after_event
-    after_result: Callable[..., RegistrationState] = state_after_result
-    reconcile: Callable[[DomainSnapshot], Plan] = reconcile_domain
+    next_action: Callable[[DaemonInput], Decision[DaemonAction]] = next_daemon_action
+    after_event: Callable[..., RegistrationState] = registration_state_after_event
+    after_result: Callable[..., RegistrationState] = registration_state_after_result
+    reconcile: Callable[[DomainSnapshot], Plan] = reconcile_compute_domain
     rewrite: Callable[[dict[str, Any]], dict[str, Any]] = dict

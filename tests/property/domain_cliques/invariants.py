@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
 
-from grove_core.areas.domain_cliques.daemon_context import DaemonInput
+from grove_core.areas.domain_cliques.daemon_input import DaemonInput
 from grove_core.areas.domain_cliques.domain_snapshot import DomainSnapshot
-from grove_core.areas.domain_cliques.protocols import Protocol
+from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
 from grove_core.areas.domain_cliques.verdicts import (
     ApplyRequest,
     DaemonAction,
@@ -42,7 +42,7 @@ class InvariantChecker:
     """Checks the invariants of one small cluster."""
 
     def __init__(self) -> None:
-        self.sources: set[Protocol] = set()
+        self.sources: set[RegistrationProtocol] = set()
         self.pods_version = 0
         self.registered: set[tuple[str, str]] = set()
         self.addresses: dict[str, frozenset[str]] = {}

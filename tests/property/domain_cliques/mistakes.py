@@ -4,10 +4,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from grove_core.areas.domain_cliques.daemon_context import DaemonInput, RegistrationState, clique_view_of
+from grove_core.areas.domain_cliques.daemon_input import DaemonInput, RegistrationState, clique_registry_view_of
 from grove_core.areas.domain_cliques.domain_snapshot import DomainSnapshot
-from grove_core.areas.domain_cliques.judge import next_action
-from grove_core.areas.domain_cliques.state_updates import state_after_event, state_after_result
+from grove_core.areas.domain_cliques.judge import next_daemon_action
+from grove_core.areas.domain_cliques.registration_state_updates import (
+    registration_state_after_event,
+    registration_state_after_result,
+)
 from grove_core.areas.domain_cliques.verdicts import (
     ApplyRequest,
     ClearOtherEntryRequest,
@@ -30,7 +33,7 @@ from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import frozen, thaw
 from grove_core.kernel.steps import Apply as ApplyStep
 from grove_core.plan.plan import Plan
-from grove_core.reconcile_domain import reconcile_domain
+from grove_core.reconcile_domain import reconcile_compute_domain
 from grove_core.resources.compute_domain import ComputeDomain
 
 Json = dict[str, Any]
@@ -56,8 +59,8 @@ def with_own(action: ApplyRequest, change: Callable[[Json], None]) -> ApplyReque
 def starts_without_a_look(context: DaemonInput) -> Decision[DaemonAction]:
     """IX1: ignores other nodes with its index."""
     state, identity, registry = context.state, context.identity, context.registry
-    decision = next_action(context)
-    mine = clique_view_of(identity, registry).own
+    decision = next_daemon_action(context)
+    mine = clique_registry_view_of(identity, registry).own
     eager = (
         context.fabric is None
         and state.other_read_at is not None
@@ -72,7 +75,7 @@ def forgets_its_own_writes(
     state: RegistrationState, identity: Any, settings: Any, request: DaemonRequest, answer: RequestResult, **at: Any
 ) -> RegistrationState:
     """IX2: ignores the response to its own write; the next write is based on the last watch event."""
-    after = state_after_result(state, identity, settings, request, answer, **at)
+    after = registration_state_after_result(state, identity, settings, request, answer, **at)
     return replace(after, observed=state.observed)
 
 
@@ -80,16 +83,16 @@ def takes_any_event(
     state: RegistrationState, identity: Any, settings: Any, observation: Any, **at: Any
 ) -> RegistrationState:
     """IX2: accepts events that are older than the response to its own write."""
-    return state_after_event(replace(state, observed=None), identity, settings, observation, **at)
+    return registration_state_after_event(replace(state, observed=None), identity, settings, observation, **at)
 
 
 def trusts_its_predecessor(context: DaemonInput) -> Decision[DaemonAction]:
     """IX3: takes any entry of its node for its own, and for settled."""
     registry, identity = context.registry, context.identity
-    mine = clique_view_of(identity, registry).own
+    mine = clique_registry_view_of(identity, registry).own
     if mine is None or mine.index is None or context.fabric is not None:
-        return next_action(context)
-    decision = next_action(context)
+        return next_daemon_action(context)
+    decision = next_daemon_action(context)
     if mine.ip != identity.ip and not isinstance(decision.verdict, LabelPodRequest):
         return with_verdict(decision, StartFabricAction(mine.index, PeerMap(((mine.index, identity.ip),))))
     return decision
@@ -98,13 +101,13 @@ def trusts_its_predecessor(context: DaemonInput) -> Decision[DaemonAction]:
 def breaks_ties_by_name(context: DaemonInput) -> Decision[DaemonAction]:
     """IX4: of two nodes with one index the one with the larger name moves, even if it has started."""
     state, identity = context.state, context.identity
-    view = clique_view_of(identity, context.registry)
+    view = clique_registry_view_of(identity, context.registry)
     mine = view.own
     if mine is None or mine.ip != identity.ip or mine.index is None or not view.rival(mine.index):
-        return next_action(context)
-    decision = next_action(context)
+        return next_daemon_action(context)
+    decision = next_daemon_action(context)
     if view.rival(mine.index) < identity.node:
-        return next_action(replace(context, state=replace(state, settled_index=None), fabric=None))
+        return next_daemon_action(replace(context, state=replace(state, settled_index=None), fabric=None))
     if isinstance(decision.verdict, ApplyRequest):
         return with_verdict(decision, WaitAction())
     return decision
@@ -118,7 +121,7 @@ def writes_lists_without_a_version(body: Json) -> Json:
 
 def keeps_the_process_running(context: DaemonInput) -> Decision[DaemonAction]:
     """IX7: does not restart the fabric daemon with a changed index."""
-    decision = next_action(context)
+    decision = next_daemon_action(context)
     if isinstance(decision.verdict, RestartFabricAction) and context.fabric is not None:
         return with_verdict(decision, IdleAction())
     return decision
@@ -126,18 +129,18 @@ def keeps_the_process_running(context: DaemonInput) -> Decision[DaemonAction]:
 
 def cleans_up_by_an_old_view(snapshot: DomainSnapshot) -> Plan:
     """IX8: takes pods that its view does not include yet for deleted."""
-    return reconcile_domain(replace(snapshot, pods_version=10**9))
+    return reconcile_compute_domain(replace(snapshot, pods_version=10**9))
 
 
 def takes_unlabelled_pods_for_none(snapshot: DomainSnapshot) -> Plan:
     """IX8: ignores pods without a clique label."""
     pods = tuple(pod for pod in snapshot.pods if pod.clique is not None)
-    return reconcile_domain(replace(snapshot, pods=pods))
+    return reconcile_compute_domain(replace(snapshot, pods=pods))
 
 
 def applies_only_what_changed(context: DaemonInput) -> Decision[DaemonAction]:
     """Applies the readiness without the index, which gives the index up."""
-    decision = next_action(context)
+    decision = next_daemon_action(context)
     action = decision.verdict
 
     def less(item: Json) -> None:
@@ -149,9 +152,9 @@ def applies_only_what_changed(context: DaemonInput) -> Decision[DaemonAction]:
 
 def carries_readiness_over(context: DaemonInput) -> Decision[DaemonAction]:
     """D44: takes over the readiness of its predecessor."""
-    decision = next_action(context)
+    decision = next_daemon_action(context)
     action = decision.verdict
-    mine = clique_view_of(context.identity, context.registry).own
+    mine = clique_registry_view_of(context.identity, context.registry).own
     if not isinstance(action, ApplyRequest) or mine is None or mine.status != "Ready" or context.fabric is not None:
         return decision
     return with_verdict(decision, with_own(action, lambda item: item.update(status="Ready")))
@@ -160,7 +163,7 @@ def carries_readiness_over(context: DaemonInput) -> Decision[DaemonAction]:
 def forgets_a_sticky_index(context: DaemonInput) -> Decision[DaemonAction]:
     """D19: ignores the entry of its predecessor."""
     registry, identity, state = context.registry, context.identity, context.state
-    mine = clique_view_of(identity, registry).own
+    mine = clique_registry_view_of(identity, registry).own
     if (
         mine is None
         or mine.ip == identity.ip
@@ -168,9 +171,11 @@ def forgets_a_sticky_index(context: DaemonInput) -> Decision[DaemonAction]:
         or registry is None
         or state.settled_index is not None
     ):
-        return next_action(context)
-    if isinstance(next_action(context).verdict, ListPodsRequest | LabelPodRequest | WaitAction | ReadObjectRequest):
-        return next_action(context)
+        return next_daemon_action(context)
+    if isinstance(
+        next_daemon_action(context).verdict, ListPodsRequest | LabelPodRequest | WaitAction | ReadObjectRequest
+    ):
+        return next_daemon_action(context)
     body = thaw(registry.stored)
     items = entry_list(body)
     items[:] = [item for item in items if identity.node not in {item.get("name"), item.get("nodeName")}]
@@ -180,20 +185,20 @@ def forgets_a_sticky_index(context: DaemonInput) -> Decision[DaemonAction]:
         bare = replace(registry, stored=frozen(body), nodes=kept)
     else:
         bare = replace(registry, stored=frozen(body), daemons=kept)
-    return next_action(replace(context, state=replace(state, observed=replace(state.observed, registry=bare))))
+    return next_daemon_action(replace(context, state=replace(state, observed=replace(state.observed, registry=bare))))
 
 
 def removes_its_successor(context: DaemonInput) -> Decision[DaemonAction]:
     """A late shutdown removes the entry of its successor."""
-    decision = next_action(context)
+    decision = next_daemon_action(context)
     registry = context.registry
     if context.stop_deadline is None or registry is None or context.is_other_domain:
         return decision
-    mine = clique_view_of(context.identity, registry).own
+    mine = clique_registry_view_of(context.identity, registry).own
     if mine is None or isinstance(decision.verdict, RemoveEntryRequest) or context.state.removes_by_put:
         return decision
     identity = replace(context.identity, ip=mine.ip)
-    return next_action(replace(context, identity=identity))
+    return next_daemon_action(replace(context, identity=identity))
 
 
 def leaves_by_making_objects(body: Json) -> Json:
@@ -208,7 +213,7 @@ def never_forces(
     state: RegistrationState, identity: Any, settings: Any, request: DaemonRequest, answer: RequestResult, **at: Any
 ) -> RegistrationState:
     """Never applies with force, so that an entry of an older writer stays."""
-    return replace(state_after_result(state, identity, settings, request, answer, **at), must_force=False)
+    return replace(registration_state_after_result(state, identity, settings, request, answer, **at), must_force=False)
 
 
 def owns_nothing(body: Json) -> Json:
@@ -219,9 +224,9 @@ def owns_nothing(body: Json) -> Json:
 
 def pushes_every_index(context: DaemonInput) -> Decision[DaemonAction]:
     """Pushes a peer map although two daemons have one index."""
-    decision = next_action(context)
+    decision = next_daemon_action(context)
     state, fabric = context.state, context.fabric
-    view = clique_view_of(context.identity, context.registry)
+    view = clique_registry_view_of(context.identity, context.registry)
     if (
         isinstance(decision.verdict, WaitAction)
         and state.settled_index is not None
@@ -234,18 +239,18 @@ def pushes_every_index(context: DaemonInput) -> Decision[DaemonAction]:
 
 def moves_although_started(context: DaemonInput) -> Decision[DaemonAction]:
     """A started daemon moves as soon as it observes a rival."""
-    view = clique_view_of(context.identity, context.registry)
+    view = clique_registry_view_of(context.identity, context.registry)
     settled = context.state.settled_index
     if settled is not None and context.fabric is not None and view.rival(settled):
-        return next_action(replace(context, state=replace(context.state, settled_index=None), fabric=None))
-    return next_action(context)
+        return next_daemon_action(replace(context, state=replace(context.state, settled_index=None), fabric=None))
+    return next_daemon_action(context)
 
 
 def picks_the_next_index(context: DaemonInput) -> Decision[DaemonAction]:
     """Fills no gap: the next index is one more than the largest."""
-    decision = next_action(context)
+    decision = next_daemon_action(context)
     action = decision.verdict
-    view = clique_view_of(context.identity, context.registry, context.state.other_registry)
+    view = clique_registry_view_of(context.identity, context.registry, context.state.other_registry)
     if not isinstance(action, ApplyRequest) or view.own is not None or view.own_in_other is not None or context.fabric:
         return decision
     largest = max(view.used, default=-1)
@@ -256,13 +261,13 @@ def ignores_uids(context: DaemonInput) -> Decision[DaemonAction]:
     """Takes a new domain of the same name for its own."""
     registry, identity = context.registry, context.identity
     if registry is None or not context.is_other_domain:
-        return next_action(context)
-    return next_action(replace(context, identity=replace(identity, domain_uid=registry.uid)))
+        return next_daemon_action(context)
+    return next_daemon_action(replace(context, identity=replace(identity, domain_uid=registry.uid)))
 
 
 def edits_entries(snapshot: DomainSnapshot) -> Plan:
     """The controller changes the readiness in entries of daemons."""
-    plan = reconcile_domain(snapshot)
+    plan = reconcile_compute_domain(snapshot)
     steps = []
     for step in plan.steps:
         action = step.action
@@ -283,24 +288,24 @@ def counts_silence_as_ready(snapshot: DomainSnapshot) -> Plan:
         replace(clique, daemons=tuple(replace(entry, status="Ready") for entry in clique.daemons))
         for clique in snapshot.cliques
     )
-    return reconcile_domain(replace(snapshot, domain=domain, cliques=cliques))
+    return reconcile_compute_domain(replace(snapshot, domain=domain, cliques=cliques))
 
 
 def never_cleans_up(snapshot: DomainSnapshot) -> Plan:
-    plan = reconcile_domain(snapshot)
+    plan = reconcile_compute_domain(snapshot)
     return replace(plan, steps=tuple(step for step in plan.steps if not isinstance(step.action, ApplyStep)))
 
 
 def writes_without_change(context: DaemonInput) -> Decision[DaemonAction]:
     """Writes its entry again without a change."""
-    decision = next_action(context)
+    decision = next_daemon_action(context)
     state = context.state
     if (
         isinstance(decision.verdict, IdleAction | WaitAction)
         and state.settled_index is not None
         and context.identity.clique
     ):
-        again = next_action(replace(context, state=replace(state, settled_index=None, not_before=None)))
+        again = next_daemon_action(replace(context, state=replace(state, settled_index=None, not_before=None)))
         return again if isinstance(again.verdict, ApplyRequest | PutRequest) else decision
     return decision
 
@@ -308,31 +313,31 @@ def writes_without_change(context: DaemonInput) -> Decision[DaemonAction]:
 def registers_without_a_fabric(context: DaemonInput) -> Decision[DaemonAction]:
     """Registers with an empty clique id."""
     if context.identity.clique:
-        return next_action(context)
-    decision = next_action(replace(context, identity=replace(context.identity, clique="none")))
+        return next_daemon_action(context)
+    decision = next_daemon_action(replace(context, identity=replace(context.identity, clique="none")))
     return with_verdict(decision, IdleAction()) if isinstance(decision.verdict, LabelPodRequest) else decision
 
 
 def reads_one_source(context: DaemonInput) -> Decision[DaemonAction]:
     """D46: ignores the other registry."""
-    return next_action(replace(context, settings=replace(context.settings, reads_other_registry=False)))
+    return next_daemon_action(replace(context, settings=replace(context.settings, reads_other_registry=False)))
 
 
 def never_gives_way(context: DaemonInput) -> Decision[DaemonAction]:
     """D45: does not stand by for a newer pod."""
-    return next_action(replace(context, settings=replace(context.settings, has_pods=False)))
+    return next_daemon_action(replace(context, settings=replace(context.settings, has_pods=False)))
 
 
 def leaves_the_other_object_alone(context: DaemonInput) -> Decision[DaemonAction]:
     """DC-067: leaves the entry with its own address in the other registry."""
-    decision = next_action(context)
+    decision = next_daemon_action(context)
     if not isinstance(decision.verdict, ClearOtherEntryRequest):
         return decision
-    return next_action(replace(context, state=replace(context.state, other_registry=None)))
+    return next_daemon_action(replace(context, state=replace(context.state, other_registry=None)))
 
 
 def exceeds_limit_when_full(context: DaemonInput) -> Decision[DaemonAction]:
     """Takes an index beyond the limit if the clique is full."""
-    decision = next_action(context)
+    decision = next_daemon_action(context)
     full = any(reason.rule.name == "CLIQUE_FULL" for reason in decision.because)
-    return next_action(replace(context, settings=replace(context.settings, limit=10_000))) if full else decision
+    return next_daemon_action(replace(context, settings=replace(context.settings, limit=10_000))) if full else decision

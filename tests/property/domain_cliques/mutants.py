@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from grove_core.areas.domain_cliques.protocols import Protocol
+from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
 from tests.property.domain_cliques import mistakes
 from tests.property.domain_cliques.core_functions import CoreFunctions
 
@@ -20,13 +20,16 @@ class Mutant:
 
     core: CoreFunctions
     codes: frozenset[str]
-    protocol: Protocol | None
+    protocol: RegistrationProtocol | None
     faults: frozenset[str] | None
 
 
 MUTANTS: Final[Mapping[str, Mutant]] = {
     "starts without a look (IX1)": Mutant(
-        CoreFunctions(next_action=mistakes.starts_without_a_look), frozenset({"2", "IX1"}), Protocol.SSA, None
+        CoreFunctions(next_action=mistakes.starts_without_a_look),
+        frozenset({"2", "IX1"}),
+        RegistrationProtocol.SSA,
+        None,
     ),
     "forgets its own writes (IX2)": Mutant(
         CoreFunctions(after_result=mistakes.forgets_its_own_writes), frozenset({"IX2"}), None, None
@@ -44,7 +47,10 @@ MUTANTS: Final[Mapping[str, Mutant]] = {
         CoreFunctions(next_action=mistakes.breaks_ties_by_name), frozenset({"3", "IX1", "16", "17", "20"}), None, None
     ),
     "writes lists without a version (IX5)": Mutant(
-        CoreFunctions(rewrite=mistakes.writes_lists_without_a_version), frozenset({"1", "4"}), Protocol.RMW, None
+        CoreFunctions(rewrite=mistakes.writes_lists_without_a_version),
+        frozenset({"1", "4"}),
+        RegistrationProtocol.RMW,
+        None,
     ),
     "keeps the process running (IX7)": Mutant(
         CoreFunctions(next_action=mistakes.keeps_the_process_running),
@@ -62,12 +68,12 @@ MUTANTS: Final[Mapping[str, Mutant]] = {
         frozenset({"pod crash"}),
     ),
     "applies only what changed": Mutant(
-        CoreFunctions(next_action=mistakes.applies_only_what_changed), frozenset({"5"}), Protocol.SSA, None
+        CoreFunctions(next_action=mistakes.applies_only_what_changed), frozenset({"5"}), RegistrationProtocol.SSA, None
     ),
     "carries readiness over (D44)": Mutant(
         CoreFunctions(next_action=mistakes.carries_readiness_over),
         frozenset({"D44"}),
-        Protocol.SHARDED,
+        RegistrationProtocol.SHARDED,
         frozenset({"container restart", "pod crash"}),
     ),
     "forgets a sticky index (D19)": Mutant(
@@ -76,40 +82,43 @@ MUTANTS: Final[Mapping[str, Mutant]] = {
     "removes its successor": Mutant(
         CoreFunctions(next_action=mistakes.removes_its_successor),
         frozenset({"7"}),
-        Protocol.SSA,
+        RegistrationProtocol.SSA,
         frozenset({"graceful replacement", "second pod"}),
     ),
     "leaves by making objects": Mutant(
         CoreFunctions(rewrite=mistakes.leaves_by_making_objects),
         frozenset({"7"}),
-        Protocol.SHARDED,
+        RegistrationProtocol.SHARDED,
         frozenset({"graceful replacement", "clique deleted"}),
     ),
     "never forces": Mutant(
-        CoreFunctions(after_result=mistakes.never_forces), frozenset({"16", "20"}), Protocol.SSA, frozenset({"legacy"})
+        CoreFunctions(after_result=mistakes.never_forces),
+        frozenset({"16", "20"}),
+        RegistrationProtocol.SSA,
+        frozenset({"legacy"}),
     ),
     "owns nothing (14)": Mutant(
-        CoreFunctions(rewrite=mistakes.owns_nothing), frozenset({"14"}), Protocol.SHARDED, None
+        CoreFunctions(rewrite=mistakes.owns_nothing), frozenset({"14"}), RegistrationProtocol.SHARDED, None
     ),
     "pushes every index": Mutant(
-        CoreFunctions(next_action=mistakes.pushes_every_index), frozenset({"2"}), Protocol.SSA, None
+        CoreFunctions(next_action=mistakes.pushes_every_index), frozenset({"2"}), RegistrationProtocol.SSA, None
     ),
     "moves although started (3)": Mutant(
-        CoreFunctions(next_action=mistakes.moves_although_started), frozenset({"3"}), Protocol.SSA, None
+        CoreFunctions(next_action=mistakes.moves_although_started), frozenset({"3"}), RegistrationProtocol.SSA, None
     ),
     "picks the next index (9)": Mutant(
-        CoreFunctions(next_action=mistakes.picks_the_next_index), frozenset({"9"}), Protocol.SSA, None
+        CoreFunctions(next_action=mistakes.picks_the_next_index), frozenset({"9"}), RegistrationProtocol.SSA, None
     ),
     "ignores uids (10)": Mutant(
         CoreFunctions(next_action=mistakes.ignores_uids),
         frozenset({"10"}),
-        Protocol.SSA,
+        RegistrationProtocol.SSA,
         frozenset({"domain recreated"}),
     ),
     "edits entries (11)": Mutant(
         CoreFunctions(reconcile=mistakes.edits_entries),
         frozenset({"11"}),
-        Protocol.SHARDED,
+        RegistrationProtocol.SHARDED,
         frozenset({"pod crash", "node moves"}),
     ),
     "counts silence as ready (15)": Mutant(

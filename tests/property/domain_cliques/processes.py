@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from grove_core.areas.domain_cliques.daemon_context import DaemonIdentity, FabricDaemonState, RegistrationState
-from grove_core.areas.domain_cliques.protocols import DaemonSettings
+from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity, FabricDaemonState, RegistrationState
+from grove_core.areas.domain_cliques.registration_protocols import DaemonSettings
 from grove_core.areas.domain_cliques.verdicts import DaemonRequest, RequestResult
 from grove_core.kernel.refs import Ref
 from tests.server_side_apply.domain_shapes import domain_shapes

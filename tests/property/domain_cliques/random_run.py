@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
-from grove_core.areas.domain_cliques.protocols import Protocol
-from grove_core.areas.domain_cliques.verdicts import RequestResult, ResultKind
+from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
+from grove_core.areas.domain_cliques.verdicts import RequestResult, RequestResultKind
 from grove_core.resources.compute_domain import CLIQUE_KIND, DOMAIN_KIND
 from tests.property.domain_cliques.core_functions import CoreFunctions
 from tests.property.domain_cliques.invariants import InvariantChecker, Violation, violations_at_rest
@@ -43,7 +43,7 @@ class RunResult:
     """The result of one run."""
 
     seed: int
-    protocol: Protocol
+    protocol: RegistrationProtocol
     violation: Violation | None = None
     fault_counts: Counter[str] = field(default_factory=Counter)
     writes: int = 0
@@ -51,11 +51,11 @@ class RunResult:
 
 
 def random_cluster(
-    seed: int, core: CoreFunctions, protocol: Protocol | None = None, wanted: frozenset[str] | None = None
+    seed: int, core: CoreFunctions, protocol: RegistrationProtocol | None = None, wanted: frozenset[str] | None = None
 ) -> SmallCluster:
     """Return the cluster of a seed before its first step; protocol and faults are random unless they are given."""
     chance = random.Random(f"{seed} setting")
-    chosen = protocol or chance.choice(list(Protocol))
+    chosen = protocol or chance.choice(list(RegistrationProtocol))
     cliques = (
         ["a"] * chance.choice([2, 3, 3, 4]) + ["b"] * chance.choice([0, 0, 1, 2]) + [""] * chance.choice([0, 0, 1])
     )
@@ -69,11 +69,11 @@ def random_cluster(
 def run_seed(
     seed: int,
     core: CoreFunctions | None = None,
-    protocol: Protocol | None = None,
+    protocol: RegistrationProtocol | None = None,
     faults: frozenset[str] | None = None,
 ) -> RunResult:
     """Run the cluster of a seed; return the result with its first violation."""
-    result = RunResult(seed, Protocol.SSA)
+    result = RunResult(seed, RegistrationProtocol.SSA)
     try:
         cluster = random_cluster(seed, core or CoreFunctions(), protocol, faults)
         result.protocol = cluster.protocol
@@ -178,12 +178,13 @@ class RandomRun:
         if what == "lost answer" and under_way:
             if process.answer is None:
                 cluster.execute(process)
-            cluster.receive(process, RequestResult(kind=ResultKind.NO_RESPONSE))
+            cluster.receive(process, RequestResult(kind=RequestResultKind.NO_RESPONSE))
         elif what == "lost request" and under_way and process.answer is None:
-            cluster.receive(process, RequestResult(kind=ResultKind.NO_RESPONSE))
+            cluster.receive(process, RequestResult(kind=RequestResultKind.NO_RESPONSE))
         elif what == "busy" and under_way and process.answer is None:
             cluster.receive(
-                process, RequestResult(kind=ResultKind.TOO_MANY_REQUESTS, retry_after=timedelta(milliseconds=500))
+                process,
+                RequestResult(kind=RequestResultKind.TOO_MANY_REQUESTS, retry_after=timedelta(milliseconds=500)),
             )
 
     def process_event(self, what: str, process: DaemonProcess) -> None:
@@ -226,7 +227,10 @@ class RandomRun:
     def flip(self) -> None:
         """Flip the feature gate for new pods; old pods are replaced one by one."""
         cluster = self.cluster
-        other = {Protocol.RMW: Protocol.SHARDED_RMW, Protocol.SSA: Protocol.SHARDED}
+        other = {
+            RegistrationProtocol.RMW: RegistrationProtocol.SHARDED_RMW,
+            RegistrationProtocol.SSA: RegistrationProtocol.SHARDED,
+        }
         back = {new: old for old, new in other.items()}
         cluster.protocol = {**other, **back}[cluster.protocol]
         self.flipped = True

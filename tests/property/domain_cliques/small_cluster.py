@@ -6,15 +6,15 @@ decision, execution on the server, and result.
 
 from dataclasses import dataclass, field, replace
 
-from grove_core.areas.domain_cliques.daemon_context import (
+from grove_core.areas.domain_cliques.daemon_input import (
     DaemonIdentity,
     DaemonInput,
     FabricDaemonState,
     RegistrationState,
     RegistryObservation,
 )
-from grove_core.areas.domain_cliques.protocols import DaemonSettings
-from grove_core.areas.domain_cliques.state_updates import version_number
+from grove_core.areas.domain_cliques.registration_protocols import DaemonSettings
+from grove_core.areas.domain_cliques.registration_state_updates import resource_version_number
 from grove_core.areas.domain_cliques.verdicts import (
     REQUEST_TYPES,
     ApplyRequest,
@@ -31,8 +31,8 @@ from grove_core.areas.domain_cliques.verdicts import (
     ReadObjectRequest,
     RemoveEntryRequest,
     RequestResult,
+    RequestResultKind,
     RestartFabricAction,
-    ResultKind,
     StartFabricAction,
     StopFabricAction,
     StoppedAction,
@@ -40,7 +40,7 @@ from grove_core.areas.domain_cliques.verdicts import (
 )
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import thaw
-from grove_core.kernel.times import format_time
+from grove_core.kernel.time_formats import format_time
 from grove_core.resources.api_names import CORE, DOMAIN
 from grove_core.resources.compute_domain import CLIQUE_KIND
 from tests.property.domain_cliques.checked_server import CheckedServer
@@ -198,12 +198,13 @@ class SmallCluster(CheckedServer):
         match request:
             case ListPodsRequest():
                 pods = [pod for pod in self.pods() if (pod.node, pod.domain_uid) == node_and_domain_of(process)]
-                process.answer = RequestResult(kind=ResultKind.SUCCEEDED, pods=tuple(pods))
+                process.answer = RequestResult(kind=RequestResultKind.SUCCEEDED, pods=tuple(pods))
             case ReadObjectRequest(target):
                 body = self.server.get(address_of(target))
                 found = self.register_of(body) if body is not None else None
                 process.answer = RequestResult(
-                    kind=ResultKind.SUCCEEDED if found is not None else ResultKind.NOT_FOUND, registry=found
+                    kind=RequestResultKind.SUCCEEDED if found is not None else RequestResultKind.NOT_FOUND,
+                    registry=found,
                 )
             case _:
                 response = self.commit(process, request, lambda: self.send(request))
@@ -230,14 +231,15 @@ class SmallCluster(CheckedServer):
         if response.good:
             body = response.body
             registry = self.register_of(body) if body is not None and body["kind"] != "Pod" else None
-            return RequestResult(kind=ResultKind.SUCCEEDED, registry=registry)
+            return RequestResult(kind=RequestResultKind.SUCCEEDED, registry=registry)
         if response.code == CONFLICT:
             return RequestResult(
-                kind=ResultKind.FIELD_CONFLICT if response.owners else ResultKind.CONFLICT, detail=response.detail
+                kind=RequestResultKind.FIELD_CONFLICT if response.owners else RequestResultKind.CONFLICT,
+                detail=response.detail,
             )
         if response.code == MISSING:
-            return RequestResult(kind=ResultKind.NOT_FOUND, detail=response.detail)
-        return RequestResult(kind=ResultKind.REFUSED, detail=response.detail)
+            return RequestResult(kind=RequestResultKind.NOT_FOUND, detail=response.detail)
+        return RequestResult(kind=RequestResultKind.REFUSED, detail=response.detail)
 
     def receive(self, process: DaemonProcess, answer: RequestResult | None = None) -> None:
         """Deliver the result of the pending request, or another result in its place."""
@@ -246,7 +248,7 @@ class SmallCluster(CheckedServer):
         assert last_own_version is not None
         process.pending = process.answer = None
         if last_own_version.registry is not None and isinstance(request, ApplyRequest | PutRequest | PostRequest):
-            process.last_own_version = version_number(last_own_version.registry)
+            process.last_own_version = resource_version_number(last_own_version.registry)
         process.state = self.core.after_result(
             process.state, process.identity, process.settings, request, last_own_version, now=self.now
         )

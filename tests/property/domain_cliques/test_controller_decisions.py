@@ -12,8 +12,8 @@ from grove_core.kernel.steps import Apply as ApplyStep
 from grove_core.resources.compute_domain import (
     ComputeDomain,
     ComputeDomainClique,
-    compute_domain_clique_of,
-    compute_domain_of,
+    compute_domain_from_json,
+    domain_clique_from_json,
 )
 from grove_core.resources.daemon_pod import DaemonPod
 from tests.property.domain_cliques.builders import NOW, Json, clique, domain, entry, planned, pod, status_in
@@ -73,7 +73,7 @@ def test_dc062_a_node_without_fabric_gets_its_entry() -> None:
     stored = domain(entry("n1", -1, clique="", status="Ready"), status="Ready")
     raw = thaw(stored.stored)
     raw["status"]["nodes"][0]["cliqueID"] = ""
-    assert planned(compute_domain_of(raw), [], [bare]).steps == ()
+    assert planned(compute_domain_from_json(raw), [], [bare]).steps == ()
 
 
 @pytest.mark.parametrize(
@@ -171,12 +171,12 @@ def test_dc086_reconciling_again_writes_nothing(cliques: list[ComputeDomainCliqu
     assert fields == status_in(planned(domain(), cliques[::-1], pods[::-1]))
     raw = thaw(domain().stored)
     raw["status"] = fields
-    assert planned(compute_domain_of(raw), cliques, pods).steps == ()
+    assert planned(compute_domain_from_json(raw), cliques, pods).steps == ()
 
 
 def test_dc086_kept_entries_are_unchanged() -> None:
     raw = thaw(clique(entry("n1", 0), entry("n2", 1)).stored)
     raw["daemons"][1]["novelty"] = True
-    plan = planned(domain(), [compute_domain_clique_of(raw)], [pod("n2", "10.0.0.2")])
+    plan = planned(domain(), [domain_clique_from_json(raw)], [pod("n2", "10.0.0.2")])
     (step,) = [step for step in plan.steps if step.target.kind == "ComputeDomainClique"]
     assert thaw(step.action.fields) == {"daemons": [raw["daemons"][1]]}

@@ -5,17 +5,21 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from grove_core.areas.domain_cliques.daemon_context import (
+from grove_core.areas.domain_cliques.daemon_input import (
     DaemonInput,
     FabricDaemonState,
     RegistrationState,
     RegistryObservation,
 )
 from grove_core.areas.domain_cliques.entry_registration import newer_daemon_pod
-from grove_core.areas.domain_cliques.judge import next_action
-from grove_core.areas.domain_cliques.protocols import DaemonSettings, Protocol
-from grove_core.areas.domain_cliques.rules import DomainReason
-from grove_core.areas.domain_cliques.state_updates import state_after_event, state_after_result, version_number
+from grove_core.areas.domain_cliques.judge import next_daemon_action
+from grove_core.areas.domain_cliques.registration_protocols import DaemonSettings, RegistrationProtocol
+from grove_core.areas.domain_cliques.registration_state_updates import (
+    registration_state_after_event,
+    registration_state_after_result,
+    resource_version_number,
+)
+from grove_core.areas.domain_cliques.rules import ComputeDomainReason
 from grove_core.areas.domain_cliques.verdicts import (
     ApplyRequest,
     ClearOtherEntryRequest,
@@ -28,13 +32,13 @@ from grove_core.areas.domain_cliques.verdicts import (
     ReadObjectRequest,
     RemoveEntryRequest,
     RequestResult,
-    ResultKind,
+    RequestResultKind,
     StopFabricAction,
     WaitAction,
 )
 from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.resources.api_names import DOMAIN_CLIQUE, NVIDIA
-from grove_core.resources.compute_domain import compute_domain_of
+from grove_core.resources.compute_domain import compute_domain_from_json
 from grove_core.resources.daemon_pod import DaemonPod
 from tests.property.domain_cliques.builders import (
     IDENTITY,
@@ -51,26 +55,26 @@ from tests.property.domain_cliques.builders import (
 
 def test_dc010_older_events_are_ignored() -> None:
     state = RegistrationState(observed=RegistryObservation(10, domain(entry("n1", 0))), settled_index=0)
-    after = state_after_event(state, IDENTITY, SETTINGS, RegistryObservation(9, None), now=NOW)
+    after = registration_state_after_event(state, IDENTITY, SETTINGS, RegistryObservation(9, None), now=NOW)
     assert (after.observed, after.settled_index) == (state.observed, 0)
-    gone = state_after_event(state, IDENTITY, SETTINGS, RegistryObservation(11, None), now=NOW)
+    gone = registration_state_after_event(state, IDENTITY, SETTINGS, RegistryObservation(11, None), now=NOW)
     assert (gone.observed, gone.settled_index) == (RegistryObservation(11, None), None)
-    assert version_number(replace(domain(), resource_version="ab")) == 0
+    assert resource_version_number(replace(domain(), resource_version="ab")) == 0
 
 
 def test_dc027_contest_time_is_kept_until_the_rival_leaves() -> None:
     state = RegistrationState(observed=RegistryObservation(10, domain(entry("n1", 0))), settled_index=0)
-    two = state_after_event(
+    two = registration_state_after_event(
         state, IDENTITY, SETTINGS, RegistryObservation(11, domain(entry("n1", 0), entry("n2", 0), version=11)), now=NOW
     )
-    later = state_after_event(
+    later = registration_state_after_event(
         two,
         IDENTITY,
         SETTINGS,
         RegistryObservation(12, domain(entry("n1", 0), entry("n2", 0), version=12)),
         now=NOW + timedelta(1),
     )
-    one = state_after_event(
+    one = registration_state_after_event(
         later, IDENTITY, SETTINGS, RegistryObservation(13, domain(entry("n1", 0), version=13)), now=NOW
     )
     assert (two.contested_since, later.contested_since, one.contested_since) == (NOW, NOW, None)
@@ -84,15 +88,17 @@ REQUEST = ApplyRequest(
 def test_dc034_backoff_doubles_and_events_reset_it() -> None:
     state, delays = RegistrationState(), []
     for _ in range(13):
-        state = state_after_result(state, IDENTITY, SETTINGS, REQUEST, RequestResult(kind=ResultKind.CONFLICT), now=NOW)
+        state = registration_state_after_result(
+            state, IDENTITY, SETTINGS, REQUEST, RequestResult(kind=RequestResultKind.CONFLICT), now=NOW
+        )
         assert state.not_before is not None
         delays.append((state.not_before - NOW) / timedelta(milliseconds=1))
     assert delays[:3] == [5, 10, 20]
     assert delays[-1] == 6000
-    fresh = state_after_event(state, IDENTITY, SETTINGS, RegistryObservation(1, None), now=NOW, jitter=1.2)
+    fresh = registration_state_after_event(state, IDENTITY, SETTINGS, RegistryObservation(1, None), now=NOW, jitter=1.2)
     assert fresh.not_before == NOW + timedelta(milliseconds=6)
     assert (fresh.failures, fresh.failure) == (0, "")
-    again = state_after_event(
+    again = registration_state_after_event(
         fresh, IDENTITY, SETTINGS, RegistryObservation(2, None), now=NOW + timedelta(milliseconds=2)
     )
     assert again.not_before == fresh.not_before
@@ -100,81 +106,85 @@ def test_dc034_backoff_doubles_and_events_reset_it() -> None:
 
 @pytest.mark.parametrize(("asked", "wanted"), [(None, 1), (timedelta(seconds=30), 30)])
 def test_dc035_throttling_outlasts_events(asked: timedelta | None, wanted: int) -> None:
-    state = state_after_result(
+    state = registration_state_after_result(
         RegistrationState(),
         IDENTITY,
         SETTINGS,
         REQUEST,
-        RequestResult(kind=ResultKind.TOO_MANY_REQUESTS, retry_after=asked),
+        RequestResult(kind=RequestResultKind.TOO_MANY_REQUESTS, retry_after=asked),
         now=NOW,
     )
-    state = state_after_event(state, IDENTITY, SETTINGS, RegistryObservation(1, domain()), now=NOW)
+    state = registration_state_after_event(state, IDENTITY, SETTINGS, RegistryObservation(1, domain()), now=NOW)
     assert state.throttled_until == NOW + timedelta(seconds=wanted)
     context = DaemonInput(identity=IDENTITY, settings=SETTINGS, state=state, now=NOW + timedelta(milliseconds=500))
-    assert next_action(context).verdict == WaitAction(NOW + timedelta(seconds=wanted))
+    assert next_daemon_action(context).verdict == WaitAction(NOW + timedelta(seconds=wanted))
 
 
 def test_dc032_one_apply_with_force() -> None:
-    state = state_after_result(
-        RegistrationState(), IDENTITY, SETTINGS, REQUEST, RequestResult(kind=ResultKind.FIELD_CONFLICT), now=NOW
+    state = registration_state_after_result(
+        RegistrationState(), IDENTITY, SETTINGS, REQUEST, RequestResult(kind=RequestResultKind.FIELD_CONFLICT), now=NOW
     )
     assert (state.must_force, state.not_before) == (True, None)
-    done = state_after_result(
-        state, IDENTITY, SETTINGS, REQUEST, RequestResult(kind=ResultKind.SUCCEEDED, registry=domain()), now=NOW
+    done = registration_state_after_result(
+        state, IDENTITY, SETTINGS, REQUEST, RequestResult(kind=RequestResultKind.SUCCEEDED, registry=domain()), now=NOW
     )
     assert not done.must_force
 
 
-@pytest.mark.parametrize("kind", [ResultKind.SUCCEEDED, ResultKind.REFUSED])
-def test_dc056_a_remaining_entry_is_removed_by_put(kind: ResultKind) -> None:
+@pytest.mark.parametrize("kind", [RequestResultKind.SUCCEEDED, RequestResultKind.REFUSED])
+def test_dc056_a_remaining_entry_is_removed_by_put(kind: RequestResultKind) -> None:
     registry = domain(entry("n1", 0), entry("n2", 1))
     context = context_for(registry, state={"settled_index": 0}, stop_deadline=NOW + timedelta(seconds=10))
-    request = next_action(context).verdict
+    request = next_daemon_action(context).verdict
     assert isinstance(request, RemoveEntryRequest)
     assert isinstance(request.write, ApplyRequest)
-    answer = RequestResult(kind=kind, registry=registry if kind is ResultKind.SUCCEEDED else None)
-    state = state_after_result(context.state, IDENTITY, SETTINGS, request, answer, now=NOW)
-    second = next_action(replace(context, state=state, now=NOW + timedelta(seconds=1))).verdict
+    answer = RequestResult(kind=kind, registry=registry if kind is RequestResultKind.SUCCEEDED else None)
+    state = registration_state_after_result(context.state, IDENTITY, SETTINGS, request, answer, now=NOW)
+    second = next_daemon_action(replace(context, state=state, now=NOW + timedelta(seconds=1))).verdict
     assert isinstance(second, RemoveEntryRequest)
     assert isinstance(second.write, PutRequest)
     assert [item["name"] for item in thaw(second.write.manifest)["status"]["nodes"]] == ["n2"]
-    gone = state_after_result(state, IDENTITY, SETTINGS, second, RequestResult(kind=ResultKind.NOT_FOUND), now=NOW)
-    assert [why.rule for why in next_action(replace(context, state=gone)).because] == [DomainReason.NOTHING_LEFT]
+    gone = registration_state_after_result(
+        state, IDENTITY, SETTINGS, second, RequestResult(kind=RequestResultKind.NOT_FOUND), now=NOW
+    )
+    assert [why.rule for why in next_daemon_action(replace(context, state=gone)).because] == [
+        ComputeDomainReason.NOTHING_LEFT
+    ]
 
 
-@pytest.mark.parametrize(("other", "rule"), [(0, DomainReason.INDEX_LOST), (1, DomainReason.INDEX_KEPT)])
+@pytest.mark.parametrize(("other", "rule"), [(0, ComputeDomainReason.INDEX_LOST), (1, ComputeDomainReason.INDEX_KEPT)])
 @pytest.mark.parametrize("left", [[], [entry("n1", 2)], [entry("n1", 4, ip="10.9.9.9")]])
-def test_dc028_removed_or_changed_entry(other: int, rule: DomainReason, left: list[Json]) -> None:
+def test_dc028_removed_or_changed_entry(other: int, rule: ComputeDomainReason, left: list[Json]) -> None:
     fabric = FabricDaemonState(0, PeerMap(((0, "10.0.0.1"), (1, "10.0.0.2"))), ready=True)
-    decision = next_action(context_for(domain(*left, entry("n2", other)), fabric=fabric))
+    decision = next_daemon_action(context_for(domain(*left, entry("n2", other)), fabric=fabric))
     assert isinstance(decision.verdict, ApplyRequest)
     altered = [item["index"] for item in left if item["ipAddress"] == IDENTITY.ip]
-    kept = DomainReason.INDEX_UNCONFIRMED if altered and rule is DomainReason.INDEX_LOST else rule
+    kept = ComputeDomainReason.INDEX_UNCONFIRMED if altered and rule is ComputeDomainReason.INDEX_LOST else rule
     assert [why.rule for why in decision.because] == [kept]
 
 
 def test_dc028_changed_duplicate_index_is_replaced() -> None:
     fabric = FabricDaemonState(0, PeerMap(((0, "10.0.0.1"), (1, "10.0.0.2"))), ready=True)
-    decision = next_action(context_for(domain(entry("n1", 2), entry("n2", 0), entry("n3", 2)), fabric=fabric))
-    assert [why.rule for why in decision.because] == [DomainReason.INDEX_LOST]
+    decision = next_daemon_action(context_for(domain(entry("n1", 2), entry("n2", 0), entry("n3", 2)), fabric=fabric))
+    assert [why.rule for why in decision.because] == [ComputeDomainReason.INDEX_LOST]
 
 
 @pytest.mark.parametrize("lost", [-1, 18])
 def test_dc024_index_out_of_range_counts_as_none(lost: int) -> None:
     """The index of a node without fabric or of a larger clique is no valid index, and has no rival."""
     mine = entry("n1", lost)
-    decision = next_action(context_for(domain(mine, entry("n2", 0))))
+    decision = next_daemon_action(context_for(domain(mine, entry("n2", 0))))
     assert [why.sentence for why in decision.because] == ["it has no index yet; 1 is the smallest free one"]
-    full = next_action(context_for(domain(mine, entry("n2", 0)), replace(SETTINGS, limit=1)))
+    full = next_daemon_action(context_for(domain(mine, entry("n2", 0)), replace(SETTINGS, limit=1)))
     assert isinstance(full.verdict, RemoveEntryRequest)
-    assert [why.rule for why in full.because] == [DomainReason.CLIQUE_FULL]
+    assert [why.rule for why in full.because] == [ComputeDomainReason.CLIQUE_FULL]
 
 
 def test_dc026_only_the_last_node_moves() -> None:
     state = {"settled_index": 0, "contested_since": NOW - timedelta(minutes=1)}
     registry = domain(entry("n1", 0), entry("n2", 0))
     assert (
-        next_action(context_for(registry, state=state, fabric=FabricDaemonState(0, PeerMap(())))).verdict
+        next_daemon_action(context_for(registry, state=state, fabric=FabricDaemonState(0, PeerMap(())))).verdict
         == WaitAction()
     )
 
@@ -190,46 +200,46 @@ def test_dc026_only_the_last_node_moves() -> None:
 def test_dc029_withdraws_without_a_free_index(entries: list[Json], state: Json) -> None:
     fabric = FabricDaemonState(0, PeerMap(())) if state else None
     context = context_for(domain(*entries), replace(SETTINGS, limit=1), state=state, fabric=fabric)
-    decision = next_action(context)
+    decision = next_daemon_action(context)
     assert isinstance(decision.verdict, RemoveEntryRequest)
-    assert [why.rule for why in decision.because] == [DomainReason.WITHDRAWN]
-    answer = RequestResult(kind=ResultKind.SUCCEEDED, registry=domain(entries[1], version=11))
-    memory_after = state_after_result(context.state, IDENTITY, SETTINGS, decision.verdict, answer, now=NOW)
-    last = next_action(replace(context, state=memory_after))
+    assert [why.rule for why in decision.because] == [ComputeDomainReason.WITHDRAWN]
+    answer = RequestResult(kind=RequestResultKind.SUCCEEDED, registry=domain(entries[1], version=11))
+    memory_after = registration_state_after_result(context.state, IDENTITY, SETTINGS, decision.verdict, answer, now=NOW)
+    last = next_daemon_action(replace(context, state=memory_after))
     assert last.verdict == (StopFabricAction(NOW + SETTINGS.recheck_interval) if fabric else WaitAction())
-    assert [why.rule for why in last.because] == [DomainReason.CLIQUE_FULL]
+    assert [why.rule for why in last.because] == [ComputeDomainReason.CLIQUE_FULL]
 
 
 def test_dc010_recreated_object_stays_observed() -> None:
-    settings = replace(SETTINGS, protocol=Protocol.SHARDED_RMW)
+    settings = replace(SETTINGS, protocol=RegistrationProtocol.SHARDED_RMW)
     old = clique(entry("n2", 0))
-    request = next_action(context_for(old, settings)).verdict
+    request = next_daemon_action(context_for(old, settings)).verdict
     assert isinstance(request, PutRequest)
     new = replace(clique(entry("n3", 0), version=12), uid="made-anew")
-    state = state_after_result(
+    state = registration_state_after_result(
         RegistrationState(observed=RegistryObservation(12, new)),
         IDENTITY,
         settings,
         request,
-        RequestResult(kind=ResultKind.NOT_FOUND),
+        RequestResult(kind=RequestResultKind.NOT_FOUND),
         now=NOW,
     )
     assert state.observed == RegistryObservation(12, new)
-    gone = state_after_result(
+    gone = registration_state_after_result(
         RegistrationState(observed=RegistryObservation(10, old)),
         IDENTITY,
         settings,
         request,
-        RequestResult(kind=ResultKind.NOT_FOUND),
+        RequestResult(kind=RequestResultKind.NOT_FOUND),
         now=NOW,
     )
     assert gone.observed == RegistryObservation(10, None)
-    never = state_after_result(
-        RegistrationState(), IDENTITY, settings, request, RequestResult(kind=ResultKind.NOT_FOUND), now=NOW
+    never = registration_state_after_result(
+        RegistrationState(), IDENTITY, settings, request, RequestResult(kind=RequestResultKind.NOT_FOUND), now=NOW
     )
     assert never.observed is None
-    silent = state_after_result(
-        RegistrationState(), IDENTITY, settings, request, RequestResult(kind=ResultKind.SUCCEEDED), now=NOW
+    silent = registration_state_after_result(
+        RegistrationState(), IDENTITY, settings, request, RequestResult(kind=RequestResultKind.SUCCEEDED), now=NOW
     )
     assert (silent.observed, silent.settled_index) == (None, None)
 
@@ -239,7 +249,9 @@ def test_dc010_recreated_object_stays_observed() -> None:
 def test_dc034_missing_pod_does_not_affect_the_registry(request_: LabelPodRequest | ListPodsRequest) -> None:
     """Observation and settled index stay; the request is retried."""
     before = RegistrationState(observed=RegistryObservation(10, domain(entry("n1", 0))), settled_index=0)
-    after = state_after_result(before, IDENTITY, SETTINGS, request_, RequestResult(kind=ResultKind.NOT_FOUND), now=NOW)
+    after = registration_state_after_result(
+        before, IDENTITY, SETTINGS, request_, RequestResult(kind=RequestResultKind.NOT_FOUND), now=NOW
+    )
     assert (after.observed, after.settled_index) == (before.observed, 0)
     assert (after.failures, after.not_before) == (1, NOW + SETTINGS.first_backoff)
 
@@ -253,9 +265,11 @@ def test_dc068_unstarted_daemon_yields_to_other_registry(*, runs: bool) -> None:
     context = context_for(
         domain(entry("n1", 0)), settings, state=state, fabric=FabricDaemonState(0, peers) if runs else None
     )
-    decision = next_action(context)
+    decision = next_daemon_action(context)
     assert isinstance(decision.verdict, WaitAction if runs else ApplyRequest)
-    assert decision.because[0].rule is (DomainReason.RIVAL_AWAITED if runs else DomainReason.CONTESTED_ELSEWHERE)
+    assert decision.because[0].rule is (
+        ComputeDomainReason.RIVAL_AWAITED if runs else ComputeDomainReason.CONTESTED_ELSEWHERE
+    )
 
 
 def test_dc065_other_domain_is_no_registry() -> None:
@@ -263,48 +277,48 @@ def test_dc065_other_domain_is_no_registry() -> None:
         ReadObjectRequest(IDENTITY.registry_ref(sharded=False)),
         replace(domain(entry("n2", 0)), uid="other_registry"),
     )
-    state = state_after_result(
+    state = registration_state_after_result(
         RegistrationState(),
         IDENTITY,
         SETTINGS,
         request,
-        RequestResult(kind=ResultKind.SUCCEEDED, registry=other),
+        RequestResult(kind=RequestResultKind.SUCCEEDED, registry=other),
         now=NOW,
     )
     assert (state.other_registry, state.other_read_at) == (None, NOW)
-    gone = state_after_result(
+    gone = registration_state_after_result(
         RegistrationState(other_registry=domain()),
         IDENTITY,
         SETTINGS,
         request,
-        RequestResult(kind=ResultKind.NOT_FOUND),
+        RequestResult(kind=RequestResultKind.NOT_FOUND),
         now=NOW,
     )
     assert (gone.other_registry, gone.other_read_at) == (None, NOW)
 
 
 def test_dc065_rereads_while_members_are_there() -> None:
-    settings = DaemonSettings(protocol=Protocol.SHARDED, has_pods=False)
+    settings = DaemonSettings(protocol=RegistrationProtocol.SHARDED, has_pods=False)
     peers = PeerMap(((0, "10.0.0.1"), (1, "10.0.0.2")))
     state = {"settled_index": 0, "other_registry": domain(entry("n2", 1)), "other_read_at": NOW}
     registry = replace(clique(entry("n1", 0, status="Ready")), owners=("uid-1",))
     context = context_for(registry, settings, state=state, fabric=FabricDaemonState(0, peers, ready=True))
-    assert next_action(context).verdict == WaitAction(NOW + settings.recheck_interval)
+    assert next_daemon_action(context).verdict == WaitAction(NOW + settings.recheck_interval)
     later = replace(context, now=NOW + settings.recheck_interval)
-    assert next_action(later).verdict == ReadObjectRequest(IDENTITY.registry_ref(sharded=False))
+    assert next_daemon_action(later).verdict == ReadObjectRequest(IDENTITY.registry_ref(sharded=False))
     unread = replace(context, state=replace(context.state, other_read_at=None))
-    assert next_action(unread).verdict == ReadObjectRequest(IDENTITY.registry_ref(sharded=False))
+    assert next_daemon_action(unread).verdict == ReadObjectRequest(IDENTITY.registry_ref(sharded=False))
 
 
 def test_dc030_unknown_fields_are_kept() -> None:
     raw = thaw(domain(entry("n2", 0)).stored)
     raw["status"]["nodes"][0]["novelty"] = 1
     raw["status"]["nodes"].append({**entry("n1", 3), "novelty": 2})
-    settings = replace(SETTINGS, protocol=Protocol.RMW)
-    request = next_action(context_for(compute_domain_of(raw), settings)).verdict
+    settings = replace(SETTINGS, protocol=RegistrationProtocol.RMW)
+    request = next_daemon_action(context_for(compute_domain_from_json(raw), settings)).verdict
     assert isinstance(request, PutRequest)
     assert [item["novelty"] for item in thaw(request.manifest)["status"]["nodes"]] == [1, 2]
-    post = next_action(context_for(None, replace(SETTINGS, protocol=Protocol.SHARDED_RMW))).verdict
+    post = next_daemon_action(context_for(None, replace(SETTINGS, protocol=RegistrationProtocol.SHARDED_RMW))).verdict
     assert isinstance(post, PostRequest)
     assert post.manifest["apiVersion"] == NVIDIA
 
@@ -332,13 +346,18 @@ def test_dc050_a_label_is_written_once(own: DaemonPod | None) -> None:
     """A pod that was not observed yet may have no label."""
     identity = replace(IDENTITY, clique="")
     context = DaemonInput(identity=identity, settings=DaemonSettings(), state=RegistrationState(), pod=own, now=NOW)
-    request = next_action(context).verdict
+    request = next_daemon_action(context).verdict
     assert isinstance(request, LabelPodRequest)
     assert thaw(request.labels) == {DOMAIN_CLIQUE: ""}
-    state = state_after_result(
-        RegistrationState(), identity, DaemonSettings(), request, RequestResult(kind=ResultKind.SUCCEEDED), now=NOW
+    state = registration_state_after_result(
+        RegistrationState(),
+        identity,
+        DaemonSettings(),
+        request,
+        RequestResult(kind=RequestResultKind.SUCCEEDED),
+        now=NOW,
     )
-    assert next_action(replace(context, state=state)).verdict == IdleAction()
+    assert next_daemon_action(replace(context, state=state)).verdict == IdleAction()
 
 
 @pytest.mark.parametrize(("ip", "clears"), [("10.0.0.1", True), ("10.9.9.9", False)])
@@ -347,7 +366,7 @@ def test_dc067_its_own_address_in_the_other_object(ip: str, *, clears: bool) -> 
     kept = entry("n2", 1, clique="b")
     state = {"settled_index": 0, "other_registry": clique(entry("n1", 0, ip), kept), "other_read_at": NOW}
     fabric = FabricDaemonState(0, PeerMap(((0, "10.0.0.1"), (1, "10.0.0.2"))), ready=True)
-    verdict = next_action(
+    verdict = next_daemon_action(
         context_for(domain(entry("n1", 0, status="Ready")), DaemonSettings(), state=state, fabric=fabric)
     ).verdict
     assert isinstance(verdict, ClearOtherEntryRequest) is clears
@@ -360,8 +379,8 @@ def test_dc067_its_own_address_in_the_other_object(ip: str, *, clears: bool) -> 
 def test_dc067_failed_clear_rereads() -> None:
     put = PutRequest(target=IDENTITY.registry_ref(sharded=True), subresource="", manager="m", manifest=FrozenMap({}))
     state = RegistrationState(other_read_at=NOW)
-    after = state_after_result(
-        state, IDENTITY, SETTINGS, ClearOtherEntryRequest(put), RequestResult(kind=ResultKind.CONFLICT), now=NOW
+    after = registration_state_after_result(
+        state, IDENTITY, SETTINGS, ClearOtherEntryRequest(put), RequestResult(kind=RequestResultKind.CONFLICT), now=NOW
     )
     assert after.other_read_at is None
     assert after.failures == 1

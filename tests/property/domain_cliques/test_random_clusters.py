@@ -2,7 +2,7 @@
 
 import pytest
 
-from grove_core.areas.domain_cliques.protocols import DaemonSettings, Protocol
+from grove_core.areas.domain_cliques.registration_protocols import DaemonSettings, RegistrationProtocol
 from tests.property.domain_cliques.core_functions import CoreFunctions
 from tests.property.domain_cliques.invariants import InvariantChecker, violations_at_rest
 from tests.property.domain_cliques.mutants import MUTANTS, Mutant
@@ -55,8 +55,8 @@ def test_dc090_every_mutant_is_detected(mutant: Mutant) -> None:
     assert any(result.violation is not None and result.violation.code in mutant.codes for result in clusters)
 
 
-@pytest.mark.parametrize("protocol", list(Protocol))
-def test_small_clusters_are_reproducible(protocol: Protocol) -> None:
+@pytest.mark.parametrize("protocol", list(RegistrationProtocol))
+def test_small_clusters_are_reproducible(protocol: RegistrationProtocol) -> None:
     first, second = run_seed(7, protocol=protocol), run_seed(7, protocol=protocol)
     assert (first.commits, first.writes, first.fault_counts) == (second.commits, second.writes, second.fault_counts)
     assert first.commits > 0
@@ -67,7 +67,7 @@ def test_every_fault_happens() -> None:
     assert fault_counts == set(FAULTS)
 
 
-def quiet_cluster(protocol: Protocol, cliques: dict[str, int], limit: int = 18) -> SmallCluster:
+def quiet_cluster(protocol: RegistrationProtocol, cliques: dict[str, int], limit: int = 18) -> SmallCluster:
     nodes = tuple(Node(f"{clique}{number:03}", clique) for clique, size in cliques.items() for number in range(size))
     return SmallCluster(0, nodes, protocol, InvariantChecker(), CoreFunctions(), limit=limit)
 
@@ -79,17 +79,17 @@ def settled(cluster: SmallCluster) -> SmallCluster:
     return cluster
 
 
-@pytest.mark.parametrize("protocol", list(Protocol))
-def test_dc090_eighteen_daemons_settle_with_few_writes(protocol: Protocol) -> None:
+@pytest.mark.parametrize("protocol", list(RegistrationProtocol))
+def test_dc090_eighteen_daemons_settle_with_few_writes(protocol: RegistrationProtocol) -> None:
     cluster = settled(quiet_cluster(protocol, {"a": 18}))
     assert list(violations_at_rest(cluster)) == []
     assert max(process.moves for process in cluster.processes) <= 18
     assert sum(process.writes for process in cluster.processes) <= 18 * 18
 
 
-@pytest.mark.parametrize("protocol", list(Protocol))
+@pytest.mark.parametrize("protocol", list(RegistrationProtocol))
 @pytest.mark.req("DC-021")
-def test_dc090_one_daemon_too_many_waits(protocol: Protocol) -> None:
+def test_dc090_one_daemon_too_many_waits(protocol: RegistrationProtocol) -> None:
     cluster = settled(quiet_cluster(protocol, {"a": 4}, limit=3))
     indices = [process.state.settled_index for process in cluster.processes]
     assert sorted(index for index in indices if index is not None) == [0, 1, 2]
@@ -100,8 +100,10 @@ def test_dc090_one_daemon_too_many_waits(protocol: Protocol) -> None:
     assert sorted(process.state.settled_index or 0 for process in cluster.processes) == [0, 1, 2]
 
 
-@pytest.mark.parametrize(("protocol", "grows"), [(Protocol.SHARDED, False), (Protocol.SSA, True)])
-def test_dc120_sharded_work_does_not_grow_with_the_domain(protocol: Protocol, *, grows: bool) -> None:
+@pytest.mark.parametrize(
+    ("protocol", "grows"), [(RegistrationProtocol.SHARDED, False), (RegistrationProtocol.SSA, True)]
+)
+def test_dc120_sharded_work_does_not_grow_with_the_domain(protocol: RegistrationProtocol, *, grows: bool) -> None:
     def costs(cliques: int) -> tuple[int, int]:
         cluster = settled(quiet_cluster(protocol, {chr(97 + number): 3 for number in range(cliques)}))
         events = [
@@ -119,7 +121,7 @@ def test_dc120_sharded_work_does_not_grow_with_the_domain(protocol: Protocol, *,
 
 
 def test_dc001_all_protocols_have_the_same_limit() -> None:
-    assert {DaemonSettings(protocol=protocol).limit for protocol in Protocol} == {18}
+    assert {DaemonSettings(protocol=protocol).limit for protocol in RegistrationProtocol} == {18}
 
 
 def test_dc090_sweep_adds_up(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,34 +7,37 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.domain_cliques.daemon_context import (
+from grove_core.areas.domain_cliques.daemon_input import (
     RegistrationState,
-    choose_index,
-    clique_view_of,
-    entries_of_clique,
+    choose_daemon_index,
+    clique_registry_view_of,
+    registry_entries_of_clique,
 )
-from grove_core.areas.domain_cliques.judge import next_action
-from grove_core.areas.domain_cliques.protocols import (
+from grove_core.areas.domain_cliques.judge import next_daemon_action
+from grove_core.areas.domain_cliques.registration_protocols import (
     DaemonSettings,
-    Protocol,
-    problems_in_settings,
+    RegistrationProtocol,
+    daemon_settings_problems,
     protocol_by_name,
 )
-from grove_core.areas.domain_cliques.rules import DomainReason
-from grove_core.areas.domain_cliques.state_updates import confirmed_index, state_after_result
+from grove_core.areas.domain_cliques.registration_state_updates import (
+    confirmed_daemon_index,
+    registration_state_after_result,
+)
+from grove_core.areas.domain_cliques.rules import ComputeDomainReason
 from grove_core.areas.domain_cliques.verdicts import (
     ApplyRequest,
     PeerMap,
     RequestResult,
-    ResultKind,
+    RequestResultKind,
     StartFabricAction,
     WaitAction,
 )
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import thaw
-from grove_core.resources.compute_domain import compute_domain_clique_of, compute_domain_of
-from grove_core.resources.daemon_pod import daemon_pod_of
-from grove_core.resources.names import clique_id_in_name, daemon_host, domain_clique_name, field_manager
+from grove_core.resources.compute_domain import compute_domain_from_json, domain_clique_from_json
+from grove_core.resources.daemon_pod import daemon_pod_from_json
+from grove_core.resources.naming_rules import daemon_hostname, domain_clique_name, field_manager, nvlink_clique_in_name
 from tests.property.domain_cliques.builders import IDENTITY, NOW, SETTINGS, UID, Json, context_for, domain, entry
 
 
@@ -49,17 +52,17 @@ def test_dc001_feature_gate_and_setting_choose_a_protocol(name: str, sharded: bo
 
 
 def test_dc001_default_protocol_is_ssa() -> None:
-    assert DaemonSettings().protocol is Protocol.SSA
+    assert DaemonSettings().protocol is RegistrationProtocol.SSA
 
 
 def test_dc003_names_of_cliques_and_back() -> None:
     name = domain_clique_name(UID, "c0ffee.7")
-    assert (name, clique_id_in_name(UID, name), clique_id_in_name("other_registry", name)) == (
+    assert (name, nvlink_clique_in_name(UID, name), nvlink_clique_in_name("other_registry", name)) == (
         f"{UID}.c0ffee.7",
         "c0ffee.7",
         "",
     )
-    unlabelled = compute_domain_clique_of({"metadata": {"name": "x"}, "daemons": []})
+    unlabelled = domain_clique_from_json({"metadata": {"name": "x"}, "daemons": []})
     assert (unlabelled.domain_uid, unlabelled.clique) == ("", "")
 
 
@@ -72,7 +75,7 @@ def test_dc003_managers_are_never_too_long(length: int) -> None:
 
 
 def test_dc003_hosts_have_four_digits() -> None:
-    assert daemon_host(7) == "compute-domain-daemon-0007"
+    assert daemon_hostname(7) == "compute-domain-daemon-0007"
     assert PeerMap(((7, "10.0.0.7"),)).hosts == (("10.0.0.7", "compute-domain-daemon-0007"),)
 
 
@@ -87,26 +90,26 @@ def test_dc003_hosts_have_four_digits() -> None:
     ],
 )
 def test_dc126_all_problems_are_reported_at_once(protocol: str, limit: int, size: int, places: list[str]) -> None:
-    assert [problem.path for problem in problems_in_settings(protocol, limit, size)] == places
+    assert [problem.path for problem in daemon_settings_problems(protocol, limit, size)] == places
 
 
 @given(st.permutations([entry("n2", 0), entry("n3", 2), entry("n4", None)]))
 def test_dc010_order_does_not_matter(entries: list[Json]) -> None:
-    decision = next_action(context_for(domain(*entries)))
+    decision = next_daemon_action(context_for(domain(*entries)))
     assert isinstance(decision.verdict, ApplyRequest)
     assert thaw(decision.verdict.fields)["status"]["nodes"][0]["index"] == 1
 
 
 def test_dc066_indices_of_other_cliques_do_not_count() -> None:
     registry = domain(entry("n2", 0, clique="b"), entry("n3", 1))
-    assert choose_index(clique_view_of(IDENTITY, registry), 18) == 0
-    assert [found.node for found in entries_of_clique("a", registry)] == ["n3"]
+    assert choose_daemon_index(clique_registry_view_of(IDENTITY, registry), 18) == 0
+    assert [found.node for found in registry_entries_of_clique("a", registry)] == ["n3"]
 
 
 @given(st.frozensets(st.integers(-1, 5)), st.integers(1, 6), st.none() | st.integers(-1, 6))
 def test_dc020_free_proposal_or_smallest_gap(used: frozenset[int], limit: int, proposal: int | None) -> None:
-    view = clique_view_of(IDENTITY, domain(*(entry(f"n{number + 20}", number) for number in used)))
-    index = choose_index(view, limit, proposal)
+    view = clique_registry_view_of(IDENTITY, domain(*(entry(f"n{number + 20}", number) for number in used)))
+    index = choose_daemon_index(view, limit, proposal)
     free = [number for number in range(limit) if number not in used]
     assert index == (proposal if proposal in free else next(iter(free), None))
 
@@ -125,15 +128,15 @@ def test_dc020_free_proposal_or_smallest_gap(used: frozenset[int], limit: int, p
 @pytest.mark.req("DC-022")
 def test_dc023_only_an_own_unique_index_settles(entries: list[Json], wanted: int | None) -> None:
     registry = domain(*entries)
-    assert confirmed_index(IDENTITY, SETTINGS, registry) == wanted
-    request = next_action(context_for(domain())).verdict
+    assert confirmed_daemon_index(IDENTITY, SETTINGS, registry) == wanted
+    request = next_daemon_action(context_for(domain())).verdict
     assert isinstance(request, ApplyRequest)
-    after = state_after_result(
+    after = registration_state_after_result(
         RegistrationState(),
         IDENTITY,
         SETTINGS,
         request,
-        RequestResult(kind=ResultKind.SUCCEEDED, registry=registry),
+        RequestResult(kind=RequestResultKind.SUCCEEDED, registry=registry),
         now=NOW,
     )
     assert after.settled_index == wanted
@@ -141,35 +144,41 @@ def test_dc023_only_an_own_unique_index_settles(entries: list[Json], wanted: int
 
 def test_dc066_peer_map_contains_valid_indices() -> None:
     registry = domain(entry("n1", 0), entry("n2", None), entry("n3", -1), entry("n4", 18), entry("n5", 2))
-    decision = next_action(context_for(registry, state={"settled_index": 0}))
+    decision = next_daemon_action(context_for(registry, state={"settled_index": 0}))
     assert decision.verdict == StartFabricAction(0, PeerMap(((0, "10.0.0.1"), (2, "10.0.0.5"))))
 
 
 def test_dc022_entry_without_index() -> None:
-    decision = next_action(context_for(domain(entry("n1", None), entry("n2", 0))))
+    decision = next_daemon_action(context_for(domain(entry("n1", None), entry("n2", 0))))
     assert isinstance(decision.verdict, ApplyRequest)
-    assert [why.rule for why in decision.because] == [DomainReason.INDEX_CHOSEN]
+    assert [why.rule for why in decision.because] == [ComputeDomainReason.INDEX_CHOSEN]
     assert thaw(decision.verdict.fields)["status"]["nodes"][0]["index"] == 1
 
 
 def test_dc022_index_of_another_clique_is_not_sticky() -> None:
-    decision = next_action(context_for(domain(entry("n1", 5, ip="10.9.9.9", clique="b"))))
+    decision = next_daemon_action(context_for(domain(entry("n1", 5, ip="10.9.9.9", clique="b"))))
     assert isinstance(decision.verdict, ApplyRequest)
     assert thaw(decision.verdict.fields)["status"]["nodes"][0]["index"] == 0
 
 
 def test_dc021_successor_waits_for_a_free_index() -> None:
     settings = replace(SETTINGS, limit=1)
-    decision = next_action(context_for(domain(entry("n1", None, ip="10.9.9.9"), entry("n2", 0)), settings))
-    assert (decision.verdict, [why.rule for why in decision.because]) == (WaitAction(), [DomainReason.CLIQUE_FULL])
+    decision = next_daemon_action(context_for(domain(entry("n1", None, ip="10.9.9.9"), entry("n2", 0)), settings))
+    assert (decision.verdict, [why.rule for why in decision.because]) == (
+        WaitAction(),
+        [ComputeDomainReason.CLIQUE_FULL],
+    )
 
 
 @pytest.mark.parametrize(
     ("project", "raw"),
     [
-        (compute_domain_of, {"metadata": {}, "spec": {"numNodes": "two"}, "status": {"nodes": [{"index": "x"}]}}),
-        (compute_domain_clique_of, {"metadata": {}, "daemons": [{"ipAddress": 5}]}),
-        (daemon_pod_of, {"metadata": {"name": 5}, "status": {"podIP": 1}}),
+        (
+            compute_domain_from_json,
+            {"metadata": {}, "spec": {"numNodes": "two"}, "status": {"nodes": [{"index": "x"}]}},
+        ),
+        (domain_clique_from_json, {"metadata": {}, "daemons": [{"ipAddress": 5}]}),
+        (daemon_pod_from_json, {"metadata": {"name": 5}, "status": {"podIP": 1}}),
     ],
 )
 @pytest.mark.req("IN-030")

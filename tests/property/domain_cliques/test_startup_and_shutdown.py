@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.domain_cliques.judge import next_action
-from grove_core.areas.domain_cliques.protocols import DaemonSettings, Protocol
-from grove_core.areas.domain_cliques.rules import DomainReason
+from grove_core.areas.domain_cliques.judge import next_daemon_action
+from grove_core.areas.domain_cliques.registration_protocols import DaemonSettings, RegistrationProtocol
+from grove_core.areas.domain_cliques.rules import ComputeDomainReason
 from grove_core.areas.domain_cliques.verdicts import ListPodsRequest, RemoveEntryRequest, StoppedAction, WaitAction
 from tests.property.domain_cliques.builders import NOW, clique, context_for, domain, entry, planned, pod, status_in
 
@@ -17,49 +17,49 @@ SOON = NOW + timedelta(seconds=5)
 WORDS = st.sampled_from(["Ready", "NotReady", ""])
 
 
-@pytest.mark.parametrize("protocol", list(Protocol))
-def test_dc012_waits_without_observation(protocol: Protocol) -> None:
-    decision = next_action(context_for(None, DaemonSettings(protocol=protocol), state={"observed": None}))
+@pytest.mark.parametrize("protocol", list(RegistrationProtocol))
+def test_dc012_waits_without_observation(protocol: RegistrationProtocol) -> None:
+    decision = next_daemon_action(context_for(None, DaemonSettings(protocol=protocol), state={"observed": None}))
     assert isinstance(decision.verdict, WaitAction)
-    assert decision.because[0].rule is DomainReason.NOTHING_SEEN
+    assert decision.because[0].rule is ComputeDomainReason.NOTHING_SEEN
 
 
-@pytest.mark.parametrize("protocol", [protocol for protocol in Protocol if not protocol.sharded])
-def test_dc013_no_daemon_creates_a_domain(protocol: Protocol) -> None:
-    decision = next_action(context_for(None, DaemonSettings(protocol=protocol)))
+@pytest.mark.parametrize("protocol", [protocol for protocol in RegistrationProtocol if not protocol.sharded])
+def test_dc013_no_daemon_creates_a_domain(protocol: RegistrationProtocol) -> None:
+    decision = next_daemon_action(context_for(None, DaemonSettings(protocol=protocol)))
     assert isinstance(decision.verdict, WaitAction)
-    assert decision.because[0].rule is DomainReason.DOMAIN_MISSING
+    assert decision.because[0].rule is ComputeDomainReason.DOMAIN_MISSING
 
 
 def test_dc051_lists_pods_before_taking_over() -> None:
     registry = clique(entry("n1", 0, ip="10.9.9.9"))
-    decision = next_action(
-        context_for(registry, DaemonSettings(protocol=Protocol.SHARDED), state={"other_read_at": NOW})
+    decision = next_daemon_action(
+        context_for(registry, DaemonSettings(protocol=RegistrationProtocol.SHARDED), state={"other_read_at": NOW})
     )
     assert decision.verdict == ListPodsRequest("10.9.9.9")
-    assert decision.because[0].rule is DomainReason.STRANGER_SEEN
+    assert decision.because[0].rule is ComputeDomainReason.STRANGER_SEEN
 
 
-@pytest.mark.parametrize("protocol", list(Protocol))
+@pytest.mark.parametrize("protocol", list(RegistrationProtocol))
 @pytest.mark.parametrize(
     ("ip", "passed", "wanted"),
     [
-        ("10.0.0.1", timedelta(), DomainReason.LEAVING),
-        ("10.9.9.9", timedelta(), DomainReason.NOTHING_LEFT),
-        ("10.0.0.1", timedelta(seconds=5), DomainReason.OUT_OF_TIME),
+        ("10.0.0.1", timedelta(), ComputeDomainReason.LEAVING),
+        ("10.9.9.9", timedelta(), ComputeDomainReason.NOTHING_LEFT),
+        ("10.0.0.1", timedelta(seconds=5), ComputeDomainReason.OUT_OF_TIME),
     ],
 )
 @pytest.mark.req("DC-054")
 @pytest.mark.req("DC-057")
 def test_dc053_removes_its_entry_until_the_deadline(
-    protocol: Protocol, ip: str, passed: timedelta, wanted: DomainReason
+    protocol: RegistrationProtocol, ip: str, passed: timedelta, wanted: ComputeDomainReason
 ) -> None:
     registry = clique(entry("n1", 0, ip=ip)) if protocol.sharded else domain(entry("n1", 0, ip=ip))
     context = context_for(registry, DaemonSettings(protocol=protocol), stop_deadline=SOON)
-    decision = next_action(replace(context, now=NOW + passed))
+    decision = next_daemon_action(replace(context, now=NOW + passed))
     assert decision.because[0].rule is wanted
-    assert isinstance(decision.verdict, StoppedAction) == (wanted is not DomainReason.LEAVING)
-    if protocol.uses_apply and wanted is DomainReason.LEAVING:
+    assert isinstance(decision.verdict, StoppedAction) == (wanted is not ComputeDomainReason.LEAVING)
+    if protocol.uses_apply and wanted is ComputeDomainReason.LEAVING:
         assert isinstance(decision.verdict, RemoveEntryRequest)
 
 
@@ -83,4 +83,6 @@ def test_dc087_no_write_to_a_deleted_domain(words: list[str], gone: bool) -> Non
     pods = [] if gone else [pod(f"n{number}", f"10.0.0.{number}", name=f"pod-{number}") for number in range(len(words))]
     plan = planned(replace(domain(), deleting=True), [found], pods)
     assert plan.steps == ()
-    assert [why.rule for finding in plan.findings for why in finding.because] == [DomainReason.DOMAIN_BEING_DELETED]
+    assert [why.rule for finding in plan.findings for why in finding.because] == [
+        ComputeDomainReason.DOMAIN_BEING_DELETED
+    ]

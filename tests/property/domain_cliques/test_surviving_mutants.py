@@ -3,12 +3,19 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from grove_core.areas.domain_cliques.daemon_context import RegistrationState, RegistryObservation, clique_view_of
+from grove_core.areas.domain_cliques.daemon_input import RegistrationState, RegistryObservation, clique_registry_view_of
 from grove_core.areas.domain_cliques.domain_snapshot import domain_snapshot_of
-from grove_core.areas.domain_cliques.entry_registration import take_over_entry as replaced
-from grove_core.areas.domain_cliques.entry_requests import next_read_at
-from grove_core.areas.domain_cliques.protocols import DaemonSettings, Protocol, problems_in_settings
-from grove_core.areas.domain_cliques.state_updates import state_after_event, state_after_result
+from grove_core.areas.domain_cliques.entry_registration import take_over_registry_entry as replaced
+from grove_core.areas.domain_cliques.registration_protocols import (
+    DaemonSettings,
+    RegistrationProtocol,
+    daemon_settings_problems,
+)
+from grove_core.areas.domain_cliques.registration_state_updates import (
+    registration_state_after_event,
+    registration_state_after_result,
+)
+from grove_core.areas.domain_cliques.registry_entry_requests import next_registry_read_time
 from grove_core.areas.domain_cliques.verdicts import (
     ApplyRequest,
     ListPodsRequest,
@@ -16,7 +23,7 @@ from grove_core.areas.domain_cliques.verdicts import (
     ReadObjectRequest,
     RemoveEntryRequest,
     RequestResult,
-    ResultKind,
+    RequestResultKind,
 )
 from grove_core.areas.domain_cliques.wants import entries_without_fabric
 from grove_core.kernel.frozen import FrozenMap, freeze
@@ -31,7 +38,7 @@ SECOND = timedelta(seconds=1)
 def test_dc034_past_backoff_does_not_shorten_the_next() -> None:
     state = RegistrationState(not_before=NOW - SECOND, failures=2)
     assert (
-        state_after_event(state, IDENTITY, SETTINGS, RegistryObservation(1, None), now=NOW).not_before
+        registration_state_after_event(state, IDENTITY, SETTINGS, RegistryObservation(1, None), now=NOW).not_before
         == NOW + SETTINGS.first_backoff
     )
 
@@ -39,10 +46,10 @@ def test_dc034_past_backoff_does_not_shorten_the_next() -> None:
 def test_dc034_success_resets_backoff() -> None:
     failed = RegistrationState(failures=7, failure="it did not work", not_before=NOW + SECOND)
     for request, answer in (
-        (REQUEST, RequestResult(kind=ResultKind.SUCCEEDED, registry=domain())),
-        (ReadObjectRequest(IDENTITY.registry_ref(sharded=True)), RequestResult(kind=ResultKind.NOT_FOUND)),
+        (REQUEST, RequestResult(kind=RequestResultKind.SUCCEEDED, registry=domain())),
+        (ReadObjectRequest(IDENTITY.registry_ref(sharded=True)), RequestResult(kind=RequestResultKind.NOT_FOUND)),
     ):
-        after = state_after_result(failed, IDENTITY, SETTINGS, request, answer, now=NOW)
+        after = registration_state_after_result(failed, IDENTITY, SETTINGS, request, answer, now=NOW)
         assert (after.failures, after.failure, after.not_before) == (0, "", None)
 
 
@@ -57,12 +64,12 @@ def test_dc010_removal_of_a_gone_object_keeps_its_successor() -> None:
     seen = RegistryObservation(10, domain(entry("n1", 0)))
     for request in (put, RemoveEntryRequest(put)):
         assert (
-            state_after_result(
+            registration_state_after_result(
                 RegistrationState(observed=seen),
                 IDENTITY,
                 SETTINGS,
                 request,
-                RequestResult(kind=ResultKind.NOT_FOUND),
+                RequestResult(kind=RequestResultKind.NOT_FOUND),
                 now=NOW,
             ).observed
             == seen
@@ -70,37 +77,41 @@ def test_dc010_removal_of_a_gone_object_keeps_its_successor() -> None:
 
 
 def test_dc023_response_with_rival_keeps_settled_index() -> None:
-    answer = RequestResult(kind=ResultKind.SUCCEEDED, registry=domain(entry("n1", 0), entry("n2", 0)))
-    after = state_after_result(RegistrationState(settled_index=0), IDENTITY, SETTINGS, REQUEST, answer, now=NOW)
+    answer = RequestResult(kind=RequestResultKind.SUCCEEDED, registry=domain(entry("n1", 0), entry("n2", 0)))
+    after = registration_state_after_result(
+        RegistrationState(settled_index=0), IDENTITY, SETTINGS, REQUEST, answer, now=NOW
+    )
     assert (after.settled_index, after.contested_since) == (0, NOW)
 
 
 def test_dc065_rival_in_the_other_registry_contests() -> None:
     state = RegistrationState(settled_index=0, other_registry=clique(entry("n2", 0)), other_read_at=NOW)
-    after = state_after_event(state, IDENTITY, SETTINGS, RegistryObservation(10, domain(entry("n1", 0))), now=NOW)
+    after = registration_state_after_event(
+        state, IDENTITY, SETTINGS, RegistryObservation(10, domain(entry("n1", 0))), now=NOW
+    )
     assert (after.settled_index, after.contested_since) == (0, NOW)
 
 
 def test_dc126_problem_lists_all_protocols() -> None:
-    (problem,) = problems_in_settings("paxos", 18)
+    (problem,) = daemon_settings_problems("paxos", 18)
     assert problem.expected == "one of rmw, ssa, sharded, sharded-rmw"
 
 
 def test_dc065_registry_without_members_is_read_once() -> None:
-    settings = DaemonSettings(protocol=Protocol.SHARDED, has_pods=False)
+    settings = DaemonSettings(protocol=RegistrationProtocol.SHARDED, has_pods=False)
     for others, again in (
         ((), None),
         ((entry("n2", 1, clique="b"),), None),
         ((entry("n2", 1),), NOW + settings.recheck_interval),
     ):
         state = {"settled_index": 0, "other_registry": domain(*others), "other_read_at": NOW}
-        assert next_read_at(context_for(clique(entry("n1", 0)), settings, state=state)) == again
+        assert next_registry_read_time(context_for(clique(entry("n1", 0)), settings, state=state)) == again
 
 
 def test_dc051_pods_are_relisted_when_old_or_for_another_address() -> None:
     settings = DaemonSettings(reads_other_registry=False)
     registry = domain(entry("n1", 0, "10.0.0.9"))
-    mine = clique_view_of(IDENTITY, registry).own
+    mine = clique_registry_view_of(IDENTITY, registry).own
     assert mine is not None
     listed = {"pods": (pod("n1", "10.0.0.9", "b", created=NOW),), "pods_listed_for": "10.0.0.9"}
     for at, again in (
@@ -109,7 +120,7 @@ def test_dc051_pods_are_relisted_when_old_or_for_another_address() -> None:
         (NOW - settings.recheck_interval + SECOND, False),
     ):
         context = context_for(registry, settings, state={**listed, "pods_listed_at": at})
-        verdict = replaced(context, clique_view_of(IDENTITY, registry), mine).verdict
+        verdict = replaced(context, clique_registry_view_of(IDENTITY, registry), mine).verdict
         assert isinstance(verdict, ListPodsRequest) is again
 
 

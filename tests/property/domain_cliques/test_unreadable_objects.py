@@ -12,12 +12,12 @@ from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, SetStatus
 from grove_core.plan.plan import Plan
-from grove_core.reconcile_domain import reconcile_domain
+from grove_core.reconcile_domain import reconcile_compute_domain
 from grove_core.resources.compute_domain import (
     ComputeDomain,
     ComputeDomainClique,
-    compute_domain_clique_of,
-    compute_domain_of,
+    compute_domain_from_json,
+    domain_clique_from_json,
 )
 from grove_core.resources.daemon_pod import DaemonPod
 from tests.property.domain_cliques.builders import NOW, UID, Json, clique, domain, entry, pod
@@ -30,7 +30,9 @@ owners = st.sampled_from(["", UID])
 def plan_of(
     found: ComputeDomain, cliques: list[ComputeDomainClique], pods: list[DaemonPod], unread: dict[Ref, str]
 ) -> Plan:
-    return reconcile_domain(domain_snapshot_of(found, cliques, pods, pods_version=100, unreadable=unread, now=NOW))
+    return reconcile_compute_domain(
+        domain_snapshot_of(found, cliques, pods, pods_version=100, unreadable=unread, now=NOW)
+    )
 
 
 @st.composite
@@ -55,10 +57,10 @@ def settled(
             if step.target == found.ref:
                 raw: Any = thaw(found.stored)
                 raw["status"] |= fields.get("status", {}) if isinstance(step.action, Apply) else fields
-                found = compute_domain_of(raw)
+                found = compute_domain_from_json(raw)
             else:
                 written = [thaw(one.stored) | (fields if one.ref == step.target else {}) for one in cliques]
-                cliques = [compute_domain_clique_of(one) for one in written]
+                cliques = [domain_clique_from_json(one) for one in written]
     return found, cliques
 
 

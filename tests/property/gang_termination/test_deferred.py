@@ -6,10 +6,10 @@ from typing import Final
 
 import pytest
 
-from grove_core.areas.gang_termination.result import TerminationResult, deferred_unless_confirmed
+from grove_core.areas.gang_termination.termination_result import TerminationResult, defer_unconfirmed_terminations
 from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
 from grove_core.kernel.conditions import Condition, ConditionStatus
-from grove_core.kernel.steps import Attempt, Create, Delete, Outcome
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete
 from grove_core.plan.planner import steps_for
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
@@ -52,14 +52,16 @@ SEEN: Final = due()
 def deferred(result: TerminationResult) -> TerminationResult:
     """Return the result after a fresh read failed."""
     (first, *_) = steps_for(result.deletions)
-    return deferred_unless_confirmed(result, replace(SEEN, attempts=(Attempt(first, Outcome.NOT_CONFIRMED, "503"),)))
+    return defer_unconfirmed_terminations(
+        result, replace(SEEN, attempts=(Attempt(first, AttemptOutcome.NOT_CONFIRMED, "503"),))
+    )
 
 
 @NAMED
 def test_pl029_nothing_is_terminated_without_a_fresh_read(rules: RuleSet) -> None:
     result = rules.gang_termination(SEEN)
     assert result.terminating == TerminatingReplicas(frozenset({0}), frozenset({("llm-1-g", 1)}))
-    assert deferred_unless_confirmed(result, SEEN) is result
+    assert defer_unconfirmed_terminations(result, SEEN) is result
     assert deferred(result) == result._replace(deletions=(), deferred=result.deletions)
 
 
@@ -68,7 +70,7 @@ def test_pl029_nothing_of_a_due_replica_is_created_again() -> None:
     """A missing clique may have been deleted by the termination, or may exist and not be in the cache."""
     (first, *_) = steps_for(DESIGN.gang_termination(SEEN).deletions)
     left = tuple(one for one in SEEN.cliques if one.ref.name not in {"llm-0-b", "llm-1-b"})
-    plan = reconcile(replace(SEEN, cliques=left, attempts=(Attempt(first, Outcome.NOT_CONFIRMED, "503"),)))
+    plan = reconcile(replace(SEEN, cliques=left, attempts=(Attempt(first, AttemptOutcome.NOT_CONFIRMED, "503"),)))
     made = {step.target.name for step in plan.steps if isinstance(step.action, Create)}
     assert made & {"llm-0-b", "llm-1-b"} == {"llm-1-b"}
     assert not any(isinstance(step.action, Delete) for step in plan.steps)

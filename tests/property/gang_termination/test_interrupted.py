@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.design.judge import judge_by_design
 from grove_core.kernel.conditions import Condition, ConditionStatus
-from grove_core.kernel.steps import Attempt, Delete, Outcome, Step, StepStage, causes_of
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, Step, StepStage, termination_causes
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import CliqueStatus
@@ -57,13 +57,13 @@ class TestPL027:
         if len(causes) <= which:
             return
         refused = causes[which]
-        after = reconcile(replace(world.snapshot, attempts=(Attempt(refused, Outcome.REFUSED, "no"),)))
+        after = reconcile(replace(world.snapshot, attempts=(Attempt(refused, AttemptOutcome.REFUSED, "no"),)))
         for step in after.steps:
             if isinstance(step.action, Delete):
-                assert not causes_of(step.action) & causes_of(refused.action)
+                assert not termination_causes(step.action) & termination_causes(refused.action)
         told = {held.target: held.because[0].rule.requirement for held in after.withheld}
         for step in ends_in(world):
-            if causes_of(step.action) & causes_of(refused.action):
+            if termination_causes(step.action) & termination_causes(refused.action):
                 assert told[step.target] == ("PL-012" if step.target == refused.target else "PL-027")
 
 

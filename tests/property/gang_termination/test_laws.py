@@ -9,11 +9,16 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from grove_core.admit import admit
-from grove_core.areas.gang_termination.design.clique import BREACH_TABLE, judge_clique
+from grove_core.areas.gang_termination.design.clique_judgement import BREACH_TABLE, judge_clique
 from grove_core.areas.gang_termination.design.judge import judge_by_design
-from grove_core.areas.gang_termination.design.statuses import conditions_of, counts_of, placement_of, usable_replicas
+from grove_core.areas.gang_termination.design.wanted_statuses import (
+    conditions_of_clique,
+    pod_counts_by_clique,
+    scheduled_condition_status,
+    usable_replicas_of_group,
+)
 from grove_core.areas.gang_termination.rules import TerminationReason
-from grove_core.areas.gang_termination.verdicts import CliqueJudgement, Judgement
+from grove_core.areas.gang_termination.verdicts import CliqueJudgement, TerminationJudgement
 from grove_core.kernel.admission import Admit
 from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of
 from grove_core.kernel.decisions import Finding
@@ -119,10 +124,17 @@ class TestGT016:
             assert judged.was_available is True if before or enough else not judged.was_available
 
 
-def all_conditions(snapshot: Snapshot, judgement: Judgement) -> list[tuple[CliqueJudgement, tuple[Condition, ...]]]:
-    counts = counts_of(snapshot, judgement)
+def all_conditions(
+    snapshot: Snapshot, judgement: TerminationJudgement
+) -> list[tuple[CliqueJudgement, tuple[Condition, ...]]]:
+    counts = pod_counts_by_clique(snapshot, judgement)
     return [
-        (judged, conditions_of(judged, placement_of(judged.clique, counts[judged.clique.ref]), snapshot))
+        (
+            judged,
+            conditions_of_clique(
+                judged, scheduled_condition_status(judged.clique, counts[judged.clique.ref]), snapshot
+            ),
+        )
         for judged in judgement.cliques
     ]
 
@@ -233,7 +245,7 @@ class TestGT001:
     @pytest.mark.req("GT-002")
     def test_counts_are_over_its_own_pods(self, world: World) -> None:
         judgement = judge_by_design(world.snapshot)
-        counts = counts_of(world.snapshot, judgement)
+        counts = pod_counts_by_clique(world.snapshot, judgement)
         for judged in judgement.cliques:
             own = [pod for pod in world.pods if pod.owner_uid == judged.clique.uid]
             count = counts[judged.clique.ref]
@@ -254,10 +266,10 @@ class TestASurplusReplicaDoesNotCount:
     @pytest.mark.req("GT-044")
     def test_counts_stay_within_what_is_wanted(self, world: World) -> None:
         judgement = judge_by_design(world.snapshot)
-        counts = counts_of(world.snapshot, judgement)
+        counts = pod_counts_by_clique(world.snapshot, judgement)
         for judged in judgement.groups:
             members = [c.clique for c in judgement.cliques if c.clique.owner_uid == judged.group.uid]
-            usable = usable_replicas(judged.group, members, counts)
+            usable = usable_replicas_of_group(judged.group, members, counts)
             assert 0 <= usable.available <= usable.scheduled <= judged.group.replicas
             assert all(index < judged.group.replicas for index in judged.replica_fates)
         assert all(replica.index < world.root.spec.replicas for replica in judgement.replicas)
@@ -274,9 +286,10 @@ class TestGT021:
     def test_placement_is_judged_on_scheduled_pods(self, world: World) -> None:
         judgement = judge_by_design(world.snapshot)
         for clique, counts in (
-            (judged.clique, counts_of(world.snapshot, judgement)[judged.clique.ref]) for judged in judgement.cliques
+            (judged.clique, pod_counts_by_clique(world.snapshot, judgement)[judged.clique.ref])
+            for judged in judgement.cliques
         ):
-            placement = placement_of(clique, counts)
+            placement = scheduled_condition_status(clique, counts)
             enough = counts.scheduled >= clique.min_available
             assert placement.verdict is (ConditionStatus.TRUE if enough else ConditionStatus.FALSE)
             expected = (

@@ -6,16 +6,16 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from grove_core.admit import admit
-from grove_core.areas.gang_termination.breach_delays import deadline, fate_of_breaches, group_fate
-from grove_core.areas.gang_termination.deletions import deletion_wants, replica_termination
-from grove_core.areas.gang_termination.design.group import delay_of
+from grove_core.areas.gang_termination.breach_delays import breach_deadline, fate_of_breaches, group_fate
 from grove_core.areas.gang_termination.design.judge import judge_by_design
+from grove_core.areas.gang_termination.design.scaling_group_judgement import group_termination_delay
 from grove_core.areas.gang_termination.rules import GangTerminationDenial, TerminationReason
+from grove_core.areas.gang_termination.termination_deletions import replica_termination, terminated_clique_deletions
 from grove_core.areas.gang_termination.verdicts import Delegate, GroupFate, Keep, MinAvailableBreach, Terminate, Wait
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Termination
+from grove_core.kernel.steps import GangTermination
 from tests.property.gang_termination.objections import GROUPS, changed
 from tests.property.resources.manifests import clique_set, clique_template, group_template
 from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
@@ -43,12 +43,12 @@ def test_pl015_every_deletion_of_a_termination_has_its_causes() -> None:
     end = replica_termination(TerminationReason.DELAY_EXPIRED, cause, seen.root, {first.ref: first}, {})
     assert (end.rests_on, end.last) == (((first.ref, first.guard),), {first.uid})
     words = (TerminationReason.GANG_TERMINATED, TerminationReason.GROUP_REPLICA_TERMINATED)
-    found = list(deletion_wants(seen.root.ref, seen.cliques, {0: end}, {}, words))
+    found = list(terminated_clique_deletions(seen.root.ref, seen.cliques, {0: end}, {}, words))
     assert {one.target.name: (one.rests_on, one.is_cause) for one in found} == {
         clique.ref.name: (end.rests_on, clique is first) for clique in seen.cliques if clique.replica_index == 0
     }
     assert all(one.because[1] == end.because for one in found)
-    ends = (Termination(seen.root.ref.at_replica(0), first.ref, NOW + timedelta(hours=1)),)
+    ends = (GangTermination(seen.root.ref.at_replica(0), first.ref, NOW + timedelta(hours=1)),)
     assert all(one.terminates == ends for one in found)
 
 
@@ -84,7 +84,7 @@ def test_gt032_a_deadline_beyond_the_calendar_is_never_due(early: timedelta) -> 
     """Nor is one at the last date, or every breach would be due at once, again and again."""
     end = datetime.max.replace(tzinfo=UTC)
     breach = MinAvailableBreach(Ref("v1", "PodClique", "ml", "x"), end - timedelta(minutes=1), timedelta(hours=1))
-    assert deadline(breach.since, breach.delay) == end
+    assert breach_deadline(breach.since, breach.delay) == end
     assert fate_of_breaches([breach], end - early) == Wait(end)
 
 
@@ -94,8 +94,8 @@ def test_gt030_a_group_that_its_set_does_not_know_has_the_delay_of_the_set() -> 
     seen = at_rest(applied(set_raw(clique_raw("a"), groups=(pool,), terminationDelay="2h")))
     (group,) = seen.groups
     unknown = replace(group, ref=Ref(group.ref.api_version, group.ref.kind, group.ref.namespace, "llm-0-gone"))
-    assert delay_of(seen.root, group) == timedelta(hours=1)
-    assert delay_of(seen.root, unknown) == timedelta(hours=2)
+    assert group_termination_delay(seen.root, group) == timedelta(hours=1)
+    assert group_termination_delay(seen.root, unknown) == timedelta(hours=2)
 
 
 def test_gt011_a_clique_that_wants_no_pod_and_has_none_has_enough() -> None:

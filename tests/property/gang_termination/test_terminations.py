@@ -7,18 +7,18 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.design.group import delay_of
 from grove_core.areas.gang_termination.design.judge import judge_by_design
+from grove_core.areas.gang_termination.design.scaling_group_judgement import group_termination_delay
 from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.areas.gang_termination.verdicts import Terminate
 from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of
-from grove_core.kernel.steps import Delete, Outcome, StepStage
+from grove_core.kernel.steps import AttemptOutcome, Delete, StepStage
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_shell.apply.execute_plan import execute_plan
-from grove_shell.in_memory.cluster import InMemoryCluster
+from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.strategies.worlds import (
     World,
     deleted,
@@ -178,7 +178,7 @@ class TestGT063:
         memory = InMemoryCluster((snapshot,))
         deletes = [step for step in reconcile(snapshot).steps if is_termination(step)]
         attempts = execute_plan(memory.attempt, deletes)
-        assert [attempt.outcome for attempt in attempts] == [Outcome.DONE] * len(deletes)
+        assert [attempt.outcome for attempt in attempts] == [AttemptOutcome.DONE] * len(deletes)
         again = memory.observe(world.root.ref, world.now)
         assert again is not None
         gone = {step.target for step in deletes}
@@ -270,7 +270,7 @@ class TestPL015:
             for cause, _ in step.action.rests_on if step.stage is StepStage.CLEANUP else ():
                 memory = InMemoryCluster((snapshot,))
                 memory.put(memory.items[cause])
-                assert memory.attempt(step).outcome is Outcome.CONFLICT
+                assert memory.attempt(step).outcome is AttemptOutcome.CONFLICT
                 assert step.target in memory.items
 
     @given(storms())
@@ -289,4 +289,4 @@ def test_gt030_a_group_that_the_template_forgot_has_the_delay_of_the_set() -> No
     world = world_of(bytes([0] * 8 + [2, 1, 1, 3, 1]))
     for group in world.groups:
         forgotten = replace(group, ref=replace(group.ref, name="llm-0-forgotten"))
-        assert delay_of(world.root, forgotten) == world.root.spec.template.delay
+        assert group_termination_delay(world.root, forgotten) == world.root.spec.template.delay

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.design.judge import judge_by_design
-from grove_core.areas.gang_termination.verdicts import Judgement, Terminate
+from grove_core.areas.gang_termination.verdicts import Terminate, TerminationJudgement
 from grove_core.kernel.refs import Ref
 from grove_core.reconcile import reconcile
 from grove_core.resources.statuses import is_marked_breached
@@ -16,7 +16,7 @@ from tests.property.strategies.worlds import World, busy_worlds, is_termination,
 WORLDS = st.one_of(storms(), busy_worlds())
 
 
-def breached(judgement: Judgement) -> dict[int, set[Ref]]:
+def breached(judgement: TerminationJudgement) -> dict[int, set[Ref]]:
     """Return the breached constituents by replica of the set."""
     return {replica.index: {breach.ref for breach in replica.breaches} for replica in judgement.replicas}
 

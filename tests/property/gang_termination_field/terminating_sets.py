@@ -1,6 +1,6 @@
 """Rule set of a generation, and whether a fate is to be terminated."""
 
-from grove_core.areas.gang_termination.field.generations import RELEASES, RuleGeneration
+from grove_core.areas.gang_termination.field.rule_generations import RELEASES, RuleGeneration
 from grove_core.rule_sets.go_operator import BY_RELEASE
 from grove_core.rule_sets.rule_set import RuleSet
 

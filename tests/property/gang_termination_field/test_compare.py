@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
 from grove_core.areas.gang_termination.rules import TerminationReason as Design
-from grove_core.areas.gang_termination.termination_questions import BREACH, TERMINATION
-from grove_core.compare import ComparedChange, compare
+from grove_core.areas.gang_termination.termination_findings import BREACH, TERMINATION
+from grove_core.compare import TerminationChange, compare_forecasts
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Delete, Step, StepStage, Termination
+from grove_core.kernel.steps import Delete, GangTermination, Step, StepStage
 from grove_core.plan.forecast import Forecast, ForecastRound
 from grove_core.resources.api_names import GROVE
 from tests.property.strategies.worlds import START
@@ -23,12 +23,12 @@ ROOT: Final = Ref(GROVE, "PodCliqueSet", "ml", "llm")
 CLIQUE: Final = Ref(GROVE, "PodClique", "ml", "llm-0-a")
 ENDS: Final = GoOperatorReason.GANG_TERMINATED.because(ROOT, replica=0, cause=CLIQUE.short)
 MIRRORED: Final = {
-    ComparedChange.ENDS: ComparedChange.SPARED,
-    ComparedChange.SOONER: ComparedChange.LATER,
-    ComparedChange.OFTENER: ComparedChange.RARER,
-    ComparedChange.SPARED: ComparedChange.ENDS,
-    ComparedChange.LATER: ComparedChange.SOONER,
-    ComparedChange.RARER: ComparedChange.OFTENER,
+    TerminationChange.ENDS: TerminationChange.SPARED,
+    TerminationChange.SOONER: TerminationChange.LATER,
+    TerminationChange.OFTENER: TerminationChange.RARER,
+    TerminationChange.SPARED: TerminationChange.ENDS,
+    TerminationChange.LATER: TerminationChange.SOONER,
+    TerminationChange.RARER: TerminationChange.OFTENER,
 }
 Minutes = list[int]
 courses: Final = st.lists(st.integers(0, 5), max_size=3, unique=True).map(sorted)
@@ -45,8 +45,8 @@ def played(minutes: Minutes) -> Forecast:
     return Forecast(root=ROOT, root_uid="r", rounds=tuple(rounds))
 
 
-def changes(before: Minutes, after: Minutes) -> list[ComparedChange]:
-    return [one.change for one in compare(played(before), played(after)).differences]
+def changes(before: Minutes, after: Minutes) -> list[TerminationChange]:
+    return [one.change for one in compare_forecasts(played(before), played(after)).differences]
 
 
 @pytest.mark.parametrize(
@@ -54,15 +54,15 @@ def changes(before: Minutes, after: Minutes) -> list[ComparedChange]:
     [
         ([], [], []),
         ([1, 3], [1, 3], []),
-        ([], [4], [ComparedChange.ENDS]),
-        ([4], [], [ComparedChange.SPARED]),
-        ([3], [2], [ComparedChange.SOONER]),
-        ([1, 4], [2], [ComparedChange.LATER]),
-        ([1], [1, 3], [ComparedChange.OFTENER]),
-        ([1, 3], [1], [ComparedChange.RARER]),
+        ([], [4], [TerminationChange.ENDS]),
+        ([4], [], [TerminationChange.SPARED]),
+        ([3], [2], [TerminationChange.SOONER]),
+        ([1, 4], [2], [TerminationChange.LATER]),
+        ([1], [1, 3], [TerminationChange.OFTENER]),
+        ([1, 3], [1], [TerminationChange.RARER]),
     ],
 )
-def test_cl043_each_change_by_example(before: Minutes, after: Minutes, change: list[ComparedChange]) -> None:
+def test_cl043_each_change_by_example(before: Minutes, after: Minutes, change: list[TerminationChange]) -> None:
     assert changes(before, after) == change
 
 
@@ -70,12 +70,12 @@ def test_cl043_each_change_by_example(before: Minutes, after: Minutes, change: l
 def test_cl043_the_other_way_round_is_the_opposite(before: Minutes, after: Minutes) -> None:
     there, back = changes(before, after), changes(after, before)
     assert [MIRRORED[change] for change in there] == back
-    assert compare(played(before), played(after)).is_same is (not there)
+    assert compare_forecasts(played(before), played(after)).is_same is (not there)
 
 
 @given(course=courses)
 def test_cl043_nothing_parts_from_itself(course: Minutes) -> None:
-    assert compare(played(course), played(course)).is_same
+    assert compare_forecasts(played(course), played(course)).is_same
 
 
 OTHER: Final = Ref(GROVE, "PodClique", "ml", "llm-0-g-1-b")
@@ -93,7 +93,7 @@ def rounds_of(*rounds: tuple[int, tuple[Step, ...]]) -> Forecast:
 
 
 def deletion_of(replica: Ref, clique: Ref) -> Delete:
-    return Delete(Guard("u", "1"), terminates=(Termination(replica, clique, START),))
+    return Delete(Guard("u", "1"), terminates=(GangTermination(replica, clique, START),))
 
 
 def whole(clique: Ref) -> Step:
@@ -108,7 +108,7 @@ def part(clique: Ref) -> Step:
 def test_cl043_who_parted_by_the_first_rules_is_told_so_though_the_second_end_all_together() -> None:
     before = rounds_of((2, (part(OTHER),)), (9, (whole(CLIQUE),)))
     after = rounds_of((1, (whole(CLIQUE), whole(OTHER))))
-    told = {one.cliques: one for one in compare(before, after).differences}
+    told = {one.cliques: one for one in compare_forecasts(before, after).differences}
     assert {names: one.before.at for names, one in told.items() if one.before is not None} == {
         (CLIQUE,): START + timedelta(minutes=9),
         (OTHER,): START + timedelta(minutes=2),
@@ -129,7 +129,7 @@ def test_cl043_why_it_ends_and_why_it_is_spared(subject: Ref) -> None:
     end = whole(CLIQUE)
     ends = rounds_of((1, (replace(end, because=(*end.because, UNTIL)),)))
     spared = replace(rounds_of(), findings=(Finding(subject, TERMINATION, "Kept", (KEPT,)),))
-    for one in (*compare(ends, spared).differences, *compare(spared, ends).differences):
+    for one in (*compare_forecasts(ends, spared).differences, *compare_forecasts(spared, ends).differences):
         (ending,) = filter(None, (one.before, one.after))
         assert (ending.because, one.spared_because) == ((UNTIL,), (KEPT,))
 
@@ -143,15 +143,15 @@ def test_cl043_what_cannot_be_judged_and_what_is_breached_by_one_of_them_only() 
     of_set = Finding(ROOT, TERMINATION, "Unknown", (unknown,))
     by_one = [Finding(CLIQUE, BREACH, verdict, (KEPT,)) for verdict in ("False", "True")]
     same = Finding(OTHER, BREACH, "True", (KEPT,))
-    found = compare(judged(of_set, by_one[0], same), judged(by_one[1], same))
+    found = compare_forecasts(judged(of_set, by_one[0], same), judged(by_one[1], same))
     assert (found.unknown, found.is_same) == ((unknown,), False)
     assert found.breaches == ((CLIQUE, "False", "True"),)
-    assert compare(judged(same), judged(same)).is_same
+    assert compare_forecasts(judged(same), judged(same)).is_same
 
 
 def test_cl043_who_joins_a_later_end_is_told_that_one() -> None:
     before = rounds_of((1, (whole(CLIQUE),)), (5, (whole(CLIQUE), whole(OTHER))))
-    (one,) = compare(before, rounds_of((1, (whole(CLIQUE),)), (5, (whole(CLIQUE),)))).differences
-    assert (one.change, one.cliques) == (ComparedChange.SPARED, (OTHER,))
+    (one,) = compare_forecasts(before, rounds_of((1, (whole(CLIQUE),)), (5, (whole(CLIQUE),)))).differences
+    assert (one.change, one.cliques) == (TerminationChange.SPARED, (OTHER,))
     assert one.before is not None
     assert (one.before.at, one.before.times, one.before.cliques) == (START + timedelta(minutes=5), 1, (CLIQUE, OTHER))

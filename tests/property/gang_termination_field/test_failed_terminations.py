@@ -8,20 +8,20 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.breach_delays import timing_reason
+from grove_core.areas.gang_termination.breach_delays import breach_delay_reason
 from grove_core.areas.gang_termination.field.failed_terminations import (
     FailedTerminations,
-    UnwrittenFlag,
+    UnwrittenTerminationFlag,
     failed_terminations_in,
 )
-from grove_core.areas.gang_termination.field.generations import RuleGeneration
-from grove_core.areas.gang_termination.field.judge import JudgedReplica, judge_field
+from grove_core.areas.gang_termination.field.judge import JudgedReplica, judge_by_go_operator
+from grove_core.areas.gang_termination.field.rule_generations import RuleGeneration
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
 from grove_core.areas.gang_termination.verdicts import Keep, MinAvailableBreach, Terminate, Wait
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, SetStatus, Step, StepStage, Termination
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, GangTermination, SetStatus, Step, StepStage
 from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
@@ -42,7 +42,7 @@ SEEN: Final = at_rest(
         )
     )
 )
-FAILURES: Final = st.sampled_from([Outcome.REFUSED, Outcome.CONFLICT, Outcome.UNREACHABLE])
+FAILURES: Final = st.sampled_from([AttemptOutcome.REFUSED, AttemptOutcome.CONFLICT, AttemptOutcome.UNREACHABLE])
 DELAY: Final = timedelta(hours=4)
 OVER: Final = NOW - timedelta(minutes=10)
 FATES: Final = ("stays", "leaves", "gone", "another")
@@ -56,8 +56,8 @@ def end_of(part: PodClique, *causes: PodClique | ScalingGroup) -> Step:
     """Return the deletion of a clique of a replica of the set that is terminated."""
     cause = causes[0].ref
     why = GoOperatorReason.GANG_TERMINATED.because(part.ref, replica=part.replica_index, cause=cause.short)
-    due = timing_reason(GoOperatorReason.DELAY_EXPIRED, MinAvailableBreach(cause, OVER - DELAY, DELAY))
-    ends = (Termination(SEEN.root.ref.at_replica(part.replica_index), cause, OVER),)
+    due = breach_delay_reason(GoOperatorReason.DELAY_EXPIRED, MinAvailableBreach(cause, OVER - DELAY, DELAY))
+    ends = (GangTermination(SEEN.root.ref.at_replica(part.replica_index), cause, OVER),)
     return Step(StepStage.CAUSE, part.ref, Delete(part.guard, tuple(map(one_of, causes)), terminates=ends), (why, due))
 
 
@@ -86,13 +86,15 @@ def seen_with(fates: dict[Ref, str]) -> Snapshot:
     )
 
 
-def unfinished(seen: Snapshot, *steps: Step, outcome: Outcome = Outcome.CONFLICT) -> FailedTerminations:
+def unfinished(seen: Snapshot, *steps: Step, outcome: AttemptOutcome = AttemptOutcome.CONFLICT) -> FailedTerminations:
     return failed_terminations_in(replace(seen, attempts=tuple(Attempt(step, outcome, "no") for step in steps)))
 
 
 def judged(seen: Snapshot, number: int) -> JudgedReplica:
     """Return the judgement of a replica of the set by its stored statuses."""
-    (found,) = (one for one in judge_field(seen, RuleGeneration.F3, looks=False).replicas if one.number == number)
+    (found,) = (
+        one for one in judge_by_go_operator(seen, RuleGeneration.F3, looks=False).replicas if one.number == number
+    )
     return found
 
 
@@ -120,7 +122,9 @@ def test_gf091_a_termination_lasts_while_its_clique_or_a_cause_stays(
     rests_on = tuple(one.ref for one in causes)
     assert found.causes == ({0: set(rests_on)} if lasts else {})
     is_group_there = not (of_group and cause == "gone")
-    assert found.unwritten == ({G0.ref: UnwrittenFlag(OVER, rests_on)} if is_group_there and not lasts else {})
+    assert found.unwritten == (
+        {G0.ref: UnwrittenTerminationFlag(OVER, rests_on)} if is_group_there and not lasts else {}
+    )
 
 
 def test_gf092_what_lasts_in_part_is_not_through() -> None:
@@ -128,32 +132,34 @@ def test_gf092_what_lasts_in_part_is_not_through() -> None:
     seen = seen_with({X0.ref: "gone"})
     both = unfinished(seen, end_of(X0, G0, X0), end_of(Y0, G0, X0))
     assert both == FailedTerminations({0: {G0.ref, X0.ref}}, {})
-    assert unfinished(seen, end_of(X0, G0, X0)).unwritten == {G0.ref: UnwrittenFlag(OVER, (G0.ref, X0.ref))}
+    assert unfinished(seen, end_of(X0, G0, X0)).unwritten == {G0.ref: UnwrittenTerminationFlag(OVER, (G0.ref, X0.ref))}
 
 
 def test_gf092_a_failed_flag_counts_before_the_end_of_a_delay() -> None:
     seen = seen_with({X0.ref: "gone"})
     steps = (end_of(X0, G0, X0), flag_of(G0, G0.ref))
     for order in (steps, steps[::-1]):
-        assert unfinished(seen, *order).unwritten == {G0.ref: UnwrittenFlag(NOW, (G0.ref,))}
+        assert unfinished(seen, *order).unwritten == {G0.ref: UnwrittenTerminationFlag(NOW, (G0.ref,))}
 
 
 @pytest.mark.parametrize("fate", FATES)
 def test_gf092_a_flag_is_of_the_group_that_is_there(fate: str) -> None:
     found = unfinished(seen_with({G0.ref: fate}), flag_of(G0, A0.ref))
-    assert found.unwritten == ({G0.ref: UnwrittenFlag(NOW, (A0.ref,))} if fate in {"stays", "leaves"} else {})
+    assert found.unwritten == (
+        {G0.ref: UnwrittenTerminationFlag(NOW, (A0.ref,))} if fate in {"stays", "leaves"} else {}
+    )
     assert not found.causes
 
 
 @pytest.mark.parametrize(("type_", "told"), [("GangTerminationInProgress", True), ("MinAvailableBreached", False)])
 def test_gf092_only_a_flag_records_a_termination(type_: str, *, told: bool) -> None:
     found = unfinished(SEEN, flag_of(G0, A0.ref, type_=type_))
-    assert found.unwritten == ({G0.ref: UnwrittenFlag(NOW, (A0.ref,))} if told else {})
+    assert found.unwritten == ({G0.ref: UnwrittenTerminationFlag(NOW, (A0.ref,))} if told else {})
 
 
 def test_gf091_only_terminations_of_the_set_go_on() -> None:
     step = end_of(X0, X0)
-    of_group = (Termination(G0.ref.at_replica(0), X0.ref, OVER),)
+    of_group = (GangTermination(G0.ref.at_replica(0), X0.ref, OVER),)
     assert isinstance(step.action, Delete)
     assert unfinished(SEEN, step).causes == {0: {X0.ref}}
     assert not unfinished(SEEN, replace(step, action=replace(step.action, terminates=of_group))).causes
@@ -175,7 +181,7 @@ SOME: Final = (
 
 @pytest.mark.req("GF-092")
 @given(st.lists(st.tuples(st.sampled_from(SOME), FAILURES), unique_by=lambda one: one[0].write_key))
-def test_gf091_each_response_counts_by_itself(answers: list[tuple[Step, Outcome]]) -> None:
+def test_gf091_each_response_counts_by_itself(answers: list[tuple[Step, AttemptOutcome]]) -> None:
     """In any order, and together with any other responses."""
     together = failed_terminations_in(replace(SEEN, attempts=tuple(Attempt(step, how, "no") for step, how in answers)))
     alone = [unfinished(SEEN, step, outcome=how) for step, how in answers]
@@ -189,8 +195,8 @@ def test_gf091_each_response_counts_by_itself(answers: list[tuple[Step, Outcome]
 
 
 @pytest.mark.req("PL-029")
-@pytest.mark.parametrize("outcome", [Outcome.DONE, Outcome.NOT_CONFIRMED])
-def test_gf091_successful_and_untried_writes_do_not_count(outcome: Outcome) -> None:
+@pytest.mark.parametrize("outcome", [AttemptOutcome.DONE, AttemptOutcome.NOT_CONFIRMED])
+def test_gf091_successful_and_untried_writes_do_not_count(outcome: AttemptOutcome) -> None:
     assert unfinished(SEEN, *SOME, outcome=outcome) == FailedTerminations()
 
 
@@ -222,7 +228,7 @@ def test_gf090_a_skipped_replica_is_not_terminated(
     """If no clique is missing, the delays decide; else only a termination that has begun goes on (GF-091)."""
     ill = replace(sick(A0, breach), deleting=leaving)
     cliques = tuple(ill if one == A0 else one for one in SEEN.cliques if not (lacking and one == B0))
-    attempts = (Attempt(end_of(Y0, A0), Outcome.CONFLICT, "no"),) if begun else ()
+    attempts = (Attempt(end_of(Y0, A0), AttemptOutcome.CONFLICT, "no"),) if begun else ()
     seen = judged(replace(SEEN, cliques=cliques, attempts=attempts), 0)
     is_due = breach is DUE
     assert seen.absent == ((B0.ref.name,) if lacking else ())

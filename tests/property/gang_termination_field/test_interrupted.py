@@ -9,23 +9,23 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.field.generations import RuleGeneration
-from grove_core.areas.gang_termination.field.judge import judge_field
-from grove_core.kernel.conditions import Condition, condition_of, is_true
+from grove_core.areas.gang_termination.field.judge import judge_by_go_operator
+from grove_core.areas.gang_termination.field.rule_generations import RuleGeneration
+from grove_core.kernel.conditions import Condition, condition_of, is_condition_true
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import (
     Attempt,
+    AttemptOutcome,
     Delete,
+    GangTermination,
     Make,
-    Outcome,
     SetStatus,
     Step,
     StepStage,
-    Termination,
-    causes_of,
-    terminated_by,
+    gangs_terminated_by,
+    termination_causes,
 )
-from grove_core.kernel.times import format_time
+from grove_core.kernel.time_formats import format_time
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
@@ -35,21 +35,21 @@ from grove_core.rule_sets.named import rule_sets
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.apply.execute_plan import execute_plan
-from grove_shell.in_memory.cluster import InMemoryCluster
-from grove_shell.in_memory.forecasts import run_until_settled
+from grove_shell.in_memory.forecasts import forecast_until_settled
+from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.gang_termination_field.worlds import field_storm, field_storms, field_worlds
 from tests.property.strategies.worlds import START, World, is_termination
 
 HOLD: Final = "storage.example.com/flush"
 SHARES: Final = st.floats(min_value=0, max_value=1, exclude_max=True)
-FAILURES: Final = st.sampled_from([Outcome.REFUSED, Outcome.CONFLICT, Outcome.UNREACHABLE])
+FAILURES: Final = st.sampled_from([AttemptOutcome.REFUSED, AttemptOutcome.CONFLICT, AttemptOutcome.UNREACHABLE])
 
 
 def ends_of_set(root: Ref, plan: Plan) -> list[Step]:
     """Return the deletions of terminated replicas of the set."""
 
     def is_of_set(step: Step) -> bool:
-        return root in {one.replica.whole for one in terminated_by(step)}
+        return root in {one.replica.whole for one in gangs_terminated_by(step)}
 
     return [step for step in plan.steps if is_termination(step) and is_of_set(step)]
 
@@ -58,7 +58,7 @@ def flag_in(group: ScalingGroup) -> Condition | None:
     return condition_of(group.status.conditions, TERMINATION_IN_PROGRESS)
 
 
-def of_long_ago(action: Delete) -> tuple[Termination, ...]:
+def of_long_ago(action: Delete) -> tuple[GangTermination, ...]:
     """Return the terminations of a deletion, with a deadline before all times of the snapshot."""
     return tuple(replace(one, deadline=START - timedelta(days=399)) for one in action.terminates)
 
@@ -69,7 +69,7 @@ class Unwilling:
 
     there: InMemoryCluster
     kept: Ref
-    outcome: Outcome
+    outcome: AttemptOutcome
 
     def attempt(self, step: Step) -> Attempt:
         if step.target == self.kept and is_termination(step):
@@ -93,7 +93,7 @@ class TestPL028:
     @pytest.mark.req("GF-075")
     @pytest.mark.req("PL-014")
     def test_no_group_is_flagged_for_a_termination_that_did_not_happen(
-        self, world: World, part: float, outcome: Outcome
+        self, world: World, part: float, outcome: AttemptOutcome
     ) -> None:
         before = world.snapshot
         plan = reconcile(before, NEWEST)
@@ -101,7 +101,8 @@ class TestPL028:
         ends = [
             step
             for step in plan.steps
-            if is_termination(step) and any(causes_of(step.action) & causes_of(flag.action) for flag in flags)
+            if is_termination(step)
+            and any(termination_causes(step.action) & termination_causes(flag.action) for flag in flags)
         ]
         if not ends:
             return
@@ -110,19 +111,19 @@ class TestPL028:
         untroubled = InMemoryCluster((before,))
         execute_plan(there.attempt, plan.steps)
         execute_plan(untroubled.attempt, plan.steps)
-        waiting = {flag.target for flag in flags if causes_of(flag.action) & causes_of(kept.action)}
+        waiting = {flag.target for flag in flags if termination_causes(flag.action) & termination_causes(kept.action)}
         found, as_planned = (
             {group.ref: group.status for group in seen.groups if group.ref in waiting}
             for seen in (there.observe(before.root.ref, before.now), untroubled.observe(before.root.ref, before.now))
             if seen is not None
         )
         for ref, status in found.items():
-            assert not is_true(condition_of(status.conditions, TERMINATION_IN_PROGRESS))
+            assert not is_condition_true(condition_of(status.conditions, TERMINATION_IN_PROGRESS))
             others = [one for one in as_planned[ref].conditions if one.type != TERMINATION_IN_PROGRESS]
             assert [one for one in status.conditions if one.type != TERMINATION_IN_PROGRESS] == others
             assert replace(status, conditions=()) == replace(as_planned[ref], conditions=())
         event(f"{outcome.value}, {len(waiting)} groups wait")
-        refused = reconcile(replace(before, attempts=(Attempt(kept, Outcome.REFUSED, "no"),)), NEWEST)
+        refused = reconcile(replace(before, attempts=(Attempt(kept, AttemptOutcome.REFUSED, "no"),)), NEWEST)
         told = {held.target: held.because[0].rule.requirement for held in refused.withheld}
         assert {told[target] for target in waiting} <= {"PL-028"}
 
@@ -142,11 +143,13 @@ class TestGF091:
             bytes.fromhex("42b24c6ba4e6ed24ec636a8ac0a1271e5866279238aaf84e"),
         ),
         0.5,
-        Outcome.CONFLICT,
+        AttemptOutcome.CONFLICT,
     )
     @pytest.mark.req("GF-070")
     @pytest.mark.req("WL-076")
-    def test_what_went_is_not_made_anew_and_the_rest_follows(self, world: World, part: float, outcome: Outcome) -> None:
+    def test_what_went_is_not_made_anew_and_the_rest_follows(
+        self, world: World, part: float, outcome: AttemptOutcome
+    ) -> None:
         before = replace(world.snapshot, complete=EVERY_KIND)  # so that what is missing is made
         root = before.root.ref
         plan = reconcile(before, NEWEST)
@@ -154,7 +157,7 @@ class TestGF091:
         if not ends or any(one.deleting for one in (*before.groups, *before.cliques)):  # the cause goes by itself
             return
         kept = ends[int(part * len(ends))]
-        of_it = {step.target for step in ends if causes_of(step.action) & causes_of(kept.action)}
+        of_it = {step.target for step in ends if termination_causes(step.action) & termination_causes(kept.action)}
         there = Unwilling(InMemoryCluster((before,)), kept.target, outcome)
         execute_plan(there.attempt, plan.steps)
         after = there.observe(root, before.now, (Attempt(kept, outcome, "no"),))
@@ -163,12 +166,12 @@ class TestGF091:
         then = reconcile(gone, NEWEST)
         assert not of_it & {step.target for step in then.steps if isinstance(step.action, Make)}
         ended = {step.target for step in then.steps if is_termination(step)}
-        assert (kept.target in ended) == (outcome is not Outcome.REFUSED)
+        assert (kept.target in ended) == (outcome is not AttemptOutcome.REFUSED)
         event(f"{outcome.value} of {min(len(of_it), 5)}")
 
     @given(field_storms(), SHARES, FAILURES, st.booleans())
     def test_responses_about_other_objects_do_not_count(
-        self, world: World, part: float, outcome: Outcome, anew: bool
+        self, world: World, part: float, outcome: AttemptOutcome, anew: bool
     ) -> None:
         before = world.snapshot
         ends = [step for step in reconcile(before, NEWEST).steps if is_termination(step)]
@@ -197,7 +200,9 @@ class TestGF092:
     @given(field_storms(), SHARES, FAILURES)
     @pytest.mark.req("GF-051")
     @pytest.mark.req("PL-028")
-    def test_nothing_is_terminated_again_for_a_missing_flag(self, world: World, part: float, outcome: Outcome) -> None:
+    def test_nothing_is_terminated_again_for_a_missing_flag(
+        self, world: World, part: float, outcome: AttemptOutcome
+    ) -> None:
         before = replace(world.snapshot, complete=EVERY_KIND)
         plan = reconcile(before, NEWEST)
         flags = [step for step in plan.steps if isinstance(step.action, SetStatus) and step.action.end_of]
@@ -219,8 +224,8 @@ class TestGF092:
         again = [step for step in then.steps if step.target == failed.target and isinstance(step.action, SetStatus)]
         held = [one for one in then.withheld if one.target == failed.target]
         stored = condition_of(planned.status.conditions, MIN_AVAILABLE_BREACHED)
-        is_well = not is_true(stored) or stored.last_transition_time > before.now
-        if outcome is Outcome.REFUSED:
+        is_well = not is_condition_true(stored) or stored.last_transition_time > before.now
+        if outcome is AttemptOutcome.REFUSED:
             assert held or is_well
         else:
             assert any(step.action.end_of for step in again if isinstance(step.action, SetStatus)) or is_well
@@ -238,7 +243,7 @@ class TestAFlagCountsWhereOthersCompletedTheTermination:
     @pytest.mark.req("GF-051")
     @pytest.mark.req("GF-070")
     def test_nothing_is_terminated_again_where_another_client_deletes_the_cause(
-        self, world: World, part: float, outcome: Outcome
+        self, world: World, part: float, outcome: AttemptOutcome
     ) -> None:
         before = world.snapshot
         root = before.root.ref
@@ -249,16 +254,16 @@ class TestAFlagCountsWhereOthersCompletedTheTermination:
         (index,) = {one.replica_index for one in before.cliques if one.ref == failed.target}
         due_at = next(str(dict(reason.facts)["until"]) for reason in failed.because if "until" in dict(reason.facts))
         gone = tuple(one for one in before.cliques if one.replica_index != index)
-        flagged_before = {one.ref for one in before.groups if is_true(flag_in(one))}
-        for seen in judge_field(
+        flagged_before = {one.ref for one in before.groups if is_condition_true(flag_in(one))}
+        for seen in judge_by_go_operator(
             replace(before, cliques=gone, attempts=(Attempt(failed, outcome, "no"),)), RuleGeneration.F3
         ).groups:
             group, breach = seen.group, seen.breach
             if group.replica_index == index and not group.deleting and breach is not None:
                 is_ended = seen.breached and format_time(breach.last_transition_time) <= due_at
-                assert seen.is_flagged == (is_ended or group.ref in flagged_before)
+                assert seen.has_termination_flag == (is_ended or group.ref in flagged_before)
                 assert not (is_ended and seen.candidate(timedelta()))
-                event(f"{outcome.value}: flagged {seen.is_flagged}")
+                event(f"{outcome.value}: flagged {seen.has_termination_flag}")
 
 
 class TestGF090:
@@ -277,7 +282,7 @@ class TestGF090:
         if held and which < len(seen.cliques):
             clique = replace(seen.cliques[which], deleting=True, finalizers=(HOLD,))
             seen = replace(seen, cliques=(*seen.cliques[:which], clique, *seen.cliques[which + 1 :]))
-        forecast = run_until_settled(InMemoryCluster((seen,)), seen, rules, limit=None, until=None)
+        forecast = forecast_until_settled(InMemoryCluster((seen,)), seen, rules, limit=None, until=None)
         ended = Counter(step.target.name for round_ in forecast.rounds for step in round_.steps if is_termination(step))
         assert max(ended.values(), default=0) <= 1
         event(f"{min(len(ended), 3)} end in {min(len(forecast.rounds), 6)} rounds")

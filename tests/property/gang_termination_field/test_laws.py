@@ -8,25 +8,25 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.field.clique import judge_clique
+from grove_core.areas.gang_termination.field.clique_judgement import judge_clique
 from grove_core.areas.gang_termination.field.findings import RISK, manifest_warnings
-from grove_core.areas.gang_termination.field.generations import RELEASES, RuleGeneration
-from grove_core.areas.gang_termination.field.judge import judge_field
+from grove_core.areas.gang_termination.field.judge import judge_by_go_operator
+from grove_core.areas.gang_termination.field.rule_generations import RELEASES, RuleGeneration
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import SetStatus
-from grove_core.plan.laws import problems_in
+from grove_core.plan.laws import problems_in_plan
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
-from grove_core.resources.pod import pod_of
-from grove_core.resources.podclique import podclique_of
-from grove_core.resources.podcliqueset import podcliqueset_of
+from grove_core.resources.pod import pod_from_json
+from grove_core.resources.podclique import podclique_from_json
+from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.named import rule_set, rule_sets
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_shell.apply.execute_plan import execute_plan
-from grove_shell.in_memory.cluster import InMemoryCluster
+from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.gang_termination_field.oracle import BREACHED, SCHEDULED, verdict_of
 from tests.property.gang_termination_field.terminating_sets import ends, rules_of
 from tests.property.gang_termination_field.worlds import field_worlds
@@ -69,7 +69,7 @@ class TestOracle:
     @pytest.mark.req("GF-107")
     @pytest.mark.req("GF-108")
     def test_conditions_and_their_times(self, generation: RuleGeneration, world: World) -> None:
-        judgement, expected = judge_field(world.snapshot, generation), verdict_of(world, generation.name)
+        judgement, expected = judge_by_go_operator(world.snapshot, generation), verdict_of(world, generation.name)
         for clique in judgement.cliques:
             theirs = expected.conditions[clique.clique.ref.name]
             for type_, ours in ((BREACHED, clique.breach), (SCHEDULED, clique.placed)):
@@ -118,7 +118,7 @@ class TestOracle:
             for group in world.groups
             if any((one.type, one.status.value) == (TERMINATION_IN_PROGRESS, "True") for one in group.status.conditions)
         }
-        assert flags == (expected.flagged - held if generation.asks_for_history else set())
+        assert flags == (expected.flagged - held if generation.requires_breach_history else set())
 
     @given(field_worlds())
     @pytest.mark.req("GF-073")
@@ -126,7 +126,7 @@ class TestOracle:
         self, generation: RuleGeneration, world: World
     ) -> None:
         plan = reconcile(world.snapshot, rules_of(generation))
-        assert problems_in(plan, world.snapshot) == ()
+        assert problems_in_plan(plan, world.snapshot) == ()
         assert plan == reconcile(world.snapshot, rules_of(generation))
         assert plan.rules.startswith("field@")
         assert {step.target.kind for step in plan.steps if is_termination(step)} <= {"PodClique"}
@@ -156,8 +156,14 @@ class TestOracle:
     def test_a_due_replica_stays_due(self, generation: RuleGeneration, world: World, passed: timedelta) -> None:
         """A replica that is due by stored conditions that still hold stays due as time passes."""
         now, later = world, world.at(world.now + passed)
-        due = {replica.number for replica in judge_field(now.snapshot, generation).replicas if ends(replica.fate)}
-        then = {replica.number for replica in judge_field(later.snapshot, generation).replicas if ends(replica.fate)}
+        due = {
+            replica.number for replica in judge_by_go_operator(now.snapshot, generation).replicas if ends(replica.fate)
+        }
+        then = {
+            replica.number
+            for replica in judge_by_go_operator(later.snapshot, generation).replicas
+            if ends(replica.fate)
+        }
         assert due <= then
 
 
@@ -240,7 +246,7 @@ class TestPods:
                 "containerStatuses": [{"name": "main", **main}],
             },
         }
-        pod = pod_of(raw, {})
+        pod = pod_from_json(raw, {})
         assert (pod.crashed, pod.unready) == expected
 
 
@@ -259,7 +265,7 @@ class TestAdvice:
         raw = set_raw(clique_raw("a", 2))
         if delay:
             raw["spec"]["template"]["terminationDelay"] = delay
-        root, default = podcliqueset_of(raw), rule_set(name).default_delay
+        root, default = podcliqueset_from_json(raw), rule_set(name).default_delay
         assert default is not None
         found = manifest_warnings(root.ref, root.spec, default)
         assert [caution.path for caution in found] == ["spec.template.terminationDelay"] * warned
@@ -295,9 +301,9 @@ NAMED: Final = {"name": "ml-0-a", "uid": "u", "labels": {"grove.io/podcliqueset-
 @pytest.mark.parametrize("generation", RuleGeneration)
 def test_gf080_the_older_name_of_progress_counts_for_nothing(generation: RuleGeneration) -> None:
     raw = {"status": {"rollingUpdateProgress": {"updateStartedAt": "2026-11-20T08:00:00Z"}, "observedGeneration": 1}}
-    clique = podclique_of({"metadata": NAMED, **raw})
+    clique = podclique_from_json({"metadata": NAMED, **raw})
     both = {**raw["status"], "updateProgress": {"updateStartedAt": "2026-11-20T08:00:00Z"}}
-    newer = podclique_of({"metadata": NAMED, "status": both})
+    newer = podclique_from_json({"metadata": NAMED, "status": both})
     assert (clique.status.old_spelling, newer.status.old_spelling) == (True, False)
     breaches = [judge_clique(one, (), START, generation).why.code for one in (clique, newer)]
     assert [code == "UpdateInProgress" for code in breaches] == [False, True]
@@ -359,6 +365,6 @@ def test_gf051_a_group_that_is_leaving_is_asked_for_its_history_too(*, deleting:
     (group,) = seen.groups
     status = replace(group.status, conditions=(breach, flag) if flagged else (breach,))
     group = replace(group, deleting=deleting, status=status)
-    judgement = judge_field(replace(seen, groups=(group,), now=since), RuleGeneration.F3, looks=False)
+    judgement = judge_by_go_operator(replace(seen, groups=(group,), now=since), RuleGeneration.F3, looks=False)
     (replica,) = judgement.replicas
     assert [one.ref for one in replica.breaches] == ([] if flagged else [group.ref])

@@ -9,17 +9,21 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.field.clique import JudgedClique, judge_clique, stored_clique
-from grove_core.areas.gang_termination.field.failed_terminations import FailedTerminations, UnwrittenFlag
-from grove_core.areas.gang_termination.field.generations import RuleGeneration
-from grove_core.areas.gang_termination.field.group import JudgedGroup, judge_group_as_released, new_flag
+from grove_core.areas.gang_termination.field.clique_judgement import JudgedClique, judge_clique, judge_clique_as_stored
+from grove_core.areas.gang_termination.field.failed_terminations import FailedTerminations, UnwrittenTerminationFlag
 from grove_core.areas.gang_termination.field.group_replicas import (
-    CountedReplica,
-    counted_replicas,
-    counted_replicas_as_before,
-    regular_members,
+    CountedGroupReplica,
+    counted_group_replicas,
+    group_replicas_before_termination,
+    regular_members_by_replica,
 )
-from grove_core.areas.gang_termination.statuses import PodCounts
+from grove_core.areas.gang_termination.field.rule_generations import RuleGeneration
+from grove_core.areas.gang_termination.field.scaling_group_judgement import (
+    JudgedGroup,
+    judge_group,
+    new_termination_flag,
+)
+from grove_core.areas.gang_termination.status_counts import PodCounts
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
@@ -38,7 +42,7 @@ STATES: Final = st.sampled_from(["well", "sick", "gone", "leaving"])
 def sighting(name: str, state: str) -> JudgedClique:
     clique = replace(MEMBERS[name], deleting=state == "leaving")
     breached = ConditionStatus.TRUE if state == "sick" else ConditionStatus.FALSE
-    return stored_clique(clique, RuleGeneration.F3)._replace(
+    return judge_clique_as_stored(clique, RuleGeneration.F3)._replace(
         breach=Condition(MIN_AVAILABLE_BREACHED, breached, "Drawn", "", NOW),
         placed=Condition(CLIQUE_SCHEDULED, ConditionStatus.TRUE, "Drawn", "", NOW),
     )
@@ -48,11 +52,15 @@ def found_among(states: dict[str, str]) -> list[JudgedClique]:
     return [sighting(name, state) for name, state in states.items() if state != "gone"]
 
 
-def as_before(states: dict[str, str], *causes: Ref) -> Sequence[CountedReplica]:
-    return tuple(counted_replicas_as_before(GROUP, regular_members(GROUP, found_among(states)), frozenset(causes)))
+def as_before(states: dict[str, str], *causes: Ref) -> Sequence[CountedGroupReplica]:
+    return tuple(
+        group_replicas_before_termination(
+            GROUP, regular_members_by_replica(GROUP, found_among(states)), frozenset(causes)
+        )
+    )
 
 
-def unbreached(found: Sequence[CountedReplica]) -> set[int]:
+def unbreached(found: Sequence[CountedGroupReplica]) -> set[int]:
     return {one.number for one in found if not one.is_breached}
 
 
@@ -100,7 +108,7 @@ def test_gf031_a_termination_does_not_change_whole_replicas(
     states: dict[str, str], named: set[str], group: bool
 ) -> None:
     causes = {MEMBERS[name].ref for name in named} | ({GROUP.ref} if group else set())
-    before = tuple(counted_replicas(GROUP, regular_members(GROUP, found_among(states))))
+    before = tuple(counted_group_replicas(GROUP, regular_members_by_replica(GROUP, found_among(states))))
     found = as_before(states, *causes)
     assert [one for one in found if not one.is_taken] == sorted(before, key=lambda one: one.number)
     assert [one.number for one in found] == list(range(GROUP.replicas))
@@ -131,9 +139,7 @@ def looked_at(
     generation: RuleGeneration = RuleGeneration.F3,
     unfinished: FailedTerminations = NOTHING,
 ) -> JudgedGroup:
-    return judge_group_as_released(
-        group, found_among(states), DELAY, NOW, generation, looks=True, unfinished=unfinished
-    )
+    return judge_group(group, found_among(states), DELAY, NOW, generation, looks=True, unfinished=unfinished)
 
 
 def with_conditions(*conditions: Condition) -> ScalingGroup:
@@ -159,18 +165,18 @@ SICK: Final = {**WELL, "0-x": "sick", "1-x": "sick"}
 def test_gf092_a_flag_is_written_again_for_its_breach(
     stored: tuple[Condition, ...], tried: datetime, *, told: bool
 ) -> None:
-    failed = FailedTerminations(unwritten={GROUP.ref: UnwrittenFlag(tried, (NAMED,))})
+    failed = FailedTerminations(unwritten={GROUP.ref: UnwrittenTerminationFlag(tried, (NAMED,))})
     found = looked_at(with_conditions(*stored), SICK, unfinished=failed)
     assert found.unwritten == ((NAMED,) if told else ())
-    assert found.flag == (new_flag(GROUP, NOW) if told else FLAG if FLAG in stored else None)
+    assert found.flag == (new_termination_flag(GROUP, NOW) if told else FLAG if FLAG in stored else None)
 
 
 @pytest.mark.parametrize("generation", RuleGeneration)
 def test_gf101_generations_without_flags_write_none(generation: RuleGeneration) -> None:
-    failed = FailedTerminations(unwritten={GROUP.ref: UnwrittenFlag(NOW, (NAMED,))})
+    failed = FailedTerminations(unwritten={GROUP.ref: UnwrittenTerminationFlag(NOW, (NAMED,))})
     found = looked_at(with_conditions(breached_since(NOW - DELAY)), SICK, generation, failed)
-    assert found.is_flagged == generation.asks_for_history
-    assert found.unwritten == ((NAMED,) if generation.asks_for_history else ())
+    assert found.has_termination_flag == generation.requires_breach_history
+    assert found.unwritten == ((NAMED,) if generation.requires_breach_history else ())
 
 
 @pytest.mark.req("GF-021")
@@ -179,11 +185,17 @@ def test_gf029_what_is_not_looked_at_is_as_it_is_stored() -> None:
     clique = MEMBERS["0-x"]
     status = replace(clique.status, replicas=1, ready=2, scheduled=3, gated=4, updated=5, observed=None)
     told, nothing = replace(clique, status=status), replace(clique, status=CliqueStatus())
-    assert (stored_clique(told, RuleGeneration.F3).counts, stored_clique(told, RuleGeneration.F3).left) == (
+    assert (
+        judge_clique_as_stored(told, RuleGeneration.F3).counts,
+        judge_clique_as_stored(told, RuleGeneration.F3).left,
+    ) == (
         PodCounts(1, 2, 3, 4, 5),
         3,
     )
-    assert (stored_clique(nothing, RuleGeneration.F3).counts, stored_clique(nothing, RuleGeneration.F3).left) == (
+    assert (
+        judge_clique_as_stored(nothing, RuleGeneration.F3).counts,
+        judge_clique_as_stored(nothing, RuleGeneration.F3).left,
+    ) == (
         PodCounts(0, 0, 0, 0, 0),
         0,
     )

@@ -5,7 +5,11 @@ from typing import Final
 
 import pytest
 
-from grove_core.areas.gang_termination.field.generations import RELEASES, RuleGeneration, releases_fitting
+from grove_core.areas.gang_termination.field.rule_generations import (
+    RELEASES,
+    RuleGeneration,
+    releases_matching_statuses,
+)
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
 from grove_core.resources.podclique import CliqueStatus, PodClique
@@ -75,4 +79,4 @@ OLDER: Final = ()
 def test_gf112_the_trace_of_a_generation(
     of_cliques: list[PodClique], of_groups: list[ScalingGroup], releases: tuple[str, ...]
 ) -> None:
-    assert releases_fitting(of_cliques, of_groups) == releases
+    assert releases_matching_statuses(of_cliques, of_groups) == releases

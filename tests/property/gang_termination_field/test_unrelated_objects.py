@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.field.generations import RuleGeneration
-from grove_core.areas.gang_termination.field.judge import judge_field
+from grove_core.areas.gang_termination.field.judge import judge_by_go_operator
+from grove_core.areas.gang_termination.field.rule_generations import RuleGeneration
 from grove_core.areas.gang_termination.verdicts import Keep, Terminate
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import SetStatus
@@ -56,14 +56,17 @@ class TestThresholdsAreReadFromTheObjects:
             one.model_copy(update={"replicas": 9, "min_available": 9}) for one in template.pod_clique_scaling_groups
         ]
         other = with_template(world, cliques=tuple(cliques), pod_clique_scaling_groups=tuple(groups))
-        before, after = judge_field(world.snapshot, RuleGeneration.F3), judge_field(other.snapshot, RuleGeneration.F3)
+        before, after = (
+            judge_by_go_operator(world.snapshot, RuleGeneration.F3),
+            judge_by_go_operator(other.snapshot, RuleGeneration.F3),
+        )
         assert [replica.fate for replica in before.replicas] == [replica.fate for replica in after.replicas]
         assert [group.fates for group in before.groups] == [group.fates for group in after.groups]
 
     @given(field_worlds())
     def test_replicas_beyond_those_of_the_set_are_not_judged(self, world: World) -> None:
         fewer = replace(world, root=replace(world.root, spec=world.root.spec.model_copy(update={"replicas": 1})))
-        assert {replica.number for replica in judge_field(fewer.snapshot, RuleGeneration.F3).replicas} <= {0}
+        assert {replica.number for replica in judge_by_go_operator(fewer.snapshot, RuleGeneration.F3).replicas} <= {0}
 
 
 class TestGF009:
@@ -93,11 +96,12 @@ class TestAPodBelongsToTheCliqueThatControlsIt:
             replace(pod, name=f"other-{number}", gang="other", set_name="other", index=-1)
             for number, pod in enumerate(world.pods)
         )
-        counts = [seen.counts for seen in judge_field(world.snapshot, RuleGeneration.F3).cliques]
+        counts = [seen.counts for seen in judge_by_go_operator(world.snapshot, RuleGeneration.F3).cliques]
         assert [
-            seen.counts for seen in judge_field(replace(world, pods=renamed).snapshot, RuleGeneration.F3).cliques
+            seen.counts
+            for seen in judge_by_go_operator(replace(world, pods=renamed).snapshot, RuleGeneration.F3).cliques
         ] == counts
-        for seen in judge_field(world.snapshot, RuleGeneration.F3).cliques:
+        for seen in judge_by_go_operator(world.snapshot, RuleGeneration.F3).cliques:
             if not seen.clique.deleting:
                 own = [pod for pod in world.pods if pod.owner_uid == seen.clique.uid]
                 assert seen.counts.ready == sum(pod.ready for pod in own)
@@ -109,7 +113,7 @@ class TestGF066:
     @given(storms().map(as_if_once_healthy))
     def test_whatever_is_breached(self, world: World) -> None:
         groups = tuple(replace(group, status=replace(group.status, updating=True)) for group in world.groups)
-        for group in judge_field(replace(world, groups=groups).snapshot, RuleGeneration.F3).groups:
+        for group in judge_by_go_operator(replace(world, groups=groups).snapshot, RuleGeneration.F3).groups:
             assert Terminate() not in group.fates.values()
 
 
@@ -125,7 +129,9 @@ class TestGF067:
             replace(one, deleting=False, status=replace(one.status, conditions=(), updating=False))
             for one in world.cliques
         )
-        for group in judge_field(replace(world, pods=pods, cliques=cliques).snapshot, RuleGeneration.F3).groups:
+        for group in judge_by_go_operator(
+            replace(world, pods=pods, cliques=cliques).snapshot, RuleGeneration.F3
+        ).groups:
             assert (group.fates, group.fate) == ({}, Keep())
 
 
@@ -139,7 +145,7 @@ class TestGF077:
     def test_fates_of_replicas(self, world: World, how: str) -> None:
         status = replace(world.root.status, updating=how == "updating")
         root = replace(world.root, deleting=how == "deleting", status=status)
-        for replica in judge_field(replace(world, root=root).snapshot, RuleGeneration.F3).replicas:
+        for replica in judge_by_go_operator(replace(world, root=root).snapshot, RuleGeneration.F3).replicas:
             due = any(breach.since + breach.delay <= world.now for breach in replica.breaches)
             assert (replica.fate == Terminate()) == (due and how == "updating")
 
@@ -153,7 +159,7 @@ def test_gf031_a_clique_without_the_labels_is_no_member(label: str) -> None:
     (clique,) = SEEN.cliques
     other = replace(clique, labels=FrozenMap({**clique.labels, label: "other"}))
     (before,), (after,) = (
-        judge_field(replace(SEEN, cliques=(one,)), RuleGeneration.F3).groups for one in (clique, other)
+        judge_by_go_operator(replace(SEEN, cliques=(one,)), RuleGeneration.F3).groups for one in (clique, other)
     )
     assert [one.clique for one in before.members] == [clique]
     assert not after.members

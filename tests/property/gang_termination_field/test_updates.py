@@ -9,14 +9,14 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.field.findings import RISK
-from grove_core.areas.gang_termination.field.generations import RuleGeneration
-from grove_core.areas.gang_termination.field.judge import judge_field
-from grove_core.areas.gang_termination.termination_questions import TERMINATION
+from grove_core.areas.gang_termination.field.judge import judge_by_go_operator
+from grove_core.areas.gang_termination.field.rule_generations import RuleGeneration
+from grove_core.areas.gang_termination.termination_findings import TERMINATION
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.times import format_time
+from grove_core.kernel.time_formats import format_time
 from grove_core.reconcile import reconcile
-from grove_core.resources.podclique import podclique_of
-from grove_core.resources.scaling_group import scaling_group_of
+from grove_core.resources.podclique import podclique_from_json
+from grove_core.resources.scaling_group import scaling_group_from_json
 from tests.property.gang_termination_field.oracle import BREACHED, judge_group_as_released, look_at_clique
 from tests.property.gang_termination_field.oracle import Verdict as Told
 from tests.property.gang_termination_field.terminating_sets import ends, rules_of
@@ -35,8 +35,8 @@ def since(world: World, started: timedelta, ended: timedelta | None = None) -> W
         progress["updateEndedAt"] = format_time(begin + ended)
     status = {"updateProgress": progress, "observedGeneration": 1}
     meta = {"name": "x", "uid": "x", "labels": {"grove.io/podcliqueset-replica-index": "0"}}
-    clique = podclique_of({"metadata": meta, "status": status}).status
-    group = scaling_group_of({"metadata": meta, "status": status}).status
+    clique = podclique_from_json({"metadata": meta, "status": status}).status
+    group = scaling_group_from_json({"metadata": meta, "status": status}).status
 
     told: dict[str, Any] = {
         "updating": clique.updating,
@@ -61,7 +61,7 @@ def reasons_in(world: World, generation: RuleGeneration, question: str) -> list[
 def test_gf080_an_update_that_never_ends_suspends_termination(
     generation: RuleGeneration, world: World, started: timedelta
 ) -> None:
-    judgement = judge_field(since(world, started).snapshot, generation)
+    judgement = judge_by_go_operator(since(world, started).snapshot, generation)
     for seen in judgement.cliques:
         if not seen.clique.deleting and seen.clique.status.observed is not None:
             assert seen.why.code == "UpdateInProgress"
@@ -85,7 +85,7 @@ def test_gf080_an_update_that_ended_suspends_nothing(
     for group in world.groups:
         judge_group_as_released(plain, group, generation.name, told)
     assert "UpdateInProgress" not in told.reasons.values()
-    judgement = judge_field(world.snapshot, generation)
+    judgement = judge_by_go_operator(world.snapshot, generation)
     for ref, breach in (
         *((one.clique.ref, one.breach) for one in judgement.cliques),
         *((one.group.ref, one.breach) for one in judgement.groups),
@@ -104,7 +104,7 @@ def test_gf084_a_finding_says_where_the_timer_would_decide_otherwise(
         world = replace(world, pods=tuple(replace(pod, ready=True, scheduled=True) for pod in world.pods))
 
     def ended(*, looks: bool) -> set[str]:
-        judgement = judge_field(world.snapshot, generation, looks=looks)
+        judgement = judge_by_go_operator(world.snapshot, generation, looks=looks)
         of_groups = {
             found.group.ref.at_replica(index).short
             for found in judgement.groups

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of, transition_time
 from grove_core.kernel.frozen import thaw
-from grove_core.kernel.times import whole_seconds
-from grove_core.resources.fields import JsonFieldReader
+from grove_core.kernel.time_formats import whole_seconds
+from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.meta import read_conditions
 
 START: Final = datetime(2026, 11, 20, 9, 0, 0, tzinfo=UTC)

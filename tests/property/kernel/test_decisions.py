@@ -7,7 +7,7 @@ import pytest
 from grove_core.areas.gang_termination.rules import GangTerminationDenial, TerminationReason
 from grove_core.kernel.admission import Admit, DenialReason, Deny
 from grove_core.kernel.decisions import Decision, Finding
-from grove_core.kernel.errors import BrokenInvariant, MalformedObject, Problem
+from grove_core.kernel.errors import BrokenInvariant, MalformedObject, ObjectProblem
 from grove_core.kernel.refs import Ref
 
 SUBJECT: Final = Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", "llm")
@@ -55,12 +55,12 @@ class TestErrors:
         assert str(fault).startswith("PL-013")
 
     def test_a_malformed_object_carries_every_problem_once_and_in_order(self) -> None:
-        first = Problem(path="spec.replicas", expected="an integer", got='"three"')
-        second = Problem(path="", expected="an object", got="5")
+        first = ObjectProblem(path="spec.replicas", expected="an integer", got='"three"')
+        second = ObjectProblem(path="", expected="an object", got="5")
         fault = MalformedObject((first, second, first))
         assert fault.problems == (first, second)
         assert str(fault) == f"{first}; {second}"
 
     def test_a_problem_of_the_whole_object_has_no_path(self) -> None:
-        assert str(Problem(path="", expected="an object", got="5")) == "expected an object, got 5"
-        assert str(Problem(path="a.b", expected="an object", got="5")) == "a.b: expected an object, got 5"
+        assert str(ObjectProblem(path="", expected="an object", got="5")) == "expected an object, got 5"
+        assert str(ObjectProblem(path="a.b", expected="an object", got="5")) == "a.b: expected an object, got 5"

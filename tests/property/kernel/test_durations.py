@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.kernel.times import format_duration, parse_duration, short_duration
+from grove_core.kernel.time_formats import format_duration, parse_duration, short_duration
 
 HOUR: Final = timedelta(hours=1)
 MICROSECOND: Final = timedelta(microseconds=1)

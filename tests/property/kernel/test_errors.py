@@ -3,9 +3,9 @@
 import pytest
 
 from grove_core.areas.gang_termination.rules import GangTerminationDenial as Malformed
-from grove_core.areas.workload.rules import Refuse
+from grove_core.areas.workload.rules import WorkloadDenial
 from grove_core.kernel.admission import DenialReason
-from grove_core.kernel.errors import Problem
+from grove_core.kernel.errors import ObjectProblem
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 
@@ -22,8 +22,8 @@ SET = Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", "llm")
     ],
 )
 def test_in030_a_problem_in_words(expected: str, got: str, words: str) -> None:
-    assert str(Problem(path="spec.a", expected=expected, got=got)) == f"spec.a: {words}"
-    assert str(Problem(path="", expected=expected, got=got)) == words
+    assert str(ObjectProblem(path="spec.a", expected=expected, got=got)) == f"spec.a: {words}"
+    assert str(ObjectProblem(path="", expected=expected, got=got)) == words
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,11 @@ def test_in030_a_problem_in_words(expected: str, got: str, words: str) -> None:
     [
         (Malformed.MALFORMED.because(SET, expected="a value"), "nothing", "is required"),
         (Malformed.MALFORMED.because(SET, expected="a list"), "nothing", "must be a list, got nothing"),
-        (Refuse.FIELD_UNKNOWN.because(SET, hint="did you mean name?"), "1", "unknown field; did you mean name?"),
+        (
+            WorkloadDenial.FIELD_UNKNOWN.because(SET, hint="did you mean name?"),
+            "1",
+            "unknown field; did you mean name?",
+        ),
     ],
 )
 def test_in030_an_objection_in_words(reason: Reason, got: str, words: str) -> None:

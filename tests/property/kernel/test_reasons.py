@@ -16,19 +16,19 @@ from grove_core.areas.mnnvl_scopes import rules as mnnvl_scopes
 from grove_core.areas.topology import rules as topology
 from grove_core.areas.workload import rules as workload
 from grove_core.kernel.errors import BrokenInvariant
-from grove_core.kernel.reasons import Clause, Reason, Rule
+from grove_core.kernel.reasons import Reason, Rule, RuleSentence
 from grove_core.kernel.refs import Ref
 from grove_core.plan import rules as planning
 
 SUBJECT: Final = Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-router")
 RULES: Final[tuple[type[Rule], ...]] = (
     *(termination.TerminationReason, termination.GangTerminationDenial, field.GoOperatorReason),
-    domain_cliques.DomainReason,
-    *(mnnvl.Why, mnnvl.MnnvlDenial, mnnvl.Preflight, mnnvl.Warn),
-    *(workload.Why, workload.Refuse, workload.Warn),
-    *(mnnvl_scopes.Why, mnnvl_scopes.SharedDomainDenial, mnnvl_scopes.Warn),
-    planning.Why,
-    *(topology.Why, topology.Refuse, topology.Warn, topology.FitReason),
+    domain_cliques.ComputeDomainReason,
+    *(mnnvl.MnnvlReason, mnnvl.MnnvlDenial, mnnvl.PreflightFailureReason, mnnvl.MnnvlWarning),
+    *(workload.WorkloadReason, workload.WorkloadDenial, workload.WorkloadWarning),
+    *(mnnvl_scopes.SharedDomainReason, mnnvl_scopes.SharedDomainDenial, mnnvl_scopes.SharedDomainWarning),
+    planning.WithheldStepReason,
+    *(topology.TopologyReason, topology.TopologyDenial, topology.TopologyWarning, topology.FitReason),
 )
 MEMBERS: Final = tuple(rule for rules in RULES for rule in rules)
 
@@ -37,9 +37,9 @@ MEMBERS: Final = tuple(rule for rules in RULES for rule in rules)
 class Sample(Rule):
     """Rules that stand in for an area's."""
 
-    TOO_FEW_EGGS = Clause("XX-001", "{eggs} eggs, {needed} needed")
-    ALL_WELL = Clause("XX-002", "nothing is wrong")
-    EGGS_BROKEN = Clause("XX-003", "{eggs} of {eggs} eggs are broken", code="TooFewEggs")
+    TOO_FEW_EGGS = RuleSentence("XX-001", "{eggs} eggs, {needed} needed")
+    ALL_WELL = RuleSentence("XX-002", "nothing is wrong")
+    EGGS_BROKEN = RuleSentence("XX-003", "{eggs} of {eggs} eggs are broken", code="TooFewEggs")
 
 
 def test_every_rule_of_the_core_is_looked_at_here() -> None:

@@ -5,7 +5,7 @@ from typing import Final
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.kernel.refs import Guard, Ref, is_placeholder, placeholder_uid
+from grove_core.kernel.refs import Guard, Ref, is_placeholder_uid, placeholder_uid
 
 NAMES: Final = st.sampled_from(("a", "b", "llm", "llm-0"))
 REFS: Final = st.builds(Ref, st.just("v1"), NAMES, NAMES, NAMES, st.none() | st.integers(0, 3))
@@ -60,7 +60,7 @@ def test_the_whole_of_a_replica_is_the_object_itself() -> None:
 
 @given(REFS, st.integers(1, 3))
 def test_an_invented_uid_is_known_as_one_and_each_serial_has_its_own(ref: Ref, serial: int) -> None:
-    assert is_placeholder(placeholder_uid(ref, serial))
+    assert is_placeholder_uid(placeholder_uid(ref, serial))
     assert placeholder_uid(ref, serial) != placeholder_uid(ref, serial + 1)
-    assert not is_placeholder("0b8b4ac1-5f0b-4f2c-9a55-0f7a2b1c3d4e")
-    assert not is_placeholder("")
+    assert not is_placeholder_uid("0b8b4ac1-5f0b-4f2c-9a55-0f7a2b1c3d4e")
+    assert not is_placeholder_uid("")

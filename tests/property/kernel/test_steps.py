@@ -10,14 +10,14 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import (
     Attempt,
+    AttemptOutcome,
     Delete,
     DeletionImpact,
     DropFinalizer,
-    Outcome,
     SetStatus,
     Step,
     StepStage,
-    causes_of,
+    termination_causes,
     total_impact,
 )
 
@@ -51,9 +51,9 @@ def test_pl014_a_cause_goes_after_the_rest_and_before_statuses() -> None:
 
 def test_an_attempt_is_a_step_and_an_answer() -> None:
     step = Step(StepStage.CLEANUP, ONE, Delete(GUARD), BECAUSE)
-    assert Attempt(step, Outcome.DONE) == Attempt(step, Outcome.DONE, "")
-    assert Attempt(step, Outcome.REFUSED, "quota") != Attempt(step, Outcome.REFUSED)
-    assert len({Attempt(step, outcome) for outcome in Outcome}) == 5
+    assert Attempt(step, AttemptOutcome.DONE) == Attempt(step, AttemptOutcome.DONE, "")
+    assert Attempt(step, AttemptOutcome.REFUSED, "quota") != Attempt(step, AttemptOutcome.REFUSED)
+    assert len({Attempt(step, outcome) for outcome in AttemptOutcome}) == 5
 
 
 def test_pl014_two_deletions_belong_together_if_they_rest_on_one_cause() -> None:
@@ -61,13 +61,13 @@ def test_pl014_two_deletions_belong_together_if_they_rest_on_one_cause() -> None
     both, first, second, none = (
         Delete(GUARD, causes) for causes in ((cause, other_cause), (cause,), (other_cause,), ())
     )
-    assert causes_of(both) & causes_of(first)
-    assert causes_of(second) & causes_of(both)
-    assert causes_of(first) & causes_of(Delete(GUARD, ((ONE, Guard("uid", "8")),)))
-    assert not causes_of(first) & causes_of(second)
-    assert not causes_of(none) & causes_of(none)
-    assert not causes_of(DropFinalizer("grove.io/hold", GUARD)) & causes_of(first)
-    assert not causes_of(first) & causes_of(SetStatus(FrozenMap({}), GUARD))
+    assert termination_causes(both) & termination_causes(first)
+    assert termination_causes(second) & termination_causes(both)
+    assert termination_causes(first) & termination_causes(Delete(GUARD, ((ONE, Guard("uid", "8")),)))
+    assert not termination_causes(first) & termination_causes(second)
+    assert not termination_causes(none) & termination_causes(none)
+    assert not termination_causes(DropFinalizer("grove.io/hold", GUARD)) & termination_causes(first)
+    assert not termination_causes(first) & termination_causes(SetStatus(FrozenMap({}), GUARD))
 
 
 def test_pl019_what_some_deletions_take_along_is_known_if_it_is_of_each() -> None:

@@ -13,7 +13,7 @@ from grove_core.kernel.conditions import REMOVED
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenMap, canonical_json, freeze, frozen, object_at
-from grove_core.kernel.reasons import Clause
+from grove_core.kernel.reasons import RuleSentence
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import (
     Action,
@@ -23,10 +23,10 @@ from grove_core.kernel.steps import (
     SetStatus,
     Step,
     StepStage,
-    is_written_first,
-    waits_for_first_status,
+    creates_after_status_write,
+    writes_status_before_creations,
 )
-from grove_core.kernel.times import format_time
+from grove_core.kernel.time_formats import format_time
 from grove_core.kernel.wants import DesiredChanges, FieldsToApply, ObjectToCreate, StatusToWrite
 
 GUARD: Final = Guard("uid", "7")
@@ -49,10 +49,10 @@ def test_pl003_facts_that_do_not_fit_are_named() -> None:
 
 
 def test_pl003_a_clause_knows_the_facts_of_its_sentence() -> None:
-    clause = Clause("GT-000", "{ready} of {needed} ready {{sic}}")
+    clause = RuleSentence("GT-000", "{ready} of {needed} ready {{sic}}")
     assert (clause.requirement, clause.sentence, clause.code) == ("GT-000", "{ready} of {needed} ready {{sic}}", "")
     assert clause.facts == {"ready", "needed"}
-    assert Clause("GT-000", "no facts", code="Other").code == "Other"
+    assert RuleSentence("GT-000", "no facts", code="Other").code == "Other"
 
 
 class TestFrozen:
@@ -151,13 +151,13 @@ def step(action: Action, stage: StepStage, target: Ref = CLIQUE) -> Step:
 
 def test_pl021_only_a_status_on_which_others_rest_is_told_first() -> None:
     written = SetStatus(EMPTY, GUARD)
-    assert is_written_first(step(written, StepStage.FOUNDATION))
-    assert not is_written_first(step(written, StepStage.STATUS))
-    assert not is_written_first(step(Ensure(EMPTY), StepStage.FOUNDATION))
+    assert writes_status_before_creations(step(written, StepStage.FOUNDATION))
+    assert not writes_status_before_creations(step(written, StepStage.STATUS))
+    assert not writes_status_before_creations(step(Ensure(EMPTY), StepStage.FOUNDATION))
 
 
 def test_pl021_cliques_and_groups_that_are_made_wait_for_what_is_told() -> None:
     made = Create(EMPTY)
-    assert all(waits_for_first_status(step(made, StepStage.WORKLOAD, target)) for target in (CLIQUE, GROUP))
-    assert not waits_for_first_status(step(made, StepStage.WORKLOAD, POD))
-    assert not waits_for_first_status(step(SetStatus(EMPTY, GUARD), StepStage.STATUS))
+    assert all(creates_after_status_write(step(made, StepStage.WORKLOAD, target)) for target in (CLIQUE, GROUP))
+    assert not creates_after_status_write(step(made, StepStage.WORKLOAD, POD))
+    assert not creates_after_status_write(step(SetStatus(EMPTY, GUARD), StepStage.STATUS))

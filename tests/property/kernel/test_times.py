@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.kernel.times import format_time, parse_time, whole_seconds
+from grove_core.kernel.time_formats import format_time, parse_time, whole_seconds
 
 NINE: Final = datetime(2026, 11, 20, 9, 0, 0, tzinfo=UTC)
 OFFSETS: Final = st.integers(-23 * 60 - 59, 23 * 60 + 59).map(lambda minutes: timezone(timedelta(minutes=minutes)))

@@ -8,11 +8,11 @@ from typing import Final
 from grove_core.areas.mnnvl.judge import domain_ref
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.kernel.steps import Attempt, Create, Outcome, Step, StepStage
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Step, StepStage
 from grove_core.resources.api_names import DOMAIN_TEMPLATE, DOMAINS_READY, GROVE
-from grove_core.resources.compute_domain import ComputeDomain, compute_domain_of
-from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, Mnnvl, MnnvlMode
-from grove_core.resources.domains_ready_condition import CreationFailure
+from grove_core.resources.compute_domain import ComputeDomain, compute_domain_from_json
+from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, MnnvlConfiguration, MnnvlMode
+from grove_core.resources.domains_ready_condition import DomainCreationFailure
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from tests.property.mnnvl.gpus import GPUS, ON, Json
 from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
@@ -39,7 +39,7 @@ def domain(owner_uid: str, owner_name: str, *, deleted_at: datetime | None = Non
         "labels": {"grove.io/podcliqueset": owner_name, "grove.io/replica-index": "0"},
         "ownerReferences": [owner] if owner_uid else [],
     }
-    made = compute_domain_of({"apiVersion": "resource.nvidia.com/v1beta1", "metadata": meta})
+    made = compute_domain_from_json({"apiVersion": "resource.nvidia.com/v1beta1", "metadata": meta})
     return replace(made, deleting=deleted_at is not None, deleted_at=deleted_at)
 
 
@@ -56,7 +56,7 @@ FOUND: Final[dict[str, ComputeDomain | None]] = {
 }
 
 
-BY_ANNOTATIONS: Final = Configuration(Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS))
+BY_ANNOTATIONS: Final = Configuration(MnnvlConfiguration(enabled=True, mode=MnnvlMode.ANNOTATIONS))
 
 
 @cache
@@ -83,13 +83,15 @@ def set_in_state(
         for clique in (() if siblings == "none" else seen.cliques)
     )
     failed = Condition(
-        DOMAINS_READY, ConditionStatus.FALSE, "CreationFailed", CreationFailure((0,), "quota").message, NOW - LATE
+        DOMAINS_READY, ConditionStatus.FALSE, "CreationFailed", DomainCreationFailure((0,), "quota").message, NOW - LATE
     )
     status = replace(seen.root.status, conditions=(failed,) if before else ())
     held = FOUND[found]
     snapshot = with_configuration(replace(seen, cliques=cliques), ON if on else DEFAULT_CONFIGURATION)
     ref = domain_ref(snapshot, 0)
-    attempt = Attempt(Step(StepStage.FOUNDATION, ref, Create(FrozenMap({})), ()), Outcome.REFUSED, "exceeded quota")
+    attempt = Attempt(
+        Step(StepStage.FOUNDATION, ref, Create(FrozenMap({})), ()), AttemptOutcome.REFUSED, "exceeded quota"
+    )
     return replace(
         snapshot,
         root=replace(seen.root, status=status, created_at=NOW - (SOON if young else LATE)),

@@ -4,9 +4,9 @@ from typing import Any, Final
 
 from grove_core.resources.configuration import (
     Configuration,
-    Mnnvl,
+    MnnvlConfiguration,
 )
 
 Json = dict[str, Any]
-ON: Final = Configuration(Mnnvl(enabled=True))
+ON: Final = Configuration(MnnvlConfiguration(enabled=True))
 GPUS: Final[Json] = {"limits": {"nvidia.com/gpu": 8}}

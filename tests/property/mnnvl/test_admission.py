@@ -7,11 +7,11 @@ import pytest
 
 from grove_core.admit import admit
 from grove_core.kernel.admission import Deny, FieldRemark
-from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, Mnnvl, MnnvlMode
+from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, MnnvlConfiguration, MnnvlMode
 from tests.property.admission_tables import Table, is_meant, same_words, words_of
 
 Json = dict[str, Any]
-OPERATOR: Final = Configuration(Mnnvl(enabled=True))
+OPERATOR: Final = Configuration(MnnvlConfiguration(enabled=True))
 
 
 TABLE: Final = Table(Path(__file__).parent / "cases.yaml")
@@ -48,7 +48,7 @@ def test_mn070_the_sentences_of_the_table(*, bless: bool) -> None:
 
 @pytest.mark.parametrize("case", [case for case in CASES if case["refused"]], ids=lambda case: case["why"])
 @pytest.mark.parametrize(
-    "configuration", [DEFAULT_CONFIGURATION, OPERATOR, Configuration(Mnnvl(True, MnnvlMode.ANNOTATIONS))]
+    "configuration", [DEFAULT_CONFIGURATION, OPERATOR, Configuration(MnnvlConfiguration(True, MnnvlMode.ANNOTATIONS))]
 )
 def test_mn070_values_are_refused_under_any_configuration(case: Json, configuration: Configuration) -> None:
     objections, _ = judged(case, configuration)

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from grove_core.admit import admit
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import Create
-from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, Mnnvl
+from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, MnnvlConfiguration
 from tests.property.few_examples import RARELY
 from tests.property.mnnvl_scopes.sharing_sets import GPUS, SCOPED, annotated_sets
 from tests.property.workload.sets import applied, clique_raw, rounds_of, set_raw
 
 Json = dict[str, Any]
-OPERATOR: Final = Configuration(Mnnvl(enabled=True))
+OPERATOR: Final = Configuration(MnnvlConfiguration(enabled=True))
 ENABLED: Final = "grove.io/mnnvl-enabled"
 SCOPE: Final = "grove.io/mnnvl-scope"
 LEVELS: Final = ("AllReplicas", "PerReplica")

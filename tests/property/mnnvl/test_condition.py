@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.areas.mnnvl.judge import judge_mnnvl
-from grove_core.areas.mnnvl.wants import wants_of_mnnvl
+from grove_core.areas.mnnvl.wants import desired_mnnvl_changes
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.wants import StatusToWrite
 from grove_core.resources.api_names import DOMAINS_READY
-from grove_core.resources.domains_ready_condition import CreationFailure, creation_failure_in
+from grove_core.resources.domains_ready_condition import DomainCreationFailure, domain_creation_failure_in
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.mnnvl.gpu_sets import FOUND, set_in_state
 from tests.property.workload.sets import NOW
@@ -20,8 +20,10 @@ from tests.property.workload.sets import NOW
 LONGEST: Final = 32_768  # of a message, by the definition of a set
 
 
-def read_back(message: str) -> CreationFailure:
-    return creation_failure_in((Condition(DOMAINS_READY, ConditionStatus.FALSE, "CreationFailed", message, NOW),))
+def read_back(message: str) -> DomainCreationFailure:
+    return domain_creation_failure_in(
+        (Condition(DOMAINS_READY, ConditionStatus.FALSE, "CreationFailed", message, NOW),)
+    )
 
 
 @pytest.mark.req("MN-015")
@@ -33,22 +35,22 @@ class TestTheMessageFits:
     @given(st.lists(st.tuples(st.integers(0, 999_999), st.integers(1, 20_000)), min_size=1, max_size=4), st.text())
     def test_mn015_runs_are_read_back(self, runs: list[tuple[int, int]], error: str) -> None:
         replicas = {index for first, count in runs for index in range(first, min(first + count, 1_000_000))}
-        failure = CreationFailure(tuple(sorted(replicas)), error)
+        failure = DomainCreationFailure(tuple(sorted(replicas)), error)
         assert len(failure.message) <= LONGEST
         assert read_back(failure.message) == failure
 
     @pytest.mark.parametrize("replicas", [range(0, 20_000, 2), range(0, 400_000, 7)])
     def test_mn015_what_does_not_fit_is_left_out_from_the_end(self, replicas: range) -> None:
-        message = CreationFailure(tuple(replicas), "quota exceeded").message
+        message = DomainCreationFailure(tuple(replicas), "quota exceeded").message
         parsed = read_back(message)
         assert len(message) <= LONGEST
         assert parsed.replicas == tuple(replicas)[: len(parsed.replicas)]
         assert len(parsed.replicas) > 1_000
         assert parsed.error == "quota exceeded"
-        assert CreationFailure(parsed.replicas, parsed.error).message == message
+        assert DomainCreationFailure(parsed.replicas, parsed.error).message == message
 
     def test_mn015_few_indices_are_written_one_by_one(self) -> None:
-        assert CreationFailure((0, 1, 2, 3), "no").message.endswith("[0, 1, 2, 3]. Error: no")
+        assert DomainCreationFailure((0, 1, 2, 3), "no").message.endswith("[0, 1, 2, 3]. Error: no")
 
     @pytest.mark.parametrize("listed", ["9" * 5_000, "5-", "-5", "3-1", "0-9999999999", "1000000", "01", "1--2", "²"])
     def test_mn015_text_that_is_no_replica_is_ignored(self, listed: str) -> None:
@@ -63,7 +65,7 @@ class TestTheMessageFits:
 
 
 def condition_after(seen: Snapshot) -> list[StatusToWrite]:
-    return [want for want in wants_of_mnnvl(seen, judge_mnnvl(seen)).wants if isinstance(want, StatusToWrite)]
+    return [want for want in desired_mnnvl_changes(seen, judge_mnnvl(seen)).wants if isinstance(want, StatusToWrite)]
 
 
 @pytest.mark.parametrize("found", ["nothing", "ours, going", "an earlier set's, going"])
@@ -77,14 +79,14 @@ def test_mn013_the_condition_stays_until_the_domain_exists(siblings: str, found:
 @pytest.mark.parametrize(
     ("stored", "refused", "error"),
     [
-        (CreationFailure((0, 1), "of 0"), {}, "of 0"),
-        (CreationFailure((0, 1), "of 0"), {1: "of 1"}, "of 0"),
-        (CreationFailure((0, 1), "of 0"), {0: "new of 0"}, "new of 0"),
-        (CreationFailure((1,), "of 1"), {0: "of 0"}, "of 0"),
+        (DomainCreationFailure((0, 1), "of 0"), {}, "of 0"),
+        (DomainCreationFailure((0, 1), "of 0"), {1: "of 1"}, "of 0"),
+        (DomainCreationFailure((0, 1), "of 0"), {0: "new of 0"}, "new of 0"),
+        (DomainCreationFailure((1,), "of 1"), {0: "of 0"}, "of 0"),
     ],
 )
 def test_mn012_the_error_is_that_of_the_first_replica(
-    stored: CreationFailure, refused: dict[int, str], error: str
+    stored: DomainCreationFailure, refused: dict[int, str], error: str
 ) -> None:
     seen = set_in_state("none", "nothing", refused=True, before=True, known=True, on=True)
     (attempt,) = seen.attempts

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.kernel.steps import Apply, Create, Delete
-from grove_core.plan.laws import problems_in
+from grove_core.plan.laws import problems_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MNNVL_ENABLED
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
+from grove_core.resources.domain_sharing_labels import is_shared_by_annotation
 from grove_core.resources.owned_object import CLAIM_KIND
 from grove_core.resources.podclique import GROUP_KIND
-from grove_core.resources.sharing_labels import is_managed
 from grove_core.snapshot.cluster_index import index_cluster, with_domains
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.few_examples import RARELY
@@ -60,8 +60,8 @@ def without(full: Snapshot, kinds: Iterable[str]) -> Snapshot:
 def touched(snapshot: Snapshot) -> set[tuple[str, str, str]]:
     """The writes of a plan to domains and their claims: verb, kind and name."""
     plan = reconcile(snapshot)
-    assert not problems_in(plan, snapshot)
-    claims = {item.ref for item in snapshot.named_claims.values() if is_managed(item.labels)}
+    assert not problems_in_plan(plan, snapshot)
+    claims = {item.ref for item in snapshot.named_claims.values() if is_shared_by_annotation(item.labels)}
     return {
         (type(step.action).__name__, step.target.kind, step.target.name)
         for step in plan.steps

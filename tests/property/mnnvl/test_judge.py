@@ -13,29 +13,29 @@ from hypothesis import strategies as st
 from grove_core.admit import admit
 from grove_core.areas.mnnvl.admit import preflight_objection
 from grove_core.areas.mnnvl.judge import clique_domains_of, judge_mnnvl
-from grove_core.areas.mnnvl.verdicts import DomainState
-from grove_core.areas.mnnvl.wants import wake_of_mnnvl, wants_of_mnnvl
-from grove_core.document.document import PlanDocument
-from grove_core.document.reading import document_from_json
-from grove_core.document.writing import document_as_json
+from grove_core.areas.mnnvl.verdicts import ReplicaDomainState
+from grove_core.areas.mnnvl.wants import desired_mnnvl_changes, mnnvl_wake_time
+from grove_core.document.document_reading import document_from_json
+from grove_core.document.document_writing import document_as_json
+from grove_core.document.plan_document import PlanDocument
 from grove_core.kernel.conditions import REMOVED, Condition, ConditionStatus
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome, SetStatus, Step, StepStage
+from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, SetStatus, Step, StepStage
 from grove_core.kernel.wants import ObjectToCreate, StatusToWrite, Withheld
-from grove_core.plan.forecast import forecast_of
-from grove_core.plan.laws import problems_in
+from grove_core.plan.forecast import one_round_forecast
+from grove_core.plan.laws import problems_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import DOMAIN_TEMPLATE, DOMAINS_READY, MNNVL_CLAIM, MNNVL_ENABLED
 from grove_core.resources.configuration import (
     DEFAULT_CONFIGURATION,
+    ComputeDomainFormatName,
     Configuration,
-    DomainShape,
-    Mnnvl,
+    MnnvlConfiguration,
     ServedApis,
 )
-from grove_core.resources.domains_ready_condition import CreationFailure, creation_failure_in
-from grove_core.resources.statuses import with_status
+from grove_core.resources.domains_ready_condition import DomainCreationFailure, domain_creation_failure_in
+from grove_core.resources.statuses import with_status_written
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.few_examples import RARELY
 from tests.property.mnnvl.gpu_sets import BY_ANNOTATIONS, FOUND, LATE, gpu_clique, set_in_state, with_configuration
@@ -56,27 +56,31 @@ def expected(
     young: bool,
     asks: bool,
     **_by: bool,
-) -> DomainState | None:
+) -> ReplicaDomainState | None:
     """The expected state, by the rules in order of precedence; None where the replica has no entry."""
     if not (on and asks) and siblings != "joined":
         return None  # MN-001, MN-003
     if found == "ours":
-        return DomainState.WITHOUT if siblings == "without" else DomainState.JOINED  # MN-020, MN-021
+        return ReplicaDomainState.WITHOUT if siblings == "without" else ReplicaDomainState.JOINED  # MN-020, MN-021
     if not known:
-        return {"none": DomainState.UNKNOWN, "joined": DomainState.JOINED, "without": DomainState.WITHOUT}[
-            siblings
-        ]  # MN-016
+        return {
+            "none": ReplicaDomainState.UNKNOWN,
+            "joined": ReplicaDomainState.JOINED,
+            "without": ReplicaDomainState.WITHOUT,
+        }[siblings]  # MN-016
     if not on:
-        return DomainState.MISSED  # MN-060
+        return ReplicaDomainState.MISSED  # MN-060
     if siblings == "without" and not (before or refused):
-        return DomainState.WITHOUT  # MN-024
+        return ReplicaDomainState.WITHOUT  # MN-024
     if found.endswith("going") or (found == "an earlier set's" and young):
-        return DomainState.FAILED if siblings == "without" else DomainState.LEAVING  # MN-041
+        return ReplicaDomainState.FAILED if siblings == "without" else ReplicaDomainState.LEAVING  # MN-041
     if found != "nothing" or refused:
-        return DomainState.FAILED  # MN-040, MN-011
-    return {"none": DomainState.AWAITED, "joined": DomainState.RESTORED, "without": DomainState.FAILED}[
-        siblings
-    ]  # MN-010, MN-043, MN-014
+        return ReplicaDomainState.FAILED  # MN-040, MN-011
+    return {
+        "none": ReplicaDomainState.AWAITED,
+        "joined": ReplicaDomainState.RESTORED,
+        "without": ReplicaDomainState.FAILED,
+    }[siblings]  # MN-010, MN-043, MN-014
 
 
 def states(siblings: str, found: str) -> Iterator[dict[str, Any]]:
@@ -116,26 +120,28 @@ def _check_state(state: dict[str, Any]) -> None:
     judgement = judge_mnnvl(snapshot)
     expected_state = expected(**state)
     assert [one.state for one in judgement.replicas] == ([] if expected_state is None else [expected_state]), state
-    fabric, desired = clique_domains_of(snapshot, judgement), wants_of_mnnvl(snapshot, judgement)
+    fabric, desired = clique_domains_of(snapshot, judgement), desired_mnnvl_changes(snapshot, judgement)
     made = [want for want in desired.wants if isinstance(want, ObjectToCreate)]
     # the domain is created exactly where its name is free, it is wanted and no sibling runs without it
     is_free = state["found"] == "nothing" and state["known"] and state["on"]
-    assert bool(made) is (is_free and expected_state not in {None, DomainState.WITHOUT})
+    assert bool(made) is (is_free and expected_state not in {None, ReplicaDomainState.WITHOUT})
     # the parts of a replica are withheld only where none of them exists
     assert bool(fabric.waiting) is (
         state["siblings"] == "none"
-        and expected_state in {DomainState.AWAITED, DomainState.LEAVING, DomainState.UNKNOWN}
+        and expected_state in {ReplicaDomainState.AWAITED, ReplicaDomainState.LEAVING, ReplicaDomainState.UNKNOWN}
     )
     # all or none: new parts do as their siblings do, and where there are none as the domain does
-    joins = state["siblings"] == "joined" if state["siblings"] != "none" else expected_state is DomainState.JOINED
+    joins = (
+        state["siblings"] == "joined" if state["siblings"] != "none" else expected_state is ReplicaDomainState.JOINED
+    )
     assert bool(fabric.templates) is joins
-    assert (wake_of_mnnvl(judgement) is not None) is any(one.until is not None for one in judgement.replicas)
-    assert not problems_in(reconcile(snapshot), snapshot)
+    assert (mnnvl_wake_time(judgement) is not None) is any(one.until is not None for one in judgement.replicas)
+    assert not problems_in_plan(reconcile(snapshot), snapshot)
 
 
 def _check_round_trip(snapshot: Snapshot) -> None:
     """PL-009: the plan can be read back, with its configuration and the stage of an early status."""
-    told_of = (forecast_of(reconcile(snapshot), NOW),)
+    told_of = (one_round_forecast(reconcile(snapshot), NOW),)
     document = PlanDocument(
         rules="design", as_of=NOW, not_collected=(), forecasts=told_of, configuration=snapshot.configuration
     )
@@ -155,15 +161,16 @@ def test_mn012_the_condition_lists_exactly_the_failures(siblings: str, found: st
 def _check_condition(state: dict[str, Any]) -> None:
     snapshot = seen_in(**state)
     judgement = judge_mnnvl(snapshot)
-    written = [want for want in wants_of_mnnvl(snapshot, judgement).wants if isinstance(want, StatusToWrite)]
+    written = [want for want in desired_mnnvl_changes(snapshot, judgement).wants if isinstance(want, StatusToWrite)]
     root = snapshot.root
     for want in written:
-        root = with_status(root, want.fields)
+        root = with_status_written(root, want.fields)
     expected_state = expected(**state)
-    fails = expected_state is DomainState.FAILED or (
-        expected_state in {DomainState.AWAITED, DomainState.RESTORED, DomainState.LEAVING} and state["before"]
+    fails = expected_state is ReplicaDomainState.FAILED or (
+        expected_state in {ReplicaDomainState.AWAITED, ReplicaDomainState.RESTORED, ReplicaDomainState.LEAVING}
+        and state["before"]
     )
-    assert creation_failure_in(root.status.conditions).replicas == ((0,) if fails else ())
+    assert domain_creation_failure_in(root.status.conditions).replicas == ((0,) if fails else ())
     assert (not fails) is not any(one.type == DOMAINS_READY for one in root.status.conditions)
     if fails and state["before"]:
         (condition,) = root.status.conditions
@@ -174,27 +181,27 @@ def _check_condition(state: dict[str, Any]) -> None:
 def test_mn016_without_domains_in_the_input_the_condition_stays(siblings: str) -> None:
     snapshot = set_in_state(siblings, "nothing", refused=False, before=True, known=False, on=True)
     assert not [
-        want for want in wants_of_mnnvl(snapshot, judge_mnnvl(snapshot)).wants if isinstance(want, StatusToWrite)
+        want for want in desired_mnnvl_changes(snapshot, judge_mnnvl(snapshot)).wants if isinstance(want, StatusToWrite)
     ]
 
 
 @given(st.lists(st.integers(0, 9999), min_size=1, unique=True), st.text())
 def test_mn015_the_message_can_be_read_back(replicas: list[int], error: str) -> None:
-    failure = CreationFailure(tuple(sorted(replicas)), error)
+    failure = DomainCreationFailure(tuple(sorted(replicas)), error)
     stored = Condition(DOMAINS_READY, ConditionStatus.FALSE, "CreationFailed", failure.message, NOW)
-    assert creation_failure_in((stored,)) == failure
+    assert domain_creation_failure_in((stored,)) == failure
 
 
 def test_mn015_the_message_is_that_of_the_design_document() -> None:
     said = "ComputeDomain creation failed for replicas: [2, 5]. Error: quota exceeded"
-    assert CreationFailure((2, 5), "quota exceeded").message == said
+    assert DomainCreationFailure((2, 5), "quota exceeded").message == said
 
 
 @given(st.text(), st.sampled_from([ConditionStatus.TRUE, ConditionStatus.FALSE, ConditionStatus.UNKNOWN]))
 def test_mn015_messages_of_others_are_ignored(message: str, status: ConditionStatus) -> None:
     assert (
-        creation_failure_in((Condition(DOMAINS_READY, status, "CreationFailed", f"!{message}", NOW),))
-        == CreationFailure()
+        domain_creation_failure_in((Condition(DOMAINS_READY, status, "CreationFailed", f"!{message}", NOW),))
+        == DomainCreationFailure()
     )
 
 
@@ -211,11 +218,11 @@ def test_mn012_the_condition_is_written_before_parts_without_a_domain() -> None:
 
 
 @RARELY
-@given(raw_sets(), st.integers(0, 3), st.sampled_from(list(DomainShape)))
+@given(raw_sets(), st.integers(0, 3), st.sampled_from(list(ComputeDomainFormatName)))
 @pytest.mark.req("MN-004")
 @pytest.mark.req("MN-005")
 @pytest.mark.req("MN-021")
-def test_mn030_a_whole_set_converges(raw: Json, asking: int, shape: DomainShape) -> None:
+def test_mn030_a_whole_set_converges(raw: Json, asking: int, shape: ComputeDomainFormatName) -> None:
     """CD1, CD2, CD4: first a domain for each replica, then parts with the annotation, then pods with the claim."""
     cliques = raw["spec"]["template"]["cliques"]
     for clique in cliques[:asking]:
@@ -223,7 +230,7 @@ def test_mn030_a_whole_set_converges(raw: Json, asking: int, shape: DomainShape)
     start = replace(with_configuration(applied(raw)), served=ServedApis(domains=shape))
     there: dict[str, Json] = {}
     for seen, plan in rounds_of(start):
-        assert not problems_in(plan, seen)
+        assert not problems_in_plan(plan, seen)
         for step in plan.steps:
             assert not (isinstance(step.action, Apply) and DOMAIN_TEMPLATE in str(thaw(step.action.fields))), "MN-021"
             if not isinstance(step.action, Create):
@@ -288,10 +295,10 @@ def test_mn008_admission_and_judgement_read_a_choice_alike(choice: str | None, *
 
 @pytest.mark.parametrize("enabled", [False, True])
 @pytest.mark.parametrize(
-    "served", [ServedApis(), ServedApis(without_domains=True), ServedApis(domains=DomainShape.NVIDIA)]
+    "served", [ServedApis(), ServedApis(without_domains=True), ServedApis(domains=ComputeDomainFormatName.NVIDIA)]
 )
 def test_mn061_no_operator_without_the_definition(enabled: bool, served: ServedApis) -> None:
-    objection = preflight_objection(Configuration(Mnnvl(enabled=enabled)), served)
+    objection = preflight_objection(Configuration(MnnvlConfiguration(enabled=enabled)), served)
     assert (objection is not None) is (enabled and served.without_domains)
 
 
@@ -300,14 +307,16 @@ def test_mn051_a_surplus_domain_waits_for_pods_that_outlive_their_clique() -> No
     empty = replace(snapshot, root=replace(snapshot.root, spec=snapshot.root.spec.model_copy(update={"replicas": 0})))
     orphans = {f"gone {uid}": pods for uid, pods in empty.pods_of.items()}
     orphans["of others"] = [replace(pod, gang="other-0") for pods in empty.pods_of.values() for pod in pods]
-    waiting = wants_of_mnnvl(replace(empty, cliques=(), pods_of=orphans), judge_mnnvl(empty))
+    waiting = desired_mnnvl_changes(replace(empty, cliques=(), pods_of=orphans), judge_mnnvl(empty))
     assert [type(one) for one in waiting.withheld] == [Withheld]
-    ended = Attempt(Step(StepStage.CLEANUP, Ref("v1", "Pod", "ml", "x"), Delete(Guard("x", "1")), ()), Outcome.DONE)
+    ended = Attempt(
+        Step(StepStage.CLEANUP, Ref("v1", "Pod", "ml", "x"), Delete(Guard("x", "1")), ()), AttemptOutcome.DONE
+    )
     for attempts in ((), (ended,)):  # with any own writes of other pods (PL-018)
         plan = reconcile(replace(empty, cliques=(), gangs=(), pods_of=orphans, attempts=attempts))
         assert [held.target.name for held in plan.withheld] == ["llm-cd-0"]
         assert not [step for step in plan.steps if step.target.name == "llm-cd-0"]
-    gone = wants_of_mnnvl(replace(empty, cliques=(), pods_of={}), judge_mnnvl(empty))
+    gone = desired_mnnvl_changes(replace(empty, cliques=(), pods_of={}), judge_mnnvl(empty))
     assert not gone.withheld
     assert [want.target.name for want in gone.wants if not isinstance(want, StatusToWrite)] == ["llm-cd-0"]
 
@@ -315,15 +324,15 @@ def test_mn051_a_surplus_domain_waits_for_pods_that_outlive_their_clique() -> No
 def test_mn013_removing_the_condition_is_a_write_of_its_own() -> None:
     snapshot = set_in_state("joined", "ours", refused=False, before=True, known=True, on=True)
     (written,) = [
-        want for want in wants_of_mnnvl(snapshot, judge_mnnvl(snapshot)).wants if isinstance(want, StatusToWrite)
+        want for want in desired_mnnvl_changes(snapshot, judge_mnnvl(snapshot)).wants if isinstance(want, StatusToWrite)
     ]
     assert dict(written.fields) == {REMOVED: (DOMAINS_READY,)}
-    assert with_status(snapshot.root, written.fields).status.conditions == ()
+    assert with_status_written(snapshot.root, written.fields).status.conditions == ()
 
 
-@pytest.mark.parametrize("outcome", [Outcome.DONE, Outcome.UNREACHABLE])
+@pytest.mark.parametrize("outcome", [AttemptOutcome.DONE, AttemptOutcome.UNREACHABLE])
 @pytest.mark.parametrize("joined", [True, False], ids=["with the domain", "without"])
-def test_mn021_a_part_that_was_just_created_is_a_sibling(*, joined: bool, outcome: Outcome) -> None:
+def test_mn021_a_part_that_was_just_created_is_a_sibling(*, joined: bool, outcome: AttemptOutcome) -> None:
     """Between two rounds the domain appears, or is deleted and refused. A part without a response may not exist."""
     group: Json = {"name": "g", "cliqueNames": ["b"], "replicas": 1, "minAvailable": 1}
     start = with_configuration(applied(set_raw(gpu_clique("a"), clique_raw("b"), groups=(group,))))
@@ -331,14 +340,14 @@ def test_mn021_a_part_that_was_just_created_is_a_sibling(*, joined: bool, outcom
     assert ours is not None
     there = replace(start, named_domains={("ml", "llm-cd-0"): ours}, domains=(ours,))
     (tried,) = (step for step in reconcile(start).steps if step.target.name == "llm-cd-0")
-    refused = replace(start, attempts=(Attempt(tried, Outcome.REFUSED, "exceeded quota"),))
+    refused = replace(start, attempts=(Attempt(tried, AttemptOutcome.REFUSED, "exceeded quota"),))
     before, after = (there, refused) if joined else (refused, there)
     parts = [step for step in reconcile(before).steps if step.target.kind in {"PodClique", "PodCliqueScalingGroup"}]
     assert [_is_joined(step) for step in parts] == [joined] * 2
     for made in parts:
         plan = reconcile(replace(after, attempts=(*after.attempts, Attempt(made, outcome))))
         left = [step for step in plan.steps if step.target in {one.target for one in parts} - {made.target}]
-        assert [_is_joined(step) for step in left] == [joined if outcome is Outcome.DONE else not joined]
+        assert [_is_joined(step) for step in left] == [joined if outcome is AttemptOutcome.DONE else not joined]
 
 
 def _is_joined(step: Step) -> bool:

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from grove_core.areas.mnnvl.judge import judge_mnnvl
-from grove_core.areas.mnnvl.wants import wants_of_mnnvl
+from grove_core.areas.mnnvl.wants import desired_mnnvl_changes
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Create, Outcome, Step, StepStage
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Step, StepStage
 from grove_core.kernel.wants import ObjectToDelete
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.labels import SET_REPLICA
@@ -29,7 +29,7 @@ def ours() -> Snapshot:
 
 def gone(seen: Snapshot) -> list[str]:
     """The domains that a plan deletes."""
-    wants = wants_of_mnnvl(seen, judge_mnnvl(seen)).wants
+    wants = desired_mnnvl_changes(seen, judge_mnnvl(seen)).wants
     return [want.target.name for want in wants if isinstance(want, ObjectToDelete)]
 
 
@@ -88,10 +88,10 @@ def test_mn051_a_pod_without_its_gang_is_found_by_its_set_and_name(changes: dict
 
 @pytest.mark.parametrize(
     ("outcome", "listed", "held"),
-    [(Outcome.UNREACHABLE, False, 1), (Outcome.UNREACHABLE, True, 2), (Outcome.REFUSED, False, 0)],
+    [(AttemptOutcome.UNREACHABLE, False, 1), (AttemptOutcome.UNREACHABLE, True, 2), (AttemptOutcome.REFUSED, False, 0)],
 )
 def test_mn051_a_pod_that_may_just_have_been_created_uses_the_domain(
-    outcome: Outcome, *, listed: bool, held: int
+    outcome: AttemptOutcome, *, listed: bool, held: int
 ) -> None:
     """A pod that is listed too is counted once."""
     seen = of_replicas(ours(), 0)
@@ -103,7 +103,7 @@ def test_mn051_a_pod_that_may_just_have_been_created_uses_the_domain(
     pods_of = seen.pods_of if listed else {}
     seen = replace(seen, pods_of=pods_of, attempts=(Attempt(made, outcome),))
     assert gone(seen) == ["llm-cd-0"] * (not held)
-    because = [why for one in wants_of_mnnvl(seen, judge_mnnvl(seen)).withheld for why in one.because]
+    because = [why for one in desired_mnnvl_changes(seen, judge_mnnvl(seen)).withheld for why in one.because]
     assert [dict(why.facts)["pods"] for why in because] == [held] * bool(held)
 
 
@@ -117,7 +117,9 @@ def test_mn051_an_unlisted_pod_of_a_deleted_clique_uses_the_domain(*, listed: bo
     metadata = FrozenMap({"name": "p", "namespace": "ml", "labels": labels, "ownerReferences": (owner,)})
     made = Step(StepStage.WORKLOAD, Ref("v1", "Pod", "ml", "p"), Create(FrozenMap({"metadata": metadata})), ())
     left = [replace(pod_of(seen), name="p", owner_uid="gone", gang="llm-0")] if listed else []
-    bare = replace(seen, cliques=(), pods_of={"gone": left} if listed else {}, attempts=(Attempt(made, Outcome.DONE),))
+    bare = replace(
+        seen, cliques=(), pods_of={"gone": left} if listed else {}, attempts=(Attempt(made, AttemptOutcome.DONE),)
+    )
     known = with_own_writes(bare)
     assert [pod.name for pod in known.pods_of["gone"]] == ["p"]
     assert gone(known) == []

@@ -5,23 +5,23 @@ from dataclasses import replace
 import pytest
 
 from grove_core.areas.mnnvl.judge import domain_ref, judge_mnnvl
-from grove_core.areas.mnnvl.verdicts import DomainState
-from grove_core.areas.mnnvl.wants import wants_of_mnnvl
+from grove_core.areas.mnnvl.verdicts import ReplicaDomainState
+from grove_core.areas.mnnvl.wants import desired_mnnvl_changes
 from grove_core.areas.mnnvl_scopes.judge import shared_domain_ref
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard
-from grove_core.kernel.steps import Apply, Attempt, Create, Outcome, SetStatus, Step, StepStage
+from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, SetStatus, Step, StepStage
 from grove_core.kernel.wants import StatusToWrite, Withheld
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import DOMAINS_READY, MNNVL_ENABLED
-from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode
+from grove_core.resources.configuration import Configuration, MnnvlConfiguration, MnnvlMode
 from grove_core.snapshot.snapshot import MOST, Snapshot
 from tests.property.mnnvl.gpu_sets import set_in_state
 from tests.property.mnnvl.gpus import GPUS, ON
 from tests.property.workload.sets import applied, clique_raw, set_raw
 
 POD = {"containers": [{"name": "main", "resources": GPUS}]}
-SCOPED = Configuration(Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS))
+SCOPED = Configuration(MnnvlConfiguration(enabled=True, mode=MnnvlMode.ANNOTATIONS))
 
 
 def of_size(replicas: int, configuration: Configuration) -> Snapshot:
@@ -71,14 +71,14 @@ def test_wl024_a_surplus_domain_is_not_created_and_deleted_in_turn() -> None:
 def test_mn051_pods_of_existing_cliques_are_counted() -> None:
     seen = set_in_state("joined", "ours", refused=False, before=False, known=True, on=True)
     none = seen.root.spec.model_copy(update={"replicas": 0})
-    (held,) = wants_of_mnnvl(replace(seen, root=replace(seen.root, spec=none)), judge_mnnvl(seen)).withheld
+    (held,) = desired_mnnvl_changes(replace(seen, root=replace(seen.root, spec=none)), judge_mnnvl(seen)).withheld
     assert isinstance(held, Withheld)
     assert dict(held.because[0].facts)["pods"] == sum(map(len, seen.pods_of.values())) == 2
 
 
 def test_mn012_the_replicas_that_failed_are_named() -> None:
     seen = set_in_state("none", "nothing", refused=True, before=False, known=True, on=True)
-    (status,) = [one for one in wants_of_mnnvl(seen, judge_mnnvl(seen)).wants if isinstance(one, StatusToWrite)]
+    (status,) = [one for one in desired_mnnvl_changes(seen, judge_mnnvl(seen)).wants if isinstance(one, StatusToWrite)]
     assert [dict(one.facts) for one in status.because] == [{"replicas": "[0]"}]
 
 
@@ -86,12 +86,12 @@ def test_mn011_only_a_refused_creation_counts_as_refused() -> None:
     seen = set_in_state("none", "nothing", refused=False, before=False, known=True, on=True)
     ref = domain_ref(seen, 0)
     for action, outcome in (
-        (Create(FrozenMap({})), Outcome.CONFLICT),
-        (Apply(FrozenMap({}), Guard("u", "1")), Outcome.REFUSED),
+        (Create(FrozenMap({})), AttemptOutcome.CONFLICT),
+        (Apply(FrozenMap({}), Guard("u", "1")), AttemptOutcome.REFUSED),
     ):
         attempt = Attempt(Step(StepStage.FOUNDATION, ref, action, ()), outcome, "no")
         (one,) = judge_mnnvl(replace(seen, attempts=(attempt,))).replicas
-        assert one.state is DomainState.AWAITED
+        assert one.state is ReplicaDomainState.AWAITED
 
 
 @pytest.mark.req("GT-026")
@@ -102,6 +102,6 @@ def test_mn051_pods_of_a_clique_without_a_replica_label_hold_the_domain() -> Non
     unsure = tuple(replace(clique, replica_index=-1) for clique in seen.cliques)
     look = replace(seen, root=replace(seen.root, spec=none))
     for cliques, orphans in ((unsure, ()), ((), unsure), ((), seen.cliques)):
-        (held,) = wants_of_mnnvl(replace(look, cliques=cliques, orphans=orphans), judge_mnnvl(look)).withheld
+        (held,) = desired_mnnvl_changes(replace(look, cliques=cliques, orphans=orphans), judge_mnnvl(look)).withheld
         assert isinstance(held, Withheld)
         assert dict(held.because[0].facts)["pods"] == sum(map(len, seen.pods_of.values())) == 2

@@ -8,18 +8,18 @@ from hypothesis import strategies as st
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
-from grove_core.plan.laws import problems_in
+from grove_core.plan.laws import problems_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.compute_domain import ComputeDomain
-from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode
+from grove_core.resources.configuration import Configuration, MnnvlConfiguration, MnnvlMode
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.apply.execute_plan import execute_plan
-from grove_shell.in_memory.cluster import InMemoryCluster
+from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.workload.sets import NOW, ROUNDS, applied, clique_raw, raw_sets, set_raw
 
 Json = dict[str, Any]
-SCOPED: Final = Configuration(Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS))
+SCOPED: Final = Configuration(MnnvlConfiguration(enabled=True, mode=MnnvlMode.ANNOTATIONS))
 ENABLED, SCOPE, CLASS = "grove.io/mnnvl-enabled", "grove.io/mnnvl-scope", "grove.io/mnnvl-device-class"
 SHARED: Final = ("ComputeDomain", "ResourceClaim")
 GPUS: Final[Json] = {"containers": [{"name": "main", "resources": {"limits": {"nvidia.com/gpu": 8}}}]}
@@ -72,7 +72,7 @@ def converged(world: InMemoryCluster, root: Ref, configuration: Configuration = 
         seen = world.observe(root, NOW, attempts)
         assert seen is not None
         plan = reconcile(seen)
-        assert not problems_in(plan, seen)
+        assert not problems_in_plan(plan, seen)
         if not plan.steps:
             return replace(seen, attempts=())
         attempts = execute_plan(world.attempt, plan.steps)

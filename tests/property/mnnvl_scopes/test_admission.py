@@ -7,13 +7,13 @@ import pytest
 
 from grove_core.admit import admit, used_names_in
 from grove_core.kernel.admission import Deny, FieldRemark
-from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, Mnnvl, MnnvlMode
+from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, MnnvlConfiguration, MnnvlMode
 from tests.property.admission_tables import Table, is_meant, same_words, words_of
 from tests.property.mnnvl_scopes.sharing_sets import GPUS
 from tests.property.workload.sets import clique_raw, set_raw
 
 Json = dict[str, Any]
-SCOPED: Final = Configuration(Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS))
+SCOPED: Final = Configuration(MnnvlConfiguration(enabled=True, mode=MnnvlMode.ANNOTATIONS))
 ENABLED, SCOPE, CLASS = "grove.io/mnnvl-enabled", "grove.io/mnnvl-scope", "grove.io/mnnvl-device-class"
 TABLE: Final = Table(Path(__file__).parent / "cases.yaml")
 CASES: Final = TABLE.cases
@@ -55,11 +55,11 @@ def test_ms070_the_sentences_of_the_table(*, bless: bool) -> None:
     same_words(Path(__file__).parent / "words.txt", said, bless=bless)
 
 
-OPERATOR: Final = Configuration(Mnnvl(enabled=True))
+OPERATOR: Final = Configuration(MnnvlConfiguration(enabled=True))
 
 
 @pytest.mark.parametrize(
-    "configuration", [DEFAULT_CONFIGURATION, OPERATOR, Configuration(Mnnvl(False, MnnvlMode.ANNOTATIONS))]
+    "configuration", [DEFAULT_CONFIGURATION, OPERATOR, Configuration(MnnvlConfiguration(False, MnnvlMode.ANNOTATIONS))]
 )
 def test_ms071_scopes_are_judged_in_this_mode_only(configuration: Configuration) -> None:
     """In other modes they have no effect, and a set with them must not be refused."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from grove_core.areas.mnnvl_scopes.rules import Why
+from grove_core.areas.mnnvl_scopes.rules import SharedDomainReason
 from grove_core.kernel.frozen import thaw
 from grove_core.reconcile import reconcile
 from grove_core.resources.domain_sharing import shared_claim_entry
@@ -26,9 +26,16 @@ def mixed(**annotations: str) -> Json:
 @pytest.mark.req("MS-004")
 def test_ms006_cliques_that_share_are_named() -> None:
     plan = reconcile(converged_set(mixed())[1])
-    (reason,) = [why for found in plan.findings for why in found.because if why.rule is Why.CLIQUES_OPT_IN]
+    (reason,) = [
+        why for found in plan.findings for why in found.because if why.rule is SharedDomainReason.CLIQUES_OPT_IN
+    ]
     assert dict(reason.facts)["cliques"] == "a"
-    joined = {found.subject.name for found in plan.findings for why in found.because if why.rule is Why.OPTED_IN}
+    joined = {
+        found.subject.name
+        for found in plan.findings
+        for why in found.because
+        if why.rule is SharedDomainReason.OPTED_IN
+    }
     assert "llm-0-a" in joined
     assert "llm-0-b" not in joined
 
@@ -63,7 +70,9 @@ def test_ms061_a_clique_stored_without_the_claim_is_reported_and_unchanged() -> 
     bare = tuple(replace(one, pod_spec=plain) if one.ref.name == "llm-0-a" else one for one in seen.cliques)
     plan = reconcile(replace(seen, cliques=bare))
     verdicts = {
-        found.subject.name: found.verdict for found in plan.findings if found.because[0].rule is Why.LET_IN_WITHOUT
+        found.subject.name: found.verdict
+        for found in plan.findings
+        if found.because[0].rule is SharedDomainReason.LET_IN_WITHOUT
     }
     assert verdicts == {"llm-0-a": "LetInWithout"}
     assert "mnnvl" not in str([step.action for step in plan.steps if step.target.name == "llm-0-a"])

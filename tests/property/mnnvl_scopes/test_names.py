@@ -10,7 +10,7 @@ from grove_core.admit import admit
 from grove_core.kernel.admission import Admit
 from grove_core.reconcile import reconcile
 from grove_core.resources.domain_sharing import shared_claim_entry
-from grove_core.resources.sharing_labels import domain_user_of
+from grove_core.resources.domain_sharing_labels import domain_user_in_labels
 from tests.property.few_examples import RARELY
 from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, SCOPE, SCOPED, converged_set, shared_in
 from tests.property.workload.sets import clique_raw, set_raw
@@ -59,7 +59,7 @@ def test_ms076_an_admitted_set_has_valid_names_with_one_user_each(raw: Json) -> 
     shared = shared_in(world)
     assert all(len(name) <= LONGEST for _, name in shared)
     for kind in ("ComputeDomain", "ResourceClaim"):
-        users = [domain_user_of(item.labels) for (of_kind, _), item in shared.items() if of_kind == kind]
+        users = [domain_user_in_labels(item.labels) for (of_kind, _), item in shared.items() if of_kind == kind]
         assert len(users) == len(set(users))
     assert seen.cliques
     for clique in seen.cliques:

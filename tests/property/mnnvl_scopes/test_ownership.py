@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.mnnvl_scopes.judge import judge_scopes, shared_domain_ref
+from grove_core.areas.mnnvl_scopes.judge import judge_shared_domains, shared_domain_ref
 from grove_core.areas.mnnvl_scopes.verdicts import SharedObjectState
 from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.steps import Ensure
@@ -198,7 +198,7 @@ def test_ms040_a_clique_that_shares_nothing_does_not_hide_others() -> None:
 def test_ms060_objects_in_use_stay_where_annotations_are_off(*, there: bool) -> None:
     seen = replace(half_shared(), configuration=Configuration())
     gone = replace(seen, domains=(), named_domains={}, others=(), named_claims={})
-    verdicts = judge_scopes(seen if there else gone).verdicts
+    verdicts = judge_shared_domains(seen if there else gone).verdicts
     assert {(one.kind, one.state, one.because.subject.name) for one in verdicts} == {
         ("ComputeDomain", SharedObjectState.LEFT_ALONE, "llm-0-cd"),
         ("ResourceClaim", SharedObjectState.LEFT_ALONE, "llm-0-mnnvl-claim"),
@@ -208,14 +208,14 @@ def test_ms060_objects_in_use_stay_where_annotations_are_off(*, there: bool) -> 
 @pytest.mark.parametrize("change", [{"deleting": True}, {"uid": ""}], ids=["goes", "is not stored"])
 def test_ms053_a_deleted_or_unstored_set_is_not_judged(change: Json) -> None:
     seen = half_shared()
-    assert judge_scopes(seen).verdicts
-    assert not judge_scopes(replace(seen, root=replace(seen.root, **change))).verdicts
+    assert judge_shared_domains(seen).verdicts
+    assert not judge_shared_domains(replace(seen, root=replace(seen.root, **change))).verdicts
 
 
 def test_wl024_uses_of_a_set_that_is_too_large_are_not_counted() -> None:
     seen = half_shared()
     huge = replace(seen, root=replace(seen.root, spec=seen.root.spec.model_copy(update={"replicas": 10**15})))
-    assert not judge_scopes(huge).positions
+    assert not judge_shared_domains(huge).positions
 
 
 def test_cl010_a_domain_of_the_set_is_found_by_its_name() -> None:

@@ -15,18 +15,18 @@ from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
 from grove_core.kernel.admission import AdmitWithChanges, AmendmentVerdict, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import FrozenMap, thaw
-from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Ensure, Outcome, Step, StepStage
+from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, Ensure, Step, StepStage
 from grove_core.object_explanation import ObjectExplanation, has_object
 from grove_core.reconcile import reconcile
-from grove_core.resources.api_formats import refs_in_all_versions
-from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, Mnnvl, ServedApis
-from grove_core.resources.domain_sharing import position_in_template, position_of_clique, shared_claim_entry
+from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, MnnvlConfiguration, ServedApis
+from grove_core.resources.domain_and_claim_formats import refs_across_api_versions
+from grove_core.resources.domain_sharing import clique_position_in_template, position_of_clique, shared_claim_entry
+from grove_core.resources.domain_sharing_labels import domain_user_in_labels
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.podcliqueset import podcliqueset_of
+from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.resources.podgang import PodGang
-from grove_core.resources.sharing_labels import domain_user_of
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.cluster import InMemoryCluster
+from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.mnnvl_scopes.sharing_sets import (
     ENABLED,
     GPUS,
@@ -65,7 +65,7 @@ def test_ms037_a_clique_waits_for_a_refused_creation() -> None:
     start = with_configuration(applied(one_set()))
     (ensure, *_) = [step for step in reconcile(start).steps if isinstance(step.action, Ensure)]
     assert ensure.stage is StepStage.FOUNDATION
-    refused = replace(start, attempts=(Attempt(ensure, Outcome.REFUSED, "exceeded quota"),))
+    refused = replace(start, attempts=(Attempt(ensure, AttemptOutcome.REFUSED, "exceeded quota"),))
     plan = reconcile(refused)
     assert not [step for step in plan.steps if step.target.kind in {"PodClique", *SHARED}]
     words = [held.because[0].sentence for held in plan.withheld if held.target.kind == "PodClique"]
@@ -78,7 +78,7 @@ def test_pl018_what_was_ensured_is_not_ensured_again() -> None:
     start = with_configuration(applied(one_set()))
     ensures = [step for step in reconcile(start).steps if isinstance(step.action, Ensure)]
     assert len(ensures) == 2
-    later = replace(start, attempts=tuple(Attempt(step, Outcome.DONE) for step in ensures))
+    later = replace(start, attempts=tuple(Attempt(step, AttemptOutcome.DONE) for step in ensures))
     assert not [step for step in reconcile(later).steps if isinstance(step.action, Ensure)]
 
 
@@ -89,20 +89,20 @@ def test_sm080_an_object_is_the_same_in_another_api_version(place: int) -> None:
     start = with_configuration(applied(one_set()))
     ensure = [step for step in reconcile(start).steps if isinstance(step.action, Ensure)][place]
     assert isinstance(ensure.action, Ensure)
-    for ref in refs_in_all_versions(ensure.target):
+    for ref in refs_across_api_versions(ensure.target):
         world = InMemoryCluster((start,))
-        assert world.attempt(ensure).outcome is Outcome.DONE
+        assert world.attempt(ensure).outcome is AttemptOutcome.DONE
         (uid,) = (one.uid for one in shared_in(world).values())
         manifest = FrozenMap({**ensure.action.manifest, "apiVersion": ref.api_version})
         again = replace(ensure, target=ref, action=Ensure(manifest))
-        assert world.attempt(again).outcome is Outcome.DONE
+        assert world.attempt(again).outcome is AttemptOutcome.DONE
         assert world.attempt(replace(again, action=Create(manifest))).detail == "it was there already"
         of_nobody = FrozenMap({**manifest, "metadata": FrozenMap({"name": ref.name, "namespace": ref.namespace})})
-        assert world.attempt(replace(again, action=Ensure(of_nobody))).outcome is Outcome.REFUSED
+        assert world.attempt(replace(again, action=Ensure(of_nobody))).outcome is AttemptOutcome.REFUSED
         ((key, item),) = shared_in(world).items()
         assert (key, item.uid) == ((ref.kind, ref.name), uid)
         gone = replace(again, stage=StepStage.CLEANUP, action=Delete(item.guard))
-        assert world.attempt(gone).outcome is Outcome.DONE
+        assert world.attempt(gone).outcome is AttemptOutcome.DONE
         assert not shared_in(world)
 
 
@@ -120,7 +120,7 @@ def test_pl018_an_unlisted_handover_counts() -> None:
         assert isinstance(step.action, Apply)
         (owner,) = thaw(step.action.fields)["metadata"]["ownerReferences"]
         assert (owner["uid"], owner["controller"], owner["blockOwnerDeletion"]) == (gang.uid, True, True)
-    attempts = tuple(Attempt(step, Outcome.DONE) for step in handovers)
+    attempts = tuple(Attempt(step, AttemptOutcome.DONE) for step in handovers)
     assert not reconcile(replace(stale, attempts=attempts)).steps
 
 
@@ -179,7 +179,7 @@ def test_ms005_an_unparsable_clique_is_admitted_unchanged() -> None:
     assert decision.because[0].subject.short == "PodClique/x"
 
 
-@pytest.mark.parametrize("configuration", [DEFAULT_CONFIGURATION, Configuration(Mnnvl(enabled=True))])
+@pytest.mark.parametrize("configuration", [DEFAULT_CONFIGURATION, Configuration(MnnvlConfiguration(enabled=True))])
 def test_ms001_in_other_modes_nothing_is_changed(configuration: Configuration) -> None:
     around_nothing = CliqueAdmissionView(
         configuration=configuration, served=ServedApis(), owner=None, domains={}, claims={}
@@ -200,7 +200,7 @@ def test_ms038_a_clique_waits_for_an_unknown_set() -> None:
     assert [(one.path, one.got) for one in verdict.objections] == [(f"metadata.annotations[{ENABLED}]", '"true"')]
 
 
-OWNER: Final = podcliqueset_of(
+OWNER: Final = podcliqueset_from_json(
     {"metadata": {"name": "llm", "namespace": "ml", "uid": "u"}, "spec": {"template": {"cliques": []}}}
 )
 OURS: Final = {"name": "mnnvl", "resourceClaimName": "llm-0-mnnvl-claim"}
@@ -279,7 +279,7 @@ def test_ms020_labels_name_the_user_and_can_be_read_back(scope: str, present: Js
     assert {key: found.labels.get(key) for key in present} == present
     assert not set(absent) & set(found.labels)
     assert found.labels["app.kubernetes.io/part-of"] == "llm"
-    user = domain_user_of(found.labels)
+    user = domain_user_in_labels(found.labels)
     assert user is not None
     assert (user.set_name, user.replica, bool(user.group), bool(user.clique)) == (
         "llm",
@@ -302,7 +302,7 @@ def test_ms020_the_position_is_read_from_labels(
     set_name: str, replica: int, clique: str, group: tuple[str, int] | None, full: bool
 ) -> None:
     """With the group's full name in the label, as Grove writes it, or its template name, as the design prints it."""
-    wanted = position_in_template(set_name, replica, clique, *(group or ()))
+    wanted = clique_position_in_template(set_name, replica, clique, *(group or ()))
     labels = {"grove.io/pcs-name": set_name, "grove.io/pcs-replica-index": str(replica)}
     if group is not None:
         labels |= {"grove.io/pcsg-name": wanted.group if full else group[0]}

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from grove_core.admit_podclique import admit_podclique
 from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
-from grove_core.document.document import PlanDocument
-from grove_core.document.reading import document_from_json
-from grove_core.document.writing import document_as_json
+from grove_core.document.document_reading import document_from_json
+from grove_core.document.document_writing import document_as_json
+from grove_core.document.plan_document import PlanDocument
 from grove_core.kernel.admission import AdmitWithChanges
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import Attempt, Create, Ensure
-from grove_core.plan.forecast import forecast_of
+from grove_core.plan.forecast import one_round_forecast
 from grove_core.reconcile import reconcile
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, ServedApis
@@ -27,7 +27,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.apply.execute_plan import execute_plan
-from grove_shell.in_memory.cluster import InMemoryCluster
+from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.few_examples import RARELY
 from tests.property.mnnvl_scopes.sharing_sets import (
     CLASS,
@@ -152,7 +152,7 @@ def test_ms052_a_disturbed_set_converges_again(raw: Json, data: st.DataObject) -
 @given(annotated_sets())
 def test_pl009_plans_that_ensure_read_back(raw: Json) -> None:
     for seen, plan in rounds_of(with_configuration(applied(raw))):
-        told_of = (forecast_of(plan, NOW),)
+        told_of = (one_round_forecast(plan, NOW),)
         document = PlanDocument(
             rules=plan.rules, as_of=NOW, not_collected=(), forecasts=told_of, configuration=seen.configuration
         )

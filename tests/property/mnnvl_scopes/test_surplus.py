@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from grove_core.areas.mnnvl_scopes.judge import judge_scopes
-from grove_core.areas.mnnvl_scopes.rules import Why
+from grove_core.areas.mnnvl_scopes.judge import judge_shared_domains
+from grove_core.areas.mnnvl_scopes.rules import SharedDomainReason
 from grove_core.areas.mnnvl_scopes.verdicts import SharedObjectState
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.kernel.steps import Attempt, Delete, Outcome, Step
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, Step
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MNNVL_SCOPE
 from grove_core.resources.labels import GROUP_REPLICA
@@ -109,14 +109,14 @@ def scaled_in(seen: Snapshot) -> tuple[Snapshot, list[Step]]:
 
 
 @pytest.mark.req("PL-018")
-@pytest.mark.parametrize("outcome", Outcome)
-def test_ms051_an_unlisted_new_clique_holds_its_claim(outcome: Outcome) -> None:
+@pytest.mark.parametrize("outcome", AttemptOutcome)
+def test_ms051_an_unlisted_new_clique_holds_its_claim(outcome: AttemptOutcome) -> None:
     """It was created from an old snapshot, and the set is scaled in before the next one."""
     after, made = scaled_in(half_shared(replicas=2))
     plan = reconcile(replace(after, attempts=tuple(Attempt(step, outcome) for step in made)))
     gone = {step.target.name for step in plan.steps if isinstance(step.action, Delete)}
     shared = {"llm-1-cd", "llm-1-mnnvl-claim"}
-    is_there = outcome in {Outcome.DONE, Outcome.UNREACHABLE}
+    is_there = outcome in {AttemptOutcome.DONE, AttemptOutcome.UNREACHABLE}
     assert shared & gone == (set() if is_there else shared)
     assert shared & {held.target.name for held in plan.withheld} == (shared if is_there else set())
 
@@ -124,9 +124,9 @@ def test_ms051_an_unlisted_new_clique_holds_its_claim(outcome: Outcome) -> None:
 def test_ms051_a_new_clique_is_counted() -> None:
     both = (clique_raw(name, pod_spec=GPUS, annotations={ENABLED: "true"}) for name in "ab")
     after, made = scaled_in(converged_set(set_raw(*both, replicas=2))[1])
-    plan = reconcile(replace(after, attempts=tuple(Attempt(step, Outcome.DONE) for step in made)))
+    plan = reconcile(replace(after, attempts=tuple(Attempt(step, AttemptOutcome.DONE) for step in made)))
     (held,) = [one for one in plan.withheld if one.target.name == "llm-1-cd"]
-    assert (held.because[0].rule, dict(held.because[0].facts)["cliques"]) == (Why.STILL_SHARED, 2)
+    assert (held.because[0].rule, dict(held.because[0].facts)["cliques"]) == (SharedDomainReason.STILL_SHARED, 2)
 
 
 def test_ms051_a_clique_without_its_group_in_the_input_holds_its_claim() -> None:
@@ -143,7 +143,7 @@ def test_ms051_a_clique_without_its_group_in_the_input_holds_its_claim() -> None
     left = replace(cluster.snapshot_of(root, seen.now), domains=domains, **known)
     assert [clique.ref.name for clique in left.orphans] == ["llm-1-pool-0-b"]
     (held,) = [one for one in reconcile(left).withheld if one.target.name == "llm-1-cd"]
-    assert held.because[0].rule is Why.STILL_SHARED
+    assert held.because[0].rule is SharedDomainReason.STILL_SHARED
     gone = [step.target.name for step in reconcile(replace(left, orphans=())).steps if isinstance(step.action, Delete)]
     assert "llm-1-cd" in gone
 
@@ -173,5 +173,7 @@ def test_ms050_the_group_then_the_template_decide_the_number_of_replicas(there: 
     if there == "gone":
         template = seen.root.spec.template.model_copy(update={"pod_clique_scaling_groups": ()})
         left = replace(left, root=replace(seen.root, spec=seen.root.spec.model_copy(update={"template": template})))
-    states = {one.because.subject.name: one.state for one in judge_scopes(left).verdicts if one.membership is None}
+    states = {
+        one.because.subject.name: one.state for one in judge_shared_domains(left).verdicts if one.membership is None
+    }
     assert states == {f"llm-0-pool-{index}-cd": SharedObjectState.SURPLUS for index in goes}

@@ -7,19 +7,19 @@ import pytest
 
 from grove_core.admit import admit
 from grove_core.admit_podclique import admit_podclique
-from grove_core.areas.mnnvl_scopes.admit import sharing_groups_of
+from grove_core.areas.mnnvl_scopes.admit import domain_sharing_groups_of
 from grove_core.areas.mnnvl_scopes.clique_admission import (
     CliqueAdmissionView,
     CliqueJoinsDomain,
     CliqueMustWait,
     judge_clique_admission,
 )
-from grove_core.areas.mnnvl_scopes.rules import Why
+from grove_core.areas.mnnvl_scopes.rules import SharedDomainReason
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.steps import Delete
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import ServedApis
-from grove_core.resources.manifest import manifest_of
+from grove_core.resources.podcliqueset_manifest import read_set_manifest
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.mnnvl_scopes.sharing_sets import (
     CLASS,
@@ -61,16 +61,20 @@ def test_ms076_pods_of_a_sharing_group_are_counted_with_replicas(
         groups=({**GROUP, **of_group},),
         replicas=2,
     )
-    manifest, _ = manifest_of(raw)
+    manifest, _ = read_set_manifest(raw)
     assert manifest is not None
-    (crowd,) = [one for one in sharing_groups_of(manifest) if one.scope.value == scope]
+    (crowd,) = [one for one in domain_sharing_groups_of(manifest) if one.scope.value == scope]
     assert ([crowd.pods], crowd.max_replicas, crowd.highest) == (pods, most, highest)
 
 
 @pytest.mark.parametrize(("annotations", "verdict"), [({ENABLED: "true"}, "Wanted"), ({}, "NotWanted")])
 def test_ms006_a_finding_of_the_set_says_whether_a_clique_shares(annotations: dict[str, str], verdict: str) -> None:
     start = with_configuration(applied(set_raw(clique_raw("a", pod_spec=GPUS, annotations=annotations))))
-    findings = [one for one in reconcile(start).findings if any(why.rule is Why.CLIQUES_OPT_IN for why in one.because)]
+    findings = [
+        one
+        for one in reconcile(start).findings
+        if any(why.rule is SharedDomainReason.CLIQUES_OPT_IN for why in one.because)
+    ]
     assert [(one.subject.short, one.verdict) for one in findings] == [("PodCliqueSet/llm", verdict)]
     new = [one.verdict for one in reconcile(start).findings if one.subject.short == "PodClique/llm-0-a"]
     assert ("Joins" in new) is bool(annotations)
@@ -107,7 +111,7 @@ def test_ms035_a_domain_that_is_being_deleted_is_awaited(*, leaves: bool) -> Non
     domains = {(domain.ref.namespace, domain.ref.name): replace(domain, deleting=leaves)}
     view = replace(NOBODY, owner=seen.root, domains=domains, claims=seen.named_claims)
     admission = judge_clique_admission(clique, view)
-    because = Why.DOMAIN_LEAVES.because(clique.ref, kind="ComputeDomain", name=domain.ref.name)
+    because = SharedDomainReason.DOMAIN_LEAVES.because(clique.ref, kind="ComputeDomain", name=domain.ref.name)
     assert (admission == CliqueMustWait(because)) is leaves
     assert isinstance(admission, CliqueJoinsDomain) is not leaves
 

@@ -10,22 +10,22 @@ from hypothesis import strategies as st
 from grove_core.admit import admit
 from grove_core.admit_podclique import admit_podclique
 from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
-from grove_core.document.reading import document_from_json
+from grove_core.document.document_reading import document_from_json
 from grove_core.kernel.admission import AdmitWithChanges, Deny
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import Delete, Ensure, StepStage
 from grove_core.object_explanation import has_object
-from grove_core.plan.laws import problems_in
+from grove_core.plan.laws import problems_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import COMPONENT, MNNVL_MANAGED, MNNVL_SCOPE
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import ServedApis
 from grove_core.resources.domain_sharing import position_of_clique
+from grove_core.resources.domain_sharing_labels import domain_user_in_labels
 from grove_core.resources.labels import GROUP_REPLICA, SET_REPLICA
 from grove_core.resources.object_after_write import with_applied_fields
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.sharing_labels import domain_user_of
 from tests.property.mnnvl_scopes.sharing_sets import (
     ENABLED,
     GPUS,
@@ -135,16 +135,16 @@ def test_ms020_labels_without_a_position(labels: Json, replica: int) -> None:
 
 
 def test_ms020_labels_that_name_no_user() -> None:
-    assert domain_user_of(FrozenMap({"grove.io/pcs-name": "llm"})) is None
+    assert domain_user_in_labels(FrozenMap({"grove.io/pcs-name": "llm"})) is None
 
 
 def test_pl016_ensured_objects_come_before_the_objects_that_need_them() -> None:
     seen = with_configuration(applied(set_raw(clique_raw("a", pod_spec=GPUS, annotations={ENABLED: "true"}))))
     plan = reconcile(seen)
-    assert not problems_in(plan, seen)
+    assert not problems_in_plan(plan, seen)
     late = [replace(step, stage=StepStage.WORKLOAD) if isinstance(step.action, Ensure) else step for step in plan.steps]
     ordered = replace(plan, steps=tuple(sorted(late, key=lambda step: step.sort_key)))
-    assert any("PL-016" in problem.expected for problem in problems_in(ordered, seen))
+    assert any("PL-016" in problem.expected for problem in problems_in_plan(ordered, seen))
 
 
 def test_cl011_an_invalid_configuration_is_refused() -> None:

@@ -9,18 +9,22 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from grove_core.kernel.conditions import Condition, ConditionStatus, is_true
+from grove_core.kernel.conditions import Condition, ConditionStatus, is_condition_true
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome, SetStatus, Step, StepStage
+from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, SetStatus, Step, StepStage
 from grove_core.kernel.wants import Withheld
-from grove_core.plan.failed_writes import failed_writes_after, failures_still_wanted, with_earlier_refusals
+from grove_core.plan.failed_writes import (
+    failed_writes_after,
+    failed_writes_still_wanted,
+    with_expired_deletion_refusals,
+)
 from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.statuses import breach_condition_of, with_status
-from grove_core.snapshot.own_writes import refusals_after
-from grove_core.snapshot.superseded_breaches import with_superseded_breaches
+from grove_core.resources.statuses import breach_condition_of, with_status_written
+from grove_core.snapshot.own_writes import standing_refusals_after_round
+from grove_core.snapshot.unwritten_breach_changes import with_unwritten_breach_changes
 from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
 
 SEEN: Final = at_rest(applied(set_raw(clique_raw("x"), terminationDelay="4h")))
@@ -54,7 +58,7 @@ PART: Final = replace(deleted(), target=replace(CLIQUE.ref, kind="ConfigMap"))
 CHANGED: Final = Step(StepStage.WORKLOAD, CLIQUE.ref, Apply(FrozenMap({}), Guard(CLIQUE.uid, "3")), ())
 
 
-def no(step: Step, outcome: Outcome = Outcome.CONFLICT) -> Attempt:
+def no(step: Step, outcome: AttemptOutcome = AttemptOutcome.CONFLICT) -> Attempt:
     return Attempt(step, outcome, "no")
 
 
@@ -68,7 +72,7 @@ def steps_of(attempts: tuple[Attempt, ...]) -> list[Step]:
 
 
 ROUNDS: Final = st.lists(
-    st.tuples(st.sampled_from(ConditionStatus), st.sampled_from([*Outcome, None]), st.booleans(), st.booleans()),
+    st.tuples(st.sampled_from(ConditionStatus), st.sampled_from([*AttemptOutcome, None]), st.booleans(), st.booleans()),
     max_size=12,
 )
 
@@ -81,7 +85,7 @@ class TestOP103:
     @pytest.mark.req("GT-067")
     @given(ROUNDS)
     def test_what_is_known_of_a_breach_is_what_was_found_last(
-        self, rounds: list[tuple[ConditionStatus, Outcome | None, bool, bool]]
+        self, rounds: list[tuple[ConditionStatus, AttemptOutcome | None, bool, bool]]
     ) -> None:
         """Whatever fails, in whatever versions, whenever a refusal had its time, and where nothing is tried."""
         clique: PodClique = replace(CLIQUE, status=replace(CLIQUE.status, conditions=(breach(ConditionStatus.TRUE),)))
@@ -92,20 +96,23 @@ class TestOP103:
             if is_time:
                 refused = ()
             answers = () if outcome is None else (no(step, outcome),)
-            refused, unfinished = refusals_after(refused, answers), failed_writes_after(unfinished, answers)
-            if outcome is Outcome.DONE:
+            refused, unfinished = (
+                standing_refusals_after_round(refused, answers),
+                failed_writes_after(unfinished, answers),
+            )
+            if outcome is AttemptOutcome.DONE:
                 assert isinstance(step.action, SetStatus)
-                clique = with_status(clique, step.action.fields)
+                clique = with_status_written(clique, step.action.fields)
                 found, was_over = breach(truth, number), False
-            elif outcome is not None and is_true(breach_condition_of(clique.status)):
+            elif outcome is not None and is_condition_true(breach_condition_of(clique.status)):
                 was_over = was_over or truth is not ConditionStatus.TRUE
                 found = breach(truth, number) if was_over else found
-            (seen,) = with_superseded_breaches(
+            (seen,) = with_unwritten_breach_changes(
                 replace(SEEN, cliques=(clique,), attempts=(*refused, *unfinished))
             ).cliques
             assert breach_condition_of(seen.status) == found
             assert len(unfinished) <= 2
-            assert all(one.outcome is not Outcome.REFUSED for one in unfinished), "it stands in no way"
+            assert all(one.outcome is not AttemptOutcome.REFUSED for one in unfinished), "it stands in no way"
         event(f"was over: {was_over}")
 
     @pytest.mark.req("WL-236")
@@ -114,34 +121,38 @@ class TestOP103:
         assert steps_of(failed_writes_after((), [no(gone()), no(MADE), no(CHANGED), no(PART)])) == [gone()]
         assert steps_of(failed_writes_after([no(gone())], [no(MADE), no(OVER)])) == [gone(), OVER]
         assert steps_of(failed_writes_after([no(gone())], [no(gone("2"))])) == [gone("2")]
-        assert not failed_writes_after([no(gone())], [no(gone("2"), Outcome.DONE)])
-        assert failed_writes_after((), [no(gone(), Outcome.UNREACHABLE)]) == (no(gone(), Outcome.UNREACHABLE),)
+        assert not failed_writes_after([no(gone())], [no(gone("2"), AttemptOutcome.DONE)])
+        assert failed_writes_after((), [no(gone(), AttemptOutcome.UNREACHABLE)]) == (
+            no(gone(), AttemptOutcome.UNREACHABLE),
+        )
 
     @pytest.mark.req("GT-067")
     def test_what_is_written_since_makes_an_end_of_what_was_known_of_a_breach(self) -> None:
-        assert not failed_writes_after([no(OVER), no(ANEW)], [no(ANEW, Outcome.DONE)])
-        assert failed_writes_after([no(OVER)], [no(ended(), Outcome.DONE)]) == (no(OVER),)
+        assert not failed_writes_after([no(OVER), no(ANEW)], [no(ANEW, AttemptOutcome.DONE)])
+        assert failed_writes_after([no(OVER)], [no(ended(), AttemptOutcome.DONE)]) == (no(OVER),)
 
     @pytest.mark.req("PL-012")
     def test_a_refusal_is_known_longer_than_it_stands(self) -> None:
-        assert failed_writes_after((), [no(ended(), Outcome.REFUSED), no(MADE, Outcome.REFUSED)]) == (no(ended()),)
-        assert failed_writes_after([no(OVER)], [no(ANEW, Outcome.REFUSED)]) == (no(OVER), no(ANEW))
-        assert failed_writes_after([no(OVER), no(ANEW)], [no(OVER, Outcome.REFUSED)]) == (no(OVER),)
+        assert failed_writes_after((), [no(ended(), AttemptOutcome.REFUSED), no(MADE, AttemptOutcome.REFUSED)]) == (
+            no(ended()),
+        )
+        assert failed_writes_after([no(OVER)], [no(ANEW, AttemptOutcome.REFUSED)]) == (no(OVER), no(ANEW))
+        assert failed_writes_after([no(OVER), no(ANEW)], [no(OVER, AttemptOutcome.REFUSED)]) == (no(OVER),)
 
     @pytest.mark.req("GF-091")
     def test_a_deletion_that_was_refused_is_known_when_that_stands_no_longer(self) -> None:
         for gone in (ended("1"), deleted("1")):
-            refused = [no(one, Outcome.REFUSED) for one in (gone, OVER, MADE, PART)]
-            assert with_earlier_refusals((), refused) == (no(gone),)
-            assert with_earlier_refusals([no(OVER)], refused) == (no(OVER), no(gone))
-            assert with_earlier_refusals([no(ended("2"))], refused) == (no(ended("2")),), "that is newer"
-            assert not with_earlier_refusals((), [no(gone, Outcome.NOT_CONFIRMED)])
+            refused = [no(one, AttemptOutcome.REFUSED) for one in (gone, OVER, MADE, PART)]
+            assert with_expired_deletion_refusals((), refused) == (no(gone),)
+            assert with_expired_deletion_refusals([no(OVER)], refused) == (no(OVER), no(gone))
+            assert with_expired_deletion_refusals([no(ended("2"))], refused) == (no(ended("2")),), "that is newer"
+            assert not with_expired_deletion_refusals((), [no(gone, AttemptOutcome.NOT_CONFIRMED)])
 
     @pytest.mark.req("PL-028")
     def test_a_status_that_tells_of_an_end_is_another_write(self) -> None:
         flag = told(breach(ConditionStatus.FALSE), "1", ROOT)
         assert steps_of(failed_writes_after([no(flag)], [no(OVER)])) == [flag, OVER]
-        assert steps_of(failed_writes_after([no(flag)], [no(ANEW, Outcome.DONE)])) == [flag]
+        assert steps_of(failed_writes_after([no(flag)], [no(ANEW, AttemptOutcome.DONE)])) == [flag]
 
     @pytest.mark.parametrize(
         ("plan", "stays"),
@@ -161,22 +172,22 @@ class TestOP103:
     def test_of_a_deletion_nobody_is_told_what_nobody_wants(
         self, gone: Callable[..., Step], plan: Callable[[Callable[..., Step]], Plan], *, stays: bool
     ) -> None:
-        assert failures_still_wanted([no(gone())], plan(gone), SEEN) == ((no(gone()),) if stays else ())
-        assert not failures_still_wanted((), plan(gone), SEEN)
+        assert failed_writes_still_wanted([no(gone())], plan(gone), SEEN) == ((no(gone()),) if stays else ())
+        assert not failed_writes_still_wanted((), plan(gone), SEEN)
 
     @pytest.mark.req("GF-092")
     @pytest.mark.parametrize("left", [(), (replace(CLIQUE, uid="another"),)], ids=["gone", "another"])
     def test_that_what_is_gone_could_not_be_deleted_matters_of_an_end_alone(self, left: tuple[PodClique, ...]) -> None:
         """An end may have gone through another way; whoever has the name by now is held back for something else."""
         seen, plan = replace(SEEN, cliques=left), plan_of(held=(CLIQUE.ref,))
-        assert failures_still_wanted([no(ended()), no(deleted())], plan, seen) == (no(ended()),)
+        assert failed_writes_still_wanted([no(ended()), no(deleted())], plan, seen) == (no(ended()),)
 
     @pytest.mark.req("PL-013")
     @pytest.mark.parametrize("hiding", [CHANGED, ended()], ids=["fields", "a deletion"])
     def test_what_tells_of_an_end_may_be_hidden(self, hiding: Step) -> None:
         flag, other = told(breach(ConditionStatus.FALSE), "1", ROOT), replace(hiding, target=ROOT)
-        assert failures_still_wanted([no(flag)], plan_of(hiding), SEEN) == (no(flag),)
-        assert not failures_still_wanted([no(flag)], plan_of(other), SEEN)
+        assert failed_writes_still_wanted([no(flag)], plan_of(hiding), SEEN) == (no(flag),)
+        assert not failed_writes_still_wanted([no(flag)], plan_of(other), SEEN)
 
     @pytest.mark.req("GT-067")
     @pytest.mark.parametrize("plan", [plan_of(), plan_of(ended()), plan_of(CHANGED), plan_of(held=(CLIQUE.ref, ROOT))])
@@ -185,11 +196,11 @@ class TestOP103:
         attempts = (no(OVER), no(ANEW))
         gone = replace(OVER, target=replace(CLIQUE.ref, name="gone"))
         sick = replace(CLIQUE, status=replace(CLIQUE.status, conditions=(breach(ConditionStatus.TRUE),)))
-        assert failures_still_wanted((*attempts, no(gone)), plan, replace(SEEN, cliques=(sick,))) == attempts
-        assert not failures_still_wanted(attempts, plan, replace(SEEN, cliques=(replace(sick, uid="another"),)))
-        assert not failures_still_wanted(attempts, plan, SEEN)
+        assert failed_writes_still_wanted((*attempts, no(gone)), plan, replace(SEEN, cliques=(sick,))) == attempts
+        assert not failed_writes_still_wanted(attempts, plan, replace(SEEN, cliques=(replace(sick, uid="another"),)))
+        assert not failed_writes_still_wanted(attempts, plan, SEEN)
 
     def test_what_was_written_and_is_not_listed_yet_stands(self) -> None:
         written = told(breach(ConditionStatus.TRUE, -9), CLIQUE.resource_version)
-        seen = replace(SEEN, attempts=(no(written, Outcome.DONE),))
-        assert failures_still_wanted([no(OVER)], plan_of(), seen) == (no(OVER),)
+        seen = replace(SEEN, attempts=(no(written, AttemptOutcome.DONE),))
+        assert failed_writes_still_wanted([no(OVER)], plan_of(), seen) == (no(OVER),)

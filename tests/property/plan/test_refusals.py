@@ -7,12 +7,12 @@ from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Apply, Attempt, Outcome, SetStatus, Step, StepStage
+from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, SetStatus, Step, StepStage
 from grove_core.kernel.wants import DesiredChanges, FieldsToApply, ObjectToCreate, ObjectToDelete, StatusToWrite, Want
 from grove_core.plan.plan import Plan
-from grove_core.plan.planner import make_plan, steps_for, without_termination
+from grove_core.plan.planner import make_plan, steps_for, without_termination_report
 from grove_core.resources.api_names import GROVE
-from grove_core.snapshot.own_writes import refusals_after
+from grove_core.snapshot.own_writes import standing_refusals_after_round
 from tests.property.plan.test_survivors import BECAUSE, GUARD, KNOWN, Seen, manifest
 from tests.property.workload.sets import NOW
 
@@ -26,7 +26,7 @@ END = (
 )
 
 
-def plan_after(wants: tuple[Want, ...], target: Ref, outcome: Outcome, detail: str = "", *more: Attempt) -> Plan:
+def plan_after(wants: tuple[Want, ...], target: Ref, outcome: AttemptOutcome, detail: str = "", *more: Attempt) -> Plan:
     """After one of the steps was tried."""
     (tried,) = (step for step in steps_for(wants) if step.target == target)
     return make_plan(AreaResult(DesiredChanges(wants)), Seen(KNOWN, attempts=(Attempt(tried, outcome, detail), *more)))
@@ -35,7 +35,7 @@ def plan_after(wants: tuple[Want, ...], target: Ref, outcome: Outcome, detail: s
 def plan_unasked(*wants: Want, deferred: tuple[ObjectToDelete, ...], said: str = "503") -> Plan:
     """What is wanted while the server could not be asked about some ends."""
     (tried, *_) = steps_for(deferred)
-    seen = Seen(KNOWN, attempts=(Attempt(tried, Outcome.NOT_CONFIRMED, said),))
+    seen = Seen(KNOWN, attempts=(Attempt(tried, AttemptOutcome.NOT_CONFIRMED, said),))
     return make_plan(AreaResult(DesiredChanges(wants)), seen, deferred=deferred)
 
 
@@ -56,7 +56,7 @@ def told(plan: Plan) -> dict[str, str]:
 def test_pl014_pl027_companions_wait_for_their_cause_and_not_for_each_other(
     refused: Ref, goes: list[Ref], withheld: dict[str, str]
 ) -> None:
-    plan = plan_after(END, refused, Outcome.REFUSED, "held by a webhook")
+    plan = plan_after(END, refused, AttemptOutcome.REFUSED, "held by a webhook")
     assert [step.target for step in plan.steps] == goes
     assert told(plan) == withheld
 
@@ -88,11 +88,11 @@ def test_pl028_of_several_parts_that_wait_the_first_is_named(deferred: tuple[Obj
 def test_pl012_for_an_end_is_tried_what_was_refused_for_less(rests_on: tuple[tuple[Ref, Guard], ...]) -> None:
     """That it was tried for this end is how anybody knows that it has begun."""
     (tried,) = steps_for([ObjectToDelete(FIRST, GUARD, BECAUSE, rests_on)])
-    refused = Attempt(tried, Outcome.REFUSED, "no")
+    refused = Attempt(tried, AttemptOutcome.REFUSED, "no")
     plan = make_plan(AreaResult(DesiredChanges(END)), Seen(KNOWN, attempts=(refused,)))
     assert [step.target for step in plan.steps] == [FIRST, SECOND, CAUSE]
     (again,) = (step for step in plan.steps if step.target == FIRST)
-    known = refusals_after((refused,), (Attempt(again, Outcome.REFUSED, "no"),))
+    known = standing_refusals_after_round((refused,), (Attempt(again, AttemptOutcome.REFUSED, "no"),))
     for wants in (END, END[:1], [ObjectToDelete(FIRST, GUARD, BECAUSE)]):
         plan = make_plan(AreaResult(DesiredChanges(tuple(wants))), Seen(KNOWN, attempts=known))
         assert told(plan)["llm-0-a"] == "PL-012"
@@ -100,7 +100,9 @@ def test_pl012_for_an_end_is_tried_what_was_refused_for_less(rests_on: tuple[tup
 
 def test_pl012_a_cause_that_may_not_be_deleted_may_not_for_whatever_reason() -> None:
     (tried,) = steps_for([ObjectToDelete(CAUSE, GUARD, BECAUSE)])
-    plan = make_plan(AreaResult(DesiredChanges(END)), Seen(KNOWN, attempts=(Attempt(tried, Outcome.REFUSED, "no"),)))
+    plan = make_plan(
+        AreaResult(DesiredChanges(END)), Seen(KNOWN, attempts=(Attempt(tried, AttemptOutcome.REFUSED, "no"),))
+    )
     assert not plan.steps
     assert told(plan) == {"llm-0-a": "PL-027", "llm-0-b": "PL-027", "llm-0-c": "PL-012"}
 
@@ -130,13 +132,13 @@ def test_pl013_of_two_who_want_one_gone_the_first_says_why(*, is_first: bool) ->
     plan = make_plan(AreaResult(desired), Seen(KNOWN))
     assert [step.because for step in plan.steps] == [BECAUSE] * 3
     (gone,) = (step for step in plan.steps if step.target == SECOND)
-    plan = make_plan(AreaResult(desired), Seen(KNOWN, attempts=(Attempt(gone, Outcome.REFUSED, "no"),)))
+    plan = make_plan(AreaResult(desired), Seen(KNOWN, attempts=(Attempt(gone, AttemptOutcome.REFUSED, "no"),)))
     assert (SECOND, SetStatus) in {(step.target, type(step.action)) for step in plan.steps}
 
 
 @pytest.mark.parametrize(("said", "words"), [("quota", "quota"), ("", "no detail given")])
 def test_pl012_a_refusal_is_told_in_the_words_of_the_server(said: str, words: str) -> None:
-    plan = plan_after(END[:1], FIRST, Outcome.REFUSED, said)
+    plan = plan_after(END[:1], FIRST, AttemptOutcome.REFUSED, said)
     ((held,), ()) = plan.withheld, plan.steps
     assert dict(held.because[0].facts)["detail"] == words
     assert held.because[1:] == BECAUSE
@@ -145,14 +147,14 @@ def test_pl012_a_refusal_is_told_in_the_words_of_the_server(said: str, words: st
 def test_pl018_what_was_made_is_not_made_again_and_holds_nobody_up() -> None:
     wants = tuple(ObjectToCreate(ref, manifest(ref.name), BECAUSE) for ref in (FIRST, SECOND, CAUSE))
     for made in (FIRST, SECOND, CAUSE):
-        plan = plan_after(wants, made, Outcome.DONE)
+        plan = plan_after(wants, made, AttemptOutcome.DONE)
         assert {step.target for step in plan.steps} == {FIRST, SECOND, CAUSE} - {made}
         assert not plan.withheld
 
 
 def test_pl028_nothing_is_left_of_what_is_no_status() -> None:
     (deletion,) = steps_for(END[:1])
-    assert without_termination(deletion) is None
+    assert without_termination_report(deletion) is None
 
 
 @pytest.mark.parametrize("counts", [{}, {"replicas": 2}], ids=["alone", "beside numbers"])
@@ -167,7 +169,7 @@ def test_pl028_what_else_a_status_tells_does_not_wait(*, counts: dict[str, int],
     conditions = (*((broken,) if breach else ()), flag)
     fields = FrozenMap({**counts, "conditions": conditions})
     status = StatusToWrite(group, GUARD, fields, (*BECAUSE, active), end_of=(CAUSE,))
-    plan = plan_after((*END, status), FIRST, Outcome.REFUSED)
+    plan = plan_after((*END, status), FIRST, AttemptOutcome.REFUSED)
     assert told(plan)["llm-0-g"] == "PL-028"
     (held,) = (held for held in plan.withheld if held.target == group)
     assert held.because[1:] == (*BECAUSE, active)
@@ -175,8 +177,8 @@ def test_pl028_what_else_a_status_tells_does_not_wait(*, counts: dict[str, int],
     left: dict[str, Json] = {**counts, **({"conditions": (broken,)} if breach else {})}
     assert written == ([(SetStatus(FrozenMap(left), GUARD), BECAUSE)] if left else [])
     for action, because in written:
-        refused = Attempt(Step(StepStage.STATUS, group, action, because), Outcome.REFUSED, "no")
-        again = plan_after((*END, status), FIRST, Outcome.REFUSED, "", refused)
+        refused = Attempt(Step(StepStage.STATUS, group, action, because), AttemptOutcome.REFUSED, "no")
+        again = plan_after((*END, status), FIRST, AttemptOutcome.REFUSED, "", refused)
         assert not [step for step in again.steps if step.target == group]
 
 
@@ -190,7 +192,7 @@ def test_pl028_nothing_tells_of_an_end_in_the_place_of_a_deletion(*, of_end: boo
     fields = FrozenMap({"conditions": (well, flag) if of_end else (well,)})
     status = StatusToWrite(FIRST, GUARD, fields, BECAUSE, end_of=(CAUSE,) if of_end else (), is_urgent=True)
     ((gone,), left) = DesiredChanges.union([DesiredChanges((END[0], status))]).wants, END[1:]
-    plan = plan_after((gone, *left), FIRST, Outcome.REFUSED)
+    plan = plan_after((gone, *left), FIRST, AttemptOutcome.REFUSED)
     (written,) = (step.action for step in plan.steps if step.target == FIRST)
     assert written == SetStatus(FrozenMap({"conditions": (well,)}), GUARD, is_urgent=True)
 
@@ -208,7 +210,7 @@ def test_pl013_what_stands_in_the_place_of_a_deletion_comes_when_statuses_come_a
     knows, gone = ObjectToDelete(FIRST, GUARD, BECAUSE, RESTS, otherwise=URGENT), END[0]
     for first, second in ((knows, gone), (gone, knows)):
         (want,) = DesiredChanges.union((DesiredChanges((first,)), DesiredChanges((second,)))).wants
-        plan = plan_after((want, *END[1:]), FIRST, Outcome.REFUSED)
+        plan = plan_after((want, *END[1:]), FIRST, AttemptOutcome.REFUSED)
         assert [(step.stage, step.target) for step in plan.steps] == [
             (StepStage.CLEANUP, SECOND),
             (StepStage.STATUS, FIRST),
@@ -231,7 +233,7 @@ def test_pl028_one_thing_is_tried_in_the_place_of_another() -> None:
         is_urgent=True,
         otherwise=fields,
     )
-    plan = plan_after((END[0], flag, END[2]), FIRST, Outcome.REFUSED)
+    plan = plan_after((END[0], flag, END[2]), FIRST, AttemptOutcome.REFUSED)
     (step,) = (step for step in plan.steps if step.target == SECOND)
     assert step.action == SetStatus(FrozenMap({"conditions": (WELL,)}), GUARD)
 

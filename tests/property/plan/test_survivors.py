@@ -10,7 +10,7 @@ import pytest
 
 from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.kernel.decisions import Finding
-from grove_core.kernel.errors import Problem
+from grove_core.kernel.errors import ObjectProblem
 from grove_core.kernel.frozen import FrozenMap, frozen
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Guard, Ref
@@ -27,7 +27,7 @@ from grove_core.kernel.steps import (
     Step,
     StepStage,
 )
-from grove_core.kernel.times import format_time
+from grove_core.kernel.time_formats import format_time
 from grove_core.kernel.wants import (
     FieldsToApply,
     FinalizerToDrop,
@@ -39,14 +39,14 @@ from grove_core.kernel.wants import (
     Withheld,
 )
 from grove_core.plan.deletion_impact import DeletionImpacts
-from grove_core.plan.forecast import Forecast, ForecastRound, Recurrence, forecast_of, round_fingerprint
-from grove_core.plan.laws import problems_in
+from grove_core.plan.forecast import Forecast, ForecastRound, RepeatedRounds, one_round_forecast, round_fingerprint
+from grove_core.plan.laws import problems_in_plan
 from grove_core.plan.plan import Plan
-from grove_core.plan.plan_staleness import PlanChange, changes_since
+from grove_core.plan.plan_staleness import PlanChange, changes_since_reviewed_plan
 from grove_core.plan.planner import steps_for
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.meta import Resource
-from grove_core.resources.pod import Pod, pod_of
+from grove_core.resources.pod import Pod, pod_from_json
 from tests.property.strategies.worlds import world_of
 from tests.property.terminating_sets import ENDING
 
@@ -99,7 +99,7 @@ def wrong(
     *steps: Step, known: Mapping[Ref, Resource | Pod] = KNOWN, withheld: tuple[Withheld, ...] = ()
 ) -> list[tuple[str, str, str]]:
     plan = Plan(root=SET, root_uid="u-0", rules="design", steps=steps, withheld=withheld)
-    return [(one.path, one.expected, one.got) for one in problems_in(plan, Seen(known))]
+    return [(one.path, one.expected, one.got) for one in problems_in_plan(plan, Seen(known))]
 
 
 def leaving(*finalizers: str) -> Mapping[Ref, Resource | Pod]:
@@ -165,7 +165,7 @@ class TestLaws:
 
     def test_pl004_a_pod_holds_no_finalizer(self) -> None:
         raw = {"metadata": {"name": "p", "namespace": "ml", "uid": "u-1", "resourceVersion": "7"}}
-        pod = pod_of(raw, {})
+        pod = pod_from_json(raw, {})
         released = step(DropFinalizer("hold", GUARD), target=pod.ref)
         assert wrong(released, known={pod.ref: pod}) == [("Pod/p", "a deleted object it holds (WL-001)", "hold")]
 
@@ -200,7 +200,9 @@ class TestLaws:
 
     def test_a_breach_is_a_problem_like_any_other(self) -> None:
         bare = Plan(root=SET, root_uid="u-0", rules="design", withheld=(Withheld(CLIQUE, ()),))
-        assert problems_in(bare, Seen(KNOWN)) == (Problem(path=self.PATH, expected="a reason (PL-003)", got="none"),)
+        assert problems_in_plan(bare, Seen(KNOWN)) == (
+            ObjectProblem(path=self.PATH, expected="a reason (PL-003)", got="none"),
+        )
 
 
 class TestStaleness:
@@ -213,9 +215,11 @@ class TestStaleness:
     def test_pl020_a_step_is_told_by_its_verb_and_its_reason(self) -> None:
         verb = "the set is being deleted; nothing of it is terminated"
         old, new = step(Delete(GUARD)), step(Apply(EMPTY, GUARD))
-        assert changes_since([old], [new]) == (PlanChange(CLIQUE, "step", f"Delete ({verb})", f"Apply ({verb})"),)
-        assert changes_since([old], []) == (PlanChange(CLIQUE, "step", f"Delete ({verb})", ""),)
-        assert changes_since([], [new]) == (PlanChange(CLIQUE, "step", "", f"Apply ({verb})"),)
+        assert changes_since_reviewed_plan([old], [new]) == (
+            PlanChange(CLIQUE, "step", f"Delete ({verb})", f"Apply ({verb})"),
+        )
+        assert changes_since_reviewed_plan([old], []) == (PlanChange(CLIQUE, "step", f"Delete ({verb})", ""),)
+        assert changes_since_reviewed_plan([], [new]) == (PlanChange(CLIQUE, "step", "", f"Apply ({verb})"),)
 
     def test_pl020_facts_that_come_or_go_are_told_with_their_rule_and_subject(self) -> None:
         missing = TerminationReason.CONSTITUENT_MISSING.because(CLIQUE, name="llm-0-b")
@@ -223,12 +227,12 @@ class TestStaleness:
         old = replace(step(Delete(GUARD)), because=(missing,))
         new = replace(old, because=(off,))
         gone, come = "ConstituentMissing of PodClique/llm-0-a", "TerminationDisabled of PodClique/llm-0-a"
-        assert changes_since([old], [new]) == (
+        assert changes_since_reviewed_plan([old], [new]) == (
             PlanChange(CLIQUE, gone, "a reason", ""),
             PlanChange(CLIQUE, f"{gone}: name", "llm-0-b", ""),
             PlanChange(CLIQUE, come, "", "a reason"),
         )
-        assert changes_since([new], [old]) == (
+        assert changes_since_reviewed_plan([new], [old]) == (
             PlanChange(CLIQUE, gone, "", "a reason"),
             PlanChange(CLIQUE, f"{gone}: name", "", "llm-0-b"),
             PlanChange(CLIQUE, come, "a reason", ""),
@@ -236,7 +240,7 @@ class TestStaleness:
 
     def test_pl020_a_toll_that_comes_is_told(self) -> None:
         old, new = step(Delete(GUARD)), step(Delete(GUARD, takes=DeletionImpact(3, 2, 8)))
-        assert changes_since([old], [new]) == (
+        assert changes_since_reviewed_plan([old], [new]) == (
             PlanChange(CLIQUE, "what is written", "[[],false,[]]", "[[],false,[3,2,8]]"),
         )
 
@@ -246,14 +250,14 @@ class TestStaleness:
             fields = {"conditions": [{"type": "Ready", "status": status, key: moment}]}
             return step(SetStatus(frozen(fields), GUARD), StepStage.STATUS)
 
-        assert changes_since([written("a", "True")], [written("b", "True")]) == ()
-        (change,) = changes_since([written("a", "True")], [written("b", "False")])
+        assert changes_since_reviewed_plan([written("a", "True")], [written("b", "True")]) == ()
+        (change,) = changes_since_reviewed_plan([written("a", "True")], [written("b", "False")])
         assert change.before == '{"conditions":[{"status":"True","type":"Ready"}]}'
 
     @pytest.mark.parametrize(("letters", "shown"), [(72, 80), (73, 80), (200, 80), (10, 18)])
     def test_pl020_what_is_long_is_cut_at_eighty(self, letters: int, shown: int) -> None:
         old, new = (step(Apply(frozen({"a": letter * letters}), GUARD)) for letter in "xy")
-        (change,) = changes_since([old], [new])
+        (change,) = changes_since_reviewed_plan([old], [new])
         text = f'{{"a":"{"x" * letters}"}}'
         assert len(change.before) == shown
         assert change.before == (text if len(text) <= 80 else f"{text[:77]}...")
@@ -291,7 +295,7 @@ class TestRecurrence:
 
     @pytest.mark.parametrize(("number", "times"), [(1, 1), (2, 6), (3, 6)])
     def test_pl024_the_first_round_of_a_lap_comes_again_too(self, number: int, times: int) -> None:
-        again = Recurrence(since=2, every=MINUTE, until=NOW + 5 * MINUTE)
+        again = RepeatedRounds(since=2, every=MINUTE, until=NOW + 5 * MINUTE)
         played = ForecastRound(number, NOW, (), (), None)
         forecast = Forecast(root=SET, root_uid="u-0", rounds=(played,), again=again)
         assert forecast.times(played) == times
@@ -338,9 +342,9 @@ def test_a_plan_is_a_forecast_of_one_round() -> None:
     plan = Plan(root=SET, root_uid="u-0", rules="design", withheld=held, wake_at=wake, findings=(finding,))
     only = ForecastRound(1, NOW, (), held, wake)
     told = Forecast(root=SET, root_uid="u-0", rounds=(only,), findings=(finding,), complete=True)
-    assert forecast_of(plan, NOW) == told
+    assert one_round_forecast(plan, NOW) == told
     busy = replace(plan, steps=(step(Delete(GUARD)),))
-    assert forecast_of(busy, NOW) == replace(told, rounds=(replace(only, steps=busy.steps),), complete=False)
+    assert one_round_forecast(busy, NOW) == replace(told, rounds=(replace(only, steps=busy.steps),), complete=False)
 
 
 MADE: Final = manifest()

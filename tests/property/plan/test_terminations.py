@@ -6,15 +6,15 @@ from dataclasses import replace
 from hypothesis import event, given
 
 from grove_core.areas.gang_termination.rules import TerminationReason
-from grove_core.document.document import PlanDocument
-from grove_core.document.reading import document_from_json
-from grove_core.document.writing import document_as_json
+from grove_core.document.document_reading import document_from_json
+from grove_core.document.document_writing import document_as_json
+from grove_core.document.plan_document import PlanDocument
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Delete, Outcome, Step, terminated_by
-from grove_core.kernel.times import format_time
-from grove_core.plan.forecast import forecast_of
-from grove_core.plan.laws import problems_in
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, Step, gangs_terminated_by
+from grove_core.kernel.time_formats import format_time
+from grove_core.plan.forecast import one_round_forecast
+from grove_core.plan.laws import problems_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import GROVE
 from grove_core.rule_sets.named import rule_set
@@ -36,7 +36,7 @@ def gangs_in(root: Ref, because: tuple[Reason, ...]) -> Iterator[tuple[Ref, str,
 
 def problem_free(steps: tuple[Step, ...], root: Ref) -> None:
     for step in steps:
-        listed = [(one.replica, one.trigger.short, format_time(one.deadline)) for one in terminated_by(step)]
+        listed = [(one.replica, one.trigger.short, format_time(one.deadline)) for one in gangs_terminated_by(step)]
         named = list(gangs_in(root, step.because)) if isinstance(step.action, Delete) else []
         assert listed == named
 
@@ -47,15 +47,15 @@ def test_pl019_values_and_reasons_agree(case: tuple[str, World]) -> None:
     snapshot = world.snapshot
     plan = reconcile(snapshot, rule_set(name))
     problem_free(plan.steps, snapshot.root.ref)
-    attempts = tuple(Attempt(step, Outcome.REFUSED, "no") for step in plan.steps if terminated_by(step))
+    attempts = tuple(Attempt(step, AttemptOutcome.REFUSED, "no") for step in plan.steps if gangs_terminated_by(step))
     refused = reconcile(replace(snapshot, attempts=attempts), rule_set(name))
     problem_free(refused.steps, snapshot.root.ref)
-    ended = {one.replica for attempt in attempts for one in terminated_by(attempt.step)}
+    ended = {one.replica for attempt in attempts for one in gangs_terminated_by(attempt.step)}
     assert {one.replica for held in refused.withheld for one in held.terminates} <= ended
     event(f"{min(len(ended), 3)} gangs end")
     for one in (plan, refused):
         told = PlanDocument(
-            rules=name, as_of=snapshot.now, not_collected=(), forecasts=(forecast_of(one, snapshot.now),)
+            rules=name, as_of=snapshot.now, not_collected=(), forecasts=(one_round_forecast(one, snapshot.now),)
         )
         assert document_from_json(document_as_json(told, decisions=True)) == told
 
@@ -63,8 +63,10 @@ def test_pl019_values_and_reasons_agree(case: tuple[str, World]) -> None:
 def test_pl019_a_deletion_for_a_cause_that_ends_nothing_is_illegal() -> None:
     snapshot = world_of(ENDING).snapshot
     plan = reconcile(snapshot)
-    (first, *_) = [step for step in plan.steps if terminated_by(step)]
+    (first, *_) = [step for step in plan.steps if gangs_terminated_by(step)]
     assert isinstance(first.action, Delete)
     for action in (replace(first.action, terminates=()), replace(first.action, rests_on=())):
         wrong = replace(plan, steps=tuple(replace(one, action=action) if one is first else one for one in plan.steps))
-        assert [one.expected for one in problems_in(wrong, snapshot)] == ["gangs that end and causes, or none (PL-019)"]
+        assert [one.expected for one in problems_in_plan(wrong, snapshot)] == [
+            "gangs that end and causes, or none (PL-019)"
+        ]

@@ -4,12 +4,16 @@ import json
 import sys
 from typing import Any
 
-from grove_core.resources.domain_sharing import membership_of, position_in_template, position_of_clique
+from grove_core.resources.domain_sharing import (
+    clique_position_in_template,
+    domain_membership_of_position,
+    position_of_clique,
+)
+from grove_core.resources.domain_sharing_labels import domain_user_in_labels
 from grove_core.resources.labels import CLIQUE, label_in
-from grove_core.resources.pod import pod_of
-from grove_core.resources.podclique import podclique_of
-from grove_core.resources.scaling_group import scaling_group_of
-from grove_core.resources.sharing_labels import domain_user_of
+from grove_core.resources.pod import pod_from_json
+from grove_core.resources.podclique import podclique_from_json
+from grove_core.resources.scaling_group import scaling_group_from_json
 from tests.property.resources.another_label_family import PREFIX
 from tests.property.resources.manifests import clique, group, owner, pod
 from tests.property.workload.sets import clique_raw, manifests_of, set_raw
@@ -20,12 +24,12 @@ def read() -> dict[str, Any]:
     labels = {f"{PREFIX}set": "llm", f"{PREFIX}set_replica": "3"}
     of_group = {**labels, f"{PREFIX}group": "pool", f"{PREFIX}group_replica": "4"}
     owned = owner("uid-pool", kind="PodCliqueScalingGroup", name="pool")
-    member = podclique_of(clique("member", owned_by=owned, labels=of_group))
-    user, position = domain_user_of(member.labels), position_of_clique(member)
+    member = podclique_from_json(clique("member", owned_by=owned, labels=of_group))
+    user, position = domain_user_in_labels(member.labels), position_of_clique(member)
     return {
-        "set of the pod": pod_of(pod(metadata={"labels": labels}), {}).set_name,
+        "set of the pod": pod_from_json(pod(metadata={"labels": labels}), {}).set_name,
         "replicas of the clique": [member.replica_index, member.group_replica_index],
-        "replica of the group": scaling_group_of(group("pool", labels=labels)).replica_index,
+        "replica of the group": scaling_group_from_json(group("pool", labels=labels)).replica_index,
         "position of the clique": position,
         "replicas of the user": [user.replica, user.group_replica] if user is not None else None,
         "clique of the pod": label_in({f"{PREFIX}clique": "llm-3-router"}, CLIQUE),
@@ -35,8 +39,10 @@ def read() -> dict[str, Any]:
 def written() -> list[Any]:
     """The manifests of all objects of a new set, and the labels of a ComputeDomain that is shared by annotation."""
     pool = {"name": "pool", "cliqueNames": ["b"], "replicas": 2}
-    position = position_in_template("llm", 0, "b", "pool", 1)
-    member = membership_of(position, {"grove.io/mnnvl-enabled": "true", "grove.io/mnnvl-scope": "clique"})
+    position = clique_position_in_template("llm", 0, "b", "pool", 1)
+    member = domain_membership_of_position(
+        position, {"grove.io/mnnvl-enabled": "true", "grove.io/mnnvl-scope": "clique"}
+    )
     assert member is not None
     domain = {"kind": "ComputeDomain", "metadata": {"labels": member.labels}}
     return [*manifests_of(set_raw(clique_raw("a"), clique_raw("b"), groups=(pool,))), domain]

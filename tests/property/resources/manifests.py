@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar
 
 from hypothesis import strategies as st
 
-from grove_core.kernel.errors import MalformedObject, Problem
+from grove_core.kernel.errors import MalformedObject, ObjectProblem
 
 T = TypeVar("T")
 Json = dict[str, Any]
@@ -118,7 +118,7 @@ def replaced(raw: object, place: tuple[str | int, ...], value: object) -> Any:
     return raw
 
 
-def outcome(read: Callable[[Any], T], raw: object) -> T | tuple[Problem, ...]:
+def outcome(read: Callable[[Any], T], raw: object) -> T | tuple[ObjectProblem, ...]:
     """What was read, or every problem; any other exception is a fault of ours."""
     try:
         return read(raw)

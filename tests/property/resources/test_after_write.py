@@ -13,16 +13,16 @@ from grove_core.kernel.frozen import frozen
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import Apply, Delete, DropFinalizer, SetStatus
 from grove_core.resources.api_names import BASE_GANG, GATE, MANAGED_BY, OPERATOR, TEMPLATE_HASH, TOPOLOGY_NAME
-from grove_core.resources.cluster_topology import cluster_topology_of
-from grove_core.resources.compute_domain import ComputeDomain, compute_domain_of
+from grove_core.resources.cluster_topology import cluster_topology_from_json
+from grove_core.resources.compute_domain import ComputeDomain, compute_domain_from_json
 from grove_core.resources.labels import GROUP_REPLICA, SET, SET_REPLICA
 from grove_core.resources.object_after_write import object_after_write
-from grove_core.resources.owned_object import owned_object_of
-from grove_core.resources.pod import pod_of
-from grove_core.resources.podclique import podclique_of
-from grove_core.resources.podcliqueset import podcliqueset_of
-from grove_core.resources.podgang import podgang_of
-from grove_core.resources.scaling_group import scaling_group_of
+from grove_core.resources.owned_object import owned_object_from_json
+from grove_core.resources.pod import pod_from_json
+from grove_core.resources.podclique import podclique_from_json
+from grove_core.resources.podcliqueset import podcliqueset_from_json
+from grove_core.resources.podgang import podgang_from_json
+from grove_core.resources.scaling_group import scaling_group_from_json
 from tests.property.resources.manifests import SINCE, Json, clique, clique_set, condition, gang, group, meta, owner, pod
 
 GUARD: Final = Guard("u", "7")
@@ -108,17 +108,21 @@ def owned(api_version: str, kind: str, name: str) -> Json:
 MEMBER: Final = clique("llm-0-pool-1-b", owned_by=owner("g", kind="PodCliqueScalingGroup", name="llm-0-pool"))
 ALONE: Final = clique("llm-0-a", owned_by=owner("s", kind="PodCliqueSet", name="llm"))
 KINDS: Final[Mapping[str, tuple[Callable[[Json], Any], Json, Callable[[bool], st.SearchStrategy[Json]]]]] = {
-    "PodClique": (podclique_of, ALONE, of_clique),
-    "PodClique of a group": (podclique_of, MEMBER, of_clique),
-    "PodCliqueScalingGroup": (scaling_group_of, group(), annotated),
-    "PodGang": (podgang_of, gang(), of_gang),
+    "PodClique": (podclique_from_json, ALONE, of_clique),
+    "PodClique of a group": (podclique_from_json, MEMBER, of_clique),
+    "PodCliqueScalingGroup": (scaling_group_from_json, group(), annotated),
+    "PodGang": (podgang_from_json, gang(), of_gang),
     "HorizontalPodAutoscaler": (
-        owned_object_of,
+        owned_object_from_json,
         owned("autoscaling/v2", "HorizontalPodAutoscaler", "llm-0-a"),
         of_owned,
     ),
-    "ComputeDomain": (compute_domain_of, owned("resource.nvidia.com/v1beta1", "ComputeDomain", "cd"), of_owned),
-    "ClusterTopology": (cluster_topology_of, owned("grove.io/v1alpha1", "ClusterTopology", "racks"), of_topology),
+    "ComputeDomain": (compute_domain_from_json, owned("resource.nvidia.com/v1beta1", "ComputeDomain", "cd"), of_owned),
+    "ClusterTopology": (
+        cluster_topology_from_json,
+        owned("grove.io/v1alpha1", "ClusterTopology", "racks"),
+        of_topology,
+    ),
 }
 
 COUNTED: Final = frozenset({"PodClique", "PodClique of a group"})  # of which a write of ours moves the generation
@@ -168,10 +172,10 @@ STATUS: Final = maybe(
     conditions=st.lists(st.builds(condition, TEXTS, st.sampled_from(("True", "False"))), unique_by=lambda c: c["type"]),
 )
 WITH_STATUS: Final[Mapping[str, tuple[Callable[[Json], Any], Json]]] = {
-    "PodClique": (podclique_of, ALONE),
-    "PodCliqueScalingGroup": (scaling_group_of, group()),
-    "PodCliqueSet": (podcliqueset_of, clique_set()),
-    "PodGang": (podgang_of, gang()),
+    "PodClique": (podclique_from_json, ALONE),
+    "PodCliqueScalingGroup": (scaling_group_from_json, group()),
+    "PodCliqueSet": (podcliqueset_from_json, clique_set()),
+    "PodGang": (podgang_from_json, gang()),
 }
 
 
@@ -214,7 +218,7 @@ def test_pl018_what_is_deleted_and_let_go_is_what_is_read(kind: str, generation:
 def test_pl018_a_pod_loses_our_gate_or_goes() -> None:
     gates = [{"name": GATE}, {"name": "of others"}]
     waiting = condition("PodScheduled", "False", reason="SchedulingGated")
-    gated = pod_of(pod(waiting, spec={"schedulingGates": gates}, metadata={"labels": {SET.primary: "llm"}}), {})
+    gated = pod_from_json(pod(waiting, spec={"schedulingGates": gates}, metadata={"labels": {SET.primary: "llm"}}), {})
     assert (gated.has_grove_gate, gated.gated, gated.trouble) == (True, True, "SchedulingGated")
     opened = object_after_write(gated, Apply(frozen({}), GUARD))
     assert (opened.has_grove_gate, opened.gated, opened.trouble) == (False, False, "")
@@ -224,5 +228,5 @@ def test_pl018_a_pod_loses_our_gate_or_goes() -> None:
 
 
 def test_the_users_set_is_not_ours_to_change() -> None:
-    root = podcliqueset_of(clique_set())
+    root = podcliqueset_from_json(clique_set())
     assert object_after_write(root, Apply(frozen({"spec": {"replicas": 9}}), GUARD)) == root

@@ -11,7 +11,7 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED as OWN
 from grove_core.resources.labels import GROUP_REPLICA, SET_REPLICA, LabelKeys
-from grove_core.resources.podclique import CliqueStatus, PodClique, podclique_of
+from grove_core.resources.podclique import CliqueStatus, PodClique, podclique_from_json
 from tests.property.resources.manifests import (
     SINCE,
     Json,
@@ -52,7 +52,7 @@ def member(name: str = "llm-0-pool-1-worker", **labels: str) -> Json:
 
 def paths_of(raw: Any) -> list[str]:
     with pytest.raises(MalformedObject) as caught:
-        podclique_of(raw)
+        podclique_from_json(raw)
     return [problem.path for problem in caught.value.problems]
 
 
@@ -60,7 +60,7 @@ class TestFields:
     """A PodClique is read as far as decisions look at it."""
 
     def test_every_fact_is_read(self) -> None:
-        known = podclique_of(SOUND)
+        known = podclique_from_json(SOUND)
         assert known.ref == known.ref == Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-router")
         assert known.guard == Guard("uid-llm-0-router", "7")
         assert (known.owner_uid, known.owner_kind, known.owner_name) == (
@@ -88,17 +88,17 @@ class TestFields:
 
     @pytest.mark.parametrize("status", [None, {}])
     def test_gt016_no_status_is_no_record(self, status: Json | None) -> None:
-        assert podclique_of({**clique(), "status": status}).status == CliqueStatus()
+        assert podclique_from_json({**clique(), "status": status}).status == CliqueStatus()
 
     @pytest.mark.parametrize("written", [True, False, None])
     def test_gt015_a_status_without_was_available_stays_without_it(self, written: bool | None) -> None:
-        status = podclique_of(clique(replicas=0, wasAvailable=written)).status
+        status = podclique_from_json(clique(replicas=0, wasAvailable=written)).status
         assert status == CliqueStatus(recorded=True, replicas=0, was_available=written)
 
     def test_gt023_a_deletion_that_was_accepted_is_seen(self) -> None:
         raw = {**clique(), "metadata": {**clique()["metadata"], "deletionTimestamp": SINCE}}
-        assert podclique_of(raw).deleting
-        assert not podclique_of(clique()).deleting
+        assert podclique_from_json(raw).deleting
+        assert not podclique_from_json(clique()).deleting
 
     @pytest.mark.parametrize(
         ("spec", "replicas", "needed"),
@@ -114,7 +114,7 @@ class TestFields:
     def test_gt025_a_threshold_that_is_not_written_is_the_replicas(
         self, spec: Json, replicas: int, needed: int
     ) -> None:
-        known = podclique_of(clique(spec=spec))
+        known = podclique_from_json(clique(spec=spec))
         assert (known.replicas, known.min_available) == (replicas, needed)
 
     @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ class TestFields:
         self, progress: Json | None, label: str | None, current: str | None, target: str
     ) -> None:
         labels = {"grove.io/pod-template-hash": label}
-        known = podclique_of(clique(labels=labels, updateProgress=progress, currentPodTemplateHash=current))
+        known = podclique_from_json(clique(labels=labels, updateProgress=progress, currentPodTemplateHash=current))
         assert known.target_hash == target
 
 
@@ -150,18 +150,18 @@ class TestGT018:
     )
     def test_both_spellings_are_read(self, key: str, progress: Json | None, runs: bool) -> None:
         status: Json = {key: progress}
-        assert podclique_of(clique(**status)).status.updating is runs
+        assert podclique_from_json(clique(**status)).status.updating is runs
 
     def test_without_progress_nothing_runs(self) -> None:
-        assert not podclique_of(clique(replicas=3)).status.updating
+        assert not podclique_from_json(clique(replicas=3)).status.updating
 
     @pytest.mark.parametrize(("newer", "older", "runs"), [(ENDED, RUNNING, False), (RUNNING, ENDED, True)])
     def test_the_newer_spelling_wins(self, newer: Json, older: Json, runs: bool) -> None:
-        status = podclique_of(clique(updateProgress=newer, rollingUpdateProgress=older)).status
+        status = podclique_from_json(clique(updateProgress=newer, rollingUpdateProgress=older)).status
         assert status.updating is runs
 
     def test_an_absent_newer_spelling_leaves_it_to_the_older(self) -> None:
-        status = podclique_of(clique(updateProgress=None, rollingUpdateProgress=RUNNING)).status
+        status = podclique_from_json(clique(updateProgress=None, rollingUpdateProgress=RUNNING)).status
         assert (status.updating, status.update_hash) == (True, "h2")
 
     @pytest.mark.parametrize("key", ["updateProgress", "rollingUpdateProgress"])
@@ -181,13 +181,13 @@ class TestPlaces:
 
     @pytest.mark.parametrize("key", SET_REPLICA.keys)
     def test_the_replica_is_read_from_a_label_of_any_family(self, key: str) -> None:
-        assert podclique_of(clique("router", labels={key: "12"})).replica_index == 12
-        assert podclique_of(member(**{key: "12"})).replica_index == 12
+        assert podclique_from_json(clique("router", labels={key: "12"})).replica_index == 12
+        assert podclique_from_json(member(**{key: "12"})).replica_index == 12
 
     @pytest.mark.parametrize("key", GROUP_REPLICA.keys)
     def test_the_replica_of_the_group_is_read_from_a_label_of_any_family(self, key: str) -> None:
-        assert podclique_of(member("worker", **{key: "12"})).group_replica_index == 12
-        assert podclique_of(clique(labels={key: "12"})).group_replica_index == -1
+        assert podclique_from_json(member("worker", **{key: "12"})).group_replica_index == 12
+        assert podclique_from_json(clique(labels={key: "12"})).group_replica_index == -1
 
     @pytest.mark.parametrize(
         ("label", "field"), [(SET_REPLICA, "replica_index"), (GROUP_REPLICA, "group_replica_index")]
@@ -196,30 +196,32 @@ class TestPlaces:
         elsewhere = {GROUP_REPLICA.keys[-1]: "7"}  # its name tells nothing
         labels = {key: str(number) for number, key in enumerate(label.keys)}
         known, skipped = (
-            podclique_of(member("worker", **{**elsewhere, **given}))
+            podclique_from_json(member("worker", **{**elsewhere, **given}))
             for given in (labels, {**labels, label.primary: ""})
         )
         assert (getattr(known, field), getattr(skipped, field)) == (0, 1)
 
     def test_without_labels_a_standalone_clique_is_placed_by_its_name(self) -> None:
-        known = podclique_of(clique("llm-7-router"))
+        known = podclique_from_json(clique("llm-7-router"))
         assert (known.replica_index, known.group_replica_index) == (7, -1)
 
     def test_without_labels_a_member_is_placed_by_its_name(self) -> None:
-        known = podclique_of(member("llm-0-pool-4-worker"))
+        known = podclique_from_json(member("llm-0-pool-4-worker"))
         assert (known.replica_index, known.group_replica_index) == (-1, 4)
 
     def test_the_name_wins_over_a_label(self) -> None:
         """A label can be edited."""
-        assert podclique_of(clique("llm-7-router", labels={SET_REPLICA.primary: "3"})).replica_index == 7
-        assert podclique_of(member("llm-0-pool-4-worker", **{GROUP_REPLICA.primary: "3"})).group_replica_index == 4
+        assert podclique_from_json(clique("llm-7-router", labels={SET_REPLICA.primary: "3"})).replica_index == 7
+        assert (
+            podclique_from_json(member("llm-0-pool-4-worker", **{GROUP_REPLICA.primary: "3"})).group_replica_index == 4
+        )
 
     @pytest.mark.parametrize(
         "name", ["other-0-router", "llm-router", "llm-x-router", "llm-0", "llm-", "llm", "llm0-1-r"]
     )
     def test_a_name_that_says_no_replica_needs_a_label(self, name: str) -> None:
         assert paths_of(clique(name)) == [f"metadata.labels[{SET_REPLICA.primary}]"]
-        assert podclique_of(clique(name, labels={SET_REPLICA.design: "3"})).replica_index == 3
+        assert podclique_from_json(clique(name, labels={SET_REPLICA.design: "3"})).replica_index == 3
 
     def test_without_owner_and_label_nothing_says_the_replica(self) -> None:
         assert paths_of({"metadata": meta("llm-0-router")}) == [f"metadata.labels[{SET_REPLICA.primary}]"]
@@ -237,8 +239,8 @@ class TestPlaces:
 
     @given(st.integers(0, 10**6), st.integers(0, 10**6))
     def test_names_are_read_back(self, replica: int, group_replica: int) -> None:
-        assert podclique_of(clique(f"llm-{replica}-router")).replica_index == replica
-        assert podclique_of(member(f"llm-0-pool-{group_replica}-worker")).group_replica_index == group_replica
+        assert podclique_from_json(clique(f"llm-{replica}-router")).replica_index == replica
+        assert podclique_from_json(member(f"llm-0-pool-{group_replica}-worker")).group_replica_index == group_replica
 
 
 class TestFaults:
@@ -289,8 +291,8 @@ class TestFaults:
     @given(any_json() | almost(SOUND))
     @example(raw=SOUND)
     def test_any_json_is_a_clique_or_malformed(self, raw: Any) -> None:
-        known = outcome(podclique_of, raw)
-        assert outcome(podclique_of, raw) == known
+        known = outcome(podclique_from_json, raw)
+        assert outcome(podclique_from_json, raw) == known
         if isinstance(known, PodClique):
             assert known.ref.name
             assert known.min_available >= 1

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from grove_core.resources.crd_names import CrdNameUse, crd_names_in, name_clashes, served_names
+from grove_core.resources.crd_names import CrdNameField, crd_names_in, name_clashes, served_crd_names
 
 Json = dict[str, Any]
 WORDS = st.sampled_from(["aa", "bb", "cc", "dd"])
@@ -72,11 +72,11 @@ def test_mf010_discovery_lists_the_names_of_a_definition_without_its_list_kind(r
         "kind": asked["kind"],
         "shortNames": asked["shortNames"],
     }
-    served = served_names(group, listed)
+    served = served_crd_names(group, listed)
     assert served is not None
     assert served.definition == names.definition
-    assert served.asked == served.accepted == {name for name in names.asked if name.role is not CrdNameUse.LIST_KIND}
-    assert served_names(group, {**listed, "name": f"{asked['plural']}/status"}) is None, "a subresource"
+    assert served.asked == served.accepted == {name for name in names.asked if name.role is not CrdNameField.LIST_KIND}
+    assert served_crd_names(group, {**listed, "name": f"{asked['plural']}/status"}) is None, "a subresource"
 
 
 @pytest.mark.parametrize("lacks", ["group", "plural", "kind"])

@@ -5,13 +5,13 @@ from typing import Any, Final
 import pytest
 from hypothesis import given
 
-from grove_core.kernel.errors import Problem
-from grove_core.kernel.times import parse_time
-from grove_core.resources.fields import JsonFieldReader, short_json
-from grove_core.resources.names import (
-    index_from,
+from grove_core.kernel.errors import ObjectProblem
+from grove_core.kernel.time_formats import parse_time
+from grove_core.resources.json_field_reader import JsonFieldReader, short_json
+from grove_core.resources.naming_rules import (
     member_clique_name,
-    replica_index_after,
+    parse_replica_index,
+    replica_index_in_name,
     scaling_group_name,
     standalone_clique_name,
 )
@@ -96,8 +96,8 @@ class TestLookUps:
         assert read.integer("b") is None
         assert read.integer("b", required=True) is None
         assert read.problems == [
-            Problem(path="status.a", expected="an integer of at least 2", got="1"),
-            Problem(path="status.b", expected="an integer of at least 0", got="nothing"),
+            ObjectProblem(path="status.a", expected="an integer of at least 2", got="1"),
+            ObjectProblem(path="status.b", expected="an integer of at least 0", got="nothing"),
         ]
 
     def test_flag(self) -> None:
@@ -164,8 +164,8 @@ class TestNames:
     @pytest.mark.parametrize("owner", ["llm", "llm-0", "llm-0-pool", "0", "a-1-b"])
     def test_the_index_is_found_again(self, owner: str, index: int) -> None:
         for name in (standalone_clique_name, scaling_group_name, member_clique_name):
-            assert replica_index_after(owner, name(owner, index, "part")) == index
-            assert replica_index_after(owner, name(owner, index, "part-7-b")) == index
+            assert replica_index_in_name(owner, name(owner, index, "part")) == index
+            assert replica_index_in_name(owner, name(owner, index, "part-7-b")) == index
 
     def test_names_are_those_of_the_operator(self) -> None:
         assert standalone_clique_name("llama", 0, "router") == "llama-0-router"
@@ -176,11 +176,11 @@ class TestNames:
         "name", ["llm", "llm-", "llm-0", "llm-x-a", "llm--1-a", "llm-1.0-a", "other-0-a", "xllm-0-a", "llm0-0-a"]
     )
     def test_other_names_hold_none(self, name: str) -> None:
-        assert replica_index_after("llm", name) is None
+        assert replica_index_in_name("llm", name) is None
 
     @pytest.mark.parametrize(
         "text", ["", "-1", "+1", "1 ", "\N{SUPERSCRIPT TWO}", "\N{ARABIC-INDIC DIGIT TWO}", "1" * 11]
     )
     def test_an_index_is_written_in_few_plain_digits(self, text: str) -> None:
-        assert index_from(text) is None
-        assert index_from("2147483647") == 2**31 - 1
+        assert parse_replica_index(text) is None
+        assert parse_replica_index("2147483647") == 2**31 - 1

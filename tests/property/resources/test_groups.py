@@ -9,7 +9,7 @@ from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.resources.labels import SET_REPLICA
-from grove_core.resources.scaling_group import GroupStatus, ScalingGroup, scaling_group_of
+from grove_core.resources.scaling_group import GroupStatus, ScalingGroup, scaling_group_from_json
 from tests.property.resources.manifests import SINCE, Json, almost, any_json, condition, group, is_there, meta, outcome
 
 SOUND: Final = group(
@@ -24,7 +24,7 @@ SOUND: Final = group(
 
 def paths_of(raw: Any) -> list[str]:
     with pytest.raises(MalformedObject) as caught:
-        scaling_group_of(raw)
+        scaling_group_from_json(raw)
     return [problem.path for problem in caught.value.problems]
 
 
@@ -32,7 +32,7 @@ class TestFields:
     """A scaling group is read as far as decisions look at it."""
 
     def test_every_fact_is_read(self) -> None:
-        known = scaling_group_of(SOUND)
+        known = scaling_group_from_json(SOUND)
         assert known.ref == Ref("grove.io/v1alpha1", "PodCliqueScalingGroup", "ml", "llm-0-pool")
         assert known.replica_index == 0
         assert (known.replicas, known.min_available, known.clique_names) == (3, 2, ("leader", "worker"))
@@ -49,7 +49,7 @@ class TestFields:
 
     @pytest.mark.parametrize("status", [None, {}])
     def test_without_a_status_nothing_is_stored(self, status: Json | None) -> None:
-        assert scaling_group_of({**group(), "status": status}).status == GroupStatus()
+        assert scaling_group_from_json({**group(), "status": status}).status == GroupStatus()
 
     @pytest.mark.parametrize(
         ("spec", "replicas", "needed"),
@@ -61,22 +61,22 @@ class TestFields:
         ],
     )
     def test_gt025_a_threshold_that_is_not_written_is_one(self, spec: Json, replicas: int, needed: int) -> None:
-        known = scaling_group_of(group(spec=spec))
+        known = scaling_group_from_json(group(spec=spec))
         assert (known.replicas, known.min_available) == (replicas, needed)
 
     @pytest.mark.parametrize("key", ["updateProgress", "rollingUpdateProgress"])
     @pytest.mark.parametrize("ended", [None, SINCE])
     def test_gt018_both_spellings_are_read(self, key: str, ended: str | None) -> None:
         status: Json = {key: {"updateStartedAt": SINCE, "updateEndedAt": ended}}
-        assert scaling_group_of(group(**status)).status.updating is (ended is None)
+        assert scaling_group_from_json(group(**status)).status.updating is (ended is None)
 
     @pytest.mark.parametrize("key", SET_REPLICA.keys)
     def test_the_replica_is_read_from_a_label_of_any_family(self, key: str) -> None:
-        assert scaling_group_of(group("pool", labels={key: "12"})).replica_index == 12
-        assert scaling_group_of(group("llm-5-pool", labels={key: "12"})).replica_index == 5
+        assert scaling_group_from_json(group("pool", labels={key: "12"})).replica_index == 12
+        assert scaling_group_from_json(group("llm-5-pool", labels={key: "12"})).replica_index == 5
 
     def test_without_labels_owner_and_name_say_both(self) -> None:
-        known = scaling_group_of(group("llm-5-pool"))
+        known = scaling_group_from_json(group("llm-5-pool"))
         assert known.replica_index == 5
 
 
@@ -107,8 +107,8 @@ class TestFaults:
     @given(any_json() | almost(SOUND))
     @example(raw=SOUND)
     def test_any_json_is_a_group_or_malformed(self, raw: Any) -> None:
-        known = outcome(scaling_group_of, raw)
-        assert outcome(scaling_group_of, raw) == known
+        known = outcome(scaling_group_from_json, raw)
+        assert outcome(scaling_group_from_json, raw) == known
         if isinstance(known, ScalingGroup):
             assert known.ref.name
             assert known.min_available >= 1

@@ -8,23 +8,23 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap, freeze, thaw
-from grove_core.resources.api_formats import claim_format_of
 from grove_core.resources.api_names import CLAIM_VERSIONS, GROVE
-from grove_core.resources.compute_domain import compute_domain_of
+from grove_core.resources.compute_domain import compute_domain_from_json
 from grove_core.resources.configuration import ServedApis
-from grove_core.resources.domain_sharing import DomainUser, position_of_clique
-from grove_core.resources.fields import JsonFieldReader
+from grove_core.resources.domain_and_claim_formats import claim_format_to_write
+from grove_core.resources.domain_sharing import ComputeDomainUser, position_of_clique
+from grove_core.resources.domain_sharing_labels import sharing_user_in_manifest
+from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.labels import LabelKeys
 from grove_core.resources.merge_patch import changed_fields
-from grove_core.resources.meta import read_conditions, read_index
+from grove_core.resources.meta import read_conditions, read_replica_index
 from grove_core.resources.object_after_write import with_applied_fields
-from grove_core.resources.owned_object import owned_object_of
-from grove_core.resources.pod import pod_of
+from grove_core.resources.owned_object import owned_object_from_json
+from grove_core.resources.pod import pod_from_json
 from grove_core.resources.pod_demand import pod_demand_of
-from grove_core.resources.podclique import podclique_of
-from grove_core.resources.podgang import TopologyPacking, podgang_of
-from grove_core.resources.scaling_group import scaling_group_of
-from grove_core.resources.sharing_labels import managed_user_in
+from grove_core.resources.podclique import podclique_from_json
+from grove_core.resources.podgang import GangPackConstraint, podgang_from_json
+from grove_core.resources.scaling_group import scaling_group_from_json
 
 Json = dict[str, Any]
 META: Final[Json] = {"name": "llm-0-a", "namespace": "ml", "uid": "u", "resourceVersion": "1", "generation": 3}
@@ -39,7 +39,7 @@ def a_map(value: Json) -> FrozenMap:
 
 
 def test_ms036_the_nodes_that_a_domain_waits_for_follow_its_spec() -> None:
-    domain = compute_domain_of({"metadata": META, "spec": {"numNodes": 2}})
+    domain = compute_domain_from_json({"metadata": META, "spec": {"numNodes": 2}})
     assert with_applied_fields(domain, a_map({"spec": {"numNodes": 5}})).num_nodes == 5
 
 
@@ -58,7 +58,7 @@ def test_gt025_what_is_no_flag_is_quoted() -> None:
 @pytest.mark.parametrize(("text", "got"), [("x", '"x"'), ("", "nothing")])
 def test_gt026_what_is_no_index_is_quoted(text: str, got: str) -> None:
     labels = JsonFieldReader({"replica": text} if text else {}, "metadata.labels", [])
-    assert read_index(labels, LabelKeys("replica", "other"), None) == -1
+    assert read_replica_index(labels, LabelKeys("replica", "other"), None) == -1
     assert [problem.got for problem in labels.problems] == [got]
 
 
@@ -76,7 +76,7 @@ def test_gt025_what_is_wrong_with_conditions_is_said() -> None:
 def test_ms020_a_position_in_a_group_is_found_by_full_and_short_names(group: str) -> None:
     labels = {**LABELS, "grove.io/podcliquescalinggroup": group, "grove.io/podcliquescalinggroup-replica-index": "1"}
     raw = {"metadata": {**META, "name": "llm-0-pool-1-b", "labels": labels}, "spec": {"podSpec": {}}}
-    position = position_of_clique(podclique_of(raw))
+    position = position_of_clique(podclique_from_json(raw))
     assert position is not None
     assert (position.clique, position.group, position.group_replica) == ("b", "llm-0-pool", 1)
 
@@ -96,7 +96,7 @@ def test_wl025_quantities_in_a_list_are_compared_as_numbers(stored: str, *, same
 def test_tp020_the_constraint_of_each_clique_of_a_gang_is_read() -> None:
     constraint = {"topologyConstraint": {"packConstraint": {"required": "r", "preferred": "h"}}}
     raw = {"metadata": META, "spec": {"podgroups": [{"name": "llm-0-a", "minReplicas": 1, **constraint}]}}
-    assert podgang_of(raw).placement.cliques == (("llm-0-a", TopologyPacking("r", "h")),)
+    assert podgang_from_json(raw).placement.cliques == (("llm-0-a", GangPackConstraint("r", "h")),)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_tp020_the_constraint_of_each_clique_of_a_gang_is_read() -> None:
 def test_gt025_all_that_is_wrong_with_a_pod_is_said_once_it_does_not_read(container: Json, path: str) -> None:
     raw = {"metadata": META, "spec": {}, "status": {"phase": 5, "containerStatuses": [container]}}
     with pytest.raises(MalformedObject) as caught:
-        pod_of(raw, {})
+        pod_from_json(raw, {})
     assert [one.path for one in caught.value.problems] == ["status.phase", f"status.containerStatuses[0].{path}"]
 
 
@@ -123,21 +123,21 @@ def test_gt026_a_member_is_of_the_replica_that_its_group_is_called_after(
     labels = {"grove.io/podcliquescalinggroup-replica-index": "0"} | {key: text for key, text in said.items() if text}
     owner = {"apiVersion": GROVE, "kind": "PodCliqueScalingGroup", "name": f"llm-{index}-g", "uid": "g"}
     meta = {"name": f"llm-{index}-g-0-b", "labels": labels, "ownerReferences": [{**owner, "controller": True}]}
-    clique = podclique_of({"metadata": meta, "spec": {"podSpec": {}}})
+    clique = podclique_from_json({"metadata": meta, "spec": {"podSpec": {}}})
     assert clique.replica_index == (index if set_name == "llm" else int(label or -1))
 
 
 def test_gt052_what_was_read_of_parts_has_its_generation_and_base_gang() -> None:
     labels = {**LABELS, "grove.io/base-podgang": "llm-0"}
     meta = {**META, "labels": labels, "ownerReferences": OWNED}
-    clique = podclique_of({"metadata": meta, "spec": {"podSpec": {}}})
-    group = scaling_group_of({"metadata": meta, "spec": {"cliqueNames": ["a"]}})
+    clique = podclique_from_json({"metadata": meta, "spec": {"podSpec": {}}})
+    group = scaling_group_from_json({"metadata": meta, "spec": {"cliqueNames": ["a"]}})
     assert (clique.generation, clique.base_gang, group.generation) == (3, "llm-0", 3)
 
 
 @pytest.mark.parametrize(("version", "nested"), list(zip(CLAIM_VERSIONS, (True, True, False), strict=True)))
 def test_ms023_newer_versions_ask_for_exactly_this(version: str, *, nested: bool) -> None:
-    dialect = claim_format_of(ServedApis(claims=version))
+    dialect = claim_format_to_write(ServedApis(claims=version))
     asked = {"deviceClassName": "c", "count": 1}
     request = {"name": "r", "exactly": asked} if nested else {"name": "r", **asked}
     assert dialect.api_version == version
@@ -146,13 +146,15 @@ def test_ms023_newer_versions_ask_for_exactly_this(version: str, *, nested: bool
 
 def test_ms036_whom_an_object_will_serve_stands_in_its_labels() -> None:
     shared = {**LABELS, "grove.io/mnnvl-managed": "true"}
-    assert managed_user_in(a_map({"metadata": {"labels": shared}})) == DomainUser("llm", "0", "", "", "")
-    assert managed_user_in(a_map({"metadata": {"labels": LABELS}})) is None
-    assert managed_user_in(a_map({"metadata": {}})) is None
+    assert sharing_user_in_manifest(a_map({"metadata": {"labels": shared}})) == ComputeDomainUser(
+        "llm", "0", "", "", ""
+    )
+    assert sharing_user_in_manifest(a_map({"metadata": {"labels": LABELS}})) is None
+    assert sharing_user_in_manifest(a_map({"metadata": {}})) is None
 
 
 @pytest.mark.parametrize(("raw", "paths"), [({}, ["apiVersion", "kind"]), ({"kind": 5, "apiVersion": "v1"}, ["kind"])])
 def test_in030_what_says_not_what_it_is_is_reported(raw: dict[str, Any], paths: list[str]) -> None:
     with pytest.raises(MalformedObject) as caught:
-        owned_object_of(raw)
+        owned_object_from_json(raw)
     assert [problem.path for problem in caught.value.problems if "metadata" not in problem.path] == paths

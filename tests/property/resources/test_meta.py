@@ -8,22 +8,22 @@ import pytest
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.refs import Guard
-from grove_core.kernel.times import parse_time
+from grove_core.kernel.time_formats import parse_time
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED as OWN
-from grove_core.resources.fields import JsonFieldReader
+from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.meta import Resource, read_conditions
-from grove_core.resources.podclique import podclique_of
-from grove_core.resources.podcliqueset import podcliqueset_of
-from grove_core.resources.podgang import podgang_of
-from grove_core.resources.scaling_group import scaling_group_of
+from grove_core.resources.podclique import podclique_from_json
+from grove_core.resources.podcliqueset import podcliqueset_from_json
+from grove_core.resources.podgang import podgang_from_json
+from grove_core.resources.scaling_group import scaling_group_from_json
 from tests.property.resources.manifests import SINCE, Json, clique, clique_set, condition, gang, group, owner
 
 Reader = Callable[[Any], Any]
 WITH_META: Final = (
-    pytest.param(podclique_of, clique(), id="PodClique"),
-    pytest.param(scaling_group_of, group(), id="PodCliqueScalingGroup"),
-    pytest.param(podcliqueset_of, clique_set(), id="PodCliqueSet"),
-    pytest.param(podgang_of, gang(), id="PodGang"),
+    pytest.param(podclique_from_json, clique(), id="PodClique"),
+    pytest.param(scaling_group_from_json, group(), id="PodCliqueScalingGroup"),
+    pytest.param(podcliqueset_from_json, clique_set(), id="PodCliqueSet"),
+    pytest.param(podgang_from_json, gang(), id="PodGang"),
 )
 WITH_STATUS: Final = WITH_META[:3]
 

@@ -1,11 +1,11 @@
-"""What Kubernetes takes for names, labels, annotations and variables; and the names that are made of others."""
+"""What Kubernetes takes for naming_rules, labels, annotations and variables; and the names that are made of others."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.resources import names
-from grove_core.resources.names import (
+from grove_core.resources import naming_rules
+from grove_core.resources.naming_rules import (
     annotation_bytes,
     is_annotation_key,
     is_dns_label,
@@ -71,37 +71,40 @@ INDEX = st.integers(0, 2**31 - 1)
 
 @given(SHORT, INDEX, SHORT, INDEX, SHORT)
 def test_an_index_is_found_after_its_owner(owner: str, index: int, group: str, inner: int, clique: str) -> None:
-    scaled = names.scaling_group_name(owner, index, group)
-    assert names.replica_index_after(owner, scaled) == index
-    assert names.replica_index_after(owner, names.standalone_clique_name(owner, index, clique)) == index
-    assert names.replica_index_after(scaled, names.member_clique_name(scaled, inner, clique)) == inner
-    assert names.index_from(names.pod_hostname(owner, index).removeprefix(f"{owner}-")) == index
-    assert names.index_from(names.scaled_gang_name(scaled, inner).removeprefix(f"{scaled}-")) == inner
+    scaled = naming_rules.scaling_group_name(owner, index, group)
+    assert naming_rules.replica_index_in_name(owner, scaled) == index
+    assert naming_rules.replica_index_in_name(owner, naming_rules.standalone_clique_name(owner, index, clique)) == index
+    assert naming_rules.replica_index_in_name(scaled, naming_rules.member_clique_name(scaled, inner, clique)) == inner
+    assert naming_rules.parse_replica_index(naming_rules.pod_hostname(owner, index).removeprefix(f"{owner}-")) == index
+    assert (
+        naming_rules.parse_replica_index(naming_rules.scaled_gang_name(scaled, inner).removeprefix(f"{scaled}-"))
+        == inner
+    )
 
 
 def test_names_are_those_of_the_existing_operator() -> None:
-    assert names.scaled_gang_name("inf-1-pool", 0) == "inf-1-pool-0"
-    assert names.pod_hostname("inf-1-pool-2-worker", 0) == "inf-1-pool-2-worker-0"
-    assert names.claim_name("inf-1-pool", None, "cache") == "inf-1-pool-all-cache"
-    assert names.claim_name("inf", 0, "cache") == "inf-0-cache"
-    assert names.role_label("inf") == "grove.io-pcs-inf"
+    assert naming_rules.scaled_gang_name("inf-1-pool", 0) == "inf-1-pool-0"
+    assert naming_rules.pod_hostname("inf-1-pool-2-worker", 0) == "inf-1-pool-2-worker-0"
+    assert naming_rules.claim_name("inf-1-pool", None, "cache") == "inf-1-pool-all-cache"
+    assert naming_rules.claim_name("inf", 0, "cache") == "inf-0-cache"
+    assert naming_rules.rbac_role_label("inf") == "grove.io-pcs-inf"
 
 
 def test_many_names_are_counted() -> None:
-    assert names.listed_names([]) == "none"
-    assert names.listed_names(["b", "a"]) == "a, b"
-    assert names.listed_names(f"{number:02}" for number in range(21)).endswith("18, 19 and 1 more")
+    assert naming_rules.name_list_text([]) == "none"
+    assert naming_rules.name_list_text(["b", "a"]) == "a, b"
+    assert naming_rules.name_list_text(f"{number:02}" for number in range(21)).endswith("18, 19 and 1 more")
 
 
 @given(st.sampled_from(["a", "a-cd-0", "cd", "a-0-b", "a-cd"]), st.integers(0, 10**9))
 def test_mn005_a_domain_is_named_after_its_set_and_replica(owner: str, index: int) -> None:
-    name = names.domain_name(owner, index)
-    assert names.set_of_domain(name) == owner
-    assert names.replica_of_domain(owner, name) == index
-    assert names.replica_of_domain(f"{owner}x", name) is None
+    name = naming_rules.compute_domain_name(owner, index)
+    assert naming_rules.set_of_domain(name) == owner
+    assert naming_rules.replica_of_domain(owner, name) == index
+    assert naming_rules.replica_of_domain(f"{owner}x", name) is None
 
 
 @pytest.mark.parametrize("name", ["a-cd-", "a-cd-01", "a-cd-x", "a", "a-cd-0-1", "cd-0", "a-cd-0x"])
 def test_mn005_other_names_are_those_of_none(name: str) -> None:
-    assert names.set_of_domain(name) == ""
-    assert names.replica_of_domain("a", name) is None
+    assert naming_rules.set_of_domain(name) == ""
+    assert naming_rules.replica_of_domain("a", name) is None

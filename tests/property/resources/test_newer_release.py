@@ -6,7 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.resources.newer_release import is_newer_field, is_newer_kind, newer_fields_in
+from grove_core.resources.newer_release_fields import (
+    is_newer_release_field,
+    is_unknown_grove_kind,
+    newer_release_fields_in,
+)
 from tests.property.resources.manifests import any_json
 
 Json = dict[str, Any]
@@ -35,20 +39,20 @@ def test_gf134_every_newer_field_of_a_set_is_found(
             if newer
         ),
     ]
-    found = list(newer_fields_in(raw))
+    found = list(newer_release_fields_in(raw))
     assert found == [
         *(["spec.updateStrategy.type"] if coherent else []),
         *in_template,
         *(["status.podGangMapping"] if mapped else []),
     ]
-    assert list(filter(is_newer_field, found)) == in_template
+    assert list(filter(is_newer_release_field, found)) == in_template
 
 
 @given(any_json(), any_json())
 def test_gf134_whatever_stands_there_is_read(spec: object, template: object) -> None:
     """The words that mark a newer release are not among those that are drawn."""
-    assert list(newer_fields_in({"spec": spec, "status": template})) == []
-    assert list(newer_fields_in({"spec": {"template": template, "updateStrategy": spec}})) == []
+    assert list(newer_release_fields_in({"spec": spec, "status": template})) == []
+    assert list(newer_release_fields_in({"spec": {"template": template, "updateStrategy": spec}})) == []
 
 
 @pytest.mark.parametrize(
@@ -62,7 +66,7 @@ def test_gf134_whatever_stands_there_is_read(spec: object, template: object) -> 
     ],
 )
 def test_wl161_a_field_is_newer_at_its_own_place_alone(path: str, newer: bool) -> None:
-    assert is_newer_field(path) is newer
+    assert is_newer_release_field(path) is newer
 
 
 @pytest.mark.parametrize(
@@ -70,4 +74,4 @@ def test_wl161_a_field_is_newer_at_its_own_place_alone(path: str, newer: bool) -
     [("PodGangMap", "grove.io", True), ("PodGang", "grove.io", False), ("PodGangMap", "example.com", False)],
 )
 def test_gf134_a_kind_is_newer_in_the_groups_of_grove(kind: str, group: str, newer: bool) -> None:
-    assert is_newer_kind(kind, group, {"PodGang"}) is newer
+    assert is_unknown_grove_kind(kind, group, {"PodGang"}) is newer

@@ -5,7 +5,7 @@ from typing import Any, Final
 import pytest
 
 from grove_core.kernel.errors import MalformedObject
-from grove_core.resources.node import node_of, unschedulable_reason
+from grove_core.resources.node import node_from_json, unschedulable_reason
 from grove_core.resources.pod_demand import amount_text, pod_demand_of
 
 Json = dict[str, Any]
@@ -110,16 +110,16 @@ def test_tp106_what_is_not_looked_at_is_named(spec: Json, unchecked: tuple[str, 
 @pytest.mark.req("TP-103")
 class TestCapacity:
     def test_allocatable_counts_and_else_capacity(self) -> None:
-        found = node_of(node(allocatable={"cpu": "4"}, capacity={"cpu": "6", "memory": "1"}))
+        found = node_from_json(node(allocatable={"cpu": "4"}, capacity={"cpu": "6", "memory": "1"}))
         assert (found.name, found.amounts) == ("n1", {"cpu": 4000})
-        assert node_of(node(capacity={"cpu": "1e1"})).amounts == {"cpu": 10_000}
-        assert node_of(node()).amounts == {}
+        assert node_from_json(node(capacity={"cpu": "1e1"})).amounts == {"cpu": 10_000}
+        assert node_from_json(node()).amounts == {}
 
     def test_every_problem_of_a_node_is_found(self) -> None:
         raw = node(labels={"rack": 7}, spec={"taints": [{"effect": 1}]}, allocatable={"cpu": "some", "memory": ".5"})
         raw["metadata"]["name"] = ""
         with pytest.raises(MalformedObject) as found:
-            node_of(raw)
+            node_from_json(raw)
         assert {problem.path for problem in found.value.problems} == {
             "metadata.name",
             "metadata.labels.rack",
@@ -135,7 +135,7 @@ GONE: Final = {"taints": [{"key": "node.kubernetes.io/unreachable", "effect": "N
 
 
 def turned_away(raw: Json, spec: Json) -> str:
-    return unschedulable_reason(node_of(raw), pod_demand_of(spec))
+    return unschedulable_reason(node_from_json(raw), pod_demand_of(spec))
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_tp103_taints_that_are_not_tolerated(toleration: Json | None, taint: str
 )
 def test_tp103_who_is_cordoned_or_not_ready_is_tainted(raw: Json, taint: str) -> None:
     assert turned_away(raw, {}) == (f"the taint {taint}" if taint else "")
-    assert len(node_of(raw).taints) == bool(taint)
+    assert len(node_from_json(raw).taints) == bool(taint)
 
 
 def test_tp103_a_node_selector() -> None:

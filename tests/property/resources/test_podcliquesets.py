@@ -10,8 +10,8 @@ from pydantic import ValidationError
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import freeze
 from grove_core.kernel.refs import Ref
-from grove_core.resources.podcliqueset import PodCliqueSet, SetStatus, podcliqueset_of
-from grove_core.resources.template import SetSpec, SetTemplate
+from grove_core.resources.podcliqueset import PodCliqueSet, PodCliqueSetStatus, podcliqueset_from_json
+from grove_core.resources.podcliqueset_spec import SetSpec, SetTemplate
 from tests.property.resources.manifests import (
     Json,
     almost,
@@ -32,19 +32,19 @@ SOUND: Final = {**clique_set(), "status": {"replicas": 2, "availableReplicas": 1
 
 def problems_of(raw: Any) -> dict[str, tuple[str, str]]:
     with pytest.raises(MalformedObject) as caught:
-        podcliqueset_of(raw)
+        podcliqueset_from_json(raw)
     return {problem.path: (problem.expected, problem.got) for problem in caught.value.problems}
 
 
 def spec_of(**template: object) -> SetSpec:
-    return podcliqueset_of(clique_set(**template)).spec
+    return podcliqueset_from_json(clique_set(**template)).spec
 
 
 class TestFields:
     """A set is read as it was written; thresholds are not judged here."""
 
     def test_every_fact_is_read(self) -> None:
-        known = podcliqueset_of(SOUND)
+        known = podcliqueset_from_json(SOUND)
         template = known.spec.template
         assert known.ref == Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", "llm")
         assert known.spec.replicas == 2
@@ -62,7 +62,7 @@ class TestFields:
             1,
             timedelta(hours=1),
         )
-        assert known.status == SetStatus(replicas=2, available=1, conditions=known.status.conditions)
+        assert known.status == PodCliqueSetStatus(replicas=2, available=1, conditions=known.status.conditions)
         assert [stored.type for stored in known.status.conditions] == ["Any"]
 
     @pytest.mark.req("GT-025")
@@ -76,13 +76,13 @@ class TestFields:
                 }
             },
         }
-        known = podcliqueset_of(raw)
+        known = podcliqueset_from_json(raw)
         (clique,), (group,) = known.spec.template.cliques, known.spec.template.pod_clique_scaling_groups
         assert known.spec.replicas == 0
         assert known.spec.template.termination_delay is None
         assert (clique.spec.replicas, clique.spec.min_available, clique.min_available) == (1, None, 1)
         assert (group.replicas, group.min_available, group.termination_delay) == (1, 1, None)
-        assert known.status == SetStatus()
+        assert known.status == PodCliqueSetStatus()
 
     def test_gt025_a_threshold_that_is_not_written_is_the_replicas(self) -> None:
         (clique,) = spec_of(cliques=[clique_template("a", replicas=5, minAvailable=None)]).template.cliques
@@ -111,12 +111,12 @@ class TestFields:
         for key in place[:-1]:
             parent = parent[key]
         without = replaced(SOUND, place[:-1], {key: value for key, value in parent.items() if key != place[-1]})
-        assert podcliqueset_of(null) == podcliqueset_of(without)
+        assert podcliqueset_from_json(null) == podcliqueset_from_json(without)
 
     def test_unknown_fields_are_ignored(self) -> None:
         raw = replaced(SOUND, (*CLIQUE, "spec", "somethingElse"), {"containers": [1]})
         raw = replaced(raw, ("spec", "somethingNew"), 5)
-        assert podcliqueset_of(raw) == podcliqueset_of(SOUND)
+        assert podcliqueset_from_json(raw) == podcliqueset_from_json(SOUND)
 
     @pytest.mark.parametrize(
         ("place", "value"),
@@ -136,18 +136,18 @@ class TestFields:
             cliques=[{"name": "router", "spec": {"replicas": 4}}],
             podCliqueScalingGroups=[{"name": "pool", "cliqueNames": ["router"], "replicas": 4}],
         )
-        assert podcliqueset_of(replaced(raw, place, value)) == podcliqueset_of(raw)
+        assert podcliqueset_from_json(replaced(raw, place, value)) == podcliqueset_from_json(raw)
 
     def test_a_frozen_object_reads_the_same(self) -> None:
         frozen: Any = freeze({"template": {"cliques": []}})
-        known = podcliqueset_of({"metadata": {"name": "llm"}, "spec": frozen})
+        known = podcliqueset_from_json({"metadata": {"name": "llm"}, "spec": frozen})
         assert known.spec.template.cliques == ()
 
     def test_a_spec_cannot_be_changed(self) -> None:
-        spec = podcliqueset_of(SOUND).spec
+        spec = podcliqueset_from_json(SOUND).spec
         with pytest.raises(ValidationError):
             setattr(spec, "replicas", 5)  # noqa: B010 - mypy knows as well that it cannot
-        assert hash(spec) == hash(podcliqueset_of(SOUND).spec)
+        assert hash(spec) == hash(podcliqueset_from_json(SOUND).spec)
 
     def test_standalone_cliques_are_those_that_no_group_names(self) -> None:
         groups = [group_template("one", "b"), group_template("two", "d", "unknown")]
@@ -278,8 +278,8 @@ class TestMalformedSpecs:
     @given(any_json() | almost(SOUND))
     @example(raw=SOUND)
     def test_any_json_is_a_set_or_malformed(self, raw: Any) -> None:
-        known = outcome(podcliqueset_of, raw)
-        assert outcome(podcliqueset_of, raw) == known
+        known = outcome(podcliqueset_from_json, raw)
+        assert outcome(podcliqueset_from_json, raw) == known
         if isinstance(known, PodCliqueSet):
             assert known.ref.name
             return
@@ -298,9 +298,9 @@ def test_the_order_of_keys_does_not_matter() -> None:
 
     other = turned(SOUND)
     assert isinstance(other, dict)
-    assert podcliqueset_of(other) == podcliqueset_of(SOUND)
+    assert podcliqueset_from_json(other) == podcliqueset_from_json(SOUND)
 
 
 def test_an_empty_template_is_read_and_left_to_admission() -> None:
     raw: Json = clique_set(cliques=[], podCliqueScalingGroups=[])
-    assert podcliqueset_of(raw).spec.standalone_cliques == ()
+    assert podcliqueset_from_json(raw).spec.standalone_cliques == ()

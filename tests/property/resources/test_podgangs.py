@@ -7,7 +7,7 @@ from hypothesis import example, given
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.refs import Ref
-from grove_core.resources.podgang import PodGang, PodGroup, podgang_of
+from grove_core.resources.podgang import PodGang, PodGroup, podgang_from_json
 from tests.property.resources.manifests import almost, any_json, gang, is_there, meta, outcome, owner
 
 SOUND: Final = gang(
@@ -19,7 +19,7 @@ SOUND: Final = gang(
 
 
 def test_every_fact_is_read() -> None:
-    known = podgang_of(SOUND)
+    known = podgang_from_json(SOUND)
     assert known.ref == Ref("scheduler.grove.io/v1alpha1", "PodGang", "ml", "llm-0")
     assert known.owner_uid == "uid-llm"
     assert known.groups == (
@@ -31,7 +31,7 @@ def test_every_fact_is_read() -> None:
 
 @pytest.mark.parametrize("spec", [None, {}, {"podgroups": None}, {"podgroups": []}])
 def test_a_gang_may_be_empty(spec: object) -> None:
-    assert podgang_of({"metadata": meta("llm-0"), "spec": spec}).groups == ()
+    assert podgang_from_json({"metadata": meta("llm-0"), "spec": spec}).groups == ()
 
 
 @pytest.mark.parametrize(
@@ -54,15 +54,15 @@ def test_a_gang_may_be_empty(spec: object) -> None:
 )
 def test_a_fault_has_its_path(raw: Any, paths: list[str]) -> None:
     with pytest.raises(MalformedObject) as caught:
-        podgang_of(raw)
+        podgang_from_json(raw)
     assert [problem.path for problem in caught.value.problems] == paths
 
 
 @given(any_json() | almost(SOUND))
 @example(raw=SOUND)
 def test_any_json_is_a_gang_or_malformed(raw: Any) -> None:
-    known = outcome(podgang_of, raw)
-    assert outcome(podgang_of, raw) == known
+    known = outcome(podgang_from_json, raw)
+    assert outcome(podgang_from_json, raw) == known
     if isinstance(known, PodGang):
         assert all(group.min_replicas >= 0 and group.name for group in known.groups)
         return

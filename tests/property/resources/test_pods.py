@@ -12,7 +12,7 @@ from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import GATE, POD_INDEX
 from grove_core.resources.labels import SET
-from grove_core.resources.pod import Pod, pod_of
+from grove_core.resources.pod import Pod, pod_from_json
 from tests.property.resources.manifests import (
     SINCE,
     Json,
@@ -48,12 +48,12 @@ class TextOfAnotherType(str):
 
 
 def read(raw: Any) -> Pod:
-    return pod_of(raw, {})
+    return pod_from_json(raw, {})
 
 
 def paths_of(raw: Any) -> list[str]:
     with pytest.raises(MalformedObject) as caught:
-        pod_of(raw, {})
+        pod_from_json(raw, {})
     return [problem.path for problem in caught.value.problems]
 
 
@@ -250,21 +250,21 @@ class TestSharing:
                 phase="Pending",
             )
         )
-        first, second = (pod_of(json.loads(printed), shared) for _ in range(2))
+        first, second = (pod_from_json(json.loads(printed), shared) for _ in range(2))
         for name in ("namespace", "owner_uid", "template_hash", "gang", "node", "phase", "trouble"):
             assert getattr(first, name) is getattr(second, name), name
         assert {"ml", "uid-clique", "h1h", "llm-0", "node-1", "Pending", "Unschedulable"} <= shared.keys()
 
     def test_what_is_unique_is_not_kept(self) -> None:
         shared: dict[str, str] = {}
-        known = pod_of(SOUND, shared)
+        known = pod_from_json(SOUND, shared)
         assert not {known.name, known.uid} & shared.keys()
 
     @given(almost(SOUND))
     def test_what_was_seen_before_changes_nothing(self, raw: Any) -> None:
         shared: dict[str, str] = {}
-        pod_of(SOUND, shared)
-        assert outcome(lambda seen: pod_of(seen, shared), raw) == outcome(read, raw)
+        pod_from_json(SOUND, shared)
+        assert outcome(lambda seen: pod_from_json(seen, shared), raw) == outcome(read, raw)
 
 
 class TestFaults:

@@ -11,19 +11,19 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of
 from grove_core.kernel.frozen import FrozenMap, Json, thaw
-from grove_core.kernel.times import format_time
-from grove_core.resources.podclique import PodClique, podclique_of
-from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
-from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
-from grove_core.resources.statuses import status_change, with_status
+from grove_core.kernel.time_formats import format_time
+from grove_core.resources.podclique import PodClique, podclique_from_json
+from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json
+from grove_core.resources.scaling_group import ScalingGroup, scaling_group_from_json
+from grove_core.resources.statuses import status_change, with_status_written
 from tests.property.resources.manifests import clique, clique_set, group
 
 Resource: TypeAlias = PodClique | ScalingGroup | PodCliqueSet
 START: Final = datetime(2026, 11, 20, 9, 0, 0, tzinfo=UTC)
 RESOURCES: Final[tuple[Resource, ...]] = (
-    podclique_of(clique()),
-    scaling_group_of(group()),
-    podcliqueset_of(clique_set()),
+    podclique_from_json(clique()),
+    scaling_group_from_json(group()),
+    podcliqueset_from_json(clique_set()),
 )
 TYPES: Final = ("MinAvailableBreached", "PodCliqueScheduled", "OfSomebodyElse")
 CONDITIONS: Final = st.lists(
@@ -97,7 +97,7 @@ class TestPL011:
         self, case: tuple[Resource, dict[str, Json], tuple[Condition, ...]]
     ) -> None:
         resource, wanted, conditions = case
-        written = with_status(resource, status_change(resource.status, wanted, conditions))
+        written = with_status_written(resource, status_change(resource.status, wanted, conditions))
         assert {name: stored_value(written, name) for name in wanted} == wanted
         assert all(condition in written.status.conditions for condition in conditions)
         assert not status_change(written.status, wanted, conditions)
@@ -107,7 +107,7 @@ class TestPL011:
         self, case: tuple[Resource, dict[str, Json], tuple[Condition, ...]]
     ) -> None:
         resource, wanted, conditions = case
-        written = with_status(resource, status_change(resource.status, wanted, conditions))
+        written = with_status_written(resource, status_change(resource.status, wanted, conditions))
         for name in resource.status.FIELDS.keys() - wanted.keys():
             assert stored_value(written, name) == stored_value(resource, name)
         wanted_types = {condition.type for condition in conditions}
@@ -133,11 +133,15 @@ class TestPL011:
 
     @pytest.mark.parametrize("resource", RESOURCES, ids=lambda resource: resource.ref.kind)
     def test_fields_are_named_as_the_api_names_them(self, resource: Resource) -> None:
-        reader: Any = {PodClique: podclique_of, ScalingGroup: scaling_group_of, PodCliqueSet: podcliqueset_of}
+        reader: Any = {
+            PodClique: podclique_from_json,
+            ScalingGroup: scaling_group_from_json,
+            PodCliqueSet: podcliqueset_from_json,
+        }
         wanted = {name: sample(name, number) for number, name in enumerate(resource.status.FIELDS, 1)}
         raw = {PodClique: clique(), ScalingGroup: group(), PodCliqueSet: clique_set()}[type(resource)]
         change = status_change(resource.status, wanted, (Condition("Any", ConditionStatus.TRUE, "A", "", START),))
-        assert reader[type(resource)]({**raw, "status": thaw(change)}) == with_status(resource, change)
+        assert reader[type(resource)]({**raw, "status": thaw(change)}) == with_status_written(resource, change)
 
 
 def test_a_condition_is_replaced_in_its_place() -> None:
@@ -146,18 +150,18 @@ def test_a_condition_is_replaced_in_its_place() -> None:
     newer = replace(first, status=ConditionStatus.FALSE)
     change = status_change(resource.status, {}, (newer, second, third))
     assert change == FrozenMap({"conditions": (newer.as_json, third.as_json)})
-    assert with_status(resource, change).status.conditions == (newer, second, third)
+    assert with_status_written(resource, change).status.conditions == (newer, second, third)
 
 
 @pytest.mark.req("GT-015")
 def test_gt016_a_written_status_of_a_clique_is_a_record() -> None:
-    fresh = podclique_of(clique())
+    fresh = podclique_from_json(clique())
     assert not fresh.status.recorded
-    written = with_status(fresh, FrozenMap({"replicas": 0}))
+    written = with_status_written(fresh, FrozenMap({"replicas": 0}))
     assert written.status.recorded
     assert written.status.was_available is None
 
 
 def test_unknown_fields_of_a_write_are_left_alone() -> None:
     known = RESOURCES[2]
-    assert with_status(known, FrozenMap({"color": "red"})) == known
+    assert with_status_written(known, FrozenMap({"color": "red"})) == known

@@ -7,8 +7,8 @@ import pytest
 
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import thaw
-from grove_core.resources.podclique import PodClique, podclique_of
-from grove_core.resources.statuses import status_as_json, with_status
+from grove_core.resources.podclique import PodClique, podclique_from_json
+from grove_core.resources.statuses import status_as_json, with_status_written
 from tests.property.resources.manifests import clique, condition
 from tests.property.workload.life import Life
 from tests.property.workload.sets import NOW, clique_raw, set_raw
@@ -17,7 +17,7 @@ Json = dict[str, Any]
 
 
 def stored(status: Json) -> PodClique:
-    return podclique_of({**clique("llm-0-a"), "status": status})
+    return podclique_from_json({**clique("llm-0-a"), "status": status})
 
 
 def test_op012_others_conditions_and_what_nobody_said_are_left_out() -> None:
@@ -45,7 +45,7 @@ def test_op012_what_is_applied_reads_back_as_what_was_meant(kind: str) -> None:
     assert found
     for item in found:
         said = status_as_json(item)
-        again = with_status(replace(item, status=type(item.status)()), said)
+        again = with_status_written(replace(item, status=type(item.status)()), said)
         assert status_as_json(again) == said
         assert again.status.conditions == item.status.conditions
 

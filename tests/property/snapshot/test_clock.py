@@ -5,9 +5,9 @@ from datetime import timedelta, timezone
 
 import pytest
 
-from grove_core.document.document import PlanDocument
-from grove_core.document.writing import document_as_json
-from grove_core.plan.forecast import forecast_of
+from grove_core.document.document_writing import document_as_json
+from grove_core.document.plan_document import PlanDocument
+from grove_core.plan.forecast import one_round_forecast
 from grove_core.reconcile import reconcile
 from tests.property.workload.sets import NOW, applied, clique_raw, set_raw
 
@@ -21,7 +21,7 @@ def test_pl001_the_zone_of_a_clock_changes_nothing() -> None:
     seen = applied(set_raw(clique_raw("a")))
     elsewhere = replace(seen, now=seen.now.astimezone(timezone(timedelta(hours=-5))))
     told = [
-        PlanDocument(rules="design", as_of=NOW, not_collected=(), forecasts=(forecast_of(reconcile(each), NOW),))
+        PlanDocument(rules="design", as_of=NOW, not_collected=(), forecasts=(one_round_forecast(reconcile(each), NOW),))
         for each in (seen, elsewhere)
     ]
     here, there = (document_as_json(each, decisions=True) for each in told)

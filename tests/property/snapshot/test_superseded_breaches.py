@@ -8,33 +8,33 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of, is_true
+from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of, is_condition_true
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Delete, Outcome, SetStatus, Step, StepStage
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, SetStatus, Step, StepStage
 from grove_core.plan.plan import Plan
-from grove_core.plan.rules import Why
+from grove_core.plan.rules import WithheldStepReason
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import breach_condition_of, with_status
+from grove_core.resources.statuses import breach_condition_of, with_status_written
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.named import rule_set, rule_sets
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.snapshot.superseded_breaches import with_superseded_breaches
+from grove_core.snapshot.unwritten_breach_changes import with_unwritten_breach_changes
 from tests.property.gang_termination_field.worlds import field_storms
 from tests.property.strategies.worlds import START, World, storms, worlds
 from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
 
-FAILURES: Final = st.sampled_from([Outcome.REFUSED, Outcome.CONFLICT, Outcome.UNREACHABLE])
+FAILURES: Final = st.sampled_from([AttemptOutcome.REFUSED, AttemptOutcome.CONFLICT, AttemptOutcome.UNREACHABLE])
 Broken = PodClique | ScalingGroup
 
 
 def told(one: Broken, condition: Condition) -> Step:
-    because: tuple[Reason, ...] = (Why.REFUSED_BEFORE.because(one.ref, detail="drawn"),)
+    because: tuple[Reason, ...] = (WithheldStepReason.REFUSED_BEFORE.because(one.ref, detail="drawn"),)
     return Step(
         StepStage.STATUS, one.ref, SetStatus(FrozenMap({"conditions": (condition.as_json,)}), one.guard), because
     )
@@ -53,7 +53,7 @@ def as_written(snapshot: Snapshot, steps: dict[Ref, Step]) -> Snapshot:
 
     def written(one: Any) -> Any:
         action = steps[one.ref].action if one.ref in steps else None
-        return with_status(one, action.fields) if isinstance(action, SetStatus) else one
+        return with_status_written(one, action.fields) if isinstance(action, SetStatus) else one
 
     return replace(snapshot, groups=tuple(map(written, snapshot.groups)), cliques=tuple(map(written, snapshot.cliques)))
 
@@ -80,14 +80,14 @@ class TestGT067:
     @pytest.mark.parametrize("rules", [rule_set("design"), NEWEST], ids=["design", "field"])
     @given(st.one_of(storms(), worlds(), field_storms()), st.randoms(use_true_random=False), FAILURES)
     def test_what_failed_decides_as_if_it_were_written(
-        self, rules: RuleSet, world: World, chance: Any, outcome: Outcome
+        self, rules: RuleSet, world: World, chance: Any, outcome: AttemptOutcome
     ) -> None:
         snapshot = world.snapshot
         steps, tried = dict[Ref, Step](), list[Step]()
         parts: tuple[Broken, ...] = (*snapshot.groups, *snapshot.cliques)
         for one in parts:
             before = stored(one)
-            if not is_true(before) or chance.random() < 0.3:
+            if not is_condition_true(before) or chance.random() < 0.3:
                 continue
             span = int((snapshot.now - before.last_transition_time).total_seconds())
             if span < 3:
@@ -113,7 +113,7 @@ class TestGT067:
         assert deletions(found) == deletions(wanted)
         assert found.wake_at == wanted.wake_at
         looked_at = {step.target for step in (*wanted.steps, *found.steps) if isinstance(step.action, SetStatus)}
-        if outcome is not Outcome.REFUSED:  # else what says the same is held back
+        if outcome is not AttemptOutcome.REFUSED:  # else what says the same is held back
             after, as_wanted = breaches_after(snapshot, found), breaches_after(as_if, wanted)
             assert {ref: after[ref] for ref in looked_at & after.keys()} == {
                 ref: as_wanted[ref] for ref in looked_at & as_wanted.keys()
@@ -147,8 +147,8 @@ class TestGT067:
     def test_what_was_done_meanwhile_is_passed_over(self) -> None:
         (clique,) = SEEN.cliques
         sick, over = with_breach(clique, breach(ConditionStatus.TRUE)), breach(ConditionStatus.FALSE, 10)
-        done = Attempt(told(replace(clique, uid="another"), over), Outcome.DONE)
-        assert overtaken_by(sick, done, Attempt(told(sick, over), Outcome.CONFLICT, "no")) == over
+        done = Attempt(told(replace(clique, uid="another"), over), AttemptOutcome.DONE)
+        assert overtaken_by(sick, done, Attempt(told(sick, over), AttemptOutcome.CONFLICT, "no")) == over
 
     def test_it_may_be_over_within_the_second_in_which_it_began(self) -> None:
         """Moments are whole seconds: who was ready again at once would be ended hours later."""
@@ -176,9 +176,9 @@ class TestGT067:
             told(sick, replace(over, type="PodCliqueScheduled")),
             replace(told(sick, over), action=SetStatus(FrozenMap({"replicas": 3}), sick.guard)),
         ):
-            assert overtaken_by(sick, Attempt(step, Outcome.CONFLICT, "no")) == breach(ConditionStatus.TRUE)
-        assert overtaken_by(sick, Attempt(told(sick, over), Outcome.DONE)) == breach(ConditionStatus.TRUE)
-        assert with_superseded_breaches(SEEN) is SEEN
+            assert overtaken_by(sick, Attempt(step, AttemptOutcome.CONFLICT, "no")) == breach(ConditionStatus.TRUE)
+        assert overtaken_by(sick, Attempt(told(sick, over), AttemptOutcome.DONE)) == breach(ConditionStatus.TRUE)
+        assert with_unwritten_breach_changes(SEEN) is SEEN
 
 
 SEEN: Final = at_rest(applied(set_raw(clique_raw("x"), terminationDelay="4h")))
@@ -189,12 +189,12 @@ def with_breach(clique: PodClique, condition: Condition) -> PodClique:
 
 
 def overtaken_by(clique: PodClique, *attempts: Attempt) -> Condition | None:
-    (found,) = with_superseded_breaches(replace(SEEN, cliques=(clique,), attempts=attempts)).cliques
+    (found,) = with_unwritten_breach_changes(replace(SEEN, cliques=(clique,), attempts=attempts)).cliques
     return breach_condition_of(found.status)
 
 
 def superseding_breach(clique: PodClique, *conditions: Condition) -> Condition | None:
-    return overtaken_by(clique, *(Attempt(told(clique, one), Outcome.CONFLICT, "no") for one in conditions))
+    return overtaken_by(clique, *(Attempt(told(clique, one), AttemptOutcome.CONFLICT, "no") for one in conditions))
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_pl012_what_says_otherwise_of_a_breach_is_another_write(
     step = wanted if refused is None else told(sick, replace(breach(refused), last_transition_time=NOW))
     if refused is None:
         step = replace(step, action=SetStatus(FrozenMap({"replicas": 7}), sick.guard))
-    again = reconcile(replace(seen, attempts=(Attempt(step, Outcome.REFUSED, "no"),)))
+    again = reconcile(replace(seen, attempts=(Attempt(step, AttemptOutcome.REFUSED, "no"),)))
     assert (clique.ref in {one.target for one in again.steps}) == tried
     assert (clique.ref in {one.target for one in again.withheld}) == (not tried)
 
@@ -234,4 +234,4 @@ def test_gt067_a_breach_that_was_over_begins_anew(rules: RuleSet) -> None:
         return found and found[1]
 
     assert since(()) == NOW - timedelta(hours=2)
-    assert since((Attempt(over, Outcome.CONFLICT, "no"),)) == NOW
+    assert since((Attempt(over, AttemptOutcome.CONFLICT, "no"),)) == NOW

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome, Step, StepStage
+from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, Step, StepStage
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.own_writes import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot, expected_object_counts, trim_snapshot
-from grove_core.snapshot.writes_in_flight import cliques_in_flight
+from grove_core.snapshot.writes_in_flight import possibly_created_cliques
 from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, SCOPE, converged_set
 from tests.property.workload.life import Life
 from tests.property.workload.sets import NOW, applied, clique_raw, set_raw
@@ -19,7 +19,7 @@ GROUP: dict[str, Any] = {"name": "pool", "cliqueNames": ["b"], "replicas": 3, "m
 
 
 def done(steps: list[Step]) -> tuple[Attempt, ...]:
-    return tuple(Attempt(step, Outcome.DONE) for step in steps)
+    return tuple(Attempt(step, AttemptOutcome.DONE) for step in steps)
 
 
 def look(life: Life) -> Snapshot:
@@ -116,11 +116,11 @@ def test_mn051_a_decision_sees_nothing_of_other_namespaces_and_sets() -> None:
     assert near.named_domains == seen.named_domains
 
 
-@pytest.mark.parametrize("outcome", [Outcome.DONE, Outcome.UNREACHABLE])
-def test_pl018_a_clique_that_is_listed_is_not_coming_any_more(outcome: Outcome) -> None:
+@pytest.mark.parametrize("outcome", [AttemptOutcome.DONE, AttemptOutcome.UNREACHABLE])
+def test_pl018_a_clique_that_is_listed_is_not_coming_any_more(outcome: AttemptOutcome) -> None:
     life = Life(set_raw(clique_raw("a", 1)))
     steps = [step for _ in range(4) if (plan := life.round()) for step in plan.steps]
     (made,) = [step for step in steps if step.target.kind == "PodClique" and isinstance(step.action, Create)]
     seen = replace(look(life), attempts=(Attempt(made, outcome),))
-    assert list(cliques_in_flight(seen)) == []
-    assert [one.ref for one in cliques_in_flight(replace(seen, cliques=()))] == [made.target]
+    assert list(possibly_created_cliques(seen)) == []
+    assert [one.ref for one in possibly_created_cliques(replace(seen, cliques=()))] == [made.target]

@@ -22,12 +22,12 @@ from grove_core.resources.api_names import (
     MIN_AVAILABLE_BREACHED,
     SET_FINALIZER,
 )
-from grove_core.resources.meta import Resource, ResourceFields
+from grove_core.resources.meta import ObjectMetadataFields, Resource
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import CliqueStatus, PodClique
-from grove_core.resources.podcliqueset import PodCliqueSet, SetStatus
+from grove_core.resources.podcliqueset import PodCliqueSet, PodCliqueSetStatus
+from grove_core.resources.podcliqueset_spec import CliqueSpec, CliqueTemplate, GroupTemplate, SetSpec, SetTemplate
 from grove_core.resources.scaling_group import GroupStatus, ScalingGroup
-from grove_core.resources.template import CliqueSpec, CliqueTemplate, GroupTemplate, SetSpec, SetTemplate
 from grove_core.snapshot.cluster import Cluster
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
@@ -99,8 +99,8 @@ class Builder:
         self.serial += 1
         return self.serial
 
-    def identity(self, kind: str, name: str, finalizer: str, owner: Resource | None) -> ResourceFields:
-        return ResourceFields(
+    def identity(self, kind: str, name: str, finalizer: str, owner: Resource | None) -> ObjectMetadataFields:
+        return ObjectMetadataFields(
             ref=Ref(GROVE, kind, "ml", name),
             uid=f"uid-{name}-{self.next()}",
             resource_version=str(1000 + self.next()),
@@ -135,7 +135,7 @@ class Builder:
         return PodCliqueSet(
             **self.identity("PodCliqueSet", self.name, SET_FINALIZER, None),
             spec=SetSpec(replicas=1 + tape.count(2) if not tape.rarely() else 0, template=template),
-            status=tape.pick((SetStatus(replicas=1, available=1), SetStatus())),
+            status=tape.pick((PodCliqueSetStatus(replicas=1, available=1), PodCliqueSetStatus())),
         )
 
     def template(self, name: str) -> CliqueTemplate:

@@ -6,13 +6,13 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from grove_core.areas.topology.gang_tree import CliquePodsToPlace, GangRequest
+from grove_core.areas.topology.gang_tree import CliquePodsToPlace, GangToPlace
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.cluster_topology import Levels, TopologyLevel
 from grove_core.resources.node import Node, Taint
 from grove_core.resources.pod_demand import PodDemand, Toleration
-from grove_core.resources.podgang import NO_PACK, PackedGroup, PodGangConstraints, TopologyPacking
+from grove_core.resources.podgang import NO_PACK, GangPackConstraint, PackedGroupReplica, PodGangConstraints
 
 LEVELS: Final[Levels] = (TopologyLevel("zone", "z"), TopologyLevel("rack", "r"), TopologyLevel("host", "h"))
 KEYS: Final = ("z", "r", "h")
@@ -40,13 +40,15 @@ def a_clique(
 
 
 def a_gang(
-    *cliques: CliquePodsToPlace, required: str = "", preferred: str = "", **packs: TopologyPacking
-) -> GangRequest:
+    *cliques: CliquePodsToPlace, required: str = "", preferred: str = "", **packs: GangPackConstraint
+) -> GangToPlace:
     """A gang with one constraint for itself and others for its cliques; ``pool`` is that of the scaling group."""
     pool = tuple(one.name for one in cliques if one.group == "pool")
-    together = (PackedGroup("llm-0-pool-0", pool, packs.pop("pool")),) if "pool" in packs else ()
+    together = (PackedGroupReplica("llm-0-pool-0", pool, packs.pop("pool")),) if "pool" in packs else ()
     own = tuple(sorted((f"llm-0-{name}", pack) for name, pack in packs.items()))
-    return GangRequest("llm-0", cliques, PodGangConstraints("t", TopologyPacking(required, preferred), own, together))
+    return GangToPlace(
+        "llm-0", cliques, PodGangConstraints("t", GangPackConstraint(required, preferred), own, together)
+    )
 
 
 @st.composite
@@ -63,7 +65,7 @@ def nodes(draw: st.DrawFn) -> list[Node]:
 
 
 @st.composite
-def gangs(draw: st.DrawFn) -> GangRequest:
+def gangs(draw: st.DrawFn) -> GangToPlace:
     """Gangs of up to three cliques with up to five pods, with or without constraints at every level."""
     keys = st.sampled_from(["", *KEYS])
     left, cliques = 5, []
@@ -73,20 +75,20 @@ def gangs(draw: st.DrawFn) -> GangRequest:
         demand = a_demand(draw(st.integers(0, 3)), draw(st.integers(0, 2)), tolerates=draw(st.booleans()))
         group = "pool" if name != "a" and draw(st.booleans()) else ""
         cliques.append(a_clique(name, pods, demand, minimum=draw(st.integers(0, pods)), group=group))
-    packs = {one.template: pack for one in cliques if (pack := TopologyPacking(draw(keys), draw(keys))) != NO_PACK}
+    packs = {one.template: pack for one in cliques if (pack := GangPackConstraint(draw(keys), draw(keys))) != NO_PACK}
     if any(one.group for one in cliques) and draw(st.booleans()):
-        packs["pool"] = TopologyPacking(draw(keys), draw(keys))
+        packs["pool"] = GangPackConstraint(draw(keys), draw(keys))
     return a_gang(*cliques, required=draw(keys), preferred=draw(keys), **packs)
 
 
-def constraints_of(gang: GangRequest) -> Iterator[tuple[str, tuple[str, ...]]]:
+def constraints_of(gang: GangToPlace) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Label key, and the cliques whose pods have to share a domain of it."""
     yield gang.placement.gang.required, tuple(one.name for one in gang.cliques)
     yield from ((one.pack.required, one.cliques) for one in gang.placement.packed_groups)
     yield from ((pack.required, (name,)) for name, pack in gang.placement.cliques)
 
 
-def is_valid_assignment(found: Assignment, gang: GangRequest, cluster_nodes: Iterable[Node]) -> bool:
+def is_valid_assignment(found: Assignment, gang: GangToPlace, cluster_nodes: Iterable[Node]) -> bool:
     """Whether every pod is on an eligible node, no node is overcommitted, and every constraint is kept."""
     by_name = {node.name: node for node in cluster_nodes}
     used: dict[tuple[str, str], int] = {}
@@ -107,7 +109,7 @@ def is_valid_assignment(found: Assignment, gang: GangRequest, cluster_nodes: Ite
     return True
 
 
-def all_assignments(gang: GangRequest, cluster_nodes: Iterable[Node]) -> Iterator[Assignment]:
+def all_assignments(gang: GangToPlace, cluster_nodes: Iterable[Node]) -> Iterator[Assignment]:
     """Every way to assign the pods to nodes, valid or not."""
     names = [node.name for node in cluster_nodes]
     owners = [one.name for one in gang.cliques for _ in range(one.pods)]

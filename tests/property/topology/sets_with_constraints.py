@@ -7,7 +7,7 @@ from grove_core.resources.cluster_topology import (
     TOPOLOGY_KIND,
     ClusterTopology,
     TopologyLevel,
-    cluster_topology_of,
+    cluster_topology_from_json,
     effective_topologies,
 )
 from grove_core.resources.configuration import Configuration, TopologyAwareSettings
@@ -26,7 +26,7 @@ def topology(name: str, *levels: tuple[str, str], kind: str = TOPOLOGY_KIND, **m
         "metadata": {"name": name, "uid": f"{kind} {name}", "resourceVersion": "7", **meta},
         "spec": {"levels": [{"domain": domain, "key": key} for domain, key in levels or LEVELS]},
     }
-    return cluster_topology_of(raw)
+    return cluster_topology_from_json(raw)
 
 
 def with_topologies(snapshot: Snapshot, *known: ClusterTopology, configuration: Configuration = ON) -> Snapshot:

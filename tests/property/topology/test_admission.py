@@ -8,16 +8,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.admit import admit
-from grove_core.admit_topology import admit_topology, admit_topology_deletion, topology_used_in, topology_view_of
-from grove_core.areas.topology.admit import NOTHING_KNOWN, TopologyView
-from grove_core.areas.topology.rules import Warn
+from grove_core.admit_topology import (
+    admit_topology,
+    admit_topology_deletion,
+    topology_admission_view_of,
+    topology_used_by_set,
+)
+from grove_core.areas.topology.admit import NOTHING_KNOWN, TopologyAdmissionView
+from grove_core.areas.topology.rules import TopologyWarning
 from grove_core.kernel.admission import Admit, Deny
 from grove_core.resources.api_names import TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TopologyLevel
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, TopologyAwareSettings
-from grove_core.resources.podclique import podclique_of
-from grove_core.resources.topology_usage import TopologyUser
-from grove_shell.settings.operator import settings_of
+from grove_core.resources.podclique import podclique_from_json
+from grove_core.resources.topology_usage import TopologyUsingSet
+from grove_shell.settings.operator_settings import parse_operator_settings
 from tests.property.topology.sets_to_admit import (
     CREATED,
     NAME,
@@ -41,12 +46,12 @@ KNOWN: Final = {
         topology("leaving", deletionTimestamp="2026-11-20T09:00:00Z"),
     )
 }
-PENDING: Final = TopologyView(KNOWN, {}, {})
-PLACED: Final = TopologyView(KNOWN, {("ml", "llm"): 3}, {})
+PENDING: Final = TopologyAdmissionView(KNOWN, {}, {})
+PLACED: Final = TopologyAdmissionView(KNOWN, {("ml", "llm"): 3}, {})
 
 
 def refusals(
-    new: Json, old: Json | None = None, view: TopologyView = PENDING, configuration: Configuration = ON
+    new: Json, old: Json | None = None, view: TopologyAdmissionView = PENDING, configuration: Configuration = ON
 ) -> Found:
     """Path and rule id of each objection."""
     verdict = admit(new, old, None, configuration, None, view).verdict
@@ -56,7 +61,7 @@ def refusals(
 
 
 def warnings(
-    new: Json, old: Json | None = None, view: TopologyView = PENDING, configuration: Configuration = ON
+    new: Json, old: Json | None = None, view: TopologyAdmissionView = PENDING, configuration: Configuration = ON
 ) -> Found:
     verdict = admit(new, old, None, configuration, None, view).verdict
     found = {(one.path, one.reason.rule.requirement) for one in verdict.warnings}
@@ -209,7 +214,7 @@ def test_tp090_equal_input_gives_an_equal_verdict(new: Json, old: Json | None) -
 
 
 def levels_refused(
-    new: Json, old: Json | None = None, view: TopologyView = PENDING, configuration: Configuration = ON
+    new: Json, old: Json | None = None, view: TopologyAdmissionView = PENDING, configuration: Configuration = ON
 ) -> Found:
     verdict = admit_topology(new, old, view, configuration).verdict
     return (
@@ -239,8 +244,10 @@ def test_tp080_levels_are_valid(levels: Any, paths: set[str]) -> None:
     assert levels_refused(raw_topology("t", *levels)) == expected
 
 
-USED: Final = TopologyView(KNOWN, {}, {"t": (TopologyUser("ml", "llm", 2), TopologyUser("ml", "waits", 0))})
-WAITED_FOR: Final = TopologyView(KNOWN, {}, {"t": (TopologyUser("ml", "waits", 0),)})
+USED: Final = TopologyAdmissionView(
+    KNOWN, {}, {"t": (TopologyUsingSet("ml", "llm", 2), TopologyUsingSet("ml", "waits", 0))}
+)
+WAITED_FOR: Final = TopologyAdmissionView(KNOWN, {}, {"t": (TopologyUsingSet("ml", "waits", 0),)})
 
 
 def test_tp084_levels_stay_while_pods_are_placed_by_them() -> None:
@@ -271,7 +278,7 @@ def test_tp085_the_default_has_the_configured_levels_for_every_client() -> None:
     }
     assert levels_refused(raw_topology(DEFAULT_TOPOLOGY, *SOUND), configuration=configuration) == set()
     assert levels_refused(other, configuration=DEFAULT_CONFIGURATION) == set()
-    users = TopologyView(KNOWN, {}, {DEFAULT_TOPOLOGY: (TopologyUser("ml", "llm", 1),)})
+    users = TopologyAdmissionView(KNOWN, {}, {DEFAULT_TOPOLOGY: (TopologyUsingSet("ml", "llm", 1),)})
     assert levels_refused(raw_topology(DEFAULT_TOPOLOGY, *SOUND), other, users, configuration) == {
         ("spec.levels", "TP-084")
     }
@@ -279,7 +286,10 @@ def test_tp085_the_default_has_the_configured_levels_for_every_client() -> None:
 
 @pytest.mark.req("TP-089")
 def test_tp086_a_deletion_is_admitted_and_names_the_users_it_waits_for() -> None:
-    for finalizers, rule in (([], Warn.USED_AND_NOT_HELD), ([TOPOLOGY_FINALIZER], Warn.STILL_USED)):
+    for finalizers, rule in (
+        ([], TopologyWarning.USED_AND_NOT_HELD),
+        ([TOPOLOGY_FINALIZER], TopologyWarning.STILL_USED),
+    ):
         verdict = admit_topology_deletion(raw_topology("t", *SOUND, finalizers=finalizers), USED).verdict
         assert isinstance(verdict, Admit)
         assert verdict.warnings[0].reason.rule is rule
@@ -296,9 +306,9 @@ def test_tp087_an_unparsable_topology_is_refused_and_nothing_is_raised(spec: Any
 
 def test_tp076_unknown_users_cause_a_warning() -> None:
     decision = admit_topology(raw_topology("t", *SOUND), raw_topology("t", ("zone", "z")), NOTHING_KNOWN, ON)
-    assert [one.reason.rule for one in decision.verdict.warnings] == [Warn.USERS_NOT_KNOWN]
+    assert [one.reason.rule for one in decision.verdict.warnings] == [TopologyWarning.USERS_NOT_KNOWN]
     deleted = admit_topology_deletion(raw_topology("t", *SOUND), NOTHING_KNOWN)
-    assert [one.reason.rule for one in deleted.verdict.warnings] == [Warn.USERS_NOT_KNOWN]
+    assert [one.reason.rule for one in deleted.verdict.warnings] == [TopologyWarning.USERS_NOT_KNOWN]
 
 
 def test_tp080_a_configuration_is_refused_with_all_violations() -> None:
@@ -306,16 +316,16 @@ def test_tp080_a_configuration_is_refused_with_all_violations() -> None:
         raw = [{"domain": domain, "key": key} for domain, key in levels]
         return {"topologyAwareScheduling": {"enabled": True, "levels": raw}}
 
-    settings, problems = settings_of(written(*SOUND))
+    settings, problems = parse_operator_settings(written(*SOUND))
     assert (problems, settings.configuration.topology.levels) == (
         (),
         (TopologyLevel("zone", "z"), TopologyLevel("rack", "r")),
     )
-    (problem,) = settings_of(written(("host", "h"), ("zone", "h")))[1]
+    (problem,) = parse_operator_settings(written(("host", "h"), ("zone", "h")))[1]
     assert "levels[1].key" in problem.expected
     assert "zone is broader than host" in problem.expected
-    assert settings_of(written())[1]
-    assert {one.path for one in settings_of({"topologyAwareScheduling": {"on": True, "levels": 7}})[1]} == {
+    assert parse_operator_settings(written())[1]
+    assert {one.path for one in parse_operator_settings({"topologyAwareScheduling": {"on": True, "levels": 7}})[1]} == {
         "topologyAwareScheduling.on",
         "topologyAwareScheduling.levels",
     }
@@ -325,7 +335,7 @@ def test_tp080_a_configuration_is_refused_with_all_violations() -> None:
 def test_tp087_the_content_of_an_unparsable_topology_is_unknown() -> None:
     broken = {"kind": "ClusterTopology", "metadata": {"name": "broken"}, "spec": {"levels": "none"}}
     sound = raw_topology("sound", ("zone", "z"))
-    view = topology_view_of([broken, sound], [], ())
+    view = topology_admission_view_of([broken, sound], [], ())
     assert set(view.topologies or ()) == {"sound"}
     assert view.incomplete_kinds == frozenset()
     assert view.unreadable == {"broken"}
@@ -334,7 +344,7 @@ def test_tp087_the_content_of_an_unparsable_topology_is_unknown() -> None:
     assert [one.reason.rule.requirement for one in verdict.warnings] == ["TP-072"]
     assert refusals(a_set("other", "rack"), view=view) == {(NAME, "TP-060")}
     binding = {**raw_topology("sound", ("host", "h")), "kind": "ClusterTopologyBinding", "spec": {"levels": 7}}
-    assert not topology_view_of([binding, sound], [], ()).unreadable, "the other one counts"
+    assert not topology_admission_view_of([binding, sound], [], ()).unreadable, "the other one counts"
 
 
 @pytest.mark.req("TP-072")
@@ -349,20 +359,22 @@ def test_tp084_an_unparsable_object_may_be_placed(unread: str) -> None:
         clique = copy.deepcopy(BOUND)
         clique["metadata"]["labels"]["app.kubernetes.io/part-of"] = "llm"
         clique["status"] = {"scheduledReplicas": bound}
-        view = topology_view_of([], [a_set("aws-p5", "rack"), *broken], [podclique_of(clique)], partial)
+        view = topology_admission_view_of(
+            [], [a_set("aws-p5", "rack"), *broken], [podclique_from_json(clique)], partial
+        )
         verdict = admit_topology(less, old, view, ON).verdict
         objections = verdict.objections if isinstance(verdict, Deny) else ()
         assert {one.reason.rule.requirement for one in objections} == refused
         assert [one.reason.rule.requirement for one in verdict.warnings] == warned
     for kinds, bound, expected in (({"PodClique"}, 0, {"TP-072"}), ({"PodClique"}, 2, set()), ({unread}, 2, set())):
-        view = TopologyView(KNOWN, {("ml", "llm"): bound}, incomplete_kinds=frozenset(kinds))
+        view = TopologyAdmissionView(KNOWN, {("ml", "llm"): bound}, incomplete_kinds=frozenset(kinds))
         verdict = admit(a_set("", "rack"), a_set("aws-p5", "rack"), None, ON, None, view).verdict
         assert isinstance(verdict, Deny) == bool(bound)
         assert {one.reason.rule.requirement for one in verdict.warnings} == expected
 
 
 def test_tp060_the_configured_default_counts_as_existing() -> None:
-    others = TopologyView({name: one for name, one in KNOWN.items() if name != DEFAULT_TOPOLOGY}, {}, {})
+    others = TopologyAdmissionView({name: one for name, one in KNOWN.items() if name != DEFAULT_TOPOLOGY}, {}, {})
     assert not refusals(a_set(DEFAULT_TOPOLOGY, "rack"), view=others)
 
 
@@ -381,7 +393,7 @@ _JSON: Final = st.recursive(
 
 @given(st.dictionaries(st.sampled_from(["spec", "metadata"]), _JSON, max_size=2))
 def test_tp001_every_set_uses_one_topology_or_none(raw: Json) -> None:
-    assert isinstance(topology_used_in(raw), str | None)
+    assert isinstance(topology_used_by_set(raw), str | None)
 
 
 BOUND: Final[Json] = {
@@ -394,9 +406,9 @@ BOUND: Final[Json] = {
 
 @given(st.sampled_from([raw for raw, _ in CREATED]))
 def test_tp001_users_of_one_topology_are_those_among_all(raw: Json) -> None:
-    users = topology_view_of([], [raw], [podclique_of(BOUND)]).users
+    users = topology_admission_view_of([], [raw], [podclique_from_json(BOUND)]).users
     assert users is not None
-    used = topology_used_in(raw)
+    used = topology_used_by_set(raw)
     assert set(users) == ({used} if used else set())
 
 

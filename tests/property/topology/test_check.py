@@ -5,19 +5,19 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.areas.topology.rules import FitReason, Refuse, Why
+from grove_core.areas.topology.rules import FitReason, TopologyDenial, TopologyReason
 from grove_core.areas.topology.verdicts import FitVerdict
-from grove_core.areas.workload.rules import Why as Workload
+from grove_core.areas.workload.rules import WorkloadReason as Workload
 from grove_core.gang_fit import check_gang_fit
-from grove_core.impact_topology import GangChange, SetImpact, set_impacts_of
+from grove_core.impact_topology import GangTopologyChange, SetTopologyImpact, topology_impacts_on_sets
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.resources.api_names import MNNVL_ENABLED
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND
-from grove_core.resources.configuration import Mnnvl, MnnvlMode
+from grove_core.resources.configuration import MnnvlConfiguration, MnnvlMode
 from grove_core.resources.node import Node
-from grove_core.resources.pod_demand import PodOnNode, pod_demand_of, pod_on_node_of
-from grove_core.resources.pod_spec import GPU
+from grove_core.resources.pod_demand import PodOnNode, pod_demand_of, read_pod_on_node
+from grove_core.resources.pod_spec_gpus import GPU
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
@@ -51,7 +51,7 @@ def applied_to(*known: Any, **template: Any) -> Snapshot:
 def test_tp111_other_topologies_are_checked_if_the_own_one_cannot_place() -> None:
     missing = check_gang_fit(applied_to(topology("t"), clusterTopologyName="gone"), GROUND, ())
     assert (missing.own.verdict, missing.own.levels) == (FitVerdict.CANNOT, ())
-    assert missing.own.because[0].rule is Why.TOPOLOGY_MISSING
+    assert missing.own.because[0].rule is TopologyReason.TOPOLOGY_MISSING
     assert [(one.name, one.verdict) for one in missing.others] == [("t", FitVerdict.FITS)]
     narrow = topology("t", ("zone", ZONE))
     lacking = check_gang_fit(applied_to(narrow, clusterTopologyName="t"), GROUND, ())
@@ -61,10 +61,10 @@ def test_tp111_other_topologies_are_checked_if_the_own_one_cannot_place() -> Non
 def test_tp111_what_keeps_a_set_from_another_topology() -> None:
     leaving = topology("t", deletionTimestamp="2026-11-20T09:00:00Z")
     (free,) = check_gang_fit(applied_to(DEFAULT, leaving), GROUND, ()).others
-    assert [reason.rule for reason in free.switch_refusals] == [Refuse.TOPOLOGY_LEAVING]
+    assert [reason.rule for reason in free.switch_refusals] == [TopologyDenial.TOPOLOGY_LEAVING]
     bound = with_bound_pod(unplaced_set(DEFAULT, topology("t", ("zone", ZONE))))
     (locked,) = check_gang_fit(bound, GROUND, ()).others
-    assert [reason.rule for reason in locked.switch_refusals] == [Refuse.TOPOLOGY_LOCKED]
+    assert [reason.rule for reason in locked.switch_refusals] == [TopologyDenial.TOPOLOGY_LOCKED]
     assert (locked.verdict, locked.fit) == (FitVerdict.CANNOT, None)
 
 
@@ -80,14 +80,14 @@ def test_tp111_a_set_of_millions_is_not_checked() -> None:
     assert [reason.rule for reason in found.own.because] == [Workload.TOO_LARGE]
     assert not found.is_success
     (one,) = impacts(snapshot).gangs
-    assert (one.change, one.because[0].rule) == (GangChange.UNKNOWN, Workload.TOO_LARGE)
+    assert (one.change, one.because[0].rule) == (GangTopologyChange.UNKNOWN, Workload.TOO_LARGE)
 
 
 def test_tp111_another_topology_whose_order_admission_would_refuse() -> None:
     """The set packs a clique by host, and by that topology a host is broader than a zone."""
     upside_down = topology("t", ("host", HOST), ("rack", RACK), ("zone", ZONE))
     (other,) = check_gang_fit(applied_to(DEFAULT, upside_down), GROUND, ()).others
-    assert {reason.rule for reason in other.switch_refusals} == {Refuse.BROADER_THAN_PARENT}
+    assert {reason.rule for reason in other.switch_refusals} == {TopologyDenial.BROADER_THAN_PARENT}
     (same,) = check_gang_fit(applied_to(DEFAULT, topology("t")), GROUND, ()).others
     assert same.switch_refusals == ()
 
@@ -97,8 +97,8 @@ def test_tp128_a_topology_that_is_not_in_the_input_may_exist() -> None:
     found = check_gang_fit(snapshot, GROUND, ())
     assert (found.own.verdict, found.own.fit, found.is_success) == (FitVerdict.UNDECIDED, None, False)
     assert [reason.rule for reason in found.own.because] == [
-        Why.TOPOLOGY_NOT_COLLECTED,
-        Why.TOPOLOGY_NAMED,
+        TopologyReason.TOPOLOGY_NOT_COLLECTED,
+        TopologyReason.TOPOLOGY_NAMED,
         FitReason.TOPOLOGIES_TO_ADD,
     ]
 
@@ -115,7 +115,7 @@ class TestObjectionsToASetThatWouldFit:
         snapshot = applied_to(DEFAULT, topologyConstraint=self.BROADER)
         snapshot = replace(snapshot, root=replace(snapshot.root, uid=""))
         found = check_gang_fit(snapshot, GROUND, ())
-        assert {one.reason.rule for one in found.objections} == {Refuse.BROADER_THAN_PARENT}
+        assert {one.reason.rule for one in found.objections} == {TopologyDenial.BROADER_THAN_PARENT}
         assert found.own.verdict is FitVerdict.FITS
         assert not found.is_success
 
@@ -151,23 +151,23 @@ class TestTP103:
 
     @pytest.mark.parametrize("status", ["Succeeded", "Failed"])
     def test_finished_and_unbound_pods_are_not_subtracted(self, status: str) -> None:
-        assert pod_on_node_of({"spec": {"nodeName": "n"}, "status": {"phase": status}}) is None
-        assert pod_on_node_of({"spec": {}, "status": {"phase": "Pending"}}) is None
+        assert read_pod_on_node({"spec": {"nodeName": "n"}, "status": {"phase": status}}) is None
+        assert read_pod_on_node({"spec": {}, "status": {"phase": "Pending"}}) is None
 
     def test_the_amounts_of_a_pod_on_a_node(self) -> None:
         asks = {"containers": [{"resources": {"requests": {"cpu": "2"}}}]}
         owner = {"kind": "PodClique", "name": "llm-0-a", "uid": "u", "controller": True}
         meta = {"labels": {"app.kubernetes.io/part-of": "llm"}, "ownerReferences": [owner]}
-        found = pod_on_node_of({"metadata": meta, "spec": {**asks, "nodeName": "n"}, "status": {"phase": "Running"}})
+        found = read_pod_on_node({"metadata": meta, "spec": {**asks, "nodeName": "n"}, "status": {"phase": "Running"}})
         assert found == PodOnNode("n", ("default", "llm"), {"cpu": 2000, "pods": 1000})
         for other in ({**owner, "kind": "ReplicaSet"}, {**owner, "controller": False}):  # a label does not decide (D22)
             one = {**meta, "ownerReferences": [other]}
-            of_nobody = pod_on_node_of({"metadata": one, "spec": {"nodeName": "n"}})
+            of_nobody = read_pod_on_node({"metadata": one, "spec": {"nodeName": "n"}})
             assert of_nobody is not None
             assert of_nobody.owner == ("default", "")
         asks["containers"][0]["resources"]["requests"]["cpu"] = "two"
         with pytest.raises(MalformedObject):
-            pod_on_node_of({"metadata": meta, "spec": {**asks, "nodeName": "n"}})
+            read_pod_on_node({"metadata": meta, "spec": {**asks, "nodeName": "n"}})
 
 
 def test_tp106_claims_that_are_shared_through_the_set_are_claims() -> None:
@@ -190,7 +190,7 @@ def test_tp106_claims_that_grove_adds_are_claims(
 ) -> None:
     snapshot = with_gpus(applied_to(DEFAULT), annotations)
     assert check_gang_fit(snapshot, WITH_GPUS, ()).own.verdict is FitVerdict.FITS
-    told_so = replace(snapshot.configuration, mnnvl=Mnnvl(enabled=True, mode=mode))
+    told_so = replace(snapshot.configuration, mnnvl=MnnvlConfiguration(enabled=True, mode=mode))
     own = check_gang_fit(replace(snapshot, configuration=told_so), WITH_GPUS, ()).own
     assert own.verdict is verdict
     sentences = [gang.result.because[0].sentence for gang in own.fit.gangs] if own.fit is not None else []
@@ -229,7 +229,7 @@ def test_tp106_anti_affinity_of_other_pods_is_not_checked(
     required = [{"labelSelector": {}, "topologyKey": HOST, **term}] if term is not None else []
     away = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
     raw = {"metadata": {"namespace": namespace}, "spec": {"nodeName": "n0", "affinity": away, "containers": []}}
-    tenant = pod_on_node_of(raw)
+    tenant = read_pod_on_node(raw)
     assert tenant is not None
     found = check_gang_fit(applied_to(DEFAULT), GROUND, [tenant]).own
     assert found.verdict is verdict
@@ -244,7 +244,7 @@ def test_tp106_a_runtime_class_may_ask_for_more() -> None:
     assert pod_demand_of({"runtimeClassName": "kata"}).unchecked == ("a class of runtimes",)
 
 
-def impacts(snapshot: Snapshot, *levels: tuple[str, str], complete: frozenset[Gap] = frozenset()) -> SetImpact:
+def impacts(snapshot: Snapshot, *levels: tuple[str, str], complete: frozenset[Gap] = frozenset()) -> SetTopologyImpact:
     """The impact of a change of the default topology in a cluster of one set."""
     known = frozenset({(TOPOLOGY_KIND, EVERYWHERE)}) | complete
     everything = index_cluster(
@@ -256,7 +256,7 @@ def impacts(snapshot: Snapshot, *levels: tuple[str, str], complete: frozenset[Ga
         complete=known,
     )
     cluster = replace(everything, configuration=snapshot.configuration, topologies=snapshot.topologies)
-    (found,) = set_impacts_of(cluster, topology(DEFAULT_TOPOLOGY, *levels), NOW)
+    (found,) = topology_impacts_on_sets(cluster, topology(DEFAULT_TOPOLOGY, *levels), NOW)
     return found
 
 
@@ -270,22 +270,22 @@ class TestTheImpactByPodGang:
 
     def changes(
         self, snapshot: Snapshot, *levels: tuple[str, str], complete: frozenset[Gap] = frozenset()
-    ) -> set[GangChange]:
+    ) -> set[GangTopologyChange]:
         return {gang.change for gang in impacts(snapshot, *levels, complete=complete).gangs}
 
     def test_existing_gangs(self) -> None:
         pending = unplaced_set(DEFAULT)
-        assert self.changes(pending) == {GangChange.SAME}
-        assert self.changes(pending, *self.OTHER) == {GangChange.FOLLOWS}
-        assert self.changes(with_bound_pod(pending), *self.OTHER) == {GangChange.STAYS}
-        assert self.changes(pending, ("zone", ZONE)) == {GangChange.STAYS}
+        assert self.changes(pending) == {GangTopologyChange.SAME}
+        assert self.changes(pending, *self.OTHER) == {GangTopologyChange.FOLLOWS}
+        assert self.changes(with_bound_pod(pending), *self.OTHER) == {GangTopologyChange.STAYS}
+        assert self.changes(pending, ("zone", ZONE)) == {GangTopologyChange.STAYS}
 
     def test_gangs_that_do_not_exist(self) -> None:
         fresh = replace(unplaced_set(DEFAULT), gangs=())
         gangs: frozenset[Gap] = frozenset({("PodGang", EVERYWHERE)})
-        assert self.changes(fresh) == {GangChange.UNKNOWN}
-        assert self.changes(fresh, complete=gangs) == {GangChange.MADE}
-        assert self.changes(fresh, ("zone", ZONE), complete=gangs) == {GangChange.WAITS}
+        assert self.changes(fresh) == {GangTopologyChange.UNKNOWN}
+        assert self.changes(fresh, complete=gangs) == {GangTopologyChange.MADE}
+        assert self.changes(fresh, ("zone", ZONE), complete=gangs) == {GangTopologyChange.WAITS}
 
 
 def test_tp111_objections_by_the_levels_of_the_other_topology_are_reported() -> None:
@@ -295,7 +295,7 @@ def test_tp111_objections_by_the_levels_of_the_other_topology_are_reported() -> 
     seen = with_topologies(applied(raw), topology("t"))
     new = replace(seen, root=replace(seen.root, uid=""))
     found = check_gang_fit(new, GROUND, ())
-    assert [one.reason.rule for one in found.objections] == [Refuse.BROADER_THAN_PARENT]
+    assert [one.reason.rule for one in found.objections] == [TopologyDenial.BROADER_THAN_PARENT]
 
 
 def test_tp109_groups_of_one_gang_have_preferences_of_their_own() -> None:

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from grove_core.areas.topology.rules import Why
-from grove_core.document.document import PlanDocument
-from grove_core.document.reading import document_from_json
-from grove_core.document.writing import document_as_json
+from grove_core.areas.topology.rules import TopologyReason
+from grove_core.document.document_reading import document_from_json
+from grove_core.document.document_writing import document_as_json
+from grove_core.document.plan_document import PlanDocument
 from grove_core.kernel.errors import MalformedObject
-from grove_core.plan.forecast import forecast_of
+from grove_core.plan.forecast import one_round_forecast
 from grove_core.reconcile import reconcile
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
 from grove_core.resources.configuration import Configuration
@@ -23,8 +23,10 @@ def test_tp030_a_plan_can_be_read_back_from_json() -> None:
     seen = with_topologies(
         with_bound_pod(unplaced_set(topology(DEFAULT_TOPOLOGY))), topology(DEFAULT_TOPOLOGY, ("zone", "z"))
     )
-    forecast = forecast_of(reconcile(seen), NOW)
-    assert Why.TOPOLOGY_TROUBLE in {reason.rule for step in forecast.rounds[0].steps for reason in step.because}
+    forecast = one_round_forecast(reconcile(seen), NOW)
+    assert TopologyReason.TOPOLOGY_TROUBLE in {
+        reason.rule for step in forecast.rounds[0].steps for reason in step.because
+    }
     document = PlanDocument(rules="design", as_of=NOW, not_collected=(), forecasts=(forecast,), configuration=ON)
     raw = json.loads(json.dumps(document_as_json(document, decisions=True)))
     assert document_from_json(raw) == document

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from grove_core.areas.topology.fit_check import FitResult, SetFit, fit_gangs
-from grove_core.areas.topology.gang_tree import GangRequest
+from grove_core.areas.topology.fit_check import GangTreeFit, SetFit, fit_gangs
+from grove_core.areas.topology.gang_tree import GangToPlace
 from grove_core.areas.topology.node_capacity import unlabelled_nodes
 from grove_core.areas.topology.rules import FitReason
 from grove_core.areas.topology.verdicts import FitVerdict
 from grove_core.resources.node import Node
-from grove_core.resources.podgang import TopologyPacking
+from grove_core.resources.podgang import GangPackConstraint
 from tests.property.topology.gangs_and_nodes import (
     LEVELS,
     SUBJECT,
@@ -33,19 +33,19 @@ ONE: Final = {"z": "a", "r": "1"}
 OTHER: Final = {"z": "a", "r": "2"}
 
 
-def fit_of(gang: GangRequest, cluster_nodes: list[Node]) -> SetFit:
+def fit_of(gang: GangToPlace, cluster_nodes: list[Node]) -> SetFit:
     return fit_gangs([gang], cluster_nodes, LEVELS, SUBJECT)
 
 
-def result_of(gang: GangRequest, *cluster_nodes: Node) -> FitResult:
+def result_of(gang: GangToPlace, *cluster_nodes: Node) -> GangTreeFit:
     return fit_of(gang, list(cluster_nodes)).gangs[0].result
 
 
-def rules_of(fitting: FitResult) -> list[FitReason]:
+def rules_of(fitting: GangTreeFit) -> list[FitReason]:
     return [reason.rule for reason in fitting.because]  # type: ignore[misc]  # all of them are of that enumeration
 
 
-def as_assignment(fitting: FitResult, gang: GangRequest) -> dict[str, list[str]]:
+def as_assignment(fitting: GangTreeFit, gang: GangToPlace) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {one.name: [] for one in gang.cliques}
     for place in fitting.assignments:
         found[place.clique] += [place.node] * place.pods
@@ -61,7 +61,7 @@ class TestTP100:
     @pytest.mark.req("TP-101")
     @pytest.mark.req("TP-103")
     @pytest.mark.req("TP-107")
-    def test_yes_and_no_are_never_wrong(self, gang: GangRequest, cluster_nodes: list[Node]) -> None:
+    def test_yes_and_no_are_never_wrong(self, gang: GangToPlace, cluster_nodes: list[Node]) -> None:
         found = result_of(gang, *cluster_nodes)
         event(f"{found.verdict.value}, {rules_of(found)[-1].code}")
         if found.verdict is FitVerdict.FITS:
@@ -75,7 +75,7 @@ class TestTP100:
 
     @given(gangs(), nodes())
     @pytest.mark.req("TP-109")
-    def test_the_verdict_on_minimum_pods_is_never_wrong(self, gang: GangRequest, cluster_nodes: list[Node]) -> None:
+    def test_the_verdict_on_minimum_pods_is_never_wrong(self, gang: GangToPlace, cluster_nodes: list[Node]) -> None:
         started = fit_of(gang, cluster_nodes).gangs[0].minimum_result
         if started is None:
             return
@@ -91,7 +91,7 @@ class TestTP100:
     @given(gangs(), nodes(), st.integers(1, 2))
     @pytest.mark.req("TP-109")
     def test_gangs_that_fit_at_once_do_not_overlap(
-        self, gang: GangRequest, cluster_nodes: list[Node], more: int
+        self, gang: GangToPlace, cluster_nodes: list[Node], more: int
     ) -> None:
         """All gangs are checked as one gang without a constraint of its own."""
         several = [_named(gang, number) for number in range(1 + more)]
@@ -116,7 +116,7 @@ class TestTP100:
         assert found.gangs[0].names == ("llm-0", "llm-1")
 
 
-def _named(gang: GangRequest, number: int) -> GangRequest:
+def _named(gang: GangToPlace, number: int) -> GangToPlace:
     """The same gang for another replica."""
 
     def name(text: str) -> str:
@@ -129,10 +129,10 @@ def _named(gang: GangRequest, number: int) -> GangRequest:
             for one in gang.placement.packed_groups
         ),
     )
-    return GangRequest(name(gang.name), tuple(one._replace(name=name(one.name)) for one in gang.cliques), placement)
+    return GangToPlace(name(gang.name), tuple(one._replace(name=name(one.name)) for one in gang.cliques), placement)
 
 
-def assignments_of(fitting: FitResult, gang: GangRequest) -> FitResult:
+def assignments_of(fitting: GangTreeFit, gang: GangToPlace) -> GangTreeFit:
     """The assignments of one gang."""
     names = {one.name for one in gang.cliques}
     return fitting._replace(assignments=tuple(place for place in fitting.assignments if place.clique in names))
@@ -146,7 +146,7 @@ class TestMoreCapacityNeverHurtsAndOrderDoesNotMatter:
 
     @given(gangs(), nodes(), st.integers(0, 4), st.sampled_from(["nvidia.com/gpu", "cpu", "pods"]))
     def test_more_free_capacity_never_hurts(
-        self, gang: GangRequest, cluster_nodes: list[Node], which: int, resource: str
+        self, gang: GangToPlace, cluster_nodes: list[Node], which: int, resource: str
     ) -> None:
         node = cluster_nodes[which % len(cluster_nodes)]
         larger = replace(node, amounts={**node.amounts, resource: node.amounts[resource] + 1000})
@@ -159,7 +159,7 @@ class TestMoreCapacityNeverHurtsAndOrderDoesNotMatter:
     @given(gangs(), nodes(), st.randoms(use_true_random=False))
     @pytest.mark.req("CL-004")
     def test_the_order_of_nodes_does_not_matter(
-        self, gang: GangRequest, cluster_nodes: list[Node], chance: object
+        self, gang: GangToPlace, cluster_nodes: list[Node], chance: object
     ) -> None:
         shuffled = sorted(cluster_nodes, key=lambda _: chance.random())  # type: ignore[attr-defined]  # Hypothesis has no name for its randoms
         assert fit_of(gang, shuffled) == fit_of(gang, cluster_nodes)
@@ -208,12 +208,12 @@ def test_tp118_too_many_large_pods() -> None:
 def test_tp119_too_few_domains() -> None:
     """Two cliques need a rack each; there is one that could hold either."""
     cliques = (a_clique("a", 2, a_demand(3)), a_clique("b", 2, a_demand(3)))
-    gang = a_gang(*cliques, required="z", a=TopologyPacking("r"), b=TopologyPacking("r"))
+    gang = a_gang(*cliques, required="z", a=GangPackConstraint("r"), b=GangPackConstraint("r"))
     found = result_of(gang, a_node("n0", ONE, 6), a_node("n1", OTHER, 3), a_node("n2", {"z": "a", "r": "3"}, 3))
     assert (found.verdict, rules_of(found)) == (FitVerdict.CANNOT, [FitReason.NONE_HOLDS, FitReason.PARTS_SHORT])
     assert "at most 1 of 2 such as llm-0-a, each in one rack" in found.because[1].sentence
     alone = result_of(
-        a_gang(cliques[0], required="z", a=TopologyPacking("h")), a_node("n0", ONE, 5), a_node("n1", ONE, 5)
+        a_gang(cliques[0], required="z", a=GangPackConstraint("h")), a_node("n0", ONE, 5), a_node("n1", ONE, 5)
     )
     assert rules_of(alone) == [FitReason.NONE_HOLDS, FitReason.NONE_HOLDS, FitReason.PLACES_SHORT]
 
@@ -256,7 +256,7 @@ def test_tp106_what_is_not_checked_makes_no_yes() -> None:
 
 def test_tp109_preferences_are_reported_and_change_no_verdict() -> None:
     clique = a_clique("a", 2, a_demand(2))
-    gang = a_gang(clique, a_clique("b", 1, SMALL), required="z", preferred="r", a=TopologyPacking("", "h"))
+    gang = a_gang(clique, a_clique("b", 1, SMALL), required="z", preferred="r", a=GangPackConstraint("", "h"))
     (found,) = fit_of(gang, [a_node("n0", ONE, 2), a_node("n1", ONE, 2)]).gangs
     assert found.result.verdict is FitVerdict.FITS
     verdicts = {(one.pods, one.of, one.level): fitting.verdict for one, fitting in found.preferred}
@@ -265,7 +265,7 @@ def test_tp109_preferences_are_reported_and_change_no_verdict() -> None:
 
 def test_tp111_what_is_guaranteed_in_words() -> None:
     cliques = (a_clique("a", 1, SMALL), a_clique("b", 2, SMALL, group="pool"), a_clique("c", 3, SMALL, group="pool"))
-    gang = a_gang(*cliques, required="z", pool=TopologyPacking("r"), c=TopologyPacking("h"))
+    gang = a_gang(*cliques, required="z", pool=GangPackConstraint("r"), c=GangPackConstraint("h"))
     (found,) = fit_of(gang, [a_node("n0", ONE, 0)]).gangs
     promises = [(one.pods, one.of, one.level) for one in found.guaranteed]
     assert promises == [(6, "llm-0", "zone"), (5, "llm-0-pool-0", "rack"), (3, "llm-0-c", "host")]
@@ -282,8 +282,8 @@ def test_tp100_every_order_of_three_unequal_racks() -> None:
         a_clique("a", 1, a_demand(1)),
         a_clique("b", 1, GPU4),
         required="z",
-        a=TopologyPacking("r"),
-        b=TopologyPacking("r"),
+        a=GangPackConstraint("r"),
+        b=GangPackConstraint("r"),
     )
     for sizes in permutations((1, 4, 0)):
         cluster_nodes = [a_node(f"n{number}", {"z": "a", "r": str(number)}, size) for number, size in enumerate(sizes)]

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.areas.topology.judge import has_bound_pods, judge_topology
-from grove_core.areas.topology.rules import Why
+from grove_core.areas.topology.rules import TopologyReason
 from grove_core.areas.topology.verdicts import TopologyResolution
 from grove_core.kernel.conditions import condition_of
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import SetStatus
-from grove_core.plan.laws import problems_in
+from grove_core.plan.laws import problems_in_plan
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import TOPOLOGY_IN_SYNC, TOPOLOGY_NAME
@@ -26,11 +26,17 @@ from grove_core.resources.cluster_topology import (
     effective_topologies,
 )
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION
-from grove_core.resources.podgang import NO_PLACEMENT, PackedGroup, PodGang, TopologyPacking, podgang_of
-from grove_core.resources.template import SetTemplate
-from grove_core.resources.topology_usage import topology_use_of
+from grove_core.resources.podcliqueset_spec import SetTemplate
+from grove_core.resources.podgang import (
+    NO_PLACEMENT,
+    GangPackConstraint,
+    PackedGroupReplica,
+    PodGang,
+    podgang_from_json,
+)
+from grove_core.resources.topology_usage import topology_in_template
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.cluster import InMemoryCluster
+from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.topology.sets_with_constraints import (
     HOST,
     LEVELS,
@@ -73,7 +79,7 @@ def test_tp001_exactly_one_topology_or_none(name: str, top: Any, of_group: Any, 
     )
     levels = [one for one in (top, of_group, of_clique) if one is not None]
     named = name or next((one["topologyName"] for one in levels if "topologyName" in one), "")
-    assert topology_use_of(template).topology == ((named or DEFAULT_TOPOLOGY) if levels else "")
+    assert topology_in_template(template).topology == ((named or DEFAULT_TOPOLOGY) if levels else "")
 
 
 @pytest.mark.req("TP-069")
@@ -81,17 +87,19 @@ def test_tp020_each_gang_has_the_keys_of_its_constraints_and_names_the_topology(
     gangs = gangs_of(unplaced_set(topology(DEFAULT_TOPOLOGY)))
     base, scaled = gangs["llm-0"], gangs["llm-0-pool-0"]
     assert base.annotations[TOPOLOGY_NAME] == scaled.annotations[TOPOLOGY_NAME] == DEFAULT_TOPOLOGY
-    assert base.placement.gang == TopologyPacking(ZONE, RACK)
-    assert base.placement.cliques == (("llm-0-a", TopologyPacking(HOST)),)
-    assert base.placement.packed_groups == (PackedGroup("llm-0-pool-0", ("llm-0-pool-0-b",), TopologyPacking(RACK)),)
-    assert scaled.placement.gang == TopologyPacking(RACK)
+    assert base.placement.gang == GangPackConstraint(ZONE, RACK)
+    assert base.placement.cliques == (("llm-0-a", GangPackConstraint(HOST)),)
+    assert base.placement.packed_groups == (
+        PackedGroupReplica("llm-0-pool-0", ("llm-0-pool-0-b",), GangPackConstraint(RACK)),
+    )
+    assert scaled.placement.gang == GangPackConstraint(RACK)
     assert (scaled.placement.cliques, scaled.placement.packed_groups) == ((), ())
 
 
 def test_tp001_the_named_topology_and_no_other() -> None:
     other = topology("aws-p5", ("zone", "z"), ("rack", "r"), ("host", "h"))
     gangs = gangs_of(unplaced_set(topology(DEFAULT_TOPOLOGY), other, clusterTopologyName="aws-p5"))
-    assert gangs["llm-0"].placement.gang == TopologyPacking("z", "r")
+    assert gangs["llm-0"].placement.gang == GangPackConstraint("z", "r")
     assert gangs["llm-0"].placement.topology == "aws-p5"
 
 
@@ -105,13 +113,13 @@ def test_tp007_off_writes_no_constraints_and_keeps_existing_ones() -> None:
 @pytest.mark.parametrize(
     ("name", "known", "rule", "words"),
     [
-        ("gcp-a3", [topology("aws-p5")], Why.TOPOLOGY_MISSING, "aws-p5"),
-        ("", [topology(DEFAULT_TOPOLOGY, ("zone", "z"), ("host", "h"))], Why.DOMAIN_MISSING, "zone, host"),
+        ("gcp-a3", [topology("aws-p5")], TopologyReason.TOPOLOGY_MISSING, "aws-p5"),
+        ("", [topology(DEFAULT_TOPOLOGY, ("zone", "z"), ("host", "h"))], TopologyReason.DOMAIN_MISSING, "zone, host"),
     ],
 )
 @pytest.mark.req("TP-011")
 def test_tp010_gangs_are_withheld_and_the_reason_lists_known_topologies(
-    name: str, known: list[ClusterTopology], rule: Why, words: str
+    name: str, known: list[ClusterTopology], rule: TopologyReason, words: str
 ) -> None:
     waiting = unplaced_set(*known, clusterTopologyName=name)
     assert not waiting.gangs
@@ -126,7 +134,7 @@ def test_tp010_existing_gangs_are_not_changed() -> None:
     running = with_bound_pod(unplaced_set(topology("aws-p5"), clusterTopologyName="aws-p5"))
     steps = reconcile(with_topologies(running)).steps
     assert all(isinstance(step.action, SetStatus) for step in steps)
-    assert any(reason.rule is Why.TOPOLOGY_TROUBLE for step in steps for reason in step.because)
+    assert any(reason.rule is TopologyReason.TOPOLOGY_TROUBLE for step in steps for reason in step.because)
 
 
 def test_tp010_the_configured_default_counts_until_it_is_created() -> None:
@@ -173,9 +181,9 @@ def test_tp025_while_nothing_is_placed_gangs_follow_the_topology() -> None:
         pending, root=replace(pending.root, spec=pending.root.spec.model_copy(update={"template": template}))
     )
     plan = reconcile(moved)
-    assert not problems_in(plan, moved)
+    assert not problems_in_plan(plan, moved)
     applies = [step for step in plan.steps if step.target.kind == "PodGang"]
-    assert {reason.rule for step in applies for reason in step.because} == {Why.GANG_FOLLOWS_TOPOLOGY}
+    assert {reason.rule for step in applies for reason in step.because} == {TopologyReason.GANG_FOLLOWS_TOPOLOGY}
     rest = gangs_of(at_rest(moved))
     assert rest == {
         name: replace(gang, resource_version=rest[name].resource_version, uid=rest[name].uid)
@@ -188,7 +196,7 @@ def test_tp025_constraints_that_are_not_wanted_any_more_are_removed() -> None:
     template = pending.root.spec.template.model_copy(update={"topology_constraint": None})
     spec = pending.root.spec.model_copy(update={"template": template})
     rest = at_rest(replace(pending, root=replace(pending.root, spec=spec)))
-    assert gangs_of(rest)["llm-0"].placement.gang == TopologyPacking()
+    assert gangs_of(rest)["llm-0"].placement.gang == GangPackConstraint()
 
 
 @pytest.mark.req("TP-030")
@@ -198,7 +206,7 @@ def test_tp026_placed_gangs_stay_and_the_condition_reports_it_until_they_match()
     changed = with_topologies(running, topology(DEFAULT_TOPOLOGY, ("zone", "z"), ("rack", "r"), ("host", "h")))
     plan = reconcile(changed)
     assert not [step for step in plan.steps if step.target.kind == "PodGang"]
-    assert held_in(plan) == {name: {Why.PLACED_OTHERWISE} for name in ("llm-0", "llm-0-pool-0")}
+    assert held_in(plan) == {name: {TopologyReason.PLACED_OTHERWISE} for name in ("llm-0", "llm-0-pool-0")}
     world = InMemoryCluster((changed,))
     for step in plan.steps:
         world.attempt(step)
@@ -238,7 +246,7 @@ def test_tp030_plans_of_every_state_are_valid_and_converge(bound: bool, known: i
         (topology(DEFAULT_TOPOLOGY, ("zone", "z"), *LEVELS[1:]),),
     )
     seen = with_topologies(seen, *states[known], configuration=DEFAULT_CONFIGURATION if off else ON)
-    assert not problems_in(reconcile(seen), seen)
+    assert not problems_in_plan(reconcile(seen), seen)
     assert not reconcile(at_rest(seen)).steps
 
 
@@ -246,7 +254,7 @@ def test_tp020_a_gang_is_parsed_as_it_was_written() -> None:
     gang = unplaced_set(topology(DEFAULT_TOPOLOGY)).gangs[0]
     spec = {"podgroups": [], **{key: thaw(part) for key, part in gang.placement.spec_fields.items()}}
     meta = {"name": "g", "annotations": {TOPOLOGY_NAME: DEFAULT_TOPOLOGY}}
-    read = podgang_of({"metadata": meta, "spec": spec}).placement
+    read = podgang_from_json({"metadata": meta, "spec": spec}).placement
     assert read == gang.placement._replace(cliques=())
 
 

@@ -6,15 +6,15 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.areas.topology.rules import Why
+from grove_core.areas.topology.rules import TopologyReason
 from grove_core.areas.topology.topology_snapshot import topology_snapshots
-from grove_core.document.document import PlanDocument
-from grove_core.document.reading import document_from_json
-from grove_core.document.writing import document_as_json
+from grove_core.document.document_reading import document_from_json
+from grove_core.document.document_writing import document_as_json
+from grove_core.document.plan_document import PlanDocument
 from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.refs import Guard, placeholder_uid
 from grove_core.kernel.steps import Apply, Create, Step
-from grove_core.plan.laws import problems_in
+from grove_core.plan.laws import problems_in_plan
 from grove_core.plan.plan import Plan
 from grove_core.reconcile_topology import forecast_topology, reconcile_topology
 from grove_core.resources.api_names import MANAGED_BY, OPERATOR, TOPOLOGY_FINALIZER
@@ -23,11 +23,11 @@ from grove_core.resources.cluster_topology import (
     DEFAULT_TOPOLOGY,
     TOPOLOGY_KIND,
     ClusterTopology,
-    cluster_topology_of,
+    cluster_topology_from_json,
 )
-from grove_core.resources.podclique import podclique_of
-from grove_core.resources.template import SetTemplate
-from grove_core.resources.topology_usage import TopologyUser, bound_pods_by_set, users_by_topology
+from grove_core.resources.podclique import podclique_from_json
+from grove_core.resources.podcliqueset_spec import SetTemplate
+from grove_core.resources.topology_usage import TopologyUsingSet, bound_pods_by_set, sets_by_topology
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_core.snapshot.cluster_index import index_cluster
 from tests.property.topology.sets_with_constraints import LEVELS, ON, topology, unplaced_set, with_bound_pod
@@ -55,7 +55,7 @@ def after(plan: Plan, found: ClusterTopology) -> ClusterTopology:
         fields = thaw(step.action.fields)
         raw["metadata"] |= fields.get("metadata", {})
         raw["spec"] |= fields.get("spec", {})
-    return cluster_topology_of(raw)
+    return cluster_topology_from_json(raw)
 
 
 STATES: Final = [*product(("t", DEFAULT_TOPOLOGY), *[(False, True)] * 4, USERS)]
@@ -87,15 +87,17 @@ def test_tp040_every_state_converges_in_two_rounds(
     restores = is_default and on and not leaving and users != "placed"
     assert rest.levels == (LEVELS if restores else found.levels)
     told = {reason.rule for withheld in plan.withheld for reason in withheld.because}
-    assert (Why.DEFAULT_IN_USE in told) is (is_default and on and not leaving and not fits and users == "placed")
-    assert (Why.USERS_STAY in told) is (leaving and held and should_hold)
+    assert (TopologyReason.DEFAULT_IN_USE in told) is (
+        is_default and on and not leaving and not fits and users == "placed"
+    )
+    assert (TopologyReason.USERS_STAY in told) is (leaving and held and should_hold)
     assert not reconcile_topology(topology_snapshot(rest, users, name=name, on=on)).steps
 
 
 def test_tp050_the_default_is_created_as_configured() -> None:
     (step,) = reconcile_topology(topology_snapshot(None)).steps
     assert isinstance(step.action, Create)
-    made = cluster_topology_of(thaw(step.action.manifest))
+    made = cluster_topology_from_json(thaw(step.action.manifest))
     assert (made.ref.name, made.ref.namespace, made.levels) == (DEFAULT_TOPOLOGY, "", LEVELS)
     assert made.labels[MANAGED_BY] == OPERATOR
     assert not reconcile_topology(topology_snapshot(None, on=False)).steps
@@ -113,7 +115,7 @@ def test_tp051_the_label_is_restored_under_placed_pods() -> None:
 def test_tp042_the_finalizer_of_a_topology_that_may_be_used_stays(held: bool) -> None:
     plan = reconcile_topology(topology_snapshot(a_topology("t", held=held), name="t", not_collected=("PodCliqueSet",)))
     assert not plan.steps
-    assert plan.findings[0].because[0].rule is Why.SETS_NOT_COLLECTED
+    assert plan.findings[0].because[0].rule is TopologyReason.SETS_NOT_COLLECTED
     stale = a_topology(DEFAULT_TOPOLOGY, held=True, fits=False)
     assert not reconcile_topology(topology_snapshot(stale, "waiting", not_collected=("PodClique",))).steps
 
@@ -127,7 +129,7 @@ def test_tp042_one_known_user_is_enough() -> None:
     (step,) = plan.steps
     assert isinstance(step.action, Apply)
     assert thaw(step.action.fields) == {"metadata": {"finalizers": [*OTHERS, TOPOLOGY_FINALIZER]}}
-    assert {reason.rule for reason in plan.findings[0].because} == {Why.TOPOLOGY_USED}
+    assert {reason.rule for reason in plan.findings[0].because} == {TopologyReason.TOPOLOGY_USED}
 
 
 @pytest.mark.parametrize("unknown", [(), ("PodClique",)])
@@ -158,7 +160,7 @@ def test_tp051_one_write_has_all_its_reasons() -> None:
     """The finalizer is added and the label is restored."""
     bare = replace(a_topology(DEFAULT_TOPOLOGY, held=False), labels=FrozenMap({}))
     (step,) = reconcile_topology(topology_snapshot(bare, "placed")).steps
-    assert [why.rule for why in step.because] == [Why.TOPOLOGY_USED, Why.DEFAULT_RESTORED]
+    assert [why.rule for why in step.because] == [TopologyReason.TOPOLOGY_USED, TopologyReason.DEFAULT_RESTORED]
 
 
 def test_tp043_the_users_that_a_deletion_waits_for_are_named() -> None:
@@ -176,7 +178,7 @@ def test_tp054_a_binding_of_the_name_is_left_alone() -> None:
         topology_snapshot(a_topology(DEFAULT_TOPOLOGY, held=False, fits=False, kind=BINDING_KIND))
     )
     assert not plan.steps
-    assert {reason.rule for held in plan.withheld for reason in held.because} == {Why.NAME_IS_A_BINDING}
+    assert {reason.rule for held in plan.withheld for reason in held.because} == {TopologyReason.NAME_IS_A_BINDING}
 
 
 def test_tp002_a_set_without_a_name_uses_the_default() -> None:
@@ -189,9 +191,9 @@ def test_tp002_a_set_without_a_name_uses_the_default() -> None:
         ("ml", "implicit", template(**constraint)),
         ("ml", "without", template(clusterTopologyName="t")),
     )
-    assert users_by_topology(sets, {("ml", "implicit"): 3}) == {
-        "t": (TopologyUser("ml", "named"),),
-        DEFAULT_TOPOLOGY: (TopologyUser("ml", "implicit", 3),),
+    assert sets_by_topology(sets, {("ml", "implicit"): 3}) == {
+        "t": (TopologyUsingSet("ml", "named"),),
+        DEFAULT_TOPOLOGY: (TopologyUsingSet("ml", "implicit", 3),),
     }
 
 
@@ -208,7 +210,7 @@ def test_tp042_a_cluster_has_a_snapshot_for_each_topology() -> None:
         topologies={"t": topology("t")},
     )
     assert [(one.name, one.not_collected, one.users) for one in topology_snapshots(known, NOW)] == [
-        (DEFAULT_TOPOLOGY, ("PodClique",), (TopologyUser("ml", "llm", len(bound)),)),
+        (DEFAULT_TOPOLOGY, ("PodClique",), (TopologyUsingSet("ml", "llm", len(bound)),)),
         ("t", ("PodClique",), ()),
     ]
     unseen = replace(known, sets=(), complete=frozenset())
@@ -225,7 +227,7 @@ def test_tp002_bound_pods_count_before_statuses_show_them() -> None:
     )
     assert not any(clique.status.scheduled for clique in running.cliques)
     (one,) = topology_snapshots(seen, NOW)
-    assert one.users == (TopologyUser("ml", "llm", 1),)
+    assert one.users == (TopologyUsingSet("ml", "llm", 1),)
 
 
 @pytest.mark.parametrize(
@@ -275,7 +277,7 @@ def test_tp047_a_forecast_starts_with_the_plan_and_converges(users: str, *, on: 
         )
         assert told.complete
         assert len(told.rounds) <= 2
-        assert not problems_in(plan, given)
+        assert not problems_in_plan(plan, given)
         last = found
         for step in (step for round_ in told.rounds for step in round_.steps):
             last = written_by(step, last)
@@ -293,7 +295,7 @@ def written_by(step: Step, found: ClusterTopology | None) -> ClusterTopology:
     match step.action:
         case Create(manifest):
             made = thaw(manifest)
-            return cluster_topology_of({**made, "metadata": {**made["metadata"], "uid": "u"}})
+            return cluster_topology_from_json({**made, "metadata": {**made["metadata"], "uid": "u"}})
         case Apply(fields):
             assert found is not None
             body = thaw(fields)
@@ -302,7 +304,7 @@ def written_by(step: Step, found: ClusterTopology | None) -> ClusterTopology:
             metadata |= {"deletionTimestamp": "2026-11-20T09:00:00Z"} if found.deleting else {}
             spec = {"levels": [level._asdict() for level in found.levels]}
             given = {"kind": found.ref.kind, "metadata": metadata | body.get("metadata", {})}
-            return cluster_topology_of({**given, "spec": body.get("spec", spec)})
+            return cluster_topology_from_json({**given, "spec": body.get("spec", spec)})
         case _:
             raise AssertionError(step)
 
@@ -313,9 +315,9 @@ def test_tp049_a_shadowed_binding_loses_the_finalizer(*, held: bool) -> None:
     binding = a_topology("aws", held=held, leaving=True, kind=BINDING_KIND)
     seen = replace(topology_snapshot(a_topology("aws", held=True), "placed", name="aws"), shadowed=binding)
     plan = reconcile_topology(seen)
-    assert not problems_in(plan, seen)
+    assert not problems_in_plan(plan, seen)
     assert [(step.target.kind, step.because[0].rule) for step in plan.steps] == (
-        [(BINDING_KIND, Why.SHADOWED)] if held else []
+        [(BINDING_KIND, TopologyReason.SHADOWED)] if held else []
     )
     for step in plan.steps:
         assert written_by(step, binding).finalizers == OTHERS
@@ -326,7 +328,7 @@ def test_tp049_a_shadowed_binding_loses_the_finalizer(*, held: bool) -> None:
 def test_tp042_a_deletion_that_waits_for_unknown_users_says_so() -> None:
     seen = topology_snapshot(a_topology("aws", held=True, leaving=True), name="aws", not_collected=("PodCliqueSet",))
     (held,) = reconcile_topology(seen).withheld
-    assert held.because[0].rule is Why.SETS_NOT_COLLECTED
+    assert held.because[0].rule is TopologyReason.SETS_NOT_COLLECTED
 
 
 @pytest.mark.parametrize(("labels", "owner", "bound"), [(True, "", 2), (False, "PodCliqueSet", 2), (False, "x", 0)])
@@ -346,7 +348,7 @@ def test_tp062_a_clique_that_lost_its_labels_belongs_to_its_controller(owner: st
         "spec": {"replicas": 2, "minAvailable": 2, "podSpec": {}},
         "status": {"scheduledReplicas": 2},
     }
-    assert bound_pods_by_set([podclique_of(raw)]).get(("ml", "llm"), 0) == bound
+    assert bound_pods_by_set([podclique_from_json(raw)]).get(("ml", "llm"), 0) == bound
 
 
 def test_tp121_users_are_unknown() -> None:

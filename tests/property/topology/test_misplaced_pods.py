@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.areas.topology.wants import findings_of_misplacement, has_unknown_node
-from grove_core.resources.pod import pod_of
-from grove_core.resources.podclique import podclique_of
-from grove_core.resources.podcliqueset import podcliqueset_of
-from grove_core.resources.podgang import podgang_of
+from grove_core.resources.pod import pod_from_json
+from grove_core.resources.podclique import podclique_from_json
+from grove_core.resources.podcliqueset import podcliqueset_from_json
+from grove_core.resources.podgang import podgang_from_json
 from grove_core.snapshot.snapshot import Snapshot
 
 KEY: Final = "example.com/rack"
@@ -31,7 +31,7 @@ def snapshot(nodes: Mapping[str, list[str]], gang: Json, *, phase: str = "Runnin
     root = {"name": "train", "namespace": "ml", "uid": "uid-train", "resourceVersion": "1"}
     pods = {
         f"uid-{clique}": [
-            pod_of(
+            pod_from_json(
                 {
                     "metadata": {
                         **owned(f"{clique}-{index}", "PodClique", clique),
@@ -47,9 +47,9 @@ def snapshot(nodes: Mapping[str, list[str]], gang: Json, *, phase: str = "Runnin
         for clique, found in nodes.items()
     }
     return Snapshot(
-        root=podcliqueset_of({"metadata": root, "spec": {"replicas": 1, "template": template}}),
+        root=podcliqueset_from_json({"metadata": root, "spec": {"replicas": 1, "template": template}}),
         cliques=tuple(
-            podclique_of(
+            podclique_from_json(
                 {
                     "metadata": {
                         **owned(name, "PodCliqueSet", "train"),
@@ -59,7 +59,7 @@ def snapshot(nodes: Mapping[str, list[str]], gang: Json, *, phase: str = "Runnin
             )
             for name in CLIQUES
         ),
-        gangs=(podgang_of({"metadata": owned("train-0", "PodCliqueSet", "train"), "spec": gang}),),
+        gangs=(podgang_from_json({"metadata": owned("train-0", "PodCliqueSet", "train"), "spec": gang}),),
         pods_of=pods,
         now=datetime(2026, 11, 20, 9, tzinfo=UTC),
     )

@@ -6,7 +6,7 @@ import pytest
 
 from grove_core.areas.topology.fit_check import fit_gangs
 from grove_core.areas.topology.verdicts import FitVerdict
-from grove_core.resources.podgang import TopologyPacking
+from grove_core.resources.podgang import GangPackConstraint
 from tests.property.topology.gangs_and_nodes import LEVELS, SUBJECT, TAINT, a_clique, a_demand, a_gang, a_node
 
 Ground = tuple[tuple[str, int, int], ...]
@@ -47,7 +47,7 @@ def test_tp100_a_placement_that_is_hard_to_find_is_found(ground: Ground, asked: 
     """Racks with the GPUs and CPUs of each node; pods with their requests, and the domain that they share."""
     nodes = [a_node(f"n{at}", {"z": "a", "r": rack}, gpus, cpus) for at, (rack, gpus, cpus) in enumerate(ground)]
     cliques = [a_clique(name, pods, a_demand(gpus, cpus)) for name, (pods, gpus, cpus, _) in asked.items()]
-    packs: dict[str, Any] = {name: TopologyPacking(key) for name, (*_, key) in asked.items() if key}
+    packs: dict[str, Any] = {name: GangPackConstraint(key) for name, (*_, key) in asked.items() if key}
     (found,) = fit_gangs([a_gang(*cliques, required="z", **packs)], nodes, LEVELS, SUBJECT).gangs
     assert found.result.verdict is FitVerdict.FITS
 

@@ -5,8 +5,8 @@ from typing import Final
 
 import pytest
 
-from grove_core.areas.topology.rules import Why
-from grove_core.areas.topology.usage_report import TopologyState, usage_report_of
+from grove_core.areas.topology.rules import TopologyReason
+from grove_core.areas.topology.usage_report import TopologyDeletionState, usage_report_of
 from grove_core.kernel.reasons import Rule
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, effective_topologies
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
@@ -29,9 +29,9 @@ def cluster(*names: str, kind: str = TOPOLOGY_KIND, configuration: Configuration
     ("kind", "configuration", "why"),
     [
         (TOPOLOGY_KIND, ON, None),
-        (TOPOLOGY_KIND, DEFAULT_CONFIGURATION, Why.OFF_IS_NOT_GUARDED),
-        (BINDING_KIND, ON, Why.BINDING_NOT_GUARDED),
-        (BINDING_KIND, DEFAULT_CONFIGURATION, Why.BINDING_NOT_GUARDED),
+        (TOPOLOGY_KIND, DEFAULT_CONFIGURATION, TopologyReason.OFF_IS_NOT_GUARDED),
+        (BINDING_KIND, ON, TopologyReason.BINDING_NOT_GUARDED),
+        (BINDING_KIND, DEFAULT_CONFIGURATION, TopologyReason.BINDING_NOT_GUARDED),
     ],
 )
 def test_tp127_tp130_topologies_without_validation(kind: str, configuration: Configuration, why: Rule | None) -> None:
@@ -44,6 +44,6 @@ def test_tp127_tp130_topologies_without_validation(kind: str, configuration: Con
 def test_tp121_users_and_missing_topologies() -> None:
     report = usage_report_of(cluster("other"), NOW)
     assert [(one.name, one.state, [user.name for user in one.users]) for one in report] == [
-        ("other", TopologyState.FREE, []),
-        ("t", TopologyState.MISSING, ["llm"]),
+        ("other", TopologyDeletionState.FREE, []),
+        ("t", TopologyDeletionState.MISSING, ["llm"]),
     ]

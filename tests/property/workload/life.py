@@ -10,18 +10,18 @@ from typing import Final
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Step
-from grove_core.plan.laws import problems_in
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, Step
+from grove_core.plan.laws import problems_in_plan
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.podcliqueset_spec import SetSpec, UpdateStrategy
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.template import SetSpec, UpdateStrategy
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.apply.execute_plan import execute_plan
-from grove_shell.in_memory.cluster import InMemoryCluster
+from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.workload.sets import NOW, Json, applied
 
 MOST_ROUNDS: Final = 400
@@ -125,7 +125,7 @@ class Life:
         if seen is None:
             return None
         plan = reconcile(seen)
-        if problems := problems_in(plan, seen):
+        if problems := problems_in_plan(plan, seen):
             raise Violated(problems)
         before = self.serving(), self.groups_serving()
         self.attempts = execute_plan(self.world.attempt, plan.steps)
@@ -172,9 +172,9 @@ class Life:
     def watch(self, plan: Plan, serving: dict[str, int], groups: dict[str, int]) -> None:
         """Nothing falls below its minimum by the operator's hand, and no pod is one of two."""
         for attempt in self.attempts:
-            if attempt.outcome is Outcome.CONFLICT and isinstance(attempt.step.action, Create):
+            if attempt.outcome is AttemptOutcome.CONFLICT and isinstance(attempt.step.action, Create):
                 raise Violated(f"{attempt.step.target.short}: {attempt.detail}")
-            if isinstance(attempt.step.action, Delete) and attempt.outcome is Outcome.DONE:
+            if isinstance(attempt.step.action, Delete) and attempt.outcome is AttemptOutcome.DONE:
                 self.deleted[attempt.step.target.kind] += 1
         if self.ref not in self.world.items or self.root.deleting:
             return

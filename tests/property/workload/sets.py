@@ -11,12 +11,12 @@ from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import Attempt, Create
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
-from grove_core.resources.podcliqueset import podcliqueset_of
-from grove_core.snapshot.own_writes import refusals_after
+from grove_core.resources.podcliqueset import podcliqueset_from_json
+from grove_core.snapshot.own_writes import standing_refusals_after_round
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.apply.execute_plan import execute_plan
-from grove_shell.in_memory.cluster import InMemoryCluster
-from grove_shell.in_memory.forecasts import manifest_as_created
+from grove_shell.in_memory.forecasts import snapshot_of_new_set
+from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 
 Json = dict[str, Any]
 NOW: Final = datetime(2026, 11, 20, 9, 0, 0, tzinfo=UTC)
@@ -43,7 +43,7 @@ def set_raw(
 
 def applied(raw: Json) -> Snapshot:
     """A moment after somebody applied the manifest."""
-    return manifest_as_created(Snapshot(root=podcliqueset_of(raw), pods_of={}, now=NOW))
+    return snapshot_of_new_set(Snapshot(root=podcliqueset_from_json(raw), pods_of={}, now=NOW))
 
 
 def rounds_of(start: Snapshot) -> Iterator[tuple[Snapshot, Plan]]:
@@ -56,7 +56,7 @@ def rounds_of(start: Snapshot) -> Iterator[tuple[Snapshot, Plan]]:
         if not plan.steps:
             return
         attempts = execute_plan(world.attempt, plan.steps)
-        refused = refusals_after(refused, attempts)
+        refused = standing_refusals_after_round(refused, attempts)
         observed = world.observe(start.root.ref, NOW, (*attempts, *refused))
         assert observed is not None
         seen = observed

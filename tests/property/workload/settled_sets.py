@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.plan.plan import Plan
 from tests.property.workload.life import Life
 
@@ -15,11 +15,11 @@ def rested(raw: dict[str, object]) -> Life:
     return life
 
 
-def whys(plan: Plan | None) -> set[Why]:
+def whys(plan: Plan | None) -> set[WorkloadReason]:
     assert plan is not None
-    return {why.rule for step in plan.steps for why in step.because if isinstance(why.rule, Why)}
+    return {why.rule for step in plan.steps for why in step.because if isinstance(why.rule, WorkloadReason)}
 
 
-def held(plan: Plan | None) -> set[Why]:
+def held(plan: Plan | None) -> set[WorkloadReason]:
     assert plan is not None
-    return {why.rule for one in plan.withheld for why in one.because if isinstance(why.rule, Why)}
+    return {why.rule for one in plan.withheld for why in one.because if isinstance(why.rule, WorkloadReason)}

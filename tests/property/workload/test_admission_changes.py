@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.areas.workload.rules import Refuse
+from grove_core.areas.workload.rules import WorkloadDenial
 from grove_core.kernel.reasons import Rule
 from tests.property.resources.manifests import clique_set, clique_template
 from tests.property.workload.admission_examples import (
@@ -26,46 +26,53 @@ from tests.property.workload.admission_examples import (
 
 OTHER: Final = [{"name": "disk", "scope": "PerReplica"}]
 ROWS: Final[list[tuple[Place, object, str, Rule, str, object]]] = [
-    ((*LEADER, "spec", "roleName"), "boss", "", Refuse.ROLE_IMMUTABLE, '"boss"', '"leader"'),
-    ((*LEADER, "spec", "roleName"), ..., "", Refuse.ROLE_IMMUTABLE, '""', '"leader"'),
-    ((*LEADER, "spec", "startsAfter"), ["x"], "", Refuse.STARTS_AFTER_IMMUTABLE, '"x"', "none"),
+    ((*LEADER, "spec", "roleName"), "boss", "", WorkloadDenial.ROLE_IMMUTABLE, '"boss"', '"leader"'),
+    ((*LEADER, "spec", "roleName"), ..., "", WorkloadDenial.ROLE_IMMUTABLE, '""', '"leader"'),
+    ((*LEADER, "spec", "startsAfter"), ["x"], "", WorkloadDenial.STARTS_AFTER_IMMUTABLE, '"x"', "none"),
     (
         (*ROUTER, "spec", "startsAfter"),
         ["worker", "leader"],
         "",
-        Refuse.STARTS_AFTER_IMMUTABLE,
+        WorkloadDenial.STARTS_AFTER_IMMUTABLE,
         '"worker, leader"',
         "worker",
     ),
-    ((*ROUTER, "spec", "startsAfter"), [], "", Refuse.STARTS_AFTER_IMMUTABLE, '"none"', "worker"),
-    ((*LEADER, "spec", "podSpec", "schedulerName"), "", "", Refuse.SCHEDULER_IMMUTABLE, '""', '"kai-scheduler"'),
-    ((*LEADER, "spec", "podSpec"), {}, ".schedulerName", Refuse.SCHEDULER_IMMUTABLE, '""', '"kai-scheduler"'),
-    ((*TEMPLATE, "resourceSharing"), [], "", Refuse.SHARING_IMMUTABLE, "a list of 0", "cache, elsewhere"),
+    ((*ROUTER, "spec", "startsAfter"), [], "", WorkloadDenial.STARTS_AFTER_IMMUTABLE, '"none"', "worker"),
+    (
+        (*LEADER, "spec", "podSpec", "schedulerName"),
+        "",
+        "",
+        WorkloadDenial.SCHEDULER_IMMUTABLE,
+        '""',
+        '"kai-scheduler"',
+    ),
+    ((*LEADER, "spec", "podSpec"), {}, ".schedulerName", WorkloadDenial.SCHEDULER_IMMUTABLE, '""', '"kai-scheduler"'),
+    ((*TEMPLATE, "resourceSharing"), [], "", WorkloadDenial.SHARING_IMMUTABLE, "a list of 0", "cache, elsewhere"),
     (
         (*TEMPLATE, "resourceSharing", 0, "scope"),
         "PerReplica",
         "",
-        Refuse.SHARING_IMMUTABLE,
+        WorkloadDenial.SHARING_IMMUTABLE,
         "a list of 2",
         "cache, elsewhere",
     ),
-    ((*LEADER, "resourceSharing"), OTHER, "", Refuse.SHARING_IMMUTABLE, "a list of 1", "disk"),
-    ((*POOL, "resourceSharing"), OTHER, "", Refuse.SHARING_IMMUTABLE, "a list of 1", "cache"),
-    ((*POOL, "resourceSharing", 0, "filter"), None, "", Refuse.SHARING_IMMUTABLE, "a list of 1", "cache"),
+    ((*LEADER, "resourceSharing"), OTHER, "", WorkloadDenial.SHARING_IMMUTABLE, "a list of 1", "disk"),
+    ((*POOL, "resourceSharing"), OTHER, "", WorkloadDenial.SHARING_IMMUTABLE, "a list of 1", "cache"),
+    ((*POOL, "resourceSharing", 0, "filter"), None, "", WorkloadDenial.SHARING_IMMUTABLE, "a list of 1", "cache"),
     (
         (*CLAIMS, 0, "templateSpec", "spec", "devices", "requests", 0, "name"),
         "g",
         "",
-        Refuse.CLAIM_TEMPLATES_IMMUTABLE,
+        WorkloadDenial.CLAIM_TEMPLATES_IMMUTABLE,
         "a list of 2",
         "cache, disk",
     ),
-    (CLAIMS, [], "", Refuse.CLAIM_TEMPLATES_IMMUTABLE, "a list of 0", "cache, disk"),
+    (CLAIMS, [], "", WorkloadDenial.CLAIM_TEMPLATES_IMMUTABLE, "a list of 0", "cache, disk"),
     (
         (*TEMPLATE, "cliqueStartupType"),
         "CliqueStartupTypeInOrder",
         "",
-        Refuse.STARTUP_TYPE_IMMUTABLE,
+        WorkloadDenial.STARTUP_TYPE_IMMUTABLE,
         '"CliqueStartupTypeInOrder"',
         "CliqueStartupTypeExplicit",
     ),
@@ -127,7 +134,7 @@ class TestWL156:
     @pytest.mark.parametrize("kind", ["CliqueStartupTypeInOrder", "CliqueStartupTypeExplicit"])
     def test_it_stays_in_order(self, kind: str) -> None:
         new, old = self.ordered(kind, "b", "a", "c"), self.ordered(kind, "a", "b", "c")
-        assert objections(new, old) == [Found(path_of(CLIQUES), Refuse.CLIQUE_ORDER_IMMUTABLE, '"b, a, c"')]
+        assert objections(new, old) == [Found(path_of(CLIQUES), WorkloadDenial.CLIQUE_ORDER_IMMUTABLE, '"b, a, c"')]
         assert facts(new, old) == [{"before": "a, b, c"}]
 
     def test_it_does_not_matter_otherwise(self) -> None:

@@ -7,7 +7,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from grove_core.admit import admit
-from grove_core.areas.workload.rules import Refuse
+from grove_core.areas.workload.rules import WorkloadDenial
 from grove_core.kernel.admission import Admit
 from tests.property.resources.manifests import Json, clique_template, group_template
 from tests.property.workload.admission_examples import (
@@ -150,25 +150,25 @@ class TestWL112:
     def test_the_derived_object_and_the_excess_are_named(
         self, bad: Json, fine: Json, path: str, expected: dict[str, Any]
     ) -> None:
-        assert [(found.path, found.rule) for found in objections(bad)] == [(path, Refuse.DERIVED_NAME_TOO_LONG)]
+        assert [(found.path, found.rule) for found in objections(bad)] == [(path, WorkloadDenial.DERIVED_NAME_TOO_LONG)]
         assert facts(bad) == [expected]
         assert objections(fine) == []
 
     def test_what_is_too_long_already_is_not_reported_again(self) -> None:
         shared = _with_sharing(clique_template("c" * 40), "t" * 60, "AllReplicas")
         new = set_of("p" * 10, shared, groups=(group_template("g" * 60, "c" * 40),))
-        assert [found.rule for found in objections(new)] == [Refuse.MEMBER_NAMES_TOO_LONG]
+        assert [found.rule for found in objections(new)] == [WorkloadDenial.MEMBER_NAMES_TOO_LONG]
 
     def test_a_group_keeps_to_its_threshold_only_if_that_is_one(self) -> None:
         new = set_of("p" * 10, clique_template("c"), groups=(group_template("g" * 50, minAvailable=0),))
-        assert Refuse.DERIVED_NAME_TOO_LONG not in {found.rule for found in objections(new)}
+        assert WorkloadDenial.DERIVED_NAME_TOO_LONG not in {found.rule for found in objections(new)}
 
 
 @pytest.mark.parametrize("name", ["a.b", "A", "a-"])
 def test_wl113_the_name_of_a_claim_is_a_dns_label(name: str) -> None:
     place = ("spec", "template", "resourceSharing", 1, "name")
     new = changed(place, name)
-    assert objections(new) == [Found(path_of(place), Refuse.CLAIM_NAME_INVALID, f'"{name}"')]
+    assert objections(new) == [Found(path_of(place), WorkloadDenial.CLAIM_NAME_INVALID, f'"{name}"')]
     assert facts(new) == [{"name": f"llm-1-{name}"}]
     assert objections(changed(place, "ab")) == []
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from grove_core.admit import admit
 from grove_core.areas.gang_termination import rules as gang_termination
-from grove_core.areas.workload.rules import Refuse, Warn
+from grove_core.areas.workload.rules import WorkloadDenial, WorkloadWarning
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.reasons import Rule
 from tests.property.resources.manifests import Json, almost, any_json, is_there
@@ -19,7 +19,7 @@ from tests.property.workload.admission_examples import FULL, Found, Place, chang
 MANIFESTS: Final = st.dictionaries(st.sampled_from(("metadata", "spec", "status")), any_json()) | almost(FULL)
 CHANGE_RULES: Final = {
     gang_termination.GangTerminationDenial.IMMUTABLE,
-    *(rule for rule in Refuse if "WL-150" <= rule.requirement <= "WL-156"),
+    *(rule for rule in WorkloadDenial if "WL-150" <= rule.requirement <= "WL-156"),
 }
 
 
@@ -50,7 +50,7 @@ def test_wl157_any_json_gets_a_verdict(new: Any, old: Any) -> None:
     assert [(path, rule.requirement) for path, rule, _ in found] == sorted(
         (path, rule.requirement) for path, rule, _ in found
     )
-    assert {rule for _, rule, _ in warnings(new, old)} <= set(Warn)
+    assert {rule for _, rule, _ in warnings(new, old)} <= set(WorkloadWarning)
 
 
 @given(MANIFESTS, st.none() | MANIFESTS)
@@ -118,7 +118,7 @@ def test_wl157_what_does_not_read_is_held_against_no_other_field(raw: Json, data
 
 def _told(found: list[Found]) -> set[tuple[str, Rule]]:
     """Where and what; of two schedulers either may be said to differ from the other."""
-    return {("" if rule is Refuse.SCHEDULERS_DIFFER else path, rule) for path, rule, _ in found}
+    return {("" if rule is WorkloadDenial.SCHEDULERS_DIFFER else path, rule) for path, rule, _ in found}
 
 
 @pytest.mark.req("GT-103")
@@ -149,4 +149,4 @@ def test_wl157_thousands_of_cliques_are_judged_in_no_time() -> None:
     raw = changed(("spec", "template", "cliques"), cliques, FULL)
     raw["spec"]["template"].update(resourceSharing=[], podCliqueScalingGroups=[])
     rules = [rule for _, rule, _ in objections(raw, raw)]
-    assert rules == [Refuse.STARTS_AFTER_UNKNOWN] * 2001
+    assert rules == [WorkloadDenial.STARTS_AFTER_UNKNOWN] * 2001

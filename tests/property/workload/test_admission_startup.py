@@ -6,8 +6,8 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from grove_core.areas.workload.admission.template import cycles_in
-from grove_core.areas.workload.rules import Refuse
+from grove_core.areas.workload.admission.template_validation import cycles_in
+from grove_core.areas.workload.rules import WorkloadDenial
 from tests.property.resources.manifests import Json, clique_set, clique_template
 from tests.property.workload.admission_examples import Found, facts, objections
 
@@ -27,15 +27,15 @@ def place(clique: int, position: int) -> str:
 @pytest.mark.parametrize(
     ("bad", "fine", "position", "rule", "got"),
     [
-        (["a", "x"], ["a", "c"], 1, Refuse.STARTS_AFTER_UNKNOWN, '"x"'),
-        (["A"], ["a"], 0, Refuse.STARTS_AFTER_UNKNOWN, '"A"'),
-        (["a", ""], ["a"], 1, Refuse.STARTS_AFTER_NOTHING, '""'),
-        (["b"], [], 0, Refuse.STARTS_AFTER_ITSELF, '"b"'),
-        (["a", "c", "a"], ["a", "c"], 2, Refuse.STARTS_AFTER_TWICE, '"a"'),
+        (["a", "x"], ["a", "c"], 1, WorkloadDenial.STARTS_AFTER_UNKNOWN, '"x"'),
+        (["A"], ["a"], 0, WorkloadDenial.STARTS_AFTER_UNKNOWN, '"A"'),
+        (["a", ""], ["a"], 1, WorkloadDenial.STARTS_AFTER_NOTHING, '""'),
+        (["b"], [], 0, WorkloadDenial.STARTS_AFTER_ITSELF, '"b"'),
+        (["a", "c", "a"], ["a", "c"], 2, WorkloadDenial.STARTS_AFTER_TWICE, '"a"'),
     ],
 )
 def test_wl121_whom_a_clique_may_wait_for(
-    bad: list[str], fine: list[str], position: int, rule: Refuse, got: str
+    bad: list[str], fine: list[str], position: int, rule: WorkloadDenial, got: str
 ) -> None:
     assert objections(waiting({"a": [], "b": bad, "c": []})) == [Found(place(1, position), rule, got)]
     assert objections(waiting({"a": [], "b": fine, "c": []})) == []
@@ -48,13 +48,13 @@ class TestWL125:
 
     def test_two(self) -> None:
         new = waiting({"a": ["b"], "b": ["a"]})
-        assert objections(new) == [Found(place(0, 0), Refuse.STARTUP_CYCLE, '"b"')]
+        assert objections(new) == [Found(place(0, 0), WorkloadDenial.STARTUP_CYCLE, '"b"')]
         assert facts(new) == [{"cycle": "a -> b -> a"}]
         assert objections(waiting({"a": ["b"], "b": []})) == []
 
     def test_the_first_clique_of_the_template_is_named_first(self) -> None:
         new = waiting({"z": ["y"], "y": ["a", "x"], "a": [], "x": ["z"]})
-        assert objections(new) == [Found(place(0, 0), Refuse.STARTUP_CYCLE, '"y"')]
+        assert objections(new) == [Found(place(0, 0), WorkloadDenial.STARTUP_CYCLE, '"y"')]
         assert facts(new) == [{"cycle": "z -> y -> x -> z"}]
 
     def test_every_knot_is_named_also_behind_another(self) -> None:
@@ -68,7 +68,7 @@ class TestWL125:
         count = 5000
         ring = waiting({f"c{number}": [f"c{(number + 1) % count}"] for number in range(count)})
         ((path, rule, _),) = objections(ring)
-        assert (path, rule) == (place(0, 0), Refuse.STARTUP_CYCLE)
+        assert (path, rule) == (place(0, 0), WorkloadDenial.STARTUP_CYCLE)
         (quoted,) = facts(ring)
         assert str(quoted["cycle"]).count("->") == count
 

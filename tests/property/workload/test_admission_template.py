@@ -5,7 +5,7 @@ from typing import Final
 import pytest
 
 from grove_core.admit import admit
-from grove_core.areas.workload.rules import Refuse, Warn
+from grove_core.areas.workload.rules import WorkloadDenial, WorkloadWarning
 from grove_core.kernel.reasons import Rule
 from tests.property.resources.manifests import Json, clique_set, clique_template, group_template
 from tests.property.workload.admission_examples import (
@@ -39,7 +39,7 @@ ROWS: Final[list[tuple[Place, object, object, str, Rule, str]]] = [
         "Explicit",
         "CliqueStartupTypeExplicit",
         "",
-        Refuse.STARTUP_TYPE_UNKNOWN,
+        WorkloadDenial.STARTUP_TYPE_UNKNOWN,
         '"Explicit"',
     ),
     (
@@ -47,7 +47,7 @@ ROWS: Final[list[tuple[Place, object, object, str, Rule, str]]] = [
         "Recreate",
         "RollingRecreate",
         "",
-        Refuse.UPDATE_STRATEGY_UNKNOWN,
+        WorkloadDenial.UPDATE_STRATEGY_UNKNOWN,
         '"Recreate"',
     ),
     (
@@ -55,41 +55,41 @@ ROWS: Final[list[tuple[Place, object, object, str, Rule, str]]] = [
         "Coherent",
         "RollingRecreate",
         "",
-        Refuse.OF_A_NEWER_RELEASE,
+        WorkloadDenial.OF_A_NEWER_RELEASE,
         '"Coherent"',
     ),
-    (("spec", "updateStrategy", "type"), "", "OnDelete", "", Refuse.UPDATE_STRATEGY_UNKNOWN, '""'),
-    ((*LEADER, "spec", "roleName"), "router", "route", "", Refuse.ROLE_REPEATED, '"router"'),
-    ((*POD, "schedulerName"), "volcano", "kai-scheduler", "", Refuse.SCHEDULERS_DIFFER, '"volcano"'),
-    ((*POD, "topologySpreadConstraints"), [{}], [], "", Refuse.SPREAD_CONSTRAINTS, "a list of 1"),
-    ((*POD, "nodeName"), "node-1", "", "", Refuse.NODE_NAME, '"node-1"'),
-    (ENV, [{"name": "1A"}], [{"name": "A1"}], "[0].name", Refuse.VARIABLE_NAME_INVALID, '"1A"'),
-    (ENV, [{"name": "A=B"}], [{"name": "A.B"}], "[0].name", Refuse.VARIABLE_NAME_INVALID, '"A=B"'),
-    (ENV, [{"name": ".."}], [{"name": "._."}], "[0].name", Refuse.VARIABLE_NAME_INVALID, '".."'),
-    (ENV, [{"name": "."}], [{"name": "_"}], "[0].name", Refuse.VARIABLE_NAME_INVALID, '"."'),
-    (INIT, [{"name": ""}], [{"name": "a"}], "[0].name", Refuse.VARIABLE_NAME_INVALID, "nothing"),
-    (INIT, [{}], [], "[0].name", Refuse.VARIABLE_NAME_INVALID, "nothing"),
-    (ENV, [{"name": "A"}] * 2, [{"name": "A"}, {"name": "a"}], "[1].name", Refuse.VARIABLE_REPEATED, '"A"'),
-    (INIT, [{"name": "A"}] * 2, [{"name": "A"}, {"name": "MODE"}], "[1].name", Refuse.VARIABLE_REPEATED, '"A"'),
-    ((*SCALING, "minReplicas"), 1, 2, "", Refuse.FLOOR_BELOW_THRESHOLD, "1"),
-    ((*POOL_SCALING, "minReplicas"), 1, 2, "", Refuse.FLOOR_BELOW_THRESHOLD, "1"),
-    ((*SCALING, "maxReplicas"), 2, 3, "", Refuse.CEILING_TOO_LOW, "2"),
+    (("spec", "updateStrategy", "type"), "", "OnDelete", "", WorkloadDenial.UPDATE_STRATEGY_UNKNOWN, '""'),
+    ((*LEADER, "spec", "roleName"), "router", "route", "", WorkloadDenial.ROLE_REPEATED, '"router"'),
+    ((*POD, "schedulerName"), "volcano", "kai-scheduler", "", WorkloadDenial.SCHEDULERS_DIFFER, '"volcano"'),
+    ((*POD, "topologySpreadConstraints"), [{}], [], "", WorkloadDenial.SPREAD_CONSTRAINTS, "a list of 1"),
+    ((*POD, "nodeName"), "node-1", "", "", WorkloadDenial.NODE_NAME, '"node-1"'),
+    (ENV, [{"name": "1A"}], [{"name": "A1"}], "[0].name", WorkloadDenial.VARIABLE_NAME_INVALID, '"1A"'),
+    (ENV, [{"name": "A=B"}], [{"name": "A.B"}], "[0].name", WorkloadDenial.VARIABLE_NAME_INVALID, '"A=B"'),
+    (ENV, [{"name": ".."}], [{"name": "._."}], "[0].name", WorkloadDenial.VARIABLE_NAME_INVALID, '".."'),
+    (ENV, [{"name": "."}], [{"name": "_"}], "[0].name", WorkloadDenial.VARIABLE_NAME_INVALID, '"."'),
+    (INIT, [{"name": ""}], [{"name": "a"}], "[0].name", WorkloadDenial.VARIABLE_NAME_INVALID, "nothing"),
+    (INIT, [{}], [], "[0].name", WorkloadDenial.VARIABLE_NAME_INVALID, "nothing"),
+    (ENV, [{"name": "A"}] * 2, [{"name": "A"}, {"name": "a"}], "[1].name", WorkloadDenial.VARIABLE_REPEATED, '"A"'),
+    (INIT, [{"name": "A"}] * 2, [{"name": "A"}, {"name": "MODE"}], "[1].name", WorkloadDenial.VARIABLE_REPEATED, '"A"'),
+    ((*SCALING, "minReplicas"), 1, 2, "", WorkloadDenial.FLOOR_BELOW_THRESHOLD, "1"),
+    ((*POOL_SCALING, "minReplicas"), 1, 2, "", WorkloadDenial.FLOOR_BELOW_THRESHOLD, "1"),
+    ((*SCALING, "maxReplicas"), 2, 3, "", WorkloadDenial.CEILING_TOO_LOW, "2"),
     (
         SCALING,
         {"minReplicas": 5, "maxReplicas": 4},
         {"minReplicas": 5, "maxReplicas": 5},
         ".maxReplicas",
-        Refuse.CEILING_TOO_LOW,
+        WorkloadDenial.CEILING_TOO_LOW,
         "4",
     ),
-    (SCALING, {"maxReplicas": 2}, {"maxReplicas": 3}, ".maxReplicas", Refuse.CEILING_TOO_LOW, "2"),
-    (POOL_SCALING, {"maxReplicas": 2}, {"maxReplicas": 3}, ".maxReplicas", Refuse.GROUP_CEILING_TOO_LOW, "2"),
+    (SCALING, {"maxReplicas": 2}, {"maxReplicas": 3}, ".maxReplicas", WorkloadDenial.CEILING_TOO_LOW, "2"),
+    (POOL_SCALING, {"maxReplicas": 2}, {"maxReplicas": 3}, ".maxReplicas", WorkloadDenial.GROUP_CEILING_TOO_LOW, "2"),
     (
         POOL_SCALING,
         {"minReplicas": 2, "maxReplicas": 1},
         {"minReplicas": 2, "maxReplicas": 2},
         ".maxReplicas",
-        Refuse.GROUP_CEILING_TOO_LOW,
+        WorkloadDenial.GROUP_CEILING_TOO_LOW,
         "1",
     ),
     (
@@ -97,7 +97,7 @@ ROWS: Final[list[tuple[Place, object, object, str, Rule, str]]] = [
         {"maxReplicas": 5},
         None,
         "",
-        Refuse.MEMBER_SCALES_ITSELF,
+        WorkloadDenial.MEMBER_SCALES_ITSELF,
         "an object with 2 keys",
     ),
     (
@@ -105,31 +105,38 @@ ROWS: Final[list[tuple[Place, object, object, str, Rule, str]]] = [
         {},
         FULL["spec"]["template"]["resourceClaimTemplates"][0]["templateSpec"],
         ".spec.devices.requests",
-        Refuse.CLAIM_TEMPLATE_EMPTY,
+        WorkloadDenial.CLAIM_TEMPLATE_EMPTY,
         "a list of 0",
     ),
-    ((*SHARING, 1, "name"), "", "other", "", Refuse.SHARING_NAMELESS, '""'),
-    ((*SHARING, 0, "namespace"), "ml", "", "", Refuse.SHARING_NAMESPACE, '"ml"'),
-    ((*POOL_SHARING, "namespace"), "shared", None, "", Refuse.SHARING_NAMESPACE, '"shared"'),
-    ((*SHARING, 0, "scope"), "All", "PerReplica", "", Refuse.SCOPE_UNKNOWN, '"All"'),
-    ((*POOL_SHARING, "scope"), "", "AllReplicas", "", Refuse.SCOPE_UNKNOWN, '""'),
-    ((*LEADER, "resourceSharing", 0, "scope"), "perReplica", "PerReplica", "", Refuse.SCOPE_UNKNOWN, '"perReplica"'),
-    ((*SHARING, 0, "filter"), {}, None, "", Refuse.FILTER_EMPTY, "an object with 0 keys"),
+    ((*SHARING, 1, "name"), "", "other", "", WorkloadDenial.SHARING_NAMELESS, '""'),
+    ((*SHARING, 0, "namespace"), "ml", "", "", WorkloadDenial.SHARING_NAMESPACE, '"ml"'),
+    ((*POOL_SHARING, "namespace"), "shared", None, "", WorkloadDenial.SHARING_NAMESPACE, '"shared"'),
+    ((*SHARING, 0, "scope"), "All", "PerReplica", "", WorkloadDenial.SCOPE_UNKNOWN, '"All"'),
+    ((*POOL_SHARING, "scope"), "", "AllReplicas", "", WorkloadDenial.SCOPE_UNKNOWN, '""'),
+    (
+        (*LEADER, "resourceSharing", 0, "scope"),
+        "perReplica",
+        "PerReplica",
+        "",
+        WorkloadDenial.SCOPE_UNKNOWN,
+        '"perReplica"',
+    ),
+    ((*SHARING, 0, "filter"), {}, None, "", WorkloadDenial.FILTER_EMPTY, "an object with 0 keys"),
     (
         (*SHARING, 0, "filter"),
         {"childCliqueNames": []},
         {"childScalingGroupNames": ["pool"]},
         "",
-        Refuse.FILTER_EMPTY,
+        WorkloadDenial.FILTER_EMPTY,
         "an object with 1 key",
     ),
-    ((*POOL_SHARING, "filter"), {}, None, "", Refuse.FILTER_EMPTY, "an object with 0 keys"),
+    ((*POOL_SHARING, "filter"), {}, None, "", WorkloadDenial.FILTER_EMPTY, "an object with 0 keys"),
     (
         (*SHARING, 0, "filter"),
         {"childCliqueNames": ["pool"]},
         FILTER,
         ".childCliqueNames[0]",
-        Refuse.FILTER_NAME_UNKNOWN,
+        WorkloadDenial.FILTER_NAME_UNKNOWN,
         '"pool"',
     ),
     (
@@ -137,7 +144,7 @@ ROWS: Final[list[tuple[Place, object, object, str, Rule, str]]] = [
         ["leader"],
         ["pool"],
         "[0]",
-        Refuse.FILTER_NAME_UNKNOWN,
+        WorkloadDenial.FILTER_NAME_UNKNOWN,
         '"leader"',
     ),
     (
@@ -145,16 +152,23 @@ ROWS: Final[list[tuple[Place, object, object, str, Rule, str]]] = [
         ["leader", "router"],
         ["leader", "worker"],
         "[1]",
-        Refuse.FILTER_NAME_UNKNOWN,
+        WorkloadDenial.FILTER_NAME_UNKNOWN,
         '"router"',
     ),
-    ((*LEADER, "resourceSharing", 0, "filter"), FILTER, None, "", Refuse.FILTER_OUT_OF_PLACE, "an object with 1 key"),
+    (
+        (*LEADER, "resourceSharing", 0, "filter"),
+        FILTER,
+        None,
+        "",
+        WorkloadDenial.FILTER_OUT_OF_PLACE,
+        "an object with 1 key",
+    ),
     (
         (*POOL_SHARING, "filter"),
         {"childScalingGroupNames": ["pool"]},
         FILTER,
         ".childScalingGroupNames",
-        Refuse.FILTER_OUT_OF_PLACE,
+        WorkloadDenial.FILTER_OUT_OF_PLACE,
         "a list of 1",
     ),
 ]
@@ -209,12 +223,14 @@ class TestWL140:
     def test_no_name(self) -> None:
         place = (*CLAIMS, 1, "name")
         new = changed(place, "", changed((*LEADER, "resourceSharing"), []))
-        assert objections(new) == [Found(path_of(place), Refuse.CLAIM_TEMPLATE_NAMELESS, '""')]
+        assert objections(new) == [Found(path_of(place), WorkloadDenial.CLAIM_TEMPLATE_NAMELESS, '""')]
 
     @pytest.mark.req("WL-141")
     def test_a_name_twice(self) -> None:
         place = (*CLAIMS, 1, "name")
-        assert objections(changed(place, "cache")) == [Found(path_of(place), Refuse.CLAIM_TEMPLATE_REPEATED, '"cache"')]
+        assert objections(changed(place, "cache")) == [
+            Found(path_of(place), WorkloadDenial.CLAIM_TEMPLATE_REPEATED, '"cache"')
+        ]
         assert objections(changed(place, "disc")) == []
 
     @pytest.mark.req("WL-144")
@@ -224,14 +240,16 @@ class TestWL140:
         place = (*owner, "resourceSharing")
         assert objections(changed(place, [other, entry])) == []
         assert objections(changed(place, [entry, other, entry])) == [
-            Found(f"{path_of(place)}[2].name", Refuse.SHARING_REPEATED, '"disk"')
+            Found(f"{path_of(place)}[2].name", WorkloadDenial.SHARING_REPEATED, '"disk"')
         ]
 
     @pytest.mark.req("WL-143")
     def test_two_without_a_name_are_each_without_a_name(self) -> None:
         place = (*LEADER, "resourceSharing")
         entry = {"name": "", "scope": "AllReplicas"}
-        assert [found.rule for found in objections(changed(place, [entry, entry]))] == [Refuse.SHARING_NAMELESS] * 2
+        assert [found.rule for found in objections(changed(place, [entry, entry]))] == [
+            WorkloadDenial.SHARING_NAMELESS
+        ] * 2
 
 
 @pytest.mark.parametrize("value", [5, ["x"], {"spec": {"devices": {"requests": "x"}}}])
@@ -272,7 +290,7 @@ class TestWarnings:
         for policy in ("Never", "OnFailure"):
             new = changed(place, policy)
             assert objections(new) == []
-            assert warnings(new) == [Found(path_of(place), Warn.RESTART_POLICY_NOT_ALWAYS, f'"{policy}"')]
+            assert warnings(new) == [Found(path_of(place), WorkloadWarning.RESTART_POLICY_NOT_ALWAYS, f'"{policy}"')]
         for silent in ("Always", "", None):
             assert warnings(changed(place, silent)) == []
 
@@ -280,7 +298,7 @@ class TestWarnings:
         place = (*POD, "schedulerName")
         new = changed(place, None)
         assert objections(new) == []
-        assert warnings(new) == [Found(path_of(place), Warn.SCHEDULER_LEFT_OUT, "nothing")]
+        assert warnings(new) == [Found(path_of(place), WorkloadWarning.SCHEDULER_LEFT_OUT, "nothing")]
         (told,) = (dict(one.reason.facts) for one in admit(new).verdict.warnings)
         assert told == {"other": "kai-scheduler", "clique": "router"}
         nobody_names_one = clique_set(cliques=[_able("router"), _able("leader"), _able("worker")])
@@ -293,7 +311,7 @@ class TestWarnings:
             new = changed(place, kind)
             assert objections(new) == []
             assert [(found.path, found.rule) for found in warnings(new)] == [
-                (path, Warn.STARTS_AFTER_UNUSED) for path in expected
+                (path, WorkloadWarning.STARTS_AFTER_UNUSED) for path in expected
             ]
         assert warnings(changed(place, "Explicit")) == []
 
@@ -304,11 +322,13 @@ class TestWarnings:
         ):
             new = changed(place, 50)
             verdict = admit(new, FULL).verdict
-            assert [(found.path, found.reason.rule) for found in verdict.warnings if found.reason.rule in Warn] == [
-                (path_of(place), Warn.REPLICAS_UNUSED)
-            ]
+            assert [
+                (found.path, found.reason.rule) for found in verdict.warnings if found.reason.rule in WorkloadWarning
+            ] == [(path_of(place), WorkloadWarning.REPLICAS_UNUSED)]
             assert not [
-                found for found in admit(FULL, FULL).verdict.warnings if found.reason.rule is Warn.REPLICAS_UNUSED
+                found
+                for found in admit(FULL, FULL).verdict.warnings
+                if found.reason.rule is WorkloadWarning.REPLICAS_UNUSED
             ]
 
     @pytest.mark.parametrize("nothing", [[], None, ...])
@@ -316,13 +336,13 @@ class TestWarnings:
         place = (*POD, "containers")
         new = changed((*POD, "initContainers"), [{"name": "main"}], changed(place, nothing))
         assert objections(new) == []
-        assert warnings(new) == [Found(path_of(place), Warn.CONTAINERS_MISSING, "nothing")]
+        assert warnings(new) == [Found(path_of(place), WorkloadWarning.CONTAINERS_MISSING, "nothing")]
         assert warnings(changed(place, [{"name": "main"}], new)) == []
 
     def test_wl157_a_refusal_comes_with_the_warnings(self) -> None:
         new: Json = changed((*POD, "restartPolicy"), "Never", changed(("spec", "replicas"), -1))
         assert [found.rule.requirement for found in objections(new)] == ["GT-096"]
-        assert [found.rule for found in warnings(new)] == [Warn.RESTART_POLICY_NOT_ALWAYS]
+        assert [found.rule for found in warnings(new)] == [WorkloadWarning.RESTART_POLICY_NOT_ALWAYS]
 
 
 def test_wl148_the_known_names_are_told_but_not_thousands_of_them() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.admit import admit
-from grove_core.areas.workload.admission.defaults import patch_between, with_defaults
+from grove_core.areas.workload.admission.manifest_defaults import patch_between, with_defaults
 from grove_core.kernel.admission import Admit
 from tests.property.resources.manifests import Json, almost, any_json, clique_set
 from tests.property.workload.admission_examples import FULL, changed

@@ -6,21 +6,21 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Step, StepStage
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, Step, StepStage
 from grove_core.reconcile import drop_finalizers, reconcile
 from grove_core.resources.api_names import GROVE, POD_GANG, SET_FINALIZER
-from grove_core.resources.domain_sharing import CliquePosition, DomainUser, position_of_clique
+from grove_core.resources.domain_sharing import CliquePosition, ComputeDomainUser, position_of_clique
+from grove_core.resources.domain_sharing_labels import domain_user_in_labels
 from grove_core.resources.labels import SET, SET_REPLICA
-from grove_core.resources.pod import pod_of
-from grove_core.resources.sharing_labels import domain_user_of
-from grove_core.resources.topology_usage import set_of_clique
+from grove_core.resources.pod import pod_from_json
+from grove_core.resources.topology_usage import set_name_of_clique
 from grove_core.rule_sets.rule_set import DESIGN
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_shell.apply.execute_plan import execute_plan
-from grove_shell.in_memory.cluster import InMemoryCluster
 from grove_shell.in_memory.forecasts import forecasts
+from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.workload.life import Life
 from tests.property.workload.sets import Json, applied, at_rest, clique_raw, raw_sets, set_raw
 
@@ -44,7 +44,9 @@ def test_wl231_a_set_is_not_gone_while_a_pod_of_it_is_there() -> None:
             assert step.target.kind != "Pod"
             assert not isinstance(step.action, Delete) or step.action.foreground
     assert all(pod.deleting for pod in life.all_pods())
-    assert {why.rule for held in (plan.withheld if plan else ()) for why in held.because} == {Why.PARTS_REMAIN}
+    assert {why.rule for held in (plan.withheld if plan else ()) for why in held.because} == {
+        WorkloadReason.PARTS_REMAIN
+    }
     life.settle()
     assert not life.world.items
     assert not life.all_pods()
@@ -62,13 +64,14 @@ def test_wl231_pods_that_outlived_their_clique_hold_the_set(raw: Json, which: in
     there = tuple(clique for clique in rested.cliques if clique is not gone)
     leaving = replace(rested, root=replace(rested.root, deleting=True), cliques=there)
     ended = tuple(
-        Attempt(Step(StepStage.CLEANUP, pod.ref, Delete(pod.guard), ()), Outcome.DONE) for _, pod in leaving.pods()
+        Attempt(Step(StepStage.CLEANUP, pod.ref, Delete(pod.guard), ()), AttemptOutcome.DONE)
+        for _, pod in leaving.pods()
     )
     for attempts in ((), ended):
         (forecast,) = forecasts((replace(leaving, attempts=attempts),), DESIGN, limit=None, until=None)
         for round_ in forecast.rounds:
             assert not [step for step in round_.steps if step.target == leaving.root_ref]
-            assert Why.PARTS_REMAIN in {why.rule for held in round_.withheld for why in held.because}
+            assert WorkloadReason.PARTS_REMAIN in {why.rule for held in round_.withheld for why in held.because}
 
 
 @given(st.dictionaries(st.sampled_from(SET.keys), st.sampled_from(("", "llm"))))
@@ -81,10 +84,10 @@ def test_wl001_every_reader_of_labels_names_the_same_set(labels: dict[str, str])
     stray = replace(
         old, uid="old", owner_uid="gone", labels=FrozenMap({**labels, SET_REPLICA.primary: "0"}), deleting=True
     )
-    assert set_of_clique(stray) == name
+    assert set_name_of_clique(stray) == name
     assert (position_of_clique(stray) or CliquePosition("", 0, "", "")).set_name == name
-    assert (domain_user_of(stray.labels) or DomainUser("", "", "", "", "")).set_name == name
-    assert pod_of({"metadata": {"name": "x", "labels": labels}}, {}).set_name == name
+    assert (domain_user_in_labels(stray.labels) or ComputeDomainUser("", "", "", "", "")).set_name == name
+    assert pod_from_json({"metadata": {"name": "x", "labels": labels}}, {}).set_name == name
     cluster = index_cluster(sets=(life.root,), cliques=(stray,))
     assert (stray in cluster.snapshot_of(life.root, life.now).cliques) is (name == "llm")
     life.world.add(replace(stray, ref=replace(stray.ref, name="stray")))
@@ -96,10 +99,12 @@ def test_wl231_a_pod_that_names_its_set_by_any_family_of_labels_holds_it(key: st
     rested = at_rest(applied(RAW))
     labels = {POD_GANG: "llm-0", key: "llm"}
     owner = {"apiVersion": GROVE, "kind": "PodClique", "name": "llm-0-a", "uid": "gone", "controller": True}
-    pod = pod_of({"metadata": {"name": "x", "namespace": "ml", "labels": labels, "ownerReferences": [owner]}}, {})
+    pod = pod_from_json(
+        {"metadata": {"name": "x", "namespace": "ml", "labels": labels, "ownerReferences": [owner]}}, {}
+    )
     leaving = replace(rested.root, deleting=True)
     plan = reconcile(replace(rested, root=leaving, groups=(), cliques=(), gangs=(), pods_of={"gone": (pod,)}))
-    assert {held.because[0].rule for held in plan.withheld} == {Why.PARTS_REMAIN}
+    assert {held.because[0].rule for held in plan.withheld} == {WorkloadReason.PARTS_REMAIN}
 
 
 @given(raw_sets())
@@ -150,7 +155,7 @@ def test_wl232_without_a_look_at_the_cliques_the_set_is_held() -> None:
     )
     plan = reconcile(going)
     assert plan.steps == ()
-    assert Why.PARTS_NOT_COLLECTED in {why.rule for held in plan.withheld for why in held.because}
+    assert WorkloadReason.PARTS_NOT_COLLECTED in {why.rule for held in plan.withheld for why in held.because}
     assert SET_FINALIZER in seen.root.finalizers
 
 
@@ -166,10 +171,10 @@ def test_wl231_a_clique_whose_group_is_seen_gone_holds_the_set() -> None:
     assert (left.cliques, left.orphans) == ((), (stray,))
     plan = reconcile(replace(left, complete=seen.complete))
     assert plan.steps == ()
-    assert Why.PARTS_REMAIN in {why.rule for held in plan.withheld for why in held.because}
+    assert WorkloadReason.PARTS_REMAIN in {why.rule for held in plan.withheld for why in held.because}
     assert reconcile(replace(left, orphans=(), complete=seen.complete)).steps
     made = Step(StepStage.FOUNDATION, stray.ref, Create(FrozenMap({})), ())
-    just_made = replace(left, complete=seen.complete, attempts=(Attempt(made, Outcome.DONE),))
+    just_made = replace(left, complete=seen.complete, attempts=(Attempt(made, AttemptOutcome.DONE),))
     for look in (just_made, replace(just_made, pods_of={stray.uid: seen.pods_of[stray.uid]})):
         (held,) = reconcile(look).withheld
         assert dict(held.because[0].facts)["remaining"] == 1
@@ -210,7 +215,7 @@ def test_wl001_what_is_left_of_a_set_that_is_gone_is_let_go() -> None:
         life.world.add(replace(part, deleting=True))
     assert life.world.leftovers() == [life.clique(clique.ref.name), life.group(group.ref.name)]
     for attempt in execute_plan(life.world.attempt, drop_finalizers(life.world.leftovers())):
-        assert attempt.outcome is Outcome.DONE
+        assert attempt.outcome is AttemptOutcome.DONE
     assert not life.world.items
 
 

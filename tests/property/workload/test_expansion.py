@@ -6,10 +6,10 @@ from typing import Any, Final
 import pytest
 from hypothesis import given
 
-from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.frozen import thaw
-from grove_core.kernel.steps import Attempt, Create, Outcome, StepStage
-from grove_core.plan.laws import problems_in
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, StepStage
+from grove_core.plan.laws import problems_in_plan
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import (
@@ -79,7 +79,7 @@ def test_wl085_holes_are_filled_first(lost: list[int], fresh: list[int], how: st
     ]
     world = replace(seen, pods_of={clique.uid: pods})
     plan = reconcile(world)
-    assert problems_in(plan, world) == ()
+    assert problems_in_plan(plan, world) == ()
     created = [step for step in plan.steps if isinstance(step.action, Create)]
     assert sorted(dict(step.because[0].facts)["index"] for step in created) == fresh
 
@@ -138,7 +138,10 @@ def test_wl071_what_a_quota_leaves_is_for_the_minimum() -> None:
     looks = rounds_of(applied(SCALED))
     seen, plan = next((seen, plan) for seen, plan in looks if any(kind == "Pod" for kind, _ in created_by(plan)))
     first, *others = (step for step in plan.steps if step.target.name.startswith("llm-0-a-"))
-    tried = Attempt(first, Outcome.DONE), *(Attempt(step, Outcome.REFUSED, "exceeded quota") for step in others)
+    tried = (
+        Attempt(first, AttemptOutcome.DONE),
+        *(Attempt(step, AttemptOutcome.REFUSED, "exceeded quota") for step in others),
+    )
     after = reconcile(replace(seen, attempts=tried))
     made = {name.rpartition("-")[0] for kind, name in created_by(after) if kind == "Pod"}
     assert made == {"llm-0-pool-0-b"}
@@ -167,7 +170,7 @@ def test_wl088_pods_wait_for_a_gang_that_refers_to_them_unless_it_cannot_be_writ
     (step,) = (step for step in plan.steps if step.target.kind == "PodGang")
     assert isinstance(step.action, Create)
     referred = thaw(step.action.manifest)["spec"]["podgroups"][0]["podReferences"]
-    refused = reconcile(replace(seen, attempts=(Attempt(step, Outcome.REFUSED, "no such kind"),)))
+    refused = reconcile(replace(seen, attempts=(Attempt(step, AttemptOutcome.REFUSED, "no such kind"),)))
     pods = [thaw(made.action.manifest) for made in refused.steps if isinstance(made.action, Create)]
     assert [pod["metadata"]["name"] for pod in pods] == [reference["name"] for reference in referred]
     assert all(pod["spec"]["schedulingGates"] == [{"name": GATE}] for pod in pods)
@@ -220,7 +223,7 @@ def test_wl024_a_set_too_large_is_held_back(raw: Json, *, held: bool) -> None:
     assert (expected_object_counts(start) > MOST) is held
     if held:
         (word,) = reconcile(start).withheld
-        assert [why.rule for why in word.because] == [Why.TOO_LARGE]
+        assert [why.rule for why in word.because] == [WorkloadReason.TOO_LARGE]
 
 
 def test_wl014_cliques_that_a_group_names_and_nobody_wrote_are_left_out() -> None:
@@ -260,7 +263,7 @@ def test_wl022_the_first_of_a_name_in_the_template_counts(raw: Json, made: list[
     assert sorted({clique.ref.name for clique in seen.cliques} | {"llm-0-b"} & set(made)) == made
     assert [clique.replicas for clique in seen.cliques if clique.ref.name == "llm-0-a"] in ([], [2])
     (word,) = (one for one in plan.withheld if one.target.kind == "PodCliqueSet")
-    assert [why.rule for why in word.because] == [Why.NAME_WANTED_TWICE]
+    assert [why.rule for why in word.because] == [WorkloadReason.NAME_WANTED_TWICE]
 
 
 @pytest.mark.parametrize(

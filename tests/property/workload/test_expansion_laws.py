@@ -9,19 +9,19 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from grove_core.document.document import PlanDocument
-from grove_core.document.reading import document_from_json
-from grove_core.document.writing import document_as_json
-from grove_core.kernel.steps import Attempt, Create, Outcome
-from grove_core.plan.laws import problems_in
+from grove_core.document.document_reading import document_from_json
+from grove_core.document.document_writing import document_as_json
+from grove_core.document.plan_document import PlanDocument
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Create
+from grove_core.plan.laws import problems_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import BASE_GANG, CLIQUE_FINALIZER, GATE, GROUP_FINALIZER, MANAGED_BY
 from grove_core.resources.labels import GROUP_REPLICA, SET, SET_REPLICA
-from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
+from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json
 from grove_core.rule_sets.rule_set import DESIGN
 from grove_core.snapshot.snapshot import Snapshot, expected_object_counts
-from grove_shell.in_memory.cluster import InMemoryCluster
-from grove_shell.in_memory.forecasts import forecasts, manifest_as_created
+from grove_shell.in_memory.forecasts import forecasts, snapshot_of_new_set
+from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.few_examples import RARELY
 from tests.property.resources.manifests import almost, outcome
 from tests.property.workload.created_pods import base_gang_of
@@ -76,7 +76,7 @@ def test_wl010_everything_is_made_once_and_nothing_else(raw: Json) -> None:
 @pytest.mark.req("PL-002", "PL-003", "PL-013", "PL-001")
 def test_pl016_every_plan_on_the_way_is_legal(raw: Json) -> None:
     for seen, plan in rounds_of(applied(raw)):
-        assert problems_in(plan, seen) == ()
+        assert problems_in_plan(plan, seen) == ()
 
 
 @RARELY
@@ -89,7 +89,7 @@ def test_pl016_an_illegal_creation_is_seen(raw: Json, crime: str) -> None:
     seen = {"taken": last, "homeless": replace(first, root=replace(first.root, uid="another"))}.get(crime, first)
     if crime == "stranger":
         step = replace(step, target=replace(step.target, name="stranger"))
-    assert problems_in(replace(plan, steps=(step,)), seen)
+    assert problems_in_plan(replace(plan, steps=(step,)), seen)
 
 
 @RARELY
@@ -106,7 +106,7 @@ def test_pl009_plans_that_create_survive_json(raw: Json, decisions: bool) -> Non
 @given(raw_sets())
 def test_pl018_what_was_created_is_not_created_again(raw: Json) -> None:
     for seen, plan in rounds_of(applied(raw)):
-        done = tuple(Attempt(step, Outcome.DONE) for step in plan.steps if isinstance(step.action, Create))
+        done = tuple(Attempt(step, AttemptOutcome.DONE) for step in plan.steps if isinstance(step.action, Create))
         made = {attempt.step.target for attempt in done}
         again = [step for step in reconcile(replace(seen, attempts=done)).steps if isinstance(step.action, Create)]
         assert not made & {step.target for step in again}
@@ -168,9 +168,9 @@ def test_wl088_pods_are_born_gated_where_they_must_wait_with_names_of_their_own(
 @given(almost(ODD))
 @example(raw=ODD)
 def test_wl010_whatever_reads_as_a_set_is_planned_to_rest(raw: Any) -> None:
-    root = outcome(podcliqueset_of, raw)
+    root = outcome(podcliqueset_from_json, raw)
     if isinstance(root, PodCliqueSet):
-        start = manifest_as_created(Snapshot(root=root, pods_of={}, now=NOW))
+        start = snapshot_of_new_set(Snapshot(root=root, pods_of={}, now=NOW))
         if expected_object_counts(start) < 200:
             for seen, plan in rounds_of(start):
-                assert problems_in(plan, seen) == ()
+                assert problems_in_plan(plan, seen) == ()

@@ -6,7 +6,7 @@ from dataclasses import replace
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
-from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.steps import Create
 from tests.property.few_examples import RARELY
 from tests.property.workload.expected import Expected
@@ -54,7 +54,7 @@ def test_wl074_whoever_waits_for_what_cannot_be_made_is_told(raw: Json, which: i
         (one.target.kind, one.target.name): dict(why.facts)["missing"]
         for one in plan.withheld
         for why in one.because
-        if why.rule is Why.GANG_LACKS_CLIQUE
+        if why.rule is WorkloadReason.GANG_LACKS_CLIQUE
     }
     there = {clique for cliques in lacking.values() for clique in cliques} & {
         name for kind, name in made if kind == "PodClique"

@@ -9,21 +9,21 @@ import pytest
 from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
 from grove_core.areas.workload.expected_replicas import expected_replicas_of
 from grove_core.areas.workload.rolling_update.judge import judge_rollout
-from grove_core.areas.workload.rolling_update.scaling_group import group_replicas_of
-from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.rolling_update.scaling_group_update import group_replicas_of
+from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard
-from grove_core.kernel.steps import FAILURES, Attempt, Delete, Outcome, Step
-from grove_core.kernel.times import parse_time
-from grove_core.plan.failed_writes import failures_still_wanted
+from grove_core.kernel.steps import FAILURES, Attempt, AttemptOutcome, Delete, Step
+from grove_core.kernel.time_formats import parse_time
+from grove_core.plan.failed_writes import failed_writes_still_wanted
 from grove_core.plan.planner import steps_for
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.pod import UNSCHEDULABLE
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.template import UpdateStrategy
+from grove_core.resources.podcliqueset_spec import UpdateStrategy
 from grove_core.snapshot.own_writes import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.workload.life import Life
@@ -37,10 +37,15 @@ def test_wl219_a_group_with_a_spare_replica_rolls_the_lowest_index_first() -> No
     before = [life.clique(f"llm-0-pool-{index}-a").uid for index in (0, 1)]
     life.new_image("v2")
     plans = life.settle()
-    ended = [step.target.name for plan in plans for step in plan.steps if step.because[0].rule is Why.OUTDATED_REPLICA]
+    ended = [
+        step.target.name
+        for plan in plans
+        for step in plan.steps
+        if step.because[0].rule is WorkloadReason.OUTDATED_REPLICA
+    ]
     assert ended == ["llm-0-pool-0-a", "llm-0-pool-1-a"]
     assert all(life.clique(f"llm-0-pool-{index}-a").uid not in before for index in (0, 1))
-    assert {Why.GROUP_UPDATE_WAITS, Why.REPLICA_NOT_AVAILABLE} <= set().union(*map(held, plans))
+    assert {WorkloadReason.GROUP_UPDATE_WAITS, WorkloadReason.REPLICA_NOT_AVAILABLE} <= set().union(*map(held, plans))
     assert life.group("llm-0-pool").status.updated == 2
 
 
@@ -56,7 +61,7 @@ def test_wl220_a_group_that_can_spare_none_has_one_more_for_the_time_being() -> 
     assert most == 2
     assert [ref.name for ref in life.world.items if ref.kind == "PodClique"] == ["llm-0-pool-0-a"]
     assert {life.image_of(pod) for pod in life.all_pods()} == {"v2"}
-    assert {Why.SURGE_REPLICA, Why.SURPLUS_GROUP_REPLICA} <= set().union(*map(whys, plans))
+    assert {WorkloadReason.SURGE_REPLICA, WorkloadReason.SURPLUS_GROUP_REPLICA} <= set().union(*map(whys, plans))
     assert not [ref.name for ref in life.world.items if ref.kind == "PodGang" and ref.name != "llm-0"]
 
 
@@ -71,7 +76,7 @@ def test_wl218_a_replica_that_is_not_available_anyway_goes_at_once() -> None:
         for plan in plans
         if plan
         for step in plan.steps
-        if step.because[0].rule is Why.OUTDATED_NOT_AVAILABLE
+        if step.because[0].rule is WorkloadReason.OUTDATED_NOT_AVAILABLE
     ]
     assert ended == ["llm-0-pool-1-a"]
 
@@ -114,7 +119,7 @@ def test_wl218_members_scaled_below_their_minimum_are_available_with_all_they_ha
     life.settle()
     life.new_image("v2")
     plans = [life.round() for _ in range(6)]
-    assert not any(Why.OUTDATED_NOT_AVAILABLE in whys(plan) for plan in plans)
+    assert not any(WorkloadReason.OUTDATED_NOT_AVAILABLE in whys(plan) for plan in plans)
 
 
 def test_wl223_the_next_replica_waits_for_a_member_that_is_not_there_yet() -> None:
@@ -165,22 +170,22 @@ def after(seen: Snapshot, *more: Attempt) -> Snapshot:
 @pytest.mark.parametrize("outcome", sorted(FAILURES, key=str))
 @pytest.mark.parametrize("is_well", [True, False], ids=["while it is well", "while it is not"])
 def test_wl236_while_an_old_member_cannot_be_deleted_those_of_the_present_template_stay(
-    *, is_well: bool, outcome: Outcome
+    *, is_well: bool, outcome: AttemptOutcome
 ) -> None:
     seen, (stuck, other) = in_an_update("a", is_well=is_well)
     plan = reconcile(after(seen, Attempt(stuck, outcome, "change freeze")))
     gone = [step for step in plan.steps if isinstance(step.action, Delete)]
-    assert gone == ([] if outcome is Outcome.REFUSED else [stuck])
+    assert gone == ([] if outcome is AttemptOutcome.REFUSED else [stuck])
     (held,) = (one for one in plan.withheld if one.target == other.target)
-    assert held.because[0].rule is Why.MEMBER_REMAINS
+    assert held.because[0].rule is WorkloadReason.MEMBER_REMAINS
     assert held.because[1:] == other.because
 
 
 def test_wl236_who_is_of_the_present_template_holds_nobody_and_who_is_old_is_not_held() -> None:
     seen, (old, other) = in_an_update("a")
-    assert ended_in(after(seen, Attempt(other, Outcome.REFUSED, "change freeze"))) == [old]
+    assert ended_in(after(seen, Attempt(other, AttemptOutcome.REFUSED, "change freeze"))) == [old]
     seen, (stuck, other) = in_an_update()
-    assert ended_in(after(seen, Attempt(stuck, Outcome.REFUSED, "change freeze"))) == [other]
+    assert ended_in(after(seen, Attempt(stuck, AttemptOutcome.REFUSED, "change freeze"))) == [other]
 
 
 @pytest.mark.parametrize("kept", [True, False], ids=["of another version", "of another uid"])
@@ -189,7 +194,7 @@ def test_wl236_who_could_not_be_deleted_is_the_same_in_each_version(*, kept: boo
     guard = ended[0].action.guard
     assert guard is not None
     before = Delete(Guard(guard.uid, "before") if kept else Guard("another", guard.resource_version))
-    attempt = Attempt(replace(ended[0], action=before), Outcome.REFUSED, "change freeze")
+    attempt = Attempt(replace(ended[0], action=before), AttemptOutcome.REFUSED, "change freeze")
     assert ended_in(after(seen, attempt)) == (ended[:1] if kept else ended)
 
 
@@ -197,7 +202,7 @@ def test_wl236_who_could_not_be_deleted_is_the_same_in_each_version(*, kept: boo
 def test_wl238_who_could_not_be_deleted_is_told_while_the_update_does_not_get_to_it(*, tells: bool) -> None:
     """Nobody else is: who was never tried is only waited for."""
     seen, (stuck, _) = in_an_update("a")
-    attempt = Attempt(stuck, Outcome.CONFLICT, "change freeze")
+    attempt = Attempt(stuck, AttemptOutcome.CONFLICT, "change freeze")
     (group,) = seen.groups
     if tells:
         seen = replace(seen, groups=(replace(group, min_available=2),))
@@ -206,10 +211,10 @@ def test_wl238_who_could_not_be_deleted_is_told_while_the_update_does_not_get_to
         seen = replace(seen, groups=(replace(group, status=replace(group.status, progress=progress)),))
     assert not ended_in(seen)
     plan = reconcile(after(seen, attempt))
-    remaining = [one.target for one in plan.withheld if one.because[0].rule is Why.REMAINS]
+    remaining = [one.target for one in plan.withheld if one.because[0].rule is WorkloadReason.REMAINS]
     assert remaining == [stuck.target]
-    assert failures_still_wanted([attempt], plan, seen) == (attempt,)
-    assert not any(one.because[0].rule is Why.REMAINS for one in reconcile(seen).withheld)
+    assert failed_writes_still_wanted([attempt], plan, seen) == (attempt,)
+    assert not any(one.because[0].rule is WorkloadReason.REMAINS for one in reconcile(seen).withheld)
 
 
 HOUR: Final = timedelta(hours=1)
@@ -287,8 +292,10 @@ def test_wl239_who_was_to_end_when_an_update_began_is_not_waited_for(seen: Snaps
     """Nobody goes with it: whoever could not be deleted goes again and again with who can."""
     ended = ended_in(seen)
     assert [step.target.name for step in ended] == (["llm-0-pool-0-b"] if goes else [])
-    assert {reason.rule for step in ended for reason in step.because} == ({Why.LEFT_BY_AN_END} if goes else set())
-    assert Why.GROUP_UPDATE_WAITS in held(reconcile(seen))
+    assert {reason.rule for step in ended for reason in step.because} == (
+        {WorkloadReason.LEFT_BY_AN_END} if goes else set()
+    )
+    assert WorkloadReason.GROUP_UPDATE_WAITS in held(reconcile(seen))
 
 
 def with_pods(seen: Snapshot, *names: str, **changes: object) -> Snapshot:
@@ -367,8 +374,10 @@ def test_wl227_of_those_that_are_waited_for_the_first_is_named() -> None:
         life.kubelet()
     unready(life, "llm-0-pool-0-a", "llm-0-pool-1-a")
     plan = reconcile(looked(life))
-    (held,) = (one for one in plan.withheld if one.because[0].rule is Why.GROUP_UPDATE_WAITS)
-    assert [dict(why.facts)["replica"] for why in held.because if why.rule is Why.REPLICA_NOT_AVAILABLE] == [0]
+    (held,) = (one for one in plan.withheld if one.because[0].rule is WorkloadReason.GROUP_UPDATE_WAITS)
+    assert [dict(why.facts)["replica"] for why in held.because if why.rule is WorkloadReason.REPLICA_NOT_AVAILABLE] == [
+        0
+    ]
 
 
 @pytest.mark.parametrize(("phase", "is_old"), [("Running", True), ("Failed", False)])

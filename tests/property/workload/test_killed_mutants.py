@@ -6,14 +6,14 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.areas.workload.admission.defaults import with_defaults
+from grove_core.areas.workload.admission.manifest_defaults import with_defaults
 from grove_core.areas.workload.expected_replicas import expected_replicas_of
-from grove_core.areas.workload.objects.podgangs import PlacementChange, changes_of_podgang
+from grove_core.areas.workload.objects.podgangs import TopologyConstraintChange, changes_of_podgang
 from grove_core.areas.workload.pods.pod_slots import excess_pods
-from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.frozen import FrozenMap, Json, thaw
-from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome, SetStatus, Step
-from grove_core.kernel.times import format_time
+from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, SetStatus, Step
+from grove_core.kernel.time_formats import format_time
 from grove_core.reconcile import reconcile
 from grove_core.resources.podgang import PodGangConstraints
 from grove_core.snapshot.snapshot import Snapshot
@@ -78,7 +78,7 @@ def test_wl026_a_gang_follows_the_priority_of_its_set() -> None:
     seen = seen_in(life)
     assert {"spec": {"priorityClassName": "high"}} in written(seen, "llm-0")
     (step,) = [step for step in reconcile(seen).steps if step.target.short == "PodGang/llm-0"]
-    assert [why.rule for why in step.because] == [Why.GANG_FOLLOWS_SET]
+    assert [why.rule for why in step.because] == [WorkloadReason.GANG_FOLLOWS_SET]
 
 
 def test_wl026_annotations_of_the_set_and_a_new_topology_are_written_together() -> None:
@@ -86,7 +86,9 @@ def test_wl026_annotations_of_the_set_and_a_new_topology_are_written_together() 
     (gang,) = seen.gangs
     root = replace(seen.root, annotations=FrozenMap({"team": "x"}))
     (part,) = expected_replicas_of(seen)[0].gangs
-    move = PlacementChange(PodGangConstraints("rack-scale"), Why.GANG_FOLLOWS_PODS.because(gang.ref, pods=1))
+    move = TopologyConstraintChange(
+        PodGangConstraints("rack-scale"), WorkloadReason.GANG_FOLLOWS_PODS.because(gang.ref, pods=1)
+    )
     change = changes_of_podgang(root, gang, part, {group.name: group.pods for group in gang.groups}, move)
     assert change is not None
     metadata = change.fields["metadata"]
@@ -215,7 +217,9 @@ def going() -> Snapshot:
 
 def remaining(seen: Snapshot) -> list[Json]:
     """How much is waited for, as it is said."""
-    found = [why for held in reconcile(seen).withheld for why in held.because if why.rule is Why.PARTS_REMAIN]
+    found = [
+        why for held in reconcile(seen).withheld for why in held.because if why.rule is WorkloadReason.PARTS_REMAIN
+    ]
     return [dict(why.facts)["remaining"] for why in found]
 
 
@@ -228,14 +232,14 @@ def steps_of(kind: str) -> list[Step]:
 @pytest.mark.parametrize(
     ("kind", "outcome", "left"),
     [
-        ("PodClique", Outcome.DONE, [1]),
-        ("PodCliqueScalingGroup", Outcome.DONE, [1]),
-        ("PodClique", Outcome.CONFLICT, []),
-        ("Service", Outcome.DONE, []),
+        ("PodClique", AttemptOutcome.DONE, [1]),
+        ("PodCliqueScalingGroup", AttemptOutcome.DONE, [1]),
+        ("PodClique", AttemptOutcome.CONFLICT, []),
+        ("Service", AttemptOutcome.DONE, []),
     ],
 )
 def test_wl231_what_was_made_a_moment_ago_is_waited_for(
-    going: Snapshot, kind: str, outcome: Outcome, left: list[int]
+    going: Snapshot, kind: str, outcome: AttemptOutcome, left: list[int]
 ) -> None:
     made = next(step for step in steps_of(kind) if isinstance(step.action, Create))
     assert remaining(replace(going, attempts=(Attempt(made, outcome),))) == left
@@ -254,4 +258,6 @@ def test_wl231_what_is_left_is_counted(going: Snapshot) -> None:
 def test_wl232_all_kinds_that_were_not_collected_are_named(going: Snapshot) -> None:
     blind = replace(going, not_collected=frozenset({"PodClique", "Pod"}))
     found = [why for held in reconcile(blind).withheld for why in held.because]
-    assert [dict(why.facts)["kinds"] for why in found if why.rule is Why.PARTS_NOT_COLLECTED] == ["PodCliques, pods"]
+    assert [dict(why.facts)["kinds"] for why in found if why.rule is WorkloadReason.PARTS_NOT_COLLECTED] == [
+        "PodCliques, pods"
+    ]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.workload.admission.defaults import LAST_APPLIED, apply_manifest, with_defaults
+from grove_core.areas.workload.admission.manifest_defaults import LAST_APPLIED, apply_manifest, with_defaults
 from tests.property.resources.manifests import almost, any_json
 from tests.property.workload.sets import raw_sets
 

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from grove_core.admit import admit, used_names_in
 from grove_core.areas.workload.admission import name_collisions
-from grove_core.areas.workload.rules import Refuse
+from grove_core.areas.workload.rules import WorkloadDenial
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.reasons import Fact
-from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode
+from grove_core.resources.configuration import Configuration, MnnvlConfiguration, MnnvlMode
 from tests.property.few_examples import RARELY
 from tests.property.resources.manifests import Json
 from tests.property.workload.call_count import calls_of
@@ -48,7 +48,7 @@ def shared(new: Json, *others: Json, old: Json | None = None) -> list[dict[str, 
     """What is refused because of others, as the rule quotes it."""
     verdict = admit(new, old, used_names_in([new, *others])).verdict
     refused = verdict.objections if isinstance(verdict, Deny) else ()
-    return [dict(one.reason.facts) for one in refused if one.reason.rule is Refuse.SETS_COLLIDE]
+    return [dict(one.reason.facts) for one in refused if one.reason.rule is WorkloadDenial.SETS_COLLIDE]
 
 
 def facts(kind: str, name: str, other: str) -> dict[str, Fact]:
@@ -157,10 +157,10 @@ class TestWL117:
         one = a_set("a", clique("x"), podCliqueScalingGroups=[{**group("big-pool", "x"), **alone}])
         other = a_set("a-0-big-pool", clique("y"))
         other["metadata"]["annotations"] = {"grove.io/mnnvl-enabled": "true"}
-        configuration = Configuration(Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS))
+        configuration = Configuration(MnnvlConfiguration(enabled=True, mode=MnnvlMode.ANNOTATIONS))
         verdict = admit(one, None, used_names_in([one, other]), configuration).verdict
         refused = verdict.objections if isinstance(verdict, Deny) else ()
-        told = [dict(found.reason.facts) for found in refused if found.reason.rule is Refuse.SETS_COLLIDE]
+        told = [dict(found.reason.facts) for found in refused if found.reason.rule is WorkloadDenial.SETS_COLLIDE]
         assert facts("ComputeDomain", "a-0-big-pool-0-cd", "a-0-big-pool") in told
 
     @pytest.mark.req("WL-116")

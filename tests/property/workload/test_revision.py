@@ -6,11 +6,11 @@ from typing import Any, Final
 import pytest
 
 from grove_core.areas.workload.template_hash import is_own_hash
-from grove_core.areas.workload.template_revision import TemplateRevision, normal_form
+from grove_core.areas.workload.template_revision import TemplateRevision, normalized_pod_spec
 from grove_core.kernel.frozen import FrozenMap, freeze, thaw
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
+from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json
 from grove_core.resources.scaling_group import ScalingGroup
 from tests.property.workload.life import Life, with_image
 from tests.property.workload.sets import clique_raw, set_raw
@@ -126,7 +126,9 @@ def test_wl043_a_clique_without_its_pod_spec_says_nothing() -> None:
 
 def test_wl040_the_order_of_cliques_says_nothing() -> None:
     one, other = (
-        podcliqueset_of(set_raw(*(clique_raw(name, 1, pod_spec={"containers": [{"name": name}]}) for name in names)))
+        podcliqueset_from_json(
+            set_raw(*(clique_raw(name, 1, pod_spec={"containers": [{"name": name}]}) for name in names))
+        )
         for names in ("ab", "ba")
     )
     assert generation_hash(one) == generation_hash(other)
@@ -208,7 +210,8 @@ def test_wl043_what_a_typed_client_makes_of_a_pod_spec_is_no_difference(
     written: dict[str, Any], stored: dict[str, Any], *, same: bool
 ) -> None:
     one, other = (
-        normal_form(FrozenMap({"containers": (freeze({"name": "main", **spec}),)})) for spec in (written, stored)
+        normalized_pod_spec(FrozenMap({"containers": (freeze({"name": "main", **spec}),)}))
+        for spec in (written, stored)
     )
     assert (one == other) is same
 

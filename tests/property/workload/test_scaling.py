@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.workload.pods.pod_slots import active_pods, excess_pods, free_slots, is_complete
-from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.pods.pod_slots import active_pods, excess_pods, free_pod_slots, has_all_wanted_pods
+from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.steps import Delete
 from grove_core.reconcile import reconcile
 from grove_core.resources.pod import Pod
@@ -129,14 +129,16 @@ def test_wl203_who_goes_serves_no_more_than_who_stays(pods: list[Pod], wanted: i
 @given(crews(), st.integers(0, 6), st.integers(0, 1))
 def test_wl085_missing_pods_take_the_lowest_free_places(pods: list[Pod], wanted: int, surge: int) -> None:
     """(RS4) As many places as pods are missing, none taken, none left out below; the surge is the last one."""
-    places = list(free_slots(pods, wanted, surge))
+    places = list(free_pod_slots(pods, wanted, surge))
     taken = {one.index for one in active_pods(pods)}
     assert len(places) == max(0, wanted + surge - len(active_pods(pods)))
     assert not taken & {place.index for place in places}
     free = [index for index in range(20) if index not in taken]
     assert [place.index for place in places] == free[: len(places)]
     assert all(place.is_surge is (place.index >= wanted) for place in places)
-    assert is_complete(pods, wanted + surge) is (len(pods) == wanted + surge and len(active_pods(pods)) == len(pods))
+    assert has_all_wanted_pods(pods, wanted + surge) is (
+        len(pods) == wanted + surge and len(active_pods(pods)) == len(pods)
+    )
 
 
 def with_two_of_one_index(life: Life, *, ready: int) -> None:
@@ -164,7 +166,7 @@ def test_wl206_who_is_needed_keeps_its_index() -> None:
     assert seen is not None
     plan = reconcile(seen)
     assert not [step for step in plan.steps if isinstance(step.action, Delete)]
-    assert [held.because[0].rule for held in plan.withheld] == [Why.DOUBLE_IS_NEEDED]
+    assert [held.because[0].rule for held in plan.withheld] == [WorkloadReason.DOUBLE_IS_NEEDED]
     with_two_of_one_index(life, ready=2)
     life.settle()
     assert [pod.index for pod in life.pods("llm-0-a")] == [0, 1, 2]

@@ -7,8 +7,8 @@ from typing import Final
 import pytest
 
 from grove_core.areas.workload.pods.scheduling_gates import GATE_QUESTION
-from grove_core.areas.workload.rules import Why
-from grove_core.explain import is_undecided
+from grove_core.areas.workload.rules import WorkloadReason
+from grove_core.explain import is_withheld_as_undecided
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import Apply, SetStatus, StepStage
 from grove_core.reconcile import reconcile
@@ -39,13 +39,13 @@ def opened(seen: Snapshot) -> set[str]:
     return {step.target.name.rpartition("-")[0] for step in steps}
 
 
-def verdicts(seen: Snapshot) -> dict[str, tuple[str, Why]]:
+def verdicts(seen: Snapshot) -> dict[str, tuple[str, WorkloadReason]]:
     """Clique -> what is said of its gated pods."""
     found = {}
     for finding in reconcile(seen).findings:
         if finding.question == GATE_QUESTION:
             rule = finding.because[0].rule
-            assert isinstance(rule, Why)
+            assert isinstance(rule, WorkloadReason)
             found[finding.subject.name.rpartition("-")[0]] = (finding.verdict, rule)
     return found
 
@@ -57,12 +57,12 @@ def gated() -> Snapshot:
 
 def test_wl090_gates_of_a_complete_base_gang_open() -> None:
     assert opened(gated()) == BASE
-    assert verdicts(gated())["llm-0-a"] == ("Open", Why.GANG_COMPLETE)
+    assert verdicts(gated())["llm-0-a"] == ("Open", WorkloadReason.GANG_COMPLETE)
 
 
 @pytest.mark.req("WL-095", "WL-096")
 def test_wl094_a_scaled_gang_follows_when_enough_of_its_base_is_placed() -> None:
-    assert verdicts(gated())["llm-0-pool-1-b"] == ("Hold", Why.BASE_GANG_NOT_PLACED)
+    assert verdicts(gated())["llm-0-pool-1-b"] == ("Hold", WorkloadReason.BASE_GANG_NOT_PLACED)
     placed: set[str] = set()
 
     def place(name: str, pod: Pod) -> Pod:
@@ -71,7 +71,7 @@ def test_wl094_a_scaled_gang_follows_when_enough_of_its_base_is_placed() -> None
         return replace(pod, scheduled=enough, gated=not enough, has_grove_gate=not enough)
 
     seen = with_pods(gated(), place)
-    assert verdicts(seen)["llm-0-pool-1-b"] == ("Open", Why.BASE_GANG_PLACED)
+    assert verdicts(seen)["llm-0-pool-1-b"] == ("Open", WorkloadReason.BASE_GANG_PLACED)
 
 
 @pytest.mark.req("WL-243")
@@ -105,30 +105,30 @@ def test_wl096_the_cliques_that_are_not_placed_are_named() -> None:
     seen = with_pods(gated(), lambda name, pod: replace(pod, scheduled=name == "llm-0-a", gated=False))
     (held,) = [one for one in reconcile(seen).withheld if one.target.name == "llm-0-pool-1-b"]
     assert [(why.rule, why.subject.name) for why in held.because] == [
-        (Why.BASE_GANG_NOT_PLACED, held.because[0].subject.name),
-        (Why.TOO_FEW_PLACED, "llm-0-pool-0-b"),
+        (WorkloadReason.BASE_GANG_NOT_PLACED, held.because[0].subject.name),
+        (WorkloadReason.TOO_FEW_PLACED, "llm-0-pool-0-b"),
     ]
 
 
 def test_wl095_a_missing_base_gang_is_waited_for() -> None:
     seen = gated()
     without = replace(seen, gangs=tuple(gang for gang in seen.gangs if gang.ref.name != "llm-0"))
-    assert verdicts(without)["llm-0-pool-1-b"] == ("Hold", Why.BASE_GANG_NOT_PLACED)
-    assert verdicts(without)["llm-0-a"] == ("Hold", Why.NOT_IN_GANG_YET)
+    assert verdicts(without)["llm-0-pool-1-b"] == ("Hold", WorkloadReason.BASE_GANG_NOT_PLACED)
+    assert verdicts(without)["llm-0-a"] == ("Hold", WorkloadReason.NOT_IN_GANG_YET)
 
 
 @pytest.mark.req("WL-235")
 def test_wl091_no_gang_is_there_though_all_were_looked_for() -> None:
     """Who looked knows it; who was told nothing of gangs says nothing."""
     bare = replace(gated(), gangs=())
-    assert {why for _, why in verdicts(bare).values()} == {Why.NOT_IN_GANG_YET}
+    assert {why for _, why in verdicts(bare).values()} == {WorkloadReason.NOT_IN_GANG_YET}
     assert not verdicts(replace(bare, complete=bare.complete - {"PodGang"}))
 
 
 def test_wl091_a_pod_that_its_gang_does_not_name_waits() -> None:
     seen = gated()
     stranger = with_pods(seen, lambda name, pod: replace(pod, name=f"{pod.name}x") if name == "llm-0-a" else pod)
-    assert verdicts(stranger)["llm-0-a"] == ("Hold", Why.NOT_IN_GANG_YET)
+    assert verdicts(stranger)["llm-0-a"] == ("Hold", WorkloadReason.NOT_IN_GANG_YET)
 
 
 @pytest.mark.req("WL-093")
@@ -139,7 +139,9 @@ def test_wl092_a_gang_short_of_pods_waits_as_a_whole() -> None:
         for gang in seen.gangs
     )
     held = [one for one in reconcile(replace(seen, gangs=gangs)).withheld if one.target.name == "llm-0-pool-0-b"]
-    assert [[why.rule for why in one.because] for one in held] == [[Why.GANG_INCOMPLETE, Why.TOO_FEW_PODS]]
+    assert [[why.rule for why in one.because] for one in held] == [
+        [WorkloadReason.GANG_INCOMPLETE, WorkloadReason.TOO_FEW_PODS]
+    ]
 
 
 def test_wl090_no_gate_opens_before_the_whole_gang_can() -> None:
@@ -156,12 +158,12 @@ def test_wl091_a_source_without_gangs_says_nothing_of_gates() -> None:
 
 def test_wl235_where_gangs_were_not_collected_no_gate_opens_and_it_is_said() -> None:
     missing = replace(gated(), gangs=(), complete=frozenset(), not_collected=frozenset({"PodGang"}))
-    assert set(verdicts(missing).values()) == {("Hold", Why.GANGS_NOT_COLLECTED)}
+    assert set(verdicts(missing).values()) == {("Hold", WorkloadReason.GANGS_NOT_COLLECTED)}
     assert verdicts(missing).keys() == verdicts(gated()).keys()
     assert opened(missing) == set()
-    held = {one.target for one in reconcile(missing).withheld if is_undecided(one)}
+    held = {one.target for one in reconcile(missing).withheld if is_withheld_as_undecided(one)}
     assert held == {clique.ref for clique in gated().cliques}
-    assert not any(map(is_undecided, reconcile(gated()).withheld))
+    assert not any(map(is_withheld_as_undecided, reconcile(gated()).withheld))
 
 
 def test_wl097_pods_on_their_way_out_and_without_our_gate_are_left_alone() -> None:
@@ -176,7 +178,7 @@ def test_wl095_pods_that_are_going_hold_no_place_for_their_gang() -> None:
         base = name in BASE
         return replace(pod, scheduled=base, gated=not base, has_grove_gate=not base, deleting=base)
 
-    assert verdicts(with_pods(gated(), leave))["llm-0-pool-1-b"] == ("Hold", Why.BASE_GANG_NOT_PLACED)
+    assert verdicts(with_pods(gated(), leave))["llm-0-pool-1-b"] == ("Hold", WorkloadReason.BASE_GANG_NOT_PLACED)
 
 
 @pytest.mark.req("WL-095")

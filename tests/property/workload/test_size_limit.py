@@ -8,13 +8,13 @@ import pytest
 from hypothesis import assume, given
 
 from grove_core.areas.gang_termination.rules import TerminationReason as Termination
-from grove_core.areas.gang_termination.termination_questions import TERMINATION
+from grove_core.areas.gang_termination.termination_findings import TERMINATION
 from grove_core.areas.gang_termination.verdicts import KEEPS
-from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Action, Delete, DropFinalizer, SetStatus
-from grove_core.plan.laws import problems_in
+from grove_core.plan.laws import problems_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
@@ -59,10 +59,10 @@ def test_wl024_nothing_of_it_is_made_changed_or_ended(world: World) -> None:
     assume(not world.root.deleting)
     seen = of_millions(world.snapshot)
     plan = reconcile(seen)
-    assert not problems_in(plan, seen)
+    assert not problems_in_plan(plan, seen)
     assert {type(step.action) for step in plan.steps} <= {SetStatus, DropFinalizer}
     assert plan.wake_at is None
-    (whole,) = (one for one in plan.withheld if one.because[0].rule is Why.TOO_LARGE)
+    (whole,) = (one for one in plan.withheld if one.because[0].rule is WorkloadReason.TOO_LARGE)
     assert whole.target == world.root.ref
     for finding in plan.findings:
         if finding.question == TERMINATION and finding.subject.kind == "PodCliqueSet":
@@ -98,7 +98,7 @@ def test_wl230_it_is_deleted_all_the_same() -> None:
     rested = of_millions(at_rest(applied(set_raw(clique_raw("a", 2)))))
     plan = reconcile(replace(rested, root=replace(rested.root, deleting=True)))
     assert "llm-0-a" in {step.target.name for step in plan.steps if isinstance(step.action, Delete)}
-    assert Why.TOO_LARGE not in {why.rule for held in plan.withheld for why in held.because}
+    assert WorkloadReason.TOO_LARGE not in {why.rule for held in plan.withheld for why in held.because}
 
 
 def test_wl024_what_is_being_deleted_is_let_go_of() -> None:
@@ -112,4 +112,4 @@ def test_wl024_what_is_being_deleted_is_let_go_of() -> None:
     }
     held = [one for one in reconcile(replace(rested, pods_of=gated)).withheld if one.target.kind == "Pod"]
     assert len(held) == 3
-    assert {one.because[0].rule for one in held} == {Why.TOO_LARGE}
+    assert {one.because[0].rule for one in held} == {WorkloadReason.TOO_LARGE}

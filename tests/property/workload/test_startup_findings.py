@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from grove_core.areas.workload.findings import START_QUESTION, findings_of_start
-from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.findings import START_QUESTION, startup_wait_findings
+from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.reasons import Reason
 from grove_core.reconcile import reconcile
-from grove_core.resources.pod import pod_of
-from grove_core.resources.podclique import PodClique, podclique_of
-from grove_core.resources.podcliqueset import podcliqueset_of
+from grove_core.resources.pod import pod_from_json
+from grove_core.resources.podclique import PodClique, podclique_from_json
+from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.workload.life import Life
 from tests.property.workload.sets import NOW, Json, clique_raw, set_raw
@@ -32,7 +32,7 @@ def waits(parents: dict[str, tuple[str, ...]], ready: str = "") -> dict[str, tup
 
 def test_wl098_the_chain_leads_to_who_keeps_all_of_them() -> None:
     found = waits({"a": (), "b": ("a",), "c": ("b",)})
-    assert [why.rule for why in found["c"]] == [Why.PARENT_NOT_READY, Why.PARENT_NOT_READY]
+    assert [why.rule for why in found["c"]] == [WorkloadReason.PARENT_NOT_READY, WorkloadReason.PARENT_NOT_READY]
     assert [why.subject.name for why in found["c"]] == ["llm-0-c", "llm-0-b"]
     assert set(found) == {"b", "c"}
 
@@ -55,21 +55,21 @@ def test_wl098_a_parent_of_many_is_told_of_once_for_each_and_followed_once() -> 
 
 def test_wl089_a_circle_is_named() -> None:
     found = waits({"a": ("b",), "b": ("c",), "c": ("a",)})
-    (circle,) = (why for why in found["a"] if why.rule is Why.WAITS_IN_A_CIRCLE)
+    (circle,) = (why for why in found["a"] if why.rule is WorkloadReason.WAITS_IN_A_CIRCLE)
     assert dict(circle.facts)["circle"] == "llm-0-a -> llm-0-b -> llm-0-c -> llm-0-a"
-    assert [why.rule for why in waits({"a": ("a",)})["a"]] == [Why.WAITS_IN_A_CIRCLE]
+    assert [why.rule for why in waits({"a": ("a",)})["a"]] == [WorkloadReason.WAITS_IN_A_CIRCLE]
 
 
 def test_wl099_a_parent_that_nobody_made_is_named() -> None:
-    assert [why.rule for why in waits({"a": ("ghost",)})["a"]] == [Why.PARENT_IS_MISSING]
+    assert [why.rule for why in waits({"a": ("ghost",)})["a"]] == [WorkloadReason.PARENT_IS_MISSING]
 
 
 def test_wl098_a_chain_may_be_longer_than_the_stack_of_calls() -> None:
-    cliques = [podclique_of(a_clique(number)) for number in range(1200)]
-    pod = replace(pod_of({"metadata": {"name": "p", "namespace": "ml", "uid": "p"}}, {}), scheduled=True)
-    root = podcliqueset_of({"kind": "PodCliqueSet", **set_raw(clique_raw("a"))})
+    cliques = [podclique_from_json(a_clique(number)) for number in range(1200)]
+    pod = replace(pod_from_json({"metadata": {"name": "p", "namespace": "ml", "uid": "p"}}, {}), scheduled=True)
+    root = podcliqueset_from_json({"kind": "PodCliqueSet", **set_raw(clique_raw("a"))})
     seen = Snapshot(root=root, cliques=tuple(cliques), pods_of={cliques[-1].uid: (pod,)}, now=NOW)
-    (finding,) = findings_of_start(seen)
+    (finding,) = startup_wait_findings(seen)
     assert len(finding.because) == len(cliques) - 1
 
 

@@ -15,18 +15,18 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.merge_patch import (
     apply_merge_patch,
     changed_fields,
-    changed_texts,
-    quantity_of,
+    changed_labels_or_annotations,
+    parse_quantity,
     replacement_patch,
 )
-from grove_core.resources.owned_object import OwnedObject, owned_object_of
+from grove_core.resources.owned_object import OwnedObject, owned_object_from_json
 from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset_spec import AutoScalingConfiguration, HeadlessService
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.template import AutoScaling, HeadlessService
 from grove_core.rule_sets.rule_set import DESIGN
-from grove_shell.in_memory.cluster import InMemoryCluster
-from grove_shell.in_memory.forecasts import run_until_settled
+from grove_shell.in_memory.forecasts import forecast_until_settled
+from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.resources.manifests import any_json
 from tests.property.workload.life import Life
 from tests.property.workload.sets import applied, at_rest, clique_raw, rounds_of, set_raw
@@ -53,7 +53,7 @@ def owned(life: Life, kind: str) -> list[OwnedObject]:
 def test_wl025_bounds_of_an_autoscaler_follow() -> None:
     life = rested()
     template = life.root.spec.template
-    scaling = AutoScaling(min_replicas=2, max_replicas=9)
+    scaling = AutoScalingConfiguration(min_replicas=2, max_replicas=9)
     first, *rest = template.cliques
     wider = first.model_copy(update={"spec": first.spec.model_copy(update={"auto_scaling_config": scaling})})
     life.edit(template=template.model_copy(update={"cliques": (wider, *rest)}))
@@ -140,7 +140,7 @@ def test_wl023_a_set_that_nobody_judged_comes_to_rest(
         assert seen is not None
         start = seen
     world = InMemoryCluster((start,))
-    assert run_until_settled(world, start, DESIGN, limit=None, until=None).complete
+    assert forecast_until_settled(world, start, DESIGN, limit=None, until=None).complete
     gangs = [item for item in world.items.values() if isinstance(item, PodGang)]
     assert all(group.min_replicas >= 0 for gang in gangs for group in gang.groups)
 
@@ -237,7 +237,7 @@ def _has_null(value: Json) -> bool:
     ],
 )
 def test_wl025_a_quantity_is_compared_by_value(left: Json, right: Json, same: bool) -> None:
-    assert (quantity_of(left) is not None and quantity_of(left) == quantity_of(right)) is same
+    assert (parse_quantity(left) is not None and parse_quantity(left) == parse_quantity(right)) is same
     for where in ({"limits": {"q": left}}, {"metrics": [{"target": {"averageValue": left}}]}, {"value": left}):
         there = json.loads(json.dumps(where).replace(json.dumps(left), json.dumps(right)))
         assert bool(changed_fields(frozen(where), frozen(there))) is not same
@@ -251,7 +251,7 @@ def test_wl025_a_quantity_is_compared_by_value(left: Json, right: Json, same: bo
 def test_wl025_a_text_that_reads_as_a_quantity_is_a_text(wanted: dict[str, str], stored: dict[str, str]) -> None:
     """Version 1.10 is another one than 1.1, in labels and wherever no quantity stands."""
     texts, there = FrozenMap(wanted), FrozenMap(stored)
-    assert apply_merge_patch(there, changed_texts(texts, there)) == FrozenMap({**stored, **wanted})
+    assert apply_merge_patch(there, changed_labels_or_annotations(texts, there)) == FrozenMap({**stored, **wanted})
     named = {key: text for key, text in wanted.items() if key == "version"}
     metric = frozen({"metrics": [{"selector": {"matchLabels": named}}], "tag": wanted.get("version", "")})
     before = frozen({"metrics": [{"selector": {"matchLabels": stored}}], "tag": stored.get("version", "")})
@@ -278,7 +278,7 @@ def test_wl026_a_version_is_mirrored_letter_by_letter() -> None:
 def test_an_owned_object_that_does_not_read_is_refused() -> None:
     raw = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a", "uid": 5}}
     with pytest.raises(MalformedObject):
-        owned_object_of(raw)
+        owned_object_from_json(raw)
 
 
 def test_wl213_equal_parts_are_not_written() -> None:
@@ -337,7 +337,9 @@ def test_wl025_metrics_that_the_template_has_no_more_go() -> None:
     life = Life(set_raw(clique_raw("a", autoScalingConfig=scaled)))
     life.settle()
     (clique,) = life.root.spec.template.cliques
-    spec = clique.spec.model_copy(update={"auto_scaling_config": AutoScaling(min_replicas=1, max_replicas=3)})
+    spec = clique.spec.model_copy(
+        update={"auto_scaling_config": AutoScalingConfiguration(min_replicas=1, max_replicas=3)}
+    )
     life.edit(
         template=life.root.spec.template.model_copy(update={"cliques": (clique.model_copy(update={"spec": spec}),)})
     )

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.areas.workload.template_hash import short_hash, template_hash
-from grove_core.resources.template import CliqueTemplate
+from grove_core.resources.podcliqueset_spec import CliqueTemplate
 from tests.property.resources.manifests import any_json
 from tests.property.workload.sets import Json, clique_raw
 

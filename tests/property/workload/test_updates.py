@@ -7,17 +7,17 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from grove_core.areas.workload.rolling_update.clique import clique_rollout_step
-from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.rolling_update.clique_update import clique_rollout_step
+from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, SetStatus
-from grove_core.kernel.times import format_time
+from grove_core.kernel.time_formats import format_time
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import TEMPLATE_HASH
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.template import UpdateStrategy
+from grove_core.resources.podcliqueset_spec import UpdateStrategy
 from tests.property.workload.life import Life
 from tests.property.workload.sets import Json, clique_raw, set_raw
 from tests.property.workload.settled_sets import GROUP, held, rested, whys
@@ -26,7 +26,7 @@ ONE: Final = set_raw(clique_raw("a", 1))
 SPARE: Final = set_raw(clique_raw("a", 3, minAvailable=2))
 
 
-def all_whys(plans: list[Plan]) -> set[Why]:
+def all_whys(plans: list[Plan]) -> set[WorkloadReason]:
     return set().union(*map(whys, plans))
 
 
@@ -42,7 +42,9 @@ def test_wl216_a_clique_of_one_is_never_at_zero() -> None:
         life.kubelet()
     assert [(pod.index, life.image_of(pod)) for pod in life.pods("llm-0-a")] == [(0, "v2")]
     assert old not in {pod.name for pod in life.all_pods()}
-    assert {Why.SURGE_POD, Why.OUTDATED_POD, Why.EXCESS_POD} <= set().union(*map(whys, plans))
+    assert {WorkloadReason.SURGE_POD, WorkloadReason.OUTDATED_POD, WorkloadReason.EXCESS_POD} <= set().union(
+        *map(whys, plans)
+    )
 
 
 def test_wl215_a_clique_with_a_spare_pod_gives_one_at_a_time() -> None:
@@ -65,7 +67,7 @@ def test_wl217_a_version_that_does_not_come_up_stops_at_its_first_pod() -> None:
     life.settle(image="v2")
     assert sorted(life.image_of(pod) for pod in life.all_pods()) == ["", "", "v2"]
     plan = life.round()
-    assert {Why.UPDATE_WAITS, Why.POD_NOT_READY} <= held(plan)
+    assert {WorkloadReason.UPDATE_WAITS, WorkloadReason.POD_NOT_READY} <= held(plan)
     assert life.clique("llm-0-a").status.updating
     life.new_image("v3")
     life.settle()
@@ -79,7 +81,7 @@ def test_wl214_old_pods_that_are_not_ready_go_at_once() -> None:
     life.round()
     life.new_image("v2")
     plans = [life.round() for _ in range(5)]
-    (gone,) = [plan for plan in plans if Why.OUTDATED_NOT_READY in whys(plan)]
+    (gone,) = [plan for plan in plans if WorkloadReason.OUTDATED_NOT_READY in whys(plan)]
     assert gone is not None
     assert len([step for step in gone.steps if step.target.kind == "Pod"]) == 3
 
@@ -110,7 +112,7 @@ def test_wl223_the_next_replica_waits_and_it_is_said_for_whom() -> None:
     for pod in life.pods("llm-0-a"):
         life.world.put_pod(replace(pod, scheduled=True, has_grove_gate=False, ready=False, trouble="CrashLoopBackOff"))
     plan = [life.round() for _ in range(8)][-1]
-    assert {Why.ROLLOUT_WAITS, Why.UPDATE_WAITS} & held(plan)
+    assert {WorkloadReason.ROLLOUT_WAITS, WorkloadReason.UPDATE_WAITS} & held(plan)
     assert {life.image_of(pod) for pod in life.pods("llm-1-a")} == {""}
     assert life.root.status.updating
 
@@ -125,9 +127,12 @@ def test_wl224_nothing_goes_before_the_statuses_say_so() -> None:
         seen = life.look()
         assert seen is not None
         for step in reconcile(seen).steps:
-            if set(whys(reconcile(seen))) & {Why.SURGE_POD, Why.OUTDATED_POD} and step.target.kind == "Pod":
+            if (
+                set(whys(reconcile(seen))) & {WorkloadReason.SURGE_POD, WorkloadReason.OUTDATED_POD}
+                and step.target.kind == "Pod"
+            ):
                 assert life.clique("llm-0-a").status.updating
-            if step.because[0].rule is Why.OUTDATED_REPLICA:
+            if step.because[0].rule is WorkloadReason.OUTDATED_REPLICA:
                 assert life.group("llm-0-pool").status.updating
         life.round()
         life.kubelet()
@@ -141,7 +146,7 @@ def test_wl222_on_delete_replaces_nothing_by_itself() -> None:
     life.new_image("v2")
     plans = life.settle()
     assert not [step for plan in plans for step in plan.steps if step.target.kind == "Pod"]
-    assert Why.ON_DELETE in all_whys(plans)
+    assert WorkloadReason.ON_DELETE in all_whys(plans)
     progress = life.clique("llm-1-a").status.progress
     assert progress["updateStartedAt"] == progress["updateEndedAt"]
     assert not life.root.status.updating
@@ -356,7 +361,7 @@ def test_wl215_the_second_pod_waits_until_the_first_successor_is_ready() -> None
     life.new_image("v2")
     life.settle(image="v2")
     assert sum(pod.ready for pod in life.all_pods()) == 3
-    assert Why.UPDATE_WAITS in held(life.round())
+    assert WorkloadReason.UPDATE_WAITS in held(life.round())
 
 
 CREW: Final = st.lists(
@@ -432,7 +437,7 @@ def test_wl217_an_update_whose_last_pods_do_not_come_up_says_so() -> None:
         life.world.put_pod(replace(pod, ready=False, trouble="CrashLoopBackOff"))
     life.new_image("v2")
     life.settle(image="v2")
-    assert {Why.UPDATE_WAITS, Why.POD_NOT_READY} <= held(life.round())
+    assert {WorkloadReason.UPDATE_WAITS, WorkloadReason.POD_NOT_READY} <= held(life.round())
 
 
 def test_wl212_an_update_whose_beginning_is_written_nowhere_goes_on() -> None:

@@ -10,25 +10,25 @@ from datetime import datetime
 from typing import Final
 
 from grove_core.areas.gang_termination.breach_delays import delay_reasons, fate_of_breaches
-from grove_core.areas.gang_termination.design.clique import judge_clique
-from grove_core.areas.gang_termination.design.group import judge_group
+from grove_core.areas.gang_termination.design.clique_judgement import judge_clique
+from grove_core.areas.gang_termination.design.scaling_group_judgement import judge_group
 from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.areas.gang_termination.verdicts import (
     CliqueJudgement,
     GroupJudgement,
-    Judgement,
     Keep,
     MinAvailableBreach,
     ReplicaJudgement,
+    TerminationJudgement,
     build,
 )
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.reasons import Reason
-from grove_core.resources.names import scaling_group_name, standalone_clique_name
+from grove_core.resources.naming_rules import scaling_group_name, standalone_clique_name
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.statuses import is_marked_breached
-from grove_core.snapshot.snapshot import Snapshot, is_too_large
+from grove_core.snapshot.snapshot import Snapshot, is_set_too_large
 
 _KEEP: Final = Keep()
 
@@ -80,7 +80,7 @@ def _judge_replica(
     return ReplicaJudgement(index, fate, breaches)
 
 
-def missing_of(root: PodCliqueSet, index: int, there: AbstractSet[str]) -> tuple[str, ...]:
+def missing_constituents_of_replica(root: PodCliqueSet, index: int, there: AbstractSet[str]) -> tuple[str, ...]:
     """Return the constituents of a replica of the set that do not exist, as ``Kind/name`` (GT-038).
 
     Args:
@@ -94,7 +94,7 @@ def missing_of(root: PodCliqueSet, index: int, there: AbstractSet[str]) -> tuple
     return tuple(name for name in wanted if name not in there)
 
 
-def reasons_of_fate(
+def replica_fate_reasons(
     root: PodCliqueSet, judged: ReplicaJudgement, missing: Iterable[str], now: datetime, guard: TerminationReason | None
 ) -> tuple[Reason, ...]:
     """Return why a replica is terminated, waited for or kept, and after that what is missing of it (GT-038)."""
@@ -113,7 +113,7 @@ def _no_clock(root: PodCliqueSet) -> TerminationReason:
     return TerminationReason.TERMINATION_DISABLED if root.shape.delay is None else TerminationReason.NOTHING_BREACHED
 
 
-def judge_by_design(snapshot: Snapshot) -> Judgement:
+def judge_by_design(snapshot: Snapshot) -> TerminationJudgement:
     """Return the judgement of a set by the Gang Termination Design Doc. Linear in its pods, cliques and groups."""
     judgement = judge_terminations(snapshot)
     lacking = {judged.clique.uid: judged for judged in judgement.cliques}
@@ -125,7 +125,7 @@ def judge_by_design(snapshot: Snapshot) -> Judgement:
     return judgement._replace(cliques=cliques)
 
 
-def judge_terminations(snapshot: Snapshot) -> Judgement:
+def judge_terminations(snapshot: Snapshot) -> TerminationJudgement:
     """Return the same judgement with only those cliques that have too few ready pods.
 
     No termination depends on the other cliques; they matter for statuses and findings.
@@ -162,7 +162,7 @@ def judge_terminations(snapshot: Snapshot) -> Judgement:
     indices.update([judged.group.replica_index for judged in groups])
     replicas = root.spec.replicas
     wanted = [index for index in sorted(indices) if 0 <= index < replicas]
-    return Judgement(
+    return TerminationJudgement(
         cliques=tuple(lacking.values()),
         leaving=tuple(leaving),
         groups=groups,
@@ -175,4 +175,4 @@ def why_not_terminated(snapshot: Snapshot) -> TerminationReason | None:
     """Return why nothing of a set may be terminated; None if it may (GT-037, GT-064)."""
     if snapshot.root.deleting:
         return TerminationReason.SET_BEING_DELETED
-    return TerminationReason.SET_TOO_LARGE if is_too_large(snapshot) else None
+    return TerminationReason.SET_TOO_LARGE if is_set_too_large(snapshot) else None

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from grove_core.kernel.frozen import FrozenMap, list_at
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import FAILURES, Delete, SetStatus, Step
-from grove_core.kernel.times import parse_time
+from grove_core.kernel.time_formats import parse_time
 from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
 from grove_core.resources.meta import Resource
 from grove_core.resources.podclique import PodClique
@@ -26,10 +26,10 @@ class FailedTerminations(NamedTuple):
     """
 
     causes: Mapping[int, AbstractSet[Ref]] = MappingProxyType({})
-    unwritten: Mapping[Ref, "UnwrittenFlag"] = MappingProxyType({})
+    unwritten: Mapping[Ref, "UnwrittenTerminationFlag"] = MappingProxyType({})
 
 
-class UnwrittenFlag(NamedTuple):
+class UnwrittenTerminationFlag(NamedTuple):
     """A termination without a flag, because the flag could not be written or the operator never came to write it.
 
     Attributes:
@@ -54,7 +54,7 @@ def failed_terminations_in(snapshot: Snapshot) -> FailedTerminations:
         return _NOTHING
     there = {one.ref: one for one in (snapshot.root, *snapshot.groups, *snapshot.cliques)}
     causes: defaultdict[int, set[Ref]] = defaultdict(set)
-    through: dict[int, UnwrittenFlag] = {}
+    through: dict[int, UnwrittenTerminationFlag] = {}
     for step in failed:
         if not isinstance(step.action, Delete) or not step.action.rests_on:
             continue
@@ -67,7 +67,7 @@ def failed_terminations_in(snapshot: Snapshot) -> FailedTerminations:
             if lasts:
                 causes[index].update(rests_on)
             else:
-                through[index] = UnwrittenFlag(one.deadline, rests_on)
+                through[index] = UnwrittenTerminationFlag(one.deadline, rests_on)
     others = through.keys() - causes.keys()
     unwritten = {group.ref: through[group.replica_index] for group in snapshot.groups if group.replica_index in others}
     return FailedTerminations(causes, unwritten | dict(_flags_in(failed, there)))
@@ -90,14 +90,14 @@ def _is_there(ref: Ref, guard: Guard, there: Mapping[Ref, Resource]) -> bool:
     return ref in there and there[ref].uid == guard.uid
 
 
-def _flags_in(failed: Iterable[Step], there: Mapping[Ref, Resource]) -> Iterator[tuple[Ref, UnwrittenFlag]]:
+def _flags_in(failed: Iterable[Step], there: Mapping[Ref, Resource]) -> Iterator[tuple[Ref, UnwrittenTerminationFlag]]:
     """Yield the scaling groups whose flag could not be written."""
     for step in failed:
         action = step.action
         if isinstance(action, SetStatus) and action.end_of and _is_there(step.target, action.guard, there):
             at = _flagged_at(action.fields)
             if at is not None:
-                yield step.target, UnwrittenFlag(at, action.end_of)
+                yield step.target, UnwrittenTerminationFlag(at, action.end_of)
 
 
 def _flagged_at(fields: FrozenMap) -> datetime | None:

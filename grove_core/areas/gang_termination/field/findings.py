@@ -7,12 +7,12 @@ from types import MappingProxyType
 from typing import Final, assert_never
 
 from grove_core.areas.gang_termination.breach_delays import delay_reasons
-from grove_core.areas.gang_termination.field.clique import JudgedClique, is_updated
-from grove_core.areas.gang_termination.field.group import JudgedGroup
-from grove_core.areas.gang_termination.field.judge import FieldJudgement, JudgedReplica
+from grove_core.areas.gang_termination.field.clique_judgement import JudgedClique, is_being_updated
+from grove_core.areas.gang_termination.field.judge import GoOperatorJudgement, JudgedReplica
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
-from grove_core.areas.gang_termination.field.status import availability_of, reasons_of_availability
-from grove_core.areas.gang_termination.termination_questions import AVAILABILITY, BREACH, SCHEDULED, termination_of
+from grove_core.areas.gang_termination.field.scaling_group_judgement import JudgedGroup
+from grove_core.areas.gang_termination.field.wanted_statuses import availability_of_set, reasons_of_availability
+from grove_core.areas.gang_termination.termination_findings import AVAILABILITY, BREACH, SCHEDULED, termination_finding
 from grove_core.areas.gang_termination.verdicts import (
     KEEPS,
     Delegate,
@@ -22,22 +22,22 @@ from grove_core.areas.gang_termination.verdicts import (
     Suspend,
     Terminate,
     Wait,
-    verdict_of,
+    verdict_of_fate,
 )
 from grove_core.kernel.admission import AdmissionWarning
 from grove_core.kernel.conditions import Condition
-from grove_core.kernel.decisions import CountShare, Finding, SubjectHealth
+from grove_core.kernel.decisions import ExistingAndWantedCounts, Finding, SubjectHealth
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.times import format_time, short_duration
-from grove_core.resources.fields import short_json
-from grove_core.resources.manifest import TEMPLATE
+from grove_core.kernel.time_formats import format_time, short_duration
+from grove_core.resources.json_field_reader import short_json
 from grove_core.resources.pod import UNSCHEDULABLE
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.podcliqueset_manifest import TEMPLATE
+from grove_core.resources.podcliqueset_spec import SetSpec
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import update_start_time
-from grove_core.resources.template import SetSpec
 from grove_core.resources.topology_usage import has_ineffective_constraints
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -52,7 +52,9 @@ _HEALTH_BY: Final[Mapping[GoOperatorReason, SubjectHealth]] = MappingProxyType(
 """The health of a PodClique by the rule behind its condition; while an update runs no pods are counted (GF-024)."""
 
 
-def findings_of_field(snapshot: Snapshot, judgement: FieldJudgement, stored: FieldJudgement) -> Iterator[Finding]:
+def go_operator_findings(
+    snapshot: Snapshot, judgement: GoOperatorJudgement, stored: GoOperatorJudgement
+) -> Iterator[Finding]:
     """Yield the findings on a set.
 
     They are about the set (availability), each clique (breach, scheduled), each scaling group (breach, termination),
@@ -62,9 +64,9 @@ def findings_of_field(snapshot: Snapshot, judgement: FieldJudgement, stored: Fie
         stored: the judgement of the same set by its stored statuses (GF-084).
     """
     root, now = snapshot.root.ref, snapshot.now
-    availability = availability_of(snapshot.root, judgement)
+    availability = availability_of_set(snapshot.root, judgement)
     because = reasons_of_availability(snapshot.root, availability)
-    share = CountShare(availability.available, availability.replicas)
+    share = ExistingAndWantedCounts(availability.available, availability.replicas)
     yield Finding(root, AVAILABILITY, availability.verdict, because, share=share)
     for seen in judgement.cliques:
         yield from _of_clique(seen, root)
@@ -76,14 +78,17 @@ def findings_of_field(snapshot: Snapshot, judgement: FieldJudgement, stored: Fie
         subject = root.at_replica(replica.number)
         differs = tuple(_differs(subject, replica.fate, fates.get(replica.number)))
         because = (*_because_of_replica(snapshot, replica), *differs)
-        finding = termination_of(subject, replica.fate, because, replica.breaches, now)
+        finding = termination_finding(subject, replica.fate, because, replica.breaches, now)
         is_kept = isinstance(replica.fate, Keep) and not snapshot.root.deleting
         yield finding._replace(health=SubjectHealth.LACKING) if differs or (replica.absent and is_kept) else finding
 
 
 def _of_clique(seen: JudgedClique, root: Ref) -> Iterator[Finding]:
-    within = seen.clique.replicas_around(root)
-    because, health = (seen.reason, *seen.because_of_guard), _HEALTH_BY.get(seen.why, SubjectHealth.NOT_JUDGED)
+    within = seen.clique.enclosing_replicas(root)
+    because, health = (
+        (seen.reason, *seen.reasons_against_termination),
+        _HEALTH_BY.get(seen.why, SubjectHealth.NOT_JUDGED),
+    )
     yield Finding(seen.clique.ref, BREACH, _word(seen.breach), because, health=health, within=within)
     health = (
         SubjectHealth.HEALTHY
@@ -102,7 +107,7 @@ def _word(condition: Condition | None) -> str:
 def _of_group(found: JudgedGroup, stored: Mapping[int, GroupFate], now: datetime) -> Iterator[Finding]:
     ref = found.group.ref
     breached = [one for one in found.members if one.breached]
-    because = (found.reason, *found.because_of_guard, *(one.reason for one in breached))
+    because = (found.reason, *found.reasons_against_termination, *(one.reason for one in breached))
     yield Finding(ref, BREACH, _word(found.breach), because, causes=tuple(one.clique.ref for one in breached))
     own = tuple(
         dict.fromkeys(
@@ -116,13 +121,13 @@ def _of_group(found: JudgedGroup, stored: Mapping[int, GroupFate], now: datetime
         own or (GoOperatorReason.GROUP_NOTHING_BREACHED.because(ref),),
         [*chain.from_iterable(found.acting.values())],
     )
-    yield termination_of(ref, found.fate, because, acting, now)
+    yield termination_finding(ref, found.fate, because, acting, now)
     due_by_stored = (index for index, fate in stored.items() if isinstance(fate, Terminate))
     for index in sorted({*found.fates, *due_by_stored}):
         subject, fate = ref.at_replica(index), found.fates.get(index, Keep())
         differs = tuple(_differs(subject, fate, stored.get(index)))
         because = (*_because_of_part(found, index, fate, now), *differs)
-        part = termination_of(subject, fate, because, found.acting.get(index, ()), now)
+        part = termination_finding(subject, fate, because, found.acting.get(index, ()), now)
         yield part._replace(health=SubjectHealth.LACKING) if differs else part
 
 
@@ -157,7 +162,7 @@ def _because_of_replica(snapshot: Snapshot, replica: JudgedReplica) -> tuple[Rea
     if replica.absent:
         return tuple(GoOperatorReason.STANDALONE_MISSING.because(subject, name=name) for name in replica.absent)
     constituents: list[JudgedClique | JudgedGroup] = [*replica.groups, *replica.cliques]
-    guarded = (reason for one in constituents for reason in one.because_of_guard)
+    guarded = (reason for one in constituents for reason in one.reasons_against_termination)
     return (GoOperatorReason.NOTHING_BREACHED.because(subject), *guarded)
 
 
@@ -165,7 +170,9 @@ def _differs(subject: Ref, fate: ReplicaFate | GroupFate, stored: ReplicaFate | 
     """Yield the reason that stored statuses lead elsewhere, if only one of the two fates is to terminate (GF-084)."""
     ours, theirs = isinstance(fate, Terminate), isinstance(stored, Terminate)
     if ours != theirs:
-        yield GoOperatorReason.STORED_STATUS_DIFFERS.because(subject, verdict=verdict_of(stored) if stored else KEEPS)
+        yield GoOperatorReason.STORED_STATUS_DIFFERS.because(
+            subject, verdict=verdict_of_fate(stored) if stored else KEEPS
+        )
 
 
 RISK: Final = "risk"
@@ -198,13 +205,15 @@ def running_set_warnings(root: PodCliqueSet, delay: timedelta | None) -> Iterato
         yield Finding(root.ref, RISK, "Warn", tuple(because))
 
 
-def risks_of_parts(snapshot: Snapshot, judgement: FieldJudgement, delay: timedelta) -> Iterator[Finding]:
+def clique_and_group_warnings(
+    snapshot: Snapshot, judgement: GoOperatorJudgement, delay: timedelta
+) -> Iterator[Finding]:
     """Yield the warnings about the cliques and scaling groups of a running set."""
     now = snapshot.now
     updated: list[PodClique | ScalingGroup] = [seen.clique for seen in judgement.cliques]
     updated += [found.group for found in judgement.groups]
     for item in updated:
-        started = update_start_time(item.status.progress) if is_updated(item.status) else None
+        started = update_start_time(item.status.progress) if is_being_updated(item.status) else None
         if started is not None and now - started > delay:
             facts = {"since": format_time(started), "delay": short_duration(delay)}
             yield Finding(

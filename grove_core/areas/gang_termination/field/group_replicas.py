@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from grove_core.areas.gang_termination.field.clique import JudgedClique
+from grove_core.areas.gang_termination.field.clique_judgement import JudgedClique
 from grove_core.kernel.refs import Ref
-from grove_core.resources.names import member_clique_name
+from grove_core.resources.naming_rules import member_clique_name
 from grove_core.resources.scaling_group import ScalingGroup
 
 
-class CountedReplica(NamedTuple):
+class CountedGroupReplica(NamedTuple):
     """One replica of a scaling group that counts as whole.
 
     Attributes:
@@ -42,7 +42,9 @@ class CountedReplica(NamedTuple):
         return self.is_lost or any(one.breached for one in self.members)
 
 
-def regular_members(group: ScalingGroup, members: Iterable[JudgedClique]) -> Mapping[int, list[JudgedClique]]:
+def regular_members_by_replica(
+    group: ScalingGroup, members: Iterable[JudgedClique]
+) -> Mapping[int, list[JudgedClique]]:
     """Return the members by replica index, without surplus replicas and foreign names (GF-031)."""
     found: defaultdict[int, list[JudgedClique]] = defaultdict(list)
     shorts = frozenset(group.clique_names)
@@ -54,16 +56,18 @@ def regular_members(group: ScalingGroup, members: Iterable[JudgedClique]) -> Map
     return found
 
 
-def counted_replicas(group: ScalingGroup, proper: Mapping[int, Sequence[JudgedClique]]) -> Iterator[CountedReplica]:
+def counted_group_replicas(
+    group: ScalingGroup, proper: Mapping[int, Sequence[JudgedClique]]
+) -> Iterator[CountedGroupReplica]:
     """Yield the replicas of which every member exists and is not being deleted (GF-031)."""
     for index, found in proper.items():
         if sum(not one.is_leaving for one in found) == len(group.clique_names):
-            yield CountedReplica(index, found)
+            yield CountedGroupReplica(index, found)
 
 
-def counted_replicas_as_before(
+def group_replicas_before_termination(
     group: ScalingGroup, proper: Mapping[int, Sequence[JudgedClique]], causes: AbstractSet[Ref]
-) -> Iterator[CountedReplica]:
+) -> Iterator[CountedGroupReplica]:
     """Yield all replicas while a termination is not complete; deleted members count as they were before (GF-091).
 
     Args:
@@ -83,4 +87,4 @@ def counted_replicas_as_before(
         there = [one for one in proper.get(index, ()) if not one.is_leaving]
         missing = wanted - stay.keys()
         is_lost = bool(missing) and (stands or (bool(ill) and not missing.isdisjoint(named)))
-        yield CountedReplica(index, there, bool(missing), is_lost)
+        yield CountedGroupReplica(index, there, bool(missing), is_lost)

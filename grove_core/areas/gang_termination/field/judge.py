@@ -7,21 +7,21 @@ from datetime import timedelta
 from typing import Final, NamedTuple
 
 from grove_core.areas.gang_termination.breach_delays import fate_of_breaches
-from grove_core.areas.gang_termination.field.clique import JudgedClique, judge_clique, stored_clique
+from grove_core.areas.gang_termination.field.clique_judgement import JudgedClique, judge_clique, judge_clique_as_stored
 from grove_core.areas.gang_termination.field.failed_terminations import failed_terminations_in
-from grove_core.areas.gang_termination.field.generations import RuleGeneration
-from grove_core.areas.gang_termination.field.group import JudgedGroup, judge_group_as_released
+from grove_core.areas.gang_termination.field.rule_generations import RuleGeneration
+from grove_core.areas.gang_termination.field.scaling_group_judgement import JudgedGroup, judge_group
 from grove_core.areas.gang_termination.verdicts import (
     Keep,
     MinAvailableBreach,
     ReplicaFate,
     Terminate,
     TerminatingReplicas,
-    terminating_among,
+    terminating_replicas_among,
 )
 from grove_core.resources.api_names import COMPONENT, MANAGED_BY, OPERATOR
 from grove_core.resources.labels import GROUP, SET
-from grove_core.resources.names import standalone_clique_name
+from grove_core.resources.naming_rules import standalone_clique_name
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -49,7 +49,7 @@ class JudgedReplica(NamedTuple):
     lingers: bool = False
 
 
-class FieldJudgement(NamedTuple):
+class GoOperatorJudgement(NamedTuple):
     """The judgement of one set."""
 
     cliques: tuple[JudgedClique, ...] = ()
@@ -57,7 +57,7 @@ class FieldJudgement(NamedTuple):
     replicas: tuple[JudgedReplica, ...] = ()
 
 
-def judge_field(snapshot: Snapshot, generation: RuleGeneration, *, looks: bool = True) -> FieldJudgement:
+def judge_by_go_operator(snapshot: Snapshot, generation: RuleGeneration, *, looks: bool = True) -> GoOperatorJudgement:
     """Return the judgement of a set by the rules of a generation. Linear in its pods, cliques and groups.
 
     Args:
@@ -67,11 +67,11 @@ def judge_field(snapshot: Snapshot, generation: RuleGeneration, *, looks: bool =
     root, now = snapshot.root, snapshot.now
     delay = root.shape.delay
     if delay is None:  # GF-002
-        return FieldJudgement()
+        return GoOperatorJudgement()
     cliques = tuple(
         judge_clique(clique, snapshot.pods_of.get(clique.uid, ()), now, generation)
         if looks
-        else stored_clique(clique, generation)
+        else judge_clique_as_stored(clique, generation)
         for clique in snapshot.cliques
     )
     members: defaultdict[str, list[JudgedClique]] = defaultdict(list)
@@ -80,10 +80,10 @@ def judge_field(snapshot: Snapshot, generation: RuleGeneration, *, looks: bool =
             members[seen.clique.owner_uid].append(seen)
     unfinished = failed_terminations_in(snapshot)
     groups = tuple(
-        judge_group_as_released(group, members[group.uid], delay, now, generation, looks=looks, unfinished=unfinished)
+        judge_group(group, members[group.uid], delay, now, generation, looks=looks, unfinished=unfinished)
         for group in snapshot.groups
     )
-    return FieldJudgement(cliques, groups, _replicas(snapshot, cliques, groups, delay, unfinished.causes.keys()))
+    return GoOperatorJudgement(cliques, groups, _replicas(snapshot, cliques, groups, delay, unfinished.causes.keys()))
 
 
 def _is_labelled(clique: PodClique, set_name: str) -> bool:
@@ -144,9 +144,9 @@ def _replica(
     return JudgedReplica(index, fate, found, absent, cliques, groups)
 
 
-def terminating_of(judgement: FieldJudgement) -> TerminatingReplicas:
+def terminating_replicas_of(judgement: GoOperatorJudgement) -> TerminatingReplicas:
     """Return the replicas that a judgement terminates, or that are terminated and not gone yet."""
-    return terminating_among(
+    return terminating_replicas_among(
         ((replica.number, Terminate() if replica.lingers else replica.fate) for replica in judgement.replicas),
         ((seen.group.ref.name, seen.fates) for seen in judgement.groups),
     )

@@ -10,10 +10,20 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.domain_sharing import SharingScope, effective_annotations, scope_of
-from grove_core.resources.manifest import Manifest
-from grove_core.resources.names import index_from
-from grove_core.resources.template import PER_REPLICA, CliqueTemplate, GroupTemplate, ResourceSharing, most_replicas
+from grove_core.resources.domain_sharing import (
+    DomainSharingScope,
+    effective_mnnvl_annotations,
+    sharing_scope_in_annotations,
+)
+from grove_core.resources.naming_rules import parse_replica_index
+from grove_core.resources.podcliqueset_manifest import PodCliqueSetManifest
+from grove_core.resources.podcliqueset_spec import (
+    PER_REPLICA,
+    CliqueTemplate,
+    GroupTemplate,
+    ResourceSharing,
+    maximum_replicas,
+)
 
 Word: TypeAlias = str | int
 """A word as it stands there, or how many indices may stand there."""
@@ -48,7 +58,7 @@ class UsedNames:
     patterns: Mapping[tuple[str, tuple[str, ...]], tuple[NamePattern, ...]]
     below: Mapping[tuple[str, tuple[str, ...]], tuple[tuple[str, ...], ...]]
 
-    def collisions(self, manifest: Manifest) -> Iterator[NameCollision]:
+    def collisions(self, manifest: PodCliqueSetManifest) -> Iterator[NameCollision]:
         """Return one collision for each kind and each other set. Sets with the same name are the same set.
 
         Linear in this set, the sets whose names begin with its name, and the sets whose names it begins with.
@@ -66,7 +76,7 @@ class UsedNames:
             yield from (NameCollision(kind, name, "-".join(other)) for kind, name in sorted(first.items()))
 
 
-def used_names_of(sets: Iterable[Manifest], held: Iterable[tuple[str, str, str, str]]) -> UsedNames:
+def used_names_of(sets: Iterable[PodCliqueSetManifest], held: Iterable[tuple[str, str, str, str]]) -> UsedNames:
     """Index the names that sets, with defaults, would use and that existing objects have. Linear in both.
 
     An existing object is given by its namespace, the name of its set, its kind and its name.
@@ -88,7 +98,7 @@ def used_names_of(sets: Iterable[Manifest], held: Iterable[tuple[str, str, str, 
     )
 
 
-def _patterns_of(manifest: Manifest) -> Iterator[NamePattern]:
+def _patterns_of(manifest: PodCliqueSetManifest) -> Iterator[NamePattern]:
     template = manifest.spec.template
     base: tuple[Word, ...] = tuple(manifest.name.split("-"))
     replica = (*base, max(manifest.spec.replicas, 1))
@@ -106,20 +116,20 @@ def _patterns_of(manifest: Manifest) -> Iterator[NamePattern]:
         yield from _of_group((*replica, *group.name.split("-")), group, cliques)
 
 
-def _shared_domains(manifest: Manifest, replica: tuple[Word, ...]) -> Iterator[NamePattern]:
+def _shared_domains(manifest: PodCliqueSetManifest, replica: tuple[Word, ...]) -> Iterator[NamePattern]:
     """Return the ComputeDomains that a set's cliques would share by annotation (MS-077)."""
     template = manifest.spec.template
     groups_by_clique = template.groups_by_clique
     found = set[tuple[Word, ...]]()
     for clique in template.cliques:
         group = groups_by_clique.get(clique.name)
-        scope = scope_of(effective_annotations(manifest.annotations, clique, group))
+        scope = sharing_scope_in_annotations(effective_mnnvl_annotations(manifest.annotations, clique, group))
         of_group: tuple[Word, ...] = ()
         if group is not None:
-            of_group = (*group.name.split("-"), most_replicas(group.replicas, group.scale_config))
-        if scope is SharingScope.REPLICA:
+            of_group = (*group.name.split("-"), maximum_replicas(group.replicas, group.scale_config))
+        if scope is DomainSharingScope.REPLICA:
             found.add(replica)
-        elif scope is SharingScope.CLIQUE:
+        elif scope is DomainSharingScope.CLIQUE:
             found.add((*replica, *of_group, *clique.name.split("-")))
         elif scope is not None and of_group:
             found.add((*replica, *of_group))
@@ -129,7 +139,7 @@ def _shared_domains(manifest: Manifest, replica: tuple[Word, ...]) -> Iterator[N
 def _of_group(
     name: tuple[Word, ...], group: GroupTemplate, cliques: Mapping[str, CliqueTemplate]
 ) -> Iterator[NamePattern]:
-    most = most_replicas(group.replicas, group.scale_config)
+    most = maximum_replicas(group.replicas, group.scale_config)
     yield NamePattern("PodCliqueScalingGroup", name)
     if group.scale_config is not None:
         yield NamePattern("HorizontalPodAutoscaler", name)
@@ -143,7 +153,7 @@ def _of_group(
 def _of_clique(name: tuple[Word, ...], clique: CliqueTemplate) -> Iterator[NamePattern]:
     yield NamePattern("PodClique", name)
     yield from _claims(
-        name, most_replicas(clique.spec.replicas, clique.spec.auto_scaling_config), clique.resource_sharing
+        name, maximum_replicas(clique.spec.replicas, clique.spec.auto_scaling_config), clique.resource_sharing
     )
 
 
@@ -155,7 +165,7 @@ def _claims(owner: tuple[Word, ...], count: int, entries: Iterable[ResourceShari
 
 def _possible_name_ends(words: tuple[str, ...]) -> Iterator[int]:
     """Return the positions at which another set's name may end: before an index, or before the word ``all``."""
-    return (end for end in range(1, len(words)) if words[end] == _ALL or index_from(words[end]) is not None)
+    return (end for end in range(1, len(words)) if words[end] == _ALL or parse_replica_index(words[end]) is not None)
 
 
 def _shared_names(ours: Iterable[NamePattern], theirs: Iterable[NamePattern]) -> Iterator[tuple[str, str]]:
@@ -179,7 +189,9 @@ def _by_open_positions(
     """Group patterns by kind and words without indices, then by the positions whose index is open."""
     found: dict[tuple[str, ...], dict[frozenset[int], list[NamePattern]]] = {}
     for pattern in patterns:
-        words = ("#" if isinstance(word, int) or index_from(word) is not None else word for word in pattern.words)
+        words = (
+            "#" if isinstance(word, int) or parse_replica_index(word) is not None else word for word in pattern.words
+        )
         places = frozenset(place for place, word in enumerate(pattern.words) if isinstance(word, int))
         found.setdefault((pattern.kind, *words), {}).setdefault(places, []).append(pattern)
     return found

@@ -8,11 +8,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from grove_core.areas.workload.rules import Refuse
+from grove_core.areas.workload.rules import WorkloadDenial
 from grove_core.kernel.reasons import Fact
-from grove_core.resources.fields import short_json
-from grove_core.resources.manifest import CLIQUES, GROUPS, TEMPLATE, Manifest, Violation
-from grove_core.resources.names import (
+from grove_core.resources.json_field_reader import short_json
+from grove_core.resources.naming_rules import (
     LONGEST_LABEL,
     MOST_ANNOTATION_BYTES,
     annotation_bytes,
@@ -24,12 +23,19 @@ from grove_core.resources.names import (
     is_label_value,
     member_clique_name,
     pod_hostname,
-    role_label,
+    rbac_role_label,
     scaled_gang_name,
     scaling_group_name,
     standalone_clique_name,
 )
-from grove_core.resources.template import PER_REPLICA, CliqueTemplate, GroupTemplate, ResourceSharing, most_replicas
+from grove_core.resources.podcliqueset_manifest import CLIQUES, GROUPS, TEMPLATE, PodCliqueSetManifest, Violation
+from grove_core.resources.podcliqueset_spec import (
+    PER_REPLICA,
+    CliqueTemplate,
+    GroupTemplate,
+    ResourceSharing,
+    maximum_replicas,
+)
 
 MAX_COMBINED_NAME: Final = 45
 """What the Go operator leaves for the names of set, group and clique."""
@@ -37,45 +43,45 @@ _LONGEST_QUOTED: Final = 100
 _INSIDE: Final = re.compile(r"-(?=([0-9]{1,10})-)")
 
 
-def metadata_violations(manifest: Manifest) -> Iterator[Violation]:
+def metadata_violations(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
     """Return invalid names, labels and annotations of the set, its cliques and its groups (WL-100 to WL-108)."""
     if manifest.name and not is_dns_subdomain(manifest.name):
-        yield Violation("metadata.name", manifest.name, Refuse.SET_NAME_INVALID, {})
+        yield Violation("metadata.name", manifest.name, WorkloadDenial.SET_NAME_INVALID, {})
     if manifest.namespace and not is_dns_label(manifest.namespace):
-        yield Violation("metadata.namespace", manifest.namespace, Refuse.NAMESPACE_INVALID, {})
+        yield Violation("metadata.namespace", manifest.namespace, WorkloadDenial.NAMESPACE_INVALID, {})
     yield from _labels(manifest.labels, "metadata.labels")
     yield from _annotations(manifest.annotations, "metadata.annotations")
     for index, clique in enumerate(manifest.spec.template.cliques):
         path = f"{CLIQUES}[{index}]"
         if not is_dns_subdomain(clique.name):
-            yield Violation(f"{path}.name", clique.name, Refuse.CLIQUE_NAME_INVALID, {})
+            yield Violation(f"{path}.name", clique.name, WorkloadDenial.CLIQUE_NAME_INVALID, {})
         yield from _labels(clique.labels, f"{path}.labels")
         yield from _annotations(clique.annotations, f"{path}.annotations")
     for index, group in enumerate(manifest.spec.template.pod_clique_scaling_groups):
         path = f"{GROUPS}[{index}]"
         if not is_dns_subdomain(group.name):
-            yield Violation(f"{path}.name", group.name, Refuse.GROUP_NAME_INVALID, {})
+            yield Violation(f"{path}.name", group.name, WorkloadDenial.GROUP_NAME_INVALID, {})
         yield from _annotations(group.annotations, f"{path}.annotations")
 
 
 def _labels(labels: Mapping[str, object], path: str) -> Iterator[Violation]:
     for key, value in labels.items():
         if not is_label_key(key):
-            yield Violation(path, value, Refuse.LABEL_KEY_INVALID, {"key": short_json(key)})
+            yield Violation(path, value, WorkloadDenial.LABEL_KEY_INVALID, {"key": short_json(key)})
         if not is_label_value(str(value)):
-            yield Violation(path, value, Refuse.LABEL_VALUE_INVALID, {"key": short_json(key)})
+            yield Violation(path, value, WorkloadDenial.LABEL_VALUE_INVALID, {"key": short_json(key)})
 
 
 def _annotations(annotations: Mapping[str, object], path: str) -> Iterator[Violation]:
     for key, value in annotations.items():
         if not is_annotation_key(key):
-            yield Violation(path, value, Refuse.ANNOTATION_KEY_INVALID, {"key": short_json(key)})
+            yield Violation(path, value, WorkloadDenial.ANNOTATION_KEY_INVALID, {"key": short_json(key)})
     size = annotation_bytes(annotations)
     if size > MOST_ANNOTATION_BYTES:
-        yield Violation(path, size, Refuse.ANNOTATIONS_TOO_LARGE, {"most": MOST_ANNOTATION_BYTES})
+        yield Violation(path, size, WorkloadDenial.ANNOTATIONS_TOO_LARGE, {"most": MOST_ANNOTATION_BYTES})
 
 
-def name_length_violations(manifest: Manifest) -> Iterator[Violation]:
+def name_length_violations(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
     """Return combined names that are too long (WL-110, WL-111); none where the set's name alone is (WL-112)."""
     name, spec = manifest.name, manifest.spec
     if not name or _role_excess(name) > 0:
@@ -85,23 +91,23 @@ def name_length_violations(manifest: Manifest) -> Iterator[Violation]:
         excess = len(name) + len(clique.name) - MAX_COMBINED_NAME
         if clique.name not in groups_by_clique and excess > 0:
             facts: dict[str, Fact] = {"excess": excess, "most": MAX_COMBINED_NAME}
-            yield Violation(f"{CLIQUES}[{index}].name", clique.name, Refuse.STANDALONE_NAMES_TOO_LONG, facts)
+            yield Violation(f"{CLIQUES}[{index}].name", clique.name, WorkloadDenial.STANDALONE_NAMES_TOO_LONG, facts)
     for index, group in enumerate(spec.template.pod_clique_scaling_groups):
         for position, member in enumerate(group.clique_names):
             excess = len(name) + len(group.name) + len(member) - MAX_COMBINED_NAME
             if excess > 0:
                 facts = {"excess": excess, "most": MAX_COMBINED_NAME, "group": _quoted(group.name)}
                 path = f"{GROUPS}[{index}].cliqueNames[{position}]"
-                yield Violation(path, member, Refuse.MEMBER_NAMES_TOO_LONG, facts)
+                yield Violation(path, member, WorkloadDenial.MEMBER_NAMES_TOO_LONG, facts)
 
 
-def derived_name_violations(manifest: Manifest) -> Iterator[Violation]:
+def derived_name_violations(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
     """Return derived names that are invalid, too long or not unique (WL-106, WL-109, WL-112 to WL-115)."""
     yield from _host_names(manifest)
     if not manifest.name:
         return
     if _role_excess(manifest.name) > 0:
-        yield _too_long("metadata.name", manifest.name, "label of the Role", role_label(manifest.name))
+        yield _too_long("metadata.name", manifest.name, "label of the Role", rbac_role_label(manifest.name))
         return
     last = max(manifest.spec.replicas, 1) - 1
     template = manifest.spec.template
@@ -120,12 +126,12 @@ def _role_excess(set_name: str) -> int:
     The label of the Role is the longest name that contains only the set's name: Services and PodGangs add an index of
     at most ten digits, the Secret fewer characters.
     """
-    return len(role_label(set_name)) - LONGEST_LABEL
+    return len(rbac_role_label(set_name)) - LONGEST_LABEL
 
 
-def _host_names(manifest: Manifest) -> Iterator[Violation]:
+def _host_names(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
     if is_dns_subdomain(manifest.name) and ("." in manifest.name or manifest.name[0].isdigit()):
-        yield Violation("metadata.name", manifest.name, Refuse.SET_NAME_UNFIT_FOR_SERVICES, {})
+        yield Violation("metadata.name", manifest.name, WorkloadDenial.SET_NAME_UNFIT_FOR_SERVICES, {})
     template = manifest.spec.template
     named = (
         *((f"{CLIQUES}[{index}].name", clique.name) for index, clique in enumerate(template.cliques)),
@@ -133,23 +139,23 @@ def _host_names(manifest: Manifest) -> Iterator[Violation]:
     )
     for path, name in named:
         if "." in name and is_dns_subdomain(name):
-            yield Violation(path, name, Refuse.PART_NAME_UNFIT_FOR_HOSTS, {})
+            yield Violation(path, name, WorkloadDenial.PART_NAME_UNFIT_FOR_HOSTS, {})
 
 
 def _clique_names(
-    manifest: Manifest, last: int, clique: CliqueTemplate, path: str, group_template: GroupTemplate | None
+    manifest: PodCliqueSetManifest, last: int, clique: CliqueTemplate, path: str, group_template: GroupTemplate | None
 ) -> Iterator[Violation]:
     """Return violations of a clique's longest host name and of its shared claims."""
     together = len(manifest.name) + len(clique.name) + (len(group_template.name) if group_template is not None else 0)
     if together > MAX_COMBINED_NAME:
         return
-    last_pod = most_replicas(clique.spec.replicas, clique.spec.auto_scaling_config) - 1
+    last_pod = maximum_replicas(clique.spec.replicas, clique.spec.auto_scaling_config) - 1
     if group_template is None:
         name = standalone_clique_name(manifest.name, last, clique.name)
     else:
         group_name = scaling_group_name(manifest.name, last, group_template.name)
         name = member_clique_name(
-            group_name, most_replicas(group_template.replicas, group_template.scale_config) - 1, clique.name
+            group_name, maximum_replicas(group_template.replicas, group_template.scale_config) - 1, clique.name
         )
     host = pod_hostname(name, last_pod)
     if len(host) > LONGEST_LABEL:
@@ -158,10 +164,10 @@ def _clique_names(
         yield from _claims(name, last_pod, clique.resource_sharing, path)
 
 
-def _group_names(manifest: Manifest, last: int, group: GroupTemplate, path: str) -> Iterator[Violation]:
+def _group_names(manifest: PodCliqueSetManifest, last: int, group: GroupTemplate, path: str) -> Iterator[Violation]:
     """Return violations of a scaling group's longest derived name and of its shared claims."""
     name = scaling_group_name(manifest.name, last, group.name)
-    most = most_replicas(group.replicas, group.scale_config)
+    most = maximum_replicas(group.replicas, group.scale_config)
     derived = "PodCliqueScalingGroup"
     longest = name
     if most > group.min_available > 0:
@@ -183,10 +189,10 @@ def _claims(owner: str, last: int, entries: Iterable[ResourceSharing], above: st
         if len(name) > LONGEST_LABEL:
             yield _too_long(path, entry.name, "ResourceClaim", name)
         elif entry.name and not is_dns_label(entry.name):
-            yield Violation(path, entry.name, Refuse.CLAIM_NAME_INVALID, {"name": _quoted(name)})
+            yield Violation(path, entry.name, WorkloadDenial.CLAIM_NAME_INVALID, {"name": _quoted(name)})
 
 
-def _collisions(manifest: Manifest, groups_by_clique: dict[str, GroupTemplate]) -> Iterator[Violation]:
+def _collisions(manifest: PodCliqueSetManifest, groups_by_clique: dict[str, GroupTemplate]) -> Iterator[Violation]:
     """Return pairs of objects of the set that would have the same kind and name (WL-114, WL-115)."""
     template = manifest.spec.template
     scaling = {
@@ -194,7 +200,7 @@ def _collisions(manifest: Manifest, groups_by_clique: dict[str, GroupTemplate]) 
     } - groups_by_clique.keys()
     for index, group in enumerate(template.pod_clique_scaling_groups):
         if group.scale_config is not None and group.name in scaling:
-            yield Violation(f"{GROUPS}[{index}].name", group.name, Refuse.AUTOSCALERS_COLLIDE, {})
+            yield Violation(f"{GROUPS}[{index}].name", group.name, WorkloadDenial.AUTOSCALERS_COLLIDE, {})
     for index, clique in enumerate(template.cliques):
         # Longer names are refused anyhow, and only short ones are cheap to take apart at every place.
         if clique.name in groups_by_clique or len(clique.name) > MAX_COMBINED_NAME:
@@ -205,9 +211,9 @@ def _collisions(manifest: Manifest, groups_by_clique: dict[str, GroupTemplate]) 
             group_template = groups_by_clique.get(member)
             if group_template is None or (group_template.name, str(replica)) != (clique.name[: match.start()], digits):
                 continue
-            if replica < most_replicas(group_template.replicas, group_template.scale_config):
+            if replica < maximum_replicas(group_template.replicas, group_template.scale_config):
                 facts: dict[str, Fact] = {"replica": replica, "group": group_template.name, "clique": member}
-                yield Violation(f"{CLIQUES}[{index}].name", clique.name, Refuse.CLIQUES_COLLIDE, facts)
+                yield Violation(f"{CLIQUES}[{index}].name", clique.name, WorkloadDenial.CLIQUES_COLLIDE, facts)
 
 
 def _too_long(path: str, got: str, derived: str, name: str) -> Violation:
@@ -217,7 +223,7 @@ def _too_long(path: str, got: str, derived: str, name: str) -> Violation:
         "name": _quoted(name),
         "most": LONGEST_LABEL,
     }
-    return Violation(path, got, Refuse.DERIVED_NAME_TOO_LONG, facts)
+    return Violation(path, got, WorkloadDenial.DERIVED_NAME_TOO_LONG, facts)
 
 
 def _quoted(name: str) -> str:

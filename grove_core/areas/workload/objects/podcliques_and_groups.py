@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from grove_core.areas.workload.expected_replicas import ExpectedClique, ExpectedGroup, StartupParents
-from grove_core.areas.workload.objects.manifests import labels_of_clique, wanted_object
-from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.objects.lazy_manifests import labels_of_clique, object_to_create
+from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.template_revision import TemplateRevision, wanted_annotations, wanted_pod_spec
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
 from grove_core.kernel.wants import ObjectToCreate
@@ -20,22 +20,24 @@ from grove_core.resources.api_names import (
 )
 from grove_core.resources.domain_sharing import MNNVL_ANNOTATIONS as MNNVL_KEYS
 from grove_core.resources.domain_sharing import shared_claim_entry
-from grove_core.resources.labels import labels_of, labels_of_replica
-from grove_core.resources.merge_patch import changed_fields, changed_texts, replacement_patch
+from grove_core.resources.labels import labels_of_replica, labels_of_set_object
+from grove_core.resources.merge_patch import changed_fields, changed_labels_or_annotations, replacement_patch
 from grove_core.resources.new_object import NewObject
 from grove_core.resources.pod import Pod
-from grove_core.resources.pod_spec import with_gpu_claim
+from grove_core.resources.pod_spec_gpus import with_gpu_claim
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.podcliqueset_spec import AutoScalingConfiguration
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.template import AutoScaling
 
 _METRICS_OF_SERVER: Final = freeze(
     [{"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}}]
 )
 
 
-def autoscaler_for(root: PodCliqueSet, kind: str, name: str, scaling: AutoScaling, replicas: int) -> ObjectToCreate:
+def autoscaler_for(
+    root: PodCliqueSet, kind: str, name: str, scaling: AutoScalingConfiguration, replicas: int
+) -> ObjectToCreate:
     """Return the autoscaler of the clique or scaling group of this kind and name, which is its own name too (WL-018).
 
     The template's replicas are the lower bound where none is written.
@@ -47,12 +49,12 @@ def autoscaler_for(root: PodCliqueSet, kind: str, name: str, scaling: AutoScalin
         kind="HorizontalPodAutoscaler",
         name=name,
         owner=root,
-        labels=labels_of(root.ref.name, name, "pcs-hpa"),
+        labels=labels_of_set_object(root.ref.name, name, "pcs-hpa"),
     )
-    because = Why.AUTOSCALED.because(
+    because = WorkloadReason.AUTOSCALED.because(
         root.ref, name=f"{kind}/{name}", least=bounds["minReplicas"], most=scaling.max_replicas
     )
-    return wanted_object(blank, {"spec": spec}, (because,))
+    return object_to_create(blank, {"spec": spec}, (because,))
 
 
 def removed_metrics(wanted: FrozenMap, stored: FrozenMap) -> FrozenMap:
@@ -62,7 +64,7 @@ def removed_metrics(wanted: FrozenMap, stored: FrozenMap) -> FrozenMap:
     return FrozenMap({"metrics": None} if is_left else {})
 
 
-def autoscaling_bounds(scaling: AutoScaling, replicas: int) -> dict[str, Any]:
+def autoscaling_bounds(scaling: AutoScalingConfiguration, replicas: int) -> dict[str, Any]:
     """Return the bounds and metrics as PodCliques and autoscalers have them; ``replicas`` is the template's."""
     bounds: dict[str, Any] = {
         "minReplicas": replicas if scaling.min_replicas is None else scaling.min_replicas,
@@ -109,14 +111,14 @@ def podclique_for(
         finalizer=CLIQUE_FINALIZER,
     )
     if part.surplus:
-        because = Why.SURGE_REPLICA.because(owner.ref, replica=part.group_replica, group=part.group)
+        because = WorkloadReason.SURGE_REPLICA.because(owner.ref, replica=part.group_replica, group=part.group)
     elif part.group:
-        because = Why.CLIQUE_OF_GROUP_REPLICA.because(
+        because = WorkloadReason.CLIQUE_OF_GROUP_REPLICA.because(
             owner.ref, replica=part.group_replica, group=part.group, clique=template.name
         )
     else:
-        because = Why.CLIQUE_OF_REPLICA.because(owner.ref, replica=part.replica, clique=template.name)
-    return wanted_object(blank, {"spec": body}, (because,))
+        because = WorkloadReason.CLIQUE_OF_REPLICA.because(owner.ref, replica=part.replica, clique=template.name)
+    return object_to_create(blank, {"spec": body}, (because,))
 
 
 def changes_of_podclique(
@@ -128,7 +130,7 @@ def changes_of_podclique(
     """
     fields: dict[str, Json] = {}
     if not clique.template_hash:
-        lost = revision.lost_hash(clique, part, pods)
+        lost = revision.hash_of_removed_template(clique, part, pods)
         fields["metadata"] = FrozenMap({"labels": FrozenMap({TEMPLATE_HASH: lost})})
     scaling = part.template.spec.auto_scaling_config
     if part.group:
@@ -147,7 +149,7 @@ def _changed_bounds(bounds: FrozenMap, stored: FrozenMap) -> FrozenMap:
 
 def changes_of_scaling_group(group: ScalingGroup, part: ExpectedGroup) -> FrozenMap:
     """Return the annotations of a scaling group that differ from the template; empty for none (WL-025)."""
-    annotations = changed_texts(_template_annotations(part), group.annotations)
+    annotations = changed_labels_or_annotations(_template_annotations(part), group.annotations)
     return FrozenMap({"metadata": FrozenMap({"annotations": annotations})}) if annotations else EMPTY
 
 
@@ -206,11 +208,11 @@ def scaling_group_for(root: PodCliqueSet, part: ExpectedGroup, joined: str = "")
         name=part.name,
         owner=root,
         labels={
-            **labels_of(root.ref.name, part.name, "pcs-podcliquescalinggroup"),
+            **labels_of_set_object(root.ref.name, part.name, "pcs-podcliquescalinggroup"),
             **labels_of_replica(part.replica),
         },
         annotations=_with_claim_template(_template_annotations(part), joined),
         finalizer=GROUP_FINALIZER,
     )
-    because = Why.GROUP_OF_REPLICA.because(root.ref, replica=part.replica, group=template.name)
-    return wanted_object(blank, {"spec": spec}, (because,))
+    because = WorkloadReason.GROUP_OF_REPLICA.because(root.ref, replica=part.replica, group=template.name)
+    return object_to_create(blank, {"spec": spec}, (because,))

@@ -5,31 +5,33 @@ from typing import Any, Final, NamedTuple
 
 from grove_core.areas.topology.verdicts import GangTopology
 from grove_core.areas.workload.expected_replicas import ExpectedClique, ExpectedGang
-from grove_core.areas.workload.objects.manifests import wanted_object
-from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.objects.lazy_manifests import object_to_create
+from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import FieldsToApply, ObjectToCreate
 from grove_core.resources.api_names import COMPONENT, PREFIX, SCHEDULER, SCHEDULER_NAME, TOPOLOGY_NAME
 from grove_core.resources.labels import labels_of_set
-from grove_core.resources.merge_patch import changed_texts, replacement_patch
+from grove_core.resources.merge_patch import changed_labels_or_annotations, replacement_patch
 from grove_core.resources.new_object import NewObject
 from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.podcliqueset_spec import TopologyConstraint
 from grove_core.resources.podgang import (
     NO_PACK,
     NO_PLACEMENT,
-    PackedGroup,
+    GangPackConstraint,
+    PackedGroupReplica,
     PodGang,
     PodGangConstraints,
     PodGroup,
-    TopologyPacking,
 )
-from grove_core.resources.template import TopologyConstraint
 
 _DEFAULT_SCHEDULER: Final = "default-scheduler"
 
 
-def placement_of(root: PodCliqueSet, part: ExpectedGang, gang_topology: GangTopology) -> PodGangConstraints:
+def gang_topology_constraints(
+    root: PodCliqueSet, part: ExpectedGang, gang_topology: GangTopology
+) -> PodGangConstraints:
     """Return the topology constraints of one gang; empty where no topology applies. Linear in its cliques."""
     if not gang_topology.topology:
         return NO_PLACEMENT
@@ -44,14 +46,14 @@ def placement_of(root: PodCliqueSet, part: ExpectedGang, gang_topology: GangTopo
     )
 
 
-def _packed_groups(part: ExpectedGang, keys: Mapping[str, str]) -> Iterator[PackedGroup]:
+def _packed_groups(part: ExpectedGang, keys: Mapping[str, str]) -> Iterator[PackedGroupReplica]:
     """Return the constraints of scaling group replicas that are part of a base gang (TP-020)."""
     members: dict[tuple[str, int], list[ExpectedClique]] = {}
     for clique in part.cliques:
         if _constraint_of_group(clique) is not None:
             members.setdefault((clique.group, clique.group_replica), []).append(clique)
     for (group, replica), cliques in members.items():
-        yield PackedGroup(
+        yield PackedGroupReplica(
             f"{group}-{replica}", tuple(one.name for one in cliques), _pack(_constraint_of_group(cliques[0]), keys)
         )
 
@@ -60,12 +62,12 @@ def _constraint_of_group(clique: ExpectedClique) -> TopologyConstraint | None:
     return clique.group_template.topology_constraint if clique.group_template is not None else None
 
 
-def _pack(constraint: TopologyConstraint | None, keys: Mapping[str, str]) -> TopologyPacking:
+def _pack(constraint: TopologyConstraint | None, keys: Mapping[str, str]) -> GangPackConstraint:
     required, preferred = constraint.domains if constraint is not None else ("", "")
-    return TopologyPacking(keys.get(required, ""), keys.get(preferred, ""))
+    return GangPackConstraint(keys.get(required, ""), keys.get(preferred, ""))
 
 
-class PlacementChange(NamedTuple):
+class TopologyConstraintChange(NamedTuple):
     """New topology constraints of a PodGang, and the reason."""
 
     to: PodGangConstraints
@@ -92,10 +94,10 @@ def podgang_for(
         annotations=FrozenMap({**_without_groves(root.annotations), **_topology_annotation(placement)}),
     )
     if part.group:
-        because = Why.SCALED_GANG.because(root.ref, replica=part.group_replica, group=part.group)
+        because = WorkloadReason.SCALED_GANG.because(root.ref, replica=part.group_replica, group=part.group)
     else:
-        because = Why.BASE_GANG.because(root.ref, replica=part.replica, cliques=len(part.cliques))
-    return wanted_object(blank, {"spec": spec}, (because,))
+        because = WorkloadReason.BASE_GANG.because(root.ref, replica=part.replica, cliques=len(part.cliques))
+    return object_to_create(blank, {"spec": spec}, (because,))
 
 
 def changes_of_podgang(
@@ -103,7 +105,7 @@ def changes_of_podgang(
     gang: PodGang,
     part: ExpectedGang,
     pods: Mapping[str, Sequence[str]],
-    move: PlacementChange | None = None,
+    move: TopologyConstraintChange | None = None,
 ) -> FieldsToApply | None:
     """Return the change of an existing PodGang; None where nothing differs (WL-023, WL-026, TP-025).
 
@@ -120,7 +122,9 @@ def changes_of_podgang(
         because.append(move.because)
         spec |= dict(replacement_patch(FrozenMap(placement.spec_fields), FrozenMap(gang.placement.spec_fields)))
     if gang.groups != wanted_groups:
-        because.append(Why.GANG_FOLLOWS_PODS.because(gang.ref, pods=sum(len(group.pods) for group in wanted_groups)))
+        because.append(
+            WorkloadReason.GANG_FOLLOWS_PODS.because(gang.ref, pods=sum(len(group.pods) for group in wanted_groups))
+        )
     if move is not None or gang.groups != wanted_groups:
         spec["podgroups"] = freeze(_pod_groups(root, part, pods, placement))
     priority = root.spec.template.priority_class_name
@@ -134,7 +138,7 @@ def changes_of_podgang(
             ("labels", _labels_under(root, part), gang.labels),
             ("annotations", _without_groves(root.annotations), gang.annotations),
         )
-        if (change := changed_texts(mirrored, stored))
+        if (change := changed_labels_or_annotations(mirrored, stored))
     }
     follows = bool(metadata) or "priorityClassName" in spec
     if placement.topology != gang.placement.topology:
@@ -144,7 +148,7 @@ def changes_of_podgang(
     if not fields:
         return None
     if follows:
-        because.append(Why.GANG_FOLLOWS_SET.because(gang.ref))
+        because.append(WorkloadReason.GANG_FOLLOWS_SET.because(gang.ref))
     return FieldsToApply(gang.ref, gang.guard, FrozenMap(fields), tuple(because))
 
 

@@ -5,8 +5,8 @@ from functools import partial
 from typing import TypeAlias
 
 from grove_core.areas.workload.expected_replicas import ExpectedClique, ExpectedGroup
-from grove_core.areas.workload.objects.manifests import LazyManifest, wanted_object
-from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.objects.lazy_manifests import LazyManifest, object_to_create
+from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import FrozenMap, Json, list_at, object_at
 from grove_core.kernel.refs import Ref
@@ -14,14 +14,14 @@ from grove_core.kernel.wants import ObjectToCreate, Withheld
 from grove_core.resources.api_names import CLAIMS, COMPONENT, POD_INDEX
 from grove_core.resources.labels import CLIQUE, GROUP, GROUP_REPLICA, SET_REPLICA, labels_of_replica, labels_of_set
 from grove_core.resources.meta import Resource
-from grove_core.resources.names import claim_name
+from grove_core.resources.naming_rules import claim_name
 from grove_core.resources.new_object import NewObject
 from grove_core.resources.owned_object import CLAIM_KIND
-from grove_core.resources.pod_spec import in_containers
+from grove_core.resources.pod_spec_gpus import with_changed_containers
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.podcliqueset_spec import ALL_REPLICAS, SCOPES, ResourceSharing
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.template import ALL_REPLICAS, SCOPES, ResourceSharing
 from grove_core.snapshot.snapshot import Snapshot
 
 Shared: TypeAlias = Iterator[LazyManifest | Withheld]
@@ -50,7 +50,7 @@ def claims_of_clique(
     return _claims(context, clique, part.template.resource_sharing, indices, labels, (POD_INDEX,))
 
 
-def with_claims(pod_spec: FrozenMap, root: PodCliqueSet, part: ExpectedClique, pod_index: int) -> FrozenMap:
+def with_resource_claims(pod_spec: FrozenMap, root: PodCliqueSet, part: ExpectedClique, pod_index: int) -> FrozenMap:
     """Return the pod spec with every claim that its pod shares, in the pod and in each container (WL-086)."""
     names = tuple(dict.fromkeys(_claims_of_pod(root, part, pod_index)))
     if not names:
@@ -63,7 +63,7 @@ def with_claims(pod_spec: FrozenMap, root: PodCliqueSet, part: ExpectedClique, p
         claims = (*list_at(resources, "claims"), *(FrozenMap({"name": name}) for name in names))
         return FrozenMap({**container, "resources": FrozenMap({**resources, "claims": claims})})
 
-    return in_containers(claimed, using)
+    return with_changed_containers(claimed, using)
 
 
 def _claims_of_pod(root: PodCliqueSet, part: ExpectedClique, pod_index: int) -> Iterator[str]:
@@ -102,15 +102,15 @@ def _claim(
     context: WorkloadContext, owner: Resource, entry: ResourceSharing, index: int | None, labels: Mapping[str, str]
 ) -> LazyManifest | Withheld:
     root, name = context.root, claim_name(owner.ref.name, index, entry.name)
-    template = template_of(context.snapshot, entry)
+    template = claim_template_spec(context.snapshot, entry)
     if template is None:
         ref = Ref(CLAIMS, CLAIM_KIND, root.ref.namespace, name)
         full = f"{entry.namespace or root.ref.namespace}/{entry.name}"
-        return Withheld(ref, (Why.CLAIM_TEMPLATE_ELSEWHERE.because(ref, template=full),))
+        return Withheld(ref, (WorkloadReason.CLAIM_TEMPLATE_ELSEWHERE.because(ref, template=full),))
     return LazyManifest(CLAIM_KIND, name, partial(_claim_for, root, owner, entry, name, template, labels))
 
 
-def template_of(snapshot: Snapshot, entry: ResourceSharing) -> FrozenMap | None:
+def claim_template_spec(snapshot: Snapshot, entry: ResourceSharing) -> FrozenMap | None:
     """Return the spec of an entry's claims: its inline template, else the named object's; None where unknown.
 
     Source: grove-api, "Resource sharing". An entry with a namespace means an object.
@@ -138,5 +138,5 @@ def _claim_for(
         owner=owner,
         labels={**labels_of_set(root.ref.name), COMPONENT: "resource-claim", **labels},
     )
-    because = Why.SHARED_CLAIM.because(owner.ref, template=entry.name, scope=entry.scope)
-    return wanted_object(blank, {"spec": template.get("spec")}, (because,), is_foundation=True)
+    because = WorkloadReason.SHARED_CLAIM.because(owner.ref, template=entry.name, scope=entry.scope)
+    return object_to_create(blank, {"spec": template.get("spec")}, (because,), is_foundation=True)

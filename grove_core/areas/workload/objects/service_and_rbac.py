@@ -5,13 +5,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from grove_core.areas.workload.objects.manifests import LazyManifest, wanted_object
-from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.objects.lazy_manifests import LazyManifest, object_to_create
+from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.wants import ObjectToCreate
 from grove_core.resources.api_names import CORE, MANAGED_BY, OPERATOR, RBAC
-from grove_core.resources.labels import SET, SET_REPLICA, labels_of, labels_of_replica
-from grove_core.resources.names import replica_name, role_name, token_secret_name
+from grove_core.resources.labels import SET, SET_REPLICA, labels_of_replica, labels_of_set_object
+from grove_core.resources.naming_rules import replica_name, role_name, token_secret_name
 from grove_core.resources.new_object import Body, NewObject
 from grove_core.resources.podcliqueset import PodCliqueSet
 
@@ -55,22 +55,22 @@ def _token(root: PodCliqueSet) -> ObjectToCreate:
 
 
 def _blank(root: PodCliqueSet, api_version: str, kind: str, name: str, component: str) -> NewObject:
-    labels = labels_of(root.ref.name, name, component)
+    labels = labels_of_set_object(root.ref.name, name, component)
     return NewObject(api_version=api_version, kind=kind, name=name, owner=root, labels=labels)
 
 
 def _wanted(root: PodCliqueSet, blank: NewObject, body: Body, *, is_foundation: bool = False) -> ObjectToCreate:
     """Return the want. Account and Role come first: binding and token need them (WL-010)."""
-    return wanted_object(blank, body, (Why.POD_ACCESS.because(root.ref),), is_foundation=is_foundation)
+    return object_to_create(blank, body, (WorkloadReason.POD_ACCESS.because(root.ref),), is_foundation=is_foundation)
 
 
 def service_for(root: PodCliqueSet, replica: int) -> ObjectToCreate:
     """Return the headless Service of one replica, through which the host names of its pods resolve (WL-012)."""
     set_name, name = root.ref.name, replica_name(root.ref.name, replica)
-    labels = {**labels_of(set_name, name, "pcs-headless-service"), **labels_of_replica(replica)}
+    labels = {**labels_of_set_object(set_name, name, "pcs-headless-service"), **labels_of_replica(replica)}
     blank = NewObject(api_version=CORE, kind="Service", name=name, owner=root, labels=labels)
-    because = (Why.SERVICE_OF_REPLICA.because(root.ref, replica=replica),)
-    return wanted_object(blank, {"spec": service_spec(root, replica)}, because, is_foundation=True)
+    because = (WorkloadReason.SERVICE_OF_REPLICA.because(root.ref, replica=replica),)
+    return object_to_create(blank, {"spec": service_spec(root, replica)}, because, is_foundation=True)
 
 
 def service_spec(root: PodCliqueSet, replica: int) -> FrozenMap:

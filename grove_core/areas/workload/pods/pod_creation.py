@@ -9,11 +9,11 @@ from collections.abc import Set as AbstractSet
 from functools import cached_property
 
 from grove_core.areas.workload.expected_replicas import ExpectedClique, ExpectedGang, ExpectedReplica
-from grove_core.areas.workload.pods.manifest import NewPod, pod_names
-from grove_core.areas.workload.pods.pod_slots import PodSlot, active_pods, free_slots, is_complete
+from grove_core.areas.workload.pods.pod_manifest import NewPod, new_pod_names
+from grove_core.areas.workload.pods.pod_slots import PodSlot, active_pods, free_pod_slots, has_all_wanted_pods
 from grove_core.areas.workload.pods.scheduling_gates import GangState
 from grove_core.areas.workload.workload_context import WorkloadContext
-from grove_core.resources.names import replica_name
+from grove_core.resources.naming_rules import replica_name
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 
@@ -39,9 +39,9 @@ class CliquePods:
     def free_slots(self) -> Sequence[PodSlot]:
         """The indices at which a pod is missing."""
         expected = self.expected
-        if self.clique is None or is_complete(self.pods, expected.replicas + expected.surge):
+        if self.clique is None or has_all_wanted_pods(self.pods, expected.replicas + expected.surge):
             return ()
-        return tuple(free_slots(self.pods, expected.replicas, expected.surge))
+        return tuple(free_pod_slots(self.pods, expected.replicas, expected.surge))
 
     @cached_property
     def missing_pods(self) -> Sequence[NewPod]:
@@ -50,11 +50,11 @@ class CliquePods:
         if clique is None or not slots:
             return ()
         template_hash = self._context.hash_of_new_pods(clique, self.expected)
-        names = pod_names(clique, self.expected, template_hash, slots, self.pods)
+        names = new_pod_names(clique, self.expected, template_hash, slots, self.pods)
         return [NewPod(name, slot, template_hash, gated=True) for name, slot in zip(names, slots, strict=True)]
 
     @cached_property
-    def first_names(self) -> AbstractSet[str]:
+    def initial_pod_names(self) -> AbstractSet[str]:
         """Names of the missing pods of a clique without pods: its gang refers to them before they exist (WL-023)."""
         if self.is_closed or self.pods or not self._context.knows("Pod", "PodGang"):
             return frozenset()
@@ -94,7 +94,7 @@ class GangPods:
 
         These are the pods with the gang's label that are not being deleted, and the first pods before they exist.
         """
-        return {one.expected.name: sorted((*self._labelled(one.pods), *one.first_names)) for one in self._cliques}
+        return {one.expected.name: sorted((*self._labelled(one.pods), *one.initial_pod_names)) for one in self._cliques}
 
     def _labelled(self, pods: Sequence[Pod]) -> Iterator[str]:
         return (pod.name for pod in pods if pod.gang == self.expected.name and not pod.deleting)
@@ -184,9 +184,9 @@ class ReplicaPods:
     def _awaited(self, clique: CliquePods) -> AbstractSet[str]:
         """Names of pods that are created once their gang refers to them; none where the gang cannot be created."""
         gang = ("PodGang", clique.expected.gang)
-        return frozenset() if gang in self._context.unwritable else clique.first_names
+        return frozenset() if gang in self._context.unwritable else clique.initial_pod_names
 
-    def to_create(self, clique: CliquePods) -> Iterator[NewPod]:
+    def pods_to_create(self, clique: CliquePods) -> Iterator[NewPod]:
         """Return the pods of a clique that are created now."""
         is_scaled = bool(clique.expected.base_gang)
         if clique.is_closed or (is_scaled and self._base.lacks_minimum):

@@ -25,7 +25,7 @@ class PodSlot(NamedTuple):
     is_surge: bool
 
 
-def is_finished(pod: Pod) -> bool:
+def is_finished_pod(pod: Pod) -> bool:
     """Return whether the pod has succeeded or failed; it never becomes ready again."""
     return pod.phase in FINISHED_PHASES
 
@@ -35,12 +35,12 @@ def active_pods(pods: Iterable[Pod]) -> list[Pod]:
     return [pod for pod in pods if not pod.deleting and pod.phase not in FINISHED_PHASES]
 
 
-def is_complete(pods: Sequence[Pod], wanted: int) -> bool:
+def has_all_wanted_pods(pods: Sequence[Pod], wanted: int) -> bool:
     """Return whether there are exactly as many pods as wanted and all are active: the usual case, without any work."""
     return len(pods) == wanted and not any(pod.deleting or pod.phase in FINISHED_PHASES for pod in pods)
 
 
-def free_slots(pods: Iterable[Pod], replicas: int, surge: int) -> Iterator[PodSlot]:
+def free_pod_slots(pods: Iterable[Pod], replicas: int, surge: int) -> Iterator[PodSlot]:
     """Return the lowest indices that no active pod has, as many as pods are missing (WL-085). Linear."""
     taken: set[int] = set()
     alive, inactive_uids = 0, defaultdict[int, list[str]](list)

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from grove_core.areas.workload.pods.pod_slots import active_pods
-from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.decisions import Decision, Finding
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.wants import DesiredChanges, FieldsToApply, Obstacle, Withheld
+from grove_core.kernel.wants import DesiredChanges, FieldsToApply, StepObstacle, Withheld
 from grove_core.resources.api_names import GATE, GROVE
-from grove_core.resources.names import replica_name
+from grove_core.resources.naming_rules import replica_name
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
@@ -25,16 +25,16 @@ _GATE_REMOVED: Final = FrozenMap(
 
 
 @dataclass(frozen=True, slots=True)
-class GateJudgement:
+class SchedulingGateJudgement:
     """A pod with Grove's gate, and whether the gate is removed, with reasons."""
 
     clique: PodClique
     pod: Pod
     opens: Decision[bool]
-    obstacle: Obstacle = Obstacle.GATE
+    obstacle: StepObstacle = StepObstacle.GATE
 
 
-def judge_gates(snapshot: Snapshot) -> tuple[GateJudgement, ...]:
+def judge_scheduling_gates(snapshot: Snapshot) -> tuple[SchedulingGateJudgement, ...]:
     """Judge every pod of a set that has Grove's gate. Linear.
 
     Returns:
@@ -44,18 +44,18 @@ def judge_gates(snapshot: Snapshot) -> tuple[GateJudgement, ...]:
     if not ("PodGang" in snapshot.complete or snapshot.gangs):
         unknown = _gated(snapshot) if "PodGang" in snapshot.not_collected else ()
         return tuple(
-            GateJudgement(
+            SchedulingGateJudgement(
                 clique,
                 pod,
-                _gate_stays(Why.GANGS_NOT_COLLECTED.because(pod.ref, gang=pod.gang)),
-                Obstacle.GANGS_NOT_COLLECTED,
+                _gate_stays(WorkloadReason.GANGS_NOT_COLLECTED.because(pod.ref, gang=pod.gang)),
+                StepObstacle.GANGS_NOT_COLLECTED,
             )
             for clique, pod in unknown
         )
     cliques = {clique.ref.name: clique for clique in snapshot.cliques if not clique.deleting}
     gangs = {gang.ref.name: GangState(snapshot, gang, cliques) for gang in snapshot.gangs if not gang.deleting}
     return tuple(
-        GateJudgement(clique, pod, _decision_about(pod, gangs, _base_gang_of(clique, snapshot)))
+        SchedulingGateJudgement(clique, pod, _decision_about(pod, gangs, _base_gang_of(clique, snapshot)))
         for clique, pod in _gated(snapshot)
     )
 
@@ -83,9 +83,9 @@ class GangState:
             alive = {pod.name for pod in pods}
             named = sum(name in alive for name in group.pods)
             if named < needed:
-                incomplete.append(Why.TOO_FEW_PODS.because(ref, pods=named, needed=needed))
+                incomplete.append(WorkloadReason.TOO_FEW_PODS.because(ref, pods=named, needed=needed))
             if placed < needed:
-                unplaced.append(Why.TOO_FEW_PLACED.because(ref, placed=placed, needed=needed))
+                unplaced.append(WorkloadReason.TOO_FEW_PLACED.because(ref, placed=placed, needed=needed))
         self.pods = {name for group in gang.groups for name in group.pods}
         self.incomplete = tuple(incomplete)
         self.unplaced = tuple(unplaced)
@@ -101,22 +101,22 @@ def _decision_about(pod: Pod, gangs: Mapping[str, GangState], base_gang: str) ->
     """Return the first thing that the pod waits for, else why its gate is removed."""
     own, base = gangs.get(pod.gang), gangs.get(base_gang)
     if own is None or pod.name not in own.pods:
-        return _gate_stays(Why.NOT_IN_GANG_YET.because(pod.ref, gang=pod.gang))
+        return _gate_stays(WorkloadReason.NOT_IN_GANG_YET.because(pod.ref, gang=pod.gang))
     if own.incomplete:
-        return _gate_stays(Why.GANG_INCOMPLETE.because(pod.ref, gang=pod.gang), *own.incomplete)
+        return _gate_stays(WorkloadReason.GANG_INCOMPLETE.because(pod.ref, gang=pod.gang), *own.incomplete)
     if base_gang in {"", pod.gang}:
-        return Decision(True, (Why.GANG_COMPLETE.because(pod.ref, gang=pod.gang),))  # noqa: FBT003 - the verdict
+        return Decision(True, (WorkloadReason.GANG_COMPLETE.because(pod.ref, gang=pod.gang),))  # noqa: FBT003 - the verdict
     if base is None or base.unplaced:
-        waits = Why.BASE_GANG_NOT_PLACED.because(pod.ref, gang=base_gang)
+        waits = WorkloadReason.BASE_GANG_NOT_PLACED.because(pod.ref, gang=base_gang)
         return _gate_stays(waits, *(base.unplaced if base else ()))
-    return Decision(True, (Why.BASE_GANG_PLACED.because(pod.ref, gang=base_gang),))  # noqa: FBT003 - the verdict
+    return Decision(True, (WorkloadReason.BASE_GANG_PLACED.because(pod.ref, gang=base_gang),))  # noqa: FBT003 - the verdict
 
 
 def _gate_stays(*because: Reason) -> Decision[bool]:
     return Decision(False, because)  # noqa: FBT003 - the verdict
 
 
-def wants_of_gates(judged: tuple[GateJudgement, ...]) -> DesiredChanges:
+def scheduling_gate_removals(judged: tuple[SchedulingGateJudgement, ...]) -> DesiredChanges:
     """Return the removal of Grove's gate from every pod that may be scheduled; other gates stay (WL-097).
 
     For each clique with pods that keep their gate one withheld step gives the reason.
@@ -132,7 +132,7 @@ def wants_of_gates(judged: tuple[GateJudgement, ...]) -> DesiredChanges:
     )
 
 
-def findings_of_gates(judged: tuple[GateJudgement, ...]) -> Iterator[Finding]:
+def scheduling_gate_findings(judged: tuple[SchedulingGateJudgement, ...]) -> Iterator[Finding]:
     """Return a finding for each pod with Grove's gate, with what it waits for."""
     for gate in judged:
         yield Finding(gate.pod.ref, GATE_QUESTION, "Open" if gate.opens.verdict else "Hold", gate.opens.because)

@@ -8,19 +8,23 @@ from typing import Final
 from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
 from grove_core.areas.workload.expected_replicas import ExpectedClique, ExpectedReplica
 from grove_core.areas.workload.objects.podcliques_and_groups import template_update_fields
-from grove_core.areas.workload.rolling_update.clique import RolloutStep, clique_rollout_step, surge_pod_is_needed
-from grove_core.areas.workload.rolling_update.scaling_group import GroupReplica, group_replicas_of, group_rollout_step
-from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.rolling_update.clique_update import RolloutStep, clique_rollout_step, surge_pod_is_needed
+from grove_core.areas.workload.rolling_update.scaling_group_update import (
+    GroupReplicaUpdateState,
+    group_replicas_of,
+    group_rollout_step,
+)
+from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import FrozenMap, list_at
-from grove_core.kernel.wants import DesiredChanges, FieldsToApply, ObjectToDelete, Obstacle, Want, Withheld
-from grove_core.resources.names import member_clique_name
+from grove_core.kernel.wants import DesiredChanges, FieldsToApply, ObjectToDelete, StepObstacle, Want, Withheld
+from grove_core.resources.naming_rules import member_clique_name
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset_spec import ON_DELETE
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import is_marked_breached
-from grove_core.resources.template import ON_DELETE
-from grove_core.snapshot.writes_in_flight import unfinished_deletions
+from grove_core.snapshot.writes_in_flight import failed_deletion_targets
 
 _NO_REPLICA: Final = -1
 _NO_WANTS: Final = DesiredChanges()
@@ -45,7 +49,7 @@ class ReplicaUpdateState:
     placed: int
     breached: bool
     rolling: bool
-    groups: Mapping[str, Sequence[GroupReplica]]
+    groups: Mapping[str, Sequence[GroupReplicaUpdateState]]
 
 
 def _no_steps() -> Mapping[str, RolloutStep]:
@@ -53,7 +57,7 @@ def _no_steps() -> Mapping[str, RolloutStep]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rollout:
+class SetRolloutStep:
     """One round of the update of a set, and what statuses show of it.
 
     Attributes:
@@ -83,7 +87,7 @@ class Rollout:
 
 def judge_rollout(
     context: WorkloadContext, replicas: Sequence[ExpectedReplica], ending: TerminatingReplicas
-) -> Rollout:
+) -> SetRolloutStep:
     """Judge the update of a set, all pods of which are known, without surge so far (WL-043 to WL-224)."""
     states = tuple(_state_of(context, part) for part in replicas)
     outdated = [state for state in states if state.outdated]
@@ -91,7 +95,7 @@ def judge_rollout(
     existing = [(part, clique) for part in parts if (clique := context.clique_of(part)) is not None]
     updated = frozenset(part.name for part, clique in existing if context.revision.is_current(clique, part))
     generation = context.revision.generation(is_reached=updated.issuperset(part.name for part, _ in existing))
-    idle = Rollout(generation=generation, states=states, updated=updated)
+    idle = SetRolloutStep(generation=generation, states=states, updated=updated)
     if context.root.spec.update_strategy.type == ON_DELETE:
         wants = [want for part in parts for want in _template_write(context, part, updated)]
         return replace(_with_stand_ins(context, idle), desired=DesiredChanges(tuple(wants)))
@@ -102,9 +106,9 @@ def judge_rollout(
     return _without_deletions(rollout) if current.part.index in ending.replicas else rollout
 
 
-def _update_round(context: WorkloadContext, idle: Rollout, current: ReplicaUpdateState) -> Rollout:
+def _update_round(context: WorkloadContext, idle: SetRolloutStep, current: ReplicaUpdateState) -> SetRolloutStep:
     """Return one round of the update of the current replica."""
-    undeletable = unfinished_deletions(context.snapshot)
+    undeletable = failed_deletion_targets(context.snapshot)
     wants: list[Want] = []
     withheld: list[Withheld] = []
     cliques: dict[str, RolloutStep] = {}
@@ -126,8 +130,8 @@ def _update_round(context: WorkloadContext, idle: Rollout, current: ReplicaUpdat
     others = [state for state in idle.states if state.outdated and state is not current]
     if others and not wants and not withheld:
         ref = context.root.ref.at_replica(current.part.index)
-        because = Why.ROLLOUT_WAITS.because(ref, left=len(others))
-        withheld.append(Withheld(ref, (because,), obstacle=Obstacle.UPDATE))
+        because = WorkloadReason.ROLLOUT_WAITS.because(ref, left=len(others))
+        withheld.append(Withheld(ref, (because,), obstacle=StepObstacle.UPDATE))
     return replace(
         idle,
         runs=True,
@@ -139,14 +143,14 @@ def _update_round(context: WorkloadContext, idle: Rollout, current: ReplicaUpdat
     )
 
 
-def _without_deletions(rollout: Rollout) -> Rollout:
+def _without_deletions(rollout: SetRolloutStep) -> SetRolloutStep:
     wants = tuple(want for want in rollout.desired.wants if not isinstance(want, ObjectToDelete))
     return replace(rollout, desired=replace(rollout.desired, wants=wants))
 
 
 def _replica_beyond(
-    context: WorkloadContext, group: ScalingGroup, wanted: Sequence[GroupReplica]
-) -> GroupReplica | None:
+    context: WorkloadContext, group: ScalingGroup, wanted: Sequence[GroupReplicaUpdateState]
+) -> GroupReplicaUpdateState | None:
     """Return the replica right after those that a group wants, if any of its cliques exists."""
     index = group.replicas
     names = {member_clique_name(group.ref.name, index, short) for short in group.clique_names}
@@ -156,13 +160,13 @@ def _replica_beyond(
         return None
     complete = len(found) == len(names)
     serves = complete and all(context.ready[clique.uid] >= clique.needed for clique in found)
-    return GroupReplica(index, tuple(found), old=(), available=serves and len(wanted) == index)
+    return GroupReplicaUpdateState(index, tuple(found), old=(), available=serves and len(wanted) == index)
 
 
 def _state_of(context: WorkloadContext, part: ExpectedReplica) -> ReplicaUpdateState:
     outdated = breached = rolling = False
     available, placed = True, 0
-    groups: dict[str, Sequence[GroupReplica]] = {}
+    groups: dict[str, Sequence[GroupReplicaUpdateState]] = {}
     for clique_part in part.all_cliques:
         clique = context.clique_of(clique_part)
         if clique is None:
@@ -197,7 +201,7 @@ def _may_have_old_pods(clique: PodClique, pods: Sequence[Pod]) -> bool:
     return clique.status.updating or any(pod.template_hash != target for pod in pods)
 
 
-def _with_stand_ins(context: WorkloadContext, rollout: Rollout) -> Rollout:
+def _with_stand_ins(context: WorkloadContext, rollout: SetRolloutStep) -> SetRolloutStep:
     """Return a rollout with the surge pods and replicas that replace unavailable ones after a switch to OnDelete."""
     cliques: dict[str, RolloutStep] = {}
     groups: dict[str, RolloutStep] = {}
@@ -244,6 +248,6 @@ def _template_write(context: WorkloadContext, part: ExpectedClique, updated: fro
     if clique is None or part.name in updated:
         return []
     on_delete = context.root.spec.update_strategy.type == ON_DELETE
-    why = Why.ON_DELETE if on_delete else Why.TEMPLATE_CHANGED
+    why = WorkloadReason.ON_DELETE if on_delete else WorkloadReason.TEMPLATE_CHANGED
     fields = template_update_fields(context.root, clique, part, context.revision)
     return [FieldsToApply(clique.ref, clique.guard, fields, (why.because(clique.ref),))]

@@ -1,0 +1,190 @@
+"""Requests that write and remove an entry, for each protocol.
+
+A write contains every field of the daemon's own entry. It contains entries of other daemons only where a whole object
+is written back, and then unchanged (DC-030).
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from grove_core.areas.domain_cliques.daemon_input import CliqueRegistryView, DaemonInput
+from grove_core.areas.domain_cliques.rules import ComputeDomainReason
+from grove_core.areas.domain_cliques.verdicts import (
+    ApplyRequest,
+    ClearOtherEntryRequest,
+    DaemonAction,
+    DaemonRegistry,
+    PostRequest,
+    PutRequest,
+    ReadObjectRequest,
+    RemoveEntryRequest,
+)
+from grove_core.kernel.decisions import Decision
+from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, frozen
+from grove_core.resources.api_names import CORE, DOMAIN, DOMAIN_CLIQUE, NVIDIA
+from grove_core.resources.compute_domain import DAEMON_NODE_NAME, NODE_NAME, ComputeDomainClique, DaemonEntry
+from grove_core.resources.naming_rules import field_manager
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryEntriesPath:
+    """Where a registry has its entries.
+
+    Attributes:
+        parent: the field that contains the list; empty for the object itself.
+        list_key: the field with the list of entries.
+        node_key: the field of an entry with the name of its node.
+        subresource: to which entries are written; empty for the object itself.
+    """
+
+    parent: str
+    list_key: str
+    node_key: str
+    subresource: str
+
+
+IN_DOMAIN = RegistryEntriesPath("status", "nodes", NODE_NAME, "status")
+IN_CLIQUE = RegistryEntriesPath("", "daemons", DAEMON_NODE_NAME, "")
+
+
+def registry_entries_path(*, sharded: bool) -> RegistryEntriesPath:
+    """Return where a clique object, or the domain, has its entries."""
+    return IN_CLIQUE if sharded else IN_DOMAIN
+
+
+def entry_write_request(
+    context: DaemonInput, entry: DaemonEntry, *, force: bool = False
+) -> ApplyRequest | PutRequest | PostRequest:
+    """Return the request that writes this entry for the daemon's node."""
+    registry, protocol = context.registry, context.settings.protocol
+    own = entry.as_json(registry_entries_path(sharded=protocol.sharded).node_key)
+    if protocol.uses_apply:
+        return _apply(context, (own,), version="", force=force)
+    if registry is None:
+        manifest = {**_head(context, "", ""), "daemons": (own,)}
+        return PostRequest(target=context.registry_ref, manager=field_manager_of(context), manifest=frozen(manifest))
+    return _put(context, registry, own)
+
+
+def entry_removal_request(context: DaemonInput, registry: DaemonRegistry) -> RemoveEntryRequest:
+    """Return the request that removes the own entry, with the version the decision is based on (DC-030)."""
+    if context.settings.protocol.uses_apply and not context.state.removes_by_put:
+        return RemoveEntryRequest(_apply(context, (), version=registry.resource_version, force=False))
+    return RemoveEntryRequest(_put(context, registry, None))
+
+
+def field_manager_of(context: DaemonInput) -> str:
+    """Return the field manager: one for each node if fields are applied (DC-003, DC-030)."""
+    protocol = context.settings.protocol
+    return field_manager(protocol.manager, context.identity.node) if protocol.uses_apply else protocol.manager
+
+
+def entries_of_other_nodes(
+    registry: DaemonRegistry, path: RegistryEntriesPath, nodes: Iterable[str]
+) -> tuple[Json, ...]:
+    """Return the stored entries of all other nodes, unchanged."""
+    removed = frozenset(nodes)
+    return tuple(item for item in _stored_entries(registry, path) if node_of_entry(item, path) not in removed)
+
+
+def node_of_entry(item: Json, path: RegistryEntriesPath) -> str:
+    """Return the node of a stored entry; empty if it has none."""
+    return str(item.get(path.node_key, "")) if isinstance(item, Mapping) else ""
+
+
+def _apply(context: DaemonInput, entries: tuple[FrozenMap, ...], *, version: str, force: bool) -> ApplyRequest:
+    path = registry_entries_path(sharded=context.settings.protocol.sharded)
+    body = _head(context, context.registry.uid if context.registry is not None else "", version)
+    if path.parent:
+        body[path.parent] = {path.list_key: entries}
+    elif entries:
+        body[path.list_key] = entries
+    return ApplyRequest(
+        target=context.registry_ref,
+        subresource=path.subresource,
+        manager=field_manager_of(context),
+        fields=frozen(body),
+        force=force,
+    )
+
+
+def _put(
+    context: DaemonInput, registry: DaemonRegistry, own: FrozenMap | None, *, becomes_owner: bool = True
+) -> PutRequest:
+    """Return the write of a whole registry with this entry for the daemon's node; None removes the entry."""
+    path = registry_entries_path(sharded=isinstance(registry, ComputeDomainClique))
+    entries = list(_stored_entries(registry, path))
+    nodes = [node_of_entry(item, path) for item in entries]
+    at = nodes.index(context.identity.node) if context.identity.node in nodes else len(entries)
+    before = entries[at] if at < len(entries) else EMPTY
+    kept = dict(before) if own is not None and isinstance(before, FrozenMap) else {}
+    entries[at : at + 1] = [] if own is None else [frozen({**kept, **own})]
+    whole: dict[str, Any] = dict(registry.stored)
+    if path.parent:
+        whole[path.parent] = {**(whole.get(path.parent) or EMPTY), path.list_key: tuple(entries)}
+    else:
+        whole[path.list_key] = tuple(entries)
+        if becomes_owner:
+            whole["metadata"] = _with_owner(context, whole["metadata"])
+    return PutRequest(
+        target=registry.ref, subresource=path.subresource, manager=field_manager_of(context), manifest=frozen(whole)
+    )
+
+
+def _stored_entries(registry: DaemonRegistry, path: RegistryEntriesPath) -> tuple[Json, ...]:
+    parent: Any = registry.stored.get(path.parent) or EMPTY if path.parent else registry.stored
+    return tuple(parent.get(path.list_key) or ())
+
+
+def _head(context: DaemonInput, uid: str, version: str) -> dict[str, Any]:
+    """Return kind and metadata of a request; for a clique with labels, uid and the daemon's pod as an owner (DC-036).
+
+    The uid is left out for a subresource, where the API server ignores it.
+    """
+    ref, identity = context.registry_ref, context.identity
+    metadata: dict[str, Any] = {"name": ref.name, "namespace": ref.namespace}
+    if version:
+        metadata["resourceVersion"] = version
+    if context.settings.protocol.sharded:
+        metadata |= {"uid": uid} if uid else {}
+        metadata["labels"] = {DOMAIN: identity.domain_uid, DOMAIN_CLIQUE: identity.clique}
+        metadata["ownerReferences"] = (_owner_reference(context),)
+    return {"apiVersion": NVIDIA, "kind": ref.kind, "metadata": metadata}
+
+
+def _owner_reference(context: DaemonInput) -> dict[str, str]:
+    identity = context.identity
+    return {"apiVersion": CORE, "kind": "Pod", "name": identity.pod, "uid": identity.pod_uid}
+
+
+def _with_owner(context: DaemonInput, metadata: Mapping[str, Any]) -> dict[str, Any]:
+    pod_uid = context.identity.pod_uid
+    owners = [owner for owner in metadata.get("ownerReferences") or () if owner.get("uid") != pod_uid]
+    return {**metadata, "ownerReferences": (*owners, _owner_reference(context))}
+
+
+def read_other_registry(context: DaemonInput) -> Decision[DaemonAction]:
+    """Return a GET of the other registry (DC-065)."""
+    target = context.other_registry_ref
+    return context.decision(ReadObjectRequest(target), ComputeDomainReason.OTHER_SOURCE_UNREAD, register=target.short)
+
+
+def clean_up_other_registry(context: DaemonInput, view: CliqueRegistryView) -> Decision[DaemonAction] | None:
+    """Remove the node's entry with the daemon's own IP from the other registry (DC-067), or read it again when due."""
+    other, entry = context.state.other_registry, view.own_in_other
+    if other is not None and entry is not None and entry.ip == context.identity.ip:
+        request = ClearOtherEntryRequest(_put(context, other, None, becomes_owner=False))
+        return context.decision(request, ComputeDomainReason.LEFT_BEHIND, register=other.ref.short)
+    read_at = next_registry_read_time(context)
+    return read_other_registry(context) if read_at is not None and context.now >= read_at else None
+
+
+def next_registry_read_time(context: DaemonInput) -> datetime | None:
+    """Return when to read the other registry again; None if it has no daemons of the clique (DC-065)."""
+    state, identity = context.state, context.identity
+    if not context.settings.reads_other_registry or state.other_registry is None or state.other_read_at is None:
+        return None
+    has_members = any(entry.clique == identity.clique for entry in state.other_registry.entries)
+    return state.other_read_at + context.settings.recheck_interval if has_members else None

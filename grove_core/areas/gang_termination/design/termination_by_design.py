@@ -1,0 +1,142 @@
+"""The result of gang termination by the design: statuses, deletions of PodCliques, and when to look again."""
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from itertools import chain
+from types import MappingProxyType
+from typing import Final
+
+from grove_core.areas.gang_termination.breach_delays import earliest_due_breach, earliest_wake
+from grove_core.areas.gang_termination.design.judge import judge_by_design, replica_fate_reasons
+from grove_core.areas.gang_termination.design.scaling_group_judgement import (
+    group_breach_reasons,
+    group_fate_reasons,
+    group_replica_fate_reasons,
+)
+from grove_core.areas.gang_termination.design.wanted_statuses import (
+    SetCounts,
+    counts_of_set,
+    reasons_of_availability,
+    statuses_to_write,
+)
+from grove_core.areas.gang_termination.rules import TerminationReason
+from grove_core.areas.gang_termination.termination_deletions import replica_termination, terminated_clique_deletions
+from grove_core.areas.gang_termination.termination_findings import AVAILABILITY, BREACH, SCHEDULED, termination_finding
+from grove_core.areas.gang_termination.termination_result import (
+    TerminationResult,
+    not_collected,
+    unjudgeable_set_result,
+)
+from grove_core.areas.gang_termination.verdicts import Terminate, TerminationJudgement, terminating_replicas_of
+from grove_core.kernel.conditions import ConditionStatus
+from grove_core.kernel.decisions import ExistingAndWantedCounts, Finding, SubjectHealth
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.wants import DesiredChanges, ObjectToDelete
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.snapshot.snapshot import Snapshot
+
+_HEALTH_BY: Final[Mapping[TerminationReason, SubjectHealth]] = MappingProxyType(
+    {
+        TerminationReason.SUFFICIENT_READY_PODS: SubjectHealth.HEALTHY,
+        TerminationReason.AVAILABILITY_NOT_RECORDED: SubjectHealth.UNRECORDED,
+    }
+)
+"""The health of a judged PodClique by the row of the breach table that applies; by any other row it is lacking."""
+
+
+def findings_of_termination(snapshot: Snapshot, judgement: TerminationJudgement, tally: SetCounts) -> Iterator[Finding]:
+    """Yield the findings on a set.
+
+    They are about the set (availability), each clique (breach, scheduled), each scaling group (breach, termination),
+    and each replica of the set (termination).
+    """
+    root, now = snapshot.root.ref, snapshot.now
+    found = tally.availability
+    share = ExistingAndWantedCounts(found.available, found.replicas)
+    yield Finding(root, AVAILABILITY, found.verdict, reasons_of_availability(snapshot.root, found), share=share)
+    around: dict[tuple[str, int, int], tuple[Ref, ...]] = {}  # one value for the cliques of one replica
+    for judged in judgement.cliques:
+        clique = judged.clique
+        place = (clique.owner_uid, clique.replica_index, clique.group_replica_index)
+        within = around.get(place) or around.setdefault(place, clique.enclosing_replicas(root))
+        health = _HEALTH_BY.get(judged.why, SubjectHealth.LACKING)
+        yield Finding(clique.ref, BREACH, judged.breach.value, (judged.reason,), health=health, within=within)
+        placement = tally.placements[clique.ref]
+        health = SubjectHealth.HEALTHY if placement.verdict is ConditionStatus.TRUE else SubjectHealth.LACKING
+        yield Finding(clique.ref, SCHEDULED, placement.verdict.value, placement.because, health=health, within=within)
+    for leaving in judgement.leaving:
+        yield Finding(leaving.ref, BREACH, "Skip", (TerminationReason.CLIQUE_BEING_DELETED.because(leaving.ref),))
+    for group in judgement.groups:
+        ref = group.group.ref
+        breached = tuple(one.clique.ref for cliques in group.breached.values() for one in cliques)
+        yield Finding(ref, BREACH, group.breach.value, group_breach_reasons(group), causes=breached)
+        acting = [*chain.from_iterable(group.acting.values())]
+        yield termination_finding(ref, group.fate, group_fate_reasons(group, now), acting, now)
+        for index, fate in group.replica_fates.items():
+            because, acting = group_replica_fate_reasons(group, index, now), [*group.acting.get(index, ())]
+            yield termination_finding(ref.at_replica(index), fate, because, acting, now)
+    for replica in judgement.replicas:
+        missing = tally.missing[replica.index]
+        because = replica_fate_reasons(snapshot.root, replica, missing, now, judgement.guard)
+        finding = termination_finding(root.at_replica(replica.index), replica.fate, because, replica.breaches, now)
+        yield finding._replace(health=SubjectHealth.LACKING) if missing else finding
+
+
+def termination_wake_time(judgement: TerminationJudgement) -> datetime | None:
+    """Return the earliest moment at which a waiting breach becomes due that its level can act on (GT-060)."""
+    return earliest_wake(
+        ((replica.index, replica.fate) for replica in judgement.replicas),
+        ((judged.group.replica_index, judged.replica_fates.values()) for judged in judgement.groups),
+    )
+
+
+def deletions_of_termination(root: PodCliqueSet, judgement: TerminationJudgement) -> Iterator[ObjectToDelete]:
+    """Yield the wanted deletion of every clique of a terminated replica, with the reason of each level. Linear.
+
+    GT-033, GT-036, GT-050, GT-054.
+    """
+    cliques = {judged.clique.ref: judged.clique for judged in judgement.cliques}
+    groups = {
+        judged.group.ref: (judged.group, [one.clique for found in judged.breached.values() for one in found])
+        for judged in judgement.groups
+    }
+    whole = {
+        replica.index: replica_termination(
+            TerminationReason.DELAY_EXPIRED, earliest_due_breach(replica.breaches), root, cliques, groups
+        )
+        for replica in judgement.replicas
+        if isinstance(replica.fate, Terminate)
+    }
+    parts = {
+        (judged.group.uid, index): replica_termination(
+            TerminationReason.GROUP_DELAY_EXPIRED, earliest_due_breach(judged.acting[index]), judged.group, cliques, {}
+        )
+        for judged in judgement.groups
+        for index, fate in judged.replica_fates.items()
+        if isinstance(fate, Terminate)
+    }
+    return terminated_clique_deletions(
+        root.ref,
+        cliques.values(),
+        whole,
+        parts,
+        (TerminationReason.GANG_TERMINATED, TerminationReason.GROUP_REPLICA_TERMINATED),
+    )
+
+
+def terminate_by_design(
+    snapshot: Snapshot, judge: Callable[[Snapshot], TerminationJudgement] = judge_by_design
+) -> TerminationResult:
+    """Return the result of gang termination for a set."""
+    unknown = not_collected(snapshot, TerminationReason.NOT_COLLECTED)
+    if unknown:
+        return unjudgeable_set_result(snapshot.root.ref, unknown)
+    judgement = judge(snapshot)
+    counts = counts_of_set(snapshot, judgement)
+    return TerminationResult(
+        statuses=DesiredChanges(tuple(statuses_to_write(snapshot, judgement, counts))),
+        deletions=tuple(deletions_of_termination(snapshot.root, judgement)),
+        findings=tuple(findings_of_termination(snapshot, judgement, counts)),
+        wake_at=termination_wake_time(judgement),
+        terminating=terminating_replicas_of(judgement),
+    )

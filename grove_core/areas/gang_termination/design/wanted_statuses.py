@@ -1,0 +1,200 @@
+"""The wanted statuses of a judged set: counts, availability, conditions. No termination depends on them."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from grove_core.areas.gang_termination.design.judge import missing_constituents_of_replica
+from grove_core.areas.gang_termination.design.scaling_group_judgement import group_breach_reasons
+from grove_core.areas.gang_termination.rules import TerminationReason
+from grove_core.areas.gang_termination.status_counts import (
+    PodCounts,
+    count_pods,
+    group_status_counts,
+    status_if_changed,
+)
+from grove_core.areas.gang_termination.verdicts import (
+    CliqueJudgement,
+    GroupJudgement,
+    SetAvailability,
+    TerminationJudgement,
+)
+from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of, transition_time
+from grove_core.kernel.decisions import Decision
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.wants import StatusToWrite
+from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
+from grove_core.resources.naming_rules import member_clique_name, scaling_group_name, standalone_clique_name
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.snapshot.snapshot import Snapshot
+
+
+class UsableReplicaCounts(NamedTuple):
+    """Numbers of replicas of a scaling group that are scheduled, and that are available (GT-044)."""
+
+    scheduled: int
+    available: int
+
+
+def pod_counts_by_clique(snapshot: Snapshot, judgement: TerminationJudgement) -> Mapping[Ref, PodCounts]:
+    """Return the counts of pods of every judged clique, by its address."""
+    return {
+        judged.clique.ref: count_pods(snapshot.pods_of.get(judged.clique.uid, ()), judged.clique.target_hash)
+        for judged in judgement.cliques
+    }
+
+
+def scheduled_condition_status(clique: PodClique, counts: PodCounts) -> Decision[ConditionStatus]:
+    """Return whether enough pods of the clique are scheduled (GT-021, GT-022)."""
+    placed = counts.scheduled >= clique.min_available
+    why = TerminationReason.SUFFICIENT_SCHEDULED_PODS if placed else TerminationReason.INSUFFICIENT_SCHEDULED_PODS
+    reason = why.because(clique.ref, scheduled=counts.scheduled, needed=clique.min_available)
+    return Decision(ConditionStatus.TRUE if placed else ConditionStatus.FALSE, (reason,))
+
+
+def usable_replicas_of_group(
+    group: ScalingGroup, members: Sequence[PodClique], counts: Mapping[Ref, PodCounts]
+) -> UsableReplicaCounts:
+    """Return the usable replicas of a scaling group (GT-044); one with a missing clique is not usable (D6)."""
+    by_replica: defaultdict[int, dict[str, PodClique]] = defaultdict(dict)
+    for clique in members:
+        if 0 <= clique.group_replica_index < group.replicas:
+            by_replica[clique.group_replica_index][clique.ref.name] = clique
+    scheduled = available = 0
+    for index, found in by_replica.items():
+        cliques = [found.get(member_clique_name(group.ref.name, index, short)) for short in group.clique_names]
+        if all(clique and counts[clique.ref].scheduled >= clique.min_available for clique in cliques):
+            scheduled += 1
+            available += all(clique and counts[clique.ref].ready >= clique.min_available for clique in cliques)
+    return UsableReplicaCounts(scheduled, available)
+
+
+@dataclass(frozen=True, slots=True)
+class SetCounts:
+    """What both statuses and findings report, counted once.
+
+    Attributes:
+        counts, placements: pods, and whether enough are scheduled, by the address of the clique.
+        usable: usable replicas by the name of the scaling group.
+        missing: ``Kind/name`` of the missing constituents by the index of the replica of the set (GT-038).
+        availability: of the set.
+    """
+
+    counts: Mapping[Ref, PodCounts]
+    placements: Mapping[Ref, Decision[ConditionStatus]]
+    usable: Mapping[str, UsableReplicaCounts]
+    missing: Mapping[int, tuple[str, ...]]
+    availability: SetAvailability
+
+
+def counts_of_set(snapshot: Snapshot, judgement: TerminationJudgement) -> SetCounts:
+    """Return the counts of a judged set. Linear."""
+    counts = pod_counts_by_clique(snapshot, judgement)
+    usable = usable_replicas_by_group(judgement, counts)
+    missing = missing_constituents_by_replica(snapshot.root, judgement)
+    return SetCounts(
+        counts=counts,
+        placements={
+            judged.clique.ref: scheduled_condition_status(judged.clique, counts[judged.clique.ref])
+            for judged in judgement.cliques
+        },
+        usable=usable,
+        missing=missing,
+        availability=availability_of_set(snapshot.root, judgement, usable, missing),
+    )
+
+
+def missing_constituents_by_replica(
+    root: PodCliqueSet, judgement: TerminationJudgement
+) -> Mapping[int, tuple[str, ...]]:
+    """Return the missing constituents of every judged replica, by its index (GT-038)."""
+    there = {judged.clique.ref.short for judged in judgement.cliques}
+    there.update(judged.group.ref.short for judged in judgement.groups)
+    return {
+        replica.index: missing_constituents_of_replica(root, replica.index, there) for replica in judgement.replicas
+    }
+
+
+def availability_of_set(
+    root: PodCliqueSet,
+    judgement: TerminationJudgement,
+    usable: Mapping[str, UsableReplicaCounts],
+    missing: Mapping[int, Sequence[str]],
+) -> SetAvailability:
+    """Return how many replicas of the set are available (GT-044)."""
+    standalone = {judged.clique.ref.name: judged for judged in judgement.cliques}
+    needed = {judged.group.ref.name: judged.group.needed for judged in judgement.groups}
+    available = 0
+    for index, absent in missing.items():
+        names = [standalone_clique_name(root.ref.name, index, short) for short in root.shape.standalone]
+        groups = [scaling_group_name(root.ref.name, index, short) for short in root.shape.groups]
+        available += (
+            not absent
+            and all(standalone[name].ready >= standalone[name].clique.min_available for name in names)
+            and all(usable[name].available >= needed[name] for name in groups)
+        )
+    return SetAvailability(available, root.spec.replicas)
+
+
+def reasons_of_availability(root: PodCliqueSet, found: SetAvailability) -> tuple[Reason, ...]:
+    """Return the reason that states how many replicas of the set are available (GT-046)."""
+    return (TerminationReason.AVAILABLE_REPLICAS.because(root.ref, **found._asdict()),)
+
+
+def usable_replicas_by_group(
+    judgement: TerminationJudgement, counts: Mapping[Ref, PodCounts]
+) -> Mapping[str, UsableReplicaCounts]:
+    """Return the usable replicas of each scaling group, by its name."""
+    members: defaultdict[str, list[PodClique]] = defaultdict(list)
+    for judged in judgement.cliques:
+        members[judged.clique.owner_uid].append(judged.clique)
+    return {
+        judged.group.ref.name: usable_replicas_of_group(judged.group, members[judged.group.uid], counts)
+        for judged in judgement.groups
+    }
+
+
+def conditions_of_clique(
+    judged: CliqueJudgement, placement: Decision[ConditionStatus], snapshot: Snapshot
+) -> tuple[Condition, ...]:
+    """Return the two conditions that a judged clique should have (GT-011 to GT-022)."""
+    (placed,) = placement.because
+    stored = condition_of(judged.clique.status.conditions, CLIQUE_SCHEDULED)
+    since = transition_time(stored, placement.verdict, snapshot.now)
+    return (
+        Condition(MIN_AVAILABLE_BREACHED, judged.breach, judged.why.code, judged.reason.sentence, judged.since),
+        Condition(CLIQUE_SCHEDULED, placement.verdict, placed.rule.code, placed.sentence, since),
+    )
+
+
+def statuses_to_write(snapshot: Snapshot, judgement: TerminationJudgement, tally: SetCounts) -> Iterator[StatusToWrite]:
+    """Yield every wanted status that differs from the stored one."""
+    for judged in judgement.cliques:
+        yield from _clique_status(judged, tally, snapshot)
+    for group in judgement.groups:
+        yield from _group_status(group, tally.usable[group.group.ref.name])
+    root = snapshot.root
+    if root.uid and not root.deleting:
+        because = reasons_of_availability(root, tally.availability)
+        yield from status_if_changed(root, tally.availability.fields, (), because)
+
+
+def _clique_status(judged: CliqueJudgement, tally: SetCounts, snapshot: Snapshot) -> Iterator[StatusToWrite]:
+    wanted, placement = tally.counts[judged.clique.ref].fields, tally.placements[judged.clique.ref]
+    if judged.was_available is not None:
+        wanted["wasAvailable"] = judged.was_available
+    conditions = conditions_of_clique(judged, placement, snapshot)
+    because = (judged.reason, *placement.because)
+    yield from status_if_changed(judged.clique, wanted, conditions, because)
+
+
+def _group_status(judged: GroupJudgement, usable: UsableReplicaCounts) -> Iterator[StatusToWrite]:
+    wanted = group_status_counts(judged.group, scheduled=usable.scheduled, available=usable.available)
+    because = group_breach_reasons(judged)
+    first = because[0]
+    condition = Condition(MIN_AVAILABLE_BREACHED, judged.breach, first.rule.code, first.sentence, judged.since)
+    yield from status_if_changed(judged.group, wanted, (condition,), because)

@@ -1,0 +1,251 @@
+"""Judges one scaling group by the rules of the Go operator: its condition, and which replicas it terminates."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from grove_core.areas.gang_termination.breach_delays import fate_of_breaches, group_fate
+from grove_core.areas.gang_termination.field.clique_judgement import (
+    UPDATING,
+    JudgedClique,
+    condition_counts_as_history,
+    is_being_updated,
+)
+from grove_core.areas.gang_termination.field.failed_terminations import FailedTerminations
+from grove_core.areas.gang_termination.field.group_replicas import (
+    CountedGroupReplica,
+    counted_group_replicas,
+    group_replicas_before_termination,
+    regular_members_by_replica,
+)
+from grove_core.areas.gang_termination.field.rule_generations import RuleGeneration
+from grove_core.areas.gang_termination.field.rules import GoOperatorReason
+from grove_core.areas.gang_termination.verdicts import Delegate, GroupFate, Keep, MinAvailableBreach, Suspend
+from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of, is_condition_true, transition_time
+from grove_core.kernel.reasons import Fact, Reason
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.time_formats import format_time, whole_seconds
+from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.statuses import breach_condition_of
+
+_OF_PLACEMENT: Final = "Scheduled replicas ({scheduled}) below MinAvailable ({needed})"
+_MESSAGES: Final = MappingProxyType(
+    {
+        GoOperatorReason.GROUP_UPDATE_IN_PROGRESS: UPDATING,
+        GoOperatorReason.GROUP_NOTHING_SCHEDULED: _OF_PLACEMENT,
+        GoOperatorReason.GROUP_SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE: _OF_PLACEMENT,
+        GoOperatorReason.INSUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS: (
+            "PCSG replicas not in breach ({left}) below MinAvailable ({needed})"
+        ),
+        GoOperatorReason.SUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS: (
+            "PCSG replicas not in breach ({left}) meets MinAvailable ({needed})"
+        ),
+    }
+)
+"""Messages of the operator's conditions of a group (GT-019)."""
+
+_ACTIVE: Final = (
+    "Gang termination fired at PCS-replica scope for PCS replica {}; "
+    "this PCSG's PodCliques were deleted as part of the recycle"
+)
+
+
+class JudgedGroup(NamedTuple):
+    """A scaling group with the status by which terminations are decided, and the fates of its replicas.
+
+    Attributes:
+        members: its cliques, of any index and name, those being deleted too (GF-060).
+        scheduled, available: numbers of its whole replicas that are (GF-031).
+        unbreached: number of its whole replicas without a breached member (GF-031).
+        breach: its condition `MinAvailableBreached`; None where it has none.
+        why: the rule behind ``breach``.
+        guard: why its set does not act on its breach (GF-041, GF-051); None where it may, and where it has none.
+        flag: its condition `GangTerminationInProgress` (GF-051, GF-075): the stored one, or with ``unwritten`` the one
+            that is written.
+        acting: replica index -> the breaches of its cliques that may be acted on (GF-050), sorted by index.
+        fate: for the group as a whole.
+        fates: replica index -> fate, for the replicas in ``acting``.
+        unwritten: causes of a termination whose flag was not written (GF-092); mostly none.
+    """
+
+    group: ScalingGroup
+    members: Sequence[JudgedClique]
+    scheduled: int
+    available: int
+    unbreached: int
+    breach: Condition | None
+    why: GoOperatorReason
+    flag: Condition | None
+    acting: Mapping[int, Sequence[MinAvailableBreach]]
+    fate: GroupFate
+    fates: Mapping[int, GroupFate]
+    guard: GoOperatorReason | None = None
+    unwritten: tuple[Ref, ...] = ()
+
+    @property
+    def breached(self) -> bool:
+        """Whether its condition `MinAvailableBreached` is true."""
+        return is_condition_true(self.breach)
+
+    @property
+    def left(self) -> int:
+        """Return the number of replicas without a breach that may be acted on; surplus replicas count too (GF-061)."""
+        return max(self.group.replicas - len(self.acting), 0)
+
+    @property
+    def has_termination_flag(self) -> bool:
+        """Whether its replica was terminated and it has not recovered since (GF-051)."""
+        return is_condition_true(self.flag)
+
+    @property
+    def is_leaving(self) -> bool:
+        """Whether it is being deleted."""
+        return self.group.deleting
+
+    @property
+    def reasons_against_termination(self) -> tuple[Reason, ...]:
+        """Return why its set does not act on its breach; nothing where it may."""
+        if self.guard is None:
+            return ()
+        ref = self.group.ref
+        since = {} if self.flag is None else {"since": format_time(self.flag.last_transition_time)}
+        facts = {"name": ref.name, **since}
+        return (self.guard.because(ref, **{name: facts[name] for name in self.guard.clause.facts}),)
+
+    def candidate(self, delay: timedelta) -> MinAvailableBreach | None:
+        """Return its breach if its set may act on it (GF-051), else None."""
+        if self.breach is None or not self.breached or self.guard is not None:
+            return None
+        return MinAvailableBreach(self.group.ref, self.breach.last_transition_time, delay)
+
+    @property
+    def reason(self) -> Reason:
+        """Return why it is (not) breached."""
+        left = max(self.unbreached, 0)  # scheduled minus breached ones may be negative (GF-105)
+        facts: dict[str, Fact] = {"left": left, "scheduled": self.scheduled, "needed": self.group.min_available}
+        facts["replicas"] = self.group.replicas
+        return self.why.because(self.group.ref, **{name: facts[name] for name in self.why.clause.facts})
+
+
+def judge_group(
+    group: ScalingGroup,
+    members: Sequence[JudgedClique],
+    delay: timedelta,
+    now: datetime,
+    generation: RuleGeneration,
+    *,
+    looks: bool,
+    unfinished: FailedTerminations,
+) -> JudgedGroup:
+    """Return the judgement of a scaling group by its cliques (GF-031 to GF-035, GF-060 to GF-067, GF-091, GF-092).
+
+    Args:
+        delay: of the set; a group has none of its own (GF-001).
+        looks: whether its status is computed as at a look; else the stored one counts (GF-084).
+    """
+    proper = regular_members_by_replica(group, members)
+    causes = unfinished.causes.get(group.replica_index)
+    whole = tuple(
+        counted_group_replicas(group, proper)
+        if causes is None
+        else group_replicas_before_termination(group, proper, causes)
+    )
+    seen = JudgedGroup(
+        group=group,
+        members=members,
+        scheduled=sum(one.is_scheduled and not one.is_taken for one in whole),
+        available=sum(one.is_scheduled and one.is_available for one in whole),
+        unbreached=sum(not one.is_breached for one in whole),
+        breach=breach_condition_of(group.status),
+        why=GoOperatorReason.NOT_OBSERVED,
+        flag=condition_of(group.status.conditions, TERMINATION_IN_PROGRESS),
+        acting={},
+        fate=Keep(),
+        fates={},
+    )
+    if looks and not group.deleting:
+        seen = _with_status(seen, proper, whole, now, generation)
+    unwritten = unfinished.unwritten.get(group.ref) if generation.requires_breach_history else None
+    if unwritten is not None and is_condition_true(seen.breach) and seen.breach.last_transition_time <= unwritten.at:
+        seen = (
+            seen
+            if seen.has_termination_flag
+            else seen._replace(flag=new_termination_flag(group, now), unwritten=unwritten.end_of)
+        )
+    if generation.requires_breach_history:
+        seen = seen._replace(guard=_guard_of(seen))
+    return seen if group.deleting else _with_fates(seen, delay, now)
+
+
+def new_termination_flag(group: ScalingGroup, now: datetime) -> Condition:
+    """Return the condition that records that the replica of the set was terminated (GF-075)."""
+    message = _ACTIVE.format(group.replica_index)
+    code = GoOperatorReason.GANG_TERMINATION_ACTIVE.code
+    return Condition(TERMINATION_IN_PROGRESS, ConditionStatus.TRUE, code, message, whole_seconds(now))
+
+
+def _guard_of(seen: JudgedGroup) -> GoOperatorReason | None:
+    """Return why the set must not act on the breach of the group; None if it may (GF-041, GF-051)."""
+    breach = seen.breach
+    if breach is None or not seen.breached:
+        return None
+    if seen.has_termination_flag:
+        return GoOperatorReason.ALREADY_TERMINATED
+    return None if condition_counts_as_history(breach, seen.group.created_at) else GoOperatorReason.NEVER_HEALTHY
+
+
+def _with_status(
+    seen: JudgedGroup,
+    proper: Mapping[int, Sequence[JudgedClique]],
+    whole: Sequence[CountedGroupReplica],
+    now: datetime,
+    generation: RuleGeneration,
+) -> JudgedGroup:
+    """Return the group with the condition that the operator would write (GF-033 to GF-035, GF-104 to GF-108)."""
+    group, placed = seen.group, sum(one.is_scheduled for one in whole)
+    if generation is RuleGeneration.F2:
+        breached = {number for number, found in proper.items() if any(one.breached for one in found)}
+        breached |= {one.number for one in whole if one.is_lost}
+        seen = seen._replace(unbreached=placed - len(breached))
+    truth, why = _breach_of(seen, placed, generation)
+    message = _MESSAGES[why].format(scheduled=seen.scheduled, left=seen.unbreached, needed=group.min_available)
+    since = transition_time(seen.breach, truth, now)
+    return seen._replace(breach=Condition(MIN_AVAILABLE_BREACHED, truth, why.code, message, since), why=why)
+
+
+def _breach_of(seen: JudgedGroup, placed: int, generation: RuleGeneration) -> tuple[ConditionStatus, GoOperatorReason]:
+    """Return the status of the condition, and the first rule that applies (GF-033 to GF-035, GF-104, GF-108).
+
+    Args:
+        placed: its replicas that count as whole and scheduled.
+    """
+    group = seen.group
+    if is_being_updated(group.status):
+        return ConditionStatus.UNKNOWN, GoOperatorReason.GROUP_UPDATE_IN_PROGRESS
+    if generation is RuleGeneration.F2 and placed < group.min_available:
+        if not placed:
+            return ConditionStatus.FALSE, GoOperatorReason.GROUP_NOTHING_SCHEDULED
+        return ConditionStatus.TRUE, GoOperatorReason.GROUP_SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE
+    if seen.unbreached < group.min_available:
+        return ConditionStatus.TRUE, GoOperatorReason.INSUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS
+    return ConditionStatus.FALSE, GoOperatorReason.SUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS
+
+
+def _with_fates(seen: JudgedGroup, delay: timedelta, now: datetime) -> JudgedGroup:
+    """Return the group with the fates of its replicas that have a breach to act on (GF-060 to GF-066)."""
+    acting: defaultdict[int, list[MinAvailableBreach]] = defaultdict(list)
+    for one in seen.members:
+        if breach := one.candidate(delay):
+            acting[one.clique.group_replica_index].append(breach)
+    if not acting:
+        return seen
+    ordered = dict(sorted(acting.items()))
+    fates: dict[int, GroupFate] = {index: fate_of_breaches(breaches, now) for index, breaches in ordered.items()}
+    if is_being_updated(seen.group.status):
+        fates = dict.fromkeys(ordered, Suspend())
+    elif seen.group.replicas - len(ordered) < seen.group.min_available:
+        fates = dict.fromkeys(ordered, Delegate())
+    return seen._replace(acting=ordered, fates=fates, fate=group_fate(fates.values()))

@@ -1,0 +1,104 @@
+"""The statuses that the Go operator would write; only those that differ from the stored ones (GF-022 to GF-037)."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from grove_core.areas.gang_termination.field.clique_judgement import JudgedClique
+from grove_core.areas.gang_termination.field.judge import GoOperatorJudgement, JudgedReplica
+from grove_core.areas.gang_termination.field.rule_generations import RuleGeneration
+from grove_core.areas.gang_termination.field.rules import GoOperatorReason
+from grove_core.areas.gang_termination.field.scaling_group_judgement import JudgedGroup, new_termination_flag
+from grove_core.areas.gang_termination.status_counts import group_status_counts, status_if_changed
+from grove_core.areas.gang_termination.verdicts import SetAvailability
+from grove_core.kernel.conditions import ConditionStatus
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.wants import StatusToWrite
+from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
+from grove_core.resources.naming_rules import scaling_group_name
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.snapshot.snapshot import Snapshot
+
+
+def statuses_to_write(
+    snapshot: Snapshot, judgement: GoOperatorJudgement, generation: RuleGeneration, ends: Mapping[int, tuple[Ref, ...]]
+) -> Iterator[StatusToWrite]:
+    """Yield every wanted status that differs from the stored one; flags only in generations with them (GF-101).
+
+    Args:
+        ends: index of each terminated replica of the set -> the causes of its termination.
+    """
+    for seen in judgement.cliques:
+        if not seen.clique.deleting:
+            yield from _clique_status(seen)
+    for group in judgement.groups:
+        if not group.group.deleting:
+            causes = ends.get(group.group.replica_index, ()) if generation.requires_breach_history else None
+            yield from _group_status(group, snapshot, causes)
+    root = snapshot.root
+    if root.uid and not root.deleting:
+        availability = availability_of_set(root, judgement)
+        because = reasons_of_availability(root, availability)
+        yield from status_if_changed(root, availability.fields, (), because)
+
+
+def _clique_status(seen: JudgedClique) -> Iterator[StatusToWrite]:
+    conditions = tuple(condition for condition in (seen.breach, seen.placed) if condition is not None)
+    yield from status_if_changed(seen.clique, seen.counts.fields, conditions, seen.because)
+
+
+def _group_status(seen: JudgedGroup, snapshot: Snapshot, causes: tuple[Ref, ...] | None) -> Iterator[StatusToWrite]:
+    """Yield the status of a group; one with a new flag is written after the deletions (GF-075, PL-028).
+
+    Args:
+        causes: of the termination of its replica of the set, empty if it is not terminated; None in generations
+            without flags.
+    """
+    group, index = seen.group, seen.group.replica_index
+    wanted = group_status_counts(group, scheduled=seen.scheduled, available=seen.available)
+    conditions = [seen.breach] if seen.breach is not None else []
+    because, removed = [seen.reason], tuple[str, ...]()
+    flagged_for = _flagged_for(seen, causes)
+    if flagged_for:
+        conditions.append(new_termination_flag(group, snapshot.now))
+        because.append(GoOperatorReason.GANG_TERMINATION_ACTIVE.because(group.ref, replica=index))
+    elif (
+        causes == ()
+        and seen.flag is not None
+        and seen.breach is not None
+        and seen.breach.status is ConditionStatus.FALSE
+    ):
+        removed = (TERMINATION_IN_PROGRESS,)
+    for status in status_if_changed(group, wanted, tuple(conditions), tuple(because), removed):
+        yield replace(status, end_of=flagged_for)
+
+
+def _flagged_for(seen: JudgedGroup, causes: tuple[Ref, ...] | None) -> tuple[Ref, ...]:
+    """Return the causes of the termination that a new flag records, also one that was not written before (GF-092)."""
+    if seen.unwritten:
+        return causes or seen.unwritten
+    return causes if causes and not seen.has_termination_flag else ()
+
+
+def availability_of_set(root: PodCliqueSet, judgement: GoOperatorJudgement) -> SetAvailability:
+    """Return how many replicas of the set are available (GF-037)."""
+    return SetAvailability(sum(_is_available(root, replica) for replica in judgement.replicas), root.spec.replicas)
+
+
+def reasons_of_availability(root: PodCliqueSet, found: SetAvailability) -> tuple[Reason, ...]:
+    """Return the reason that states how many replicas of the set are available."""
+    return (GoOperatorReason.AVAILABLE_REPLICAS.because(root.ref, **found._asdict()),)
+
+
+def _is_available(root: PodCliqueSet, replica: JudgedReplica) -> bool:
+    """Return whether all its constituents exist and have enough ready pods or available replicas."""
+    there = {found.group.ref.name: found for found in replica.groups}
+    groups = [there.get(scaling_group_name(root.ref.name, replica.number, short)) for short in root.shape.groups]
+    return (
+        not replica.absent
+        and all(not seen.clique.deleting and seen.counts.ready >= seen.clique.min_available for seen in replica.cliques)
+        and all(
+            found is not None and not found.group.deleting and found.available >= found.group.min_available
+            for found in groups
+        )
+    )

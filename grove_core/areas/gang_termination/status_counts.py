@@ -1,0 +1,80 @@
+"""Counts of pods for statuses, and statuses that differ from the stored ones (PL-011), for both rule sets."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from grove_core.kernel.conditions import REMOVED, Condition, condition_of, is_condition_true
+from grove_core.kernel.frozen import FrozenMap, Json
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.wants import StatusToWrite
+from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.statuses import status_change
+
+
+class PodCounts(NamedTuple):
+    """Numbers of pods of one clique (GT-002)."""
+
+    replicas: int
+    ready: int
+    scheduled: int
+    gated: int
+    updated: int
+
+    @property
+    def fields(self) -> dict[str, Json]:
+        """Return them as fields of the status of the clique."""
+        return {
+            "replicas": self.replicas,
+            "readyReplicas": self.ready,
+            "scheduledReplicas": self.scheduled,
+            "scheduleGatedReplicas": self.gated,
+            "updatedReplicas": self.updated,
+        }
+
+
+def count_pods(pods: Iterable[Pod], target_hash: str) -> PodCounts:
+    """Count the pods of one clique (GT-002). Linear; the order of the pods does not matter."""
+    replicas = ready = scheduled = gated = updated = 0
+    for pod in pods:
+        if pod.ready:
+            ready += 1
+        if pod.scheduled:
+            scheduled += 1
+        elif pod.gated:
+            gated += 1
+        if not pod.deleting:
+            replicas += 1
+        if pod.template_hash == target_hash:
+            updated += 1
+    return PodCounts(replicas, ready, scheduled, gated, updated)
+
+
+def group_status_counts(group: ScalingGroup, *, scheduled: int, available: int) -> dict[str, Json]:
+    """Return the counts of a group as fields of its status."""
+    return {"replicas": group.replicas, "scheduledReplicas": scheduled, "availableReplicas": available}
+
+
+def status_if_changed(
+    resource: PodClique | ScalingGroup | PodCliqueSet,
+    wanted: Mapping[str, Json],
+    conditions: tuple[Condition, ...],
+    because: tuple[Reason, ...],
+    removed: tuple[str, ...] = (),
+) -> Iterator[StatusToWrite]:
+    """Yield the wanted status if it differs from the stored one or removes conditions; else nothing.
+
+    It is urgent if the breach begins or ends, has another transition time (GT-067), or ``wasAvailable`` becomes true.
+    """
+    fields = status_change(resource.status, wanted, conditions)
+    if removed:
+        fields = FrozenMap({**fields, REMOVED: removed})
+    if fields:
+        stored = condition_of(resource.status.conditions, MIN_AVAILABLE_BREACHED)
+        turns = is_condition_true(condition_of(conditions, MIN_AVAILABLE_BREACHED)) != is_condition_true(stored)
+        anew = not isinstance(resource, PodCliqueSet) and resource.status.superseding_breach is not None
+        urgent = turns or anew or fields.get("wasAvailable") is True
+        yield StatusToWrite(resource.ref, resource.guard, fields, because, is_urgent=urgent)

@@ -1,0 +1,129 @@
+"""The deletions of terminated replicas, each with the reasons of every level that terminates the clique."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from grove_core.areas.gang_termination.breach_delays import breach_deadline, breach_delay_reason
+from grove_core.areas.gang_termination.verdicts import MinAvailableBreach
+from grove_core.kernel.reasons import Reason, Rule
+from grove_core.kernel.refs import Guard, Ref
+from grove_core.kernel.steps import GangTermination, Step, gangs_terminated_by
+from grove_core.kernel.wants import ObjectToDelete, Withheld
+from grove_core.resources.meta import Resource
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.scaling_group import ScalingGroup
+
+_NAMED: Final = 8  # the most breached cliques of a scaling group that a deletion names as its cause
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaTermination:
+    """The termination of one replica, of the set or of a scaling group, and its cause.
+
+    Attributes:
+        cause: the due constituent whose delay ended first; it stays the same as time passes.
+        because: the reason about the delay of the cause.
+        deadline: when that delay ended.
+        rests_on: the cause, and where it is a scaling group some of its breached cliques (PL-015).
+        last: uids of the cliques that are deleted last, because they are the cause (GT-063).
+    """
+
+    cause: Ref
+    because: Reason
+    deadline: datetime
+    rests_on: tuple[tuple[Ref, Guard], ...]
+    last: AbstractSet[str]
+
+
+def replica_termination(
+    why: Rule,
+    cause: MinAvailableBreach,
+    owner: Resource,
+    cliques: Mapping[Ref, PodClique],
+    groups: Mapping[Ref, tuple[ScalingGroup, Sequence[PodClique]]],
+) -> ReplicaTermination:
+    """Return the termination of a replica for a cause.
+
+    If the cause is a clique that is being deleted, it is gone before the other cliques of the replica; their deletions
+    then rest on the owner of the replica instead.
+
+    Args:
+        cause: the breach of a clique, or of a scaling group of a replica of the set.
+        owner: the set or the scaling group that has the replica.
+        cliques, groups: those among which the cause is; a group with its breached cliques that are not being deleted.
+    """
+    reason, over = breach_delay_reason(why, cause), breach_deadline(cause.since, cause.delay)
+    if cause.ref in groups:
+        group, breached = groups[cause.ref]
+        named = tuple((clique.ref, clique.guard) for clique in breached[:_NAMED])
+        return ReplicaTermination(
+            cause.ref, reason, over, ((cause.ref, group.guard), *named), {clique.uid for clique in breached}
+        )
+    clique = cliques[cause.ref]
+    if clique.deleting:
+        return ReplicaTermination(cause.ref, reason, over, ((owner.ref, owner.guard),), frozenset())
+    return ReplicaTermination(cause.ref, reason, over, ((cause.ref, clique.guard),), {clique.uid})
+
+
+def terminated_clique_deletions(
+    root: Ref,
+    cliques: Iterable[PodClique],
+    whole: Mapping[int, ReplicaTermination],
+    parts: Mapping[tuple[str, int], ReplicaTermination],
+    rules: tuple[Rule, Rule],
+) -> Iterator[ObjectToDelete]:
+    """Yield the wanted deletion of every clique of a terminated replica. Linear.
+
+    Args:
+        cliques: those that are not being deleted yet.
+        whole: index of a replica of the set -> its termination.
+        parts: uid of a scaling group and index of its replica -> its termination.
+        rules: the rules of the reason that a clique is deleted with a replica of the set, and with one of its group.
+    """
+    of_set, of_group = rules
+    for clique in cliques if whole or parts else ():
+        index, own_index = clique.replica_index, clique.group_replica_index
+        terminations: list[tuple[ReplicaTermination, Ref, Reason]] = []
+        if index in whole:
+            end = whole[index]
+            why = of_set.because(clique.ref, replica=index, cause=end.cause.short)
+            terminations.append((end, root.at_replica(index), why))
+        if (clique.owner_uid, own_index) in parts:
+            end = parts[clique.owner_uid, own_index]
+            group, _ = clique.enclosing_replicas(root)
+            why = of_group.because(clique.ref, replica=own_index, group=group.whole.short, cause=end.cause.short)
+            terminations.append((end, group, why))
+        if terminations:
+            first = terminations[0][0]
+            yield ObjectToDelete(
+                clique.ref,
+                clique.guard,
+                tuple(reason for end, _, why in terminations for reason in (why, end.because)),
+                first.rests_on,
+                is_cause=clique.uid in first.last,
+                terminates=tuple(GangTermination(replica, end.cause, end.deadline) for end, replica, _ in terminations),
+            )
+
+
+def ended_delay_reasons(deletion: Step | Withheld) -> tuple[Reason, ...]:
+    """Return the reasons that name the ended delays behind a deletion, in the order of its terminations.
+
+    A deletion has two reasons for each of its terminations: that the PodClique belongs to its replica, and the delay.
+    One that is withheld has the obstacle before them.
+    """
+    if isinstance(deletion, Withheld):
+        return deletion.because[2::2] if deletion.terminates else ()
+    return deletion.because[1::2] if gangs_terminated_by(deletion) else ()
+
+
+def deletions_by_replica(steps: Iterable[Step]) -> Mapping[Ref, list[Step]]:
+    """Return the deletions of gang terminations by the replica, of the set or of a scaling group. Linear."""
+    found: defaultdict[Ref, list[Step]] = defaultdict(list)
+    for step in steps:
+        for one in gangs_terminated_by(step):
+            found[one.replica].append(step)
+    return found

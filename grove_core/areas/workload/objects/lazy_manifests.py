@@ -1,0 +1,111 @@
+"""Lazily built manifests; labels (WL-030) and environment variables (WL-061) of PodCliques and pods."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final, NamedTuple
+
+from grove_core.areas.workload.expected_replicas import ExpectedClique
+from grove_core.kernel.frozen import FrozenMap, Json, frozen, list_at
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.wants import ObjectToCreate
+from grove_core.resources.api_names import BASE_GANG, POD_GANG, POD_INDEX, TEMPLATE_HASH
+from grove_core.resources.labels import GROUP, GROUP_REPLICA, labels_of_replica, labels_of_set_object
+from grove_core.resources.naming_rules import replica_name
+from grove_core.resources.new_object import Body, NewObject
+from grove_core.resources.pod_spec_gpus import with_changed_containers
+
+_POSITION_LABELS: Final = frozenset(
+    (*GROUP.keys, *GROUP_REPLICA.keys, BASE_GANG)
+)  # scaling groups and gates go by them
+Variable = dict[str, Any]
+
+
+class LazyManifest(NamedTuple):
+    """An expected object by kind and name; its manifest is built only where the object does not exist.
+
+    Attributes:
+        make: builds the manifest.
+        spec: builds the ``spec`` alone, where that is cheaper and the spec is compared.
+    """
+
+    kind: str
+    name: str
+    make: Callable[[], ObjectToCreate]
+    spec: Callable[[], FrozenMap] | None = None
+
+
+def object_to_create(
+    blank: NewObject, body: Body, because: Iterable[Reason], *, is_foundation: bool = False
+) -> ObjectToCreate:
+    """Return the want that creates an object."""
+    return ObjectToCreate(blank.ref, blank.filled(body), tuple(because), is_foundation=is_foundation)
+
+
+def labels_of_clique(set_name: str, part: ExpectedClique, template_hash: str) -> dict[str, str]:
+    """Return the labels of a PodClique: the template's, overridden by Grove's (WL-030)."""
+    return with_grove_labels(part.template.labels, set_name, part, template_hash)
+
+
+def with_grove_labels(labels: FrozenMap, set_name: str, part: ExpectedClique, template_hash: str) -> dict[str, str]:
+    """Return labels overridden by Grove's; labels of groups and base gangs that do not apply are removed (WL-030)."""
+    own = {str(key): str(text) for key, text in labels.items() if key not in _POSITION_LABELS}
+    return own | _groves_labels(set_name, part, template_hash)
+
+
+def _groves_labels(set_name: str, part: ExpectedClique, template_hash: str) -> dict[str, str]:
+    labels = labels_of_set_object(set_name, part.name, "pcsg-podclique" if part.group else "pcs-podclique")
+    labels |= labels_of_replica(part.replica)
+    labels |= {POD_GANG: part.gang, TEMPLATE_HASH: template_hash}
+    if part.group:
+        labels |= GROUP.written(part.group)
+        labels |= GROUP_REPLICA.written(str(part.group_replica))
+    if part.base_gang:
+        labels[BASE_GANG] = part.base_gang
+    return labels
+
+
+def with_group_environment_variables(pod_spec: FrozenMap, pods: int) -> FrozenMap:
+    """Return the pod spec with the variables of a scaling group with so many pods in one replica of its template."""
+    return _with_variables(
+        pod_spec,
+        (
+            _from_label("GROVE_PCSG_NAME", GROUP.primary),
+            {"name": "GROVE_PCSG_TEMPLATE_NUM_PODS", "value": str(pods)},
+            _from_label("GROVE_PCSG_INDEX", GROUP_REPLICA.primary),
+        ),
+    )
+
+
+def with_pod_environment_variables(
+    pod_spec: FrozenMap, set_name: str, namespace: str, part: ExpectedClique
+) -> FrozenMap:
+    """Return the pod spec of a pod with its names and the domain of its replica's Service."""
+    domain = f"{replica_name(set_name, part.replica)}.{namespace}.svc.cluster.local"
+    return _with_variables(
+        pod_spec,
+        (
+            {"name": "GROVE_PCS_NAME", "value": set_name},
+            {"name": "GROVE_PCS_INDEX", "value": str(part.replica)},
+            {"name": "GROVE_PCLQ_NAME", "value": part.name},
+            {"name": "GROVE_HEADLESS_SERVICE", "value": domain},
+            _from_label("GROVE_PCLQ_POD_INDEX", POD_INDEX),
+        ),
+    )
+
+
+def _from_label(name: str, label: str) -> Variable:
+    return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": f"metadata.labels['{label}']"}}}
+
+
+def _with_variables(pod_spec: FrozenMap, variables: Iterable[Variable]) -> FrozenMap:
+    given = tuple(variables)
+    names = {variable["name"] for variable in given}
+
+    def filled(container: FrozenMap) -> Json:
+        kept = [
+            variable
+            for variable in list_at(container, "env")
+            if not (isinstance(variable, FrozenMap) and variable.get("name") in names)
+        ]
+        return FrozenMap({**container, "env": (*map(frozen, given), *kept)})
+
+    return with_changed_containers(pod_spec, filled)

@@ -1,0 +1,177 @@
+"""Manifests of pods: the clique's pod spec with Grove's additions (WL-020, WL-084 to WL-088)."""
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from grove_core.areas.workload.expected_replicas import ExpectedClique, StartupParents
+from grove_core.areas.workload.objects.lazy_manifests import (
+    object_to_create,
+    with_grove_labels,
+    with_pod_environment_variables,
+)
+from grove_core.areas.workload.objects.resource_claims import with_resource_claims
+from grove_core.areas.workload.pods.pod_slots import PodSlot
+from grove_core.areas.workload.rules import WorkloadReason
+from grove_core.areas.workload.template_hash import short_hash
+from grove_core.kernel.frozen import FrozenMap, freeze, list_at
+from grove_core.kernel.wants import ObjectToCreate
+from grove_core.resources.api_names import CORE, DOMAIN_TEMPLATE, GATE, MNNVL_CLAIM, POD_GANG, POD_INDEX
+from grove_core.resources.labels import CLIQUE
+from grove_core.resources.naming_rules import pod_hostname, pod_name, replica_name, token_secret_name
+from grove_core.resources.new_object import NewObject
+from grove_core.resources.pod import Pod
+from grove_core.resources.pod_spec_gpus import with_gpu_claim
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+
+_SUFFIX: Final = 5
+INIT_CONTAINER: Final = "grove-initc"
+PARENTS_FLAG: Final = "--podcliques="
+_TOKEN_PATH: Final = "/var/run/secrets/kubernetes.io/serviceaccount"  # noqa: S105 - a path, and no secret
+_INFO_PATH: Final = "/var/grove/pod-info"
+_READABLE: Final = 0o644
+_NON_ROOT: Final = 65532
+_CONFINED: Final = FrozenMap(  # WL-084
+    {
+        "allowPrivilegeEscalation": False,
+        "capabilities": FrozenMap({"drop": ("ALL",)}),
+        "privileged": False,
+        "readOnlyRootFilesystem": True,
+        "runAsGroup": _NON_ROOT,
+        "runAsNonRoot": True,
+        "runAsUser": _NON_ROOT,
+        "seccompProfile": FrozenMap({"type": "RuntimeDefault"}),
+    }
+)
+
+
+def new_pod_names(
+    clique: PodClique, part: ExpectedClique, template_hash: str, slots: Iterable[PodSlot], pods: Iterable[Pod]
+) -> list[str]:
+    """Return the names of new pods, in the order of their slots, beside the clique's existing pods (WL-085). Linear.
+
+    The suffix has five letters, so two of 500 pods have the same name in one of a hundred cliques. The later one gets
+    another name.
+    """
+    taken = {pod.name for pod in pods}
+    names = []
+    for slot in slots:
+        hashed = "/".join((clique.uid, str(slot.index), template_hash, *slot.before))
+        name = pod_name(part.name, short_hash(hashed, _SUFFIX))
+        while name in taken:
+            hashed = f"{hashed}/{name}"
+            name = pod_name(part.name, short_hash(hashed, _SUFFIX))
+        taken.add(name)
+        names.append(name)
+    return names
+
+
+class NewPod(NamedTuple):
+    """A pod that is created now.
+
+    Attributes:
+        name: of the pod.
+        slot: its index in the clique.
+        template_hash: of the template that the clique holds (WL-211).
+        gated: whether it has a scheduling gate until its gang refers to it (WL-088).
+    """
+
+    name: str
+    slot: PodSlot
+    template_hash: str
+    gated: bool
+
+
+def pod_for(
+    root: PodCliqueSet,
+    clique: PodClique,
+    part: ExpectedClique,
+    pod: NewPod,
+    *,
+    ordering: StartupParents,
+    image: str,
+) -> ObjectToCreate:
+    """Return one pod of a PodClique, built from what the clique holds; names and claims are the template's (WL-086).
+
+    ``image`` is that of the init container that waits for parents (WL-084).
+    """
+    blank = NewObject(
+        api_version=CORE,
+        kind="Pod",
+        name=pod.name,
+        owner=clique,
+        labels=_labels_of(root, clique, part, pod),
+        annotations=clique.annotations,
+    )
+    spec = _spec_of(root, clique, part, pod.slot.index, gated=pod.gated)
+    parents = ordering.parents_of(part)
+    if parents:
+        spec = _with_init_container(spec, parents, token_secret_name(root.ref.name), image)
+    if pod.slot.is_surge:
+        because = WorkloadReason.SURGE_POD.because(clique.ref, replicas=part.replicas)
+    else:
+        because = WorkloadReason.POD_OF_CLIQUE.because(clique.ref, index=pod.slot.index, replicas=part.replicas)
+    return object_to_create(blank, {"spec": spec}, (because,))
+
+
+def _spec_of(root: PodCliqueSet, clique: PodClique, part: ExpectedClique, index: int, *, gated: bool) -> FrozenMap:
+    """Return the pod spec with environment variables, gate, host name and claims."""
+    spec = with_pod_environment_variables(clique.pod_spec, root.ref.name, root.ref.namespace, part)
+    spec = FrozenMap(
+        {
+            **spec,
+            **({"schedulingGates": (FrozenMap({"name": GATE}),)} if gated else {}),
+            "hostname": pod_hostname(part.name, index),
+            "subdomain": replica_name(root.ref.name, part.replica),
+        }
+    )
+    spec = with_resource_claims(spec, root, part, index)
+    claim_template = clique.annotations.get(DOMAIN_TEMPLATE)
+    if not claim_template:
+        return spec
+    claim = FrozenMap({"name": MNNVL_CLAIM, "resourceClaimTemplateName": claim_template})
+    return with_gpu_claim(spec, claim)  # MN-030
+
+
+def _labels_of(root: PodCliqueSet, clique: PodClique, part: ExpectedClique, pod: NewPod) -> dict[str, str]:
+    """Return the clique's labels, Grove's labels, the clique's name and the pod index."""
+    labels = with_grove_labels(clique.labels, root.ref.name, part, pod.template_hash)
+    labels |= CLIQUE.written(part.name)
+    labels[POD_INDEX] = str(pod.slot.index)
+    return labels
+
+
+def _with_init_container(
+    pod_spec: FrozenMap, parents: tuple[tuple[str, int], ...], secret: str, image: str
+) -> FrozenMap:
+    """Return the pod spec with the init container that waits for the parents' pods, after all others (WL-084)."""
+    container = {
+        "name": INIT_CONTAINER,
+        "image": image,
+        "command": [INIT_CONTAINER],
+        "args": [f"{PARENTS_FLAG}{name}:{pods}" for name, pods in parents],
+        "securityContext": _CONFINED,
+        "volumeMounts": [
+            {"name": "pod-info-vol", "mountPath": _INFO_PATH, "readOnly": True},
+            {"name": "sa-token-secret-vol", "mountPath": _TOKEN_PATH, "readOnly": True},
+        ],
+    }
+    gang = f"metadata.labels['{POD_GANG}']"
+    fields = [("namespace", "metadata.namespace"), ("podgangname", gang)]
+    volumes = [
+        {"name": "sa-token-secret-vol", "secret": {"secretName": secret, "defaultMode": _READABLE}},
+        {
+            "name": "pod-info-vol",
+            "downwardAPI": {
+                "defaultMode": _READABLE,
+                "items": [{"path": path, "fieldRef": {"fieldPath": field}} for path, field in fields],
+            },
+        },
+    ]
+    return FrozenMap(
+        {
+            **pod_spec,
+            "initContainers": (*list_at(pod_spec, "initContainers"), freeze(container)),
+            "volumes": (*list_at(pod_spec, "volumes"), *map(freeze, volumes)),
+        }
+    )

@@ -1,0 +1,234 @@
+"""Writes documents as JSON. ``sentence`` and ``summary`` are for readers only; the rest can be read back (PL-009)."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+
+from grove_core.areas.gang_termination.termination_assumptions import (
+    TerminationAssumption,
+    termination_assumptions_by_round,
+)
+from grove_core.areas.gang_termination.termination_findings import PREDICTION
+from grove_core.areas.topology.wants import MISPLACEMENT
+from grove_core.document.plan_document import (
+    AUTO,
+    FOREGROUND,
+    FORMAT_VERSION,
+    Json,
+    PlanDocument,
+    RulesSource,
+    action_name,
+    step_counts,
+)
+from grove_core.kernel.decisions import Finding, SubjectHealth, reasons_for_question
+from grove_core.kernel.frozen import thaw
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Guard, Ref
+from grove_core.kernel.steps import (
+    Apply,
+    Create,
+    Delete,
+    DropFinalizer,
+    GangTermination,
+    Make,
+    SetStatus,
+    Step,
+    StepStage,
+)
+from grove_core.kernel.time_formats import format_duration, format_time
+from grove_core.kernel.wants import StepObstacle, Withheld
+from grove_core.plan.forecast import Forecast, ForecastRound
+from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
+from grove_core.version import IMAGE, VERSION
+
+
+def document_as_json(document: PlanDocument, *, decisions: bool) -> Json:
+    """Return a document as JSON; ``decisions`` adds every finding, also those that lead to no step."""
+    return {
+        "formatVersion": FORMAT_VERSION,
+        "coreVersion": VERSION,
+        "rules": document.rules,
+        **({} if document.rules_from is None else {"rulesFrom": rules_source_as_json(document.rules_from)}),
+        **_configuration_as_json(document.configuration),
+        "asOf": format_time(document.as_of),
+        "notCollected": list(document.not_collected),
+        "summary": step_counts(document.forecasts),
+        "plans": [_forecast_as_json(forecast, decisions=decisions) for forecast in document.forecasts],
+    }
+
+
+def _configuration_as_json(configuration: Configuration) -> Json:
+    """The field ``configuration``, in the form of a configuration file; nothing for the default configuration."""
+    if configuration == DEFAULT_CONFIGURATION:
+        return {}
+    mnnvl, image = configuration.mnnvl, configuration.init_image
+    shape = mnnvl.shape.value if mnnvl.shape is not None else AUTO
+    written: Json = {"mnnvl": {"enabled": mnnvl.enabled, "mode": mnnvl.mode.value, "computeDomainShape": shape}}
+    topology = configuration.topology
+    if topology != DEFAULT_CONFIGURATION.topology:
+        levels = [level._asdict() for level in topology.levels]
+        written["topologyAwareScheduling"] = {"enabled": topology.enabled, "levels": levels}
+    if image != IMAGE:
+        written["startup"] = {"image": image}
+    return {"configuration": written}
+
+
+def rules_source_as_json(source: RulesSource) -> Json:
+    """Return the source of a rule set as JSON; ``because`` only where the cluster chose it."""
+    return {"kind": source.kind, **({"because": source.because} if source.because else {})}
+
+
+def reason_as_json(reason: Reason) -> Json:
+    """Return a reason as JSON: its code, rule id, subject, facts and sentence."""
+    return {
+        "rule": reason.rule.code,
+        "requirement": reason.rule.requirement,
+        "subject": ref_as_json(reason.subject),
+        "facts": dict(reason.facts),
+        "sentence": reason.sentence,
+    }
+
+
+def finding_as_json(finding: Finding) -> Json:
+    """Return a finding as JSON, without its empty optional fields (PL-003)."""
+    shown: Json = {
+        "subject": ref_as_json(finding.subject),
+        "question": finding.question,
+        "verdict": finding.verdict,
+        "because": _reasons_as_json(finding.because),
+    }
+    if finding.deadline is not None:
+        shown["deadline"] = format_time(finding.deadline)
+    if finding.health is not SubjectHealth.NOT_JUDGED:
+        shown["health"] = finding.health.value
+    if finding.causes:
+        shown["causes"] = [ref_as_json(ref) for ref in finding.causes]
+    if finding.within:
+        shown["within"] = [ref_as_json(ref) for ref in finding.within]
+    if finding.share is not None:
+        shown["share"] = finding.share._asdict()
+    return shown
+
+
+def ref_as_json(ref: Ref) -> Json:
+    """Return a reference as JSON; ``replica`` only where it has one."""
+    shown: Json = {"apiVersion": ref.api_version, "kind": ref.kind, "namespace": ref.namespace, "name": ref.name}
+    return shown if ref.replica is None else {**shown, "replica": ref.replica}
+
+
+def _forecast_as_json(forecast: Forecast, *, decisions: bool) -> Json:
+    rounds = [(round_.at, round_.steps) for round_ in forecast.rounds]
+    assumed = termination_assumptions_by_round(forecast.findings, rounds)
+    shown: Json = {
+        "root": {**ref_as_json(forecast.root), "uid": forecast.root_uid},
+        "rounds": list(_rounds_as_json(forecast.rounds, assumed)),
+        "complete": forecast.complete,
+        "wakeAt": _time_as_json(forecast.rounds[0].wake_at),
+    }
+    if unpredicted := reasons_for_question(PREDICTION, forecast.findings):
+        shown["notPredicted"] = _reasons_as_json(unpredicted)
+    if misplaced := reasons_for_question(MISPLACEMENT, forecast.findings):
+        shown["misplaced"] = _reasons_as_json(misplaced)
+    if forecast.averted:
+        shown["averted"] = [finding_as_json(finding) for finding in forecast.averted]
+    if forecast.again is not None:
+        again = forecast.again
+        every = format_duration(again.every)
+        shown["again"] = {"sinceRound": again.since, "every": every, "until": format_time(again.until)}
+        shown["again"]["assumes"] = _codes(one for found in assumed[again.since - 1 :] for one in found.values())
+    if decisions:
+        shown["decisions"] = [finding_as_json(finding) for finding in forecast.findings]
+    return shown
+
+
+def _rounds_as_json(
+    rounds: Iterable[ForecastRound], assumed: Iterable[Mapping[Ref, TerminationAssumption]]
+) -> Iterator[Json]:
+    """Rounds as JSON, each with the assumptions of its terminations and of those before it (PL-032)."""
+    so_far = set[TerminationAssumption]()
+    for round_, by_target in zip(rounds, assumed, strict=True):
+        so_far.update(by_target.values())
+        yield {
+            "round": round_.number,
+            "at": format_time(round_.at),
+            **({"assumes": _codes(so_far)} if so_far else {}),
+            "steps": [_step_in_round(step, by_target) for step in round_.steps],
+            "withheld": [withheld_as_json(held) for held in round_.withheld],
+            "wakeAt": _time_as_json(round_.wake_at),
+        }
+
+
+def _step_in_round(step: Step, assumed: Mapping[Ref, TerminationAssumption]) -> Json:
+    found = assumed.get(step.target)
+    return {**step_as_json(step), **({} if found is None else {"assumes": found.code})}
+
+
+def _codes(assumed: Iterable[TerminationAssumption]) -> list[str]:
+    return sorted({one.code for one in assumed})
+
+
+def _time_as_json(moment: datetime | None) -> str | None:
+    return format_time(moment) if moment is not None else None
+
+
+def withheld_as_json(held: Withheld) -> Json:
+    """Return a withheld step as JSON, with its reasons."""
+    shown: Json = {"target": ref_as_json(held.target), "because": _reasons_as_json(held.because)}
+    if held.terminates:
+        shown["terminates"] = _terminations_as_json(held.terminates)
+    if held.obstacle is not StepObstacle.RULE:
+        shown["obstacle"] = held.obstacle.value
+    return shown
+
+
+def step_as_json(step: Step) -> Json:
+    """Return a step as JSON: its guard, what it writes, and its reasons."""
+    body = None
+    if isinstance(step.action, Make):
+        body = thaw(step.action.manifest)
+    elif isinstance(step.action, Apply | SetStatus):
+        body = thaw(step.action.fields)
+    elif isinstance(step.action, DropFinalizer):
+        body = {"finalizer": step.action.finalizer}
+    guard = step.action.guard
+    shown: Json = {
+        "action": action_name(step.action),
+        "target": ref_as_json(step.target),
+        "guard": None if guard is None else _guard_as_json(guard),
+        "object": body,
+        "because": _reasons_as_json(step.because),
+    }
+    if isinstance(step.action, Create) or (isinstance(step.action, SetStatus) and step.stage is StepStage.FOUNDATION):
+        shown["stage"] = step.stage.name
+    if isinstance(step.action, SetStatus) and step.action.end_of:
+        shown["endOf"] = [ref_as_json(ref) for ref in step.action.end_of]
+    if isinstance(step.action, Delete):
+        shown["restsOn"] = [
+            {"target": ref_as_json(ref), "guard": _guard_as_json(held)} for ref, held in step.action.rests_on
+        ]
+        shown["isCause"] = step.stage is StepStage.CAUSE
+        if step.action.terminates:
+            shown["terminates"] = _terminations_as_json(step.action.terminates)
+        impact = step.action.takes
+        shown["takes"] = None if impact is None else {"pods": impact.pods, "ready": impact.ready, "gpus": impact.gpus}
+        if step.action.foreground:
+            shown["propagationPolicy"] = FOREGROUND
+    return shown
+
+
+def _terminations_as_json(terminates: Iterable[GangTermination]) -> list[Json]:
+    return [
+        {
+            "replica": ref_as_json(one.replica),
+            "trigger": ref_as_json(one.trigger),
+            "deadline": format_time(one.deadline),
+        }
+        for one in terminates
+    ]
+
+
+def _guard_as_json(guard: Guard) -> Json:
+    return {"uid": guard.uid, "resourceVersion": guard.resource_version}
+
+
+def _reasons_as_json(reasons: Iterable[Reason]) -> list[Json]:
+    return [reason_as_json(reason) for reason in reasons]

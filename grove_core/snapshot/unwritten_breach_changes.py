@@ -1,0 +1,92 @@
+"""Breaches whose end or restart could not be written: they count as if it had been written (GT-067)."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final, TypeAlias, TypeVar
+
+from grove_core.kernel.conditions import Condition, condition_of, is_condition_true
+from grove_core.kernel.frozen import thaw
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import AttemptOutcome, SetStatus, Step
+from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
+from grove_core.resources.json_field_reader import JsonFieldReader
+from grove_core.resources.meta import read_conditions
+from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.snapshot.snapshot import Snapshot
+
+BreachSubject = TypeVar("BreachSubject", PodClique, ScalingGroup)
+_Key: TypeAlias = tuple[Ref, str]
+_KINDS: Final = frozenset({"PodClique", GROUP_KIND})
+
+
+def writes_breach_condition(step: Step) -> bool:
+    """Whether a step writes a MinAvailableBreached condition of a PodClique or a scaling group."""
+    return written_breach_condition(step) is not None
+
+
+def writes_breach_end(step: Step) -> bool:
+    """Whether a step writes such a condition with the status False or Unknown."""
+    found = written_breach_condition(step)
+    return found is not None and not is_condition_true(found)
+
+
+def writes_other_breach_status(step: Step, before: Step) -> bool:
+    """Whether a step writes such a condition with another status than an earlier step for the object (PL-012)."""
+    found, earlier = written_breach_condition(step), written_breach_condition(before)
+    return found is not None and (earlier is None or earlier.status is not found.status)
+
+
+def with_unwritten_breach_changes(snapshot: Snapshot) -> Snapshot:
+    """Return the snapshot with stored breaches superseded by later ones that could not be written.
+
+    Linear in the attempts, and in the PodCliques and scaling groups where a breach is over.
+    """
+    over, anew = dict[_Key, Condition](), dict[_Key, Condition]()
+    for attempt in snapshot.attempts:
+        action, found = attempt.step.action, written_breach_condition(attempt.step)
+        if attempt.outcome is AttemptOutcome.DONE or found is None or not isinstance(action, SetStatus):
+            continue
+        key = (attempt.step.target, action.guard.uid)
+        if is_condition_true(found):
+            _take_later(anew, key, found)
+            continue
+        _take_later(over, key, found)
+        if key in anew and anew[key].last_transition_time <= found.last_transition_time:
+            del anew[key]
+    if not over:
+        return snapshot
+    return replace(
+        snapshot,
+        groups=tuple(_superseded(one, over, anew) for one in snapshot.groups),
+        cliques=tuple(_superseded(one, over, anew) for one in snapshot.cliques),
+    )
+
+
+def written_breach_condition(step: Step) -> Condition | None:
+    """Return the MinAvailableBreached condition that a step writes; None where it writes none."""
+    action = step.action
+    if not isinstance(action, SetStatus) or step.target.kind not in _KINDS or "conditions" not in action.fields:
+        return None
+    conditions = read_conditions(JsonFieldReader({"conditions": thaw(action.fields["conditions"])}, "", []))
+    return condition_of(conditions, MIN_AVAILABLE_BREACHED)
+
+
+def _take_later(found: dict[_Key, Condition], key: _Key, condition: Condition) -> None:
+    """Keep the condition with the later transition time; of equal ones the last, since times are whole seconds."""
+    if key not in found or found[key].last_transition_time <= condition.last_transition_time:
+        found[key] = condition
+
+
+def _superseded(one: BreachSubject, over: Mapping[_Key, Condition], anew: Mapping[_Key, Condition]) -> BreachSubject:
+    """The object with the breach that supersedes its stored one, if there is one.
+
+    A reported start counts as a new breach only after a reported end: without one, a decision on an older snapshot may
+    have reported the stored breach again.
+    """
+    stored, ended = condition_of(one.status.conditions, MIN_AVAILABLE_BREACHED), over.get((one.ref, one.uid))
+    if ended is None or not is_condition_true(stored) or ended.last_transition_time < stored.last_transition_time:
+        return one
+    began = anew.get((one.ref, one.uid))
+    is_over = began is None or began.last_transition_time < ended.last_transition_time
+    return replace(one, status=replace(one.status, superseding_breach=ended if is_over else began))

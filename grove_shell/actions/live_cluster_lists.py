@@ -1,0 +1,186 @@
+"""Lists all objects that concern Grove from a cluster, for one plan or one capture."""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any, Final, TypeVar
+
+from grove_core.resources.api_names import CORE
+from grove_core.resources.crd_names import CrdNames, crd_names_in
+from grove_core.resources.new_object import controller_owner_in
+from grove_core.resources.podclique import GROUP_KIND
+from grove_core.snapshot.cluster import EVERYWHERE, Gap
+from grove_shell.actions.command_input import ClusterUnavailable, LiveCluster
+from grove_shell.client.api_discovery import connection_advice, discover_apis
+from grove_shell.client.api_session import ApiSession, NoServerResponse
+from grove_shell.client.connection_settings import NoClusterAccess, read_connection_settings
+from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET, ApiKind
+from grove_shell.client.paged_lists import NotListed, list_all_objects, list_pages
+from grove_shell.operator.crd_name_clashes import served_resource_names
+from grove_shell.reading.collected_objects import CollectedObjects
+from grove_shell.reading.input_objects import DEFINITION_KIND
+from grove_shell.views.progress_bars import progress_counter
+
+_DEFINITIONS: Final = ApiKind(DEFINITION_KIND, "apiextensions.k8s.io/v1", "customresourcedefinitions", clustered=True)
+
+
+def installed_crd_names(live: LiveCluster) -> list[CrdNames]:
+    """Return the names of all definitions of a server.
+
+    Where the server does not list definitions to this user, only the resources that it serves are looked at.
+
+    Raises:
+        ClusterUnavailable: there is no way to it, or it does not answer.
+    """
+    return run_requests(_installed_names(live))
+
+
+async def _installed_names(live: LiveCluster) -> list[CrdNames]:
+    async with ApiSession(await read_connection_settings(live.kubeconfig, live.context)) as api:
+        try:
+            items, _version = await list_all_objects(api, _DEFINITIONS)
+        except NotListed:
+            return await served_resource_names(api)
+    return [names for item in items if (names := crd_names_in(item)) is not None]
+
+
+Json = dict[str, Any]
+T = TypeVar("T")
+NODES: Final = ApiKind("Node", CORE, "nodes", clustered=True)
+"""Listed where a set has topology constraints: their labels show which constraints hold (TP-131)."""
+_CLIQUE: Final = "PodClique"
+_POD: Final = "Pod"
+_RELISTED: Final = (POD_CLIQUE_SET, GROUP_KIND, _CLIQUE, _POD)
+
+
+def list_all_kinds(live: LiveCluster) -> CollectedObjects:
+    """List every kind at the same time.
+
+    Raises:
+        ClusterUnavailable: it cannot be reached, does not answer, or does not serve PodCliqueSets.
+    """
+    with progress_counter("asking", "objects") as count:
+        return run_requests(_collect(live, count or (lambda _item: None)))
+
+
+def run_requests(requests: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine that sends requests to a cluster, and return its result.
+
+    Raises:
+        ClusterUnavailable: it cannot be reached, or does not answer.
+    """
+    try:
+        return asyncio.run(requests)
+    except NoClusterAccess as fault:
+        raise ClusterUnavailable(str(fault)) from fault
+    except NoServerResponse as fault:
+        raise ClusterUnavailable(connection_advice(fault)) from fault
+
+
+async def _collect(live: LiveCluster, count: Callable[[Any], None]) -> CollectedObjects:
+    connection = await read_connection_settings(live.kubeconfig, live.context)
+    namespace = EVERYWHERE if live.everywhere else live.namespace or connection.namespace
+    async with ApiSession(connection) as api:
+        kinds = [kind for kind in KINDS.values() if kind.kind != POD_CLIQUE_SET]
+        try:
+            sets = await _listed(api, KINDS[POD_CLIQUE_SET], namespace, count)
+        except NotListed as fault:
+            raise ClusterUnavailable(f"{connection.server}: {connection_advice(fault)}") from fault
+        served = await discover_apis(api)
+        lists = await asyncio.gather(*(_listed(api, kind, namespace, count) for kind in kinds), return_exceptions=True)
+        items, not_listed, complete = list(sets), dict[Gap, str](), {(POD_CLIQUE_SET, namespace)}
+        for kind, found in zip(kinds, lists, strict=True):
+            where = EVERYWHERE if kind.clustered else namespace
+            if isinstance(found, NotListed) and found.is_absent and kind.optional:
+                complete.add((kind.kind, where))
+            elif isinstance(found, NotListed) and not kind.clustered:  # a set that needs topologies reports it (TP-013)
+                not_listed[kind.kind, where] = str(found)
+            elif isinstance(found, list):
+                items += found
+                complete.add((kind.kind, where))
+            elif not isinstance(found, NotListed):
+                raise found
+        items = await _with_relisted(api, items, complete, count)
+        if any("topologyConstraint" in json.dumps(item.get("spec")) for item in sets):
+            try:
+                items += map(_labels_of, await _listed(api, NODES, EVERYWHERE, count))
+            except NotListed as fault:
+                not_listed[NODES.kind, EVERYWHERE] = str(fault)
+    return CollectedObjects(
+        origin=connection.server, items=tuple(items), complete=frozenset(complete), served=served, not_listed=not_listed
+    )
+
+
+async def _with_relisted(
+    api: ApiSession, items: list[Json], complete: set[Gap], count: Callable[[Any], None]
+) -> list[Json]:
+    """Return the items, with namespaces listed again in which a PodClique has too few ready pods (OP-053).
+
+    The second list has no label selector: a pod whose label was removed still runs.
+
+    Raises:
+        ClusterUnavailable: the second list failed.
+    """
+    seen = {kind for kind, _ in complete}
+    if _POD not in seen:
+        return items
+    judged = [kind for kind in _RELISTED if kind in seen]
+    short, again = _short_of_pods(items), list[Json]()
+    for namespace in sorted(short):
+        try:
+            for kind in judged:
+                again += await _listed(api, KINDS[kind], namespace, count, whole=True)
+        except NotListed as fault:
+            raise ClusterUnavailable(
+                f"{namespace}: listed once, and not a second time: {connection_advice(fault)}"
+            ) from fault
+    kept = [item for item in items if item["kind"] not in judged or item["metadata"]["namespace"] not in short]
+    return kept + again
+
+
+def _short_of_pods(items: Iterable[Json]) -> set[str]:
+    """Return the namespaces in which a PodClique has fewer ready pods than replicas. Linear."""
+    ready = Counter(controller_owner_in(item).uid for item in items if item["kind"] == _POD and _is_ready(item))
+    cliques = [item for item in items if item["kind"] == _CLIQUE]
+    wanted = [(one, (one.get("spec") or {}).get("replicas", 1)) for one in cliques]
+    return {
+        one["metadata"]["namespace"]
+        for one, replicas in wanted
+        if not isinstance(replicas, int) or ready[one["metadata"].get("uid")] < replicas
+    }
+
+
+def _labels_of(node: Json) -> Json:
+    """Return a node with only its name and labels, which is what a capture holds."""
+    metadata = {key: node["metadata"][key] for key in ("name", "labels") if key in node["metadata"]}
+    return {"apiVersion": CORE, "kind": NODES.kind, "metadata": metadata}
+
+
+def _is_ready(pod: Json) -> bool:
+    conditions = (pod.get("status") or {}).get("conditions") or ()
+    return any((one.get("type"), one.get("status")) == ("Ready", "True") for one in conditions)
+
+
+def _is_of_grove(pod: Json) -> bool:
+    owner = controller_owner_in(pod)
+    return (owner.kind, owner.api_version.rpartition("/")[0]) == (_CLIQUE, KINDS[_CLIQUE].group)
+
+
+async def _listed(
+    api: ApiSession, kind: ApiKind, namespace: str, count: Callable[[Any], None], *, whole: bool = False
+) -> list[Json]:
+    """List the objects of a kind that concern Grove.
+
+    Args:
+        whole: whether to list without a label selector, and keep pods by their owner.
+    """
+    found: list[Json] = []
+    async for page in list_pages(api, kind, namespace, "" if whole else None):
+        if page.first:
+            found.clear()
+        items = [item for item in page.items if kind.kind != _POD or not whole or _is_of_grove(item)]
+        found.extend(items)
+        for item in items:
+            count(item)
+    return found

@@ -1,0 +1,98 @@
+"""The cached objects of one PodCliqueSet."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TypeAlias
+
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt
+from grove_core.resources.meta import Resource
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.topology_usage import bound_pod_count
+from grove_core.snapshot.cluster_index import snapshot_without_pods
+from grove_core.snapshot.snapshot import Snapshot
+
+Address: TypeAlias = tuple[str, str, str]  # kind, namespace, name
+Object: TypeAlias = Resource | Pod
+
+
+@dataclass(slots=True)
+class PodCliqueSetCache:
+    """A PodCliqueSet and its objects. Mutable.
+
+    Attributes:
+        root: the set; None where it is not known or cannot be read.
+        items: its objects by address, pods excepted.
+        pods: uid of a PodClique -> name -> pod.
+        broken: address of an object that cannot be read -> uid of its controller; its kind counts as incomplete.
+    """
+
+    root: PodCliqueSet | None = None
+    items: dict[Address, Resource] = field(default_factory=dict)
+    pods: dict[str, dict[str, Pod]] = field(default_factory=dict)
+    broken: dict[Address, str] = field(default_factory=dict)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it holds nothing."""
+        return self.root is None and not self.items and not self.pods and not self.broken
+
+    @property
+    def bound(self) -> int:
+        """The number of pods that are bound to nodes."""
+        cliques = (item for item in self.items.values() if isinstance(item, PodClique))
+        return sum(bound_pod_count(clique, self.pods.get(clique.uid, {}).values()) for clique in cliques)
+
+    @property
+    def leaving(self) -> Iterator[ScalingGroup | PodClique]:
+        """The scaling groups and PodCliques that are being deleted."""
+        return (item for item in self.items.values() if isinstance(item, ScalingGroup | PodClique) and item.deleting)
+
+    def refs(self, kind: str) -> list[Ref]:
+        """Return the addresses of the objects of a kind."""
+        if kind == "Pod":
+            return [pod.ref for pods in self.pods.values() for pod in pods.values()]
+        return [item.ref for item in self.items.values() if item.ref.kind == kind]
+
+    def put(self, address: Address, controller: str, item: Object | None) -> None:
+        """Add or replace an object, given the uid of its controller; None for one that cannot be read."""
+        if item is None:
+            self.remove(address, controller)
+            self.broken[address] = controller
+            return
+        if self.broken:
+            self.broken.pop(address, None)
+        if isinstance(item, Pod):
+            pods = self.pods.get(controller)
+            if pods is None:
+                pods = self.pods[controller] = {}
+            pods[item.name] = item
+        elif isinstance(item, PodCliqueSet):
+            self.root = item
+        else:
+            self.items[address] = item
+
+    def remove(self, address: Address, controller: str) -> None:
+        """Remove an object."""
+        kind, _, name = address
+        self.broken.pop(address, None)
+        if kind == "Pod":
+            pods = self.pods.get(controller, {})
+            pods.pop(name, None)
+            if not pods:
+                self.pods.pop(controller, None)
+        elif kind == "PodCliqueSet":
+            self.root = None
+        else:
+            self.items.pop(address, None)
+
+    def seen(self, root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...]) -> Snapshot:
+        """Return the snapshot of the set at a moment. Linear in its objects."""
+        return replace(
+            snapshot_without_pods(self.items.values(), root, now, attempts),
+            pods_of={uid: list(pods.values()) for uid, pods in self.pods.items()},
+        )

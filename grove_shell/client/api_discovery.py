@@ -1,0 +1,102 @@
+"""The first requests: whether the server can be used, and which optional kinds and versions it serves."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Final
+
+from grove_core.resources.api_names import CLAIM_VERSIONS, NVIDIA
+from grove_core.resources.compute_domain import DOMAIN_KIND, served_domain_format
+from grove_core.resources.configuration import ComputeDomainFormatName, ServedApis
+from grove_shell.client.api_session import ApiSession, NoServerResponse
+from grove_shell.client.connection_settings import NoClusterAccess
+from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
+from grove_shell.client.paged_lists import NotListed
+from grove_shell.client.response import NOT_FOUND, OK
+from grove_shell.client.response_check import is_list_of_kind
+
+_GROUP: Final = NVIDIA.partition("/")[0]
+_CLAIMS: Final = CLAIM_VERSIONS[0].partition("/")[0]
+_UNAUTHORIZED: Final = 401
+_MOST_TRIES: Final = 40
+_PAUSE: Final = 0.25  # s
+
+
+async def check_connection(api: ApiSession, namespace: str = "") -> None:
+    """List one PodCliqueSet (OP-044).
+
+    Args:
+        namespace: of the list; empty for all.
+
+    Raises:
+        NoClusterAccess: with advice what to try.
+    """
+    kind = KINDS[POD_CLIQUE_SET]
+    try:
+        answer = await api.request("GET", kind.path(namespace), query={"limit": "1"})
+    except NoServerResponse as fault:
+        raise NoClusterAccess(connection_advice(fault)) from fault
+    if not answer.ok or not is_list_of_kind(answer.json(), kind):
+        raise NoClusterAccess(f"{api.connection.server}: {connection_advice(NotListed(kind, answer))}")
+
+
+def connection_advice(fault: NoServerResponse | NotListed) -> str:
+    """Return what went wrong and what to try."""
+    if not isinstance(fault, NotListed):
+        return f"{fault}; is it up, and is --context the one you mean?"
+    if fault.is_absent:
+        return f"{fault}; is Grove installed there? (grove manifests | kubectl apply --server-side -f -)"
+    if fault.status == _UNAUTHORIZED:
+        return f"{fault}: the credentials are not accepted, or ran out; log in again"
+    if fault.status == OK:
+        return f"{fault}; is there a proxy on the way that wants you to log in?"
+    return str(fault)
+
+
+async def discover_apis(api: ApiSession, *, tries: int = _MOST_TRIES) -> ServedApis:
+    """Return the served versions of ResourceClaim and the schema of ComputeDomain (OP-034); it needs no role.
+
+    Args:
+        tries: how often to request a schema that is not published yet, 250 ms apart.
+
+    Raises:
+        NoServerResponse: there was no response.
+    """
+    claims = await api.request("GET", f"/apis/{_CLAIMS}")
+    versions = {one.get("groupVersion") for one in claims.json().get("versions") or ()} if claims.ok else set()
+    newest = next((version for version in CLAIM_VERSIONS if version in versions), "")
+    group = await api.request("GET", f"/apis/{_GROUP}")
+    if group.status == NOT_FOUND:
+        return ServedApis(without_domains=True, claims=newest)
+    if not group.ok:
+        return ServedApis(claims=newest)
+    version = (group.json().get("preferredVersion") or {}).get("groupVersion") or NVIDIA
+    resources = await api.request("GET", f"/apis/{version}")
+    kinds = resources.json().get("resources") if resources.ok else None
+    if not isinstance(kinds, list):  # an invalid response does not show that a kind is missing (OP-065)
+        return ServedApis(claims=newest)
+    if not any(one.get("kind") == DOMAIN_KIND for one in kinds):
+        return ServedApis(without_domains=True, claims=newest)
+    return ServedApis(domains=await _shape(api, version, tries), claims=newest)
+
+
+async def _shape(api: ApiSession, version: str, tries: int) -> ComputeDomainFormatName | None:
+    """Return the schema of ComputeDomain; None without one. A server publishes a schema after its definition."""
+    for left in reversed(range(tries)):
+        schema = await api.request("GET", f"/openapi/v3/apis/{version}")
+        found = _shape_in(schema.json()) if schema.ok else None
+        if found is not None or not (schema.ok or schema.status == NOT_FOUND):
+            return found
+        if left:
+            await asyncio.sleep(_PAUSE)
+    return None
+
+
+def _shape_in(document: Mapping[str, Any]) -> ComputeDomainFormatName | None:
+    """Return the schema in an OpenAPI document; None if it has no ComputeDomain."""
+    schemas: Mapping[str, Any] = document.get("components", {}).get("schemas", {})
+    for schema in schemas.values():
+        kinds = schema.get("x-kubernetes-group-version-kind") or ()
+        if any((one.get("group"), one.get("kind")) == (_GROUP, DOMAIN_KIND) for one in kinds):
+            spec = schema.get("properties", {}).get("spec", {}).get("properties", {})
+            return served_domain_format(spec.get("channel", {}).get("properties", {}))
+    return None

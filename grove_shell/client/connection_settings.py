@@ -1,0 +1,248 @@
+"""Address and credentials of the API server, found as kubectl finds them; the client library reads the files."""
+
+import asyncio
+import os
+import ssl
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from yarl import URL
+
+from grove_core.resources.json_field_reader import short_json
+
+_DEFAULT_CONFIG: Final = "~/.kube/config"
+_SHAPES: Final = (TypeError, ValueError, LookupError, AttributeError, RecursionError)
+_IN_CLUSTER: Final = "KUBERNETES_SERVICE_HOST"
+_OWN_NAMESPACE: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+FILE_PAUSE_S = 60.0  # kubectl reads the file as often
+PLUGIN_PAUSE_S = 10.0  # a plugin with short-lived tokens would run before every request
+
+
+class NoClusterAccess(Exception):
+    """No cluster can be reached: no configuration, or one that cannot be read. The message says what to try."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionSettings:
+    """Address and credentials of one API server.
+
+    Attributes:
+        server: its address, e.g. ``https://10.0.0.1:6443``.
+        tls: its certificate authority, and a client certificate if there is one; None for plain HTTP.
+        token: called before every request, because tokens expire; returns None with a client certificate, and raises
+            OSError if the token cannot be read.
+        namespace: of the context, or of the pod we run in.
+        server_name: the name in the certificate of the server, where it is not that of the address.
+        proxy: its URL; empty for none.
+    """
+
+    server: str
+    tls: ssl.SSLContext | None
+    token: Callable[[], Awaitable[str | None]]
+    namespace: str = "default"
+    server_name: str = ""
+    proxy: str = ""
+
+
+async def read_connection_settings(kubeconfig: str | None = None, context: str | None = None) -> ConnectionSettings:
+    """Read a kubeconfig, else that of ``KUBECONFIG`` or the home directory, else the service account of the pod.
+
+    Raises:
+        NoClusterAccess: with the places that were searched.
+    """
+    try:
+        return await _connected(kubeconfig, context)
+    finally:
+        remove_credential_files()
+
+
+async def _connected(kubeconfig: str | None, context: str | None) -> ConnectionSettings:
+    from aiohttp import ClientError  # noqa: PLC0415 - as below
+    from kubernetes.aio import client, config  # noqa: PLC0415 - it takes half a second
+    from yaml import YAMLError  # noqa: PLC0415 - as above
+
+    settings = client.Configuration()
+    settings.api_key = {}
+    found, given = _config_path(kubeconfig)
+    namespace = ""
+    token_source: Callable[[], Awaitable[str | None]] | None = None
+    try:
+        if given:
+            found = _existing_files(found)
+            loader = await config.load_kube_config(found, context, settings, persist_config=False)  # type: ignore[no-untyped-call]  # the library has no types for it
+            namespace = _namespace_of(loader.current_context)
+            _check_credentials(loader, settings, found)
+            token_source = TokenSource(loader)
+        elif os.environ.get(_IN_CLUSTER):
+            config.load_incluster_config(settings)  # type: ignore[no-untyped-call]  # the library has no types for it
+            namespace = _OWN_NAMESPACE.read_text(encoding="utf-8").strip() if _OWN_NAMESPACE.exists() else ""
+        else:
+            raise NoClusterAccess(
+                f"no kubeconfig: {found} does not exist, and KUBECONFIG is not set; try --kubeconfig FILE"
+            )
+    except config.ConfigException as fault:
+        raise NoClusterAccess(f"{found}: {fault}") from fault
+    except YAMLError as fault:
+        raise NoClusterAccess(f"{found}: this is no YAML ({' '.join(str(fault).split())})") from fault
+    except _SHAPES as fault:  # what the library raises for a wrong shape
+        raise NoClusterAccess(
+            f"{found}: this is no kubeconfig, or its context names what is not in it ({fault})"
+        ) from fault
+    except (OSError, ClientError) as fault:
+        raise NoClusterAccess(f"{found}: what it names cannot be read: {fault}") from fault
+
+    server = _address(settings.host, f"{found}: the server")
+
+    async def own_token() -> str | None:
+        token = await settings.get_api_key_with_prefix("BearerToken")
+        return None if token is None else token.partition(" ")[2] or token
+
+    async def token() -> str | None:
+        try:
+            return await (token_source or own_token)()
+        except config.ConfigException as fault:  # a file without a token
+            raise OSError(str(fault)) from fault
+
+    return ConnectionSettings(
+        server=server,
+        tls=_tls_of(settings, found) if server.startswith("https") else None,
+        token=token,
+        namespace=namespace or "default",
+        server_name=_text(settings.tls_server_name, f"{found}: tls-server-name"),
+        proxy=_address(settings.proxy, f"{found}: proxy-url") if settings.proxy else "",
+    )
+
+
+def _config_path(kubeconfig: str | None) -> tuple[str, bool]:
+    """Return where to look for a configuration, and whether it exists or was named."""
+    named = kubeconfig or os.environ.get("KUBECONFIG") or ""
+    home = Path(_DEFAULT_CONFIG).expanduser()
+    return named or str(home), bool(named) or home.exists()
+
+
+def _existing_files(path: str) -> str:
+    """Return those of several files that exist, as kubectl takes them (OP-044).
+
+    The library reports an unreadable file as an empty one.
+
+    Raises:
+        NoClusterAccess: none of them exists, or one cannot be read.
+    """
+    found: list[str] = []
+    missing = NoClusterAccess(f"{path}: names no file; try --kubeconfig FILE")
+    for part in filter(None, reversed(path.split(os.pathsep))):
+        try:
+            with Path(part).expanduser().open("rb"):
+                found.insert(0, part)
+        except OSError as fault:
+            missing = NoClusterAccess(f"{part}: {fault.strerror}; try --kubeconfig FILE")
+            if not isinstance(fault, FileNotFoundError):
+                raise missing from fault
+    if not found:
+        raise missing
+    return os.pathsep.join(found)
+
+
+def _address(value: object, where: str) -> str:
+    """Return an address without a trailing slash; it may have a path, but neither query nor fragment.
+
+    Raises:
+        NoClusterAccess: it is no such address.
+    """
+    text = value.rstrip("/") if isinstance(value, str) else ""
+    try:
+        parts = urlsplit(text)
+        host, *_ = (
+            (parts.hostname or "").encode("idna"),
+            parts.port,
+            URL(text),
+        )  # which would raise only at the first request
+    except ValueError:
+        host = b""
+    if not host or parts.scheme not in {"http", "https"} or parts.query or parts.fragment:
+        raise NoClusterAccess(f"{where} is no address such as https://10.0.0.1:6443, but {short_json(value)}")
+    return text
+
+
+def _text(value: object, where: str) -> str:
+    if not isinstance(value, str | None):
+        raise NoClusterAccess(f"{where} is no text, but {short_json(value)}")
+    return value or ""
+
+
+def _namespace_of(context: object) -> str:
+    inner = context.get("context") if isinstance(context, dict) else None
+    return str(inner.get("namespace") or "") if isinstance(inner, dict) else ""
+
+
+def _check_credentials(loader: object, settings: object, path: str) -> None:
+    """Raise where a credential plugin failed: the library only logs that."""
+    user = getattr(loader, "_user", None)
+    has_plugin = user is not None and "exec" in user
+    if has_plugin and not getattr(settings, "api_key", None) and not getattr(settings, "cert_file", None):
+        raise NoClusterAccess(
+            f"{path}: the credential plugin of the user gave no token; run it by hand, or log in again"
+        )
+
+
+def _tls_of(settings: object, path: str) -> ssl.SSLContext:
+    authority, certificate = getattr(settings, "ssl_ca_cert", None), getattr(settings, "cert_file", None)
+    try:
+        tls = ssl.create_default_context(cafile=authority)
+        if certificate:
+            tls.load_cert_chain(certificate, getattr(settings, "key_file", None))
+    except (OSError, ssl.SSLError) as fault:
+        raise NoClusterAccess(f"{path}: its certificates cannot be read: {fault}") from fault
+    if getattr(settings, "verify_ssl", True) is False:
+        tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
+    return tls
+
+
+class TokenSource:
+    """Returns the current token of a kubeconfig user (OP-044)."""
+
+    def __init__(self, loader: Any, clock: Callable[[], float] = time.monotonic) -> None:  # noqa: ANN401 - the library has no types for it
+        """Start with the token that the loader has read.
+
+        Args:
+            loader: of the client library; it runs the credential plugin and knows whether its token has expired.
+            clock: seconds.
+        """
+        user = getattr(loader, "_user", None)
+        self._loader = loader
+        self._clock = clock
+        self._has_plugin = user is not None and "exec" in user
+        self._has_file = user is not None and "tokenFile" in user and not self._has_plugin
+        self._read_at = clock()
+        self._one_at_a_time = asyncio.Lock()
+
+    async def __call__(self) -> str | None:
+        """Return the token without the word Bearer; None with a client certificate.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        async with self._one_at_a_time:
+            if self._has_file and self._clock() >= self._read_at + FILE_PAUSE_S:
+                self._read_at = self._clock()
+                self._loader._load_user_token()  # noqa: SLF001 - the library reads it once, and has no other way
+            elif self._expires() and self._clock() >= self._read_at + PLUGIN_PAUSE_S:
+                self._read_at = self._clock()
+                await self._loader.load_from_exec_plugin()
+        held = getattr(self._loader, "token", None)
+        return None if held is None else held.partition(" ")[2] or held
+
+    def _expires(self) -> bool:
+        """Return whether the plugin set an expiry; the library renews the token after it."""
+        return self._has_plugin and hasattr(self._loader, "exec_plugin_expiry")
+
+
+def remove_credential_files() -> None:
+    """Remove the files into which the library wrote certificates and keys (OP-044)."""
+    from kubernetes.aio.config import kube_config  # noqa: PLC0415 - it takes half a second
+
+    kube_config._cleanup_temp_files()  # type: ignore[no-untyped-call]  # noqa: SLF001 - it has no other way

@@ -1,0 +1,127 @@
+"""Lists a kind page by page; an expired list is begun again, in one page."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from grove_shell.client.api_session import JSON, ApiSession, NoServerResponse
+from grove_shell.client.kinds import ApiKind
+from grove_shell.client.object_store import resource_version_number
+from grove_shell.client.response import FORBIDDEN, GONE, NOT_FOUND, SERVER_FAULT, TOO_MANY, Response
+from grove_shell.client.response_check import is_list_of_kind
+
+OLDER_STATE: Final = "the server lists an older state than it showed before"  # OP-080
+_PAGE: Final = 500
+_LIMIT: Final = "limit"
+_METADATA: Final = "application/json;as=PartialObjectMetadata{};v=v1;g=meta.k8s.io"
+
+
+class NotListed(Exception):
+    """The server does not list a kind: forbidden, not served, or in trouble.
+
+    Attributes:
+        kind: its name.
+        is_forbidden: whether permission is lacking.
+        is_absent: whether the kind is not served.
+        is_transient: whether it is a passing error of the server or the network.
+    """
+
+    def __init__(self, kind: ApiKind, response: Response) -> None:
+        """Keep the kind and the response."""
+        no_list = "the response is not a list: " if response.ok else ""
+        super().__init__(f"{kind.kind}: {no_list}{response.message}")
+        self.kind = kind
+        self.status = response.status
+        self.is_forbidden = response.status == FORBIDDEN
+        self.is_absent = response.status == NOT_FOUND
+        self.is_transient = response.ok or response.status in {GONE, TOO_MANY} or response.status >= SERVER_FAULT
+
+
+@dataclass(frozen=True, slots=True)
+class ListPage:
+    """One page of a list.
+
+    Attributes:
+        items: the objects, each with its kind.
+        version: of the whole list.
+        first: whether the list begins here; pages before this one are void.
+    """
+
+    items: tuple[dict[str, Any], ...]
+    version: str
+    first: bool
+
+
+async def list_pages(
+    api: ApiSession, kind: ApiKind, namespace: str = "", selector: str | None = None, *, least: int = 0
+) -> AsyncIterator[ListPage]:
+    """Yield the pages of a list; other tasks run between two pages.
+
+    Args:
+        namespace: of the objects; empty for all.
+        selector: a label selector; None for that of the kind.
+        least: the oldest version that the list may have.
+
+    Raises:
+        NoServerResponse: there was no response, or an older one (OP-080).
+        NotListed: the response was no list, or expired twice (OP-080).
+    """
+    query = {**({} if kind.name else {_LIMIT: str(_PAGE)}), **selector_query(kind, selector)}
+    token, first = "", True
+    while True:
+        parameters: Mapping[str, str] = {**query, "continue": token} if token else query
+        response = await api.request(
+            "GET", kind.path(namespace), query=parameters, accept=accept_header(kind, a_list=True)
+        )
+        if response.status == GONE and token and _LIMIT in query:
+            del query[_LIMIT]  # a list in one page has no token that could expire
+            token, first = "", True
+            continue
+        if not response.ok:
+            raise NotListed(kind, response)
+        raw = response.json()
+        if not is_list_of_kind(raw, kind):
+            raise NotListed(kind, response)
+        sent, token = token, str(raw["metadata"].get("continue") or "")
+        if token and token == sent:  # it would be the same page forever
+            raise NotListed(kind, response)
+        if resource_version_number(raw["metadata"]["resourceVersion"]) < least:
+            raise NoServerResponse(f"{kind.kind}: {OLDER_STATE}")
+        items = tuple(_whole(item, kind) for item in raw["items"] or ())
+        yield ListPage(items, raw["metadata"]["resourceVersion"], first)
+        if not token:
+            return
+        first = False
+        await asyncio.sleep(0)
+
+
+async def list_all_objects(api: ApiSession, kind: ApiKind, namespace: str = "") -> tuple[list[dict[str, Any]], str]:
+    """Return every object of a kind, and the version of the list. Raises what :func:`list_pages` does."""
+    found: list[dict[str, Any]] = []
+    version = ""
+    async for page in list_pages(api, kind, namespace):
+        if page.first:
+            found.clear()
+        found.extend(page.items)
+        version = page.version
+    return found, version
+
+
+def selector_query(kind: ApiKind, selector: str | None = None) -> dict[str, str]:
+    """Return the query parameters that select objects by label, or the one object of a name."""
+    wanted = kind.selector if selector is None else selector
+    by_name = {"fieldSelector": f"metadata.name={kind.name}"} if kind.name else {}
+    return {**by_name, **({"labelSelector": wanted} if wanted else {})}
+
+
+def accept_header(kind: ApiKind, *, a_list: bool) -> str:
+    """Return the Accept header for a kind."""
+    if not kind.metadata_only:
+        return JSON
+    return _METADATA.format("List" if a_list else "")
+
+
+def _whole(item: dict[str, Any], kind: ApiKind) -> dict[str, Any]:
+    """Return an item of a list with its kind and apiVersion, which a server leaves out."""
+    return {**item, "kind": kind.kind, "apiVersion": kind.api_version}

@@ -1,0 +1,248 @@
+"""The engine that runs points on a real API server: daemons run in processes, and a monitor detects convergence."""
+
+import asyncio
+import base64
+import multiprocessing
+import platform
+import ssl
+import tempfile
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from itertools import chain
+from multiprocessing.connection import Connection as Pipe
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import ClassVar, Final
+
+from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity
+from grove_shell.client.api_discovery import connection_advice
+from grove_shell.client.api_session import ApiSession, NoServerResponse
+from grove_shell.client.connection_settings import ConnectionSettings, NoClusterAccess, read_connection_settings
+from grove_shell.client.reflector import Reflector
+from grove_shell.client.response import CONFLICT
+from grove_shell.converge.cluster.convergence_monitor import ConvergenceMonitor
+from grove_shell.converge.cluster.daemon_pool import (
+    DaemonPoolCounters,
+    DaemonsForPoolProcess,
+    rate_limiter_of,
+    run_daemon_pool,
+)
+from grove_shell.converge.cluster.run_measurements import (
+    WORLD,
+    MeasuredRun,
+    convergence_run_from_counts,
+    read_server_counters,
+    require_no_crashed_daemons,
+)
+from grove_shell.converge.cluster.run_namespace import (
+    DOMAIN_NAME,
+    RunNamespace,
+    check_kinds_installed,
+    write_kubeconfig,
+)
+from grove_shell.converge.model.model_run_context import numbered_daemon_identity
+from grove_shell.converge.run_parameters_and_results import ConvergenceRun, RunParameters
+from grove_shell.domain_controller.domain_reconcile_loop import DomainReconcileLoop
+from grove_shell.domain_daemon.compute_domain_kinds import CLIQUES, DOMAINS
+from grove_shell.domain_daemon.domain_daemon_loop import MonotonicClock
+
+_HEAD_START_S: Final = 0.5
+_GRACE_S: Final = 2.0
+_TICK_S: Final = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterRunEngine:
+    """Runs points on the cluster of a kubeconfig.
+
+    Attributes:
+        store: URL of the metrics of etcd, e.g. ``http://127.0.0.1:2379``; empty if they are not accessible.
+        processes: number of processes that run the daemons.
+    """
+
+    world: ClassVar[str] = WORLD
+    max_parallel: ClassVar[int] = 1
+    kubeconfig: str | None
+    setting: str
+    store: str = ""
+    processes: int = 2
+
+    def run(self, point: RunParameters) -> ConvergenceRun:
+        """Run one point."""
+        return self.measured(point).run
+
+    def measured(self, point: RunParameters) -> MeasuredRun:
+        """Run one point and keep the counters of the server.
+
+        Raises:
+            NoClusterAccess: the server does not respond.
+        """
+        with _DaemonProcesses(min(self.processes, point.nodes)) as processes:
+            try:
+                return asyncio.run(_run_measured(self, point, processes))
+            except NoServerResponse as fault:
+                raise NoClusterAccess(connection_advice(fault)) from fault
+
+
+def cluster_engine_from_kubeconfig(kubeconfig: str | None, store: str) -> ClusterRunEngine:
+    """Return the engine of a cluster.
+
+    Raises:
+        NoClusterAccess: the cluster does not respond, or lacks a kind.
+    """
+    return ClusterRunEngine(kubeconfig, asyncio.run(_setting(kubeconfig)), store)
+
+
+async def _setting(kubeconfig: str | None) -> str:
+    """The setting of its runs: version of the server, and machine."""
+    connection = await read_connection_settings(kubeconfig)
+    async with ApiSession(connection) as api:
+        try:
+            await check_kinds_installed(api)
+            version = (await api.request("GET", "/version")).json().get("gitVersion", "of unknown version")
+        except NoServerResponse as fault:
+            raise NoClusterAccess(connection_advice(fault)) from fault
+    cores = multiprocessing.cpu_count()
+    return f"kube-apiserver {version}, {cores} cores shared with the daemons, nothing pinned, {platform.machine()}"
+
+
+class _DaemonProcesses:
+    """Processes that wait for a task; all of them are killed at the end."""
+
+    def __init__(self, count: int) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._all: list[tuple[BaseProcess, Pipe]] = []
+        for _ in range(count):
+            ours, theirs = context.Pipe()
+            self._all.append((context.Process(target=run_daemon_pool, args=(theirs,), daemon=True), ours))
+
+    def __enter__(self) -> list[Pipe]:
+        for process, _ in self._all:
+            process.start()
+        for _, pipe in self._all:
+            pipe.recv()
+        return [pipe for _, pipe in self._all]
+
+    def __exit__(self, *_: object) -> None:
+        for process, pipe in self._all:
+            process.kill()
+            process.join()
+            pipe.close()
+
+
+async def _run_measured(engine: ClusterRunEngine, point: RunParameters, pipes: Sequence[Pipe]) -> MeasuredRun:
+    connection = await read_connection_settings(engine.kubeconfig)
+    async with ApiSession(connection, in_flight=64, user_agent="grove-converge") as api, _store(engine.store) as store:
+        namespace = RunNamespace(api)
+        token = await namespace.prepare()
+        try:
+            await namespace.write_before_measurement()
+            with tempfile.TemporaryDirectory(prefix="grove-converge-") as folder:
+                path = Path(folder) / "kubeconfig"
+                write_kubeconfig(path, connection.server, _authority(connection), token, namespace.name)
+                uid = await namespace.create_domain(DOMAIN_NAME, point.nodes)
+                before = await read_server_counters(api, store)
+                monitor, start, all_counts, busy = await _run_daemons(point, namespace.name, uid, str(path), pipes)
+                after = await read_server_counters(api, store)
+        finally:
+            await namespace.delete()
+    require_no_crashed_daemons(all_counts)
+    run = convergence_run_from_counts(engine.setting, point, monitor, start, all_counts, after.since(before))
+    spent = sum(counts.cpu_s for counts in all_counts) + busy
+    refused = tuple(chain.from_iterable(counts.refused for counts in all_counts))
+    decoded = sum(counts.decoded for counts in all_counts)
+    return MeasuredRun(
+        run=replace(run, cpu_harness_s=spent),
+        server=after.since(before),
+        monitor_events=monitor.events - monitor.controller_writes,
+        controller_conflicts=monitor.controller_conflicts,
+        decoded=decoded,
+        refused=refused,
+    )
+
+
+async def _run_daemons(
+    point: RunParameters, namespace: str, uid: str, kubeconfig: str, pipes: Sequence[Pipe]
+) -> tuple[ConvergenceMonitor, float, list[DaemonPoolCounters], float]:
+    """Run the daemons; return the monitor, the start of the run, the counts, and the processor time of this process."""
+    began = time.process_time()
+    daemons = [_daemon(number, point, namespace, uid) for number in range(point.nodes)]
+    monitor = ConvergenceMonitor(point, daemons)
+    async with ApiSession(await read_connection_settings(kubeconfig), user_agent="grove-converge-controller") as api:
+        statuses: list[int] = []
+        controller = ApiSession(
+            await read_connection_settings(kubeconfig),
+            rate_limiter=rate_limiter_of(point),
+            user_agent="grove-converge-controller",
+        )
+        async with controller:
+            loop = DomainReconcileLoop(
+                controller,
+                monitor,
+                lambda _step, response, _error: statuses.append(response.status if response else 0),
+                MonotonicClock(),
+            )
+            reflectors = [Reflector(api, kind, monitor, namespace=namespace) for kind in (DOMAINS, CLIQUES)]
+            tasks = [asyncio.create_task(loop.run()), *(asyncio.create_task(one.run()) for one in reflectors)]
+            for reflector in reflectors:
+                await reflector.synced.wait()
+            start = time.monotonic() + _HEAD_START_S
+            for at, pipe in enumerate(pipes):
+                numbers = tuple(range(at, point.nodes, len(pipes)))
+                pipe.send(
+                    DaemonsForPoolProcess(
+                        point, tuple(daemons[number] for number in numbers), numbers, kubeconfig, start
+                    )
+                )
+            await _until_converged(point, monitor, start, tasks)
+            for pipe in pipes:
+                pipe.send("end")
+            all_counts = [await asyncio.to_thread(pipe.recv) for pipe in pipes]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+    monitor.controller_writes = sum(status in {200, 201} for status in statuses)
+    monitor.controller_conflicts = sum(status == CONFLICT for status in statuses)
+    return monitor, start, all_counts, time.process_time() - began
+
+
+async def _until_converged(
+    point: RunParameters, monitor: ConvergenceMonitor, start: float, tasks: Sequence["asyncio.Task[None]"]
+) -> None:
+    """Wait until the monitor sees convergence and a while longer, or until the time limit."""
+    while not monitor.converged and time.monotonic() < start + point.run_limit_s:
+        for task in tasks:
+            if task.done():
+                task.result()
+        await asyncio.sleep(_TICK_S)
+    if monitor.converged:
+        await asyncio.sleep(_GRACE_S)
+
+
+def _daemon(number: int, point: RunParameters, namespace: str, uid: str) -> DaemonIdentity:
+    made = numbered_daemon_identity(number, point.clique_of(number))
+    return replace(made, namespace=namespace, pod_namespace=namespace, domain=DOMAIN_NAME, domain_uid=uid)
+
+
+def _authority(connection: ConnectionSettings) -> str | None:
+    """The CA certificates of the connection for a kubeconfig; None if they are not verified."""
+    tls = connection.tls
+    if tls is None or tls.verify_mode is ssl.CERT_NONE:
+        return None
+    texts = (ssl.DER_cert_to_PEM_cert(found) for found in tls.get_ca_certs(binary_form=True))
+    return base64.b64encode("".join(texts).encode()).decode()
+
+
+@asynccontextmanager
+async def _store(url: str) -> AsyncIterator[ApiSession | None]:
+    if not url:
+        yield None
+        return
+
+    async def no_token() -> str | None:
+        return None
+
+    async with ApiSession(ConnectionSettings(url, None, no_token)) as api:
+        yield api

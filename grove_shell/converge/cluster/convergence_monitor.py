@@ -1,0 +1,105 @@
+"""The observer of a run, which is also the cache of the domain controller."""
+
+import time
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity
+from grove_core.areas.domain_cliques.domain_snapshot import DomainSnapshot
+from grove_core.areas.domain_cliques.verdicts import DaemonRegistry
+from grove_core.kernel.refs import Ref
+from grove_core.resources.api_names import CORE
+from grove_core.resources.compute_domain import READY, ComputeDomain, ComputeDomainClique
+from grove_core.resources.daemon_pod import DaemonPod
+from grove_shell.converge.run_parameters_and_results import RunParameters
+from grove_shell.domain_controller.domain_cache import DomainCache
+from grove_shell.domain_daemon.compute_domain_kinds import parse_daemon_registry
+
+_NEWEST = 2**62
+
+
+class ConvergenceMonitor(DomainCache):
+    """Watches every object of a run and records when the run converged (CV-012).
+
+    The daemons have no pods in the cluster; the cache shows a pod for each of them to the controller.
+
+    Attributes:
+        all_at: when all entries were Ready without duplicate indices, on the monotonic clock; None until then.
+        global_at: when the status of the domain was Ready; None until then.
+        largest: the largest registry, as JSON.
+        controller_writes, controller_conflicts: successful writes of the controller, and responses 409 to it.
+        events: watch events, and responses to the controller's own writes.
+    """
+
+    def __init__(self, point: RunParameters, daemons: Iterable[DaemonIdentity]) -> None:
+        """Start empty."""
+        super().__init__()
+        self.all_at: float | None = None
+        self.global_at: float | None = None
+        self.largest: Mapping[str, Any] = {}
+        self.controller_writes = self.controller_conflicts = self.events = 0
+        self._point = point
+        self._sizes: dict[str, int] = {}
+        self._pods = tuple(_pod_of(daemon) for daemon in daemons)
+        for daemon in daemons:
+            self._sizes[daemon.clique] = self._sizes.get(daemon.clique, 0) + 1
+        self._is_complete: dict[str, bool] = dict.fromkeys(self._sizes, False)
+
+    @property
+    def converged(self) -> bool:
+        """Whether all entries and the status of the domain were Ready."""
+        return self.all_at is not None and self.global_at is not None
+
+    def put(self, kind: str, raw: Mapping[str, Any]) -> None:
+        """Check an object, then store it."""
+        self.events += 1
+        self._check(raw)
+        super().put(kind, raw)
+
+    def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
+        """Check all objects, then store them."""
+        found = list(items)
+        for raw in found:
+            self._check(raw)
+        super().replace(kind, found, version)
+
+    def snapshot(self, domain: ComputeDomain, now: datetime) -> DomainSnapshot:
+        """Return the domain with its cliques and a pod for each daemon."""
+        seen = super().snapshot(domain, now)
+        pods = tuple(sorted(self._pods, key=lambda pod: pod.ref.sort_key))
+        return DomainSnapshot(domain=seen.domain, cliques=seen.cliques, pods=pods, pods_version=_NEWEST, now=now)
+
+    def _check(self, raw: Mapping[str, Any]) -> None:
+        now, registry = time.monotonic(), parse_daemon_registry(raw)
+        if isinstance(registry, ComputeDomain) and registry.readiness == READY and self.global_at is None:
+            self.global_at = now
+        if isinstance(registry, ComputeDomainClique) is not self._point.protocol.sharded:
+            return
+        if len(registry.entries) >= len(
+            self.largest.get("daemons") or self.largest.get("status", {}).get("nodes") or ()
+        ):
+            self.largest = raw
+        self._update_cliques(registry)
+        if self.all_at is None and all(self._is_complete.values()):
+            self.all_at = now
+
+    def _update_cliques(self, registry: DaemonRegistry) -> None:
+        cliques = [registry.clique] if isinstance(registry, ComputeDomainClique) else list(self._sizes)
+        held: dict[str, set[int | None]] = {clique: set() for clique in cliques}
+        for entry in registry.entries:
+            if entry.ready and entry.clique in held:
+                held[entry.clique].add(entry.index)
+        for clique in cliques:
+            self._is_complete[clique] = len(held[clique]) == self._sizes[clique]
+
+
+def _pod_of(daemon: DaemonIdentity) -> DaemonPod:
+    return DaemonPod(
+        ref=Ref(CORE, "Pod", daemon.pod_namespace, daemon.pod),
+        uid=daemon.pod_uid,
+        node=daemon.node,
+        ip=daemon.ip,
+        domain_uid=daemon.domain_uid,
+        clique=daemon.clique,
+    )

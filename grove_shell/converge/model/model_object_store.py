@@ -1,0 +1,169 @@
+"""The stored objects of a model run: a version for each object, and the state of each clique.
+
+A state of a clique is everything that a decision of one of its daemons depends on. Entries of other cliques in the same
+object only change the version that a daemon writes at (DC-066). So one state is shared by all versions until the clique
+changes, with the decisions cached in it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypedDict
+
+from grove_core.areas.domain_cliques.daemon_input import clique_registry_view_of
+from grove_core.areas.domain_cliques.registry_entry_requests import registry_entries_path
+from grove_core.areas.domain_cliques.verdicts import DaemonRegistry, PeerMap
+from grove_core.kernel.frozen import EMPTY, frozen
+from grove_core.resources.compute_domain import NOT_READY, READY, ComputeDomain, ComputeDomainClique, DaemonEntry
+from grove_shell.converge.model.model_run_context import (
+    CONTROLLER_NUMBER,
+    DOMAIN_NUMBER,
+    DOMAIN_UID,
+    DaemonsAndRegistries,
+    ModelWrite,
+)
+
+
+class _Unowned(TypedDict):
+    resource_version: str
+    owner_uid: str
+    owner_kind: str
+    owner_name: str
+    finalizers: tuple[str, ...]
+    deleting: bool
+
+
+_UNOWNED: Final[_Unowned] = {
+    "resource_version": "",
+    "owner_uid": "",
+    "owner_kind": "",
+    "owner_name": "",
+    "finalizers": (),
+    "deleting": False,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class EntryIndexAndReadiness:
+    """The index and readiness of a daemon's entry."""
+
+    index: int
+    ready: bool
+
+
+class NvlinkCliqueState:
+    """An immutable state of a clique.
+
+    Attributes:
+        entries: by the number of the daemon.
+        count, ready: number of all and of Ready entries.
+        has_duplicates: whether two entries have one index.
+        holders: the number of daemons with each index.
+        decisions: cache of decisions on this state, by everything else that a decision depends on.
+    """
+
+    __slots__ = ("_peers", "_registry", "count", "decisions", "entries", "has_duplicates", "holders", "ready")
+
+    def __init__(self, entries: Mapping[int, EntryIndexAndReadiness]) -> None:
+        self.entries = entries
+        holders: dict[int, int] = {}
+        for entry in entries.values():
+            holders[entry.index] = holders.get(entry.index, 0) + 1
+        self.holders = holders
+        self.count = len(entries)
+        self.ready = sum(entry.ready for entry in entries.values())
+        self.has_duplicates = len(holders) < self.count
+        self.decisions: dict[Any, Any] = {}
+        self._registry: DaemonRegistry | None = None
+        self._peers: PeerMap | None = None
+
+    def with_entry(self, daemon: int, entry: EntryIndexAndReadiness) -> "NvlinkCliqueState":
+        """Return the state after a daemon wrote its entry."""
+        return NvlinkCliqueState({**self.entries, daemon: entry})
+
+    def registry(self, participants: DaemonsAndRegistries) -> DaemonRegistry:
+        """Return a registry with this clique alone."""
+        if self._registry is None:
+            self._registry = _registry_of(self.entries, participants)
+        return self._registry
+
+    def peers(self, participants: DaemonsAndRegistries) -> PeerMap:
+        """Return the peer map of its daemons, which is the same for all without duplicate indices."""
+        if self._peers is None:
+            first = participants.daemons[next(iter(self.entries))]
+            self._peers = clique_registry_view_of(first, self.registry(participants)).peers(participants.point.limit)
+        return self._peers
+
+
+def _registry_of(entries: Mapping[int, EntryIndexAndReadiness], participants: DaemonsAndRegistries) -> DaemonRegistry:
+    path = registry_entries_path(sharded=participants.point.protocol.sharded)
+    found = []
+    for number, entry in sorted(entries.items()):
+        identity = participants.daemons[number]
+        found.append(
+            DaemonEntry(identity.node, identity.ip, identity.clique, entry.index, READY if entry.ready else NOT_READY)
+        )
+    stored = EMPTY  # only read-modify-write looks at the stored object
+    if not participants.point.protocol.uses_apply:
+        items = {path.list_key: [entry.as_json(path.node_key) for entry in found]}
+        stored = frozen({"metadata": {}, **({path.parent: items} if path.parent else items)})
+    if not participants.point.protocol.sharded:
+        return ComputeDomain(ref=participants.domain, uid=DOMAIN_UID, nodes=tuple(found), stored=stored, **_UNOWNED)
+    identity = participants.daemons[next(iter(entries))]
+    return ComputeDomainClique(
+        ref=identity.registry_ref(sharded=True),
+        uid="clique",
+        domain_uid=DOMAIN_UID,
+        clique=identity.clique,
+        owners=tuple(participants.daemons[number].pod_uid for number in entries),
+        daemons=tuple(found),
+        stored=stored,
+        **_UNOWNED,
+    )
+
+
+class ModelObjectStore:
+    """Keeps only what decisions depend on; all objects share one version counter."""
+
+    def __init__(self, participants: DaemonsAndRegistries) -> None:
+        self._participants = participants
+        self._latest = 1
+        self._versions = [0] * (1 + participants.point.cliques)
+        self._versions[DOMAIN_NUMBER] = 1
+        self._states = [NvlinkCliqueState({}) for _ in range(participants.point.cliques)]
+        self._status: object = None
+        self._ready = False
+
+    def version(self, object_number: int) -> int:
+        """Return the version of an object; 0 if it does not exist."""
+        return self._versions[object_number]
+
+    @property
+    def latest(self) -> int:
+        """The latest version of the whole store."""
+        return self._latest
+
+    def view(self, object_number: int, clique: int) -> NvlinkCliqueState | None:
+        """Return a clique as an object shows it; None if the object does not exist."""
+        return self._states[clique] if self._versions[object_number] else None
+
+    def changes(self, write: ModelWrite) -> bool:
+        """Return whether a write changes anything."""
+        if write.writer == CONTROLLER_NUMBER:
+            return bool(write.content != self._status)
+        state = self._states[self._participants.point.clique_of(write.writer)]
+        return state.entries.get(write.writer) != EntryIndexAndReadiness(write.index, write.ready)
+
+    def apply(self, write: ModelWrite) -> None:
+        """Store a write as a new version."""
+        self._latest += 1
+        self._versions[write.object_number] = self._latest
+        if write.writer == CONTROLLER_NUMBER:
+            self._status, self._ready = write.content, write.ready
+            return
+        clique = self._participants.point.clique_of(write.writer)
+        entry = EntryIndexAndReadiness(write.index, write.ready)
+        self._states[clique] = self._states[clique].with_entry(write.writer, entry)
+
+    def is_domain_ready(self) -> bool:
+        """Return whether the stored status of the domain is Ready."""
+        return self._ready

@@ -1,0 +1,142 @@
+"""The reconcile loop of the domain controller: one worker for all domains."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from grove_core.kernel.frozen import thaw
+from grove_core.kernel.steps import Apply, SetStatus, Step
+from grove_core.plan.plan import Plan
+from grove_core.reconcile_domain import CLEANUP_INTERVAL, reconcile_compute_domain
+from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
+from grove_shell.client.api_session import APPLY, MERGE, ApiSession, NoServerResponse
+from grove_shell.client.paged_lists import NotListed, list_all_objects
+from grove_shell.client.response import Response
+from grove_shell.client.response_check import confirms_write
+from grove_shell.domain_controller.domain_cache import DomainCache
+from grove_shell.domain_daemon.compute_domain_kinds import PODS, url_path_of
+
+MANAGER: Final = "compute-domain-controller"
+OnWrite = Callable[[Step, Response | None, str], None]
+
+
+class DomainReconcileLoop:
+    """Reconciles changed domains; pods are listed again before a withheld decision is repeated (DC-128)."""
+
+    def __init__(
+        self,
+        api: ApiSession,
+        cache: DomainCache,
+        on_write: OnWrite,
+        clock: Callable[[], datetime],
+        *,
+        namespace: str = "",
+        cleanup_interval: timedelta = CLEANUP_INTERVAL,
+    ) -> None:
+        """Start with an empty queue.
+
+        Args:
+            cache: of domains, cliques and pods; its changes are queued.
+            on_write: called after each write with the step, the response (None without one) and the error.
+            clock: returns aware UTC.
+            namespace: of the pods to list again; empty for all.
+            cleanup_interval: time until a domain is requeued after a withheld step or a failed write.
+        """
+        self._api = api
+        self._cache = cache
+        self._on_write = on_write
+        self._clock = clock
+        self._namespace = namespace
+        self._cleanup_interval = cleanup_interval
+        self._queue: set[str] = set()
+        self._requeue_at: dict[str, datetime] = {}
+        self._queued = asyncio.Event()
+        cache.on_change = self.enqueue
+
+    def enqueue(self, uid: str) -> None:
+        """Queue a domain by its uid; all domains if it is empty."""
+        self._queue.add(uid)
+        self._queued.set()
+
+    async def run(self) -> None:
+        """Reconcile until cancelled."""
+        while True:
+            await self._wait_for_work()
+            self._drop_deleted_domains()
+            now = self._clock()
+            due = {uid for uid, at in self._requeue_at.items() if at <= now}
+            if due:
+                await self._relist_pods()
+            wanted, self._queue = self._queue | due, set()
+            for domain in self._cache.domains:
+                if "" in wanted or domain.uid in wanted:
+                    await self.reconcile(domain)
+
+    def _drop_deleted_domains(self) -> None:
+        """Drop requeue times of deleted domains, which would stay due forever (DC-128)."""
+        known = {domain.uid for domain in self._cache.domains}
+        self._requeue_at = {uid: at for uid, at in self._requeue_at.items() if uid in known}
+
+    async def reconcile(self, domain: ComputeDomain) -> None:
+        """Plan one domain and carry out its writes."""
+        plan = reconcile_compute_domain(
+            self._cache.snapshot(domain, self._clock()), cleanup_interval=self._cleanup_interval
+        )
+        self._requeue_at.pop(domain.uid, None)
+        if plan.wake_at is not None:
+            self._requeue_at[domain.uid] = plan.wake_at
+        if not await self._carry_out(plan):
+            self._requeue_at[domain.uid] = self._clock() + self._cleanup_interval
+
+    async def _carry_out(self, plan: Plan) -> bool:
+        """Send every write; return whether all succeeded."""
+        all_succeeded = True
+        for step in plan.steps:
+            try:
+                response = await self._write(step)
+            except NoServerResponse as fault:
+                self._on_write(step, None, str(fault))
+                all_succeeded = False
+                continue
+            succeeded = confirms_write(response, step.target)
+            self._on_write(step, response, "" if succeeded else response.message)
+            all_succeeded = all_succeeded and succeeded
+            if succeeded:
+                self._cache.put(step.target.kind, response.json())
+        return all_succeeded
+
+    async def _write(self, step: Step) -> Response:
+        """Send a write with the uid and version that the decision is based on."""
+        ref, action = step.target, step.action
+        assert isinstance(action, Apply | SetStatus)  # noqa: S101 - the only steps that the core plans for domains
+        guard: Mapping[str, Any] = {"uid": action.guard.uid, "resourceVersion": action.guard.resource_version}
+        path = url_path_of(ref, "status" if ref.kind == DOMAIN_KIND else "")
+        if isinstance(action, Apply):
+            body = {**thaw(action.fields), "metadata": guard}
+            return await self._api.request(
+                "PATCH", path, query={"fieldManager": MANAGER}, body=body, content_type=MERGE
+            )
+        metadata = {"name": ref.name, "namespace": ref.namespace, **guard}
+        body = {"apiVersion": ref.api_version, "kind": ref.kind, "metadata": metadata, "status": thaw(action.fields)}
+        query = {"fieldManager": MANAGER, "force": "true"}
+        return await self._api.request("PATCH", path, query=query, body=body, content_type=APPLY)
+
+    async def _relist_pods(self) -> None:
+        """List the pods, so that the cache is as new as the list."""
+        try:
+            pods, version = await list_all_objects(self._api, PODS, self._namespace)
+        except (NoServerResponse, NotListed):
+            return  # the watch of the pods reports the error
+        self._cache.replace(PODS.kind, pods, version)
+
+    async def _wait_for_work(self) -> None:
+        """Wait until a domain is queued or due."""
+        soonest = min(self._requeue_at.values(), default=None)
+        seconds = None if soonest is None else max((soonest - self._clock()).total_seconds(), 0)
+        try:
+            async with asyncio.timeout(seconds):
+                await self._queued.wait()
+        except TimeoutError:
+            return
+        self._queued.clear()

@@ -1,0 +1,96 @@
+"""A daemon as a process: its two watches, its rate limit, its child process, and its signals."""
+
+import asyncio
+import signal
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity
+from grove_core.areas.domain_cliques.registration_protocols import DaemonSettings
+from grove_core.resources.daemon_pod import daemon_pod_from_json
+from grove_core.version import VERSION
+from grove_shell.client.api_session import ApiSession
+from grove_shell.client.connection_settings import ConnectionSettings
+from grove_shell.client.rate_limiter import RateLimiter
+from grove_shell.domain_daemon.compute_domain_kinds import CLIQUES, DOMAINS, PODS, parse_daemon_registry
+from grove_shell.domain_daemon.daemon_log import DaemonLog
+from grove_shell.domain_daemon.daemon_requests import BURST, REQUEST_TIMEOUT_S, REQUESTS_PER_SECOND, HttpRequestSender
+from grove_shell.domain_daemon.domain_daemon_loop import DomainDaemon, MonotonicClock
+from grove_shell.domain_daemon.fabric_process import FabricChildProcess
+from grove_shell.domain_daemon.single_object_watch import SingleObjectWatch
+from grove_shell.exit_codes import DONE, ERROR
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DaemonProcess:
+    """One daemon process.
+
+    Attributes:
+        fabric_command: program and arguments of its fabric daemon.
+        grace_period: time to remove its entry after a signal.
+    """
+
+    connection: ConnectionSettings
+    identity: DaemonIdentity
+    settings: DaemonSettings
+    fabric_command: Sequence[str]
+    log: DaemonLog
+    grace_period: timedelta
+
+    async def run(self) -> int:
+        """Run until a signal; return the exit code, 1 if its entry remains."""
+        agent = f"grove-daemon/{VERSION}"
+        async with ApiSession(self.connection, timeout=REQUEST_TIMEOUT_S, tries=1, user_agent=agent) as api:
+            return await self._run(api)
+
+    async def _run(self, api: ApiSession) -> int:
+        identity, log = self.identity, self.log
+        limiter = RateLimiter(REQUESTS_PER_SECOND, BURST)
+        fabric = FabricChildProcess(self.fabric_command, lambda message: log.write("warning", message))
+        sender = HttpRequestSender(api, identity, limiter)
+        daemon = DomainDaemon(identity, self.settings, sender, fabric, log, MonotonicClock())
+        fabric.on_change = daemon.wake
+        for name in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(name, daemon.stop, self.grace_period)
+        log.write(
+            "info",
+            "daemon starts",
+            version=VERSION,
+            server=self.connection.server,
+            node=identity.node,
+            ip=identity.ip,
+            clique=identity.clique or "none",
+            domain=f"{identity.namespace}/{identity.domain}",
+            protocol=self.settings.protocol.short_name,
+        )
+        try:
+            async with asyncio.TaskGroup() as group:  # a daemon must not go on without its watches (DC-132)
+                watches = [group.create_task(one) for one in self._watches(api, daemon, limiter)]
+                last = await daemon.run()
+                for watch in watches:
+                    watch.cancel()
+        finally:
+            await fabric.stop()
+        return ERROR if last.entry_remains else DONE
+
+    def _watches(
+        self, api: ApiSession, daemon: DomainDaemon, limiter: RateLimiter
+    ) -> Iterator[Coroutine[Any, Any, None]]:
+        """Watches of the registry and of the daemon's pod, each of one object alone (DC-120)."""
+        identity, sharded = self.identity, self.settings.protocol.sharded
+        registry = identity.registry_ref(sharded=sharded)
+        if identity.clique:
+            key, report = (registry.namespace, registry.name), self._reporter(registry.short)
+            kind = CLIQUES if sharded else DOMAINS
+            changed = daemon.on_registry_change
+            yield SingleObjectWatch(
+                api, kind, key, parse_daemon_registry, changed, report=report, limiter=limiter
+            ).run()
+        if self.settings.has_pods:
+            key, report = (identity.pod_namespace, identity.pod), self._reporter(identity.pod_ref.short)
+            yield SingleObjectWatch(api, PODS, key, daemon_pod_from_json, daemon.on_pod_change, report=report).run()
+
+    def _reporter(self, what: str) -> Callable[[str], None]:
+        return lambda message: self.log.write("warning", f"cannot follow {what}", error=message)

@@ -1,0 +1,208 @@
+"""Leader election: a Lease that is renewed; a process that cannot renew it must exit."""
+
+import asyncio
+import math
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from random import uniform
+from typing import Any, Final
+
+from grove_core.kernel.refs import Ref
+from grove_shell.client.api_session import ApiSession, NoServerResponse
+from grove_shell.client.response import NOT_FOUND, Response
+from grove_shell.client.response_check import shows_object
+
+_COORDINATION: Final = "coordination.k8s.io/v1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaseTerms:
+    """The settings of a leader election; times in seconds.
+
+    Attributes:
+        namespace, name: of the Lease.
+        identity: of this process; unique.
+        duration: how long others wait for a leader that does not renew the Lease.
+        renew_within: how long the leader tries to renew it; shorter than ``duration``.
+        retry: between two tries.
+        release_within: how long it tries to release the Lease when it stops; then the Lease expires.
+    """
+
+    namespace: str
+    name: str
+    identity: str
+    duration: float = 15.0
+    renew_within: float = 10.0
+    retry: float = 2.0
+    release_within: float = 5.0
+
+
+class LeadershipLost(Exception):
+    """The Lease was not renewed in time, or another process holds it; this process must exit with 75."""
+
+
+class LeaderElector:
+    """Acquires and renews the Lease until cancelled.
+
+    Times in a Lease are not compared with the clock of this process; only changes of the Lease count.
+    """
+
+    def __init__(
+        self,
+        api: ApiSession,
+        terms: LeaseTerms,
+        on_change: Callable[[bool], None],
+        report: Callable[[str], None] = lambda _words: None,
+    ) -> None:
+        """Request nothing yet.
+
+        Args:
+            api: the API server.
+            terms: which Lease, and for how long.
+            on_change: called with True when this process becomes leader, and with False when it stops to be.
+            report: called with the reason why it does not get the Lease, once for each reason (OP-030).
+        """
+        self._api = api
+        self._terms = terms
+        self._on_change = on_change
+        self._report = report
+        self._trouble = ""
+        self._ref = Ref(_COORDINATION, "Lease", terms.namespace, terms.name)
+        self._seen: tuple[str, float] = ("", 0.0)  # a version of the Lease, and when it was first seen
+        self._renewed = 0.0
+        self.holder = ""
+
+    @property
+    def leads(self) -> bool:
+        """Whether this process is the leader, by the last response."""
+        return self.holder == self._terms.identity
+
+    @property
+    def may_write(self) -> bool:
+        """Whether no other process can be leader yet. Read before every write: a process may be paused (OP-030)."""
+        return self.leads and time.monotonic() - self._renewed < self._terms.renew_within
+
+    async def run(self) -> None:
+        """Become leader, and renew the Lease.
+
+        Raises:
+            LeadershipLost: this process is not the leader any more; it must write nothing.
+        """
+        held = await self._renew()
+        while not held:
+            await asyncio.sleep(self._terms.retry * uniform(1.0, 1.2))  # noqa: S311 - no secret
+            held = await self._renew()
+        self._on_change(True)  # noqa: FBT003 - it is the leader
+        try:
+            await self._stay()
+        finally:
+            self._on_change(False)  # noqa: FBT003 - it is not
+
+    async def _stay(self) -> None:
+        terms = self._terms
+        while True:
+            await asyncio.sleep(terms.retry)
+            left = terms.renew_within - (time.monotonic() - self._renewed)
+            if left <= 0:  # no response for too long, or the process was paused
+                why = f": {self._trouble}" if self._trouble else ""
+                raise LeadershipLost(f"the Lease {terms.namespace}/{terms.name} was not renewed in time{why}")
+            with suppress(TimeoutError):
+                async with asyncio.timeout(left):
+                    await self._renew()
+            if not self.leads:
+                raise LeadershipLost(f"the Lease {terms.namespace}/{terms.name} is held by {self.holder}")
+
+    async def _renew(self) -> bool:
+        """Try once, and return whether this process holds the Lease; it is valid from when the try began."""
+        begun = time.monotonic()
+        try:
+            held = await self._try()
+        except NoServerResponse as fault:
+            self._fail(str(fault))
+            return False
+        if held:
+            self._renewed, self._trouble = begun, ""
+        return held
+
+    def _fail(self, words: str) -> None:
+        if words != self._trouble:
+            self._trouble = words
+            self._report(words)
+
+    async def release(self) -> None:
+        """Release the Lease, so that another process can lead at once; write nothing after that (OP-030, OP-033)."""
+        if not self.leads:
+            return
+        self.holder = ""
+        with suppress(NoServerResponse, TimeoutError):
+            async with asyncio.timeout(self._terms.release_within):
+                response = await self._request("GET")
+                if self._is_held_in(response):
+                    raw = response.json()
+                    raw["spec"] |= {"holderIdentity": "", "leaseDurationSeconds": 1}
+                    await self._request("PUT", raw)
+
+    async def _try(self) -> bool:
+        """Acquire or renew the Lease; return whether this process holds it."""
+        response = await self._request("GET")
+        if response.status == NOT_FOUND:
+            return self._has(await self._request("POST", self._lease({}, transitions=0)))
+        if not shows_object(response, self._ref):
+            self._fail(response.message)
+            return False
+        raw = response.json()
+        spec = raw.get("spec") or {}
+        holder = str(spec.get("holderIdentity") or "")
+        if holder not in {"", self._terms.identity} and not self._ran_out(raw, spec):
+            self.holder = holder
+            self._fail(f"{holder} holds it")
+            return False
+        transitions = int(spec.get("leaseTransitions") or 0) + (holder != self._terms.identity)
+        return self._has(await self._request("PUT", self._lease(raw, transitions=transitions)))
+
+    def _ran_out(self, raw: dict[str, Any], spec: dict[str, Any]) -> bool:
+        """Return whether the Lease did not change for its duration, by the clock of this process."""
+        version, now = str(raw["metadata"].get("resourceVersion")), time.monotonic()
+        if self._seen[0] != version:
+            self._seen = (version, now)
+        return now - self._seen[1] >= float(spec.get("leaseDurationSeconds") or self._terms.duration)
+
+    def _has(self, response: Response) -> bool:
+        """Return whether a response shows this process as holder."""
+        is_held = self._is_held_in(response)
+        if is_held:
+            self.holder = self._terms.identity
+        else:
+            self._fail(response.message)
+        return is_held
+
+    def _is_held_in(self, response: Response) -> bool:
+        if not shows_object(response, self._ref):
+            return False
+        held_by = (response.json().get("spec") or {}).get("holderIdentity")
+        return bool(held_by == self._terms.identity)
+
+    def _lease(self, before: dict[str, Any], *, transitions: int) -> dict[str, Any]:
+        terms, now = self._terms, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
+        spec = before.get("spec") or {}
+        kept = spec.get("acquireTime") if spec.get("holderIdentity") == terms.identity else None
+        metadata = before.get("metadata") or {"name": terms.name, "namespace": terms.namespace}
+        return {
+            "apiVersion": _COORDINATION,
+            "kind": "Lease",
+            "metadata": metadata,
+            "spec": {
+                "holderIdentity": terms.identity,
+                "leaseDurationSeconds": max(1, math.ceil(terms.duration)),
+                "acquireTime": kept or now,
+                "renewTime": now,
+                "leaseTransitions": transitions,
+            },
+        }
+
+    async def _request(self, method: str, body: dict[str, Any] | None = None) -> Response:
+        root = f"/apis/{_COORDINATION}/namespaces/{self._terms.namespace}/leases"
+        return await self._api.request(method, root if method == "POST" else f"{root}/{self._terms.name}", body=body)

@@ -1,0 +1,231 @@
+"""Reads the objects of a JSON text, one at a time, with the scanner of the standard library (IN-016, IN-020).
+
+Rules for this file: no more than one object is kept in memory, also within one long list. Bad content never raises; it
+becomes faults.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from grove_shell.reading.input_faults import InputFault, UnreadableText
+from grove_shell.reading.input_items import (
+    MAX_CHARACTERS,
+    MAX_DEPTH,
+    InputItem,
+    JsonValue,
+    Place,
+    empty_file_fault,
+    flatten_lists,
+    item_problem_as_fault,
+    list_kind_problem,
+    object_name_in_faults,
+)
+from grove_shell.reading.json_checks import HALF_PAIR, find_json_flaws, surrogate_problem
+from grove_shell.reading.json_stream_reader import HALF_PAIR_ESCAPE, UNSURE, JsonStreamReader
+from grove_shell.reading.utf8_stream import Utf8Stream
+
+_DOCUMENT_MARK: Final = "---"
+_POD: Final = '"Pod"'
+_BEGINNING: Final = 256  # characters; an API server writes the kind before everything else
+_COMMA: Final = re.compile(r"[ \t\n\r]*,[ \t\n\r]*")
+
+
+def input_items_from_json(stream: Utf8Stream, file: str, faults: list[InputFault]) -> Iterator[InputItem]:
+    """Yield the objects of one JSON text, in its order: of a list, an array, or a sequence of objects.
+
+    Args:
+        stream: read to its end, in chunks, as the objects are asked for.
+        faults: problems are appended here; a syntax error ends the text (IN-014).
+
+    Raises:
+        Nothing for any content.
+    """
+    reader = _Reader(JsonStreamReader(stream), file, faults)
+    try:
+        yield from reader.documents()
+        if not reader.content:
+            faults.append(empty_file_fault(file))
+    except UnreadableText as end:
+        faults.append(end.fault(file, max(reader.number, 1), reader.where))
+
+
+class _Reader:
+    """Reads one JSON text.
+
+    Attributes:
+        number: of the current document, from 1.
+        content: whether any document had content, even an empty list.
+    """
+
+    def __init__(self, window: JsonStreamReader, file: str, faults: list[InputFault]) -> None:
+        self._window = window
+        self._file = file
+        self._faults = faults
+        self.number = 0
+        self.content = False
+        self._index = -1
+
+    @property
+    def where(self) -> str:
+        """The current list item, as in ``items[3]``; empty outside a list."""
+        return f"items[{self._index}]" if self._index >= 0 else ""
+
+    def documents(self) -> Iterator[InputItem]:
+        """Yield every object of every document; null is skipped (IN-016, IN-020)."""
+        window = self._window
+        while mark := window.peek():
+            if mark == "-" and window.skipped(_DOCUMENT_MARK):
+                continue
+            self.number += 1
+            if mark == "{":
+                self.content = True
+                yield from self._root()
+            elif mark == "[":
+                self.content = True
+                window.at += 1
+                yield from self._elements()
+            elif (value := window.value()) is not None or window.needs_check:
+                self.content = True
+                yield from self._checked(value, -1)
+
+    def _root(self) -> Iterator[InputItem]:
+        """Yield the objects of a root object; it is scanned as a whole if it fits and is no list."""
+        window = self._window
+        try:
+            window.needs_check = False
+            value, end = window.scan(window.text, window.at)
+        except (RecursionError, StopIteration, ValueError):
+            value = {"items": None}
+        if "items" in value:
+            yield from self._members()
+        else:
+            window.start, window.at = window.at, end
+            yield from self._checked(value, -1)
+
+    def _members(self) -> Iterator[InputItem]:
+        """Read a root object key by key: elements of ``items`` are yielded at once, the rest at its end (IN-020)."""
+        window, root = self._window, dict[str, Any]()
+        place = window.place(window.at)
+        sound, streamed = True, False
+        window.take("{")
+        more = window.peek() != "}" or window.take("}") == ","
+        while more:
+            window.peek()
+            at = window.place(window.at)
+            key = window.key()
+            if half := HALF_PAIR.search(key):
+                sound = False
+                self._fault(object_name_in_faults(root), surrogate_problem(half, ""), at)
+            repeated = key in root
+            if repeated:
+                sound = False
+                self._fault(object_name_in_faults(root), (key, "each key once", f'the key "{key}" again'), at)
+            if window.peek() == "[" and key == "items" and not repeated:
+                window.at += 1
+                root[key] = None
+                streamed = True
+                yield from self._elements()
+            else:
+                root[key] = window.value()
+                sound = self._sound(root, -1, key) and sound
+            more = window.take(",}") == ","
+        item = InputItem(self._file, self.number, -1, root)
+        if streamed and (problem := list_kind_problem(root)):
+            self._fault(object_name_in_faults(root), problem, place, lost=False)
+        elif sound and not streamed:
+            yield from flatten_lists(item, self._faults, place)
+
+    def _elements(self) -> Iterator[InputItem]:
+        """Yield the elements of an array, and read its closing bracket.
+
+        A pod that begins like the pod before it is scanned fast, without checks: there may be a hundred thousand, and
+        no API server writes a key twice or nests too deeply (IN-006).
+        """
+        window, file, number = self._window, self._file, self.number
+        if window.peek() == "]":
+            window.at += 1
+            return
+        scan_fast, text, at, pod_prefix = window.scan_fast, window.text, window.at, ""
+        while True:
+            self._index += 1
+            value, end = None, len(text)
+            if pod_prefix and text.startswith(pod_prefix, at):
+                window.needs_check = False
+                try:
+                    value, end = scan_fast(text, at)
+                except (RecursionError, StopIteration, ValueError):
+                    value = None
+            if (
+                type(value) is dict
+                and value.get("kind") == "Pod"
+                and type(meta := value.get("metadata")) is dict
+                and "uid" in meta
+                and not window.needs_check
+                and not window.escaped
+                and end <= len(text) - UNSURE
+                and end - at <= MAX_CHARACTERS
+            ):
+                window.start, window.at = at, end
+                yield InputItem(file, number, self._index, value)
+            else:
+                window.at = at
+                value = window.value()
+                text, end = window.text, window.at
+                pod_prefix = self._prefix_of_pod(value) or pod_prefix
+                yield from self._checked(value, self._index)
+            if (comma := _COMMA.match(text, end)) and comma.end() < window.complete_before:
+                at = comma.end()
+                continue
+            if window.take(",]") == "]":
+                break
+            window.peek()
+            if window.at >= window.complete_before:
+                window.more()
+            text, at = window.text, window.at
+        self._index = -1
+
+    def _prefix_of_pod(self, value: JsonValue) -> str:
+        """Return the text of the last value up to its kind; empty if it is no pod."""
+        text, start = self._window.text, self._window.start
+        found = text.find(_POD, start, start + _BEGINNING) if type(value) is dict and value.get("kind") == "Pod" else -1
+        return text[start : found + len(_POD)] if found >= 0 else ""
+
+    def _checked(self, value: JsonValue, index: int) -> Iterator[InputItem]:
+        """Yield the objects of a value, unless it has flaws."""
+        place = self._window.start
+        if self._sound(value, index, ""):
+            item = InputItem(self._file, self.number, index, value)
+            if type(value) is dict and "items" not in value:
+                yield item
+            else:
+                yield from flatten_lists(item, self._faults, self._window.place(place))
+
+    def _sound(self, value: JsonValue, index: int, prefix: str) -> bool:
+        """Return whether the last value has no flaws; flaws are appended as faults.
+
+        Args:
+            value: the value, or the object whose field ``prefix`` it is.
+        """
+        window = self._window
+        text, start, end = window.text, window.start, window.at
+        if end - start > MAX_CHARACTERS:
+            problem = prefix, f"an object of at most {MAX_CHARACTERS:,} characters", f"{end - start:,}"
+            self._fault(object_name_in_faults(value, index), problem, window.place(start))
+            return False
+        if not (
+            window.needs_check
+            or text.count("{", start, end) + text.count("[", start, end) >= MAX_DEPTH
+            or (window.escaped and HALF_PAIR_ESCAPE.search(text, start, end))
+        ):
+            return True
+        _, flaws = find_json_flaws(text, start, outer=1 if prefix else 0)
+        for at, path, expected, got in flaws:
+            inside = f"{prefix}.{path}".removesuffix(".").replace(".[", "[", 1) if prefix else path
+            self._fault(object_name_in_faults(value, index), (inside, expected, got), window.place(at))
+        return not flaws
+
+    def _fault(self, where: str, problem: tuple[str, str, str], place: Place, *, lost: bool = True) -> None:
+        self._faults.append(
+            item_problem_as_fault(InputItem(self._file, self.number, -1, {}), where, problem, place, lost=lost)
+        )

@@ -1,0 +1,91 @@
+"""The operator's configuration file (IN-030): every field has a default, unknown fields are errors."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import Field
+from pydantic import model_validator as validator
+
+from grove_core.kernel.errors import ObjectProblem
+from grove_core.resources.configuration import Configuration
+from grove_core.version import IMAGE
+from grove_shell.settings.feature_settings import GoOperatorNetworkSettings, MnnvlSettings, TopologySettings
+from grove_shell.settings.rule_set_names import RuleSetName
+from grove_shell.settings.strict_model import (
+    API_VERSION,
+    HealthEndpointSettings,
+    ObjectName,
+    OptionalNamespace,
+    Seconds,
+    StrictModel,
+    parse_settings_strictly,
+)
+
+KIND: Final = "OperatorConfiguration"
+
+
+class LeaderElectionSettings(StrictModel):
+    """Leader election. ``namespace`` is that of the Lease; empty for the process's own."""
+
+    enabled: bool = True
+    name: ObjectName = "grove-operator-leader-election"
+    namespace: OptionalNamespace = ""
+    lease_duration: Seconds = 15.0
+    renew_deadline: Seconds = 10.0
+    retry_period: Seconds = 2.0
+
+    @validator(mode="after")
+    def _in_order(self) -> "LeaderElectionSettings":
+        if not self.retry_period < self.renew_deadline < self.lease_duration:
+            raise ValueError("retryPeriod < renewDeadline < leaseDuration")
+        return self
+
+
+class RequestLimitSettings(StrictModel):
+    """Limits of requests. ``qps`` 0: no limit, since API Priority and Fairness protects the API server."""
+
+    qps: Annotated[float, Field(ge=0)] = 0.0
+    burst: Annotated[int, Field(ge=1)] = 150
+    in_flight: Annotated[int, Field(ge=1, le=1024)] = 32
+    timeout: Seconds = 30.0
+
+
+class InitContainerSettings(StrictModel):
+    """The init container that delays pods. ``image`` has the command ``grove-initc``; empty: the own image."""
+
+    image: str = ""
+
+
+class OperatorSettings(StrictModel):
+    """The configuration of an operator.
+
+    Attributes:
+        network: the Go operator's field for ``mnnvl``; used if ``mnnvl`` is not set.
+    """
+
+    api_version: Literal["operator.config.grove.io/v1alpha1"] = API_VERSION
+    kind: Literal["OperatorConfiguration"] = KIND
+    rules: RuleSetName = "design"
+    workers: Annotated[int, Field(ge=1, le=1024)] = 16
+    leader_election: LeaderElectionSettings = LeaderElectionSettings()
+    client: RequestLimitSettings = RequestLimitSettings()
+    serving: HealthEndpointSettings = HealthEndpointSettings()
+    mnnvl: MnnvlSettings = MnnvlSettings()
+    network: GoOperatorNetworkSettings = GoOperatorNetworkSettings()
+    startup: InitContainerSettings = InitContainerSettings()
+    topology_aware_scheduling: TopologySettings = TopologySettings()
+
+    @property
+    def configuration(self) -> Configuration:
+        """The part that decisions depend on."""
+        found = self.mnnvl.as_configuration
+        if "mnnvl" not in self.model_fields_set and self.network.auto_mnnvl_enabled:
+            found = replace(found, enabled=True)
+        image, topology = self.startup.image or IMAGE, self.topology_aware_scheduling.as_configuration
+        return Configuration(mnnvl=found, init_image=image, topology=topology)
+
+
+def parse_operator_settings(raw: Mapping[str, Any]) -> tuple[OperatorSettings, tuple[ObjectProblem, ...]]:
+    """Return the configuration and its problems; with problems, the defaults."""
+    return parse_settings_strictly(OperatorSettings, raw, OperatorSettings)

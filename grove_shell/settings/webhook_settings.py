@@ -1,0 +1,91 @@
+"""The configuration file of the webhooks (IN-030): every field has a default, unknown fields are errors."""
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+from pydantic import model_validator as validator
+
+from grove_core.kernel.errors import ObjectProblem
+from grove_core.resources.configuration import Configuration
+from grove_shell.settings.feature_settings import MnnvlSettings, TopologySettings
+from grove_shell.settings.strict_model import (
+    API_VERSION,
+    HealthEndpointSettings,
+    LabelName,
+    Lifetime,
+    ObjectName,
+    Port,
+    Seconds,
+    StrictModel,
+    parse_settings_strictly,
+)
+
+KIND: Final = "WebhookConfiguration"
+
+
+class CertificateSettings(StrictModel):
+    """Certificates of the server.
+
+    Attributes:
+        mode: ``auto``: made by the webhooks and kept in a Secret; ``manual``: files that something else renews.
+        secret: name of the Secret (``auto``).
+        directory: with ``tls.crt`` and ``tls.key`` (``manual``).
+        valid_for, authority_valid_for: lifetimes (``auto``); renewed when a third is left.
+        check_every: interval of checks of Secret, registration or files.
+        settle: time for API servers to load a new authority before its certificate is served.
+    """
+
+    mode: Literal["auto", "manual"] = "auto"
+    secret: ObjectName = "grove-webhook-certs"  # noqa: S105 - the name of one
+    directory: str = "/etc/grove/certs"
+    valid_for: Lifetime = 365 * 24 * 3600.0
+    authority_valid_for: Lifetime = 10 * 365 * 24 * 3600.0
+    check_every: Seconds = 30.0
+    settle: Seconds = 5.0
+
+    @validator(mode="after")
+    def _in_order(self) -> "CertificateSettings":
+        if not self.valid_for <= self.authority_valid_for:
+            raise ValueError("validFor <= authorityValidFor")
+        return self
+
+
+class WebhookRegistrationSettings(StrictModel):
+    """Names of Service and registrations; the certificate is issued for ``service``."""
+
+    service: LabelName = "grove-webhooks"
+    mutating: ObjectName = "grove-defaulting"
+    validating: ObjectName = "grove-validation"
+
+
+class AdmissionListenerSettings(StrictModel):
+    """Address of the admission server."""
+
+    host: str = "0.0.0.0"  # noqa: S104 - the API server is outside the pod
+    port: Port = 9443
+
+
+class WebhookSettings(StrictModel):
+    """The configuration of the webhooks. ``farewell``: how long requests are accepted after SIGTERM."""
+
+    api_version: Literal["operator.config.grove.io/v1alpha1"] = API_VERSION
+    kind: Literal["WebhookConfiguration"] = KIND
+    certificates: CertificateSettings = CertificateSettings()
+    registration: WebhookRegistrationSettings = WebhookRegistrationSettings()
+    listening: AdmissionListenerSettings = AdmissionListenerSettings()
+    serving: HealthEndpointSettings = HealthEndpointSettings()
+    mnnvl: MnnvlSettings = MnnvlSettings()
+    topology_aware_scheduling: TopologySettings = TopologySettings()
+    farewell: Seconds = 5.0
+
+    @property
+    def configuration(self) -> Configuration:
+        """The part that verdicts depend on; it must be the same as the operator's."""
+        return Configuration(
+            mnnvl=self.mnnvl.as_configuration, topology=self.topology_aware_scheduling.as_configuration
+        )
+
+
+def parse_webhook_settings(raw: Mapping[str, Any]) -> tuple[WebhookSettings, tuple[ObjectProblem, ...]]:
+    """Return the configuration and its problems; with problems, the defaults."""
+    return parse_settings_strictly(WebhookSettings, raw, WebhookSettings)

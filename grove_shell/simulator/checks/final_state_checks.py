@@ -1,0 +1,212 @@
+"""Checks at rest: every set has the objects of its spec, and no others exist (O1, O10, B9)."""
+
+from collections.abc import Iterable, Iterator
+
+from grove_core.kernel.conditions import ConditionStatus, condition_of
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.refs import Ref
+from grove_core.resources.api_names import GROVE, TOPOLOGY_IN_SYNC
+from grove_core.resources.compute_domain import ComputeDomain
+from grove_core.resources.configuration import MnnvlMode
+from grove_core.resources.naming_rules import (
+    member_clique_name,
+    replica_name,
+    scaled_gang_name,
+    scaling_group_name,
+    standalone_clique_name,
+)
+from grove_core.resources.owned_object import OwnedObject
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.podcliqueset_spec import ROLLING_RECREATE
+from grove_core.resources.podgang import PodGang
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_shell.simulator.checks.pods import has_pods_of_two_templates
+from grove_shell.simulator.checks.simulation_check import SimulationCheck
+from grove_shell.simulator.cluster.object_change_detector import ObjectChange
+from grove_shell.simulator.cluster.simulated_cluster import first_container_image
+
+_MAY_BE_REFUSED = frozenset({"PodClique", "PodGang"})
+_NAMES = 3
+_COUNTED = ("PodClique", "PodCliqueScalingGroup", "PodGang", "Service")
+
+
+class RequiredObjectsCheck(SimulationCheck):
+    """O1: every set has the objects that its spec requires, derived from the documents, not from the core."""
+
+    def at_rest(self) -> None:
+        """Compare each set with its spec."""
+        for root in self.state.cluster.sets():
+            if root.deleting:
+                if not self._has_lost_node():
+                    self.state.fail("O10", f"{root.ref.name} is being deleted and never disappears", root.ref.short)
+            else:
+                self._compare(root)
+
+    def _compare(self, root: PodCliqueSet) -> None:
+        there = {
+            (ref.kind, ref.name): item
+            for ref, item in self.state.cluster.server.items.items()
+            if ref.kind in _COUNTED and self.state.root_of.get(item.uid) == root.uid
+        }
+        ready = self._all_ready(root)
+        wanted = set(_parts_of(root, self.state.groups))
+        settled = ready and not self._is_blocked(root)  # an update that cannot create its spare replica does not go on
+        allowed = wanted if settled else wanted | set(_parts_of(root, self.state.groups, spare=True))
+        missing, extra = sorted(wanted - there.keys()), sorted(there.keys() - allowed)
+        missing = [part for part in missing if part[0] not in _MAY_BE_REFUSED or not self._is_blocked(root)]
+        if missing:
+            self.state.fail("O1", f"{_listed(missing)} should exist", *map("/".join, missing))
+        if extra:
+            self.state.fail("O1", f"{_listed(extra)} should not exist", *map("/".join, extra))
+        for item in there.values():
+            if item.deleting and not self._has_lost_node():
+                self.state.fail("O1", f"{item.ref.short} is being deleted and never disappears", item.ref.short)
+            if isinstance(item, PodClique):
+                if not (self._is_blocked(root) and self._has_no_gang(item, root, there.values())):
+                    self._check_pods(item)
+                if settled and root.spec.update_strategy.type == ROLLING_RECREATE:
+                    self._check_images(item, root)
+
+    def _has_no_gang(self, clique: PodClique, root: PodCliqueSet, parts: Iterable[object]) -> bool:
+        """Return whether the gang of a PodClique's pods does not exist, or the base gang that it waits for."""
+        gangs = {gang.ref.name: gang for gang in parts if isinstance(gang, PodGang)}
+        referred = {group.name for gang in gangs.values() for group in gang.groups}
+        return clique.ref.name not in referred or f"{root.ref.name}-{self.state.replica_of(clique)}" not in gangs
+
+    def _is_blocked(self, root: PodCliqueSet) -> bool:
+        """Return whether the set's topology does not hold, or a shared domain or claim has a foreign object's name."""
+        if not self.topology_holds(root):
+            return True
+        is_on = self.state.cluster.server.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
+        return is_on and any(
+            ref.namespace == root.ref.namespace
+            and isinstance(item, ComputeDomain | OwnedObject)
+            and (isinstance(item, ComputeDomain) or ref.name.endswith("-mnnvl-claim"))
+            and item.labels.get("grove.io/mnnvl-managed") != "true"
+            for ref, item in self.state.cluster.server.items.items()
+        )
+
+    def topology_holds(self, root: PodCliqueSet) -> bool:
+        """Return whether the set's topology holds, as its condition says."""
+        condition = condition_of(root.status.conditions, TOPOLOGY_IN_SYNC)
+        return condition is None or condition.status is not ConditionStatus.FALSE
+
+    def _all_ready(self, root: PodCliqueSet) -> bool:
+        """Whether nothing holds an update up, as a pod does that never comes up and may have replaced a better one."""
+        return all(
+            pod.ready
+            for clique in self.state.cluster.cliques()
+            if self.state.root_of.get(clique.uid) == root.uid
+            for pod in self.state.live(clique.uid)
+        )
+
+    def _check_pods(self, clique: PodClique) -> None:
+        live = self.state.live(clique.uid)
+        most = clique.replicas + (has_pods_of_two_templates(clique, live) and not all(pod.ready for pod in live))
+        if not clique.replicas <= len(live) <= most and not clique.deleting:
+            message = f"{clique.ref.name} has {len(live)} live pods and should have {clique.replicas}"
+            self.state.fail("O1", message, clique.ref.short)
+        for pod in live:
+            if pod.has_grove_gate and self._may_be_placed(clique, pod):
+                self.state.fail("O1", f"the gate of {pod.name} stays, and nothing requires it", pod.ref.short)
+
+    def _check_images(self, clique: PodClique, root: PodCliqueSet) -> None:
+        """Check that every pod runs the image of the template."""
+        name = max(
+            (found for found in root.spec.template.cliques if clique.ref.name.endswith(f"-{found.name}")),
+            key=lambda found: len(found.name),
+        )
+        containers = name.spec.pod_spec.get("containers")
+        first = containers[0] if isinstance(containers, tuple) and containers else None
+        wanted = str(first.get("image", "")) if isinstance(first, FrozenMap) else ""
+        for pod in self.state.live(clique.uid):
+            image = first_container_image(self.state.cluster, pod)
+            if image and image != wanted:
+                self.state.fail("O1", f"{pod.name} runs {image} and should run {wanted}", pod.ref.short)
+
+    def _may_be_placed(self, clique: PodClique, pod: Pod) -> bool:
+        """Return whether the pod's gang may be placed, by names: labels of a PodClique may be removed (WL-094)."""
+        root = self.state.roots.get(self.state.root_of.get(clique.uid, ""))
+        base = f"{root.ref.name}-{self.state.replica_of(clique)}" if root is not None else clique.base_gang
+        for name, placed in ((pod.gang, False), ("" if base == pod.gang else base, True)):
+            gang = self.state.cluster.find("PodGang", f"{pod.namespace}/{name}") if name else None
+            if name and not isinstance(gang, PodGang):
+                return False
+            for group in gang.groups if isinstance(gang, PodGang) else ():
+                found = self.state.cluster.clique(f"{pod.namespace}/{group.name}")
+                pods = self.state.live(found.uid) if found is not None else []
+                if sum(other.scheduled or not placed for other in pods) < group.min_replicas:
+                    return False
+        return True
+
+    def _has_lost_node(self) -> bool:
+        """Return whether a lost node keeps its pods, and these their owners."""
+        return any(not node.up for node in self.state.nodes.values())
+
+
+class DeletedSetLeftoversCheck(SimulationCheck):
+    """O10, B9: a set disappears after all of its objects."""
+
+    def on_changes(self, changes: list[ObjectChange]) -> None:
+        """Check that a deleted set has no pods left (B9)."""
+        for change in changes:
+            if change.kind == "PodCliqueSet" and change.after is None:
+                pods = [pod.ref.short for pod in self._pods_of(change.object.uid)]
+                if pods:
+                    name = change.object.ref.name
+                    self.state.fail("B9", f"{name} is deleted, and {len(pods)} of its pods still exist", *pods[:5])
+
+    def at_rest(self) -> None:
+        """Check that no object of a deleted set is left (O10)."""
+        server = self.state.cluster.server
+        there = {item.uid for item in server.items.values() if isinstance(item, PodCliqueSet)}
+        for ref, item in server.items.items():
+            root = self.state.root_of.get(item.uid, "")
+            if root and root not in there:
+                self.state.fail("O10", f"{ref.short} is left of a deleted set", ref.short)
+        for uid in self.state.roots.keys() - there:
+            for pod in self._pods_of(uid):
+                self.state.fail("O10", f"{pod.name} is left of a deleted set", pod.ref.short)
+
+    def _pods_of(self, root: str) -> list[Pod]:
+        return [
+            pod
+            for uid, pods in self.state.cluster.server.pods.items()
+            if self.state.root_of.get(uid) == root
+            for pod in pods
+        ]
+
+
+def _parts_of(root: PodCliqueSet, groups: dict[str, ScalingGroup], *, spare: bool = False) -> Iterator[tuple[str, str]]:
+    """Yield kind and name of every part of a set, with the replicas that the scaling group objects have.
+
+    With ``spare``, one replica more of each group: an update that can spare no replica creates one.
+    """
+    template = root.spec.template
+    members = {name for group in template.pod_clique_scaling_groups for name in group.clique_names}
+    scaled = {group.ref: group.replicas for group in groups.values()}
+    for replica in range(root.spec.replicas):
+        base = replica_name(root.ref.name, replica)
+        yield "PodGang", base
+        yield "Service", base
+        for clique in template.cliques:
+            if clique.name not in members:
+                yield "PodClique", standalone_clique_name(root.ref.name, replica, clique.name)
+        for group in template.pod_clique_scaling_groups:
+            name = scaling_group_name(root.ref.name, replica, group.name)
+            yield "PodCliqueScalingGroup", name
+            ref = Ref(GROVE, "PodCliqueScalingGroup", root.ref.namespace, name)
+            count = scaled.get(ref, group.replicas) + spare
+            least = group.min_available
+            for index in range(count):
+                for short in group.clique_names:
+                    yield "PodClique", member_clique_name(name, index, short)
+                if index >= least:
+                    yield "PodGang", scaled_gang_name(name, index - least)
+
+
+def _listed(parts: list[tuple[str, str]]) -> str:
+    shown = ", ".join(f"{kind} {name}" for kind, name in parts[:_NAMES])
+    return shown + (f" and {len(parts) - _NAMES} more" if len(parts) > _NAMES else "")

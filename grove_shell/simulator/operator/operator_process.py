@@ -1,0 +1,221 @@
+"""One process of the simulated operator: the reconcile loop of the real one, with a simulated cache and writes."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Final, Protocol, TypeAlias
+
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, Ensure, Step, StepStage
+from grove_core.plan.plan import Plan
+from grove_core.resources.configuration import Configuration
+from grove_core.resources.new_object import clique_of_new_pod
+from grove_core.resources.podclique import GROUP_KIND
+from grove_core.resources.topology_usage import SET_KIND
+from grove_shell.apply.execute_plan import Execute
+from grove_shell.apply.planned_round import PlannedRound, RoundListener
+from grove_shell.cache.root_keys import RootKey
+from grove_shell.in_memory.in_memory_cluster import NOT_FOUND
+from grove_shell.operator.failed_write_retries import FailedWriteRetries
+from grove_shell.operator.reconcile_loop import ReconcileLoop
+from grove_shell.operator.reconcile_schedule import ReconcileSchedule
+from grove_shell.simulator.cluster.object_change_detector import Object
+from grove_shell.simulator.cluster.topologies import RoundSnapshot
+from grove_shell.simulator.event_queue import EventQueue
+from grove_shell.simulator.operator.api_connection import ApiConnection, OperatorCrash
+from grove_shell.simulator.operator.informers import Informers
+from grove_shell.simulator.recording.run_history import HistoryActor
+from grove_shell.simulator.violation import Violation, ViolationFound
+from grove_shell.simulator.virtual_loop import VirtualLoop
+from grove_shell.simulator.virtual_time import SECOND
+
+_RELISTED: Final = (SET_KIND, GROUP_KIND, "PodClique", "Pod")
+_Withdrawn: TypeAlias = Callable[[Step], str | None]
+_Response: TypeAlias = tuple[Attempt, Object | None]
+
+
+class OperatorObserver(Protocol):
+    """Gets the actions of an operator; the timeline recorder and the checks are observers."""
+
+    def on_start(self, actor: HistoryActor, configuration: Configuration, objection: Reason | None) -> None:
+        """A process started, or exited before its first round because of an objection."""
+        ...
+
+    def on_plan(self, actor: HistoryActor, seen: RoundSnapshot, plan: Plan) -> None:
+        """A plan was made; its steps are executed next."""
+        ...
+
+    def on_write(self, actor: HistoryActor, seen: RoundSnapshot, attempt: Attempt) -> None:
+        """A step was executed or failed."""
+        ...
+
+    def on_crash(self, actor: HistoryActor, writes: int) -> None:
+        """The process crashed after this number of writes in its last round."""
+        ...
+
+
+@dataclass(kw_only=True)
+class OperatorProcess(RoundListener):
+    """One process, from its start to its end.
+
+    Attributes:
+        informers: its cache.
+        connection: its connection to the API server.
+        decide: makes a plan.
+        clock: returns the time of day.
+        shortest_rest: milliseconds between two rounds of one root.
+        actor, observers: get its actions.
+        crash: called where it crashes at a write, with the number of writes of that round.
+        rounds: number of rounds so far.
+    """
+
+    queue: EventQueue
+    informers: Informers
+    connection: ApiConnection
+    decide: Callable[[RoundSnapshot], Plan]
+    clock: Callable[[], datetime]
+    shortest_rest: int
+    actor: HistoryActor
+    observers: Iterable[OperatorObserver]
+    crash: Callable[[int], None]
+    rounds: int = 0
+
+    def __post_init__(self) -> None:
+        self._event_loop = VirtualLoop(self.queue)  # type: ignore[abstract]  # sockets, threads and processes are missing
+        self._seen: RoundSnapshot | None = None
+        self._is_notified = False
+        self._are_pods_listed = False
+        self._reconcile_loop = ReconcileLoop(
+            cache=self.informers,
+            writer=self,
+            decide=self._decide,
+            listeners=(self,),
+            clock=self.clock,
+            new_requeue=self._new_requeue,
+        )
+        self._event_loop.call_soon(self._reconcile_loop.start)
+
+    def enqueue_all(self) -> None:
+        """Ask for a round of every root."""
+        if not self._is_notified:
+            self._is_notified = True
+            self._event_loop.call_soon(self._enqueue_all)
+
+    def stop(self) -> None:
+        """End the process; a write in flight still reaches the API server."""
+        self._reconcile_loop.pause()
+        self._event_loop.close()
+
+    def _enqueue_all(self) -> None:
+        self._is_notified = False
+        for root_key in self.informers.root_keys():
+            self._reconcile_loop.enqueue(root_key)
+
+    def _new_requeue(self, enqueue: Callable[[], None]) -> ReconcileSchedule:
+        backlog = FailedWriteRetries(jitter=lambda: 1.0)
+        return ReconcileSchedule(enqueue, backlog=backlog, shortest_rest=self.shortest_rest / SECOND)
+
+    def _decide(self, observation: RoundSnapshot) -> Plan:
+        with self._event_loop.raising():
+            return self.decide(observation)
+
+    # a listener of the loop
+
+    def on_planned(self, planned_round: PlannedRound) -> None:
+        """Report a plan."""
+        self.rounds += 1
+        self._seen = planned_round.observation
+        with self._event_loop.raising():
+            for observer in self.observers:
+                observer.on_plan(self.actor, planned_round.observation, planned_round.plan)
+
+    def on_round_failed(self, root_key: RootKey, words: str) -> None:
+        """End the run: a plan breaks a law."""
+        with self._event_loop.raising():
+            objects = ("/".join(filter(None, root_key)),)
+            raise ViolationFound(Violation("PL", self.queue.now, objects, f"an illegal plan: {words}"))
+
+    # the writer of the loop
+
+    def executor(self, withdrawn_because: _Withdrawn | None = None) -> Execute:
+        """Return what executes the steps of the round that was planned last; without an argument they have no plan."""
+        seen = None if withdrawn_because is None else self._seen
+        return partial(self._attempt, seen, withdrawn_because, self.connection.attempts)
+
+    async def relist_set(self, _root_key: RootKey) -> None:
+        """Read everything that decides about a termination."""
+        self.informers.read(_RELISTED)
+
+    async def _attempt(
+        self, seen: RoundSnapshot | None, withdrawn_because: _Withdrawn | None, writes_before: int, step: Step
+    ) -> Attempt:
+        is_new_pod = bool(clique_of_new_pod(step))
+        if is_new_pod and not self._are_pods_listed:  # OP-106
+            self._are_pods_listed = True
+            self.informers.read_uncached_pods()
+        if withdrawn_because is not None and isinstance(step.action, Create | Delete):
+            words = withdrawn_because(step)
+            if words is not None:
+                return Attempt(step, AttemptOutcome.CONFLICT, words)
+        response: asyncio.Future[_Response] = self._event_loop.create_future()
+        delay = self.connection.delay
+        send = partial(self._send, seen, writes_before, step, response, delay - delay // 2)
+        if delay:
+            self.queue.schedule_after(delay // 2, send)
+        else:
+            send()
+        attempt, found = await response
+        self._apply_response(attempt, found)
+        if is_new_pod and attempt.outcome is AttemptOutcome.UNREACHABLE:
+            self._are_pods_listed = False
+        return attempt
+
+    def _send(
+        self,
+        seen: RoundSnapshot | None,
+        writes_before: int,
+        step: Step,
+        response: "asyncio.Future[_Response]",
+        delay: int,
+    ) -> None:
+        """Let a write take effect, also when the process that sent it has crashed."""
+        try:
+            attempt = self.connection.attempt(step)
+        except OperatorCrash:
+            self.crash(self.connection.attempts - writes_before)
+            return
+        if seen is not None:
+            with self._event_loop.raising():
+                for observer in self.observers:
+                    observer.on_write(self.actor, seen, attempt)
+        found = self.connection.find(step.target)
+        respond = partial(_respond, response, (attempt, found))
+        if delay:
+            self.queue.schedule_after(delay, respond)
+        else:
+            respond()
+
+    def _apply_response(self, attempt: Attempt, found: Object | None) -> None:
+        """Apply what a response shows of the object, and of the cause of a deletion, to the cache (PL-018)."""
+        action, target = attempt.step.action, attempt.step.target
+        has_changed = False
+        if self.actor is HistoryActor.SECOND and isinstance(action, Ensure):
+            return  # it would take over what a later set of the name shares
+        if attempt.outcome is AttemptOutcome.DONE or attempt.detail == NOT_FOUND:
+            if found is not None:
+                has_changed = self.informers.put(found)
+            elif action.guard is not None:
+                has_changed = self.informers.drop(target, action.guard.uid)
+        elif isinstance(action, Delete) and attempt.step.stage is not StepStage.CAUSE:
+            for ref, guard in action.rests_on:
+                cause = self.connection.find(ref)
+                has_changed |= self.informers.drop(ref, guard.uid) if cause is None else self.informers.put(cause)
+        if has_changed:
+            self.enqueue_all()
+
+
+def _respond(response: "asyncio.Future[_Response]", found: _Response) -> None:
+    if not response.cancelled():  # the process may have crashed
+        response.set_result(found)

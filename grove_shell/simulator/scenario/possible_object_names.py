@@ -1,0 +1,237 @@
+"""The names of all objects that can exist at a time of a scenario, by kind."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from grove_core.admit import admit
+from grove_core.areas.workload.admission.manifest_defaults import with_defaults
+from grove_core.kernel.admission import Deny
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND
+from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.configuration import Configuration, TopologyAwareSettings
+from grove_core.resources.domain_sharing import (
+    DomainMembership,
+    clique_position_in_template,
+    domain_membership_of_position,
+    effective_mnnvl_annotations,
+)
+from grove_core.resources.naming_rules import (
+    compute_domain_name,
+    member_clique_name,
+    replica_name,
+    scaled_gang_name,
+    scaling_group_name,
+    standalone_clique_name,
+)
+from grove_core.resources.owned_object import CLAIM_KIND
+from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json
+from grove_core.resources.podcliqueset_spec import SetSpec
+from grove_core.snapshot.cluster import Cluster
+from grove_shell.simulator.scenario.scenario_events import (
+    ApplySet,
+    ApplyTopology,
+    Autoscale,
+    Event,
+    NodePool,
+    Scale,
+)
+from grove_shell.simulator.scenario.scenario_field_types import AUTOSCALER, NODE
+from grove_shell.simulator.scenario.validation_errors import similar_known_names_text
+
+_NONE_REQUESTED: Final[Mapping[tuple[str, str], int]] = MappingProxyType({})
+
+
+def shared_domain_memberships(
+    root: PodCliqueSet, replica: int, requested: Mapping[tuple[str, str], int] = _NONE_REQUESTED, spare: int = 0
+) -> Iterator[DomainMembership]:
+    """Yield the shared ComputeDomain of each PodClique in one replica of a set; PodCliques may share the same one.
+
+    ``requested`` has the most replicas that an event requests, ``spare`` those that an update adds.
+    """
+    template = root.spec.template
+    for clique in template.cliques:
+        group, name = template.groups_by_clique.get(clique.name), root.ref.name
+        annotations = effective_mnnvl_annotations(root.annotations, clique, group)
+        positions = [clique_position_in_template(name, replica, clique.name)]
+        if group is not None:
+            full = scaling_group_name(name, replica, group.name)
+            count = max(group.replicas, requested.get(("PodCliqueScalingGroup", full), 0)) + spare
+            positions = [
+                clique_position_in_template(name, replica, clique.name, group.name, index) for index in range(count)
+            ]
+        yield from (
+            member
+            for position in positions
+            if (member := domain_membership_of_position(position, annotations)) is not None
+        )
+
+
+CLIQUE_TEMPLATE: Final = "clique"
+_SET_PARTS: Final = ("PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "PodGang", AUTOSCALER)
+_KINDS: Final = frozenset({*_SET_PARTS, DOMAIN_KIND, CLAIM_KIND, TOPOLOGY_KIND, NODE})
+
+_OPEN: Final = Configuration(topology=TopologyAwareSettings(enabled=True))
+"""Configuration under which admission accepts any topology name: the topologies of that time are not known yet."""
+
+
+class PossibleObjectNames:
+    """The names that objects may have had so far, by kind.
+
+    Names are ``namespace/name``; nodes and topologies have no namespace. The default topology is always
+    included, because the operator may create it.
+    """
+
+    def __init__(
+        self,
+        sets: Iterable[Mapping[str, Any]],
+        nodes: Iterable[NodePool],
+        dump: Cluster | None,
+        topologies: Iterable[Mapping[str, Any]] = (),
+    ) -> None:
+        self._roots: defaultdict[str, list[PodCliqueSet]] = defaultdict(list)
+        self._requested: dict[tuple[str, str], int] = {}  # kind and name -> the most replicas that an event requests
+        self._stored: defaultdict[str, set[str]] = defaultdict(set)
+        self._names: dict[str, dict[str, None]] | None = None
+        self._without_namespace: dict[str, set[str]] = {}
+        for pool in nodes:
+            self._add_pool(pool)
+        self._add(TOPOLOGY_KIND, [DEFAULT_TOPOLOGY, *map(_name_in, topologies)])
+        for manifest in sets:
+            self._add_root(podcliqueset_from_json(manifest))
+        if dump is not None:
+            self._add_dump(dump)
+
+    def add_names_created_by(self, event: Event) -> None:
+        """Add the names of the objects that an event may create."""
+        arguments = event.arguments
+        if isinstance(arguments, NodePool):
+            self._add_pool(arguments)
+        elif isinstance(arguments, ApplySet) and not isinstance(
+            admit(arguments.manifest, configuration=_OPEN).verdict, Deny
+        ):
+            self._add_root(podcliqueset_from_json(with_defaults(arguments.manifest)))
+        elif isinstance(arguments, ApplyTopology):
+            self._add(TOPOLOGY_KIND, [_name_in(arguments.manifest)])
+        elif isinstance(arguments, Scale):
+            self._request(arguments.kind, arguments.name, arguments.replicas)
+        elif isinstance(arguments, Autoscale):
+            self._request("PodCliqueScalingGroup", arguments.name, arguments.replicas)
+
+    @property
+    def size(self) -> int:
+        """An upper bound of the number of objects of all sets, computed without listing names."""
+        return sum(self._size_of(full.rpartition("/")[2], roots) for full, roots in self._roots.items())
+
+    def _size_of(self, name: str, roots: list[PodCliqueSet]) -> int:
+        most = max(self._requested.get(("PodCliqueSet", name), 0), *(root.spec.replicas for root in roots))
+        counts = (count for (kind, _), count in self._requested.items() if kind == "PodCliqueScalingGroup")
+        requested = max(counts, default=0)
+        each = 0
+        for template in (root.spec.template for root in roots):
+            each += 2 + len(template.cliques)
+            for group in template.pod_clique_scaling_groups:
+                least = group.scale_config.min_replicas or 0 if group.scale_config is not None else 0
+                each += (max(group.replicas, requested, least) + 1) * (len(group.clique_names) + 1)
+        return most * each
+
+    def covers(self, kind: str) -> bool:
+        """Return whether the registry knows all names of a kind."""
+        return kind in _KINDS
+
+    def has(self, kind: str, name: str) -> bool:
+        """Return whether an object of a kind may have a name, with or without its namespace."""
+        return name in self._all().get(kind, {}) or name in self._without_namespace.get(kind, ())
+
+    def suggestions(self, kind: str, name: str) -> str:
+        """Return the known names of a kind as text, the most similar first."""
+        has_namespace = "/" in name
+        full = self._all().get(kind, {})
+        found = list(full if has_namespace else dict.fromkeys(name.rpartition("/")[2] for name in full))
+        return similar_known_names_text(name, found) or f"there is no {kind}"
+
+    def _add_pool(self, pool: NodePool) -> None:
+        self._add(NODE, pool.names)
+
+    def _add_root(self, root: PodCliqueSet) -> None:
+        self._roots[f"{root.ref.namespace}/{root.ref.name}"].append(root)
+        self._names = None
+
+    def _add_dump(self, dump: Cluster) -> None:
+        for root in dump.sets:
+            self._add_root(root)
+        parts = (*dump.cliques_of.values(), *dump.groups_of.values(), *dump.gangs_of.values())
+        for item in (item for found in parts for item in found):
+            self._add(item.ref.kind, [f"{item.ref.namespace}/{item.ref.name}"])
+        for owned in (item for found in dump.others_of.values() for item in found):
+            if owned.ref.kind == AUTOSCALER:
+                self._add(AUTOSCALER, [f"{owned.ref.namespace}/{owned.ref.name}"])
+        for kind, held in ((DOMAIN_KIND, dump.domains), (CLAIM_KIND, dump.claims)):
+            self._add(kind, [f"{namespace}/{name}" for namespace, name in held])
+        self._add(TOPOLOGY_KIND, dump.topologies)
+        for group in (group for found in dump.groups_of.values() for group in found):
+            self._request("PodCliqueScalingGroup", group.ref.name, group.replicas)
+        self._add(NODE, sorted({pod.node for pods in dump.pods_of.values() for pod in pods if pod.node}))
+
+    def _add(self, kind: str, names: Iterable[str]) -> None:
+        self._stored[kind].update(names)
+        self._names = None
+
+    def _request(self, kind: str, name: str, replicas: int) -> None:
+        key = (kind, name.rpartition("/")[2])
+        self._requested[key] = max(self._requested.get(key, 0), replicas)
+        self._names = None
+
+    def _all(self) -> Mapping[str, Mapping[str, None]]:
+        """Return all names by kind, in a fixed order."""
+        if self._names is None:
+            found = {kind: dict.fromkeys(sorted(names)) for kind, names in self._stored.items()}
+            for full, roots in self._roots.items():
+                namespace, _, name = full.partition("/")
+                found.setdefault("PodCliqueSet", {})[full] = None
+                for kind, part in self._parts_of(name, roots):
+                    found.setdefault(kind, {})[f"{namespace}/{part}"] = None
+            self._names = found
+            self._without_namespace = {
+                kind: {full.rpartition("/")[2] for full in names} for kind, names in found.items()
+            }
+        return self._names
+
+    def _parts_of(self, name: str, roots: list[PodCliqueSet]) -> Iterator[tuple[str, str]]:
+        """Kind and name of what a set may have become, in any of the forms that it had; an update spares one more."""
+        most = max(self._requested.get(("PodCliqueSet", name), 0), *(root.spec.replicas for root in roots))
+        for root in roots:
+            yield from ((CLIQUE_TEMPLATE, clique.name) for clique in root.spec.template.cliques)
+            for replica in range(most):
+                yield "PodGang", replica_name(name, replica)
+                yield DOMAIN_KIND, compute_domain_name(name, replica)
+                spare = int(len(roots) > 1)
+                yield from self._parts_of_replica(root.spec, name, replica, spare=spare)
+                for member in shared_domain_memberships(root, replica, self._requested, spare):
+                    yield DOMAIN_KIND, member.domain
+                    yield CLAIM_KIND, member.claim
+
+    def _parts_of_replica(self, spec: SetSpec, name: str, replica: int, *, spare: int) -> Iterator[tuple[str, str]]:
+        for clique in spec.standalone_cliques:
+            whole = standalone_clique_name(name, replica, clique.name)
+            yield "PodClique", whole
+            if clique.spec.auto_scaling_config is not None:
+                yield AUTOSCALER, whole
+        for group in spec.template.pod_clique_scaling_groups:
+            owner = scaling_group_name(name, replica, group.name)
+            yield "PodCliqueScalingGroup", owner
+            least = group.min_available
+            requested = self._requested.get(("PodCliqueScalingGroup", owner), 0)
+            if group.scale_config is not None:
+                yield AUTOSCALER, owner
+                requested = max(requested, group.scale_config.min_replicas or 0)
+            for index in range(max(group.replicas, requested) + spare):
+                yield from (("PodClique", member_clique_name(owner, index, short)) for short in group.clique_names)
+                if index >= least:
+                    yield "PodGang", scaled_gang_name(owner, index - least)
+
+
+def _name_in(manifest: Mapping[str, Any]) -> str:
+    meta = manifest.get("metadata")
+    return str(meta.get("name")) if isinstance(meta, Mapping) else ""

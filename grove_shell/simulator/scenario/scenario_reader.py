@@ -1,0 +1,288 @@
+"""Reads a scenario file, admits its sets, and reports all problems at once with their paths (SM-001, SM-002)."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from pydantic import ValidationError
+
+from grove_core.admit import admit
+from grove_core.admit_topology import admit_topology
+from grove_core.areas.topology.admit import NOTHING_KNOWN, TopologyAdmissionView
+from grove_core.areas.workload.admission.manifest_defaults import with_defaults
+from grove_core.kernel.admission import AdmissionVerdict, Deny
+from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, cluster_topology_from_json, effective_topologies
+from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
+from grove_core.resources.json_field_reader import short_json
+from grove_core.snapshot.cluster import Cluster
+from grove_shell.manifests.schema_validation import with_schema_objections
+from grove_shell.reading.input_faults import InputFault
+from grove_shell.reading.input_items import item_problem_as_fault
+from grove_shell.reading.input_sources import InputItem, input_items_in_path, standard_input
+from grove_shell.reading.manifest_admission import objection_as_expectation
+from grove_shell.reading.object_timestamps import newest_timestamp_in_object
+from grove_shell.settings.feature_settings import MnnvlSettings, TopologySettings
+from grove_shell.simulator.scenario.possible_object_names import PossibleObjectNames
+from grove_shell.simulator.scenario.scenario import Expectation, Scenario
+from grove_shell.simulator.scenario.scenario_events import Event, NodePool
+from grove_shell.simulator.scenario.scenario_field_types import WRITTEN, ScenarioPart
+from grove_shell.simulator.scenario.unknown_names import unknown_names_among
+from grove_shell.simulator.scenario.validation_errors import expected_field_value_text, wrong_field_value_text
+
+_SET_KINDS: Final = ("PodCliqueSet",)
+_ADDING_NAMES: Final = frozenset({"addNodes", "applySet", "applyTopology", "scale", "autoscale"})
+_TOP_LEVEL: Final = re.compile(r"spec\.\w+")
+_NAMING_PARTS: Final = ("spec.sets", "spec.nodes", "spec.cluster", "spec.topologies")
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioReadResult:
+    """The result of reading a scenario file.
+
+    Attributes:
+        scenario: with every set as admission stores it; None where there are faults.
+        cluster: the dump to start from; None where the scenario names none.
+        faults: all problems, in the order of their places.
+        manifests: namespace and name -> manifest of each set of the dump; admission compares updates with it.
+        newer: marks in the dump of a release of the Go operator newer than the newest known one (GF-134).
+    """
+
+    scenario: Scenario | None
+    cluster: Cluster | None
+    faults: tuple[InputFault, ...]
+    manifests: Mapping[tuple[str, str], Mapping[str, Any]]
+    newer: tuple[str, ...] = ()
+
+
+def read_scenario(path: str) -> ScenarioReadResult:
+    """Read a scenario and the files that it names, and admit its sets.
+
+    Bad content raises nothing: it is returned as ``faults``.
+    """
+    faults: list[InputFault] = []
+    items = list(input_items_in_path(path, faults, standard_input()))
+    if len(items) != 1 and not faults:
+        faults.append(InputFault(file=path, expected="one Scenario", got=f"{len(items)} objects"))
+    if faults:
+        return ScenarioReadResult(None, None, tuple(faults), {})
+    reader = _ScenarioReader(path, items[0])
+    reader.read_cluster()
+    scenario = reader.read_spec()
+    reader.check_names()
+    ordered = tuple(sorted(reader.faults, key=lambda fault: fault.sort_key))
+    return ScenarioReadResult(None if ordered else scenario, reader.dump, ordered, reader.manifests, reader.newer)
+
+
+class _ScenarioReader:
+    """Reads one scenario file, and collects its faults."""
+
+    def __init__(self, path: str, item: InputItem) -> None:
+        self.path = path
+        self.item = item
+        self.faults: list[InputFault] = []
+        self.dump: Cluster | None = None
+        self.topologies: tuple[dict[str, Any], ...] = ()
+        self.sets: tuple[dict[str, Any], ...] = ()
+        self.events: dict[int, Event] = {}  # by place in the file; only those without faults
+        self.manifests: dict[tuple[str, str], Mapping[str, Any]] = {}
+        self.newer: tuple[str, ...] = ()
+        self.newest: datetime | None = None  # newest time in the dump
+
+    def read_spec(self) -> Scenario | None:
+        """Return the scenario; None where it has faults."""
+        raw = self.item.value
+        self.topologies = self._stored("topologies", TOPOLOGY_KINDS, self._admitted_topology)
+        self.sets = self._stored("sets", _SET_KINDS, self._admitted_set)
+        self.events = self._events(raw)
+        try:
+            scenario = Scenario.model_validate(raw, context=WRITTEN)
+        except ValidationError as error:
+            for problem in error.errors(include_url=False):
+                self._note(
+                    _path(problem["loc"]), expected_field_value_text(problem, Scenario), wrong_field_value_text(problem)
+                )
+            return None
+        if self.faults:
+            return None
+        events = tuple(sorted(self.events.values(), key=_at))
+        changes: dict[str, Any] = {"sets": self.sets, "topologies": self.topologies, "events": events}
+        if self.newest is not None and "start" not in _part(raw, "spec"):
+            changes["start"] = self.newest
+        return scenario.model_copy(update={"spec": scenario.spec.model_copy(update=changes)})
+
+    def check_names(self) -> None:
+        """Report names that no object can have (SM-001), unless a fault hides some of the known names."""
+        spec = _part(self.item.value, "spec")
+        pools = _each(NodePool, spec.get("nodes"))
+        given = _listed(spec.get("events"))
+        unread = (event for place, event in enumerate(given) if place not in self.events and isinstance(event, Mapping))
+        hidden = any(event.keys() & _ADDING_NAMES for event in unread) or any(
+            fault.path.startswith(_NAMING_PARTS) or _TOP_LEVEL.fullmatch(fault.path) or fault.file != self.item.file
+            for fault in self.faults
+        )
+        for name, count in Counter(name for pool in pools.values() for name in pool.names).items():
+            if count > 1:
+                self._note("spec.nodes", "unique node names", f'"{name}" {count} times')
+        if not hidden:
+            known = PossibleObjectNames(self.sets, pools.values(), self.dump, self.topologies)
+            expected = _each(Expectation, spec.get("expect"))
+            for found in unknown_names_among(known, self.events, expected, _part(_part(spec, "kubelet"), "cliques")):
+                self._note(found.path, found.expected, found.got)
+
+    def read_cluster(self) -> None:
+        """Read the dump that the scenario starts from."""
+        name = _part(self.item.value, "spec").get("cluster")
+        if not isinstance(name, str):
+            return
+        from grove_shell.reading.objects import load  # noqa: PLC0415 - few scenarios start from a dump
+
+        path = str(self._beside(name))
+        loaded = load([path], standard_input(), raising=False)
+        self.faults.extend(loaded.faults)
+        self.newest = loaded.taken_at
+        for item in input_items_in_path(path, [], standard_input()):
+            self.newest = max(filter(None, (self.newest, newest_timestamp_in_object(item.value))), default=None)
+            meta = _part(item.value, "metadata")
+            if item.value.get("kind") == "PodCliqueSet":
+                self.manifests[str(meta.get("namespace") or "default"), str(meta.get("name"))] = item.value
+        self.dump, self.newer = loaded.cluster, loaded.newer
+
+    def _stored(
+        self, field: str, kinds: tuple[str, ...], admitted: Callable[[dict[str, Any], str], dict[str, Any] | None]
+    ) -> tuple[dict[str, Any], ...]:
+        """Return the sets or topologies of the start, in the scenario or files beside it, as admission stores them."""
+        found: dict[tuple[str, str], dict[str, Any]] = {}
+        for place, given in enumerate(_listed(_part(self.item.value, "spec").get(field))):
+            for manifest, where in self._manifests(given, f"spec.{field}[{place}]", kinds):
+                if manifest.get("kind") not in kinds:
+                    self._note(f"{where}kind", " or ".join(kinds), short_json(manifest.get("kind")))
+                    continue
+                stored = admitted(manifest, where)
+                if stored is None:
+                    continue
+                meta = stored["metadata"]
+                name = "/".join(filter(None, (meta.get("namespace"), meta["name"])))
+                if (manifest["kind"], name) in found:
+                    self._note(f"{where}metadata.name", "a name of its own", name)
+                found[manifest["kind"], name] = stored
+        return tuple(found.values())
+
+    def _admitted_topology(self, manifest: dict[str, Any], where: str) -> dict[str, Any] | None:
+        verdict = admit_topology(manifest, None, NOTHING_KNOWN, self._configuration).verdict
+        return None if self._is_denied(verdict, where) else manifest
+
+    def _admitted_set(self, manifest: dict[str, Any], where: str) -> dict[str, Any] | None:
+        decision = admit(manifest, configuration=self._configuration, around=self._around)
+        denied = self._is_denied(with_schema_objections(manifest, decision).verdict, where)
+        return None if denied else with_defaults(manifest)
+
+    def _events(self, raw: Mapping[str, Any]) -> dict[int, Event]:
+        """Return the events with a manifest in place of each file; admission decides when they happen."""
+        found = _each(Event, _part(raw, "spec").get("events"))
+        for place, given in enumerate(_listed(_part(raw, "spec").get("events"))):
+            for what, kinds in (("applySet", _SET_KINDS), ("applyTopology", TOPOLOGY_KINDS)):
+                apply = _part(given, what)
+                where = f"spec.events[{place}].{what}"
+                if "file" not in _part(apply, "manifest"):
+                    continue
+                manifests = [manifest for manifest, _ in self._manifests(apply["manifest"], where, kinds)]
+                if len(manifests) != 1:
+                    self._note(where, f"one {kinds[0]}", f"{len(manifests)} of them")
+                    continue
+                replaced = {**given, what: {"manifest": manifests[0]}}
+                with suppress(ValidationError):
+                    found[place] = Event.model_validate(replaced, context=WRITTEN)
+        return found
+
+    def _manifests(self, given: object, where: str, kinds: tuple[str, ...]) -> Iterator[tuple[dict[str, Any], str]]:
+        """Yield the manifests of one entry, each with the prefix of its field paths."""
+        if not isinstance(given, dict) or "file" not in given:
+            if isinstance(given, dict):
+                yield given, f"{where}."
+            return
+        name = given["file"]
+        if not isinstance(name, str) or len(given) != 1:
+            self._note(where, "a manifest, or file: PATH and nothing else", short_json(given))
+            return
+        faults: list[InputFault] = []
+        values = [item.value for item in input_items_in_path(str(self._beside(name)), faults, standard_input())]
+        self.faults.extend(faults)
+        meant = [value for value in values if value.get("kind") in kinds]
+        if not meant and not faults:
+            self._note(f"{where}.file", f"a file with a {kinds[0]}", name)
+        for manifest in meant:
+            yield manifest, f"{where} ({name}): "
+
+    def _is_denied(self, verdict: AdmissionVerdict, where: str) -> bool:
+        """Return whether admission denies, and report its objections."""
+        if isinstance(verdict, Deny):
+            for objection in verdict.objections:
+                self._note(
+                    f"{where}{objection.path}", objection_as_expectation(objection.reason.sentence), objection.got
+                )
+        return isinstance(verdict, Deny)
+
+    @cached_property
+    def _around(self) -> TopologyAdmissionView:
+        """The topologies of the start; used only after they are read."""
+        known = [cluster_topology_from_json(topology) for topology in self.topologies]
+        known += self.dump.topologies.values() if self.dump is not None else ()
+        return TopologyAdmissionView(effective_topologies(known), {}, {})
+
+    @cached_property
+    def _configuration(self) -> Configuration:
+        """The configuration of admission; a part with faults is left at its default."""
+        operator = _part(_part(self.item.value, "spec"), "operator")
+        found = DEFAULT_CONFIGURATION
+        with suppress(ValidationError):
+            found = replace(found, mnnvl=MnnvlSettings.model_validate(operator.get("mnnvl", {})).as_configuration)
+        with suppress(ValidationError):
+            settings = TopologySettings.model_validate(operator.get("topologyAwareScheduling", {}))
+            found = replace(found, topology=settings.as_configuration)
+        return found
+
+    def _beside(self, name: str) -> Path:
+        return Path(self.path).parent / name
+
+    def _note(self, path: str, expected: str, got: str) -> None:
+        meta = _part(self.item.value, "metadata")
+        where = f"Scenario {meta['name']}" if isinstance(meta.get("name"), str) else ""
+        self.faults.append(item_problem_as_fault(self.item, where, (path, expected, got), None))
+
+
+_Part = TypeVar("_Part", bound=ScenarioPart)
+
+
+def _each(kind: type[_Part], value: object) -> dict[int, _Part]:
+    """Return the valid parts of a list by place; the validation of the whole file reports the others."""
+    found: dict[int, _Part] = {}
+    for place, given in enumerate(_listed(value)):
+        with suppress(ValidationError):
+            found[place] = kind.model_validate(given, context=WRITTEN)
+    return found
+
+
+def _at(event: Event) -> int:
+    return event.at
+
+
+def _part(raw: object, key: str) -> Mapping[str, Any]:
+    found = raw.get(key) if isinstance(raw, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
+
+
+def _listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _path(loc: tuple[int | str, ...]) -> str:
+    path = ""
+    for part in loc:
+        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
+    return path

@@ -1,0 +1,224 @@
+"""Lines of a plan's page for each round: its terminations, what it creates, updates and deletes, and gated cliques."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from grove_core.areas.gang_termination.termination_assumptions import (
+    TerminationAssumption,
+    termination_assumptions_by_round,
+)
+from grove_core.areas.gang_termination.termination_deletions import deletions_by_replica
+from grove_core.explain import Urgency, withholds_gate_opening
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Apply, Delete, Make, Step, is_gang_termination_deletion, total_impact
+from grove_core.kernel.time_formats import short_duration, whole_seconds
+from grove_core.kernel.wants import StepObstacle
+from grove_core.plan.forecast import Forecast, ForecastRound
+from grove_shell.page import Page
+from grove_shell.views.formatting import (
+    INDENT,
+    MAX_NAMES,
+    STYLES,
+    clock_time,
+    comma_separated_names,
+    deletion_impact_text,
+    object_display_name,
+    padded_entry_label,
+    plural,
+    relative_time,
+)
+
+
+class LaterRoundTermination(NamedTuple):
+    """A termination after the first round, and the later rounds that terminate the same objects again.
+
+    Attributes:
+        round: the round of the termination.
+        steps: its deletions.
+        assumption: what has to stay true until then; None at the time of the first round (PL-032).
+        again: the rounds that repeat it.
+    """
+
+    round: ForecastRound
+    steps: Sequence[Step]
+    assumption: TerminationAssumption | None = None
+    again: tuple[ForecastRound, ...] = ()
+
+
+def termination_steps_in_round(round_: ForecastRound) -> list[Step]:
+    """Return the deletions of a round that terminate a gang."""
+    return list(filter(is_gang_termination_deletion, round_.steps))
+
+
+def later_round_terminations(forecast: Forecast) -> list[LaterRoundTermination]:
+    """Return the terminations after the first round of a forecast; terminations of the same objects are one."""
+    found: dict[frozenset[Ref], LaterRoundTermination] = {}
+    rounds = [(round_.at, round_.steps) for round_ in forecast.rounds]
+    assumed = termination_assumptions_by_round(forecast.findings, rounds)
+    for round_, by_target in zip(forecast.rounds[1:], assumed[1:], strict=True):
+        for steps in _by_replica(termination_steps_in_round(round_)):
+            targets = frozenset(step.target for step in steps)
+            one = found.get(targets)
+            if one is None:
+                found[targets] = LaterRoundTermination(round_, steps, by_target.get(steps[0].target))
+            else:
+                found[targets] = one._replace(again=(*one.again, round_))
+    return list(found.values())
+
+
+def _by_replica(steps: Sequence[Step]) -> Iterator[list[Step]]:
+    """Yield the deletions of one round grouped by the terminated replica; each deletion is yielded once."""
+    yielded: set[Ref] = set()
+    for alike in deletions_by_replica(steps).values():
+        fresh = [step for step in alike if step.target not in yielded]
+        yielded.update(step.target for step in fresh)
+        if fresh:
+            yield fresh
+
+
+def rounds_before_repeats(forecast: Forecast) -> Sequence[ForecastRound]:
+    """Return the rounds before the last of the repeating terminations begins to repeat (GF-086).
+
+    All rounds where nothing repeats; the rounds that are left out add nothing new.
+    """
+    again = [later.again[0].number for later in later_round_terminations(forecast) if later.again]
+    return forecast.rounds[: max(again) - 1] if again else forecast.rounds
+
+
+def add_later_round_terminations(page: Page, forecast: Forecast, now: datetime) -> None:
+    """Add the later terminations: when they happen, what they delete, and the pods and GPUs that go with it."""
+    for later in later_round_terminations(forecast):
+        names = comma_separated_names([step.target.name for step in later.steps], MAX_NAMES)
+        at = later.round.at
+        when = f"{clock_time(at, now)} ({relative_time(at, now)})" if at > now else f"round {later.round.number}"
+        condition = f", {later.assumption.words}" if later.assumption is not None else ""
+        page.add((padded_entry_label("THEN"), "yellow"), f"{when}{condition}: deletes {names}")
+        if impact := deletion_impact_text(total_impact(later.steps)):
+            page.add(INDENT, f"  with {impact}")
+        if later.again:
+            page.add((padded_entry_label("AGAIN"), "bold red"), _again(later, now))
+
+
+def _again(later: LaterRoundTermination, now: datetime) -> str:
+    times = [later.round.at, *(round_.at for round_ in later.again)]
+    spans = {whole_seconds(after) - whole_seconds(before) for before, after in pairwise(times)}
+    every = f", every {short_duration(spans.pop())}" if len(spans) == 1 else ""
+    same = plural(len(later.steps), "PodClique")
+    return f"{clock_time(times[1], now)} ({relative_time(times[1], now)}){every} until they are placed: the same {same}"
+
+
+_LINES: Final = 20
+_MIRRORED: Final = "GangFollowsSet"
+_OMITTED: Final = frozenset({"Pod", "PodGang"})  # gates of pods have a line of their own; PodGangs follow the set
+
+
+def add_plan_rounds(page: Page, forecast: Forecast, *, full: bool) -> None:
+    """Add what each round does besides terminations, and what is still withheld after the last round (CL-010).
+
+    Args:
+        full: whether to add every line; else at most twenty.
+    """
+    rounds = forecast.rounds if full else rounds_before_repeats(forecast)
+    lines = [(word, f"round {round_.number}: {text}") for round_ in rounds for word, text in _lines_of_round(round_)]
+    before = ""
+    for word, text in lines if full else lines[:_LINES]:
+        page.add((padded_entry_label("" if word == before else word), "bold"), text)
+        before = word
+    if not full and len(lines) > _LINES:
+        page.add(INDENT, f"and {plural(len(lines) - _LINES, 'more line')} until round {len(forecast.rounds)} (-v)")
+    shown_before = {(held.target, held.because) for held in forecast.rounds[0].withheld}
+    late = [held for held in forecast.rounds[-1].withheld if (held.target, held.because) not in shown_before]
+    for held in (held for held in late if not withholds_gate_opening(held)):
+        tone = (padded_entry_label(Urgency.HELD.value), STYLES[Urgency.HELD])
+        first, *more = held.because
+        page.add(tone, (object_display_name(held.target), "bold"), f": {first.sentence}")
+        for why in more[:MAX_NAMES]:
+            page.add(INDENT, f"  {why.sentence}")
+    add_gated_cliques(
+        page,
+        (
+            (held.target, tuple((why.subject, why.sentence) for why in held.because))
+            for held in late
+            if withholds_gate_opening(held)
+        ),
+    )
+    if any(held.obstacle is StepObstacle.UPDATE for held in forecast.rounds[-1].withheld):
+        page.add(INDENT, ("the plan stops here: it never makes pods ready; grove simulate plays the rest", "dim"))
+
+
+def _lines_of_round(round_: ForecastRound) -> Iterator[tuple[str, str]]:
+    for word, steps in (
+        ("DELETE", deletions_besides_terminations(round_.steps)),
+        ("UPDATE", displayed_object_updates(round_.steps)),
+    ):
+        for alike in _grouped_by_reason(steps):
+            names = comma_separated_names([step.target.name for step in alike], MAX_NAMES)
+            goes = (
+                deletion_impact_text(total_impact(alike)) if word == "DELETE" and alike[0].target.kind != "Pod" else ""
+            )
+            count = plural(len(alike), alike[0].target.kind) + (f" with {goes}" if goes else "")
+            yield word, f"{count}, {names}: {_first_reason(alike)}"
+    kinds = created_counts_by_kind(round_.steps)
+    done = [plural(kinds[kind], kind) for kind in sorted(kinds)]
+    opened = sum(isinstance(step.action, Apply) and step.target.kind == "Pod" for step in round_.steps)
+    if opened:
+        done.append(f"gates of {plural(opened, 'pod')} open")
+    if done:
+        yield "CREATE" if kinds else "PLACE", ", ".join(done)
+
+
+def _first_reason(alike: Iterable[Step]) -> str:
+    """Return the reason of the first step, and how many other sentences the same rule gave."""
+    first, *more = dict.fromkeys(step.because[0].sentence for step in alike)
+    return f"{first}; and {plural(len(more), 'more reason')} of this kind (-v)" if more else first
+
+
+def _grouped_by_reason(steps: Iterable[Step]) -> Iterator[list[Step]]:
+    """Yield steps grouped by kind and reason code, in the order of the first step of each group."""
+    found: dict[tuple[str, str], list[Step]] = {}
+    for step in steps:
+        found.setdefault((step.target.kind, step.because[0].rule.code), []).append(step)
+    yield from found.values()
+
+
+def created_counts_by_kind(steps: Iterable[Step]) -> Counter[str]:
+    """Return how many objects of each kind the steps create."""
+    return Counter(step.target.kind for step in steps if isinstance(step.action, Make))
+
+
+def deletions_besides_terminations(steps: Iterable[Step]) -> list[Step]:
+    """Return the deletions that are not part of a termination."""
+    return [step for step in steps if isinstance(step.action, Delete) and not is_gang_termination_deletion(step)]
+
+
+def displayed_object_updates(steps: Iterable[Step]) -> list[Step]:
+    """Return the updates of cliques, scaling groups, services and autoscalers.
+
+    Updates of PodGangs count only where they mirror a change of the PodCliqueSet.
+    """
+    return [
+        step
+        for step in steps
+        if isinstance(step.action, Apply)
+        and (step.target.kind not in _OMITTED or any(why.rule.code == _MIRRORED for why in step.because))
+    ]
+
+
+def add_gated_cliques(page: Page, gated: Iterable[tuple[Ref, tuple[tuple[Ref, str], ...]]]) -> None:
+    """Add the PodCliques whose pods stay gated; those with the same reasons share a line.
+
+    Args:
+        gated: each clique with its reasons: the subject and the sentence of each, the clique's own first.
+    """
+    alike: dict[tuple[tuple[Ref, str], ...], list[str]] = {}
+    for ref, reasons in gated:
+        (_, first), *behind = reasons
+        alike.setdefault(((Ref("", "", "", ""), first), *behind), []).append(ref.name)
+    for ((_, first), *behind), names in alike.items():
+        tone = (padded_entry_label(Urgency.GATED.value), STYLES[Urgency.GATED])
+        page.add(tone, f"{comma_separated_names(names, MAX_NAMES)}: {first}")
+        for subject, sentence in behind[:MAX_NAMES]:
+            page.add(INDENT, f"  {subject.name}: {sentence}")

@@ -1,0 +1,140 @@
+"""The page of a simulation: the result, then the history with times, actors and reasons, then the PodCliques."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Final
+
+from grove_core.explain import Urgency
+from grove_shell.page import Page, Span
+from grove_shell.simulator.recording.pod_clique_states import PodCliqueState
+from grove_shell.simulator.recording.run_history import HistoryActor, HistoryEntry, HistoryEntryKind
+from grove_shell.simulator.simulation import SimulationRun
+from grove_shell.simulator.virtual_time import go_duration_text
+from grove_shell.views.formatting import STYLES, padded_entry_label, plural, unpredicted_sets_warning
+from grove_shell.views.history_lines import timeline_lines
+from grove_shell.views.plan_headline import time_and_rules_line
+
+_STYLES: Final = {
+    HistoryEntryKind.TERMINATED: "bold red",
+    HistoryEntryKind.FAULT: "magenta",
+    HistoryEntryKind.NODE: "cyan",
+    HistoryEntryKind.UNPLACED: "yellow",
+    HistoryEntryKind.WAITS: "yellow",
+    HistoryEntryKind.REFUSED: "bold red",
+    HistoryEntryKind.DENIED: "magenta",
+    HistoryEntryKind.NO_EFFECT: "bold yellow",
+}
+_WIDTH: Final = max(len(actor.value) for actor in HistoryActor)
+
+
+def simulation_timeline_page(run: SimulationRun, *, verbose: bool = False) -> Page:
+    """Return the page of one run."""
+    page = Page()
+    unpredicted = _on_predictions(run)
+    page.add(*unpredicted, (run.scenario.metadata.name, "bold"), f": {_headline(run)}")
+    if run.rules_from is not None:
+        page.add((time_and_rules_line(run.scenario.spec.start, run.rules, run.rules_from), "dim"))
+    for root, sentences in run.unpredicted.items():
+        for sentence in sentences:
+            page.add(
+                (padded_entry_label("UNKNOWN"), STYLES[Urgency.UNKNOWN]), f"{root.namespace}/{root.name}: {sentence}"
+            )
+    if run.scenario.metadata.description:
+        page.add((run.scenario.metadata.description, "dim"))
+    page.add("")
+    _add_entries(page, run.history.entries, verbose=verbose)
+    if run.history.entries:
+        page.add("")
+    _add_clique_states(page, run.clique_states)
+    _add_verdict(page, run)
+    return page
+
+
+def _on_predictions(run: SimulationRun) -> list[Span]:
+    """Return for how many sets the simulated steps are not those of the operator that runs there (SM-098)."""
+    if not run.unpredicted:
+        return []
+    return [(f"{unpredicted_sets_warning('simulated', len(run.unpredicted))}; ", STYLES[Urgency.UNKNOWN])]
+
+
+def _headline(run: SimulationRun) -> str:
+    words = [f"{go_duration_text(run.end)} of virtual time"]
+    if run.violation is not None:
+        words.append(f"{run.violation.code} violated")
+    if run.history.terminations:
+        words.append(plural(run.history.terminations, "termination"))
+    if run.history.without_effect:
+        words.append(f"{plural(run.history.without_effect, 'event')} without effect")
+    if run.expected:
+        words.append(f"{run.expected - _missed(run)} of {plural(run.expected, 'expectation')} met")
+    return ", ".join(words)
+
+
+def _missed(run: SimulationRun) -> int:
+    return min(len(run.unmet), run.expected)
+
+
+def _add_entries(page: Page, entries: Sequence[HistoryEntry], *, verbose: bool) -> None:
+    last = ""
+    again: dict[tuple[HistoryActor, str], list[int]] = {}  # failed write -> times at which it failed again
+    width = max((len(go_duration_text(entry.at)) for entry in entries), default=0)
+    for at, step in groupby(entries, key=lambda entry: entry.at):
+        for line in timeline_lines(step, verbose=verbose):
+            when = go_duration_text(at)
+            if line.what is HistoryEntryKind.DENIED and not verbose:
+                before = again.get((line.actor, line.text))
+                if before is not None:
+                    before.append(at)
+                    continue
+                again[line.actor, line.text] = []
+            page.add(
+                (f"{'' if when == last else when:>{width}}  ", "bold"),
+                (f"{line.actor.value:<{_WIDTH}}  ", "dim"),
+                (line.text, _STYLES.get(line.what, "")),
+            )
+            last = when
+            for detail in line.below:
+                page.add(f"{'':{width}}  {'':{_WIDTH}}    ", (detail, "dim"))
+    for (actor, text), moments in again.items():
+        if moments:
+            more = f"{plural(len(moments), 'more time')}, the last at {go_duration_text(moments[-1])}"
+            page.add(
+                f"{'':{width}}  ",
+                (f"{actor.value:<{_WIDTH}}  ", "dim"),
+                (f"{more}: {text}", _STYLES[HistoryEntryKind.DENIED]),
+            )
+
+
+def _add_clique_states(page: Page, states: Iterable[PodCliqueState]) -> None:
+    found = list(states)
+    if not found:
+        page.add("no PodClique is left")
+        return
+    rows = [("PodClique", "replicas", "needed", "pods", "placed", "ready"), *map(_row, found)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for number, row in enumerate(rows):
+        cells = [
+            f"{row[0]:<{widths[0]}}",
+            *(f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True)),
+        ]
+        short = number > 0 and found[number - 1].ready < found[number - 1].needed
+        page.add(("  ".join(cells), "bold" if not number else "yellow" if short else ""))
+
+
+def _row(state: PodCliqueState) -> tuple[str, ...]:
+    numbers = (state.replicas, state.needed, state.pods, state.placed, state.ready)
+    return (state.name, *map(str, numbers))
+
+
+def _add_verdict(page: Page, run: SimulationRun) -> None:
+    for line in unmet_expectation_lines(run):
+        page.add((line, "bold red"))
+
+
+def unmet_expectation_lines(run: SimulationRun) -> Iterator[str]:
+    """Yield a line for each expectation that was not met, and for a broken promise."""
+    for unmet in run.unmet:
+        yield f"NOT MET   {unmet.message}"
+    if run.violation is not None:
+        found = run.violation
+        yield f"VIOLATED  {found.code} at {go_duration_text(found.at)}: {found.message}"
