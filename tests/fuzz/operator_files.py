@@ -82,7 +82,7 @@ def saved_plans(folder: Path) -> Iterator[FuzzTarget]:
             return kept(*_with(path, _ATTEMPTS))
         if way == "apply":
             return kept(*nowhere)
-        with patch.object(applying, "collect", partial(_collected, data)):
+        with patch.object(applying, "list_all_kinds", partial(_collected, data)):
             return kept(*nowhere, "--dry-run")
 
     def make(chance: random.Random, way: str) -> bytes:

@@ -190,7 +190,7 @@ class TestLegality:
     def test_pl003_a_want_without_a_reason_is_a_fault_of_ours(self) -> None:
         snapshot = world_of(b"").snapshot
         want = ObjectToDelete(snapshot.root.ref, snapshot.root.guard, ())
-        with pytest.raises(BrokenInvariant, match=r"^PL-003: want without a reason: Absent\("):
+        with pytest.raises(BrokenInvariant, match=r"^PL-003: want without a reason: ObjectToDelete\("):
             make_plan(AreaResult(DesiredChanges((want,))), snapshot, rules="design")
 
     def test_a_plan_names_the_rules_that_judged(self) -> None:

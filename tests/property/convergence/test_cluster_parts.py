@@ -201,8 +201,8 @@ def test_cv061_crashed_daemon_is_no_run(monkeypatch: pytest.MonkeyPatch) -> None
         return None
 
     monkeypatch.setattr(PooledDaemon, "run", broken)
-    monkeypatch.setattr(daemon_pool, "connect", connected)
-    monkeypatch.setattr(daemon_pool, "Api", lambda *_, **__: nullcontext())
+    monkeypatch.setattr(daemon_pool, "read_connection_settings", connected)
+    monkeypatch.setattr(daemon_pool, "ApiSession", lambda *_, **__: nullcontext())
     monkeypatch.setattr(daemon_pool, "_QUIET_S", 0.0)
     identity = DaemonIdentity(
         node="n1",

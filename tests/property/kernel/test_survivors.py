@@ -137,7 +137,9 @@ class TestWantsOfOneObject:
 
     def test_the_fault_names_the_object_and_both_wants(self) -> None:
         one, other = ObjectToCreate(CLIQUE, EMPTY, BECAUSE), FieldsToApply(CLIQUE, GUARD, EMPTY, BECAUSE)
-        with pytest.raises(BrokenInvariant, match=r"^PL-013: two wants for Ref\(.*: Present\(.* and Applied\("):
+        with pytest.raises(
+            BrokenInvariant, match=r"^PL-013: two wants for Ref\(.*: ObjectToCreate\(.* and FieldsToApply\("
+        ):
             DesiredChanges.union([DesiredChanges((one,)), DesiredChanges((other,))])
 
 

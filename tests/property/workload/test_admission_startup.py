@@ -83,6 +83,7 @@ WAITS: Final = st.integers(1, 7).flatmap(
 
 @given(WAITS)
 @example([[0]])
+@example([[1], [2], [1, 3], [0]])
 def test_wl125_there_is_a_way_around_exactly_if_there_is_no_order(numbers: list[list[int]]) -> None:
     waits = {str(name): [str(other) for other in others] for name, others in enumerate(numbers)}
     started: set[str] = set()
