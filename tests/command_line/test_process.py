@@ -103,7 +103,7 @@ def test_cl003_a_plan_of_a_dump_loads_no_definitions() -> None:
     ("words", "module", "function", "told"),
     [
         (["operator"], "operator", "run_operator", "on"),
-        (["webhooks"], "webhooks", "serve", "on"),
+        (["webhooks"], "webhooks", "run_webhooks", "on"),
         (["daemon", "--domain", "ml/fast", "--clique", "c"], "daemon", "run_daemon", "on"),
         (["domain-controller"], "domain_controller", "run_domain_controller", "on"),
         (["plan", "-f", "x"], "plan", "plan", "off"),

@@ -172,9 +172,9 @@ def test_cl040_it_has_the_rules_with_it(programs: Path, tmp_path: Path) -> None:
 
 def test_cl040_a_checkout_reads_its_own(tmp_path: Path) -> None:
     """An editable installation is a path to the checkout."""
-    imported = "from grove_shell.catalogue.specification_rules import specs_folder"
+    imported = "from grove_shell.catalogue.specification_rules import specification_folder"
     code = f"import sys; sys.path.insert(0, sys.argv[1]); {imported}"
-    done = run(sys.executable, "-c", f"{code}; print(specs_folder())", ROOT, cwd=tmp_path)
+    done = run(sys.executable, "-c", f"{code}; print(specification_folder())", ROOT, cwd=tmp_path)
     assert done.stdout.strip() == str(ROOT / "specs")
 
 
