@@ -18,7 +18,7 @@ BINDING_KIND: Final = "ClusterTopologyBinding"
 TOPOLOGY_KINDS: Final = (TOPOLOGY_KIND, BINDING_KIND)
 DEFAULT_TOPOLOGY: Final = "grove-topology"
 RANKED: Final = ("region", "zone", "datacenter", "block", "rack", "host", "numa")
-"""Domains whose order everybody knows, from broad to narrow; others are as narrow as where they stand."""
+"""Well-known domains in their order, from broad to narrow; any other has its place in the list of levels."""
 MOST_LEVELS: Final = 16
 _LONGEST: Final = 63
 _DOMAIN: Final = re.compile(r"[a-z][a-z0-9-]*")

@@ -12,12 +12,12 @@ from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.object_after_write import with_deletion_accepted, without_finalizer
 from grove_core.resources.pod import FINISHED_PHASES, Pod
 from grove_core.resources.podclique import PodClique
-from grove_shell.in_memory.object_store import ObjectStore, StoredObject, next_resource_version
+from grove_shell.in_memory.in_memory_objects import InMemoryObjects, StoredObject, next_resource_version
 
 FOREGROUND: Final = "foregroundDeletion"
 
 
-class GarbageCollectedStore(ObjectStore):
+class GarbageCollectedStore(InMemoryObjects):
     """Objects with owner references and finalizers. Mutable.
 
     Attributes:

@@ -42,7 +42,7 @@ from grove_core.resources.podgang import PodGang, podgang_from_json
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_from_json
 from grove_core.snapshot.snapshot import Snapshot, pods_may_belong_to
 from grove_shell.in_memory.garbage_collection import FOREGROUND, GarbageCollectedStore
-from grove_shell.in_memory.object_store import StoredObject
+from grove_shell.in_memory.in_memory_objects import StoredObject
 
 FOUND: Final = "it was there already"
 _NO_NEW_FINALIZERS: Final = "no new finalizers can be added if the object is being deleted"

@@ -69,7 +69,7 @@ EXPLANATIONS: Final[Mapping[str, str]] = {
     "template.resourceClaimTemplates[].templateSpec": "As the spec of a ResourceClaimTemplate has it.",
     "template.resourceSharing": "Claims that pods of the whole set share.",
     **{f"template.resourceSharing[].{name}": sentence for name, sentence in _SHARING.items()},
-    "template.resourceSharing[].filter": "Who takes part; everybody, if left out.",
+    "template.resourceSharing[].filter": "Cliques and scaling groups that take part; all of them, if left out.",
     "template.resourceSharing[].filter.childCliqueNames": "Cliques that take part.",
     "template.resourceSharing[].filter.childScalingGroupNames": "Scaling groups whose cliques take part.",
     "template.podCliqueScalingGroups": "Cliques that are scaled together. None comes or goes later.",
@@ -81,7 +81,7 @@ EXPLANATIONS: Final[Mapping[str, str]] = {
     **{f"{_GROUPS}.scaleConfig.{name}": sentence for name, sentence in _SCALING.items()},
     f"{_GROUPS}.resourceSharing": "Claims that pods of one PodCliqueScalingGroup share.",
     **{f"{_GROUPS}.resourceSharing[].{name}": sentence for name, sentence in _SHARING.items()},
-    f"{_GROUPS}.resourceSharing[].filter": "Who takes part; everybody, if left out.",
+    f"{_GROUPS}.resourceSharing[].filter": "Cliques and scaling groups that take part; all of them, if left out.",
     f"{_GROUPS}.resourceSharing[].filter.childCliqueNames": "Cliques of the group that take part.",
     "template.clusterTopologyName": "The ClusterTopology that constraints speak of; grove-topology, if left out.",
     **{

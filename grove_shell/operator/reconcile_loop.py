@@ -1,24 +1,19 @@
 """The reconcile loop: read the cache, plan, write, and repeat for each root on changes and timers, never by polling."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 from uuid import uuid4
 
 from grove_core.kernel.errors import BrokenInvariant
-from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Create, Delete, Step
 from grove_core.plan.laws import problems_in_plan
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import drop_finalizers
-from grove_core.resources.meta import Resource
-from grove_core.resources.pod import Pod
-from grove_core.resources.podclique import PodClique
-from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.apply.execute_plan import Execute, execute_concurrently
 from grove_shell.apply.planned_round import PlannedRound, RoundListener
@@ -27,52 +22,9 @@ from grove_shell.cache.root_keys import RootKey
 from grove_shell.client.api_session import NoServerResponse
 from grove_shell.client.paged_lists import NotListed
 from grove_shell.log_lines import described_error
+from grove_shell.operator.reconcile_loop_interfaces import ReconcileLoopCache, ReconcileLoopWriter
 from grove_shell.operator.reconcile_schedule import ReconcileSchedule, StepsDueNow, WriteThrottle
 from grove_shell.operator.step_check_before_send import StepCheckBeforeSend, deferred_termination, objects_terminated_by
-
-
-class ReconcileLoopCache(Protocol):
-    """The cache of the cluster of the loop."""
-
-    def root_keys(self) -> list[RootKey]:
-        """Return the keys of all roots."""
-        ...
-
-    def holds(self, root_key: RootKey) -> bool:
-        """Return whether anything of a root is cached."""
-        ...
-
-    def is_known_absent(self, root_key: RootKey) -> bool:
-        """Return whether a set is known not to exist."""
-        ...
-
-    def leftovers(self, root_key: RootKey) -> list[ScalingGroup | PodClique]:
-        """Return the parts of a deleted set that are being deleted."""
-        ...
-
-    def pods_of(self, root_key: RootKey, clique: str) -> Mapping[str, str]:
-        """Return name -> uid of the pods that a PodClique controls."""
-        ...
-
-    def find(self, ref: Ref) -> Resource | Pod | None:
-        """Return an object by its address."""
-        ...
-
-    def observation(self, root_key: RootKey, now: datetime, attempts: tuple[Attempt, ...] = ...) -> Observation | None:
-        """Return the snapshot of a root; None if it does not exist."""
-        ...
-
-
-class ReconcileLoopWriter(Protocol):
-    """Writes to the cluster of the loop."""
-
-    def executor(self, withdrawn_because: Callable[[Step], str | None] = ...) -> Execute:
-        """Return what executes the steps of a round; ``withdrawn_because`` returns why a step is not sent any more."""
-        ...
-
-    async def relist_set(self, root_key: RootKey) -> None:
-        """Read everything of a set from the server into the cache. Raises NoServerResponse or NotListed."""
-        ...
 
 
 class _Planned(NamedTuple):
@@ -103,7 +55,7 @@ class ReconcileLoop:
         workers: how many roots may be in a round at once.
         flush_events: waits until the Events about a plan are written; called before a gang is terminated (OP-042).
         clock: returns the time of day.
-        new_requeue: returns the requeue times of a new root, given what enqueues it.
+        new_schedule: returns the schedule of a new root, given what enqueues it.
     """
 
     cache: ReconcileLoopCache
@@ -113,7 +65,7 @@ class ReconcileLoop:
     workers: int = 16
     flush_events: Callable[[], Awaitable[None]] = _no_events
     clock: Callable[[], datetime] = _time_of_day
-    new_requeue: Callable[[Callable[[], None]], ReconcileSchedule] = ReconcileSchedule
+    new_schedule: Callable[[Callable[[], None]], ReconcileSchedule] = ReconcileSchedule
 
     def __post_init__(self) -> None:
         self._queue: dict[RootKey, ReconcileSchedule] = {}
@@ -132,7 +84,7 @@ class ReconcileLoop:
             return
         requeue = self._queue.get(root_key)
         if requeue is None:
-            requeue = self._queue[root_key] = self.new_requeue(partial(self.enqueue, root_key))
+            requeue = self._queue[root_key] = self.new_schedule(partial(self.enqueue, root_key))
         requeue.is_dirty = True
         if requeue.task is None:
             requeue.task = asyncio.get_running_loop().create_task(self._work(root_key, requeue))

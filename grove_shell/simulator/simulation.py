@@ -1,6 +1,6 @@
 """Runs a scenario: sets up the cluster and the actors, and executes events until none is left."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
@@ -35,8 +35,8 @@ from grove_shell.simulator.expectations import ExpectationChecker, UnmetExpectat
 from grove_shell.simulator.faults.domain_faults import DomainFaults
 from grove_shell.simulator.faults.fault_injection import FaultInjector
 from grove_shell.simulator.operator.informers import DelayedTopologyCache
-from grove_shell.simulator.operator.operator_process import OperatorObserver
 from grove_shell.simulator.operator.simulated_operator import Decide, DecideTopology, Preflight, SimulatedOperator
+from grove_shell.simulator.operator.simulated_operator_process import OperatorObserver
 from grove_shell.simulator.recording.pod_clique_states import PodCliqueState, pod_clique_states_of
 from grove_shell.simulator.recording.run_history import EventWithoutEffect, HistoryEntryKind, RunHistory
 from grove_shell.simulator.recording.timeline_recorder import TimelineRecorder
@@ -161,15 +161,7 @@ class Simulation:
         self.checks = AllChecks(state, options.further_checks) if options.check else None
         watching = (self.checks,) if self.checks is not None else ()
         observers = (self.recorder, *watching, *options.observers)
-        self.operator = SimulatedOperator(
-            self.cluster,
-            spec.start,
-            spec.operator,
-            options.decide or partial(reconcile, rules=options.rules),
-            decide_topology=options.decide_topology,
-            preflight=options.preflight,
-            observers=observers,
-        )
+        self.operator = self._new_operator(observers)
         self.user_actions = UserActions(self.cluster, self.kubelet, self.history, spec.start)
         self.user_actions.admission, self.user_actions.rules = options.admission, options.rules
         self.topology_actions = TopologyActions(self.cluster, self.history, options.admission)
@@ -182,15 +174,19 @@ class Simulation:
         self._handlers = handlers_by_event(
             self.user_actions, self.topology_actions, self.faults, self.domain_faults, self.controller
         )
-        self.cluster.listeners = [
-            *([self.checks.on_changes] if self.checks is not None else []),
-            self.recorder.on_changes,
-            self.scheduler.on_changes,
-            self.kubelet.on_changes,
-            self.driver.on_changes,
-            self.operator.on_changes,
-            self.expectations.on_changes,
-        ]
+        listening = (self.recorder, self.scheduler, self.kubelet, self.driver, self.operator, self.expectations)
+        self.cluster.listeners = [one.on_changes for one in (*watching, *listening)]
+
+    def _new_operator(self, observers: Iterable[OperatorObserver]) -> SimulatedOperator:
+        return SimulatedOperator(
+            self.cluster,
+            self.scenario.spec.start,
+            self.scenario.spec.operator,
+            self.options.decide or partial(reconcile, rules=self.options.rules),
+            decide_topology=self.options.decide_topology,
+            preflight=self.options.preflight,
+            observers=observers,
+        )
 
     def run(self) -> SimulationRun:
         """Run the scenario to its end, a violation, or its stop."""

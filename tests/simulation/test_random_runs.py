@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_shell.simulator.operator.operator_process import OperatorProcess
+from grove_shell.simulator.operator.simulated_operator_process import SimulatedOperatorProcess
 from grove_shell.simulator.random_events.randomized_scenario import RANDOM_EVENT_KINDS
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.scenario_events import Event
@@ -118,7 +118,7 @@ def test_sm061_every_known_mistake_is_found(mistake: str) -> None:
 
 
 def test_sm061_an_operator_that_forgets_responses_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(OperatorProcess, "_apply_response", lambda *_: None)
+    monkeypatch.setattr(SimulatedOperatorProcess, "_apply_response", lambda *_: None)
     runs = (played(random_run(seed, without=SLOW), names_pods_at_random()) for seed in range(RUNS))
     found = (run.violation.code for run in runs if run.violation is not None)
     assert any(code in {"RS1", "RS4", "PL", "O9"} for code in found)

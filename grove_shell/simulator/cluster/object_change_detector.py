@@ -7,7 +7,7 @@ from typing import TypeAlias
 from grove_core.kernel.refs import Ref
 from grove_core.resources.pod import Pod
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
-from grove_shell.in_memory.object_store import StoredObject
+from grove_shell.in_memory.in_memory_objects import StoredObject
 
 Object: TypeAlias = StoredObject | Pod
 

@@ -15,7 +15,7 @@ from grove_core.resources.pod import FINISHED_PHASES, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
-from grove_shell.in_memory.object_store import StoredObject
+from grove_shell.in_memory.in_memory_objects import StoredObject
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange, ObjectChangeDetector
 from grove_shell.simulator.cluster.simulated_admission import AdmissionDecisions, Webhooks
 from grove_shell.simulator.cluster.topologies import topology_view_in

@@ -14,13 +14,13 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.topology_usage import NO_PODS, TopologyUsingSet, bound_pods_by_set, sets_by_topology
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.object_store import ObjectStore
+from grove_shell.in_memory.in_memory_objects import InMemoryObjects
 
 RoundSnapshot: TypeAlias = Snapshot | TopologySnapshot
 """The snapshot that one round of the operator decides on: of a set, or of a topology."""
 
 
-def topologies_to_reconcile(view: ObjectStore) -> list[Ref]:
+def topologies_to_reconcile(view: InMemoryObjects) -> list[Ref]:
     """Return the topologies that an operator reconciles: all stored ones and, if enabled, the default one; by name."""
     there = {name: topology.ref for name, topology in view.topologies().items()}
     if view.configuration.topology.enabled:
@@ -29,7 +29,7 @@ def topologies_to_reconcile(view: ObjectStore) -> list[Ref]:
 
 
 def topology_snapshot_in(
-    view: ObjectStore, name: str, now: datetime, attempts: tuple[Attempt, ...]
+    view: InMemoryObjects, name: str, now: datetime, attempts: tuple[Attempt, ...]
 ) -> TopologySnapshot:
     """Return the snapshot of one topology."""
     _, users = _use_in(view, view.pods)
@@ -43,7 +43,7 @@ def topology_snapshot_in(
     )
 
 
-def topology_view_in(store: ObjectStore) -> TopologyAdmissionView:
+def topology_view_in(store: InMemoryObjects) -> TopologyAdmissionView:
     """Return what admission sees of topologies; whether pods are bound is read from the status of their PodClique."""
     return TopologyAdmissionView(store.topologies(), *_use_in(store))
 
@@ -60,7 +60,7 @@ def topology_manifest(topology: ClusterTopology) -> dict[str, Any]:
 
 
 def _use_in(
-    store: ObjectStore, pods: Mapping[str, Iterable[Pod]] = NO_PODS
+    store: InMemoryObjects, pods: Mapping[str, Iterable[Pod]] = NO_PODS
 ) -> tuple[dict[tuple[str, str], int], dict[str, tuple[TopologyUsingSet, ...]]]:
     """Return the number of bound pods of each set, and the users of each topology."""
     bound = bound_pods_by_set((item for item in store.items.values() if isinstance(item, PodClique)), pods)

@@ -7,7 +7,7 @@ from grove_core.resources.api_names import TEMPLATE_HASH
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_shell.in_memory.object_store import StoredObject
+from grove_shell.in_memory.in_memory_objects import StoredObject
 
 _MARK = "-old"
 

@@ -17,7 +17,7 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.topology_usage import SET_KIND
 from grove_core.snapshot.snapshot import EVERY_KIND
 from grove_shell.cache.root_keys import RootKey, is_topology_root_key, topology_root_key
-from grove_shell.in_memory.object_store import ObjectStore
+from grove_shell.in_memory.in_memory_objects import InMemoryObjects
 from grove_shell.simulator.cluster.object_change_detector import Object, ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.cluster.topologies import (
@@ -43,7 +43,7 @@ class Informers:
         self.watch = watch
         self.frozen: dict[str, int] = {}
         self.shuffle: Random | None = None
-        self.view = ObjectStore()
+        self.view = InMemoryObjects()
         self.relist(0)
 
     # what arrives
@@ -51,7 +51,7 @@ class Informers:
     def relist(self, back: int) -> None:
         """Drop the cache and list the objects as they were ``back`` milliseconds ago."""
         configuration = self.view.configuration  # a process keeps the configuration of its start
-        self.view = ObjectStore()
+        self.view = InMemoryObjects()
         self.view.configuration = configuration
         self.view.complete = EVERY_KIND | {TOPOLOGY_KIND}
         self._queues: defaultdict[str, deque[ObjectChange]] = defaultdict(deque)

@@ -16,7 +16,7 @@ from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.cluster.topologies import RoundSnapshot
 from grove_shell.simulator.operator.api_connection import ApiConnection
 from grove_shell.simulator.operator.informers import Informers
-from grove_shell.simulator.operator.operator_process import OperatorObserver, OperatorProcess
+from grove_shell.simulator.operator.simulated_operator_process import OperatorObserver, SimulatedOperatorProcess
 from grove_shell.simulator.recording.run_history import HistoryActor
 from grove_shell.simulator.scenario.fault_events import CrashOperator
 from grove_shell.simulator.scenario.scenario import OperatorSpec
@@ -65,7 +65,7 @@ class SimulatedOperator:
         self._crashes_left = 0
         self.configuration = cluster.server.configuration
         self._down_until = cluster.queue.now
-        self._process: OperatorProcess | None = None
+        self._process: SimulatedOperatorProcess | None = None
         self._earlier_rounds = 0
         self._start()
 
@@ -140,7 +140,7 @@ class SimulatedOperator:
             return
         self.informers.view.configuration = self.configuration
         self.informers.relist(0)
-        self._process = OperatorProcess(
+        self._process = SimulatedOperatorProcess(
             queue=self.cluster.queue,
             informers=self.informers,
             connection=self.connection,

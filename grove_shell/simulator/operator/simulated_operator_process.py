@@ -57,7 +57,7 @@ class OperatorObserver(Protocol):
 
 
 @dataclass(kw_only=True)
-class OperatorProcess(RoundListener):
+class SimulatedOperatorProcess(RoundListener):
     """One process, from its start to its end.
 
     Attributes:
@@ -93,7 +93,7 @@ class OperatorProcess(RoundListener):
             decide=self._decide,
             listeners=(self,),
             clock=self.clock,
-            new_requeue=self._new_requeue,
+            new_schedule=self._new_schedule,
         )
         self._event_loop.call_soon(self._reconcile_loop.start)
 
@@ -113,7 +113,7 @@ class OperatorProcess(RoundListener):
         for root_key in self.informers.root_keys():
             self._reconcile_loop.enqueue(root_key)
 
-    def _new_requeue(self, enqueue: Callable[[], None]) -> ReconcileSchedule:
+    def _new_schedule(self, enqueue: Callable[[], None]) -> ReconcileSchedule:
         backlog = FailedWriteRetries(jitter=lambda: 1.0)
         return ReconcileSchedule(enqueue, backlog=backlog, shortest_rest=self.shortest_rest / SECOND)
 

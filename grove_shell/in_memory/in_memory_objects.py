@@ -30,7 +30,7 @@ def next_resource_version(resource_version: str) -> str:
     return f"{version}+{int(writes) + 1}"
 
 
-class ObjectStore:
+class InMemoryObjects:
     """Objects by address. Mutable.
 
     Attributes:
