@@ -38,25 +38,26 @@ def _leave(_number: int, _frame: FrameType | None) -> None:
     os._exit(DONE)
 
 
-_COMMANDS: Final[Mapping[str, str]] = {
-    "plan": "show what the operator will do, when, and why",
-    "explain": "show why one object is as it is",
-    "compare": "compare two rule sets: which gangs does only one of them terminate",
-    "validate": "check whether manifests would be admitted",
-    "topology": "list topologies and their users, rehearse a change, check whether a set fits",
-    "simulate": "play events and faults in virtual time",
-    "converge": "measure how long daemons of a ComputeDomain need to find each other",
-    "rules": "list the rule sets, or print one rule",
-    "snapshot": "capture a cluster into a file",
-    "apply": "execute a saved plan exactly, or refuse",
-    "operator": "run the operator: follow a cluster and act",
-    "replay": "repeat the decisions of a decision log offline",
-    "webhooks": "serve the admission webhooks: defaults and validation of PodCliqueSets",
-    "daemon": "run one daemon of a ComputeDomain: register, find the peers",
-    "domain-controller": "run the controller of ComputeDomains: stale entries, summary, status",
-    "manifests": "print the manifests that install Grove",
-    "completion": "print a shell completion script",
+_COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
+    "plan": ("decision", "show what the operator will do, when, and why"),
+    "explain": ("decision", "show why one object is as it is"),
+    "compare": ("decision", "compare two rule sets: which gangs does only one of them terminate"),
+    "validate": ("decision", "check whether manifests would be admitted"),
+    "topology": ("topology", "list topologies and their users, rehearse a change, check whether a set fits"),
+    "simulate": ("experiment", "play events and faults in virtual time"),
+    "converge": ("experiment", "measure how long daemons of a ComputeDomain need to find each other"),
+    "rules": ("printing", "list the rule sets, or print one rule"),
+    "snapshot": ("printing", "capture a cluster into a file"),
+    "apply": ("decision", "execute a saved plan exactly, or refuse"),
+    "operator": ("process", "run the operator: follow a cluster and act"),
+    "replay": ("decision", "repeat the decisions of a decision log offline"),
+    "webhooks": ("process", "serve the admission webhooks: defaults and validation of PodCliqueSets"),
+    "daemon": ("process", "run one daemon of a ComputeDomain: register, find the peers"),
+    "domain-controller": ("process", "run the controller of ComputeDomains: stale entries, summary, status"),
+    "manifests": ("printing", "print the manifests that install Grove"),
+    "completion": ("printing", "print a shell completion script"),
 }
+"""Command -> the beginning of the name of its module, and its meaning."""
 _ALIASES: Final[Mapping[str, str]] = {"upgrade-check": "compare"}
 _SERVING: Final = frozenset({"operator", "webhooks", "daemon", "domain-controller"})
 _LONG_RUNNING: Final = _SERVING | {"simulate", "converge", "apply"}
@@ -75,13 +76,14 @@ class _Commands(click.Group):
         name = _ALIASES.get(cmd_name, cmd_name)
         if name not in _COMMANDS:
             return None
-        command: click.Command = import_module(f"grove_shell.cli.{name.replace('-', '_')}").command
+        module = import_module(f"grove_shell.cli.{_COMMANDS[name][0]}_commands")
+        command: click.Command = getattr(module, f"{name.replace('-', '_')}_command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click calls it by position
         with formatter.section("Commands"):
             also = {name: f" (also: {alias})" for alias, name in _ALIASES.items()}
-            formatter.write_dl([(name, meaning + also.get(name, "")) for name, meaning in _COMMANDS.items()])
+            formatter.write_dl([(name, meaning + also.get(name, "")) for name, (_, meaning) in _COMMANDS.items()])
 
 
 def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:  # noqa: FBT001 - click's

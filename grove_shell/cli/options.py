@@ -78,17 +78,24 @@ config_option = click.option(
 )
 
 
-def connection_options(default: str = "KUBECONFIG, else ~/.kube/config") -> Callable[[F], F]:
-    """``--kubeconfig`` and ``--context`` of commands that always need a cluster."""
+def options_in_order(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """Several options, in the order in which help shows them."""
 
     def decorated(command: F) -> F:
-        command = click.option("--context", metavar="NAME", help="Context of the kubeconfig.  [default: current]")(
-            command
-        )
-        words = f"Kubeconfig.  [default: {default}]"
-        return click.option("--kubeconfig", type=click.Path(dir_okay=False), metavar="FILE", help=words)(command)
+        for option in reversed(options):
+            command = option(command)
+        return command
 
     return decorated
+
+
+def connection_options(default: str = "KUBECONFIG, else ~/.kube/config") -> Callable[[F], F]:
+    """``--kubeconfig`` and ``--context`` of commands that always need a cluster."""
+    meaning = f"Kubeconfig.  [default: {default}]"
+    return options_in_order(
+        click.option("--kubeconfig", type=click.Path(dir_okay=False), metavar="FILE", help=meaning),
+        click.option("--context", metavar="NAME", help="Context of the kubeconfig.  [default: current]"),
+    )
 
 
 IN_A_POD = "KUBECONFIG, else the service account of the pod"
@@ -98,56 +105,44 @@ log_option = click.option(
 )
 
 
-LIVE_CONNECTION = (
-    click.option("--context", metavar="NAME", help="With --live: context of the kubeconfig.  [default: current]"),
+live_connection_options = options_in_order(
     click.option(
         "--kubeconfig",
         type=click.Path(),
         metavar="FILE",
         help="With --live: kubeconfig to use.  [default: KUBECONFIG, else ~/.kube/config]",
     ),
+    click.option("--context", metavar="NAME", help="With --live: context of the kubeconfig.  [default: current]"),
 )
+"""``--kubeconfig`` and ``--context`` of commands that read a cluster with ``--live``."""
 
+cluster_options = options_in_order(
+    live_connection_options,
+    click.option("-A", "--all-namespaces", "everywhere", is_flag=True, help="With --live: read all namespaces."),
+)
+"""Which cluster, and which namespaces of it."""
 
-def cluster_options(command: F) -> F:
-    """``--kubeconfig``, ``--context`` and ``-A``: which cluster, and which namespaces of it."""
-    for option in (
-        click.option("-A", "--all-namespaces", "everywhere", is_flag=True, help="With --live: read all namespaces."),
-        *LIVE_CONNECTION,
-    ):
-        command = option(command)
-    return command
-
-
-def source_options(command: F) -> F:
-    """Where the objects come from, the clock, the configuration, and the results of earlier writes."""
-    command = cluster_options(command)
-    for option in (
-        click.option("--keep-going", is_flag=True, help="Decide what can be decided despite problems in the input."),
-        click.option(
-            "--attempts",
-            type=click.Path(),
-            metavar="FILE",
-            help="File with results of earlier writes (advanced): steps of a JSON plan under `attempts`, each with"
-            " `outcome` and `detail`.",
-        ),
-        click.option(
-            "--now",
-            type=TimeOption(),
-            help="Time to decide at, e.g. when the dump was taken.  [default: the computer's clock]",
-        ),
-        click.option(
-            "-n",
-            "--namespace",
-            metavar="NS",
-            help="Namespace to plan; also for manifests that name none.",
-        ),
-        click.option("--live", is_flag=True, help="Read the cluster; files given with -f are edits to plan on it."),
-        config_option,
-        filename_option("YAML or JSON as kubectl prints it; may be repeated.  '-' is standard input.", required=False),
-    ):
-        command = option(command)
-    return command
+source_options = options_in_order(
+    filename_option("YAML or JSON as kubectl prints it; may be repeated.  '-' is standard input.", required=False),
+    config_option,
+    click.option("--live", is_flag=True, help="Read the cluster; files given with -f are edits to plan on it."),
+    click.option("-n", "--namespace", metavar="NS", help="Namespace to plan; also for manifests that name none."),
+    click.option(
+        "--now",
+        type=TimeOption(),
+        help="Time to decide at, e.g. when the dump was taken.  [default: the computer's clock]",
+    ),
+    click.option(
+        "--attempts",
+        type=click.Path(),
+        metavar="FILE",
+        help="File with results of earlier writes (advanced): steps of a JSON plan under `attempts`, each with"
+        " `outcome` and `detail`.",
+    ),
+    click.option("--keep-going", is_flag=True, help="Decide what can be decided despite problems in the input."),
+    cluster_options,
+)
+"""Where the objects come from, the clock, the configuration, and the results of earlier writes."""
 
 
 def _printing(*formats: str) -> Callable[[F], F]:

@@ -6,10 +6,11 @@ from typing import Any, TypeVar
 import click
 
 from grove_shell.cli.options import (
-    LIVE_CONNECTION,
     TimeOption,
     config_option,
     filename_option,
+    live_connection_options,
+    options_in_order,
     output_option,
     source_from_options,
 )
@@ -18,7 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 @click.group("topology")
-def command() -> None:
+def topology_command() -> None:
     """List topologies and their users, rehearse a change, check whether a set fits on the nodes.
 
     \b
@@ -31,23 +32,17 @@ def command() -> None:
 
 def _cluster(meaning: str) -> Callable[[F], F]:
     """``-f`` or ``--live``; always all namespaces, because topologies are cluster-scoped."""
-
-    def decorated(function: F) -> F:
-        for option in (
-            click.option("--keep-going", is_flag=True, help="Show what can be shown despite problems in the input."),
-            click.option("--now", type=TimeOption(), help="Time to decide at.  [default: the computer's clock]"),
-            *LIVE_CONNECTION,
-            click.option("--live", is_flag=True, help="Read the cluster, all namespaces."),
-            config_option,
-            filename_option(meaning, required=False),
-        ):
-            function = option(function)
-        return function
-
-    return decorated
+    return options_in_order(
+        filename_option(meaning, required=False),
+        config_option,
+        click.option("--live", is_flag=True, help="Read the cluster, all namespaces."),
+        live_connection_options,
+        click.option("--now", type=TimeOption(), help="Time to decide at.  [default: the computer's clock]"),
+        click.option("--keep-going", is_flag=True, help="Show what can be shown despite problems in the input."),
+    )
 
 
-@command.command("list")
+@topology_command.command("list")
 @_cluster("Topologies, PodCliqueSets and PodCliques as kubectl prints them; may be repeated.")
 @output_option
 def list_all(output: str, **options: Any) -> int:
@@ -69,7 +64,7 @@ def list_all(output: str, **options: Any) -> int:
     return list_topologies(source, output)
 
 
-@command.command("impact")
+@topology_command.command("impact")
 @click.argument("name", metavar="TOPOLOGY")
 @_cluster("The cluster: topologies, PodCliqueSets, PodCliques, PodGangs; may be repeated.")
 @click.option(
@@ -99,7 +94,7 @@ def impact(name: str, changed: str | None, output: str, **options: Any) -> int:
     return impact_of_topology(source, name, changed, output)
 
 
-@command.command("check")
+@topology_command.command("check")
 @click.argument("sets", nargs=-1, metavar="[[NS/]SET]...")
 @filename_option("PodCliqueSets, nodes, topologies, and the pods on the nodes (kubectl get pods -A); may be repeated.")
 @config_option

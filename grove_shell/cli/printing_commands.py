@@ -1,8 +1,44 @@
-"""``grove manifests``."""
+"""Commands that print or save documents: snapshot, manifests, rules and completion."""
+
+from typing import Any
 
 import click
+from click.shell_completion import get_completion_class
 
-from grove_shell.cli.options import config_option, document_output_option
+from grove_shell.cli.options import config_option, connection_options, document_output_option, output_option
+
+
+@click.command("snapshot")
+@connection_options()
+@click.option("-n", "--namespace", metavar="NS", help="Namespace to capture.  [default: that of the context]")
+@click.option("-A", "--all-namespaces", "everywhere", is_flag=True, help="Capture all namespaces.")
+@click.option(
+    "--out", type=click.Path(dir_okay=False), metavar="FILE", help="File to write.  [default: standard output]"
+)
+@click.option(
+    "--whole", is_flag=True, help="Keep values of environment variables, arguments and commands; Secrets never."
+)
+@document_output_option("json")
+def snapshot_command(**options: Any) -> int:
+    """Capture a cluster into a file that can be planned, shared and kept.
+
+    The file holds all objects that concern Grove, the time, and what could not be read. Values of environment
+    variables, arguments and commands are replaced by salted hashes; plans of the file are the same as of the cluster.
+
+    \b
+    Examples:
+      grove snapshot -n ml --out ml.json
+      grove plan -f ml.json                  # as of the moment it was taken
+
+    Exit codes: 0 done, 1 cluster not reachable, 64 usage.
+    """
+    from grove_shell.actions.command_input import LiveCluster
+    from grove_shell.actions.snapshot import take_snapshot
+
+    if options["everywhere"] and options["namespace"] is not None:
+        raise click.UsageError("-A (all namespaces) and -n (one namespace) exclude each other")
+    live = LiveCluster(**{name: options.pop(name) for name in ("kubeconfig", "context", "namespace", "everywhere")})
+    return take_snapshot(live, **options)
 
 
 def _namespace(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
@@ -53,7 +89,7 @@ def _image(_ctx: click.Context, _param: click.Parameter, value: str | None) -> s
 )
 @config_option
 @document_output_option("yaml")
-def command(
+def manifests_command(
     parts: tuple[str, ...],
     more: tuple[str, ...],
     image: str | None,
@@ -92,3 +128,45 @@ def command(
 
     installation = Installation(home=home or watched or SYSTEM, watched=watched or "", image=image or IMAGE)
     return manifests(parts, output, installation, more, config)
+
+
+@click.command("rules")
+@click.argument("names", nargs=-1, metavar="[RULE SET|NUMBER|CODE]...")
+@output_option
+def rules_command(names: tuple[str, ...], output: str) -> int:
+    """List the rule sets, or print one rule.
+
+    Without arguments: every rule set and the titles of its differences.  With a rule set: its differences in full.
+    With a rule number or a reason code of a plan: that rule.
+
+    \b
+    Examples:
+      grove rules
+      grove rules field@v0.1.0-alpha.11
+      grove rules GF-073
+      grove rules DelayExpired
+
+    Exit codes: 0 done, 64 usage.
+    """
+    from grove_shell.actions.rules import rules
+
+    return rules(names, output)
+
+
+@click.command("completion")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion_command(ctx: click.Context, shell: str) -> int:
+    """Print a shell completion script.
+
+    \b
+    Examples:
+      grove completion bash > ~/.local/share/bash-completion/completions/grove
+      source <(grove completion zsh)
+    """
+    completion = get_completion_class(shell)
+    if completion is None:
+        raise click.UsageError(f"no completion for {shell}", ctx)
+    group = ctx.find_root().command
+    click.echo(completion(group, {}, "grove", "_GROVE_COMPLETE").source())
+    return 0

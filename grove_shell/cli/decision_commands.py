@@ -1,0 +1,243 @@
+"""Commands that decide from files or a cluster: plan, explain, compare, validate, apply and replay."""
+
+from typing import Any
+
+import click
+
+from grove_shell.cli.options import (
+    DurationOption,
+    RepeatableChoice,
+    RuleSetOption,
+    cluster_options,
+    config_option,
+    connection_options,
+    filename_option,
+    output_option,
+    rules_option,
+    source_from_options,
+    source_options,
+)
+
+FAIL_ON = ("terminate", "wait", "delete", "withheld", "unknown", "change")
+
+
+@click.command("plan")
+@click.argument("sets", nargs=-1, metavar="[[NS/]SET]...")
+@source_options
+@output_option
+@rules_option()
+@click.option(
+    "--rounds",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Show at most N reconcile rounds.  [default: until nothing is left to do]",
+)
+@click.option(
+    "--until", type=DurationOption(), help="Also show what happens within this time, e.g. 6h, if nothing is done."
+)
+@click.option("--decisions", is_flag=True, help="List every verdict, also those to do nothing.")
+@click.option("--detailed-exitcode", is_flag=True, help="Exit 2 if there is anything to do now.")
+@click.option(
+    "--fail-on",
+    type=RepeatableChoice(FAIL_ON),
+    multiple=True,
+    help="Exit 3 if any round contains this, or if a PodCliqueSet could not be decided; may be repeated.",
+)
+@click.option("--out", type=click.Path(dir_okay=False), metavar="FILE", help="Also save the plan, for grove apply.")
+@click.option("-v", "--verbose", is_flag=True, help="List every replica, and every write of every round.")
+def plan_command(**options: Any) -> int:
+    """Show what the operator will do, in which reconcile rounds, and why; and what it withholds.
+
+    Reads what kubectl printed, or the cluster itself (--live).  Round 1 is exactly what the operator would do now;
+    later rounds assume that every write succeeds and that nothing else changes the cluster.
+
+    \b
+    Examples:
+      kubectl get pcs,pcsg,pclq,pods,podgangs -n ml -o json | grove plan -f -
+      grove plan -f cluster.yaml --now 2026-11-21T09:38:48Z --until 6h
+      grove plan -f cluster.json -o json --decisions ml/llama
+      grove plan -f cluster.json --fail-on terminate        # in CI
+      grove plan --live -n ml -f new-image.yaml             # before kubectl apply -f new-image.yaml
+
+    JSON loads about ten times faster than YAML; use it for big clusters.
+
+    Exit codes: 0 done, 1 bad input, 2 changes (--detailed-exitcode), 3 --fail-on, 64 usage.
+    """
+    source = source_from_options(options)
+    from grove_shell.actions.plan import PlanOptions, plan
+
+    return plan(source, PlanOptions(**options))
+
+
+@click.command("explain")
+@click.argument("target", metavar="KIND/NAME")
+@source_options
+@output_option
+@rules_option()
+@click.option("--why-not", type=click.Choice(["terminate"]), help="Show only why nothing is terminated.")
+def explain_command(target: str, **options: Any) -> int:
+    """Show why one object is as it is, and what the operator will do with it.
+
+    KIND is pcs, pcsg, pclq, pod, podgang or computedomain, or the full name of the kind.
+
+    \b
+    Examples:
+      grove explain -f cluster.yaml pclq/llama-0-decode
+      grove explain -f cluster.yaml pcs/llama --why-not terminate
+      grove explain -f cluster.yaml pcs/llama --rules field        # under the rules of the Go operator
+      grove explain -f cluster.yaml pod/llama-0-decode-x7k2p
+
+    Exit codes: 0 done, 1 bad input, 64 usage or no such object.
+    """
+    source = source_from_options(options)
+    from grove_shell.actions.explain import explain
+
+    return explain(source, target, **options)
+
+
+CHANGES = ("ends", "oftener", "sooner", "later", "rarer", "spared", "unknown")
+DEFAULT = ("auto", "design")
+
+
+@click.command("compare")
+@click.argument("sets", nargs=-1, metavar="[[NS/]SET]...")
+@source_options
+@output_option
+@click.option(
+    "--rules",
+    type=RuleSetOption(auto=True),
+    multiple=True,
+    default=DEFAULT,
+    show_default="auto, then design",
+    help="Give it twice: the present rule set (auto: that of the operator that runs in the input), then the other one.",
+)
+@click.option("--until", type=DurationOption(), help="Also compare what happens within this time, e.g. 6h.")
+@click.option("--detailed-exitcode", is_flag=True, help="Exit 2 if any termination differs.")
+@click.option(
+    "--fail-on",
+    type=RepeatableChoice(CHANGES),
+    multiple=True,
+    help="Exit 3 if there is such a difference, or if a PodCliqueSet could not be decided; may be repeated.",
+)
+@click.option("-v", "--verbose", is_flag=True, help="List every deleted clique, and every condition that differs.")
+def compare_command(**options: Any) -> int:
+    """Compare two rule sets: which gangs does only one of them terminate?
+
+    Decides about the same cluster under two rule sets (grove rules lists them): use it before an upgrade of the Go
+    operator, or before this operator replaces it.  Also available as grove upgrade-check.
+
+    \b
+    Examples:
+      grove compare -f cluster.json                         # from the operator that runs there to design, now
+      grove compare -f cluster.json --until 6h --rules field@alpha.11 --rules field
+      grove upgrade-check --live -A --until 4h --fail-on ends         # in CI
+
+    Exit codes: 0 done, 1 bad input, 2 differences (--detailed-exitcode), 3 --fail-on, 64 usage.
+    """
+    source = source_from_options(options)
+    rules = options.pop("rules")
+    if len(rules) != len(DEFAULT):
+        raise click.UsageError("give --rules twice: the present rule set, then the other one")
+    from grove_shell.actions.compare import CompareOptions, compare_rule_sets
+
+    return compare_rule_sets(source, CompareOptions(rules=(rules[0], rules[1]), **options))
+
+
+@click.command("validate")
+@filename_option(
+    "Manifests to check; other objects among them are counted, and their names are taken into account.", required=False
+)
+@click.option("--old", "old", multiple=True, metavar="FILE|DIR", help="The stored manifests: check an update of them.")
+@config_option
+@click.option("--preflight", is_flag=True, help="Check instead whether an operator with that --config would start.")
+@click.option("--live", is_flag=True, help="With --preflight: check against the cluster.")
+@cluster_options
+@output_option
+@rules_option()
+def validate_command(**options: Any) -> int:
+    """Check whether PodCliqueSets would be admitted: the webhook's verdict offline, with all problems at once.
+
+    \b
+    Examples:
+      grove validate -f pcs.yaml
+      grove validate -f new.yaml --old cluster.yaml     # may this be changed on a running set?
+      grove validate -f pcs.yaml --config operator.yaml # warn of what this operator would ignore
+      grove validate -f pcs.yaml --rules field          # warn of what causes trouble with the Go operator
+      grove validate --preflight --config operator.yaml --live
+
+    Unknown fields and pod templates are checked as strictly as kubectl apply has them checked; in stored objects (with
+    a uid) they are not.  Two sets that would share the name of an object are both refused.
+
+    --preflight also reports names of Grove's CRDs that another CRD of the same API group has or asks for.
+
+    Warnings are printed and do not fail. Exit codes: 0 admitted, 1 refused, bad input or nothing judged, 64 usage.
+    """
+    preflight, live = options.pop("preflight"), options.pop("live")
+    where = {name: options.pop(name) for name in ("kubeconfig", "context", "everywhere")}
+    filenames, config, rules = options["filenames"], options["config"], options.pop("rules")
+    if not preflight:
+        if live or any(where.values()):
+            raise click.UsageError("--live, --kubeconfig, --context and -A work only with --preflight")
+        if not filenames:
+            raise click.UsageError("nothing to check: give -f FILE")
+        from grove_shell.actions.validate import validate
+
+        return validate(**options, rules=rules)
+    if options["old"] or rules is not None or options["output"] != "human":
+        raise click.UsageError("--old, --rules and -o do not work with --preflight, which checks a configuration")
+    if config is None or (not live and not filenames):
+        raise click.UsageError("--preflight needs --config, and -f FILE or --live")
+    from grove_shell.actions.command_input import InputSource, LiveCluster
+    from grove_shell.actions.preflight import preflight as judge
+
+    return judge(InputSource(filenames=filenames, live=LiveCluster(**where) if live else None, config=config))
+
+
+@click.command("apply")
+@click.argument("path", metavar="PLAN", type=click.Path(dir_okay=False))
+@connection_options()
+@click.option("--dry-run", is_flag=True, help="Only check whether the plan is still valid.")
+def apply_command(**options: Any) -> int:
+    """Execute exactly the plan that was reviewed, or refuse and show what changed.
+
+    The cluster is planned again as it is now, with the configuration of the saved plan.  If the new plan has other
+    steps or other reasons, nothing is done.  Only the first round is executed: what the operator would do now.
+
+    \b
+    grove plan --live -n ml --out plan.json
+    grove apply plan.json
+
+    Exit codes: 0 done, 1 a write was refused, 4 the plan is stale, 64 usage.
+    """
+    from grove_shell.actions.apply import apply
+
+    return apply(**options)
+
+
+@click.command("replay")
+@click.argument("log", metavar="LOG", type=click.Path(dir_okay=False))
+@output_option
+@click.option(
+    "--rules", type=RuleSetOption(), help="Decide under this rule set too, and show terminations that differ."
+)
+@click.option("--detailed-exitcode", is_flag=True, help="With --rules: exit 2 if any termination differs.")
+@click.option("-v", "--verbose", is_flag=True, help="List everything that differs.")
+def replay_command(**options: Any) -> int:
+    """Repeat the decisions of a decision log offline, and check that every plan is the same, byte for byte.
+
+    The log holds the snapshots that the operator decided on.  Each line is chained to the lines before it by a hash, so
+    a log that was changed, or that ends within a line, is refused with the line.  One that ends after a whole line is
+    accepted.
+
+    \b
+    Examples:
+      grove operator --decision-log plans.jsonl ...
+      grove replay plans.jsonl
+      grove replay plans.jsonl --rules field       # what the Go operator would have done
+
+    Exit codes: 0 same decisions, 1 bad input, 2 terminations differ under --rules (--detailed-exitcode), 3 decisions
+    differ from the log, 64 usage.
+    """
+    from grove_shell.actions.replay import replay
+
+    return replay(**options)
