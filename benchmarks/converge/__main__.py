@@ -17,7 +17,7 @@ from grove_shell.converge.cluster.run_measurements import MeasuredRun
 from grove_shell.converge.converge_command_options import ConvergeCommandOptions, run_parameters_from_options
 from grove_shell.converge.run_schedule import RunSchedule
 from grove_shell.converge.runs_csv_file import parse_runs_csv, write_runs_csv
-from grove_shell.manifests.compute_domain_definitions import compute_domain_crds
+from grove_shell.manifests.crd_definitions import compute_domain_crds
 from tests.cluster import binaries
 from tests.cluster.binaries import ETCD
 from tests.cluster.nvidia.definitions import install

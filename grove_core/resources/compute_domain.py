@@ -6,8 +6,7 @@ The entry of a daemon is the same in both, except for the key of its node.
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from datetime import datetime
-from types import MappingProxyType
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.resources.api_names import DOMAIN, DOMAIN_CLIQUE, NVIDIA
@@ -41,10 +40,6 @@ class DaemonEntry:
         index: in the clique; None where a writer older than v25.8.0 left it out.
         status: as stored; empty where a writer left it out.
     """
-
-    FIELDS: ClassVar[Mapping[str, str]] = MappingProxyType(
-        {"ipAddress": "ip", "cliqueID": "clique", "index": "index", "status": "status"}
-    )
 
     node: str
     ip: str
@@ -92,8 +87,6 @@ def _by_node(entry: DaemonEntry) -> str:
 @dataclass(frozen=True, slots=True)
 class DomainCliqueSummary:
     """The summary of one clique of a domain (D18)."""
-
-    FIELDS: ClassVar[Mapping[str, str]] = MappingProxyType({"id": "id", "status": "status"})
 
     id: str
     status: str = ""

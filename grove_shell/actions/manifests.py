@@ -7,8 +7,7 @@ from typing import Any, Final
 
 from grove_shell.actions.configuration import read_configuration
 from grove_shell.exit_codes import DONE, ERROR
-from grove_shell.manifests.compute_domain_definitions import compute_domain_crds
-from grove_shell.manifests.crd_definitions import custom_resource_definitions
+from grove_shell.manifests.crd_definitions import compute_domain_crds, custom_resource_definitions
 from grove_shell.manifests.deployments import operator_objects, webhook_objects
 from grove_shell.manifests.installation import Installation, daemon_rbac_roles, namespace_and_role_manifests
 from grove_shell.page import print_error, write_stdout

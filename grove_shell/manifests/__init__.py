@@ -1,8 +1,6 @@
-"""The manifests of an installation, made from the models that parse user input.
+"""The manifests of an installation.
 
-``definitions`` has the custom resource definitions, made of ``spec_schemas`` and ``status_schemas``; ``schemas``
-converts models to schemas; ``validation_rules`` lists what the API server checks itself; ``schema_validation``
-validates manifests.
-
-``pod_spec.json`` is the PodSpec of Kubernetes 1.35 (Apache-2.0), reduced; see ``tests/manifests/reduce_pod_spec.py``.
+``definitions.json`` has the custom resource definitions; ``crd_definitions`` completes them with the schemas of models,
+and ``schema_validation`` validates manifests by them. ``installation`` has options and roles, ``deployments`` the
+rest. ``pod_spec.json`` is the PodSpec of Kubernetes 1.35 (Apache-2.0), see ``tests/manifests/reduce_pod_spec.py``.
 """

@@ -22,10 +22,10 @@ from grove_shell.manifests.installation import (
     REPLICAS,
     WEBHOOKS,
     Installation,
+    Json,
     program_labels,
     program_object,
 )
-from grove_shell.manifests.schemas import Json
 from grove_shell.settings.operator_settings import KIND as OPERATOR_KIND
 from grove_shell.settings.operator_settings import parse_operator_settings
 from grove_shell.settings.strict_model import API_VERSION as CONFIGURED

@@ -15,7 +15,8 @@ from grove_shell.client.resource_access import (
     operator_access,
     webhook_access,
 )
-from grove_shell.manifests.schemas import Json
+
+Json = dict[str, Any]
 
 OPERATOR: Final = "grove-operator"
 WEBHOOKS: Final = "grove-webhooks"

@@ -18,8 +18,7 @@ from grove_core.kernel.time_formats import parse_time
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.json_field_reader import short_json
 from grove_core.resources.newer_release_fields import NEWEST_KNOWN, is_newer_release_field
-from grove_shell.manifests.crd_definitions import schema_for
-from grove_shell.manifests.schemas import Json
+from grove_shell.manifests.crd_definitions import Json, schema_for
 
 _LONGEST_ENUM: Final = 12
 _WORDS: Final[Mapping[str, tuple[tuple[type, ...], str]]] = {

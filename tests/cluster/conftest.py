@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from grove_shell.manifests.compute_domain_definitions import compute_domain_crds
+from grove_shell.manifests.crd_definitions import compute_domain_crds
 from grove_shell.manifests.installation import OPERATOR, Installation, daemon_rbac_roles
 from tests.cluster import binaries
 from tests.cluster.api import ApiError, wait_until

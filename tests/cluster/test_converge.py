@@ -10,7 +10,7 @@ from benchmarks.converge.__main__ import store_of
 from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
 from grove_shell.converge.cluster.cluster_run_engine import cluster_engine_from_kubeconfig
 from grove_shell.converge.run_parameters_and_results import RunOutcome, RunParameters
-from grove_shell.manifests.compute_domain_definitions import compute_domain_crds
+from grove_shell.manifests.crd_definitions import compute_domain_crds
 from tests.cluster.daemons import GROVE
 from tests.cluster.nvidia.definitions import CLIQUES, DOMAINS, install
 from tests.cluster.plane import STORE, ControlPlane

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import pytest
 
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_shell.manifests.compute_domain_definitions import compute_domain_crds
+from grove_shell.manifests.crd_definitions import compute_domain_crds
 from tests.cluster.api import APPLY, PLAIN, Api, ApiError, Json
 from tests.cluster.nvidia.definitions import install, remove
 from tests.cluster.plane import ControlPlane

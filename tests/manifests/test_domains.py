@@ -7,8 +7,9 @@ from typing import Any, Final
 import pytest
 import yaml
 
+from grove_core.resources.compute_domain import DAEMON_NODE_NAME, NODE_NAME, READY, DaemonEntry
 from grove_shell.cli.main import run
-from grove_shell.manifests.compute_domain_definitions import compute_domain_crds
+from grove_shell.manifests.crd_definitions import compute_domain_crds
 
 GOLDEN: Final = Path(__file__).parent / "domains.yaml"
 
@@ -32,6 +33,17 @@ def test_dc110_they_are_as_blessed(*, bless: bool) -> None:
     if bless:
         GOLDEN.write_text(text, encoding="utf-8")
     assert GOLDEN.read_text(encoding="utf-8") == text
+
+
+def test_dc110_the_definitions_have_exactly_the_fields_of_an_entry() -> None:
+    domain, clique = ({**one["spec"]["versions"][0]["schema"]["openAPIV3Schema"]} for one in compute_domain_crds())
+    entry = DaemonEntry("node-a", "10.0.0.1", "c", 0, READY)
+    for entries, node in (
+        (domain["properties"]["status"]["properties"]["nodes"], NODE_NAME),
+        (clique["properties"]["daemons"], DAEMON_NODE_NAME),
+    ):
+        assert entries["items"]["properties"].keys() == entry.as_json(node).keys()
+        assert entries["x-kubernetes-list-map-keys"] == [node]
 
 
 def test_dc110_status_and_immutability_are_as_in_the_existing_definitions() -> None:

@@ -5,8 +5,7 @@ from typing import Any, Final
 import pytest
 
 from grove_core.resources.crd_names import CrdName, CrdNameField, NameClash, crd_names_in, name_clashes
-from grove_shell.manifests.compute_domain_definitions import compute_domain_crds
-from grove_shell.manifests.crd_definitions import custom_resource_definitions, grove_crd_names
+from grove_shell.manifests.crd_definitions import compute_domain_crds, custom_resource_definitions, grove_crd_names
 
 Json = dict[str, Any]
 

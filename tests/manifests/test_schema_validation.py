@@ -1,6 +1,7 @@
 """A manifest is judged by its definition, and what a cluster stored is not (GT-103, WL-158, WL-159, IN-039)."""
 
-from collections import Counter
+import re
+from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
@@ -11,12 +12,70 @@ from grove_core.kernel.admission import Admit, DenialReason, Deny
 from grove_core.resources.api_names import GROVE
 from grove_shell.manifests.crd_definitions import schema_for
 from grove_shell.manifests.schema_validation import violations_in, with_schema_objections
-from grove_shell.manifests.validation_rules import RULES
 from tests.manifests.invalid_sets import Broken, broken, misspelt, sound
 from tests.property.resources.manifests import Json, almost, any_json
 from tests.property.workload.admission_examples import LEADER, Place, changed, path_of
 
 BROKEN: Final = tuple(broken())
+CLIQUE: Final = "template.cliques[]"
+GROUP: Final = "template.podCliqueScalingGroups[]"
+KEYWORDS: Final = {
+    ("replicas", "minimum"): "GT-096",
+    ("template.cliques", "minItems"): "GT-100",
+    (f"{CLIQUE}.name", "minLength"): "WL-107",
+    (f"{CLIQUE}.name", "maxLength"): "WL-110",
+    (f"{CLIQUE}.spec.replicas", "minimum"): "GT-096",
+    (f"{CLIQUE}.spec.minAvailable", "minimum"): "GT-094",
+    (f"{GROUP}.name", "minLength"): "WL-108",
+    (f"{GROUP}.replicas", "minimum"): "GT-096",
+    (f"{GROUP}.minAvailable", "minimum"): "GT-095",
+    ("template.resourceClaimTemplates[].name", "minLength"): "WL-140",
+    **{
+        (f"{level}.resourceSharing[].name", keyword): "WL-143"
+        for level in ("template", CLIQUE, GROUP)
+        for keyword in ("minLength", "maxLength")
+    },
+}
+"""The rules of admission that keywords of the definition enforce, beside those in CEL, whose messages name theirs."""
+LIMITS: Final = {
+    ("template.cliques", "maxItems"): 100,
+    ("template.podCliqueScalingGroups", "maxItems"): 32,
+    (f"{CLIQUE}.spec.roleName", "maxLength"): 253,
+    (f"{CLIQUE}.spec.startsAfter", "maxItems"): 100,
+    (f"{CLIQUE}.spec.startsAfter[]", "maxLength"): 63,
+    (f"{CLIQUE}.spec.podSpec.schedulerName", "maxLength"): 63,
+    (f"{GROUP}.name", "maxLength"): 63,
+    (f"{GROUP}.cliqueNames", "maxItems"): 100,
+    (f"{GROUP}.cliqueNames[]", "maxLength"): 45,
+    ("template.resourceSharing", "maxItems"): 50,
+    (f"{GROUP}.resourceSharing", "maxItems"): 50,
+    ("template.terminationDelay", "maxLength"): 63,
+    ("template.clusterTopologyName", "maxLength"): 253,
+    (f"{GROUP}.terminationDelay", "maxLength"): 63,
+}
+"""Limits of size: the cost of CEL is estimated for the longest list and the longest text."""
+
+
+def parts_of(schema: Json, path: str = "") -> Iterator[tuple[str, Json]]:
+    """The parts of a schema by path, without those that Kubernetes or the topology area declares."""
+    yield path, schema
+    for name, part in schema.get("properties", {}).items():
+        if path.endswith("podSpec") and name != "schedulerName":
+            continue
+        if name != "topologyConstraint":
+            yield from parts_of(part, f"{path}.{name}".removeprefix("."))
+    if "items" in schema:
+        yield from parts_of(schema["items"], f"{path}[]")
+
+
+def spec_of_sets() -> Json:
+    schema = schema_for(GROVE, "PodCliqueSet")
+    assert schema is not None
+    spec: Json = schema["properties"]["spec"]
+    return spec
+
+
+CEL: Final = tuple(rule for _, part in parts_of(spec_of_sets()) for rule in part.get("x-kubernetes-validations", ()))
 
 
 def objections(raw: Json, old: Json | None = None) -> tuple[DenialReason, ...]:
@@ -85,13 +144,21 @@ def test_mf005_what_a_definition_refuses_admission_refuses(case: Broken) -> None
 
 
 def test_mf005_every_rule_of_the_definition_is_broken_once() -> None:
-    cited = Counter(check.requirement for check in RULES if check.requirement)
-    assert cited.keys() == {case.requirement for case in BROKEN}
-    assert all(check.cel or check.keywords for check in RULES)
+    cited = {match[1] for rule in CEL if (match := re.search(r" \(([A-Z]+-\d+)\)$", rule["message"]))}
+    assert all(rule["rule"] for rule in CEL)
+    assert len(CEL) == 24
+    assert cited | set(KEYWORDS.values()) == {case.requirement for case in BROKEN}
+
+
+def test_mf005_every_keyword_is_a_rule_or_a_limit_of_size() -> None:
+    words = ("minimum", "minItems", "maxItems", "minLength", "maxLength")
+    found = {(path, word): part[word] for path, part in parts_of(spec_of_sets()) for word in words if word in part}
+    assert found.keys() == KEYWORDS.keys() | LIMITS.keys()
+    assert {place: value for place, value in found.items() if place in LIMITS} == LIMITS
 
 
 def test_mf005_keywords_refuse_what_they_are_for() -> None:
-    told = {check.requirement for check in RULES if check.keywords} - {""}
+    told = set(KEYWORDS.values())
     for case in BROKEN:
         if case.requirement in told and case.old is None and case.requirement not in {"GT-094", "GT-095"}:
             assert flaws(case.new), case.requirement

@@ -3,11 +3,10 @@
 import pytest
 
 from grove_core.resources.compute_domain import CLIQUE_KIND, DOMAIN_KIND
-from grove_shell.manifests.compute_domain_definitions import compute_domain_schemas
 from grove_shell.manifests.schema_validation import violations_in
 from tests.server_side_apply.apply_model import ManagedObject, Manager, applied, updated
 from tests.server_side_apply.cases import CASES, NAME, Case, Json, Write, body_of, entry, found_in
-from tests.server_side_apply.domain_shapes import domain_shapes
+from tests.server_side_apply.domain_shapes import compute_domain_schemas, domain_shapes
 from tests.server_side_apply.field_sets import Shape
 from tests.server_side_apply.object_server import Address, ObjectServer, Response
 
