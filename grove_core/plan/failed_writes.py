@@ -22,7 +22,7 @@ from grove_core.resources.statuses import is_marked_breached
 from grove_core.resources.topology_usage import CLIQUE_KIND
 from grove_core.snapshot.own_writes import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.snapshot.unwritten_breach_changes import writes_breach_condition, writes_breach_end
+from grove_core.snapshot.unwritten_breach_changes import writes_breach_end, written_breach_condition
 
 _Write: TypeAlias = tuple[Ref, type[Action], str, bool]
 
@@ -40,7 +40,7 @@ def failed_writes_after(before: Iterable[Attempt], attempts: Iterable[Attempt]) 
     written = {_write_of(one.step) for one in found if one.outcome is AttemptOutcome.DONE}
     left = {_slot_of(one.step): one for one in before if _stays(one.step, tried, written)}
     for one in found:
-        if one.outcome is AttemptOutcome.DONE or not (_is_of_several(one.step) or writes_breach_condition(one.step)):
+        if one.outcome is AttemptOutcome.DONE or not (_is_of_several(one.step) or written_breach_condition(one.step)):
             continue
         slot = _slot_of(one.step)
         for older in {(slot[0], False), slot}:  # an earlier report of a breach is superseded, too
@@ -89,7 +89,7 @@ def failed_writes_still_wanted(unfinished: Iterable[Attempt], plan: Plan, seen: 
 
     def matters(step: Step) -> bool:
         target, kind, uid, reports = write = _write_of(step)
-        if writes_breach_condition(step) and (target, uid) in breached:
+        if written_breach_condition(step) and (target, uid) in breached:
             return True
         if not deletes_or_reports_termination(step) and (target, uid) not in there:
             return False

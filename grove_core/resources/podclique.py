@@ -43,7 +43,7 @@ class CliqueStatus:
         set_hash: generation hash of the set at the last complete update.
         selector: of its pods, for autoscalers.
         observed: generation of the clique that the status is about.
-        superseding_breach: a later breach condition that could not be written (GT-067); never read from an object.
+        stored_conditions: those stored, where ``conditions`` has an unwritten breach change (GT-067); else empty.
     """
 
     FIELDS: ClassVar[Mapping[str, str]] = MappingProxyType(
@@ -78,7 +78,7 @@ class CliqueStatus:
     selector: str = ""
     observed: int | None = None
     conditions: tuple[Condition, ...] = ()
-    superseding_breach: Condition | None = None
+    stored_conditions: tuple[Condition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

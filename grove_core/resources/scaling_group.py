@@ -36,7 +36,7 @@ class GroupStatus:
         set_hash: generation hash of the set at the last complete update.
         selector: of its pods, for autoscalers.
         observed: generation of the group that the status is about.
-        superseding_breach: a later breach condition that could not be written (GT-067); never read from an object.
+        stored_conditions: those stored, where ``conditions`` has an unwritten breach change (GT-067); else empty.
     """
 
     FIELDS: ClassVar[Mapping[str, str]] = MappingProxyType(
@@ -63,7 +63,7 @@ class GroupStatus:
     updating: bool = False
     old_spelling: bool = False
     conditions: tuple[Condition, ...] = ()
-    superseding_breach: Condition | None = None
+    stored_conditions: tuple[Condition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

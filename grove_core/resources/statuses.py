@@ -25,20 +25,20 @@ _PROGRESS: Final = "updateProgress"
 _TYPE: Final = attrgetter("type")
 
 
+def breach_condition_of(status: StoredStatus) -> Condition | None:
+    """Return the condition MinAvailableBreached; in a plan with the changes that could not be written (GT-067)."""
+    return condition_of(status.conditions, MIN_AVAILABLE_BREACHED)
+
+
 def is_marked_breached(status: StoredStatus) -> bool:
-    """Return whether the stored condition says that the clique or scaling group is breached."""
-    return is_condition_true(condition_of(status.conditions, MIN_AVAILABLE_BREACHED))
+    """Return whether that condition is True."""
+    return is_condition_true(breach_condition_of(status))
 
 
 def update_start_time(progress: FrozenMap) -> datetime | None:
     """Return ``updateStartedAt``; None where it is absent or invalid."""
     text = progress.get("updateStartedAt")
     return parse_time(text) if isinstance(text, str) else None
-
-
-def breach_condition_of(status: CliqueStatus | GroupStatus) -> Condition | None:
-    """Return the breach condition: the later one that could not be written, else the stored one (GT-067)."""
-    return status.superseding_breach or condition_of(status.conditions, MIN_AVAILABLE_BREACHED)
 
 
 def status_change(stored: StoredStatus, wanted: Mapping[str, Json], conditions: tuple[Condition, ...]) -> FrozenMap:

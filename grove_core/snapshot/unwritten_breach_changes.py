@@ -1,4 +1,4 @@
-"""Breaches whose end or restart could not be written: they count as if it had been written (GT-067)."""
+"""Ends and restarts of breaches that could not be written: they count as if they had been written (GT-067)."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,6 +13,7 @@ from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.meta import read_conditions
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.statuses import breach_condition_of
 from grove_core.snapshot.snapshot import Snapshot
 
 BreachSubject = TypeVar("BreachSubject", PodClique, ScalingGroup)
@@ -20,25 +21,20 @@ _Key: TypeAlias = tuple[Ref, str]
 _KINDS: Final = frozenset({"PodClique", GROUP_KIND})
 
 
-def writes_breach_condition(step: Step) -> bool:
-    """Whether a step writes a MinAvailableBreached condition of a PodClique or a scaling group."""
-    return written_breach_condition(step) is not None
-
-
 def writes_breach_end(step: Step) -> bool:
-    """Whether a step writes such a condition with the status False or Unknown."""
+    """Whether a step writes MinAvailableBreached of a PodClique or a scaling group as False or Unknown."""
     found = written_breach_condition(step)
     return found is not None and not is_condition_true(found)
 
 
 def writes_other_breach_status(step: Step, before: Step) -> bool:
-    """Whether a step writes such a condition with another status than an earlier step for the object (PL-012)."""
+    """Whether a step writes that condition with another status than an earlier step for the object (PL-012)."""
     found, earlier = written_breach_condition(step), written_breach_condition(before)
     return found is not None and (earlier is None or earlier.status is not found.status)
 
 
 def with_unwritten_breach_changes(snapshot: Snapshot) -> Snapshot:
-    """Return the snapshot with stored breaches superseded by later ones that could not be written.
+    """Return the snapshot with the breach changes that could not be written in the conditions of their objects.
 
     Linear in the attempts, and in the PodCliques and scaling groups where a breach is over.
     """
@@ -58,8 +54,8 @@ def with_unwritten_breach_changes(snapshot: Snapshot) -> Snapshot:
         return snapshot
     return replace(
         snapshot,
-        groups=tuple(_superseded(one, over, anew) for one in snapshot.groups),
-        cliques=tuple(_superseded(one, over, anew) for one in snapshot.cliques),
+        groups=tuple(_with_unwritten_change(one, over, anew) for one in snapshot.groups),
+        cliques=tuple(_with_unwritten_change(one, over, anew) for one in snapshot.cliques),
     )
 
 
@@ -78,15 +74,18 @@ def _take_later(found: dict[_Key, Condition], key: _Key, condition: Condition) -
         found[key] = condition
 
 
-def _superseded(one: BreachSubject, over: Mapping[_Key, Condition], anew: Mapping[_Key, Condition]) -> BreachSubject:
-    """The object with the breach that supersedes its stored one, if there is one.
+def _with_unwritten_change(
+    one: BreachSubject, over: Mapping[_Key, Condition], anew: Mapping[_Key, Condition]
+) -> BreachSubject:
+    """The object with the breach condition that could not be written, where it is stored as breached.
 
     A reported start counts as a new breach only after a reported end: without one, a decision on an older snapshot may
     have reported the stored breach again.
     """
-    stored, ended = condition_of(one.status.conditions, MIN_AVAILABLE_BREACHED), over.get((one.ref, one.uid))
+    stored, ended = breach_condition_of(one.status), over.get((one.ref, one.uid))
     if ended is None or not is_condition_true(stored) or ended.last_transition_time < stored.last_transition_time:
         return one
-    began = anew.get((one.ref, one.uid))
-    is_over = began is None or began.last_transition_time < ended.last_transition_time
-    return replace(one, status=replace(one.status, superseding_breach=ended if is_over else began))
+    began, before = anew.get((one.ref, one.uid)), one.status.conditions
+    latest = ended if began is None or began.last_transition_time < ended.last_transition_time else began
+    conditions = tuple(latest if each is stored else each for each in before)
+    return replace(one, status=replace(one.status, conditions=conditions, stored_conditions=before))

@@ -1,6 +1,7 @@
 """Counts of pods for statuses, and statuses that differ from the stored ones (PL-011), for both rule sets."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from grove_core.kernel.conditions import REMOVED, Condition, condition_of, is_condition_true
@@ -12,7 +13,7 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import status_change
+from grove_core.resources.statuses import is_marked_breached, status_change
 
 
 class PodCounts(NamedTuple):
@@ -69,12 +70,13 @@ def status_if_changed(
 
     It is urgent if the breach begins or ends, has another transition time (GT-067), or ``wasAvailable`` becomes true.
     """
-    fields = status_change(resource.status, wanted, conditions)
+    status = resource.status
+    stored = () if isinstance(resource, PodCliqueSet) else resource.status.stored_conditions
+    fields = status_change(replace(status, conditions=stored) if stored else status, wanted, conditions)
     if removed:
         fields = FrozenMap({**fields, REMOVED: removed})
     if fields:
-        stored = condition_of(resource.status.conditions, MIN_AVAILABLE_BREACHED)
-        turns = is_condition_true(condition_of(conditions, MIN_AVAILABLE_BREACHED)) != is_condition_true(stored)
-        anew = not isinstance(resource, PodCliqueSet) and resource.status.superseding_breach is not None
-        urgent = turns or anew or fields.get("wasAvailable") is True
+        is_breached = is_condition_true(condition_of(conditions, MIN_AVAILABLE_BREACHED))
+        turns = is_breached != is_marked_breached(status)
+        urgent = bool(stored) or turns or fields.get("wasAvailable") is True
         yield StatusToWrite(resource.ref, resource.guard, fields, because, is_urgent=urgent)

@@ -211,6 +211,5 @@ def _condition(
     type_: str, truth: ConditionStatus, why: GoOperatorReason, seen: JudgedClique, now: datetime
 ) -> Condition:
     """Return the condition as the operator would store it; its time changes only with its status (GT-019)."""
-    status = seen.clique.status
-    stored = breach_condition_of(status) if type_ == MIN_AVAILABLE_BREACHED else condition_of(status.conditions, type_)
+    stored = condition_of(seen.clique.status.conditions, type_)
     return Condition(type_, truth, why.code, _MESSAGES[why].format(**seen.facts), transition_time(stored, truth, now))

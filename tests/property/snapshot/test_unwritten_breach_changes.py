@@ -124,36 +124,36 @@ class TestGT067:
         """The other way round a look is as good as the first one: nobody ends for what is not stored."""
         (clique,) = SEEN.cliques
         well = with_breach(clique, breach(ConditionStatus.FALSE))
-        assert superseding_breach(well, breach(ConditionStatus.TRUE, 10)) == breach(ConditionStatus.FALSE)
+        assert counted_breach(well, breach(ConditionStatus.TRUE, 10)) == breach(ConditionStatus.FALSE)
 
     def test_the_latest_counts_in_whatever_order(self) -> None:
         (clique,) = SEEN.cliques
         sick = with_breach(clique, breach(ConditionStatus.TRUE))
         over, anew = breach(ConditionStatus.FALSE, 10), breach(ConditionStatus.TRUE, 20)
-        assert superseding_breach(sick, over, anew) == superseding_breach(sick, anew, over) == anew
-        assert superseding_breach(sick, over, breach(ConditionStatus.TRUE, 5)) == over
-        assert superseding_breach(sick, over, breach(ConditionStatus.FALSE, 5)) == over
-        assert superseding_breach(sick, breach(ConditionStatus.FALSE, -1)) == breach(ConditionStatus.TRUE)
+        assert counted_breach(sick, over, anew) == counted_breach(sick, anew, over) == anew
+        assert counted_breach(sick, over, breach(ConditionStatus.TRUE, 5)) == over
+        assert counted_breach(sick, over, breach(ConditionStatus.FALSE, 5)) == over
+        assert counted_breach(sick, breach(ConditionStatus.FALSE, -1)) == breach(ConditionStatus.TRUE)
 
     def test_of_one_second_the_one_that_was_tried_later_counts(self) -> None:
         """A relapse within the second of the recovery would have a clock that goes on and on."""
         (clique,) = SEEN.cliques
         sick = with_breach(clique, breach(ConditionStatus.TRUE))
         over, anew = breach(ConditionStatus.FALSE, 10), breach(ConditionStatus.TRUE, 10)
-        assert superseding_breach(sick, over, anew) == superseding_breach(sick, anew, over, anew) == anew
-        assert superseding_breach(sick, anew, over) == over
-        assert superseding_breach(sick, over, replace(over, reason="Later")) == replace(over, reason="Later")
+        assert counted_breach(sick, over, anew) == counted_breach(sick, anew, over, anew) == anew
+        assert counted_breach(sick, anew, over) == over
+        assert counted_breach(sick, over, replace(over, reason="Later")) == replace(over, reason="Later")
 
     def test_what_was_done_meanwhile_is_passed_over(self) -> None:
         (clique,) = SEEN.cliques
         sick, over = with_breach(clique, breach(ConditionStatus.TRUE)), breach(ConditionStatus.FALSE, 10)
         done = Attempt(told(replace(clique, uid="another"), over), AttemptOutcome.DONE)
-        assert overtaken_by(sick, done, Attempt(told(sick, over), AttemptOutcome.CONFLICT, "no")) == over
+        assert counted_after(sick, done, Attempt(told(sick, over), AttemptOutcome.CONFLICT, "no")) == over
 
     def test_it_may_be_over_within_the_second_in_which_it_began(self) -> None:
         """Moments are whole seconds: who was ready again at once would be ended hours later."""
         (clique,) = SEEN.cliques
-        assert superseding_breach(
+        assert counted_breach(
             with_breach(clique, breach(ConditionStatus.TRUE)), breach(ConditionStatus.FALSE)
         ) == breach(ConditionStatus.FALSE)
 
@@ -161,8 +161,8 @@ class TestGT067:
         """Its clock would be put off by as long as the answers take."""
         (clique,) = SEEN.cliques
         sick = with_breach(clique, breach(ConditionStatus.TRUE))
-        assert superseding_breach(sick, breach(ConditionStatus.TRUE, 5)) == breach(ConditionStatus.TRUE)
-        assert superseding_breach(sick, breach(ConditionStatus.FALSE, -10), breach(ConditionStatus.TRUE, 5)) == breach(
+        assert counted_breach(sick, breach(ConditionStatus.TRUE, 5)) == breach(ConditionStatus.TRUE)
+        assert counted_breach(sick, breach(ConditionStatus.FALSE, -10), breach(ConditionStatus.TRUE, 5)) == breach(
             ConditionStatus.TRUE
         )
 
@@ -176,8 +176,8 @@ class TestGT067:
             told(sick, replace(over, type="PodCliqueScheduled")),
             replace(told(sick, over), action=SetStatus(FrozenMap({"replicas": 3}), sick.guard)),
         ):
-            assert overtaken_by(sick, Attempt(step, AttemptOutcome.CONFLICT, "no")) == breach(ConditionStatus.TRUE)
-        assert overtaken_by(sick, Attempt(told(sick, over), AttemptOutcome.DONE)) == breach(ConditionStatus.TRUE)
+            assert counted_after(sick, Attempt(step, AttemptOutcome.CONFLICT, "no")) == breach(ConditionStatus.TRUE)
+        assert counted_after(sick, Attempt(told(sick, over), AttemptOutcome.DONE)) == breach(ConditionStatus.TRUE)
         assert with_unwritten_breach_changes(SEEN) is SEEN
 
 
@@ -188,13 +188,13 @@ def with_breach(clique: PodClique, condition: Condition) -> PodClique:
     return replace(clique, status=replace(clique.status, conditions=(condition,)))
 
 
-def overtaken_by(clique: PodClique, *attempts: Attempt) -> Condition | None:
+def counted_after(clique: PodClique, *attempts: Attempt) -> Condition | None:
     (found,) = with_unwritten_breach_changes(replace(SEEN, cliques=(clique,), attempts=attempts)).cliques
     return breach_condition_of(found.status)
 
 
-def superseding_breach(clique: PodClique, *conditions: Condition) -> Condition | None:
-    return overtaken_by(clique, *(Attempt(told(clique, one), AttemptOutcome.CONFLICT, "no") for one in conditions))
+def counted_breach(clique: PodClique, *conditions: Condition) -> Condition | None:
+    return counted_after(clique, *(Attempt(told(clique, one), AttemptOutcome.CONFLICT, "no") for one in conditions))
 
 
 @pytest.mark.parametrize(
