@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
-from grove_core.areas.gang_termination.termination_assumptions import (
+from grove_core.areas.gang_termination.termination_findings import (
+    PREDICTION,
     TerminationAssumption,
     termination_assumptions_by_round,
 )
-from grove_core.areas.gang_termination.termination_findings import PREDICTION
 from grove_core.areas.topology.wants import MISPLACEMENT
 from grove_core.document.plan_document import (
     AUTO,

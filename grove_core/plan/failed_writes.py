@@ -16,13 +16,14 @@ from grove_core.kernel.steps import (
     deletes_or_reports_termination,
 )
 from grove_core.plan.plan import Plan
+from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import is_marked_breached
 from grove_core.resources.topology_usage import CLIQUE_KIND
 from grove_core.snapshot.own_writes import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.snapshot.unwritten_breach_changes import writes_breach_end, written_breach_condition
+from grove_core.snapshot.unwritten_breach_changes import writes_breach_end, written_condition
 
 _Write: TypeAlias = tuple[Ref, type[Action], str, bool]
 
@@ -40,7 +41,9 @@ def failed_writes_after(before: Iterable[Attempt], attempts: Iterable[Attempt]) 
     written = {_write_of(one.step) for one in found if one.outcome is AttemptOutcome.DONE}
     left = {_slot_of(one.step): one for one in before if _stays(one.step, tried, written)}
     for one in found:
-        if one.outcome is AttemptOutcome.DONE or not (_is_of_several(one.step) or written_breach_condition(one.step)):
+        if one.outcome is AttemptOutcome.DONE or not (
+            _is_of_several(one.step) or written_condition(one.step, MIN_AVAILABLE_BREACHED)
+        ):
             continue
         slot = _slot_of(one.step)
         for older in {(slot[0], False), slot}:  # an earlier report of a breach is superseded, too
@@ -89,7 +92,7 @@ def failed_writes_still_wanted(unfinished: Iterable[Attempt], plan: Plan, seen: 
 
     def matters(step: Step) -> bool:
         target, kind, uid, reports = write = _write_of(step)
-        if written_breach_condition(step) and (target, uid) in breached:
+        if written_condition(step, MIN_AVAILABLE_BREACHED) and (target, uid) in breached:
             return True
         if not deletes_or_reports_termination(step) and (target, uid) not in there:
             return False

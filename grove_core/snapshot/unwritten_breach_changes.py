@@ -23,13 +23,13 @@ _KINDS: Final = frozenset({"PodClique", GROUP_KIND})
 
 def writes_breach_end(step: Step) -> bool:
     """Whether a step writes MinAvailableBreached of a PodClique or a scaling group as False or Unknown."""
-    found = written_breach_condition(step)
+    found = written_condition(step, MIN_AVAILABLE_BREACHED)
     return found is not None and not is_condition_true(found)
 
 
 def writes_other_breach_status(step: Step, before: Step) -> bool:
     """Whether a step writes that condition with another status than an earlier step for the object (PL-012)."""
-    found, earlier = written_breach_condition(step), written_breach_condition(before)
+    found, earlier = written_condition(step, MIN_AVAILABLE_BREACHED), written_condition(before, MIN_AVAILABLE_BREACHED)
     return found is not None and (earlier is None or earlier.status is not found.status)
 
 
@@ -40,7 +40,7 @@ def with_unwritten_breach_changes(snapshot: Snapshot) -> Snapshot:
     """
     over, anew = dict[_Key, Condition](), dict[_Key, Condition]()
     for attempt in snapshot.attempts:
-        action, found = attempt.step.action, written_breach_condition(attempt.step)
+        action, found = attempt.step.action, written_condition(attempt.step, MIN_AVAILABLE_BREACHED)
         if attempt.outcome is AttemptOutcome.DONE or found is None or not isinstance(action, SetStatus):
             continue
         key = (attempt.step.target, action.guard.uid)
@@ -59,13 +59,13 @@ def with_unwritten_breach_changes(snapshot: Snapshot) -> Snapshot:
     )
 
 
-def written_breach_condition(step: Step) -> Condition | None:
-    """Return the MinAvailableBreached condition that a step writes; None where it writes none."""
+def written_condition(step: Step, type_: str) -> Condition | None:
+    """Return the condition of a type that a step writes to a PodClique or a scaling group, if it writes one."""
     action = step.action
     if not isinstance(action, SetStatus) or step.target.kind not in _KINDS or "conditions" not in action.fields:
         return None
     conditions = read_conditions(JsonFieldReader({"conditions": thaw(action.fields["conditions"])}, "", []))
-    return condition_of(conditions, MIN_AVAILABLE_BREACHED)
+    return condition_of(conditions, type_)
 
 
 def _take_later(found: dict[_Key, Condition], key: _Key, condition: Condition) -> None:

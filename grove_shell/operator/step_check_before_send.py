@@ -107,7 +107,8 @@ def with_deletions_undone(now: Observation, before: Observation, deleted: Abstra
     """Return an observation in which the PodCliques that this round has deleted are as they were before it.
 
     A termination removes its own cause part by part: a scaling group without its breached PodCliques is not breached
-    any more, and the rules of the Go operator skip a replica without one of its PodCliques.
+    any more, and the rules of the Go operator skip a replica without one of its PodCliques. Only the round itself knows
+    the deleted objects; later rounds know failed deletions (GF-091), or what the cluster shows (GT-066).
     """
     if not (deleted and isinstance(now, Snapshot) and isinstance(before, Snapshot)):
         return now

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from grove_core.areas.gang_termination.termination_assumptions import TerminationAssumption
+from grove_core.areas.gang_termination.termination_findings import TerminationAssumption
 from grove_core.document.plan_document import PlanDocument, RulesSource
 from grove_core.explain import Explanation, Urgency
 from grove_core.kernel.refs import is_placeholder_uid

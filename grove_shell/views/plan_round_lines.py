@@ -6,11 +6,11 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from grove_core.areas.gang_termination.termination_assumptions import (
+from grove_core.areas.gang_termination.termination_deletions import deletions_by_replica
+from grove_core.areas.gang_termination.termination_findings import (
     TerminationAssumption,
     termination_assumptions_by_round,
 )
-from grove_core.areas.gang_termination.termination_deletions import deletions_by_replica
 from grove_core.explain import Urgency, withholds_gate_opening
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Delete, Make, Step, is_gang_termination_deletion, total_impact

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.termination_assumptions import (
+from grove_core.areas.gang_termination.termination_deletions import deletions_by_replica
+from grove_core.areas.gang_termination.termination_findings import (
     TerminationAssumption,
     termination_assumptions_by_round,
 )
-from grove_core.areas.gang_termination.termination_deletions import deletions_by_replica
 from grove_core.document.document_writing import document_as_json
 from grove_core.document.plan_document import PlanDocument
 from grove_core.kernel.refs import Ref

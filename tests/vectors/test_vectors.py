@@ -10,11 +10,7 @@ from typing import Final
 import pytest
 
 from grove_core.areas.gang_termination.design.judge import judge_by_design
-from grove_core.areas.gang_termination.design.wanted_statuses import (
-    conditions_of_clique,
-    pod_counts_by_clique,
-    scheduled_condition_status,
-)
+from grove_core.areas.gang_termination.design.wanted_statuses import conditions_of_clique, counts_of_set
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.steps import Delete, SetStatus
@@ -54,8 +50,9 @@ def written_statuses(snapshot: Snapshot, plan: Plan) -> dict[str, Json]:
 
 
 def status_judged(judged: CliqueJudgement, snapshot: Snapshot) -> Json:
-    counts = pod_counts_by_clique(snapshot, judge_by_design(snapshot))[judged.clique.ref]
-    conditions = conditions_of_clique(judged, scheduled_condition_status(judged.clique, counts), snapshot)
+    found = counts_of_set(snapshot, judge_by_design(snapshot))
+    counts = found.counts[judged.clique.ref]
+    conditions = conditions_of_clique(judged, found.placements[judged.clique.ref], snapshot)
     return {
         "replicas": counts.replicas,
         "readyReplicas": counts.ready,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from grove_core.areas.gang_termination.breach_delays import breach_deadline, breach_delay_reason
+from grove_core.areas.gang_termination.breach_delays import breach_deadline, breach_delay_reason, earliest_due_breach
 from grove_core.areas.gang_termination.verdicts import MinAvailableBreach
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Guard, Ref
@@ -41,21 +41,22 @@ class ReplicaTermination:
 
 def replica_termination(
     why: Rule,
-    cause: MinAvailableBreach,
+    breaches: Sequence[MinAvailableBreach],
     owner: Resource,
     cliques: Mapping[Ref, PodClique],
     groups: Mapping[Ref, tuple[ScalingGroup, Sequence[PodClique]]],
 ) -> ReplicaTermination:
-    """Return the termination of a replica for a cause.
+    """Return the termination of a replica; its cause is the breach whose delay ended first.
 
     If the cause is a clique that is being deleted, it is gone before the other cliques of the replica; their deletions
     then rest on the owner of the replica instead.
 
     Args:
-        cause: the breach of a clique, or of a scaling group of a replica of the set.
+        breaches: of cliques of the replica; of a replica of the set also of scaling groups.
         owner: the set or the scaling group that has the replica.
-        cliques, groups: those among which the cause is; a group with its breached cliques that are not being deleted.
+        cliques, groups: those among which the causes are; a group with its breached cliques that are not being deleted.
     """
+    cause = earliest_due_breach(breaches)
     reason, over = breach_delay_reason(why, cause), breach_deadline(cause.since, cause.delay)
     if cause.ref in groups:
         group, breached = groups[cause.ref]

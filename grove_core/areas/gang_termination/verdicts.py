@@ -94,7 +94,7 @@ class CliqueJudgement(NamedTuple):
 
 
 class GroupJudgement(NamedTuple):
-    """One scaling group: its condition, and the fates of its replicas; ``group.py`` derives the reasons.
+    """One scaling group: its condition, and the fates of its replicas; reasons are derived from them when needed.
 
     Attributes:
         delay: effective delay (GT-030); None if gang termination is off.
@@ -104,7 +104,8 @@ class GroupJudgement(NamedTuple):
         replica_fates: replica index -> fate, for the breached replicas.
         acting: replica index -> its breaches that may be acted on: there is a delay, and no guard.
         guard: why none of its replicas may be terminated; None if they may.
-        lost: number of further replicas that count as breached because none of their cliques is left (GT-066).
+        deleted_replicas: number of further replicas that count as breached, because the termination of the replica of
+            the set has deleted their cliques (GT-066).
     """
 
     group: ScalingGroup
@@ -116,16 +117,16 @@ class GroupJudgement(NamedTuple):
     replica_fates: Mapping[int, GroupFate]
     acting: Mapping[int, Sequence[MinAvailableBreach]]
     guard: TerminationReason | None = None
-    lost: int = 0
+    deleted_replicas: int = 0
 
     @property
     def left(self) -> int:
         """Return the number of replicas that do not count as breached."""
-        return self.group.replicas - len(self.breached) - self.lost
+        return self.group.replicas - len(self.breached) - self.deleted_replicas
 
 
 class ReplicaJudgement(NamedTuple):
-    """One replica of the set; ``replica.py`` derives the reasons.
+    """One replica of the set; reasons are derived from it when they are needed.
 
     Attributes:
         breaches: of its constituents; empty where no delay is set.

@@ -85,7 +85,7 @@ def one_breached_clique_left(since: timedelta, replicas: int = 3) -> Snapshot:
 def test_gt066_a_number_that_is_a_slip_is_not_counted_one_by_one() -> None:
     """A breached group that is scaled to the largest int32 does not block other sets."""
     (judged,) = judge_by_design(one_breached_clique_left(timedelta(hours=4), 2**31 - 1)).groups
-    assert judged.lost == 2**31 - 2
+    assert judged.deleted_replicas == 2**31 - 2
     assert judged.breach is ConditionStatus.TRUE
 
 
@@ -93,4 +93,4 @@ def test_gt066_a_number_that_is_a_slip_is_not_counted_one_by_one() -> None:
 def test_gt066_no_termination_has_begun_before_the_delay_is_over(early: timedelta, lost: int) -> None:
     """A missing clique then may be of a replica that was just scaled out and is not created yet."""
     (judged,) = judge_by_design(one_breached_clique_left(timedelta(hours=4) - early)).groups
-    assert judged.lost == lost
+    assert judged.deleted_replicas == lost

@@ -11,12 +11,7 @@ from hypothesis import strategies as st
 from grove_core.admit import admit
 from grove_core.areas.gang_termination.design.clique_judgement import BREACH_TABLE, judge_clique
 from grove_core.areas.gang_termination.design.judge import judge_by_design
-from grove_core.areas.gang_termination.design.wanted_statuses import (
-    conditions_of_clique,
-    pod_counts_by_clique,
-    scheduled_condition_status,
-    usable_replicas_of_group,
-)
+from grove_core.areas.gang_termination.design.wanted_statuses import conditions_of_clique, counts_of_set
 from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement, TerminationJudgement
 from grove_core.kernel.admission import Admit
@@ -127,15 +122,9 @@ class TestGT016:
 def all_conditions(
     snapshot: Snapshot, judgement: TerminationJudgement
 ) -> list[tuple[CliqueJudgement, tuple[Condition, ...]]]:
-    counts = pod_counts_by_clique(snapshot, judgement)
+    placements = counts_of_set(snapshot, judgement).placements
     return [
-        (
-            judged,
-            conditions_of_clique(
-                judged, scheduled_condition_status(judged.clique, counts[judged.clique.ref]), snapshot
-            ),
-        )
-        for judged in judgement.cliques
+        (judged, conditions_of_clique(judged, placements[judged.clique.ref], snapshot)) for judged in judgement.cliques
     ]
 
 
@@ -245,7 +234,7 @@ class TestGT001:
     @pytest.mark.req("GT-002")
     def test_counts_are_over_its_own_pods(self, world: World) -> None:
         judgement = judge_by_design(world.snapshot)
-        counts = pod_counts_by_clique(world.snapshot, judgement)
+        counts = counts_of_set(world.snapshot, judgement).counts
         for judged in judgement.cliques:
             own = [pod for pod in world.pods if pod.owner_uid == judged.clique.uid]
             count = counts[judged.clique.ref]
@@ -266,10 +255,9 @@ class TestASurplusReplicaDoesNotCount:
     @pytest.mark.req("GT-044")
     def test_counts_stay_within_what_is_wanted(self, world: World) -> None:
         judgement = judge_by_design(world.snapshot)
-        counts = pod_counts_by_clique(world.snapshot, judgement)
+        counts = counts_of_set(world.snapshot, judgement)
         for judged in judgement.groups:
-            members = [c.clique for c in judgement.cliques if c.clique.owner_uid == judged.group.uid]
-            usable = usable_replicas_of_group(judged.group, members, counts)
+            usable = counts.usable[judged.group.ref.name]
             assert 0 <= usable.available <= usable.scheduled <= judged.group.replicas
             assert all(index < judged.group.replicas for index in judged.replica_fates)
         assert all(replica.index < world.root.spec.replicas for replica in judgement.replicas)
@@ -285,12 +273,10 @@ class TestGT021:
     @pytest.mark.req("GT-022")
     def test_placement_is_judged_on_scheduled_pods(self, world: World) -> None:
         judgement = judge_by_design(world.snapshot)
-        for clique, counts in (
-            (judged.clique, pod_counts_by_clique(world.snapshot, judgement)[judged.clique.ref])
-            for judged in judgement.cliques
-        ):
-            placement = scheduled_condition_status(clique, counts)
-            enough = counts.scheduled >= clique.min_available
+        found = counts_of_set(world.snapshot, judgement)
+        for clique in (judged.clique for judged in judgement.cliques):
+            placement = found.placements[clique.ref]
+            enough = found.counts[clique.ref].scheduled >= clique.min_available
             assert placement.verdict is (ConditionStatus.TRUE if enough else ConditionStatus.FALSE)
             expected = (
                 TerminationReason.SUFFICIENT_SCHEDULED_PODS if enough else TerminationReason.INSUFFICIENT_SCHEDULED_PODS

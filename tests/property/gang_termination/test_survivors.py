@@ -40,7 +40,7 @@ def test_pl015_every_deletion_of_a_termination_has_its_causes() -> None:
     seen = at_rest(applied(set_raw(clique_raw("a", 1), clique_raw("b", 1), replicas=2)))
     first, *_ = seen.cliques
     cause = MinAvailableBreach(first.ref, NOW, timedelta(hours=1))
-    end = replica_termination(TerminationReason.DELAY_EXPIRED, cause, seen.root, {first.ref: first}, {})
+    end = replica_termination(TerminationReason.DELAY_EXPIRED, [cause], seen.root, {first.ref: first}, {})
     assert (end.rests_on, end.last) == (((first.ref, first.guard),), {first.uid})
     words = (TerminationReason.GANG_TERMINATED, TerminationReason.GROUP_REPLICA_TERMINATED)
     found = list(terminated_clique_deletions(seen.root.ref, seen.cliques, {0: end}, {}, words))

@@ -120,9 +120,9 @@ def test_gf091_a_termination_lasts_while_its_clique_or_a_cause_stays(
     cliques = [part, *([] if of_group else [cause]), *([] if second is None else [second])]
     lasts = cause in {"stays", "leaves"} and "stays" in cliques
     rests_on = tuple(one.ref for one in causes)
-    assert found.causes == ({0: set(rests_on)} if lasts else {})
+    assert found.incomplete == ({0: set(rests_on)} if lasts else {})
     is_group_there = not (of_group and cause == "gone")
-    assert found.unwritten == (
+    assert found.unwritten_flags == (
         {G0.ref: UnwrittenTerminationFlag(OVER, rests_on)} if is_group_there and not lasts else {}
     )
 
@@ -132,37 +132,39 @@ def test_gf092_what_lasts_in_part_is_not_through() -> None:
     seen = seen_with({X0.ref: "gone"})
     both = unfinished(seen, end_of(X0, G0, X0), end_of(Y0, G0, X0))
     assert both == FailedTerminations({0: {G0.ref, X0.ref}}, {})
-    assert unfinished(seen, end_of(X0, G0, X0)).unwritten == {G0.ref: UnwrittenTerminationFlag(OVER, (G0.ref, X0.ref))}
+    assert unfinished(seen, end_of(X0, G0, X0)).unwritten_flags == {
+        G0.ref: UnwrittenTerminationFlag(OVER, (G0.ref, X0.ref))
+    }
 
 
 def test_gf092_a_failed_flag_counts_before_the_end_of_a_delay() -> None:
     seen = seen_with({X0.ref: "gone"})
     steps = (end_of(X0, G0, X0), flag_of(G0, G0.ref))
     for order in (steps, steps[::-1]):
-        assert unfinished(seen, *order).unwritten == {G0.ref: UnwrittenTerminationFlag(NOW, (G0.ref,))}
+        assert unfinished(seen, *order).unwritten_flags == {G0.ref: UnwrittenTerminationFlag(NOW, (G0.ref,))}
 
 
 @pytest.mark.parametrize("fate", FATES)
 def test_gf092_a_flag_is_of_the_group_that_is_there(fate: str) -> None:
     found = unfinished(seen_with({G0.ref: fate}), flag_of(G0, A0.ref))
-    assert found.unwritten == (
+    assert found.unwritten_flags == (
         {G0.ref: UnwrittenTerminationFlag(NOW, (A0.ref,))} if fate in {"stays", "leaves"} else {}
     )
-    assert not found.causes
+    assert not found.incomplete
 
 
 @pytest.mark.parametrize(("type_", "told"), [("GangTerminationInProgress", True), ("MinAvailableBreached", False)])
 def test_gf092_only_a_flag_records_a_termination(type_: str, *, told: bool) -> None:
     found = unfinished(SEEN, flag_of(G0, A0.ref, type_=type_))
-    assert found.unwritten == ({G0.ref: UnwrittenTerminationFlag(NOW, (A0.ref,))} if told else {})
+    assert found.unwritten_flags == ({G0.ref: UnwrittenTerminationFlag(NOW, (A0.ref,))} if told else {})
 
 
 def test_gf091_only_terminations_of_the_set_go_on() -> None:
     step = end_of(X0, X0)
     of_group = (GangTermination(G0.ref.at_replica(0), X0.ref, OVER),)
     assert isinstance(step.action, Delete)
-    assert unfinished(SEEN, step).causes == {0: {X0.ref}}
-    assert not unfinished(SEEN, replace(step, action=replace(step.action, terminates=of_group))).causes
+    assert unfinished(SEEN, step).incomplete == {0: {X0.ref}}
+    assert not unfinished(SEEN, replace(step, action=replace(step.action, terminates=of_group))).incomplete
 
 
 SOME: Final = (
@@ -185,13 +187,13 @@ def test_gf091_each_response_counts_by_itself(answers: list[tuple[Step, AttemptO
     """In any order, and together with any other responses."""
     together = failed_terminations_in(replace(SEEN, attempts=tuple(Attempt(step, how, "no") for step, how in answers)))
     alone = [unfinished(SEEN, step, outcome=how) for step, how in answers]
-    assert together.causes == {
-        number: {ref for one in alone for ref in one.causes.get(number, ())}
-        for number in {number for one in alone for number in one.causes}
+    assert together.incomplete == {
+        number: {ref for one in alone for ref in one.incomplete.get(number, ())}
+        for number in {number for one in alone for number in one.incomplete}
     }
-    assert together.unwritten == {ref: told for one in alone for ref, told in one.unwritten.items()}
-    assert all(told.at == NOW for told in together.unwritten.values()), "all is there"
-    event(f"{len(together.causes)} replicas, {len(together.unwritten)} flags")
+    assert together.unwritten_flags == {ref: told for one in alone for ref, told in one.unwritten_flags.items()}
+    assert all(told.at == NOW for told in together.unwritten_flags.values()), "all is there"
+    event(f"{len(together.incomplete)} replicas, {len(together.unwritten_flags)} flags")
 
 
 @pytest.mark.req("PL-029")

@@ -10,11 +10,11 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.field.clique_judgement import JudgedClique, judge_clique, judge_clique_as_stored
-from grove_core.areas.gang_termination.field.failed_terminations import FailedTerminations, UnwrittenTerminationFlag
-from grove_core.areas.gang_termination.field.group_replicas import (
+from grove_core.areas.gang_termination.field.failed_terminations import (
     CountedGroupReplica,
+    FailedTerminations,
+    UnwrittenTerminationFlag,
     counted_group_replicas,
-    group_replicas_before_termination,
     regular_members_by_replica,
 )
 from grove_core.areas.gang_termination.field.rule_generations import RuleGeneration
@@ -54,9 +54,7 @@ def found_among(states: dict[str, str]) -> list[JudgedClique]:
 
 def as_before(states: dict[str, str], *causes: Ref) -> Sequence[CountedGroupReplica]:
     return tuple(
-        group_replicas_before_termination(
-            GROUP, regular_members_by_replica(GROUP, found_among(states)), frozenset(causes)
-        )
+        counted_group_replicas(GROUP, regular_members_by_replica(GROUP, found_among(states)), frozenset(causes))
     )
 
 
@@ -90,8 +88,8 @@ def test_gf091_what_is_missing_is_as_it_was(states: dict[str, str], causes: tupl
     assert unbreached(found) == left
     assert all(one.is_scheduled for one in found)
     whole = {int(name[0]) for name in MEMBERS} - {int(name[0]) for name, state in states.items() if is_missing(state)}
-    assert {one.number for one in found if one.is_available and not one.is_taken} <= whole
-    assert {one.number for one in found if not one.is_taken} == whole
+    assert {one.number for one in found if one.is_available and not one.has_deleted_members} <= whole
+    assert {one.number for one in found if not one.has_deleted_members} == whole
 
 
 def is_missing(state: str) -> bool:
@@ -108,9 +106,9 @@ def test_gf031_a_termination_does_not_change_whole_replicas(
     states: dict[str, str], named: set[str], group: bool
 ) -> None:
     causes = {MEMBERS[name].ref for name in named} | ({GROUP.ref} if group else set())
-    before = tuple(counted_group_replicas(GROUP, regular_members_by_replica(GROUP, found_among(states))))
+    before = tuple(counted_group_replicas(GROUP, regular_members_by_replica(GROUP, found_among(states)), None))
     found = as_before(states, *causes)
-    assert [one for one in found if not one.is_taken] == sorted(before, key=lambda one: one.number)
+    assert [one for one in found if not one.has_deleted_members] == sorted(before, key=lambda one: one.number)
     assert [one.number for one in found] == list(range(GROUP.replicas))
     stay = {name for name in named if not is_missing(states[name])}
     stands = group and (not named or bool(stay)) and all(states[name] == "sick" for name in stay)
@@ -137,9 +135,9 @@ def looked_at(
     group: ScalingGroup,
     states: dict[str, str],
     generation: RuleGeneration = RuleGeneration.F3,
-    unfinished: FailedTerminations = NOTHING,
+    failed: FailedTerminations = NOTHING,
 ) -> JudgedGroup:
-    return judge_group(group, found_among(states), DELAY, NOW, generation, looks=True, unfinished=unfinished)
+    return judge_group(group, found_among(states), DELAY, NOW, generation, looks=True, failed=failed)
 
 
 def with_conditions(*conditions: Condition) -> ScalingGroup:
@@ -165,18 +163,18 @@ SICK: Final = {**WELL, "0-x": "sick", "1-x": "sick"}
 def test_gf092_a_flag_is_written_again_for_its_breach(
     stored: tuple[Condition, ...], tried: datetime, *, told: bool
 ) -> None:
-    failed = FailedTerminations(unwritten={GROUP.ref: UnwrittenTerminationFlag(tried, (NAMED,))})
-    found = looked_at(with_conditions(*stored), SICK, unfinished=failed)
-    assert found.unwritten == ((NAMED,) if told else ())
+    failed = FailedTerminations(unwritten_flags={GROUP.ref: UnwrittenTerminationFlag(tried, (NAMED,))})
+    found = looked_at(with_conditions(*stored), SICK, failed=failed)
+    assert found.unwritten_flag_causes == ((NAMED,) if told else ())
     assert found.flag == (new_termination_flag(GROUP, NOW) if told else FLAG if FLAG in stored else None)
 
 
 @pytest.mark.parametrize("generation", RuleGeneration)
 def test_gf101_generations_without_flags_write_none(generation: RuleGeneration) -> None:
-    failed = FailedTerminations(unwritten={GROUP.ref: UnwrittenTerminationFlag(NOW, (NAMED,))})
+    failed = FailedTerminations(unwritten_flags={GROUP.ref: UnwrittenTerminationFlag(NOW, (NAMED,))})
     found = looked_at(with_conditions(breached_since(NOW - DELAY)), SICK, generation, failed)
     assert found.has_termination_flag == generation.requires_breach_history
-    assert found.unwritten == ((NAMED,) if generation.requires_breach_history else ())
+    assert found.unwritten_flag_causes == ((NAMED,) if generation.requires_breach_history else ())
 
 
 @pytest.mark.req("GF-021")

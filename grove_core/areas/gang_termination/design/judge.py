@@ -5,7 +5,6 @@ A constituent of a replica is a standalone clique or a scaling group. The clique
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import Final
 
@@ -25,7 +24,7 @@ from grove_core.areas.gang_termination.verdicts import (
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.naming_rules import scaling_group_name, standalone_clique_name
-from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.statuses import is_marked_breached
 from grove_core.snapshot.snapshot import Snapshot, is_set_too_large
@@ -78,20 +77,6 @@ def _judge_replica(
             breaches.append(MinAvailableBreach(group.group.ref, group.since, group.delay))
     fate = fate_of_breaches(breaches, now) if breaches and guard is None else _KEEP
     return ReplicaJudgement(index, fate, breaches)
-
-
-def missing_constituents_of_replica(root: PodCliqueSet, index: int, there: AbstractSet[str]) -> tuple[str, ...]:
-    """Return the constituents of a replica of the set that do not exist, as ``Kind/name`` (GT-038).
-
-    Args:
-        there: the existing ones as ``Kind/name``, because a clique and a group may have the same name.
-    """
-    set_name, shape = root.ref.name, root.shape
-    wanted = (
-        *(f"PodClique/{standalone_clique_name(set_name, index, short)}" for short in shape.standalone),
-        *(f"{GROUP_KIND}/{scaling_group_name(set_name, index, short)}" for short in shape.groups),
-    )
-    return tuple(name for name in wanted if name not in there)
 
 
 def replica_fate_reasons(
@@ -149,8 +134,8 @@ def judge_terminations(snapshot: Snapshot) -> TerminationJudgement:
             members[clique.owner_uid].append(judged)
     gone = {clique.uid for clique in leaving}
     standing = tuple(clique for clique in snapshot.cliques if clique.uid not in gone) if gone else snapshot.cliques
-    stand = any(is_marked_breached(group.status) for group in snapshot.groups)
-    left = Counter(clique.replica_index for clique in standing) if stand else Counter[int]()
+    is_needed = any(is_marked_breached(group.status) for group in snapshot.groups)
+    left = Counter(clique.replica_index for clique in standing) if is_needed else Counter[int]()
     groups = tuple(
         [
             judge_group(root, group, members.get(group.uid, ()), now, guard, left[group.replica_index])

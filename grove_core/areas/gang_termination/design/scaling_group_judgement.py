@@ -38,35 +38,40 @@ def judge_group(
     lacking: Sequence[CliqueJudgement],
     now: datetime,
     guard: TerminationReason | None,
-    left_of_replica: int,
+    cliques_left: int,
 ) -> GroupJudgement:
-    """Judge a scaling group on its judged cliques (GT-040, GT-066).
+    """Judge a scaling group on its judged cliques (GT-040).
+
+    A termination of its replica of the set that has begun is recognised by what the cluster shows (GT-066): it holds
+    after a restart, where neither the deleted objects nor the responses to their deletions are known.
 
     Args:
         group: the group; its own ``replicas`` and ``minAvailable`` count, not the template's.
         lacking: those of its cliques with too few ready pods that are not being deleted.
         guard: why nothing of the set may be terminated; None if it may.
-        left_of_replica: how many cliques of its replica of the set are not being deleted; read only where its stored
+        cliques_left: how many cliques of its replica of the set are not being deleted; read only where its stored
             status says that it is breached.
     """
     if guard is None and group.replica_index >= root.spec.replicas:
         guard = TerminationReason.REPLICA_SCALED_IN
     breached = _breached_replicas(group, lacking) if lacking else _NONE
-    breach, lost = ConditionStatus.FALSE, 0
+    breach, deleted_replicas = ConditionStatus.FALSE, 0
     delay, stored = group_termination_delay(root, group), breach_condition_of(group.status)
     if group.status.updating:
         breach = ConditionStatus.UNKNOWN
     else:
-        if 0 < left_of_replica == sum(map(len, breached.values())) and _is_due(group, stored, delay, now):
-            lost = group.replicas - len(breached)
-        if group.replicas - len(breached) - lost < group.needed:
+        if 0 < cliques_left == sum(map(len, breached.values())) and _is_due(group, stored, delay, now):
+            deleted_replicas = group.replicas - len(breached)
+        if group.replicas - len(breached) - deleted_replicas < group.needed:
             breach = ConditionStatus.TRUE
     since = transition_time(stored, breach, now)
     if not breached:
         return GroupJudgement(group, delay, _NONE, breach, since, _KEEP, _NONE, _NONE, guard)
     acting = _NONE if delay is None or guard is not None else _acting_on(breached, delay)
     fates = _fates_of(breached, acting, breach, now)
-    return GroupJudgement(group, delay, breached, breach, since, group_fate(fates.values()), fates, acting, guard, lost)
+    return GroupJudgement(
+        group, delay, breached, breach, since, group_fate(fates.values()), fates, acting, guard, deleted_replicas
+    )
 
 
 def _is_due(group: ScalingGroup, stored: Condition | None, delay: timedelta | None, now: datetime) -> bool:
@@ -127,8 +132,9 @@ def group_breach_reasons(judged: GroupJudgement) -> tuple[Reason, ...]:
             else TerminationReason.SUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS
         )
         own = why.because(group.ref, left=judged.left, replicas=group.replicas, needed=group.needed)
-    lost = (TerminationReason.REPLICAS_LOST.because(group.ref, lost=judged.lost),) if judged.lost else ()
-    return (own, *lost, *(clique.reason for cliques in judged.breached.values() for clique in cliques))
+    lost = judged.deleted_replicas
+    deleted = (TerminationReason.REPLICAS_LOST.because(group.ref, lost=lost),) if lost else ()
+    return (own, *deleted, *(clique.reason for cliques in judged.breached.values() for clique in cliques))
 
 
 def group_fate_reasons(judged: GroupJudgement, now: datetime) -> tuple[Reason, ...]:

@@ -6,7 +6,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.gang_termination.breach_delays import earliest_due_breach, earliest_wake
+from grove_core.areas.gang_termination.breach_delays import earliest_wake
 from grove_core.areas.gang_termination.design.judge import judge_by_design, replica_fate_reasons
 from grove_core.areas.gang_termination.design.scaling_group_judgement import (
     group_breach_reasons,
@@ -101,15 +101,13 @@ def deletions_of_termination(root: PodCliqueSet, judgement: TerminationJudgement
         for judged in judgement.groups
     }
     whole = {
-        replica.index: replica_termination(
-            TerminationReason.DELAY_EXPIRED, earliest_due_breach(replica.breaches), root, cliques, groups
-        )
+        replica.index: replica_termination(TerminationReason.DELAY_EXPIRED, replica.breaches, root, cliques, groups)
         for replica in judgement.replicas
         if isinstance(replica.fate, Terminate)
     }
     parts = {
         (judged.group.uid, index): replica_termination(
-            TerminationReason.GROUP_DELAY_EXPIRED, earliest_due_breach(judged.acting[index]), judged.group, cliques, {}
+            TerminationReason.GROUP_DELAY_EXPIRED, judged.acting[index], judged.group, cliques, {}
         )
         for judged in judgement.groups
         for index, fate in judged.replica_fates.items()

@@ -2,10 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from grove_core.areas.gang_termination.design.judge import missing_constituents_of_replica
 from grove_core.areas.gang_termination.design.scaling_group_judgement import group_breach_reasons
 from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.areas.gang_termination.status_counts import (
@@ -27,7 +27,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import StatusToWrite
 from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
 from grove_core.resources.naming_rules import member_clique_name, scaling_group_name, standalone_clique_name
-from grove_core.resources.podclique import PodClique
+from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
@@ -40,15 +40,7 @@ class UsableReplicaCounts(NamedTuple):
     available: int
 
 
-def pod_counts_by_clique(snapshot: Snapshot, judgement: TerminationJudgement) -> Mapping[Ref, PodCounts]:
-    """Return the counts of pods of every judged clique, by its address."""
-    return {
-        judged.clique.ref: count_pods(snapshot.pods_of.get(judged.clique.uid, ()), judged.clique.target_hash)
-        for judged in judgement.cliques
-    }
-
-
-def scheduled_condition_status(clique: PodClique, counts: PodCounts) -> Decision[ConditionStatus]:
+def _scheduled_condition_status(clique: PodClique, counts: PodCounts) -> Decision[ConditionStatus]:
     """Return whether enough pods of the clique are scheduled (GT-021, GT-022)."""
     placed = counts.scheduled >= clique.min_available
     why = TerminationReason.SUFFICIENT_SCHEDULED_PODS if placed else TerminationReason.INSUFFICIENT_SCHEDULED_PODS
@@ -56,7 +48,7 @@ def scheduled_condition_status(clique: PodClique, counts: PodCounts) -> Decision
     return Decision(ConditionStatus.TRUE if placed else ConditionStatus.FALSE, (reason,))
 
 
-def usable_replicas_of_group(
+def _usable_replicas_of_group(
     group: ScalingGroup, members: Sequence[PodClique], counts: Mapping[Ref, PodCounts]
 ) -> UsableReplicaCounts:
     """Return the usable replicas of a scaling group (GT-044); one with a missing clique is not usable (D6)."""
@@ -93,33 +85,42 @@ class SetCounts:
 
 def counts_of_set(snapshot: Snapshot, judgement: TerminationJudgement) -> SetCounts:
     """Return the counts of a judged set. Linear."""
-    counts = pod_counts_by_clique(snapshot, judgement)
-    usable = usable_replicas_by_group(judgement, counts)
-    missing = missing_constituents_by_replica(snapshot.root, judgement)
-    return SetCounts(
-        counts=counts,
-        placements={
-            judged.clique.ref: scheduled_condition_status(judged.clique, counts[judged.clique.ref])
-            for judged in judgement.cliques
-        },
-        usable=usable,
-        missing=missing,
-        availability=availability_of_set(snapshot.root, judgement, usable, missing),
-    )
-
-
-def missing_constituents_by_replica(
-    root: PodCliqueSet, judgement: TerminationJudgement
-) -> Mapping[int, tuple[str, ...]]:
-    """Return the missing constituents of every judged replica, by its index (GT-038)."""
-    there = {judged.clique.ref.short for judged in judgement.cliques}
-    there.update(judged.group.ref.short for judged in judgement.groups)
-    return {
-        replica.index: missing_constituents_of_replica(root, replica.index, there) for replica in judgement.replicas
+    counts, placements = dict[Ref, PodCounts](), dict[Ref, Decision[ConditionStatus]]()
+    members: defaultdict[str, list[PodClique]] = defaultdict(list)
+    there = {judged.group.ref.short for judged in judgement.groups}
+    for judged in judgement.cliques:
+        clique = judged.clique
+        counts[clique.ref] = found = count_pods(snapshot.pods_of.get(clique.uid, ()), clique.target_hash)
+        placements[clique.ref] = _scheduled_condition_status(clique, found)
+        members[clique.owner_uid].append(clique)
+        there.add(clique.ref.short)
+    usable = {
+        judged.group.ref.name: _usable_replicas_of_group(judged.group, members[judged.group.uid], counts)
+        for judged in judgement.groups
     }
+    missing = {
+        replica.index: _missing_constituents_of_replica(snapshot.root, replica.index, there)
+        for replica in judgement.replicas
+    }
+    availability = _availability_of_set(snapshot.root, judgement, usable, missing)
+    return SetCounts(counts, placements, usable, missing, availability)
 
 
-def availability_of_set(
+def _missing_constituents_of_replica(root: PodCliqueSet, index: int, there: AbstractSet[str]) -> tuple[str, ...]:
+    """Return the constituents of a replica of the set that do not exist, as ``Kind/name`` (GT-038).
+
+    Args:
+        there: the existing ones as ``Kind/name``, because a clique and a group may have the same name.
+    """
+    set_name, shape = root.ref.name, root.shape
+    wanted = (
+        *(f"PodClique/{standalone_clique_name(set_name, index, short)}" for short in shape.standalone),
+        *(f"{GROUP_KIND}/{scaling_group_name(set_name, index, short)}" for short in shape.groups),
+    )
+    return tuple(name for name in wanted if name not in there)
+
+
+def _availability_of_set(
     root: PodCliqueSet,
     judgement: TerminationJudgement,
     usable: Mapping[str, UsableReplicaCounts],
@@ -143,19 +144,6 @@ def availability_of_set(
 def reasons_of_availability(root: PodCliqueSet, found: SetAvailability) -> tuple[Reason, ...]:
     """Return the reason that states how many replicas of the set are available (GT-046)."""
     return (TerminationReason.AVAILABLE_REPLICAS.because(root.ref, **found._asdict()),)
-
-
-def usable_replicas_by_group(
-    judgement: TerminationJudgement, counts: Mapping[Ref, PodCounts]
-) -> Mapping[str, UsableReplicaCounts]:
-    """Return the usable replicas of each scaling group, by its name."""
-    members: defaultdict[str, list[PodClique]] = defaultdict(list)
-    for judged in judgement.cliques:
-        members[judged.clique.owner_uid].append(judged.clique)
-    return {
-        judged.group.ref.name: usable_replicas_of_group(judged.group, members[judged.group.uid], counts)
-        for judged in judgement.groups
-    }
 
 
 def conditions_of_clique(

@@ -1,32 +1,22 @@
-"""Terminations of replicas of a set that are not complete, by the responses to their writes (GF-091, GF-092)."""
+"""Terminations that are not complete, by the responses to their writes (GF-091, GF-092), and what counts meanwhile."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from grove_core.kernel.frozen import FrozenMap, list_at
+from grove_core.areas.gang_termination.field.clique_judgement import JudgedClique
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import FAILURES, Delete, SetStatus, Step
-from grove_core.kernel.time_formats import parse_time
+from grove_core.kernel.steps import FAILURES, Delete, SetStatus
 from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
 from grove_core.resources.meta import Resource
+from grove_core.resources.naming_rules import member_clique_name
 from grove_core.resources.podclique import PodClique
+from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
-
-
-class FailedTerminations(NamedTuple):
-    """What could not be written of terminations.
-
-    Attributes:
-        causes: replica of the set of which a PodClique could not be deleted -> the causes of its termination.
-        unwritten: scaling group whose flag was not written -> the termination that the flag would record.
-    """
-
-    causes: Mapping[int, AbstractSet[Ref]] = MappingProxyType({})
-    unwritten: Mapping[Ref, "UnwrittenTerminationFlag"] = MappingProxyType({})
+from grove_core.snapshot.unwritten_breach_changes import written_condition
 
 
 class UnwrittenTerminationFlag(NamedTuple):
@@ -41,68 +31,152 @@ class UnwrittenTerminationFlag(NamedTuple):
     end_of: tuple[Ref, ...]
 
 
+class FailedTerminations(NamedTuple):
+    """What could not be written of terminations.
+
+    Attributes:
+        incomplete: replica of the set of which a PodClique could not be deleted -> the causes of its termination.
+        unwritten_flags: scaling group whose flag was not written -> the termination that the flag would record.
+    """
+
+    incomplete: Mapping[int, AbstractSet[Ref]] = MappingProxyType({})
+    unwritten_flags: Mapping[Ref, UnwrittenTerminationFlag] = MappingProxyType({})
+
+
 _NOTHING: Final = FailedTerminations()
 
 
 def failed_terminations_in(snapshot: Snapshot) -> FailedTerminations:
     """Return the terminations that are not complete, and the flags that are missing.
 
-    An object that was deleted and created again, with another uid, counts as gone.
+    The fact is that a deletion failed: GT-066 recognises a partial termination by the cluster alone, the check before
+    each deletion of a round by what that round has deleted. An object with another uid than before counts as gone.
     """
     failed = [one.step for one in snapshot.attempts if one.outcome in FAILURES]  # not those that were not tried
     if not failed:
         return _NOTHING
-    there = {one.ref: one for one in (snapshot.root, *snapshot.groups, *snapshot.cliques)}
-    causes: defaultdict[int, set[Ref]] = defaultdict(set)
-    through: dict[int, UnwrittenTerminationFlag] = {}
+    existing = {one.ref: one for one in (snapshot.root, *snapshot.groups, *snapshot.cliques)}
+    incomplete: defaultdict[int, set[Ref]] = defaultdict(set)
+    complete: dict[int, UnwrittenTerminationFlag] = {}
+    flags: dict[Ref, UnwrittenTerminationFlag] = {}
     for step in failed:
-        if not isinstance(step.action, Delete) or not step.action.rests_on:
+        action, flag = step.action, written_condition(step, TERMINATION_IN_PROGRESS)
+        if isinstance(action, SetStatus) and action.end_of and flag and _exists(step.target, action.guard, existing):
+            flags[step.target] = UnwrittenTerminationFlag(flag.last_transition_time, action.end_of)
+        if not isinstance(action, Delete) or not action.rests_on:
             continue
-        rests_on = tuple(ref for ref, _ in step.action.rests_on)
-        lasts = _lasts(step.target, step.action, there)
-        for one in step.action.terminates:
+        causes = tuple(ref for ref, _ in action.rests_on)
+        is_incomplete = _is_incomplete(step.target, action, existing)
+        for one in action.terminates:
             index = one.replica.replica
             if index is None or one.replica != snapshot.root.ref.at_replica(index):
                 continue  # a replica of a scaling group: no flag reports its end
-            if lasts:
-                causes[index].update(rests_on)
+            if is_incomplete:
+                incomplete[index].update(causes)
             else:
-                through[index] = UnwrittenTerminationFlag(one.deadline, rests_on)
-    others = through.keys() - causes.keys()
-    unwritten = {group.ref: through[group.replica_index] for group in snapshot.groups if group.replica_index in others}
-    return FailedTerminations(causes, unwritten | dict(_flags_in(failed, there)))
+                complete[index] = UnwrittenTerminationFlag(one.deadline, causes)
+    never_flagged = {
+        group.ref: complete[group.replica_index]
+        for group in snapshot.groups
+        if group.replica_index in complete.keys() - incomplete.keys()
+    }
+    return FailedTerminations(incomplete, never_flagged | flags)
 
 
-def _lasts(target: Ref, action: Delete, there: Mapping[Ref, Resource]) -> bool:
-    """Return whether a termination still goes on.
+def _is_incomplete(target: Ref, action: Delete, existing: Mapping[Ref, Resource]) -> bool:
+    """Return whether something of a termination is left to delete for its first cause, which has to exist.
 
-    Its first cause exists, and the PodClique that could not be deleted, or one that is a cause, is not being deleted.
+    That is the PodClique that could not be deleted, or one that is a cause, unless it is being deleted.
     """
-    if not _is_there(*action.rests_on[0], there):
-        return False
-    return any(
-        _is_there(ref, guard, there) and isinstance(there[ref], PodClique) and not there[ref].deleting
+    return _exists(*action.rests_on[0], existing) and any(
+        _exists(ref, guard, existing) and isinstance(existing[ref], PodClique) and not existing[ref].deleting
         for ref, guard in ((target, action.guard), *action.rests_on)
     )
 
 
-def _is_there(ref: Ref, guard: Guard, there: Mapping[Ref, Resource]) -> bool:
-    return ref in there and there[ref].uid == guard.uid
+def _exists(ref: Ref, guard: Guard, existing: Mapping[Ref, Resource]) -> bool:
+    return ref in existing and existing[ref].uid == guard.uid
 
 
-def _flags_in(failed: Iterable[Step], there: Mapping[Ref, Resource]) -> Iterator[tuple[Ref, UnwrittenTerminationFlag]]:
-    """Yield the scaling groups whose flag could not be written."""
-    for step in failed:
-        action = step.action
-        if isinstance(action, SetStatus) and action.end_of and _is_there(step.target, action.guard, there):
-            at = _flagged_at(action.fields)
-            if at is not None:
-                yield step.target, UnwrittenTerminationFlag(at, action.end_of)
+class CountedGroupReplica(NamedTuple):
+    """One replica of a scaling group that counts as whole.
+
+    Attributes:
+        number: its index.
+        members: those that exist.
+        has_deleted_members: whether a termination that is not complete has deleted members of it.
+        was_breached: whether a deleted member was a cause of that termination.
+    """
+
+    number: int
+    members: Sequence[JudgedClique]
+    has_deleted_members: bool = False
+    was_breached: bool = False
+
+    @property
+    def is_scheduled(self) -> bool:
+        """Whether enough pods of every member are scheduled."""
+        return all(one.is_scheduled for one in self.members)
+
+    @property
+    def is_available(self) -> bool:
+        """Whether every member has enough ready pods, and none was deleted by a termination."""
+        return not self.has_deleted_members and all(
+            one.counts.ready >= one.clique.min_available for one in self.members
+        )
+
+    @property
+    def is_breached(self) -> bool:
+        """Whether a member is breached, or was when it was deleted."""
+        return self.was_breached or any(one.breached for one in self.members)
 
 
-def _flagged_at(fields: FrozenMap) -> datetime | None:
-    """Return the time of the flag in a status; None without a flag."""
-    for one in list_at(fields, "conditions"):
-        if isinstance(one, FrozenMap) and one.get("type") == TERMINATION_IN_PROGRESS:
-            return parse_time(str(one.get("lastTransitionTime")))
-    return None
+def regular_members_by_replica(
+    group: ScalingGroup, members: Iterable[JudgedClique]
+) -> Mapping[int, list[JudgedClique]]:
+    """Return the members by replica index, without surplus replicas and foreign names (GF-031)."""
+    found: defaultdict[int, list[JudgedClique]] = defaultdict(list)
+    shorts = frozenset(group.clique_names)
+    for one in members:
+        index, name = one.clique.group_replica_index, one.clique.ref.name
+        before = member_clique_name(group.ref.name, index, "")
+        if 0 <= index < group.replicas and name.startswith(before) and name.removeprefix(before) in shorts:
+            found[index].append(one)
+    return found
+
+
+def counted_group_replicas(
+    group: ScalingGroup, regular: Mapping[int, Sequence[JudgedClique]], causes: AbstractSet[Ref] | None
+) -> Iterator[CountedGroupReplica]:
+    """Yield the replicas of which every member exists and is not being deleted (GF-031).
+
+    While a termination is not complete these are all replicas; deleted members count as they were before (GF-091).
+
+    Args:
+        regular: the members that count, by replica index.
+        causes: of the incomplete termination of the replica of the set; None if there is none. If the group itself is a
+            cause, it stays breached while no breached member of it that is named as a cause recovers, because what was
+            missing before is not known. If all of these members are gone, the group is not breached any more.
+    """
+    if causes is None:
+        for index, found in regular.items():
+            if sum(not one.is_leaving for one in found) == len(group.clique_names):
+                yield CountedGroupReplica(index, found)
+        return
+    names = {
+        index: {member_clique_name(group.ref.name, index, short) for short in group.clique_names}
+        for index in range(group.replicas)
+    }
+    remaining = {one.clique.ref.name: one for found in regular.values() for one in found if not one.is_leaving}
+    named_causes = {ref.name for ref in causes} & {name for found in names.values() for name in found}
+    remaining_causes = [remaining[name] for name in named_causes if name in remaining]
+    is_still_breached = group.ref in causes and (
+        not named_causes or (bool(remaining_causes) and all(one.breached for one in remaining_causes))
+    )
+    for index, expected in names.items():
+        members = [one for one in regular.get(index, ()) if not one.is_leaving]
+        missing = expected - remaining.keys()
+        was_breached = bool(missing) and (
+            is_still_breached or (bool(remaining_causes) and not missing.isdisjoint(named_causes))
+        )
+        yield CountedGroupReplica(index, members, bool(missing), was_breached)

@@ -78,12 +78,12 @@ def judge_by_go_operator(snapshot: Snapshot, generation: RuleGeneration, *, look
     for seen in cliques:
         if seen.clique.owner_kind == GROUP_KIND and _is_labelled(seen.clique, root.ref.name):
             members[seen.clique.owner_uid].append(seen)
-    unfinished = failed_terminations_in(snapshot)
+    failed = failed_terminations_in(snapshot)
     groups = tuple(
-        judge_group(group, members[group.uid], delay, now, generation, looks=looks, unfinished=unfinished)
+        judge_group(group, members[group.uid], delay, now, generation, looks=looks, failed=failed)
         for group in snapshot.groups
     )
-    return GoOperatorJudgement(cliques, groups, _replicas(snapshot, cliques, groups, delay, unfinished.causes.keys()))
+    return GoOperatorJudgement(cliques, groups, _replicas(snapshot, cliques, groups, delay, failed.incomplete.keys()))
 
 
 def _is_labelled(clique: PodClique, set_name: str) -> bool:

@@ -13,11 +13,10 @@ from grove_core.areas.gang_termination.field.clique_judgement import (
     condition_counts_as_history,
     is_being_updated,
 )
-from grove_core.areas.gang_termination.field.failed_terminations import FailedTerminations
-from grove_core.areas.gang_termination.field.group_replicas import (
+from grove_core.areas.gang_termination.field.failed_terminations import (
     CountedGroupReplica,
+    FailedTerminations,
     counted_group_replicas,
-    group_replicas_before_termination,
     regular_members_by_replica,
 )
 from grove_core.areas.gang_termination.field.rule_generations import RuleGeneration
@@ -63,12 +62,12 @@ class JudgedGroup(NamedTuple):
         breach: its condition `MinAvailableBreached`; None where it has none.
         why: the rule behind ``breach``.
         guard: why its set does not act on its breach (GF-041, GF-051); None where it may, and where it has none.
-        flag: its condition `GangTerminationInProgress` (GF-051, GF-075): the stored one, or with ``unwritten`` the one
-            that is written.
+        flag: its condition `GangTerminationInProgress` (GF-051, GF-075): the stored one, or with
+            ``unwritten_flag_causes`` the one that is written.
         acting: replica index -> the breaches of its cliques that may be acted on (GF-050), sorted by index.
         fate: for the group as a whole.
         fates: replica index -> fate, for the replicas in ``acting``.
-        unwritten: causes of a termination whose flag was not written (GF-092); mostly none.
+        unwritten_flag_causes: causes of a termination whose flag was not written (GF-092); mostly none.
     """
 
     group: ScalingGroup
@@ -83,7 +82,7 @@ class JudgedGroup(NamedTuple):
     fate: GroupFate
     fates: Mapping[int, GroupFate]
     guard: GoOperatorReason | None = None
-    unwritten: tuple[Ref, ...] = ()
+    unwritten_flag_causes: tuple[Ref, ...] = ()
 
     @property
     def breached(self) -> bool:
@@ -138,7 +137,7 @@ def judge_group(
     generation: RuleGeneration,
     *,
     looks: bool,
-    unfinished: FailedTerminations,
+    failed: FailedTerminations,
 ) -> JudgedGroup:
     """Return the judgement of a scaling group by its cliques (GF-031 to GF-035, GF-060 to GF-067, GF-091, GF-092).
 
@@ -146,17 +145,12 @@ def judge_group(
         delay: of the set; a group has none of its own (GF-001).
         looks: whether its status is computed as at a look; else the stored one counts (GF-084).
     """
-    proper = regular_members_by_replica(group, members)
-    causes = unfinished.causes.get(group.replica_index)
-    whole = tuple(
-        counted_group_replicas(group, proper)
-        if causes is None
-        else group_replicas_before_termination(group, proper, causes)
-    )
+    regular = regular_members_by_replica(group, members)
+    whole = tuple(counted_group_replicas(group, regular, failed.incomplete.get(group.replica_index)))
     seen = JudgedGroup(
         group=group,
         members=members,
-        scheduled=sum(one.is_scheduled and not one.is_taken for one in whole),
+        scheduled=sum(one.is_scheduled and not one.has_deleted_members for one in whole),
         available=sum(one.is_scheduled and one.is_available for one in whole),
         unbreached=sum(not one.is_breached for one in whole),
         breach=breach_condition_of(group.status),
@@ -167,15 +161,12 @@ def judge_group(
         fates={},
     )
     if looks and not group.deleting:
-        seen = _with_status(seen, proper, whole, now, generation)
-    unwritten = unfinished.unwritten.get(group.ref) if generation.requires_breach_history else None
-    if unwritten is not None and is_condition_true(seen.breach) and seen.breach.last_transition_time <= unwritten.at:
-        seen = (
-            seen
-            if seen.has_termination_flag
-            else seen._replace(flag=new_termination_flag(group, now), unwritten=unwritten.end_of)
-        )
+        seen = _with_status(seen, regular, whole, now, generation)
     if generation.requires_breach_history:
+        unwritten, breach = failed.unwritten_flags.get(group.ref), seen.breach
+        is_of_breach = unwritten and is_condition_true(breach) and breach.last_transition_time <= unwritten.at
+        if unwritten and is_of_breach and not seen.has_termination_flag:
+            seen = seen._replace(flag=new_termination_flag(group, now), unwritten_flag_causes=unwritten.end_of)
         seen = seen._replace(guard=_guard_of(seen))
     return seen if group.deleting else _with_fates(seen, delay, now)
 
@@ -199,7 +190,7 @@ def _guard_of(seen: JudgedGroup) -> GoOperatorReason | None:
 
 def _with_status(
     seen: JudgedGroup,
-    proper: Mapping[int, Sequence[JudgedClique]],
+    regular: Mapping[int, Sequence[JudgedClique]],
     whole: Sequence[CountedGroupReplica],
     now: datetime,
     generation: RuleGeneration,
@@ -207,8 +198,8 @@ def _with_status(
     """Return the group with the condition that the operator would write (GF-033 to GF-035, GF-104 to GF-108)."""
     group, placed = seen.group, sum(one.is_scheduled for one in whole)
     if generation is RuleGeneration.F2:
-        breached = {number for number, found in proper.items() if any(one.breached for one in found)}
-        breached |= {one.number for one in whole if one.is_lost}
+        breached = {number for number, found in regular.items() if any(one.breached for one in found)}
+        breached |= {one.number for one in whole if one.was_breached}
         seen = seen._replace(unbreached=placed - len(breached))
     truth, why = _breach_of(seen, placed, generation)
     message = _MESSAGES[why].format(scheduled=seen.scheduled, left=seen.unbreached, needed=group.min_available)

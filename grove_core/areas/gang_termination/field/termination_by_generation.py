@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from grove_core.areas.gang_termination.breach_delays import earliest_due_breach, earliest_wake
+from grove_core.areas.gang_termination.breach_delays import earliest_wake
 from grove_core.areas.gang_termination.field.findings import (
     clique_and_group_warnings,
     go_operator_findings,
@@ -77,9 +77,7 @@ def _terminations_of(root: PodCliqueSet, judgement: GoOperatorJudgement) -> Mapp
         for seen in judgement.groups
     }
     return {
-        replica.number: replica_termination(
-            GoOperatorReason.DELAY_EXPIRED, earliest_due_breach(replica.breaches), root, cliques, groups
-        )
+        replica.number: replica_termination(GoOperatorReason.DELAY_EXPIRED, replica.breaches, root, cliques, groups)
         for replica in due
     }
 
@@ -91,7 +89,7 @@ def _deletions(
     cliques = {seen.clique.ref: seen.clique for seen in judgement.cliques}
     parts = {
         (seen.group.uid, index): replica_termination(
-            GoOperatorReason.GROUP_DELAY_EXPIRED, earliest_due_breach(seen.acting[index]), seen.group, cliques, {}
+            GoOperatorReason.GROUP_DELAY_EXPIRED, seen.acting[index], seen.group, cliques, {}
         )
         for seen in judgement.groups
         for index, fate in seen.fates.items()

@@ -75,8 +75,8 @@ def _group_status(seen: JudgedGroup, snapshot: Snapshot, causes: tuple[Ref, ...]
 
 def _flagged_for(seen: JudgedGroup, causes: tuple[Ref, ...] | None) -> tuple[Ref, ...]:
     """Return the causes of the termination that a new flag records, also one that was not written before (GF-092)."""
-    if seen.unwritten:
-        return causes or seen.unwritten
+    if seen.unwritten_flag_causes:
+        return causes or seen.unwritten_flag_causes
     return causes if causes and not seen.has_termination_flag else ()
 
 
