@@ -19,7 +19,6 @@ from grove_core.areas.topology.node_capacity import (
 )
 from grove_core.areas.topology.rules import FitReason, TopologyDenial
 from grove_core.areas.topology.verdicts import FitVerdict, GangTopology, TopologyJudgement, TopologyResolution
-from grove_core.areas.workload.expected_replicas import ExpectedGang, expected_replicas_of
 from grove_core.areas.workload.judge import set_too_large_reason
 from grove_core.areas.workload.objects.podgangs import gang_topology_constraints
 from grove_core.kernel.admission import DenialReason
@@ -32,6 +31,7 @@ from grove_core.resources.node import Node
 from grove_core.resources.pod_demand import PodDemand, PodOnNode, pod_demand_of
 from grove_core.resources.podcliqueset_manifest import PodCliqueSetManifest
 from grove_core.resources.topology_usage import bound_pod_count, constrained_levels
+from grove_core.snapshot.expected_replicas import ExpectedGang, expected_replicas_of
 from grove_core.snapshot.snapshot import Snapshot
 
 _CLAIMS: Final = "resource claims"

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from grove_core.areas.topology.judge import gang_topology_of, judge_topology
 from grove_core.areas.topology.verdicts import TopologyJudgement
-from grove_core.areas.workload.expected_replicas import expected_replicas_of
 from grove_core.areas.workload.judge import set_too_large_reason
 from grove_core.areas.workload.objects.podgangs import gang_topology_constraints
 from grove_core.kernel.reasons import Reason
@@ -16,6 +15,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.topology_usage import topology_in_template
 from grove_core.snapshot.cluster import Cluster
+from grove_core.snapshot.expected_replicas import expected_replicas_of
 from grove_core.snapshot.snapshot import Snapshot
 
 

@@ -19,11 +19,9 @@ from grove_core.resources.api_names import BASE_GANG, POD_GANG
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.configuration import MnnvlMode
 from grove_core.resources.domain_sharing import (
-    CliquePosition,
     ComputeDomainUser,
     DomainMembership,
     DomainSharingScope,
-    clique_position_in_template,
     domain_membership_of_position,
     effective_mnnvl_annotations,
     shared_claim_entry,
@@ -31,17 +29,12 @@ from grove_core.resources.domain_sharing import (
 )
 from grove_core.resources.domain_sharing_labels import is_shared_by_annotation, sharing_user_in_labels
 from grove_core.resources.meta import Resource
-from grove_core.resources.naming_rules import (
-    name_list_text,
-    parse_replica_index,
-    replica_name,
-    scaled_gang_name,
-    scaling_group_name,
-)
+from grove_core.resources.naming_rules import name_list_text, parse_replica_index, scaling_group_name
 from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.snapshot.snapshot import Snapshot, is_set_too_large
+from grove_core.snapshot.expected_replicas import ExpectedClique, expected_set_of, is_set_too_large
+from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.users_of_shared_objects import incompletely_listed_user_kinds, pods_without_clique
 from grove_core.snapshot.writes_in_flight import possibly_created_cliques
 
@@ -53,11 +46,11 @@ def judge_shared_domains(snapshot: Snapshot) -> SharedDomainsJudgement:
         return SharedDomainsJudgement(annotations=mnnvl_annotations_of(snapshot))
     claims = ((clique, shared_claim_entry(clique.pod_spec)) for clique in snapshot.cliques if not clique.deleting)
     sharing = [(clique, claim) for clique, claim in claims if claim is not None]
-    planned = {one.position.name: one for one in _planned_cliques(snapshot)} if sharing else {}
+    planned = {one.name: one for one in _planned_cliques(snapshot)} if sharing else {}
     uses = tuple(_uses(root.ref.name, sharing, planned))
     gangs = {gang.ref.name: gang for gang in snapshot.gangs if gang.uid and not gang.deleting}
     verdicts = [_verdict_on(snapshot, kind, use, gangs.get(use.gang, root)) for use in uses for kind in SHARED_KINDS]
-    positions = {name: one.position for name, one in planned.items()}
+    positions = {name: one.position_in(root.ref.name) for name, one in planned.items()}
     return SharedDomainsJudgement((*verdicts, *_surplus(snapshot)), mnnvl_annotations_of(snapshot), positions)
 
 
@@ -81,7 +74,7 @@ class _SharedUse(NamedTuple):
 
 
 def _uses(
-    set_name: str, sharing: Iterable[tuple[PodClique, FrozenMap]], planned: Mapping[str, "_PlannedClique"]
+    set_name: str, sharing: Iterable[tuple[PodClique, FrozenMap]], planned: Mapping[str, ExpectedClique]
 ) -> Iterable[_SharedUse]:
     """Return the domains and claims in use, by the claims in pod specs.
 
@@ -93,7 +86,7 @@ def _uses(
     by_labels: dict[str, _SharedUse] = {}
     for clique, claim in sharing:
         one = planned.get(clique.ref.name)
-        use = _use_of(clique, one)
+        use = _use_of(set_name, clique, one)
         if use is None or use.membership.user.set_name != set_name:
             continue
         if use.membership.claim == claim["resourceClaimName"]:
@@ -101,12 +94,12 @@ def _uses(
     return {**by_labels, **by_name}.values()
 
 
-def _use_of(clique: PodClique, one: "_PlannedClique | None") -> _SharedUse | None:
+def _use_of(set_name: str, clique: PodClique, one: ExpectedClique | None) -> _SharedUse | None:
     """Return what a PodClique shares, by its name, or by its labels if no part of the template has its name."""
-    membership = domain_membership_of(clique, one.position if one is not None else None)
+    membership = domain_membership_of(clique, one.position_in(set_name) if one is not None else None)
     if not isinstance(membership, DomainMembership):
         return None
-    gang, base_gang = (one.gang, one.base_gang) if one is not None else _gangs_in_labels(clique)
+    gang, base_gang = (one.gang, one.base_gang or one.gang) if one is not None else _gangs_in_labels(clique)
     return _SharedUse(membership, base_gang if membership.scope is DomainSharingScope.REPLICA else gang)
 
 
@@ -243,36 +236,15 @@ def shared_domain_ref(snapshot: Snapshot, name: str) -> Ref | None:
         return found
     annotations = mnnvl_annotations_of(snapshot)
     for one in _planned_cliques(snapshot):
-        membership = domain_membership_of_position(one.position, annotations[one.position.clique])
+        position = one.position_in(snapshot.root.ref.name)
+        membership = domain_membership_of_position(position, annotations[position.clique])
         if membership is not None and membership.domain == name:
             return SharedObjectBuilder.of(snapshot).ref_of(DOMAIN_KIND, membership)
     return None
 
 
-class _PlannedClique(NamedTuple):
-    """A PodClique of the set by the template, whether it exists or not, with its PodGang and the base one."""
-
-    position: CliquePosition
-    gang: str
-    base_gang: str
-
-
-def _planned_cliques(snapshot: Snapshot) -> Iterator[_PlannedClique]:
+def _planned_cliques(snapshot: Snapshot) -> Iterator[ExpectedClique]:
     """Yield every PodClique that the template leads to; none if they are too many (WL-024). Linear in their number."""
-    root, template = snapshot.root, snapshot.root.spec.template
-    groups = template.groups_by_clique
-    group_replicas = {group.ref.name: group.replicas for group in snapshot.groups}
-    for replica in range(0 if is_set_too_large(snapshot) else root.spec.replicas):
-        base = replica_name(root.ref.name, replica)
-        for clique in template.cliques:
-            group = groups.get(clique.name)
-            if group is None:
-                yield _PlannedClique(clique_position_in_template(root.ref.name, replica, clique.name), base, base)
-                continue
-            full_name = scaling_group_name(root.ref.name, replica, group.name)
-            for index in range(group_replicas.get(full_name, group.replicas)):
-                scaled_index = index - group.min_available
-                gang = base if scaled_index < 0 else scaled_gang_name(full_name, scaled_index)
-                yield _PlannedClique(
-                    clique_position_in_template(root.ref.name, replica, clique.name, group.name, index), gang, base
-                )
+    expected = expected_set_of(snapshot)
+    for index in range(0 if is_set_too_large(snapshot) else snapshot.root.spec.replicas):
+        yield from expected.replica(index).all_cliques

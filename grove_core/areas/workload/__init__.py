@@ -1,11 +1,11 @@
 """Workload (WL): the objects that a PodCliqueSet consists of, their updates, and their deletion (specs/workload.md).
 
 The pipeline is that of every area: ``rules`` (clauses), ``verdicts`` (result types), ``judge`` (the entry point for
-plans), ``wants`` (all wants of a set), ``findings`` (pods that wait for their start-up order), ``workload_statuses``
+plans), ``wants`` (all wants of a set), ``startup_order`` (and pods that wait for it), ``workload_statuses``
 (status fields), ``teardown`` (deletes a set in order), ``admit`` (the entry point for admission). Beside it:
 
-- ``workload_context`` indexes a snapshot. ``expected_replicas`` is the tree of expected objects, ``set_objects`` every
-  object that a set should have, ``surplus_objects`` those that are too many.
+- ``workload_context`` indexes a snapshot. ``set_objects`` is every object that a set should have, ``surplus_objects``
+  those that are too many.
 - ``template_hash`` and ``template_revision``: is a clique of the present template?
 - ``objects``: ``lazy_manifests`` (what all have in common), ``podcliques_and_groups``, ``podgangs``,
   ``service_and_rbac``, ``resource_claims``.

@@ -3,20 +3,21 @@
 from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
 from grove_core.areas.mnnvl.verdicts import NO_CLIQUE_DOMAINS, CliqueDomains
 from grove_core.areas.topology.verdicts import NO_GANG_TOPOLOGY, GangTopology
-from grove_core.areas.workload.findings import startup_wait_findings
 from grove_core.areas.workload.pods.scheduling_gates import (
     judge_scheduling_gates,
     scheduling_gate_findings,
     scheduling_gate_removals,
 )
 from grove_core.areas.workload.rules import WorkloadReason
+from grove_core.areas.workload.startup_order import startup_wait_findings
 from grove_core.areas.workload.teardown import desired_teardown_changes
 from grove_core.areas.workload.verdicts import WorkloadResult
 from grove_core.kernel.decisions import AreaResult, union_of_results
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import DesiredChanges, FinalizerToDrop, StatusToWrite, Want, Withheld
 from grove_core.resources.podclique import GROUP_KIND
-from grove_core.snapshot.snapshot import MOST, Snapshot, expected_object_counts
+from grove_core.snapshot.expected_replicas import MOST, expected_object_counts
+from grove_core.snapshot.snapshot import Snapshot
 
 
 def judge_workload(

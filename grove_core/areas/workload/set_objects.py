@@ -9,13 +9,6 @@ from typing import NamedTuple, TypeAlias
 from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
 from grove_core.areas.mnnvl.verdicts import CliqueDomains
 from grove_core.areas.topology.verdicts import GangTopology
-from grove_core.areas.workload.expected_replicas import (
-    ExpectedClique,
-    ExpectedGroup,
-    ExpectedReplica,
-    StartupParents,
-    first_templates_by_name,
-)
 from grove_core.areas.workload.objects.lazy_manifests import LazyManifest
 from grove_core.areas.workload.objects.podcliques_and_groups import (
     autoscaler_for,
@@ -36,6 +29,7 @@ from grove_core.areas.workload.objects.service_and_rbac import rbac_manifests, s
 from grove_core.areas.workload.pods.pod_creation import CliquePods, GangPods, ReplicaPods
 from grove_core.areas.workload.pods.pod_manifest import pod_for
 from grove_core.areas.workload.rules import WorkloadReason
+from grove_core.areas.workload.startup_order import StartupParents
 from grove_core.areas.workload.surplus_objects import pods_to_delete
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import EMPTY
@@ -47,6 +41,12 @@ from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.snapshot.expected_replicas import (
+    ExpectedClique,
+    ExpectedGroup,
+    ExpectedReplica,
+    first_templates_by_name,
+)
 
 SetObject: TypeAlias = LazyManifest | FieldsToApply | ObjectToDelete | Withheld
 """An object that should exist; or a change, a deletion, or a withheld object that has been decided already."""

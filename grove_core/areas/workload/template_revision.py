@@ -10,7 +10,6 @@ from collections.abc import Set as AbstractSet
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.workload.expected_replicas import ExpectedClique
 from grove_core.areas.workload.objects.lazy_manifests import with_group_environment_variables
 from grove_core.areas.workload.template_hash import (
     is_own_hash,
@@ -37,6 +36,7 @@ from grove_core.resources.pod_spec_gpus import with_changed_containers
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podcliqueset_spec import CliqueTemplate
+from grove_core.snapshot.expected_replicas import ExpectedClique
 
 _QUANTITY_IN: Final = MappingProxyType({"emptyDir": "sizeLimit", "resourceFieldRef": "divisor"})
 # Numbers and flags that are no pointers and may be left out in the types of k8s.io/api/core/v1: a client written in Go

@@ -11,7 +11,6 @@ from typing import Final, NamedTuple, TypeAlias
 from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
 from grove_core.areas.mnnvl.verdicts import CliqueDomains
 from grove_core.areas.topology.verdicts import GangTopology
-from grove_core.areas.workload.expected_replicas import ExpectedReplica, expected_replicas_of
 from grove_core.areas.workload.objects.lazy_manifests import LazyManifest
 from grove_core.areas.workload.objects.podcliques_and_groups import removed_metrics
 from grove_core.areas.workload.rolling_update.clique_update import outdated_pods
@@ -32,7 +31,8 @@ from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.merge_patch import changed_fields
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import GROUP_KIND
-from grove_core.snapshot.snapshot import Snapshot, is_set_too_large
+from grove_core.snapshot.expected_replicas import ExpectedReplica, expected_set_of, is_set_too_large
+from grove_core.snapshot.snapshot import Snapshot
 
 UPDATE: Final = "update"
 _FOLLOW_TEMPLATE: Final = frozenset(
@@ -205,7 +205,8 @@ def wants_of_set(
     if is_set_too_large(snapshot):
         return WorkloadResult()
     context = WorkloadContext(snapshot)
-    replicas = expected_replicas_of(snapshot)
+    expected = expected_set_of(snapshot)
+    replicas = expected.replicas
     if not context.knows("Pod"):
         may_surge = context.groups.keys()  # without pods it is not known which groups an update adds a replica to
         surplus = DesiredChanges(tuple(surplus_replica_deletions(context, may_surge)))
@@ -214,7 +215,7 @@ def wants_of_set(
         return WorkloadResult(AreaResult(DesiredChanges.union((surplus, expansion.desired))))
     rollout = judge_rollout(context, replicas, terminating)
     if rollout.surge:
-        replicas = expected_replicas_of(snapshot, rollout.surge)
+        replicas = expected.with_surge(replicas, rollout.surge)
     expansion = wants_for_missing_objects(
         context, replicas, SetObjectsInputs(terminating, clique_domains, gang_topology, rollout.written)
     )

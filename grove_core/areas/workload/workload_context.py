@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 
-from grove_core.areas.workload.expected_replicas import ExpectedClique
 from grove_core.areas.workload.template_revision import TemplateRevision
 from grove_core.kernel.steps import Create
 from grove_core.resources.api_names import POD_GANG
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
+from grove_core.snapshot.expected_replicas import ExpectedClique
 from grove_core.snapshot.snapshot import Snapshot, foreign_gangs_in
 from grove_core.snapshot.writes_in_flight import refused_creations
 

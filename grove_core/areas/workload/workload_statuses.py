@@ -6,7 +6,6 @@ Only fields that differ are written (PL-011), in one step with those that gang t
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from grove_core.areas.workload.expected_replicas import ExpectedClique, ExpectedGroup, ExpectedReplica
 from grove_core.areas.workload.pods.pod_slots import active_pods
 from grove_core.areas.workload.rolling_update.clique_update import outdated_pods
 from grove_core.areas.workload.rolling_update.judge import ReplicaUpdateState, SetRolloutStep, updating_replica
@@ -23,6 +22,7 @@ from grove_core.resources.podcliqueset_spec import ON_DELETE
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import GroupStatus, ScalingGroup
 from grove_core.resources.statuses import status_change
+from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGroup, ExpectedReplica
 
 _PROGRESS: Final = "updateProgress"
 _STARTED: Final = "updateStartedAt"

@@ -10,12 +10,10 @@ from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.domain_sharing import DomainMembership
 from grove_core.resources.naming_rules import (
     compute_domain_name,
-    member_clique_name,
-    scaling_group_name,
-    standalone_clique_name,
 )
-from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json
+from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.snapshot.cluster import Cluster
+from grove_core.snapshot.expected_replicas import ExpectedSet
 from grove_shell.settings.feature_settings import MnnvlSettings
 from grove_shell.simulator.scenario.possible_object_names import shared_domain_memberships
 from grove_shell.simulator.scenario.scenario import Scenario
@@ -57,9 +55,11 @@ def random_event_targets_of(scenario: Scenario, dump: Cluster | None = None) -> 
     groups: list[tuple[str, int]] = []
     scalers: list[str] = []
     for manifest in scenario.spec.sets:
-        root = podcliqueset_from_json(manifest)
-        for replica in range(root.spec.replicas):
-            _add_replica(root, replica, cliques, groups, scalers)
+        for replica in ExpectedSet(podcliqueset_from_json(manifest)).replicas:
+            cliques += [part.name for part in replica.all_cliques]
+            groups += [(group.name, group.template.min_available) for group in replica.groups]
+            scalers += [part.name for part in replica.cliques if part.template.spec.auto_scaling_config is not None]
+            scalers += [group.name for group in replica.groups if group.template.scale_config is not None]
     if dump is not None:
         cliques += [clique.ref.name for found in dump.cliques_of.values() for clique in found]
         groups += [(group.ref.name, group.min_available) for found in dump.groups_of.values() for group in found]
@@ -103,7 +103,7 @@ def _shared_by(scenario: Scenario) -> Iterator[DomainMembership]:
     """Yield what the PodCliques at the start share by annotation."""
     for manifest in scenario.spec.sets:
         root = podcliqueset_from_json(manifest)
-        for replica in range(root.spec.replicas):
+        for replica in ExpectedSet(root).replicas:
             yield from shared_domain_memberships(root, replica)
 
 
@@ -113,24 +113,6 @@ def _domains_of(scenario: Scenario, settings: tuple[MnnvlSettings, ...]) -> Iter
         for manifest in scenario.spec.sets:
             root = podcliqueset_from_json(manifest)
             yield from (compute_domain_name(root.ref.name, replica) for replica in range(root.spec.replicas))
-
-
-def _add_replica(
-    root: PodCliqueSet, replica: int, cliques: list[str], groups: list[tuple[str, int]], scalers: list[str]
-) -> None:
-    name = root.ref.name
-    for clique in root.spec.standalone_cliques:
-        cliques.append(standalone_clique_name(name, replica, clique.name))
-        if clique.spec.auto_scaling_config is not None:
-            scalers.append(cliques[-1])
-    for group in root.spec.template.pod_clique_scaling_groups:
-        owner = scaling_group_name(name, replica, group.name)
-        groups.append((owner, group.min_available))
-        if group.scale_config is not None:
-            scalers.append(owner)
-        cliques += [
-            member_clique_name(owner, index, short) for index in range(group.replicas) for short in group.clique_names
-        ]
 
 
 Draw: TypeAlias = Callable[[Random, RandomEventTargets, int], list[Event]]

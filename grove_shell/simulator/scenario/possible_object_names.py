@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from types import MappingProxyType
 from typing import Any, Final
 
 from grove_core.admit import admit
@@ -13,22 +12,14 @@ from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import Configuration, TopologyAwareSettings
 from grove_core.resources.domain_sharing import (
     DomainMembership,
-    clique_position_in_template,
     domain_membership_of_position,
     effective_mnnvl_annotations,
 )
-from grove_core.resources.naming_rules import (
-    compute_domain_name,
-    member_clique_name,
-    replica_name,
-    scaled_gang_name,
-    scaling_group_name,
-    standalone_clique_name,
-)
+from grove_core.resources.naming_rules import compute_domain_name, replica_name, scaling_group_name
 from grove_core.resources.owned_object import CLAIM_KIND
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json
-from grove_core.resources.podcliqueset_spec import SetSpec
 from grove_core.snapshot.cluster import Cluster
+from grove_core.snapshot.expected_replicas import ExpectedReplica, ExpectedSet
 from grove_shell.simulator.scenario.scenario_events import (
     ApplySet,
     ApplyTopology,
@@ -40,32 +31,15 @@ from grove_shell.simulator.scenario.scenario_events import (
 from grove_shell.simulator.scenario.scenario_field_types import AUTOSCALER, NODE
 from grove_shell.simulator.scenario.validation_errors import similar_known_names_text
 
-_NONE_REQUESTED: Final[Mapping[tuple[str, str], int]] = MappingProxyType({})
 
-
-def shared_domain_memberships(
-    root: PodCliqueSet, replica: int, requested: Mapping[tuple[str, str], int] = _NONE_REQUESTED, spare: int = 0
-) -> Iterator[DomainMembership]:
-    """Yield the shared ComputeDomain of each PodClique in one replica of a set; PodCliques may share the same one.
-
-    ``requested`` has the most replicas that an event requests, ``spare`` those that an update adds.
-    """
-    template = root.spec.template
-    for clique in template.cliques:
-        group, name = template.groups_by_clique.get(clique.name), root.ref.name
-        annotations = effective_mnnvl_annotations(root.annotations, clique, group)
-        positions = [clique_position_in_template(name, replica, clique.name)]
-        if group is not None:
-            full = scaling_group_name(name, replica, group.name)
-            count = max(group.replicas, requested.get(("PodCliqueScalingGroup", full), 0)) + spare
-            positions = [
-                clique_position_in_template(name, replica, clique.name, group.name, index) for index in range(count)
-            ]
-        yield from (
-            member
-            for position in positions
-            if (member := domain_membership_of_position(position, annotations)) is not None
-        )
+def shared_domain_memberships(root: PodCliqueSet, replica: ExpectedReplica) -> Iterator[DomainMembership]:
+    """Yield the shared ComputeDomain of each PodClique in one replica of a set; PodCliques may share the same one."""
+    order = {clique.name: place for place, clique in enumerate(root.spec.template.cliques)}
+    for part in sorted(replica.all_cliques, key=lambda one: order[one.template.name]):
+        annotations = effective_mnnvl_annotations(root.annotations, part.template, part.group_template)
+        member = domain_membership_of_position(part.position_in(root.ref.name), annotations)
+        if member is not None:
+            yield member
 
 
 CLIQUE_TEMPLATE: Final = "clique"
@@ -203,33 +177,38 @@ class PossibleObjectNames:
         most = max(self._requested.get(("PodCliqueSet", name), 0), *(root.spec.replicas for root in roots))
         for root in roots:
             yield from ((CLIQUE_TEMPLATE, clique.name) for clique in root.spec.template.cliques)
-            for replica in range(most):
-                yield "PodGang", replica_name(name, replica)
-                yield DOMAIN_KIND, compute_domain_name(name, replica)
-                spare = int(len(roots) > 1)
-                yield from self._parts_of_replica(root.spec, name, replica, spare=spare)
-                for member in shared_domain_memberships(root, replica, self._requested, spare):
-                    yield DOMAIN_KIND, member.domain
-                    yield CLAIM_KIND, member.claim
+            expected = ExpectedSet(root, self._most_group_replicas(root, most, spare=int(len(roots) > 1)))
+            for index in range(most):
+                yield "PodGang", replica_name(name, index)
+                yield DOMAIN_KIND, compute_domain_name(name, index)
+                yield from _names_in_replica(root, expected.replica(index))
 
-    def _parts_of_replica(self, spec: SetSpec, name: str, replica: int, *, spare: int) -> Iterator[tuple[str, str]]:
-        for clique in spec.standalone_cliques:
-            whole = standalone_clique_name(name, replica, clique.name)
-            yield "PodClique", whole
-            if clique.spec.auto_scaling_config is not None:
-                yield AUTOSCALER, whole
-        for group in spec.template.pod_clique_scaling_groups:
-            owner = scaling_group_name(name, replica, group.name)
-            yield "PodCliqueScalingGroup", owner
-            least = group.min_available
-            requested = self._requested.get(("PodCliqueScalingGroup", owner), 0)
-            if group.scale_config is not None:
-                yield AUTOSCALER, owner
-                requested = max(requested, group.scale_config.min_replicas or 0)
-            for index in range(max(group.replicas, requested) + spare):
-                yield from (("PodClique", member_clique_name(owner, index, short)) for short in group.clique_names)
-                if index >= least:
-                    yield "PodGang", scaled_gang_name(owner, index - least)
+    def _most_group_replicas(self, root: PodCliqueSet, replicas: int, *, spare: int) -> Mapping[str, int]:
+        """Return the most replicas that each scaling group may have had, by its name."""
+        found = {}
+        for group in root.spec.template.pod_clique_scaling_groups:
+            least = group.scale_config.min_replicas or 0 if group.scale_config is not None else 0
+            for index in range(replicas):
+                name = scaling_group_name(root.ref.name, index, group.name)
+                requested = self._requested.get(("PodCliqueScalingGroup", name), 0)
+                found[name] = max(group.replicas, requested, least) + spare
+        return found
+
+
+def _names_in_replica(root: PodCliqueSet, replica: ExpectedReplica) -> Iterator[tuple[str, str]]:
+    """Yield kind and name of what one replica may consist of."""
+    for part in replica.all_cliques:
+        yield "PodClique", part.name
+        if not part.group and part.template.spec.auto_scaling_config is not None:
+            yield AUTOSCALER, part.name
+    for group in replica.groups:
+        yield "PodCliqueScalingGroup", group.name
+        if group.template.scale_config is not None:
+            yield AUTOSCALER, group.name
+    yield from (("PodGang", gang.name) for gang in replica.gangs)
+    for member in shared_domain_memberships(root, replica):
+        yield DOMAIN_KIND, member.domain
+        yield CLAIM_KIND, member.claim
 
 
 def _name_in(manifest: Mapping[str, Any]) -> str:

@@ -15,7 +15,8 @@ from grove_core.kernel.wants import StatusToWrite, Withheld
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import DOMAINS_READY, MNNVL_ENABLED
 from grove_core.resources.configuration import Configuration, MnnvlConfiguration, MnnvlMode
-from grove_core.snapshot.snapshot import MOST, Snapshot
+from grove_core.snapshot.expected_replicas import MOST
+from grove_core.snapshot.snapshot import Snapshot
 from tests.property.mnnvl.gpu_sets import set_in_state
 from tests.property.mnnvl.gpus import GPUS, ON
 from tests.property.workload.sets import applied, clique_raw, set_raw

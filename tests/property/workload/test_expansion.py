@@ -15,7 +15,8 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import (
     GATE,
 )
-from grove_core.snapshot.snapshot import MOST, Snapshot, expected_object_counts
+from grove_core.snapshot.expected_replicas import MOST, expected_object_counts
+from grove_core.snapshot.snapshot import Snapshot
 from tests.property.few_examples import RARELY
 from tests.property.workload.created_pods import base_gang_of
 from tests.property.workload.life import Life

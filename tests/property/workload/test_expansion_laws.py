@@ -19,7 +19,8 @@ from grove_core.resources.api_names import BASE_GANG, CLIQUE_FINALIZER, GATE, GR
 from grove_core.resources.labels import GROUP_REPLICA, SET, SET_REPLICA
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json
 from grove_core.rule_sets.rule_set import DESIGN
-from grove_core.snapshot.snapshot import Snapshot, expected_object_counts
+from grove_core.snapshot.expected_replicas import expected_object_counts
+from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.forecasts import forecasts, snapshot_of_new_set
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.few_examples import RARELY

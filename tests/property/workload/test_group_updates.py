@@ -7,7 +7,6 @@ from typing import Final
 import pytest
 
 from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
-from grove_core.areas.workload.expected_replicas import expected_replicas_of
 from grove_core.areas.workload.rolling_update.judge import judge_rollout
 from grove_core.areas.workload.rolling_update.scaling_group_update import group_replicas_of
 from grove_core.areas.workload.rules import WorkloadReason
@@ -24,6 +23,7 @@ from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.pod import UNSCHEDULABLE
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset_spec import UpdateStrategy
+from grove_core.snapshot.expected_replicas import expected_replicas_of
 from grove_core.snapshot.own_writes import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.workload.life import Life

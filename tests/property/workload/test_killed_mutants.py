@@ -7,7 +7,6 @@ from typing import Any, Final
 import pytest
 
 from grove_core.areas.workload.admission.manifest_defaults import with_defaults
-from grove_core.areas.workload.expected_replicas import expected_replicas_of
 from grove_core.areas.workload.objects.podgangs import TopologyConstraintChange, changes_of_podgang
 from grove_core.areas.workload.pods.pod_slots import excess_pods
 from grove_core.areas.workload.rules import WorkloadReason
@@ -16,6 +15,7 @@ from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Dele
 from grove_core.kernel.time_formats import format_time
 from grove_core.reconcile import reconcile
 from grove_core.resources.podgang import PodGangConstraints
+from grove_core.snapshot.expected_replicas import expected_replicas_of
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, pods_of, set_raw

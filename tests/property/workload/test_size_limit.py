@@ -18,7 +18,8 @@ from grove_core.plan.laws import problems_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
-from grove_core.snapshot.snapshot import MOST, Snapshot
+from grove_core.snapshot.expected_replicas import MOST
+from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.cache.cluster_cache import ClusterCache
 from tests.kubectl_yaml import items_in
 from tests.property.strategies.worlds import World, worlds

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from grove_core.areas.workload.findings import START_QUESTION, startup_wait_findings
 from grove_core.areas.workload.rules import WorkloadReason
+from grove_core.areas.workload.startup_order import START_QUESTION, startup_wait_findings
 from grove_core.kernel.reasons import Reason
 from grove_core.reconcile import reconcile
 from grove_core.resources.pod import pod_from_json

@@ -27,7 +27,8 @@ from grove_core.resources.naming_rules import scaling_group_name, standalone_cli
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.statuses import is_marked_breached
-from grove_core.snapshot.snapshot import Snapshot, is_set_too_large
+from grove_core.snapshot.expected_replicas import is_set_too_large
+from grove_core.snapshot.snapshot import Snapshot
 
 _KEEP: Final = Keep()
 

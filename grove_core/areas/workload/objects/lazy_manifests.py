@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple
 
-from grove_core.areas.workload.expected_replicas import ExpectedClique
 from grove_core.kernel.frozen import FrozenMap, Json, frozen, list_at
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import ObjectToCreate
@@ -12,6 +11,7 @@ from grove_core.resources.labels import GROUP, GROUP_REPLICA, labels_of_replica,
 from grove_core.resources.naming_rules import replica_name
 from grove_core.resources.new_object import Body, NewObject
 from grove_core.resources.pod_spec_gpus import with_changed_containers
+from grove_core.snapshot.expected_replicas import ExpectedClique
 
 _POSITION_LABELS: Final = frozenset(
     (*GROUP.keys, *GROUP_REPLICA.keys, BASE_GANG)

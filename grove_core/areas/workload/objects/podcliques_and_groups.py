@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
-from grove_core.areas.workload.expected_replicas import ExpectedClique, ExpectedGroup, StartupParents
 from grove_core.areas.workload.objects.lazy_manifests import labels_of_clique, object_to_create
 from grove_core.areas.workload.rules import WorkloadReason
+from grove_core.areas.workload.startup_order import StartupParents
 from grove_core.areas.workload.template_revision import TemplateRevision, wanted_annotations, wanted_pod_spec
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
 from grove_core.kernel.wants import ObjectToCreate
@@ -29,6 +29,7 @@ from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podcliqueset_spec import AutoScalingConfiguration
 from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGroup
 
 _METRICS_OF_SERVER: Final = freeze(
     [{"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}}]

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from grove_core.areas.topology.verdicts import GangTopology
-from grove_core.areas.workload.expected_replicas import ExpectedClique, ExpectedGang
 from grove_core.areas.workload.objects.lazy_manifests import object_to_create
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
@@ -25,6 +24,7 @@ from grove_core.resources.podgang import (
     PodGangConstraints,
     PodGroup,
 )
+from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGang
 
 _DEFAULT_SCHEDULER: Final = "default-scheduler"
 

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import TypeAlias
 
-from grove_core.areas.workload.expected_replicas import ExpectedClique, ExpectedGroup
 from grove_core.areas.workload.objects.lazy_manifests import LazyManifest, object_to_create
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.workload_context import WorkloadContext
@@ -22,6 +21,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podcliqueset_spec import ALL_REPLICAS, SCOPES, ResourceSharing
 from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGroup
 from grove_core.snapshot.snapshot import Snapshot
 
 Shared: TypeAlias = Iterator[LazyManifest | Withheld]

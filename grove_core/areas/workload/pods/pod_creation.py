@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 
-from grove_core.areas.workload.expected_replicas import ExpectedClique, ExpectedGang, ExpectedReplica
 from grove_core.areas.workload.pods.pod_manifest import NewPod, new_pod_names
 from grove_core.areas.workload.pods.pod_slots import PodSlot, active_pods, free_pod_slots, has_all_wanted_pods
 from grove_core.areas.workload.pods.scheduling_gates import GangState
@@ -16,6 +15,7 @@ from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.resources.naming_rules import replica_name
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGang, ExpectedReplica
 
 
 class CliquePods:

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from grove_core.areas.workload.expected_replicas import ExpectedClique, StartupParents
 from grove_core.areas.workload.objects.lazy_manifests import (
     object_to_create,
     with_grove_labels,
@@ -12,6 +11,7 @@ from grove_core.areas.workload.objects.lazy_manifests import (
 from grove_core.areas.workload.objects.resource_claims import with_resource_claims
 from grove_core.areas.workload.pods.pod_slots import PodSlot
 from grove_core.areas.workload.rules import WorkloadReason
+from grove_core.areas.workload.startup_order import StartupParents
 from grove_core.areas.workload.template_hash import short_hash
 from grove_core.kernel.frozen import FrozenMap, freeze, list_at
 from grove_core.kernel.wants import ObjectToCreate
@@ -23,6 +23,7 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.pod_spec_gpus import with_gpu_claim
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.snapshot.expected_replicas import ExpectedClique
 
 _SUFFIX: Final = 5
 INIT_CONTAINER: Final = "grove-initc"

@@ -6,7 +6,6 @@ from types import MappingProxyType
 from typing import Final
 
 from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
-from grove_core.areas.workload.expected_replicas import ExpectedClique, ExpectedReplica
 from grove_core.areas.workload.objects.podcliques_and_groups import template_update_fields
 from grove_core.areas.workload.rolling_update.clique_update import RolloutStep, clique_rollout_step, surge_pod_is_needed
 from grove_core.areas.workload.rolling_update.scaling_group_update import (
@@ -24,6 +23,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset_spec import ON_DELETE
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import is_marked_breached
+from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedReplica
 from grove_core.snapshot.writes_in_flight import failed_deletion_targets
 
 _NO_REPLICA: Final = -1

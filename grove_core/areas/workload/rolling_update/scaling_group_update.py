@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple, TypeAlias
 
-from grove_core.areas.workload.expected_replicas import ExpectedClique, ExpectedGroup
 from grove_core.areas.workload.rolling_update.clique_update import NO_STEP, RolloutStep, outdated_pods
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.workload_context import WorkloadContext
@@ -18,6 +17,7 @@ from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import breach_condition_of, update_start_time
+from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGroup
 
 Undeletable: TypeAlias = AbstractSet[tuple[Ref, str]]
 

@@ -1,0 +1,276 @@
+"""What a set should consist of: replicas, scaling groups, cliques and gangs.
+
+Replica counts come from existing objects, which users and autoscalers scale; the template's counts apply to new objects
+only (WL-010).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, TypeVar
+
+from grove_core.resources.domain_sharing import CliquePosition
+from grove_core.resources.naming_rules import (
+    member_clique_name,
+    replica_name,
+    scaled_gang_name,
+    scaling_group_name,
+    standalone_clique_name,
+)
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.podcliqueset_spec import CliqueTemplate, GroupTemplate
+from grove_core.snapshot.snapshot import Snapshot
+
+Template = TypeVar("Template", CliqueTemplate, GroupTemplate)
+_OF_TEMPLATE: Final[Mapping[str, int]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectedClique:
+    """One PodClique that a set should have.
+
+    Attributes:
+        name: of the PodClique.
+        template: in the set.
+        replica: of the set.
+        group, group_replica: full name of the scaling group and its replica; empty and -1 for a standalone clique.
+        group_template: of the scaling group; None for a standalone clique.
+        gang: the PodGang of its pods.
+        base_gang: the PodGang that its gang waits for; empty for cliques of a base gang.
+        replicas: the number of pods.
+        surge: 1 while an update needs an additional pod (WL-216).
+        surplus: whether its group replica exists for an update only (WL-220).
+        group_pods: pods in one replica of its scaling group, by the template; 0 for a standalone clique.
+    """
+
+    name: str
+    template: CliqueTemplate
+    replica: int
+    group: str = ""
+    group_replica: int = -1
+    group_template: GroupTemplate | None = None
+    gang: str
+    base_gang: str = ""
+    replicas: int
+    surge: int = 0
+    surplus: bool = False
+    group_pods: int = 0
+
+    def position_in(self, set_name: str) -> CliquePosition:
+        """Return its position in the set of this name."""
+        return CliquePosition(set_name, self.replica, self.name, self.template.name, self.group, self.group_replica)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectedGroup:
+    """One PodCliqueScalingGroup with its cliques, replica by replica, in the order of its ``cliqueNames``.
+
+    Attributes:
+        replicas: of the object, plus one while an update needs an additional replica (WL-220).
+    """
+
+    name: str
+    template: GroupTemplate
+    replica: int
+    replicas: int
+    cliques: tuple[ExpectedClique, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectedGang:
+    """One PodGang: the cliques that are placed together, in template order.
+
+    Attributes:
+        group, group_replica: of a scaled gang; empty and -1 for a base gang.
+    """
+
+    name: str
+    replica: int
+    group: str = ""
+    group_replica: int = -1
+    cliques: tuple[ExpectedClique, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectedReplica:
+    """One replica of the set: its standalone cliques and its scaling groups."""
+
+    index: int
+    cliques: tuple[ExpectedClique, ...]
+    groups: tuple[ExpectedGroup, ...]
+
+    @property
+    def gangs(self) -> Iterator[ExpectedGang]:
+        """The base gang, then one gang for each group replica beyond the minimum (WL-016, WL-017)."""
+        members = [clique for group in self.groups for clique in group.cliques]
+        base = (*self.cliques, *(clique for clique in members if not clique.base_gang))
+        if base:
+            yield ExpectedGang(name=base[0].gang, replica=self.index, cliques=base)
+        scaled: dict[str, list[ExpectedClique]] = {}
+        for clique in members:
+            if clique.base_gang:
+                scaled.setdefault(clique.gang, []).append(clique)
+        for name, cliques in scaled.items():
+            first = cliques[0]
+            yield ExpectedGang(
+                name=name,
+                replica=self.index,
+                group=first.group,
+                group_replica=first.group_replica,
+                cliques=tuple(cliques),
+            )
+
+    @property
+    def all_cliques(self) -> Iterator[ExpectedClique]:
+        """The standalone cliques, then those of the groups."""
+        yield from self.cliques
+        for group in self.groups:
+            yield from group.cliques
+
+
+def first_templates_by_name(templates: Iterable[Template]) -> dict[str, Template]:
+    """Return templates by name, in their order; of several with one name the first counts (WL-022)."""
+    found: dict[str, Template] = {}
+    for template in templates:
+        found.setdefault(template.name, template)
+    return found
+
+
+class ExpectedSet:
+    """The replicas that a set should have, each built when it is asked for."""
+
+    def __init__(
+        self,
+        root: PodCliqueSet,
+        group_replicas: Mapping[str, int] = _OF_TEMPLATE,
+        pods: Mapping[str, int] = _OF_TEMPLATE,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            group_replicas, pods: replicas of scaling groups and of cliques by full name; the template's for all others.
+        """
+        template = root.spec.template
+        cliques = first_templates_by_name(template.cliques)
+        self._root = root
+        self._group_replicas = group_replicas
+        self._pods = pods
+        self._standalone = [one for one in root.spec.standalone_cliques if cliques[one.name] is one]
+        self._groups = [
+            (
+                group,
+                [cliques[short] for short in dict.fromkeys(group.clique_names) if short in cliques],
+                sum(cliques[short].spec.replicas for short in group.clique_names if short in cliques),
+            )
+            for group in first_templates_by_name(template.pod_clique_scaling_groups).values()
+        ]
+
+    @property
+    def replicas(self) -> tuple[ExpectedReplica, ...]:
+        """All replicas. Linear in the expected objects."""
+        return tuple(map(self.replica, range(self._root.spec.replicas)))
+
+    def with_surge(self, replicas: Iterable[ExpectedReplica], surge: AbstractSet[str]) -> tuple[ExpectedReplica, ...]:
+        """Return the replicas, with an additional pod or replica for the cliques and groups of these names."""
+        return tuple(
+            one if surge.isdisjoint(_names_of_parts(one)) else self.replica(one.index, surge) for one in replicas
+        )
+
+    def replica(self, index: int, surge: AbstractSet[str] = frozenset()) -> ExpectedReplica:
+        """Return one replica; ``surge`` names the cliques and groups that have one additional pod or replica."""
+        base = replica_name(self._root.ref.name, index)
+        return ExpectedReplica(
+            index=index,
+            cliques=tuple(self._clique(index, base, template, surge) for template in self._standalone),
+            groups=tuple(self._group(index, base, *group, surge) for group in self._groups),
+        )
+
+    def _clique(self, index: int, base: str, template: CliqueTemplate, surge: AbstractSet[str]) -> ExpectedClique:
+        name = standalone_clique_name(self._root.ref.name, index, template.name)
+        return ExpectedClique(
+            name=name,
+            template=template,
+            replica=index,
+            gang=base,
+            replicas=self._pods.get(name, template.spec.replicas),
+            surge=name in surge,
+        )
+
+    def _group(
+        self,
+        index: int,
+        base: str,
+        template: GroupTemplate,
+        cliques: Iterable[CliqueTemplate],
+        group_pods: int,
+        surge: AbstractSet[str],
+    ) -> ExpectedGroup:
+        name = scaling_group_name(self._root.ref.name, index, template.name)
+        wanted = self._group_replicas.get(name, template.replicas)
+        replicas = wanted + (name in surge)
+        members = []
+        for own_index in range(replicas):
+            in_base = own_index < template.min_available
+            gang = base if in_base else scaled_gang_name(name, own_index - template.min_available)
+            for clique in cliques:
+                full_name = member_clique_name(name, own_index, clique.name)
+                members.append(
+                    ExpectedClique(
+                        name=full_name,
+                        template=clique,
+                        replica=index,
+                        group=name,
+                        group_replica=own_index,
+                        group_template=template,
+                        gang=gang,
+                        base_gang="" if in_base else base,
+                        replicas=self._pods.get(full_name, clique.spec.replicas),
+                        surplus=own_index >= wanted,
+                        group_pods=group_pods,
+                    )
+                )
+        return ExpectedGroup(name=name, template=template, replica=index, replicas=replicas, cliques=tuple(members))
+
+
+def _names_of_parts(replica: ExpectedReplica) -> Iterator[str]:
+    yield from (clique.name for clique in replica.cliques)
+    yield from (group.name for group in replica.groups)
+
+
+def expected_set_of(snapshot: Snapshot) -> ExpectedSet:
+    """Return what a set should consist of. Linear in its existing groups and cliques."""
+    return ExpectedSet(
+        snapshot.root,
+        {group.ref.name: group.replicas for group in snapshot.groups},
+        {clique.ref.name: clique.replicas for clique in snapshot.cliques},
+    )
+
+
+def expected_replicas_of(snapshot: Snapshot) -> tuple[ExpectedReplica, ...]:
+    """Return the expected replicas of a set. Linear in the expected objects."""
+    return expected_set_of(snapshot).replicas
+
+
+MOST: Final = 1_000_000
+"""The largest number of PodCliques and pods of a set that is planned."""
+
+
+def expected_object_counts(snapshot: Snapshot) -> int:
+    """Return how many PodCliques and pods a set should have. Linear in its templates and existing parts."""
+    root = snapshot.root
+    weights = {clique.name: 1 + max(0, clique.spec.replicas) for clique in root.spec.template.cliques}
+    live = max((group.replicas for group in snapshot.groups), default=0)
+    grown = max((clique.replicas for clique in snapshot.cliques), default=0)
+    standalone = sum(weights[clique.name] for clique in root.spec.standalone_cliques)
+    grouped = sum(
+        max(group.replicas, group.min_available, live)
+        * max(1, sum(weights.get(name, 0) for name in group.clique_names))
+        for group in root.spec.template.pod_clique_scaling_groups
+    )
+    return max(0, root.spec.replicas) * max(1, standalone + grouped) + grown
+
+
+def is_set_too_large(snapshot: Snapshot) -> bool:
+    """Whether the set is withheld as a whole, because it has more parts than :data:`MOST`."""
+    return expected_object_counts(snapshot) > MOST
