@@ -11,13 +11,13 @@ from datetime import datetime
 from enum import Enum, unique
 from typing import TypeAlias
 
-from grove_core.areas.gang_termination.termination_deletions import deletions_by_replica, ended_delay_reasons
+from grove_core.areas.gang_termination.termination_deletions import deletions_by_replica
 from grove_core.areas.gang_termination.termination_findings import BREACH, PREDICTION, TERMINATION
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import SubjectHealth, reasons_for_question
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import DeletionImpact, Step, total_impact
+from grove_core.kernel.steps import DeletionImpact, Step, gangs_terminated_by, total_impact
 from grove_core.plan.forecast import Forecast
 
 _TerminationKey: TypeAlias = tuple[Ref, datetime, int] | None  # equal for PodCliques that are shown together
@@ -169,7 +169,7 @@ def _terminations_in(forecast: Forecast) -> Mapping[Ref, FirstTermination]:
 
 
 def _termination_of(subject: Ref, at: datetime, steps: Sequence[Step]) -> FirstTermination:
-    delays = dict.fromkeys(reason for step in steps for reason in ended_delay_reasons(step))
+    delays = dict.fromkeys(one.delay for step in steps for one in gangs_terminated_by(step) if one.delay is not None)
     return FirstTermination(subject, at, tuple(step.target for step in steps), total_impact(steps), tuple(delays))
 
 

@@ -9,7 +9,7 @@ from enum import Enum, unique
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.gang_termination.termination_deletions import deletions_by_replica, ended_delay_reasons
+from grove_core.areas.gang_termination.termination_deletions import deletions_by_replica
 from grove_core.areas.gang_termination.termination_findings import AVAILABILITY, BREACH, PREDICTION, TERMINATION
 from grove_core.areas.gang_termination.verdicts import DELEGATES, KEEPS, SUSPENDS, TERMINATES, WAITS
 from grove_core.areas.topology.wants import MISPLACEMENT
@@ -193,7 +193,8 @@ def _withheld_entries(withheld: Iterable[Withheld], breaches: Mapping[Ref, Findi
     for held in withheld:
         if held.obstacle is not StepObstacle.SET_NOT_JUDGED:  # the findings on the set report it
             tone = Urgency.GATED if withholds_gate_opening(held) else Urgency.HELD
-            yield ExplainedReplica(tone, held.target, tuple(_causes(held.because, ended_delay_reasons(held), breaches)))
+            delays = (one.delay for one in held.terminates)
+            yield ExplainedReplica(tone, held.target, tuple(_causes(held.because, delays, breaches)))
 
 
 def _is_shown(fate: Finding) -> bool:
@@ -241,7 +242,7 @@ def _degraded(
 
 
 def _causes(
-    because: Iterable[Reason], delays: Iterable[Reason], breaches: Mapping[Ref, Finding]
+    because: Iterable[Reason], delays: Iterable[Reason | None], breaches: Mapping[Ref, Finding]
 ) -> Iterator[ExplainedCause]:
     """A cause for each reason; one about a delay begins with the breach that it is for, and has its causes below it.
 

@@ -42,6 +42,7 @@ from grove_core.kernel.steps import (
     SetStatus,
     Step,
     StepStage,
+    TerminationReport,
 )
 from grove_core.kernel.time_formats import parse_duration
 from grove_core.kernel.wants import StepObstacle, Withheld
@@ -206,18 +207,21 @@ def _findings(raw: object) -> tuple[Finding, ...]:
 
 def _withheld(raw: Json) -> Withheld:
     obstacle = StepObstacle(raw["obstacle"]) if "obstacle" in raw else StepObstacle.RULE
-    return Withheld(_ref(raw["target"]), _reasons(raw["because"]), _terminations(raw), obstacle)
+    because = _reasons(raw["because"])
+    return Withheld(_ref(raw["target"]), because, _terminations(raw, because), obstacle)
 
 
 def _share(raw: Json) -> ExistingAndWantedCounts:
     return ExistingAndWantedCounts(read_integer(raw["there"]), read_integer(raw["wanted"]))
 
 
-def _terminations(raw: Json) -> tuple[GangTermination, ...]:
-    """The gangs that a deletion terminates."""
+def _terminations(raw: Json, because: tuple[Reason, ...]) -> tuple[GangTermination, ...]:
+    """The gangs that a deletion terminates; its last reasons are two for each: that it is part of it, and the delay."""
+    items = read_list(raw.get("terminates", []))
+    delays = because[-2 * len(items) :][1::2]
     return tuple(
-        GangTermination(_ref(item["replica"]), _ref(item["trigger"]), read_moment(item["deadline"]))
-        for item in read_list(raw.get("terminates", []))
+        GangTermination(_ref(item["replica"]), _ref(item["trigger"]), read_moment(item["deadline"]), delay)
+        for item, delay in zip(items, (*delays, *[None] * len(items)), strict=False)
     )
 
 
@@ -243,13 +247,13 @@ def _step(raw: Json, because: tuple[Reason, ...]) -> Step:
     if name == "apply":
         action = Apply(read_object(raw["object"]), guard)
     elif name == "setStatus":
-        action = SetStatus(read_object(raw["object"]), guard, tuple(map(_ref, read_list(raw.get("endOf", [])))))
+        action = SetStatus(read_object(raw["object"]), guard, _report(raw.get("endOf")))
     elif name == "dropFinalizer":
         action = DropFinalizer(read_text(raw["object"]["finalizer"]), guard)
     elif name == "delete":
         rests_on = tuple((_ref(item["target"]), _guard(item["guard"])) for item in read_list(raw["restsOn"]))
         foreground = raw.get("propagationPolicy") == FOREGROUND
-        takes, terminates = _impact(raw.get("takes")), _terminations(raw)
+        takes, terminates = _impact(raw.get("takes")), _terminations(raw, because)
         if bool(rests_on) != bool(terminates):
             raise MalformedValue("a deletion with only one of restsOn and terminates (PL-019)")
         action = Delete(guard, rests_on, foreground=foreground, takes=takes, terminates=terminates)
@@ -257,6 +261,10 @@ def _step(raw: Json, because: tuple[Reason, ...]) -> Step:
     else:
         raise ValueError(f"{short_json(name)}, which is no action")
     return Step(stage, target, action, because)
+
+
+def _report(raw: Json | None) -> TerminationReport | None:
+    return None if raw is None else TerminationReport(tuple(map(_ref, read_list(raw))))
 
 
 def _impact(raw: Json | None) -> DeletionImpact | None:
@@ -277,7 +285,7 @@ def _reasons(raw: object) -> tuple[Reason, ...]:
 
 def _reason(raw: Json) -> Reason:
     rule, facts = _RULES[raw["requirement"]], raw["facts"]
-    if facts.keys() != rule.clause.facts:
+    if not rule.has_facts(facts):
         raise ValueError(
             f"{rule.requirement}, whose facts are {name_list_text(rule.clause.facts)}, not {name_list_text(facts)}"
         )

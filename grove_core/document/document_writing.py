@@ -199,8 +199,8 @@ def step_as_json(step: Step) -> Json:
     }
     if isinstance(step.action, Create) or (isinstance(step.action, SetStatus) and step.stage is StepStage.FOUNDATION):
         shown["stage"] = step.stage.name
-    if isinstance(step.action, SetStatus) and step.action.end_of:
-        shown["endOf"] = [ref_as_json(ref) for ref in step.action.end_of]
+    if isinstance(step.action, SetStatus) and step.action.report:
+        shown["endOf"] = [ref_as_json(ref) for ref in step.action.report.causes]
     if isinstance(step.action, Delete):
         shown["restsOn"] = [
             {"target": ref_as_json(ref), "guard": _guard_as_json(held)} for ref, held in step.action.rests_on

@@ -1,5 +1,6 @@
 """Reasons: a rule, the object it was applied to, and the facts. Data, which is rendered only for readers."""
 
+from collections.abc import Collection
 from enum import Enum
 from string import Formatter
 from typing import Any, NamedTuple, TypeAlias
@@ -46,9 +47,13 @@ class Rule(Enum):
         """Copy and pickle a member by its name (PL-001)."""
         return getattr, (type(self), self.name)
 
+    def has_facts(self, names: Collection[str]) -> bool:
+        """Whether these are the names of the facts that its sentence needs."""
+        return self.clause.facts == set(names)
+
     def because(self, subject: Ref, /, **facts: Fact) -> "Reason":
         """Return the rule as a reason about a subject. Raises BrokenInvariant (PL-003) where the facts do not fit."""
-        if facts.keys() != self.clause.facts:
+        if not self.has_facts(facts):
             raise BrokenInvariant("PL-003", f"{self.name} needs {sorted(self.clause.facts)}, got {sorted(facts)}")
         return Reason(self, subject, tuple(sorted(facts.items())))
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import Enum, IntEnum, unique
 from typing import Final, TypeAlias
 
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Guard, Ref
 
@@ -59,20 +59,34 @@ class Apply:
 
 
 @dataclass(frozen=True, slots=True)
+class TerminationReport:
+    """The report of a termination in a status; it is written once the deletions for the causes are done (PL-028).
+
+    Attributes:
+        causes: of the termination.
+        fields, because: the status without the report, and its reasons; that is written while a deletion has failed.
+            They are not part of saved plans.
+    """
+
+    causes: tuple[Ref, ...]
+    fields: FrozenMap = field(default=EMPTY, compare=False)
+    because: tuple[Reason, ...] = field(default=(), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class SetStatus:
     """Write status fields (PL-011).
 
     Attributes:
         fields: only those that differ; each condition that differs as a whole.
-        end_of: the causes of the termination that the status reports; it is written once the deletions that rest on
-            them are done (PL-028).
+        report: the report of a termination among them.
         is_urgent: whether the status could not be derived later, so that it is written first (PL-013, OP-024); not
             part of what is written.
     """
 
     fields: FrozenMap
     guard: Guard
-    end_of: tuple[Ref, ...] = ()
+    report: TerminationReport | None = None
     is_urgent: bool = field(default=False, compare=False)
 
 
@@ -96,11 +110,13 @@ class GangTermination:
         replica: the terminated replica of the PodCliqueSet or of the scaling group.
         trigger: the PodClique or scaling group whose termination delay ended first.
         deadline: when that delay ended; aware UTC.
+        delay: the reason that names that delay; None in attempts that were recorded without reasons.
     """
 
     replica: Ref
     trigger: Ref
     deadline: datetime
+    delay: Reason | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +146,7 @@ def termination_causes(action: "Action") -> frozenset[Ref]:
     """
     if isinstance(action, Delete):
         return frozenset(ref for ref, _ in action.rests_on)
-    return frozenset(action.end_of) if isinstance(action, SetStatus) else frozenset()
+    return frozenset(action.report.causes if isinstance(action, SetStatus) and action.report else ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +185,7 @@ class Step:
 
         A status that reports a termination is another kind of write than one that does not (PL-028).
         """
-        reports_termination = isinstance(self.action, SetStatus) and bool(self.action.end_of)
+        reports_termination = isinstance(self.action, SetStatus) and self.action.report is not None
         return (self.target, type(self.action), self.action.guard, reports_termination)
 
 
@@ -220,14 +236,28 @@ class AttemptOutcome(Enum):
     """It was not attempted, because the fresh read before it failed (PL-029)."""
 
 
+@unique
+class UnexpectedTarget(Enum):
+    """The state of a step's target where the step was decided for another."""
+
+    PRESENT = "it was there already"
+    ABSENT = "not found"
+
+
 FAILURES: Final = frozenset({AttemptOutcome.REFUSED, AttemptOutcome.CONFLICT, AttemptOutcome.UNREACHABLE})
 """The outcomes of attempts that failed, or that may have failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A step with its outcome. It is part of the next snapshot, since outcomes are observations."""
+    """A step with its outcome. It is part of the next snapshot, since outcomes are observations.
+
+    Attributes:
+        detail: the words of the server, for readers.
+        unexpected: in a cluster in memory, that the object to create existed, or the one to change did not.
+    """
 
     step: Step
     outcome: AttemptOutcome
     detail: str = ""
+    unexpected: UnexpectedTarget | None = field(default=None, compare=False)

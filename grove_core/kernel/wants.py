@@ -7,10 +7,10 @@ from typing import TypeAlias, assert_never
 
 from grove_core.kernel.conditions import REMOVED
 from grove_core.kernel.errors import BrokenInvariant
-from grove_core.kernel.frozen import FrozenMap, list_at
+from grove_core.kernel.frozen import EMPTY, FrozenMap, list_at
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import GangTermination
+from grove_core.kernel.steps import GangTermination, TerminationReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class StatusToWrite:
 
     Attributes:
         is_foundation: whether it must be written before the creations of the same round.
-        end_of: the causes of the termination that it reports (PL-028).
+        report: the report of a termination among the fields (PL-028).
         is_urgent: whether it reports that a breach starts, restarts or ends, or the first availability (PL-013).
         otherwise: the weaker want, which is carried out where the status is withheld (PL-013).
     """
@@ -67,7 +67,7 @@ class StatusToWrite:
     fields: FrozenMap
     because: tuple[Reason, ...]
     is_foundation: bool = False
-    end_of: tuple[Ref, ...] = ()
+    report: TerminationReport | None = None
     is_urgent: bool = False
     otherwise: FieldsToApply | None = None
 
@@ -213,7 +213,7 @@ def _rank(want: Want) -> int:
         case FinalizerToDrop():
             return 1
         case StatusToWrite():
-            return 2 if want.is_urgent or want.end_of else 4
+            return 2 if want.is_urgent or want.report else 4
         case FieldsToApply():
             return 3
         case ObjectToCreate() | ObjectToEnsure():
@@ -227,13 +227,18 @@ def _joined_status(one: StatusToWrite, other: StatusToWrite) -> StatusToWrite | 
     fields = _joined(one.fields, other.fields)
     if fields is None:
         return None
+    report = None
+    if one.report or other.report:
+        first, second = (want.report or TerminationReport((), want.fields, want.because) for want in (one, other))
+        left = _joined(first.fields, second.fields) or EMPTY
+        report = TerminationReport((*first.causes, *second.causes), left, (*first.because, *second.because))
     return StatusToWrite(
         one.target,
         one.guard,
         fields,
         (*one.because, *other.because),
         is_foundation=one.is_foundation or other.is_foundation,
-        end_of=(*one.end_of, *other.end_of),
+        report=report,
         is_urgent=one.is_urgent or other.is_urgent,
         otherwise=one.otherwise or other.otherwise,
     )

@@ -7,7 +7,6 @@ from typing import assert_never
 
 from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.errors import BrokenInvariant
-from grove_core.kernel.frozen import FrozenMap, list_at
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import (
@@ -43,7 +42,6 @@ from grove_core.kernel.wants import (
 from grove_core.plan.deletion_impact import with_impacts
 from grove_core.plan.plan import Plan, PlannedRoot
 from grove_core.plan.rules import WithheldStepReason
-from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
 from grove_core.snapshot.unwritten_breach_changes import writes_other_breach_status
 
 
@@ -130,7 +128,7 @@ class _Obstacles:
         That is the step itself where it reports a termination (PL-028), else ``weaker``, the step for the weaker want
         of the same target (PL-013).
         """
-        own = step if isinstance(step.action, SetStatus) and step.action.end_of else None
+        own = step if isinstance(step.action, SetStatus) and step.action.report else None
         for one in filter(None, (own, weaker)):
             found = without_termination_report(one) if deletes_or_reports_termination(one) else one
             if found is not None and self._refusal_of(found) is None:
@@ -222,7 +220,7 @@ def _action_for(want: Want) -> tuple[StepStage, Action]:
             return StepStage.WORKLOAD, Apply(want.fields, want.guard)
         case StatusToWrite():
             stage = StepStage.FOUNDATION if want.is_foundation else StepStage.STATUS
-            return stage, SetStatus(want.fields, want.guard, want.end_of, is_urgent=want.is_urgent)
+            return stage, SetStatus(want.fields, want.guard, want.report, is_urgent=want.is_urgent)
         case ObjectToDelete():
             deletion = Delete(want.guard, want.rests_on, want.foreground, terminates=want.terminates)
             return StepStage.CAUSE if want.is_cause else StepStage.CLEANUP, deletion
@@ -233,20 +231,8 @@ def _action_for(want: Want) -> tuple[StepStage, Action]:
 
 
 def without_termination_report(step: Step) -> Step | None:
-    """Return a status step without its report of a termination; None where nothing else is left to write.
-
-    The condition TerminationInProgress and the reasons for it are left out.
-    """
-    if not isinstance(step.action, SetStatus):
+    """Return a status step without its report of a termination; None where nothing else is left to write."""
+    report = step.action.report if isinstance(step.action, SetStatus) else None
+    if not isinstance(step.action, SetStatus) or report is None or not report.fields:
         return None
-    fields = dict(step.action.fields)
-    conditions = [one for one in list_at(step.action.fields, "conditions") if isinstance(one, FrozenMap)]
-    kept = tuple(one for one in conditions if one.get("type") != TERMINATION_IN_PROGRESS)
-    fields |= {"conditions": kept}
-    if not kept:
-        del fields["conditions"]
-    if not fields:
-        return None
-    dropped = {one.get("reason") for one in conditions if one not in kept}
-    because = tuple(reason for reason in step.because if reason.rule.code not in dropped)
-    return replace(step, action=replace(step.action, fields=FrozenMap(fields), end_of=()), because=because)
+    return replace(step, action=replace(step.action, fields=report.fields, report=None), because=report.because)

@@ -157,6 +157,11 @@ class Violation(NamedTuple):
     rule: Rule
     facts: Mapping[str, Fact]
 
+    @property
+    def identity(self) -> tuple[Rule, object]:
+        """The rule and the value; equal for a violation that an update did not make, at whatever path it is."""
+        return (self.rule, self.got)
+
     def objection(self, subject: Ref) -> DenialReason:
         """Return the violation as an objection, which refuses the manifest."""
         return DenialReason(self.path, short_json(self.got), self.rule.because(subject, **self.facts))
@@ -168,5 +173,5 @@ class Violation(NamedTuple):
 
 def new_violations(now: Iterable[Violation], before: Iterable[Violation]) -> Iterator[Violation]:
     """Return the violations that the manifest did not have before the update, at any path."""
-    known = {(found.rule, found.got) for found in before}
-    return (found for found in now if (found.rule, found.got) not in known)
+    known = {found.identity for found in before}
+    return (found for found in now if found.identity not in known)

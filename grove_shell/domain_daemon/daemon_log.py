@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Final, TextIO
 
-from grove_core.areas.domain_cliques.rules import ComputeDomainReason
 from grove_core.areas.domain_cliques.verdicts import (
     DaemonAction,
     DaemonRequest,
@@ -16,6 +15,7 @@ from grove_core.areas.domain_cliques.verdicts import (
     RestartFabricAction,
     StartFabricAction,
     StopFabricAction,
+    WaitAction,
 )
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Reason
@@ -26,7 +26,6 @@ from grove_shell.page import Page, print_page_to
 _STYLES: Final[Mapping[type[DaemonAction], str]] = MappingProxyType(
     {StartFabricAction: "green", RestartFabricAction: "yellow", StopFabricAction: "yellow"}
 )
-_NOT_LOGGED: Final = frozenset({ComputeDomainReason.BACKING_OFF})
 _VARYING_FACTS: Final = frozenset({"until"})
 
 
@@ -52,9 +51,10 @@ class DaemonLog:
 
     def on_decision(self, decision: Decision[DaemonAction]) -> None:
         """Write a decision unless it equals the last one; a wait during backoff is not logged."""
-        kind, because = type(decision.verdict), decision.because
-        if because[0].rule in _NOT_LOGGED:
+        verdict, because = decision.verdict, decision.because
+        if isinstance(verdict, WaitAction) and verdict.after_failure:
             return
+        kind = type(verdict)
         key = (kind, tuple(_key(reason) for reason in because))
         if key == self._last:
             return

@@ -27,6 +27,7 @@ from grove_core.kernel.steps import (
     SetStatus,
     Step,
     StepStage,
+    UnexpectedTarget,
 )
 from grove_core.kernel.time_formats import format_time, whole_seconds
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND, ClusterTopology, cluster_topology_from_json
@@ -44,7 +45,6 @@ from grove_core.snapshot.snapshot import Snapshot, pods_may_belong_to
 from grove_shell.in_memory.garbage_collection import FOREGROUND, GarbageCollectedStore
 from grove_shell.in_memory.in_memory_objects import StoredObject
 
-FOUND: Final = "it was there already"
 _NO_NEW_FINALIZERS: Final = "no new finalizers can be added if the object is being deleted"
 _CreatedObject: TypeAlias = ScalingGroup | PodClique | PodGang | Pod | OwnedObject | ComputeDomain | ClusterTopology
 
@@ -58,8 +58,6 @@ _PROJECTIONS: Final[Mapping[str, Callable[[Mapping[str, Any]], _CreatedObject]]]
         "Pod": lambda raw: pod_from_json(_admitted(raw), {}),
     }
 )
-
-NOT_FOUND: Final = "not found"
 
 
 class InMemoryCluster(GarbageCollectedStore):
@@ -110,7 +108,7 @@ class InMemoryCluster(GarbageCollectedStore):
             return self._ensure(step, action)
         item = self.pod(step.target) if step.target.kind == "Pod" else self._item(step.target)
         if item is None:
-            return Attempt(step, AttemptOutcome.CONFLICT, NOT_FOUND)
+            return _unexpected(step, AttemptOutcome.CONFLICT, UnexpectedTarget.ABSENT)
         refusal = _refusal_of(step, item, action)
         if refusal is not None:
             return refusal
@@ -214,7 +212,11 @@ def _as_found(step: Step, there: StoredObject | Pod, wanted: StoredObject | Pod)
         return Attempt(step, AttemptOutcome.REFUSED, f"{step.target.short} already exists; it belongs to another owner")
     if there.deleting:
         return Attempt(step, AttemptOutcome.CONFLICT, "the one before is being deleted")
-    return Attempt(step, AttemptOutcome.DONE, FOUND)
+    return _unexpected(step, AttemptOutcome.DONE, UnexpectedTarget.PRESENT)
+
+
+def _unexpected(step: Step, outcome: AttemptOutcome, target: UnexpectedTarget) -> Attempt:
+    return Attempt(step, outcome, target.value, target)
 
 
 def _adds_to(item: StoredObject, fields: FrozenMap) -> bool:

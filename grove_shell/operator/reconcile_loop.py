@@ -245,8 +245,7 @@ class ReconcileLoop:
         plan = self.decide(observation)
         problems = problems_in_plan(plan, observation)
         if problems:
-            law = problems[0].expected.rpartition("(")[2].rstrip(")")  # each of them ends with it
-            raise BrokenInvariant(law, "; ".join(map(str, problems[:3])))
+            raise BrokenInvariant(problems[0].law, "; ".join(map(str, problems[:3])))
         return plan
 
     async def _drop_finalizers(self, root_key: RootKey, requeue: ReconcileSchedule, *, immediate: bool) -> None:

@@ -240,5 +240,5 @@ def _pause(statuses: int, seen: Snapshot, *, writes: bool) -> float:
 def _may_wait(step: Step) -> bool:
     """Return whether a step is a status that may be delayed: nothing depends on it, and it reports no termination."""
     action = step.action
-    is_later = isinstance(action, SetStatus) and not action.is_urgent and not action.end_of
+    is_later = isinstance(action, SetStatus) and not action.is_urgent and action.report is None
     return is_later and step.stage is not StepStage.FOUNDATION

@@ -12,11 +12,13 @@ from grove_core.areas.gang_termination.termination_findings import (
     termination_assumptions_by_round,
 )
 from grove_core.explain import Urgency, withholds_gate_opening
+from grove_core.kernel.frozen import FrozenMap, object_at
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Delete, Make, Step, is_gang_termination_deletion, total_impact
 from grove_core.kernel.time_formats import short_duration, whole_seconds
 from grove_core.kernel.wants import StepObstacle
 from grove_core.plan.forecast import Forecast, ForecastRound
+from grove_core.resources.api_names import TOPOLOGY_NAME
 from grove_shell.page import Page
 from grove_shell.views.formatting import (
     INDENT,
@@ -111,7 +113,6 @@ def _again(later: LaterRoundTermination, now: datetime) -> str:
 
 
 _LINES: Final = 20
-_MIRRORED: Final = "GangFollowsSet"
 _OMITTED: Final = frozenset({"Pod", "PodGang"})  # gates of pods have a line of their own; PodGangs follow the set
 
 
@@ -203,8 +204,15 @@ def displayed_object_updates(steps: Iterable[Step]) -> list[Step]:
         step
         for step in steps
         if isinstance(step.action, Apply)
-        and (step.target.kind not in _OMITTED or any(why.rule.code == _MIRRORED for why in step.because))
+        and (step.target.kind not in _OMITTED or (step.target.kind == "PodGang" and _mirrors_set(step.action.fields)))
     ]
+
+
+def _mirrors_set(fields: FrozenMap) -> bool:
+    """Whether a change of a PodGang is of the priority, the labels or the annotations of its set (WL-026)."""
+    metadata = object_at(fields, "metadata")
+    mirrored = object_at(metadata, "labels").keys() | object_at(metadata, "annotations").keys()
+    return "priorityClassName" in object_at(fields, "spec") or bool(mirrored - {TOPOLOGY_NAME})
 
 
 def add_gated_cliques(page: Page, gated: Iterable[tuple[Ref, tuple[tuple[Ref, str], ...]]]) -> None:

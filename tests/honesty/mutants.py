@@ -7,7 +7,7 @@ from typing import Final
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, Make, SetStatus, Step
 from grove_core.resources.pod import Pod
-from grove_shell.in_memory.in_memory_cluster import FOUND, InMemoryCluster
+from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from grove_shell.in_memory.in_memory_objects import StoredObject
 
 
@@ -33,7 +33,7 @@ class KnowsNotItsOwn(Lingering):
 
     def attempt(self, step: Step) -> Attempt:
         answer = super().attempt(step)
-        return replace(answer, outcome=AttemptOutcome.CONFLICT) if answer.detail == FOUND else answer
+        return replace(answer, outcome=AttemptOutcome.CONFLICT) if answer.unexpected else answer
 
 
 class TakesWhatIsThere(Lingering):

@@ -8,7 +8,7 @@ import pytest
 
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Guard
-from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, SetStatus, Step, StepStage
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, SetStatus, Step, StepStage, TerminationReport
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot
@@ -202,7 +202,7 @@ def test_op024_what_tells_of_an_end_is_written_with_it() -> None:
     steps, seen = some_statuses({"conditions": ({"type": "GangTerminationInProgress", "status": "True"},)}, ready=False)
     first, *others = steps
     assert isinstance(first.action, SetStatus)
-    telling = replace(first, action=replace(first.action, end_of=(first.target,)))
+    telling = replace(first, action=replace(first.action, report=TerminationReport((first.target,))))
     assert WriteThrottle(statuses_at=100.0).due((telling, *others), seen, 101.0).steps == (telling,)
 
 

@@ -25,6 +25,7 @@ from grove_core.kernel.steps import (
     SetStatus,
     Step,
     StepStage,
+    TerminationReport,
     termination_causes,
 )
 from grove_core.kernel.wants import DesiredChanges, FieldsToApply, ObjectToDelete, StatusToWrite
@@ -172,16 +173,17 @@ class TestLegality:
         plan = make_plan(AreaResult(DesiredChanges((*wants, change))), snapshot)
         assert [step.target for step in plan.steps] == [want.target for want in wants]
         wrong = replace(plan, steps=(*steps_for([change]), *plan.steps))
-        assert [problem.expected for problem in problems_in_plan(wrong, snapshot)] == [
-            "to stay as it was judged (PL-015)"
-        ]
+        found = [(problem.law, problem.expected) for problem in problems_in_plan(wrong, snapshot)]
+        assert found == [("PL-015", "to stay as it was judged")]
 
     def test_pl015_what_an_end_rested_on_that_is_through_may_change(self) -> None:
         """Only its flag is still to be written; whoever has the name of the cause now is another."""
         snapshot = world_of(ENDING).snapshot
         because = reconcile(snapshot).steps[0].because
         owner, part = snapshot.root, snapshot.cliques[0]
-        told = StatusToWrite(part.ref, part.guard, FrozenMap({"conditions": ()}), because, end_of=(owner.ref,))
+        told = StatusToWrite(
+            part.ref, part.guard, FrozenMap({"conditions": ()}), because, report=TerminationReport((owner.ref,))
+        )
         change = FieldsToApply(owner.ref, owner.guard, FrozenMap({"metadata": "x"}), because)
         plan = make_plan(AreaResult(DesiredChanges((told, change))), snapshot)
         assert [step.target for step in plan.steps] == [owner.ref, part.ref]

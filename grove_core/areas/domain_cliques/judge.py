@@ -64,7 +64,7 @@ def next_daemon_action(context: DaemonInput) -> Decision[DaemonAction]:
         until = state.not_before
         failure = state.failure or "none"
         because = ComputeDomainReason.BACKING_OFF.because(ref, failure=failure, until=format_time(until))
-        return Decision(WaitAction(until), (because, *wanted.because))
+        return Decision(WaitAction(until, after_failure=True), (because, *wanted.because))
     return wanted
 
 

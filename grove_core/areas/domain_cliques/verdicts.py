@@ -3,7 +3,7 @@
 The summary of an action is what a log says of it: the daemon "applies its entry".
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum, unique
 from typing import ClassVar, Final, TypeAlias
@@ -133,10 +133,15 @@ class RestartFabricAction:
 
 @dataclass(frozen=True, slots=True)
 class WaitAction:
-    """Do nothing now; decide again on the next event, or at ``until``."""
+    """Do nothing now; decide again on the next event, or at ``until``.
+
+    Attributes:
+        after_failure: whether a request that failed is repeated then (DC-034); it does nothing else than another wait.
+    """
 
     summary: ClassVar[str] = "waits"
     until: datetime | None = None
+    after_failure: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

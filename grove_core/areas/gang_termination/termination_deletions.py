@@ -12,7 +12,7 @@ from grove_core.areas.gang_termination.verdicts import MinAvailableBreach
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import GangTermination, Step, gangs_terminated_by
-from grove_core.kernel.wants import ObjectToDelete, Withheld
+from grove_core.kernel.wants import ObjectToDelete
 from grove_core.resources.meta import Resource
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
@@ -106,19 +106,10 @@ def terminated_clique_deletions(
                 tuple(reason for end, _, why in terminations for reason in (why, end.because)),
                 first.rests_on,
                 is_cause=clique.uid in first.last,
-                terminates=tuple(GangTermination(replica, end.cause, end.deadline) for end, replica, _ in terminations),
+                terminates=tuple(
+                    GangTermination(replica, end.cause, end.deadline, end.because) for end, replica, _ in terminations
+                ),
             )
-
-
-def ended_delay_reasons(deletion: Step | Withheld) -> tuple[Reason, ...]:
-    """Return the reasons that name the ended delays behind a deletion, in the order of its terminations.
-
-    A deletion has two reasons for each of its terminations: that the PodClique belongs to its replica, and the delay.
-    One that is withheld has the obstacle before them.
-    """
-    if isinstance(deletion, Withheld):
-        return deletion.because[2::2] if deletion.terminates else ()
-    return deletion.because[1::2] if gangs_terminated_by(deletion) else ()
 
 
 def deletions_by_replica(steps: Iterable[Step]) -> Mapping[Ref, list[Step]]:

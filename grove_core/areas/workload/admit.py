@@ -73,10 +73,9 @@ def admission_warnings(
 
 def _newly_derived(new: PodCliqueSetManifest, old: PodCliqueSetManifest | None) -> Iterator[Violation]:
     """Return invalid derived names, except those that were as invalid before: names cannot be changed (WL-116)."""
-    known = (
-        {(fault.rule, fault.got): _excess(fault) for fault in derived_name_violations(old)} if old is not None else {}
-    )
-    return (fault for fault in derived_name_violations(new) if _excess(fault) > known.get((fault.rule, fault.got), -1))
+    before = () if old is None else derived_name_violations(old)
+    known = {fault.identity: _excess(fault) for fault in before}
+    return (fault for fault in derived_name_violations(new) if _excess(fault) > known.get(fault.identity, -1))
 
 
 def _excess(fault: Violation) -> int:

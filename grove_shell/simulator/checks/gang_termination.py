@@ -3,7 +3,6 @@
 from datetime import timedelta
 from typing import Final
 
-from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.kernel.conditions import ConditionStatus, condition_of
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, SetStatus
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
@@ -57,17 +56,14 @@ class GangTerminationCheck(SimulationCheck):
         if attempt.outcome is not AttemptOutcome.DONE or not isinstance(step.action, Delete):
             return
         clique = next((found for found in snapshot.cliques if found.ref == step.target), None)
-        for why in step.because if clique is not None else ():
-            assert clique is not None  # noqa: S101 - without a clique the loop is empty
-            facts = dict(why.facts)
-            if why.rule is TerminationReason.GANG_TERMINATED:
-                self._check_replica(clique, clique.replica_index, facts["replica"])
-            elif why.rule is TerminationReason.GROUP_REPLICA_TERMINATED:
-                self._check_replica(clique, clique.group_replica_index, facts["replica"])
-            else:
-                continue
+        if clique is None:
+            return
+        for one in step.action.terminates:
+            is_whole = one.replica.kind == snapshot.root.ref.kind
+            index = clique.replica_index if is_whole else clique.group_replica_index
+            self._check_replica(clique, index, one.replica.replica)
             self._check_delay(clique, step.action, snapshot.root)
-            self._record_termination(clique, step.action, whole=why.rule is TerminationReason.GANG_TERMINATED)
+            self._record_termination(clique, step.action, whole=is_whole)
             self._check_availability(clique, step.action)
         del actor
 

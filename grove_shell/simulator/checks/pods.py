@@ -13,7 +13,6 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
 from grove_core.snapshot.own_writes import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.in_memory_cluster import FOUND
 from grove_shell.simulator.checks.simulation_check import ActualClusterState, SimulationCheck
 from grove_shell.simulator.cluster.simulated_cluster import is_live_pod
 from grove_shell.simulator.recording.run_history import HistoryActor
@@ -35,7 +34,7 @@ class PodCountCheck(SimulationCheck):
         if step.target.kind != "Pod" or not isinstance(step.action, Create):
             return
         pod = self.state.cluster.server.pod(step.target)
-        if pod is None or attempt.outcome is AttemptOutcome.CONFLICT or attempt.detail == FOUND:
+        if pod is None or attempt.outcome is AttemptOutcome.CONFLICT or attempt.unexpected:
             return
         clique = self.state.cliques.get(pod.owner_uid)
         if clique is None:

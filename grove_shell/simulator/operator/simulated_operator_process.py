@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final, Protocol, TypeAlias
 
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, Ensure, Step, StepStage
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, Ensure, Step, StepStage, UnexpectedTarget
 from grove_core.plan.plan import Plan
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.new_object import clique_of_new_pod
@@ -17,7 +17,6 @@ from grove_core.resources.topology_usage import SET_KIND
 from grove_shell.apply.execute_plan import Execute
 from grove_shell.apply.planned_round import PlannedRound, RoundListener
 from grove_shell.cache.root_keys import RootKey
-from grove_shell.in_memory.in_memory_cluster import NOT_FOUND
 from grove_shell.operator.failed_write_retries import FailedWriteRetries
 from grove_shell.operator.reconcile_loop import ReconcileLoop
 from grove_shell.operator.reconcile_schedule import ReconcileSchedule
@@ -203,7 +202,7 @@ class SimulatedOperatorProcess(RoundListener):
         has_changed = False
         if self.actor is HistoryActor.SECOND and isinstance(action, Ensure):
             return  # it would take over what a later set of the name shares
-        if attempt.outcome is AttemptOutcome.DONE or attempt.detail == NOT_FOUND:
+        if attempt.outcome is AttemptOutcome.DONE or attempt.unexpected is UnexpectedTarget.ABSENT:
             if found is not None:
                 has_changed = self.informers.put(found)
             elif action.guard is not None:

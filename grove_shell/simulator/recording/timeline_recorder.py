@@ -28,7 +28,6 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.in_memory_cluster import FOUND
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.cluster.topologies import RoundSnapshot
@@ -130,8 +129,9 @@ class TimelineRecorder:
             return
         because = tuple(why.sentence for why in step.because)
         clique = _clique_of(step, seen) if step.target.kind == "Pod" else ""
-        if attempt.outcome is not AttemptOutcome.DONE or attempt.detail == FOUND:
-            detail = FOUND if attempt.detail == FOUND else f"{attempt.outcome.value}: {attempt.detail}"
+        if attempt.outcome is not AttemptOutcome.DONE or attempt.unexpected:
+            is_done = attempt.outcome is AttemptOutcome.DONE
+            detail = attempt.detail if is_done else f"{attempt.outcome.value}: {attempt.detail}"
             self.history.record(
                 self.cluster.queue.now,
                 actor,

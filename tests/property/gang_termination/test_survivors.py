@@ -48,7 +48,7 @@ def test_pl015_every_deletion_of_a_termination_has_its_causes() -> None:
         clique.ref.name: (end.rests_on, clique is first) for clique in seen.cliques if clique.replica_index == 0
     }
     assert all(one.because[1] == end.because for one in found)
-    ends = (GangTermination(seen.root.ref.at_replica(0), first.ref, NOW + timedelta(hours=1)),)
+    ends = (GangTermination(seen.root.ref.at_replica(0), first.ref, NOW + timedelta(hours=1), end.because),)
     assert all(one.terminates == ends for one in found)
 
 

@@ -37,7 +37,7 @@ def test_pl013_begin_and_end_of_a_breach_and_the_first_availability_are_urgent(r
         turns = is_marked_breached(after.status) is not is_marked_breached(one.status)
         is_first = step.action.fields.get("wasAvailable") is True
         assert step.action.is_urgent == (turns or is_first)
-        rest = without_termination_report(step) if step.action.end_of else None
+        rest = without_termination_report(step) if step.action.report else None
         if rest is not None and isinstance(rest.action, SetStatus):
             assert rest.action.is_urgent == step.action.is_urgent
-        event(f"urgent: {step.action.is_urgent}, of an end: {bool(step.action.end_of)}")
+        event(f"urgent: {step.action.is_urgent}, of an end: {bool(step.action.report)}")

@@ -127,7 +127,8 @@ KEPT: Final = Design.NOTHING_BREACHED.because(ROOT)
 def test_cl043_why_it_ends_and_why_it_is_spared(subject: Ref) -> None:
     """From the verdict on the replica, or else on the set; a delay that is over is a reason to terminate."""
     end = whole(CLIQUE)
-    ends = rounds_of((1, (replace(end, because=(*end.because, UNTIL)),)))
+    deletion = Delete(Guard("u", "1"), terminates=(GangTermination(ROOT.at_replica(0), CLIQUE, START, UNTIL),))
+    ends = rounds_of((1, (replace(end, action=deletion, because=(*end.because, UNTIL)),)))
     spared = replace(rounds_of(), findings=(Finding(subject, TERMINATION, "Kept", (KEPT,)),))
     for one in (*compare_forecasts(ends, spared).differences, *compare_forecasts(spared, ends).differences):
         (ending,) = filter(None, (one.before, one.after))

@@ -21,7 +21,17 @@ from grove_core.areas.gang_termination.verdicts import Keep, MinAvailableBreach,
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, GangTermination, SetStatus, Step, StepStage
+from grove_core.kernel.steps import (
+    Attempt,
+    AttemptOutcome,
+    Create,
+    Delete,
+    GangTermination,
+    SetStatus,
+    Step,
+    StepStage,
+    TerminationReport,
+)
 from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
@@ -65,7 +75,7 @@ def flag_of(group: ScalingGroup, *causes: Ref, type_: str = "GangTerminationInPr
     """Return the status with the flag of a termination."""
     first = Condition("Ready", ConditionStatus.TRUE, "Drawn", "", NOW).as_json
     last = Condition(type_, ConditionStatus.TRUE, "Drawn", "", NOW).as_json
-    status = SetStatus(FrozenMap({"conditions": (first, last)}), group.guard, end_of=causes)
+    status = SetStatus(FrozenMap({"conditions": (first, last)}), group.guard, TerminationReport(causes))
     why = GoOperatorReason.GANG_TERMINATED.because(group.ref, replica=group.replica_index, cause=causes[0].short)
     return Step(StepStage.STATUS, group.ref, status, (why,))
 

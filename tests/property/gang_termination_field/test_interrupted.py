@@ -97,7 +97,7 @@ class TestPL028:
     ) -> None:
         before = world.snapshot
         plan = reconcile(before, NEWEST)
-        flags = [step for step in plan.steps if isinstance(step.action, SetStatus) and step.action.end_of]
+        flags = [step for step in plan.steps if isinstance(step.action, SetStatus) and step.action.report]
         ends = [
             step
             for step in plan.steps
@@ -205,7 +205,7 @@ class TestGF092:
     ) -> None:
         before = replace(world.snapshot, complete=EVERY_KIND)
         plan = reconcile(before, NEWEST)
-        flags = [step for step in plan.steps if isinstance(step.action, SetStatus) and step.action.end_of]
+        flags = [step for step in plan.steps if isinstance(step.action, SetStatus) and step.action.report]
         if not flags:
             return
         failed = flags[int(part * len(flags))]
@@ -228,7 +228,7 @@ class TestGF092:
         if outcome is AttemptOutcome.REFUSED:
             assert held or is_well
         else:
-            assert any(step.action.end_of for step in again if isinstance(step.action, SetStatus)) or is_well
+            assert any(step.action.report for step in again if isinstance(step.action, SetStatus)) or is_well
         event(f"{outcome.value}, well again: {is_well}")
 
 

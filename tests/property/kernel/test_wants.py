@@ -13,6 +13,7 @@ from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
+from grove_core.kernel.steps import TerminationReport
 from grove_core.kernel.wants import (
     DesiredChanges,
     FieldsToApply,
@@ -97,14 +98,14 @@ class TestPL013:
         _, _, _, applied, told, *_ = wants_for(1)
         assert isinstance(told, StatusToWrite)
         assert isinstance(applied, FieldsToApply)
-        of_end = replace(told, end_of=(ref(2),))
+        of_end = replace(told, report=TerminationReport((ref(2),)))
         assert DesiredChanges.union([DesiredChanges((of_end, applied))]).wants == (replace(of_end, otherwise=applied),)
 
     def test_what_does_not_matter_at_once_is_told_of_nobody_who_is_to_go(self) -> None:
         gone, told = wants_for(1)[0], wants_for(1)[4]
         assert isinstance(gone, ObjectToDelete)
         assert isinstance(told, StatusToWrite)
-        of_end = replace(told, end_of=(ref(2),))
+        of_end = replace(told, report=TerminationReport((ref(2),)))
         assert DesiredChanges.union([DesiredChanges((gone, of_end))]).wants == (gone,)
         urgent = replace(of_end, is_urgent=True)
         assert DesiredChanges.union([DesiredChanges((gone, urgent))]).wants == (replace(gone, otherwise=urgent),)

@@ -12,7 +12,17 @@ from hypothesis import strategies as st
 from grove_core.kernel.conditions import Condition, ConditionStatus, is_condition_true
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, SetStatus, Step, StepStage
+from grove_core.kernel.steps import (
+    Apply,
+    Attempt,
+    AttemptOutcome,
+    Create,
+    Delete,
+    SetStatus,
+    Step,
+    StepStage,
+    TerminationReport,
+)
 from grove_core.kernel.wants import Withheld
 from grove_core.plan.failed_writes import (
     failed_writes_after,
@@ -38,7 +48,8 @@ def breach(truth: ConditionStatus, seconds: float = 0) -> Condition:
 
 def told(condition: Condition, version: str = "1", *end_of: Ref) -> Step:
     fields = FrozenMap({"conditions": (condition.as_json,)})
-    return Step(StepStage.STATUS, CLIQUE.ref, SetStatus(fields, Guard(CLIQUE.uid, version), end_of), ())
+    report = TerminationReport(end_of) if end_of else None
+    return Step(StepStage.STATUS, CLIQUE.ref, SetStatus(fields, Guard(CLIQUE.uid, version), report), ())
 
 
 def ended(version: str = "1") -> Step:

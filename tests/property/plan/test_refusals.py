@@ -7,7 +7,7 @@ from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, SetStatus, Step, StepStage
+from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, SetStatus, Step, StepStage, TerminationReport
 from grove_core.kernel.wants import DesiredChanges, FieldsToApply, ObjectToCreate, ObjectToDelete, StatusToWrite, Want
 from grove_core.plan.plan import Plan
 from grove_core.plan.planner import make_plan, steps_for, without_termination_report
@@ -64,7 +64,7 @@ def test_pl014_pl027_companions_wait_for_their_cause_and_not_for_each_other(
 @pytest.mark.parametrize("said", ["503", ""])
 def test_pl029_who_could_not_ask_ends_nobody_and_is_refused_nothing(said: str) -> None:
     """Whoever else wants one of them gone is not held up; of no end it is told that it began."""
-    flag = StatusToWrite(SECOND, GUARD, FrozenMap({"conditions": ()}), BECAUSE, end_of=(CAUSE,))
+    flag = StatusToWrite(SECOND, GUARD, FrozenMap({"conditions": ()}), BECAUSE, report=TerminationReport((CAUSE,)))
     plan = plan_unasked(flag, deferred=END[::2], said=said)
     assert told(plan) == {"llm-0-a": "PL-029", "llm-0-c": "PL-029", "llm-0-b": "PL-028"}
     assert not plan.steps
@@ -79,7 +79,7 @@ def test_pl029_who_could_not_ask_ends_nobody_and_is_refused_nothing(said: str) -
 @pytest.mark.parametrize("deferred", [END[:2], END[1::-1]])
 def test_pl028_of_several_parts_that_wait_the_first_is_named(deferred: tuple[ObjectToDelete, ...]) -> None:
     """In whatever order they come: a plan is read again, and compared."""
-    flag = StatusToWrite(CAUSE, GUARD, FrozenMap({"conditions": ()}), BECAUSE, end_of=(CAUSE,))
+    flag = StatusToWrite(CAUSE, GUARD, FrozenMap({"conditions": ()}), BECAUSE, report=TerminationReport((CAUSE,)))
     (held,) = (held for held in plan_unasked(flag, deferred=deferred).withheld if held.target == CAUSE)
     assert dict(held.because[0].facts)["part"] == FIRST.short
 
@@ -168,13 +168,14 @@ def test_pl028_what_else_a_status_tells_does_not_wait(*, counts: dict[str, int],
     active = GoOperatorReason.GANG_TERMINATION_ACTIVE.because(group, replica=0)
     conditions = (*((broken,) if breach else ()), flag)
     fields = FrozenMap({**counts, "conditions": conditions})
-    status = StatusToWrite(group, GUARD, fields, (*BECAUSE, active), end_of=(CAUSE,))
+    left: dict[str, Json] = {**counts, **({"conditions": (broken,)} if breach else {})}
+    report = TerminationReport((CAUSE,), FrozenMap(left), BECAUSE)
+    status = StatusToWrite(group, GUARD, fields, (*BECAUSE, active), report=report)
     plan = plan_after((*END, status), FIRST, AttemptOutcome.REFUSED)
     assert told(plan)["llm-0-g"] == "PL-028"
     (held,) = (held for held in plan.withheld if held.target == group)
     assert held.because[1:] == (*BECAUSE, active)
     written = [(step.action, step.because) for step in plan.steps if step.target == group]
-    left: dict[str, Json] = {**counts, **({"conditions": (broken,)} if breach else {})}
     assert written == ([(SetStatus(FrozenMap(left), GUARD), BECAUSE)] if left else [])
     for action, because in written:
         refused = Attempt(Step(StepStage.STATUS, group, action, because), AttemptOutcome.REFUSED, "no")
@@ -190,7 +191,8 @@ def test_pl028_nothing_tells_of_an_end_in_the_place_of_a_deletion(*, of_end: boo
         "GangTerminationInProgress", ConditionStatus.TRUE, GoOperatorReason.GANG_TERMINATION_ACTIVE.code, "", NOW
     ).as_json
     fields = FrozenMap({"conditions": (well, flag) if of_end else (well,)})
-    status = StatusToWrite(FIRST, GUARD, fields, BECAUSE, end_of=(CAUSE,) if of_end else (), is_urgent=True)
+    report = TerminationReport((CAUSE,), FrozenMap({"conditions": (well,)}), BECAUSE) if of_end else None
+    status = StatusToWrite(FIRST, GUARD, fields, BECAUSE, report=report, is_urgent=True)
     ((gone,), left) = DesiredChanges.union([DesiredChanges((END[0], status))]).wants, END[1:]
     plan = plan_after((gone, *left), FIRST, AttemptOutcome.REFUSED)
     (written,) = (step.action for step in plan.steps if step.target == FIRST)
@@ -229,7 +231,7 @@ def test_pl028_one_thing_is_tried_in_the_place_of_another() -> None:
         GUARD,
         FrozenMap({"conditions": (WELL, FLAG)}),
         BECAUSE,
-        end_of=(CAUSE,),
+        report=TerminationReport((CAUSE,), FrozenMap({"conditions": (WELL,)}), BECAUSE),
         is_urgent=True,
         otherwise=fields,
     )
@@ -240,8 +242,10 @@ def test_pl028_one_thing_is_tried_in_the_place_of_another() -> None:
 
 @pytest.mark.req("PL-028")
 def test_pl013_two_statuses_together_tell_of_the_end_that_one_of_them_tells_of() -> None:
-    flag = StatusToWrite(FIRST, GUARD, FrozenMap({"conditions": (FLAG,)}), BECAUSE, end_of=(CAUSE,))
+    flag = StatusToWrite(FIRST, GUARD, FrozenMap({"conditions": (FLAG,)}), BECAUSE, report=TerminationReport((CAUSE,)))
     for parts in ((flag, URGENT), (URGENT, flag)):
         (want,) = DesiredChanges.union(DesiredChanges((one,)) for one in parts).wants
         assert isinstance(want, StatusToWrite)
-        assert (want.end_of, want.is_urgent) == ((CAUSE,), True)
+        assert want.report is not None
+        assert (want.report.causes, want.is_urgent) == ((CAUSE,), True)
+        assert (want.report.fields, want.report.because) == (URGENT.fields, BECAUSE)

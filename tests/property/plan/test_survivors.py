@@ -10,7 +10,6 @@ import pytest
 
 from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.kernel.decisions import Finding
-from grove_core.kernel.errors import ObjectProblem
 from grove_core.kernel.frozen import FrozenMap, frozen
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Guard, Ref
@@ -40,7 +39,7 @@ from grove_core.kernel.wants import (
 )
 from grove_core.plan.deletion_impact import DeletionImpacts
 from grove_core.plan.forecast import Forecast, ForecastRound, RepeatedRounds, one_round_forecast, round_fingerprint
-from grove_core.plan.laws import problems_in_plan
+from grove_core.plan.laws import BrokenLaw, problems_in_plan
 from grove_core.plan.plan import Plan
 from grove_core.plan.plan_staleness import PlanChange, changes_since_reviewed_plan
 from grove_core.plan.planner import steps_for
@@ -99,7 +98,7 @@ def wrong(
     *steps: Step, known: Mapping[Ref, Resource | Pod] = KNOWN, withheld: tuple[Withheld, ...] = ()
 ) -> list[tuple[str, str, str]]:
     plan = Plan(root=SET, root_uid="u-0", rules="design", steps=steps, withheld=withheld)
-    return [(one.path, one.expected, one.got) for one in problems_in_plan(plan, Seen(known))]
+    return [(one.where, f"{one.expected} ({one.law})", one.got) for one in problems_in_plan(plan, Seen(known))]
 
 
 def leaving(*finalizers: str) -> Mapping[Ref, Resource | Pod]:
@@ -200,9 +199,9 @@ class TestLaws:
 
     def test_a_breach_is_a_problem_like_any_other(self) -> None:
         bare = Plan(root=SET, root_uid="u-0", rules="design", withheld=(Withheld(CLIQUE, ()),))
-        assert problems_in_plan(bare, Seen(KNOWN)) == (
-            ObjectProblem(path=self.PATH, expected="a reason (PL-003)", got="none"),
-        )
+        (found,) = problems_in_plan(bare, Seen(KNOWN))
+        assert found == BrokenLaw("PL-003", self.PATH, "a reason", "none")
+        assert str(found) == f"{self.PATH}: expected a reason (PL-003), got none"
 
 
 class TestStaleness:

@@ -61,8 +61,8 @@ def failed_terminations_in(snapshot: Snapshot) -> FailedTerminations:
     flags: dict[Ref, UnwrittenTerminationFlag] = {}
     for step in failed:
         action, flag = step.action, written_condition(step, TERMINATION_IN_PROGRESS)
-        if isinstance(action, SetStatus) and action.end_of and flag and _exists(step.target, action.guard, existing):
-            flags[step.target] = UnwrittenTerminationFlag(flag.last_transition_time, action.end_of)
+        if isinstance(action, SetStatus) and action.report and flag and _exists(step.target, action.guard, existing):
+            flags[step.target] = UnwrittenTerminationFlag(flag.last_transition_time, action.report.causes)
         if not isinstance(action, Delete) or not action.rests_on:
             continue
         causes = tuple(ref for ref, _ in action.rests_on)

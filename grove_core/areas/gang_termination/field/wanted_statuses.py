@@ -13,10 +13,12 @@ from grove_core.areas.gang_termination.verdicts import SetAvailability
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import TerminationReport
 from grove_core.kernel.wants import StatusToWrite
 from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
 from grove_core.resources.naming_rules import scaling_group_name
 from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.statuses import status_change
 from grove_core.snapshot.snapshot import Snapshot
 
 
@@ -57,20 +59,25 @@ def _group_status(seen: JudgedGroup, snapshot: Snapshot, causes: tuple[Ref, ...]
     group, index = seen.group, seen.group.replica_index
     wanted = group_status_counts(group, scheduled=seen.scheduled, available=seen.available)
     conditions = [seen.breach] if seen.breach is not None else []
-    because, removed = [seen.reason], tuple[str, ...]()
+    because: tuple[Reason, ...] = (seen.reason,)
+    removed = tuple[str, ...]()
     flagged_for = _flagged_for(seen, causes)
     if flagged_for:
+        left = status_change(group.status, wanted, tuple(conditions))
+        report = TerminationReport(flagged_for, left, because)
         conditions.append(new_termination_flag(group, snapshot.now))
-        because.append(GoOperatorReason.GANG_TERMINATION_ACTIVE.because(group.ref, replica=index))
-    elif (
+        because = (*because, GoOperatorReason.GANG_TERMINATION_ACTIVE.because(group.ref, replica=index))
+        for status in status_if_changed(group, wanted, tuple(conditions), because):
+            yield replace(status, report=report)
+        return
+    if (
         causes == ()
         and seen.flag is not None
         and seen.breach is not None
         and seen.breach.status is ConditionStatus.FALSE
     ):
         removed = (TERMINATION_IN_PROGRESS,)
-    for status in status_if_changed(group, wanted, tuple(conditions), tuple(because), removed):
-        yield replace(status, end_of=flagged_for)
+    yield from status_if_changed(group, wanted, tuple(conditions), because, removed)
 
 
 def _flagged_for(seen: JudgedGroup, causes: tuple[Ref, ...] | None) -> tuple[Ref, ...]:
