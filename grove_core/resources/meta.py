@@ -15,6 +15,7 @@ from grove_core.resources.api_names import CONDITIONS
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.labels import LabelKeys, first_label_value
 from grove_core.resources.naming_rules import parse_replica_index
+from grove_core.resources.object_metadata import metadata_in
 
 _TYPE: Final = attrgetter("type")
 _TRUTHS: Final = MappingProxyType({truth.value: truth for truth in ConditionStatus})
@@ -128,8 +129,7 @@ def _identity_step_by_step(top: JsonFieldReader, api_version: str, kind: str) ->
 
 def ref_in(raw: Mapping[str, Any], api_version: str, kind: str) -> Ref:
     """Return the address of an unread object; its name may be empty. Total."""
-    meta = JsonFieldReader(raw, "", []).part("metadata").raw
-    return Ref(api_version, kind, str(meta.get("namespace") or "default"), str(meta.get("name") or ""))
+    return Ref(api_version, kind, *metadata_in(raw).key)
 
 
 def read_labels(top: JsonFieldReader) -> JsonFieldReader:

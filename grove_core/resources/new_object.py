@@ -1,13 +1,14 @@
-"""Objects that Grove creates: their metadata and owner reference (WL-030); and the owner reference of any object."""
+"""Objects that Grove creates: their metadata and owner reference (WL-030)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create, Step
 from grove_core.resources.meta import Resource
+from grove_core.resources.object_metadata import metadata_in
 
 Body: TypeAlias = Mapping[str, Any]
 """What is a kind's own: ``spec``, ``data``, ..."""
@@ -30,31 +31,10 @@ def owner_reference_to(owner: Resource, *, blocks: bool = True) -> FrozenMap:
     )
 
 
-class ControllerReference(NamedTuple):
-    """The controller owner of an object; all empty where there is none, or none that reads."""
-
-    uid: str = ""
-    kind: str = ""
-    name: str = ""
-    api_version: str = ""
-
-
-def controller_owner_in(raw: Mapping[str, Any]) -> ControllerReference:
-    """Return the controller owner in an object, which may be malformed."""
-    meta = raw.get("metadata")
-    references = meta.get("ownerReferences") if isinstance(meta, Mapping) else None
-    for reference in references if isinstance(references, list | tuple) else ():
-        if isinstance(reference, Mapping) and reference.get("controller") is True:
-            return ControllerReference(
-                *(str(reference.get(key) or "") for key in ("uid", "kind", "name", "apiVersion"))
-            )
-    return ControllerReference()
-
-
 def clique_of_new_pod(step: Step) -> str:
     """Return the uid of the PodClique that a pod is created for; empty for every other step."""
     if step.target.kind == "Pod" and isinstance(step.action, Create):
-        return controller_owner_in(step.action.manifest).uid
+        return metadata_in(step.action.manifest).controller.uid
     return ""
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 from grove_core.resources.api_names import CORE
 from grove_core.resources.crd_names import CrdNames, crd_names_in
-from grove_core.resources.new_object import controller_owner_in
+from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_shell.actions.command_input import ClusterUnavailable, LiveCluster
@@ -135,20 +135,16 @@ async def _with_relisted(
             raise ClusterUnavailable(
                 f"{namespace}: listed once, and not a second time: {connection_advice(fault)}"
             ) from fault
-    kept = [item for item in items if item["kind"] not in judged or item["metadata"]["namespace"] not in short]
+    kept = [item for item in items if item["kind"] not in judged or metadata_in(item).key[0] not in short]
     return kept + again
 
 
 def _short_of_pods(items: Iterable[Json]) -> set[str]:
     """Return the namespaces in which a PodClique has fewer ready pods than replicas. Linear."""
-    ready = Counter(controller_owner_in(item).uid for item in items if item["kind"] == _POD and _is_ready(item))
+    ready = Counter(metadata_in(item).controller.uid for item in items if item["kind"] == _POD and _is_ready(item))
     cliques = [item for item in items if item["kind"] == _CLIQUE]
-    wanted = [(one, (one.get("spec") or {}).get("replicas", 1)) for one in cliques]
-    return {
-        one["metadata"]["namespace"]
-        for one, replicas in wanted
-        if not isinstance(replicas, int) or ready[one["metadata"].get("uid")] < replicas
-    }
+    wanted = [(metadata_in(one), (one.get("spec") or {}).get("replicas", 1)) for one in cliques]
+    return {meta.key[0] for meta, replicas in wanted if not isinstance(replicas, int) or ready[meta.uid] < replicas}
 
 
 def _labels_of(node: Json) -> Json:
@@ -163,7 +159,7 @@ def _is_ready(pod: Json) -> bool:
 
 
 def _is_of_grove(pod: Json) -> bool:
-    owner = controller_owner_in(pod)
+    owner = metadata_in(pod).controller
     return (owner.kind, owner.api_version.rpartition("/")[0]) == (_CLIQUE, KINDS[_CLIQUE].group)
 
 

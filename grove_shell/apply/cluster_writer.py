@@ -7,7 +7,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Step
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.labels import SET
-from grove_core.resources.new_object import controller_owner_in
+from grove_core.resources.object_metadata import ObjectMetadata, metadata_in, resource_version_number
 from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.apply.execute_plan import Execute
 from grove_shell.apply.fresh_reader import FreshReader, missing_selector_label
@@ -17,7 +17,6 @@ from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
-from grove_shell.client.object_store import resource_version_number
 from grove_shell.client.paged_lists import OLDER_STATE, list_pages
 
 _RELISTED: Final = (GROUP_KIND, "PodClique", "Pod")
@@ -66,9 +65,9 @@ class ClusterWriter:
             as_of = resource_version_number(page.version)
             for raw in page.items:
                 if self._cache.root_key_of(kind, raw) == root_key:
-                    found[Ref(KINDS[kind].api_version, kind, namespace, raw["metadata"]["name"])] = raw
+                    found[Ref(KINDS[kind].api_version, kind, *metadata_in(raw).key)] = raw
         doubts: list[str] = []
-        for ref, item in sorted(found.items(), key=lambda pair: _is_unlabelled_pod(*pair)):
+        for ref, item in sorted(found.items(), key=lambda pair: _is_unlabelled_pod(pair[0], metadata_in(pair[1]))):
             try:
                 doubts = [*await self._take_in(ref, item, as_of), *doubts]
             except NoServerResponse as fault:  # it has no label; so has all that follows
@@ -81,18 +80,18 @@ class ClusterWriter:
 
     async def _take_in(self, ref: Ref, raw: Mapping[str, Any], as_of: int) -> list[str]:
         """Put a listed object into the cache; return why that forbids a termination. Raises NoServerResponse."""
-        doubts, store = [], self._cache.stores[ref.kind]
-        if store.is_rolled_back(raw, as_of):
+        doubts, store, meta = [], self._cache.stores[ref.kind], metadata_in(raw)
+        if store.is_rolled_back(meta, as_of):
             store.overwrite(raw)
             doubts.append(f"{ref.short}: {OLDER_STATE}")
-        had_tombstone = store.has_tombstone(raw["metadata"].get("uid"))
-        if not _is_unlabelled_pod(ref, raw):
+        had_tombstone = store.has_tombstone(meta.uid)
+        if not _is_unlabelled_pod(ref, meta):
             self._cache.put(ref.kind, raw)
         elif not await self._reader.take_in(ref, raw):
             return doubts
         return [*doubts, f"{ref.short}: the server has it, and it counted as deleted"] if had_tombstone else doubts
 
 
-def _is_unlabelled_pod(ref: Ref, raw: Mapping[str, Any]) -> bool:
+def _is_unlabelled_pod(ref: Ref, meta: ObjectMetadata) -> bool:
     """Return whether an object of a PodClique has no selector label; pods of other owners are not watched by it."""
-    return controller_owner_in(raw).kind == "PodClique" and bool(missing_selector_label(ref.kind, raw))
+    return meta.controller.kind == "PodClique" and bool(missing_selector_label(ref.kind, meta))

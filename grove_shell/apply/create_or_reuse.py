@@ -7,6 +7,7 @@ from grove_core.kernel.frozen import FrozenMap, freeze, thaw
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import AttemptOutcome
 from grove_core.resources.domain_sharing_labels import sharing_user_in_manifest
+from grove_core.resources.object_metadata import metadata_in
 from grove_shell.apply.step_requests import exists_already, outcome_of
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.kinds import api_path_of, kind_of
@@ -61,6 +62,6 @@ async def create_or_reuse(
     if holder is None or holder != user:
         found_user = holder or "another user (it has no label with the name)"
         return AttemptOutcome.REFUSED, f"{refusal}; it serves {found_user}, and would have to serve {user}"
-    if raw["metadata"].get("deletionTimestamp"):
+    if metadata_in(raw).deleting:
         return AttemptOutcome.CONFLICT, "the one before is being deleted"
     return AttemptOutcome.DONE, ""

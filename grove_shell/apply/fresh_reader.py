@@ -10,7 +10,7 @@ from typing import Any, Final
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import AttemptOutcome
 from grove_core.resources.api_names import GROVE
-from grove_core.resources.new_object import controller_owner_in
+from grove_core.resources.object_metadata import ObjectMetadata, metadata_in
 from grove_shell.apply.step_requests import UndecidableResponse, merge_patch, outcome_of
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.api_session import ApiSession, NoServerResponse
@@ -63,8 +63,7 @@ class FreshReader:
             return False
         raw = response.json()
         self.cache.put(ref.kind, raw)
-        meta = raw["metadata"]
-        return (meta.get("uid"), meta.get("resourceVersion")) == (guard.uid, guard.resource_version)
+        return guard_in(metadata_in(raw)) == guard
 
     async def take_in(self, ref: Ref, raw: Mapping[str, Any]) -> bool:
         """Put an object into the cache, with its label; return False if it was deleted or is not of Grove.
@@ -73,8 +72,9 @@ class FreshReader:
             NoServerResponse: there was no response.
             UndecidableResponse: the label was not restored, or was removed within ten seconds after it had been.
         """
-        label = missing_selector_label(ref.kind, raw)
-        found = await self._restored(ref, raw, label) if label else raw
+        meta = metadata_in(raw)
+        label = missing_selector_label(ref.kind, meta)
+        found = await self._restored(ref, meta, label) if label else raw
         if found is not None:  # of a Secret there is only metadata (OP-006)
             self.cache.put(ref.kind, {**found, "apiVersion": ref.api_version, "kind": ref.kind})
         return found is not None
@@ -84,31 +84,37 @@ class FreshReader:
         meta = {"namespace": ref.namespace, "name": ref.name, "uid": uid}
         self.cache.drop(ref.kind, {"metadata": meta}, confirmed=True)
 
-    async def _restored(self, ref: Ref, raw: Mapping[str, Any], label: Mapping[str, str]) -> Mapping[str, Any] | None:
-        if controller_owner_in(raw).api_version != GROVE:
+    async def _restored(self, ref: Ref, meta: ObjectMetadata, label: Mapping[str, str]) -> Mapping[str, Any] | None:
+        if meta.controller.api_version != GROVE:
             return None
         lost = f"{ref.short} lost its label {next(iter(label))}"
-        uid, now = raw["metadata"]["uid"], asyncio.get_running_loop().time()
+        uid, now = meta.uid, asyncio.get_running_loop().time()
         while self._restored_at and next(iter(self._restored_at.values())) <= now - _RESTORE_AGAIN_AFTER:
             del self._restored_at[next(iter(self._restored_at))]
         if uid in self._restored_at:
             raise UndecidableResponse(f"{lost} again, right after it was restored")
-        patch = merge_patch(ref, {"metadata": {"labels": label}}, Guard(uid, raw["metadata"]["resourceVersion"]))
+        patch = merge_patch(ref, {"metadata": {"labels": label}}, guard_in(meta))
         response = await self.api.request(**patch._asdict())
         if confirms_absence(response, ref):
             return None
         if not shows_object(response, ref):
             raise _fault(response, ref, f"{lost}: {outcome_of(response, ref)[1]}")
         self._restored_at[uid] = now
-        if missing_selector_label(ref.kind, response.json()):
+        raw = response.json()
+        if missing_selector_label(ref.kind, metadata_in(raw)):
             raise UndecidableResponse(f"{lost}: it was removed again at once")
-        return response.json()
+        return raw
 
 
-def missing_selector_label(kind: str, raw: Mapping[str, Any]) -> dict[str, str]:
+def guard_in(meta: ObjectMetadata) -> Guard:
+    """Return the uid and version of an object as it was read."""
+    return Guard(meta.uid, meta.resource_version)
+
+
+def missing_selector_label(kind: str, meta: ObjectMetadata) -> dict[str, str]:
     """Return the selector label that an object lacks and that may be restored; empty if it lacks none."""
     label, _, text = KINDS[kind].selector.partition("=")
-    if kind not in _LABELLED or (raw["metadata"].get("labels") or {}).get(label) == text:
+    if kind not in _LABELLED or meta.labels.get(label) == text:
         return {}
     return {label: text}
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE, GROVE
-from grove_core.resources.new_object import controller_owner_in
+from grove_core.resources.object_metadata import metadata_in
 from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.single_flight import SingleFlight
 from grove_shell.apply.step_requests import UndecidableResponse
@@ -100,7 +100,7 @@ class PodRelist:
             if page.first:
                 unknown.clear()
             for raw in page.items:
-                owner = controller_owner_in(raw)
+                owner = metadata_in(raw).controller
                 if (owner.api_version, owner.kind) == (GROVE, "PodClique") and not cache.stores[_POD].knows(raw):
                     unknown.append((owner.uid, raw))
         silence = ""
@@ -116,10 +116,7 @@ class PodRelist:
 
     async def _read(self, raw: Mapping[str, Any]) -> str:
         """Read a pod into the cache; return why it is not there then."""
-        ref, knows = (
-            Ref(CORE, _POD, raw["metadata"]["namespace"], raw["metadata"]["name"]),
-            self._reader.cache.stores[_POD].knows,
-        )
+        ref, knows = Ref(CORE, _POD, *metadata_in(raw).key), self._reader.cache.stores[_POD].knows
         if knows(raw) or not await self._reader.read(ref) or knows(raw):
             return ""
         return f"{ref.short} exists, and counts as deleted"

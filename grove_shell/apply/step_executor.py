@@ -9,12 +9,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, Ensure, Make, Step, StepStage
-from grove_core.resources.json_field_reader import JsonFieldReader
-from grove_core.resources.meta import read_metadata
 from grove_core.resources.new_object import clique_of_new_pod
+from grove_core.resources.object_metadata import metadata_in
 from grove_shell.apply.create_or_reuse import create_or_reuse
 from grove_shell.apply.fresh_reader import FreshReader, missing_selector_label
 from grove_shell.apply.pod_relist import PodRelist
@@ -138,18 +136,14 @@ class StepExecutor:
             return AttemptOutcome.CONFLICT, _DELETED
         if not shows_object(response, target):
             return outcome_of(response, target)
-        raw = response.json()
-        is_labelled = not missing_selector_label(target.kind, raw)
+        meta = metadata_in(response.json())
+        is_labelled, owner = not missing_selector_label(target.kind, meta), meta.controller
         if is_labelled:
             await self._take_in(target, response)
-        found, wanted = (
-            read_metadata(JsonFieldReader(one, "", []), target.api_version, target.kind, None)
-            for one in (raw, thaw(action.manifest))
-        )
-        if found["owner_uid"] != wanted["owner_uid"]:
-            holder = f"{found['owner_kind']} {found['owner_name']}" if found["owner_uid"] else "another owner"
+        if owner.uid != metadata_in(action.manifest).controller.uid:
+            holder = f"{owner.kind} {owner.name}" if owner.uid else "another owner"
             return AttemptOutcome.REFUSED, f"{refusal.message}; it belongs to {holder}"
-        if found["deleting"]:
+        if meta.deleting:
             return AttemptOutcome.CONFLICT, "the one before is being deleted"
         if is_labelled or await self._take_in(target, response):  # its owner is checked before its label is restored
             return AttemptOutcome.DONE, ""

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from grove_core.areas.topology.topology_snapshot import KINDS_THAT_SHOW_USE
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import DOMAIN_KIND, compute_domain_from_json
-from grove_core.resources.new_object import controller_owner_in
+from grove_core.resources.object_metadata import ObjectMetadata, metadata_in
 from grove_core.resources.owned_object import OWNED_KINDS, owned_object_from_json
 from grove_core.resources.pod import pod_from_json
 from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_from_json
@@ -25,7 +25,7 @@ from grove_shell.cache.cache_view import TEMPLATE_KIND, CacheView
 from grove_shell.cache.podcliqueset_cache import Address, PodCliqueSetCache
 from grove_shell.cache.root_keys import NameReferenceIndex, RootKey, root_key_in
 from grove_shell.cache.topology_cache import TopologyCache
-from grove_shell.client.object_store import CachedObject, Key, ObjectStore, Raw, namespaced_name_of
+from grove_shell.client.object_store import CachedObject, Key, ObjectStore, Raw
 
 _FEWEST_SHARED: Final = 8_192
 _SHARED_EACH: Final = 4  # strings of one object that others may have as well
@@ -100,7 +100,7 @@ class ClusterCache(CacheView):
         """
         gone = self.stores[kind].drop(raw)
         if gone is not None and not confirmed:
-            self._count_vanished(kind, [(namespaced_name_of(raw), gone)])
+            self._count_vanished(kind, [(metadata_in(raw).key, gone)])
 
     def mark_kind_unlisted(self, kind: str, why: str) -> None:
         """Forget all of a kind, whose watch has failed: it counts as not collected (GT-024)."""
@@ -113,7 +113,7 @@ class ClusterCache(CacheView):
 
     def root_key_of(self, kind: str, raw: Raw) -> RootKey | None:
         """Return the key of the set that an object belongs to, cached or not; None for no set."""
-        place = self._place_of(kind, raw)
+        place = self._place_of(kind, metadata_in(raw))
         return None if place is None else place.root_key
 
     def _parse(self, kind: str, raw: Raw) -> Any:  # noqa: ANN401 - of the type of the kind
@@ -124,13 +124,13 @@ class ClusterCache(CacheView):
             )
         return _PARSERS[kind](raw, self._shared)
 
-    def _place_of(self, kind: str, raw: Raw) -> _Place | None:
-        owner = controller_owner_in(raw)
-        place = self._places.get(owner.uid)
+    def _place_of(self, kind: str, meta: ObjectMetadata) -> _Place | None:
+        controller = meta.controller.uid
+        place = self._places.get(controller)
         if place is not None and kind != SET_KIND:
             return place
-        root_key = root_key_in(kind, raw, owner)
-        return None if root_key is None else _Place(root_key, owner.uid)
+        root_key = root_key_in(kind, meta)
+        return None if root_key is None else _Place(root_key, controller)
 
     def _file(self, kind: str, key: Key, before: _AnEntry, after: _AnEntry) -> None:
         """Move an object into the cache of its set."""

@@ -1,14 +1,14 @@
 """The key of the root of an object: its PodCliqueSet, or the topology itself; and which names each root uses."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from collections.abc import Set as AbstractSet
-from typing import Any, Final, Generic, TypeAlias, TypeVar
+from typing import Final, Generic, TypeAlias, TypeVar
 
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.labels import set_name_from_labels
 from grove_core.resources.naming_rules import set_of_domain
-from grove_core.resources.new_object import ControllerReference
+from grove_core.resources.object_metadata import ObjectMetadata
 from grove_core.resources.podclique import GROUP_KIND
 
 Name = TypeVar("Name", bound=Hashable)
@@ -35,23 +35,22 @@ def root_key_log_fields(root_key: RootKey) -> dict[str, str]:
     return {"topology": root_key[1]} if is_topology_root_key(root_key) else {"set": "/".join(root_key)}
 
 
-def root_key_in(kind: str, raw: Mapping[str, Any], owner: ControllerReference) -> RootKey | None:
+def root_key_in(kind: str, meta: ObjectMetadata) -> RootKey | None:
     """Return the key of the set that an object belongs to, whose controller is not cached: by its labels (OP-075).
 
     Returns:
         None for an object of no set; an empty name where its set is not known yet.
     """
-    meta = raw["metadata"]
-    namespace = str(meta.get("namespace") or "default")
+    namespace, owner = meta.key[0], meta.controller
     if kind == "PodCliqueSet":
-        return (namespace, str(meta["name"]))
+        return meta.key
     if owner.kind == "PodCliqueSet" and owner.name:
         return (namespace, owner.name)
-    named = set_name_from_labels(meta.get("labels") or {})
+    named = set_name_from_labels(meta.labels)
     if named:
         return (namespace, named)
     if kind == DOMAIN_KIND:
-        return (namespace, set_of_domain(str(meta["name"])))
+        return (namespace, set_of_domain(meta.name))
     return (namespace, _NOT_KNOWN) if owner.kind in _PARTS else None
 
 

@@ -5,6 +5,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenDict
+from grove_core.resources.object_metadata import ObjectMetadata, metadata_in, resource_version_number
 
 T = TypeVar("T")
 Raw: TypeAlias = Mapping[str, Any]
@@ -13,23 +14,6 @@ Key: TypeAlias = tuple[str, str]
 _MOST_TOMBSTONES: Final = 20_000
 _NEVER: Final = -1  # before any version
 NOT_LISTED: Final = "they are not listed yet"
-
-
-def resource_version_number(version: object) -> int:
-    """Return a resource version as a number, comparable within one kind (OP-900); 0 for what is none."""
-    return int(version) if isinstance(version, str) and version.isdecimal() else 0
-
-
-def namespaced_name_of(raw: Raw) -> Key:
-    """Return namespace and name of an object as an API server returns it."""
-    meta = raw["metadata"]
-    return (str(meta.get("namespace") or "default"), str(meta["name"]))
-
-
-def uid_and_version_of(raw: Raw) -> tuple[str, int]:
-    """Return uid and version of an object as an API server returns it."""
-    meta = raw["metadata"]
-    return str(meta.get("uid") or ""), resource_version_number(meta.get("resourceVersion"))
 
 
 class CachedObject(NamedTuple, Generic[T]):
@@ -63,7 +47,7 @@ class ObjectStore(Generic[T]):
         self,
         parse: Callable[[Raw], T],
         *subscribers: Callable[[Key, CachedObject[T] | None, CachedObject[T] | None], None],
-        index_of: Callable[[Raw], Any] = lambda _raw: "",
+        index_of: Callable[[ObjectMetadata], Any] = lambda _meta: "",
         keeps_readable: bool = False,
     ) -> None:
         """Start empty.
@@ -108,21 +92,25 @@ class ObjectStore(Generic[T]):
 
     def knows(self, raw: Raw) -> bool:
         """Return whether an object is cached, in any version."""
-        entry = self.entries.get(namespaced_name_of(raw))
-        return entry is not None and entry.uid == uid_and_version_of(raw)[0]
+        meta = metadata_in(raw)
+        entry = self.entries.get(meta.key)
+        return entry is not None and entry.uid == meta.uid
 
     def has_tombstone(self, uid: object) -> bool:
         """Return whether an object of this uid was deleted, by the events so far."""
         return uid in self._deleted
 
-    def is_rolled_back(self, raw: Raw, as_of: int) -> bool:
+    def is_rolled_back(self, meta: ObjectMetadata, as_of: int) -> bool:
         """Return whether a list as of a version shows an older version than was known by then (OP-080)."""
-        (uid, version), known = uid_and_version_of(raw), self.entries.get(namespaced_name_of(raw))
-        return known is not None and known.uid == uid and version < known.version <= as_of
+        known = self.entries.get(meta.key)
+        return known is not None and known.uid == meta.uid and meta.version < known.version <= as_of
 
     def put(self, raw: Raw) -> None:
         """Apply a new or changed object, unless its deletion or something newer of its name is known (OP-002)."""
-        key, (uid, version) = namespaced_name_of(raw), uid_and_version_of(raw)
+        self._put(metadata_in(raw), raw)
+
+    def _put(self, meta: ObjectMetadata, raw: Raw) -> None:
+        key, uid, version = meta.key, meta.uid, meta.version
         before = self.entries.get(key)
         if before is not None:
             if before.uid == uid:
@@ -134,7 +122,7 @@ class ObjectStore(Generic[T]):
             return
         if before is not None and before.uid != uid and before.version < version:
             self._bury(before.uid, version)
-        index = self._index_of(raw)
+        index = self._index_of(meta)
         if index is None:
             if before is not None:
                 self._remove(key)
@@ -147,7 +135,8 @@ class ObjectStore(Generic[T]):
 
     def drop(self, raw: Raw) -> CachedObject[T] | None:
         """Apply a deletion, given the last state of the object; return what it removed."""
-        key, (uid, version) = namespaced_name_of(raw), uid_and_version_of(raw)
+        meta = metadata_in(raw)
+        key, uid, version = meta.key, meta.uid, meta.version
         known = self.entries.get(key)
         if known is None or known.uid != uid:
             self._bury(uid, version)
@@ -163,26 +152,24 @@ class ObjectStore(Generic[T]):
         Newer objects stay. A list without a version, or of a store that was restored from a backup, overrules all that
         is known (OP-080).
         """
-        as_of, found = resource_version_number(version), {namespaced_name_of(raw): raw for raw in items}
-        there = {key: uid_and_version_of(raw) for key, raw in found.items()}
-        if not version or any(self.is_rolled_back(raw, as_of) for raw in found.values()):
-            for uid, _ in there.values():
+        as_of, found = resource_version_number(version), [(metadata_in(raw), raw) for raw in items]
+        there = {meta.key: meta.uid for meta, _ in found}
+        if not version or any(self.is_rolled_back(meta, as_of) for meta, _ in found):
+            for uid in there.values():
                 self._deleted.pop(uid, None)
             gone = list(self.entries)
         else:
             gone = [
-                key
-                for key, known in self.entries.items()
-                if known.version <= as_of and (key not in there or there[key][0] != known.uid)
+                key for key, known in self.entries.items() if known.version <= as_of and there.get(key) != known.uid
             ]
             for key in gone:
                 self._bury(self.entries[key].uid, as_of)
-            for uid, listed in there.values():
-                if listed <= self._deleted.get(uid, _NEVER) <= as_of:  # the recorded deletion was wrong
-                    self._deleted[uid] = listed - 1
+            for meta, _ in found:
+                if meta.version <= self._deleted.get(meta.uid, _NEVER) <= as_of:  # the recorded deletion was wrong
+                    self._deleted[meta.uid] = meta.version - 1
         removed = [(key, self._remove(key)) for key in gone]
-        for raw in found.values():
-            self.put(raw)
+        for meta, raw in found:
+            self._put(meta, raw)
         self.unlisted_because = ""
         return removed
 
@@ -193,10 +180,11 @@ class ObjectStore(Generic[T]):
 
     def overwrite(self, raw: Raw) -> None:
         """Replace an object by the version that a restored store of the server shows, also by an older one (OP-080)."""
-        if (key := namespaced_name_of(raw)) in self.entries:
-            self._remove(key)
-        self._deleted.pop(uid_and_version_of(raw)[0], None)
-        self.put(raw)
+        meta = metadata_in(raw)
+        if meta.key in self.entries:
+            self._remove(meta.key)
+        self._deleted.pop(meta.uid, None)
+        self._put(meta, raw)
 
     def reindex(self, key: Key, index: object) -> None:
         """Give an object another index."""

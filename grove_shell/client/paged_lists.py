@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from grove_core.resources.object_metadata import resource_version_number
 from grove_shell.client.api_session import JSON, ApiSession, NoServerResponse
 from grove_shell.client.kinds import ApiKind
-from grove_shell.client.object_store import resource_version_number
 from grove_shell.client.response import FORBIDDEN, GONE, NOT_FOUND, SERVER_FAULT, TOO_MANY, Response
 from grove_shell.client.response_check import is_list_of_kind
 

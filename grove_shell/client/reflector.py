@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from math import inf
 from typing import Any, Final, Protocol
 
+from grove_core.resources.object_metadata import resource_version_number
 from grove_shell.client.api_session import ApiSession, NoServerResponse, WatchRefused
 from grove_shell.client.kinds import ApiKind
-from grove_shell.client.object_store import resource_version_number
 from grove_shell.client.paged_lists import NotListed, accept_header, list_all_objects, selector_query
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.client.response import FORBIDDEN, GONE, NOT_FOUND

@@ -10,8 +10,8 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import DOMAIN
 from grove_core.resources.compute_domain import ComputeDomain, compute_domain_from_json, domain_clique_from_json
 from grove_core.resources.daemon_pod import daemon_pod_from_json
-from grove_core.resources.json_field_reader import JsonFieldReader
-from grove_shell.client.object_store import CachedObject, Key, ObjectStore, Raw, StoresByKind, resource_version_number
+from grove_core.resources.object_metadata import ObjectMetadata, metadata_in, resource_version_number
+from grove_shell.client.object_store import CachedObject, Key, ObjectStore, Raw, StoresByKind
 from grove_shell.domain_daemon.compute_domain_kinds import CLIQUES, DOMAINS, KINDS, PODS
 
 
@@ -98,9 +98,9 @@ class DomainCache(StoresByKind):
 
     def _advance_pods_version(self, kind: str, raw: Raw) -> None:
         if kind == PODS.kind:
-            self.pods_version = max(self.pods_version, resource_version_number(raw["metadata"].get("resourceVersion")))
+            self.pods_version = max(self.pods_version, metadata_in(raw).version)
 
 
-def _domain_uid_on_label(raw: Raw) -> str:
-    """The domain uid on the label of an object, which may be malformed; empty without a label."""
-    return JsonFieldReader(raw, "", []).part("metadata").part("labels").text(DOMAIN)
+def _domain_uid_on_label(meta: ObjectMetadata) -> str:
+    """The domain uid on the label of an object; empty without a label."""
+    return str(meta.labels.get(DOMAIN) or "")

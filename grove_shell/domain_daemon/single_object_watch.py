@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any, Final, Generic, TypeVar
 
 from grove_core.kernel.errors import MalformedObject
+from grove_core.resources.object_metadata import metadata_in, resource_version_number
 from grove_shell.client.api_session import ApiSession
 from grove_shell.client.kinds import ApiKind
-from grove_shell.client.object_store import resource_version_number
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.client.reflector import Reflector
 from grove_shell.client.response_check import parse_watch_event
@@ -65,20 +65,20 @@ class SingleObjectWatch(Generic[T]):
 
     def replace(self, _kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
         """Apply the list of the objects of this name: one or none."""
-        self._apply(version, next(iter(items), None))
+        self._apply(resource_version_number(version), next(iter(items), None))
 
     def put(self, _kind: str, raw: Mapping[str, Any]) -> None:
         """Apply the new or changed object."""
-        self._apply(raw["metadata"].get("resourceVersion"), raw)
+        self._apply(metadata_in(raw).version, raw)
 
     def drop(self, _kind: str, raw: Mapping[str, Any]) -> None:
         """Apply the deletion."""
-        self._apply(raw["metadata"].get("resourceVersion"), None)
+        self._apply(metadata_in(raw).version, None)
 
     def mark_kind_unlisted(self, kind: str, why: str) -> None:
         """Keep the last state."""
 
-    def _apply(self, version: object, raw: Mapping[str, Any] | None) -> None:
+    def _apply(self, version: int, raw: Mapping[str, Any] | None) -> None:
         try:
             found = None if raw is None else self._parse(raw)
         except MalformedObject as fault:
@@ -87,4 +87,4 @@ class SingleObjectWatch(Generic[T]):
                 self._report(f"malformed object: {fault}")
             return
         self._malformed = ""
-        self._on_change(resource_version_number(version), found)
+        self._on_change(version, found)

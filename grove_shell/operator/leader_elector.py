@@ -11,6 +11,7 @@ from random import uniform
 from typing import Any, Final
 
 from grove_core.kernel.refs import Ref
+from grove_core.resources.object_metadata import metadata_in
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.response import NOT_FOUND, Response
 from grove_shell.client.response_check import shows_object
@@ -165,7 +166,7 @@ class LeaderElector:
 
     def _ran_out(self, raw: dict[str, Any], spec: dict[str, Any]) -> bool:
         """Return whether the Lease did not change for its duration, by the clock of this process."""
-        version, now = str(raw["metadata"].get("resourceVersion")), time.monotonic()
+        version, now = metadata_in(raw).resource_version, time.monotonic()
         if self._seen[0] != version:
             self._seen = (version, now)
         return now - self._seen[1] >= float(spec.get("leaseDurationSeconds") or self._terms.duration)

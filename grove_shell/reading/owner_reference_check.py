@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.resources.meta import Resource
-from grove_core.resources.new_object import ControllerReference, controller_owner_in
+from grove_core.resources.object_metadata import ControllerReference, metadata_in
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
@@ -61,7 +61,7 @@ class OwnerReferenceCheck:
         for item, kind, fault in sorted(unread, key=lambda one: (_RANKS.get(one.kind, 0), item_display_name(one.item))):
             namespace, name = metadata_string(item.value, "namespace") or "default", metadata_string(item.value, "name")
             ranked = kind in _RANKS and name
-            if ranked and self._is_foreign(item, (kind, namespace, name), controller_owner_in(item.value)):
+            if ranked and self._is_foreign(item, (kind, namespace, name), metadata_in(item.value).controller):
                 continue
             self._found.add_faults(item, fault.problems)
             self._found.mark_kind_incomplete(kind, item.value)

@@ -20,6 +20,7 @@ from grove_core.resources.configuration import (
 )
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.meta import Resource, read_metadata
+from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject, owned_object_from_json
 from grove_core.resources.podclique import GROUP_KIND, podclique_from_json
 from grove_core.resources.topology_usage import (
@@ -33,7 +34,7 @@ from grove_core.resources.topology_usage import (
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.cache.topology_cache import TopologyCache
 from grove_shell.client.kinds import kinds_as_served
-from grove_shell.client.object_store import CachedObject, Key, ObjectStore, Raw, StoresByKind, namespaced_name_of
+from grove_shell.client.object_store import CachedObject, Key, ObjectStore, Raw, StoresByKind
 
 T = TypeVar("T")
 _NO_PODS: Final[tuple[RootKey, int]] = (("", ""), 0)
@@ -120,7 +121,7 @@ class AdmissionCache(StoresByKind):
 
     def view_for_clique(self, raw: Raw) -> CliqueAdmissionView:
         """Return what the admission of a PodClique depends on (MS-090); nothing is copied."""
-        namespace = JsonFieldReader(raw, "", []).part("metadata").text("namespace") or "default"
+        namespace, _ = metadata_in(raw).key
         owner: _KnownSet | None = self.stores[SET_KIND].get((namespace, set_name_in_labels(raw)))
         return CliqueAdmissionView(
             configuration=self.configuration,
@@ -156,7 +157,7 @@ class AdmissionCache(StoresByKind):
         )
 
     def _known_set(self, raw: Raw) -> _KnownSet:
-        namespace, name = namespaced_name_of(raw)
+        namespace, name = metadata_in(raw).key
         return _KnownSet(
             {"kind": SET_KIND, "metadata": {"name": name, "namespace": namespace}, "spec": raw.get("spec")},
             Resource(**read_metadata(JsonFieldReader(raw, "", []), GROVE, SET_KIND, None)) if self.shares else None,
@@ -204,7 +205,7 @@ def _or_name_alone(parse: Callable[[Raw], T], raw: Raw) -> T:
     try:
         return parse(raw)
     except MalformedObject:
-        namespace, name = namespaced_name_of(raw)
+        namespace, name = metadata_in(raw).key
         metadata = {"namespace": namespace, "name": name}
         return parse({"apiVersion": raw["apiVersion"], "kind": raw["kind"], "metadata": metadata})
 

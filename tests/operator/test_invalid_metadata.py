@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.resources.labels import SET
-from grove_core.resources.new_object import controller_owner_in
+from grove_core.resources.object_metadata import metadata_in
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import root_key_in
 from grove_shell.client import reflector
@@ -82,7 +82,7 @@ def test_op065_nor_is_a_list_with_it_one(broken: dict[str, Any]) -> None:
 
 def test_op075_a_controller_without_a_name_says_nothing() -> None:
     nameless = SOUND | {"ownerReferences": [{"kind": "PodCliqueSet", "uid": "s", "controller": True}]}
-    assert root_key_in("Pod", {"metadata": nameless}, controller_owner_in({"metadata": nameless})) == ("ml", "llm")
+    assert root_key_in("Pod", metadata_in({"metadata": nameless})) == ("ml", "llm")
 
 
 def test_op065_what_goes_deep_and_has_no_end_is_no_answer() -> None:

@@ -1,8 +1,8 @@
-"""The controller of an object, by its owner references."""
+"""The metadata of an unread object, and its controller by its owner references."""
 
 import pytest
 
-from grove_core.resources.new_object import ControllerReference, controller_owner_in
+from grove_core.resources.object_metadata import ControllerReference, metadata_in
 
 SET = {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "name": "llm", "uid": "u"}
 
@@ -10,5 +10,19 @@ SET = {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "name": "llm",
 @pytest.mark.parametrize("first", [{"kind": "Node", "uid": "n"}, {"kind": "Node", "controller": "true"}, "no owner"])
 def test_gt001_the_first_that_controls_is_the_controller(first: object) -> None:
     raw = {"metadata": {"ownerReferences": [first, {**SET, "controller": True}]}}
-    assert controller_owner_in(raw) == ControllerReference("u", "PodCliqueSet", "llm", "grove.io/v1alpha1")
-    assert controller_owner_in({"metadata": {"ownerReferences": [first]}}) == ControllerReference()
+    assert metadata_in(raw).controller == ControllerReference("u", "PodCliqueSet", "llm", "grove.io/v1alpha1")
+    assert metadata_in({"metadata": {"ownerReferences": [first]}}).controller == ControllerReference()
+
+
+@pytest.mark.parametrize("meta", [None, "llm", [], {"labels": [], "ownerReferences": {}, "name": None}])
+def test_malformed_metadata_is_empty(meta: object) -> None:
+    found = metadata_in({"metadata": meta})
+    assert found == metadata_in({})
+    assert (found.key, found.version, found.deleting) == (("default", ""), 0, False)
+
+
+def test_metadata_is_returned_as_it_is_stored() -> None:
+    meta = {"namespace": "ml", "name": "llm", "uid": "u", "resourceVersion": "7", "labels": {"a": "b"}}
+    found = metadata_in({"metadata": {**meta, "deletionTimestamp": "2026-11-20T09:00:00Z"}})
+    assert (found.key, found.uid, found.version, found.labels) == (("ml", "llm"), "u", 7, {"a": "b"})
+    assert found.deleting

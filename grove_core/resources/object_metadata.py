@@ -1,0 +1,75 @@
+"""The metadata of an unread object: one value, made once where the object enters."""
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+_NOTHING: Final = "", "", "", ""
+
+
+class ControllerReference(NamedTuple):
+    """The controller owner of an object; all empty where there is none, or none that reads."""
+
+    uid: str = ""
+    kind: str = ""
+    name: str = ""
+    api_version: str = ""
+
+
+class ObjectMetadata(NamedTuple):
+    """The metadata by which an object is found, compared and filed; empty where a field is absent or malformed.
+
+    Attributes:
+        namespace: empty for a cluster-scoped object, and in a manifest that names none.
+        resource_version: as the server returned it.
+        controller: its controller owner.
+        deleting: whether a deletion was accepted.
+    """
+
+    namespace: str
+    name: str
+    uid: str
+    resource_version: str
+    controller: ControllerReference
+    labels: Mapping[str, Any]
+    deleting: bool
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Namespace and name; a missing namespace is ``default``, as for kubectl."""
+        return self.namespace or "default", self.name
+
+    @property
+    def version(self) -> int:
+        """The resource version as a number."""
+        return resource_version_number(self.resource_version)
+
+
+def resource_version_number(version: object) -> int:
+    """Return a resource version as a number, comparable within one kind (OP-900); 0 for what is none."""
+    return int(version) if isinstance(version, str) and version.isdecimal() else 0
+
+
+def metadata_in(raw: Mapping[str, Any]) -> ObjectMetadata:
+    """Return the metadata of an object, which may be malformed."""
+    meta = raw.get("metadata")
+    if not isinstance(meta, Mapping):
+        return ObjectMetadata(*_NOTHING, ControllerReference(), {}, deleting=False)
+    labels = meta.get("labels")
+    return ObjectMetadata(
+        str(meta.get("namespace") or ""),
+        str(meta.get("name") or ""),
+        str(meta.get("uid") or ""),
+        str(meta.get("resourceVersion") or ""),
+        _controller_in(meta.get("ownerReferences")),
+        labels if isinstance(labels, Mapping) else {},
+        bool(meta.get("deletionTimestamp")),
+    )
+
+
+def _controller_in(references: object) -> ControllerReference:
+    for reference in references if isinstance(references, list | tuple) else ():
+        if isinstance(reference, Mapping) and reference.get("controller") is True:
+            uid, kind, name = reference.get("uid"), reference.get("kind"), reference.get("name")
+            version = reference.get("apiVersion")
+            return ControllerReference(str(uid or ""), str(kind or ""), str(name or ""), str(version or ""))
+    return ControllerReference()
