@@ -23,8 +23,8 @@ from grove_core.resources.configuration import TopologyAwareSettings
 from grove_shell.client.api_session import ApiSession
 from grove_shell.client.connection_settings import read_connection_settings
 from grove_shell.client.kinds import KINDS
-from grove_shell.client.webhook_names import JOINING, MUTATING, PATHS, VALIDATION
 from grove_shell.manifests.crd_definitions import custom_resource_definitions
+from grove_shell.settings.webhook_settings import JOINING, MUTATING, PATHS, VALIDATION
 from tests.cluster.guarding import PLACING, topology
 from tests.cluster.installing import apply
 from tests.cluster.nvidia.definitions import install, released

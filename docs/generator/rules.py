@@ -8,8 +8,7 @@ from typing import Final
 
 from docs.generator.markdown import prose, slug, table
 from grove_core.areas.gang_termination.design.clique_judgement import BREACH_TABLE
-from grove_shell.catalogue.specification_rule_lookup import reason_codes, specification_rules_by_number
-from grove_shell.catalogue.specification_rules import SpecificationRule
+from grove_shell.catalogue.specification_rules import SpecificationRule, reason_codes, specification_rules_by_number
 
 _SPECS: Final = Path(__file__).parents[2] / "specs"
 _AREAS: Final = re.compile(r"^\| ([A-Z]{2}) \| \[(\w+)\.md\]\(\S+\) \| (.+) \|$", re.MULTILINE)

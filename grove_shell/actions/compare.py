@@ -8,10 +8,16 @@ from typing import Any
 from grove_core.compare import FirstTermination, RuleSetComparison, compare_forecasts
 from grove_core.document.document_writing import reason_as_json, ref_as_json, rules_source_as_json
 from grove_core.kernel.time_formats import format_time
-from grove_shell.actions.command_input import CommandInput, InputSource, missing_sets, read_input_or_report
+from grove_shell.actions.command_input import (
+    AUTO,
+    CommandInput,
+    InputSource,
+    choose_rule_set,
+    missing_sets,
+    read_input_or_report,
+)
 from grove_shell.actions.input_findings import forecasts_with_findings, nothing_judged_message
 from grove_shell.actions.plan import missing_kind_names, time_after
-from grove_shell.actions.rule_set_choice import AUTO, choose_rule_set
 from grove_shell.exit_codes import CHANGES, DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.in_memory.forecasts import forecasts
 from grove_shell.page import print_error, print_warnings

@@ -14,10 +14,9 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.naming_rules import most_similar_name
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.actions.command_input import InputSource, read_input_or_report
+from grove_shell.actions.command_input import InputSource, choose_rule_set, read_input_or_report
 from grove_shell.actions.input_findings import with_input_findings
 from grove_shell.actions.plan import operator_rule_set_note
-from grove_shell.actions.rule_set_choice import choose_rule_set
 from grove_shell.exit_codes import DONE, ERROR, USAGE
 from grove_shell.in_memory.forecasts import snapshot_with_stored_set
 from grove_shell.page import print_error, print_warnings

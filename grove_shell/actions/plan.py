@@ -15,9 +15,14 @@ from grove_core.kernel.steps import Delete, is_gang_termination_deletion
 from grove_core.operator_recognition import RecognisedOperator
 from grove_core.plan.forecast import Forecast
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap
-from grove_shell.actions.command_input import CommandInput, InputSource, missing_sets, read_input_or_report
+from grove_shell.actions.command_input import (
+    CommandInput,
+    InputSource,
+    choose_rule_set,
+    missing_sets,
+    read_input_or_report,
+)
 from grove_shell.actions.input_findings import forecasts_with_findings, nothing_judged_message, sets_with_unknown_nodes
-from grove_shell.actions.rule_set_choice import choose_rule_set
 from grove_shell.exit_codes import CHANGES, DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.in_memory.forecasts import forecasts, topology_forecasts
 from grove_shell.page import print_error

@@ -5,7 +5,9 @@ from difflib import get_close_matches
 from typing import Any
 
 from grove_core.rule_sets.named import rule_sets
-from grove_shell.catalogue.specification_rule_lookup import (
+from grove_shell.catalogue.specification_rules import (
+    RetiredRule,
+    SpecificationRule,
     find_rules,
     go_operator_generation_of,
     go_operator_generations,
@@ -15,7 +17,6 @@ from grove_shell.catalogue.specification_rule_lookup import (
     rules_replacing_design,
     specification_rules_by_number,
 )
-from grove_shell.catalogue.specification_rules import RetiredRule, SpecificationRule
 from grove_shell.exit_codes import DONE, USAGE
 from grove_shell.page import joined_pages, print_error
 from grove_shell.settings.rule_set_names import full_rule_set_name

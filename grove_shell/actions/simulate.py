@@ -12,7 +12,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.operator_recognition import RecognisedOperator, not_predicted_finding
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import DESIGN
-from grove_shell.actions.rule_set_choice import choose_rule_set
+from grove_shell.actions.command_input import choose_rule_set
 from grove_shell.exit_codes import DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.page import Page, print_error
 from grove_shell.simulator.random_events.randomized_scenario import with_random_events

@@ -22,8 +22,8 @@ from grove_core.resources.podclique import PodClique, podclique_from_json
 from grove_core.resources.podcliqueset_spec import read_set_spec
 from grove_core.resources.topology_usage import SET_KIND
 from grove_core.rule_sets.rule_set import RuleSet
+from grove_shell.actions.command_input import choose_rule_set, cluster_for_operator_recognition
 from grove_shell.actions.configuration import read_configuration
-from grove_shell.actions.rule_set_choice import choose_rule_set, cluster_for_operator_recognition
 from grove_shell.exit_codes import DONE, ERROR
 from grove_shell.manifests.misspelled_kinds import misspelling_in
 from grove_shell.manifests.schema_validation import with_schema_objections

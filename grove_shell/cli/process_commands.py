@@ -43,7 +43,7 @@ def operator_command(**options: Any) -> int:
 
     Exit codes: 0 stopped by a signal, 1 bad configuration or cluster not reachable, 64 usage, 75 the Lease was lost.
     """
-    from grove_shell.actions.operator import run_operator
+    from grove_shell.actions.operator_and_webhooks import run_operator
 
     return run_operator(**options)
 
@@ -83,7 +83,7 @@ def webhooks_command(**options: Any) -> int:
 
     Exit codes: 0 stopped by a signal, 1 bad configuration or cluster not reachable, 64 usage.
     """
-    from grove_shell.actions.webhooks import run_webhooks
+    from grove_shell.actions.operator_and_webhooks import run_webhooks
 
     return run_webhooks(**options)
 
@@ -132,7 +132,7 @@ def daemon_command(**options: Any) -> int:
     """
     from shlex import split
 
-    from grove_shell.actions.daemon import run_daemon
+    from grove_shell.actions.compute_domains import run_daemon
     from grove_shell.domain_daemon.daemon_identity import DaemonCommandOptions
 
     shared = {name: options.pop(name) for name in ("kubeconfig", "context", "log")}
@@ -171,6 +171,6 @@ def domain_controller_command(**options: Any) -> int:
 
     Exit codes: 0 stopped by a signal, 1 no access to the cluster, 64 usage.
     """
-    from grove_shell.actions.domain_controller import run_domain_controller
+    from grove_shell.actions.compute_domains import run_domain_controller
 
     return run_domain_controller(**options)

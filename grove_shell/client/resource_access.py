@@ -13,9 +13,8 @@ from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, T
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET, watched_kinds
-from grove_shell.client.webhook_names import GROUP, MUTATING, VALIDATING
 from grove_shell.settings.operator_settings import OperatorSettings
-from grove_shell.settings.webhook_settings import WebhookSettings
+from grove_shell.settings.webhook_settings import MUTATING, REGISTRATION_GROUP, VALIDATING, WebhookSettings
 
 
 class RequestScope(StrEnum):
@@ -164,7 +163,7 @@ def webhook_access(suffix: str = "", *, shared: bool = False, by_topology: bool 
         ),
         *(
             ResourceAccess(
-                group=GROUP,
+                group=REGISTRATION_GROUP,
                 resource=resource,
                 scope=RequestScope.CLUSTER,
                 verbs=("get", "patch"),

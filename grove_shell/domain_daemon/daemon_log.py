@@ -19,9 +19,8 @@ from grove_core.areas.domain_cliques.verdicts import (
 )
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Reason
-from grove_shell.json_text import json_text
 from grove_shell.log_lines import log_timestamp, reason_log_fields, write_log_line
-from grove_shell.page import Page, print_page_to
+from grove_shell.page import Page, json_text, print_page_to
 
 _STYLES: Final[Mapping[type[DaemonAction], str]] = MappingProxyType(
     {StartFabricAction: "green", RestartFabricAction: "yellow", StopFabricAction: "yellow"}

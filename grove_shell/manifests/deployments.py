@@ -7,16 +7,6 @@ from typing import Any, Final
 from grove_core.resources.api_names import GROVE, MNNVL_ENABLED, SCHEDULER
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
-from grove_shell.client.webhook_names import (
-    API_VERSION,
-    DEFAULTING,
-    JOINING,
-    LEAVING,
-    PATHS,
-    STAMPING,
-    TOPOLOGIES,
-    VALIDATION,
-)
 from grove_shell.manifests.installation import (
     OPERATOR,
     REPLICAS,
@@ -28,9 +18,19 @@ from grove_shell.manifests.installation import (
 )
 from grove_shell.settings.operator_settings import KIND as OPERATOR_KIND
 from grove_shell.settings.operator_settings import parse_operator_settings
-from grove_shell.settings.strict_model import API_VERSION as CONFIGURED
+from grove_shell.settings.shared_settings import API_VERSION
+from grove_shell.settings.webhook_settings import (
+    DEFAULTING,
+    JOINING,
+    LEAVING,
+    PATHS,
+    REGISTRATION_VERSION,
+    STAMPING,
+    TOPOLOGIES,
+    VALIDATION,
+    WebhookSettings,
+)
 from grove_shell.settings.webhook_settings import KIND as WEBHOOKS_KIND
-from grove_shell.settings.webhook_settings import WebhookSettings
 
 RESOURCES: Final[dict[str, Json]] = {
     OPERATOR: {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"memory": "2Gi"}},
@@ -53,7 +53,7 @@ def operator_objects(installation: Installation) -> Iterator[Json]:
     ]
     if installation.has_configuration_file(OPERATOR):
         said = installation.operator or {"kind": OPERATOR_KIND, **_features(installation)}
-        yield _configuration(installation, OPERATOR, {"apiVersion": CONFIGURED, **said})
+        yield _configuration(installation, OPERATOR, {"apiVersion": API_VERSION, **said})
     settings, _ = parse_operator_settings(installation.operator)
     yield _deployment(installation, OPERATOR, args, {"http": settings.serving.port})
     yield _budget(installation, OPERATOR)
@@ -73,7 +73,7 @@ def webhook_objects(installation: Installation) -> Iterator[Json]:
     }
     if installation.has_configuration_file(WEBHOOKS):
         yield _configuration(
-            installation, WEBHOOKS, {"apiVersion": CONFIGURED, "kind": WEBHOOKS_KIND, **_features(installation)}
+            installation, WEBHOOKS, {"apiVersion": API_VERSION, "kind": WEBHOOKS_KIND, **_features(installation)}
         )
     yield program_object("v1", "Service", settings.registration.service, WEBHOOKS, installation.where, spec=service)
     yield _deployment(installation, WEBHOOKS, args, ports)
@@ -89,7 +89,7 @@ def webhook_objects(installation: Installation) -> Iterator[Json]:
         ("MutatingWebhookConfiguration", settings.registration.mutating, mutating),
         ("ValidatingWebhookConfiguration", settings.registration.validating, validating),
     ):
-        yield program_object(API_VERSION, kind, f"{name}{installation.suffix}", WEBHOOKS, webhooks=found)
+        yield program_object(REGISTRATION_VERSION, kind, f"{name}{installation.suffix}", WEBHOOKS, webhooks=found)
 
 
 def _of_nothing(webhook: Json) -> Json:

@@ -11,8 +11,8 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Attempt, AttemptOutcome, SetStatus
 from grove_shell.apply.planned_round import PlannedRound, RoundListener
 from grove_shell.cache.root_keys import RootKey, is_topology_root_key, root_key_log_fields
-from grove_shell.json_text import json_text
 from grove_shell.log_lines import log_timestamp, reason_log_fields, write_log_line
+from grove_shell.page import json_text
 
 _REMEMBERED: Final = 4096
 LogFields: TypeAlias = dict[str, Any]

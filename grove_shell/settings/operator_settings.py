@@ -10,15 +10,17 @@ from pydantic import model_validator as validator
 from grove_core.kernel.errors import ObjectProblem
 from grove_core.resources.configuration import Configuration
 from grove_core.version import IMAGE
-from grove_shell.settings.feature_settings import GoOperatorNetworkSettings, MnnvlSettings, TopologySettings
 from grove_shell.settings.rule_set_names import RuleSetName
-from grove_shell.settings.strict_model import (
+from grove_shell.settings.shared_settings import (
     API_VERSION,
+    GoOperatorNetworkSettings,
     HealthEndpointSettings,
+    MnnvlSettings,
     ObjectName,
     OptionalNamespace,
     Seconds,
     StrictModel,
+    TopologySettings,
     parse_settings_strictly,
 )
 

@@ -1,4 +1,4 @@
-"""The configuration file of the webhooks (IN-030): every field has a default, unknown fields are errors."""
+"""The configuration file of the webhooks (IN-030), and the names and paths under which they are registered."""
 
 from collections.abc import Mapping
 from typing import Any, Final, Literal
@@ -7,16 +7,17 @@ from pydantic import model_validator as validator
 
 from grove_core.kernel.errors import ObjectProblem
 from grove_core.resources.configuration import Configuration
-from grove_shell.settings.feature_settings import MnnvlSettings, TopologySettings
-from grove_shell.settings.strict_model import (
+from grove_shell.settings.shared_settings import (
     API_VERSION,
     HealthEndpointSettings,
     LabelName,
     Lifetime,
+    MnnvlSettings,
     ObjectName,
     Port,
     Seconds,
     StrictModel,
+    TopologySettings,
     parse_settings_strictly,
 )
 
@@ -89,3 +90,27 @@ class WebhookSettings(StrictModel):
 def parse_webhook_settings(raw: Mapping[str, Any]) -> tuple[WebhookSettings, tuple[ObjectProblem, ...]]:
     """Return the configuration and its problems; with problems, the defaults."""
     return parse_settings_strictly(WebhookSettings, raw, WebhookSettings)
+
+
+REGISTRATION_GROUP: Final = "admissionregistration.k8s.io"
+REGISTRATION_VERSION: Final = f"{REGISTRATION_GROUP}/v1"
+DEFAULTING: Final = "defaulting.podcliquesets.grove.io"
+VALIDATION: Final = "validation.podcliquesets.grove.io"
+JOINING: Final = "joining.podcliques.grove.io"
+STAMPING: Final = "stamping.podgangs.scheduler.grove.io"
+TOPOLOGIES: Final = "validation.clustertopologies.grove.io"
+LEAVING: Final = "deletion.clustertopologies.grove.io"
+PATHS: Final[Mapping[str, str]] = {
+    DEFAULTING: "/webhooks/default-podcliqueset",
+    VALIDATION: "/webhooks/validate-podcliqueset",
+    JOINING: "/webhooks/join-podclique",
+    STAMPING: "/webhooks/stamp-podgang",
+    TOPOLOGIES: "/webhooks/validate-clustertopology",
+    LEAVING: "/webhooks/delete-clustertopology",
+}
+GUARDING: Final = (TOPOLOGIES, LEAVING)
+"""Of topologies."""
+JOINED: Final = (JOINING, STAMPING)
+"""Of PodCliques that share, and of their PodGangs."""
+MUTATING: Final = "mutatingwebhookconfigurations"
+VALIDATING: Final = "validatingwebhookconfigurations"

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from grove_shell.json_text import escape_unprintable, is_printable, json_text
-from grove_shell.page import Page, print_page, write_stdout
+from grove_shell.page import Page, escape_quoted_text, is_printable, json_text, print_page, write_stdout
 
 
 def format_json_document(value: Any) -> str:  # noqa: ANN401 - any JSON
@@ -28,7 +27,7 @@ def format_yaml_document(value: Any) -> str:  # noqa: ANN401 - any JSON
     Dumper.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("[yYnN]$"), list("yYnN"))
     Dumper.add_representer(str, represented)
     text: str = yaml.dump(value, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=120)
-    return text if is_printable(text) else escape_unprintable(text, lambda char: f"\\U{ord(char):08x}")
+    return text if is_printable(text) else escape_quoted_text(text, lambda char: f"\\U{ord(char):08x}")
 
 
 def _json_list(objects: Sequence[Any]) -> str:

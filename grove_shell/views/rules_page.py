@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from textwrap import wrap
 
-from grove_shell.catalogue.specification_rule_lookup import (
+from grove_shell.catalogue.specification_rules import (
+    RetiredRule,
+    SpecificationRule,
     go_operator_generation_of,
     reason_codes,
     specification_rules_by_number,
 )
-from grove_shell.catalogue.specification_rules import RetiredRule, SpecificationRule
 from grove_shell.page import Page
 
 _WIDTH = 100

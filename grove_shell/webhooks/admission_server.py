@@ -10,10 +10,10 @@ from aiohttp import web
 
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_shell.client.api_session import ApiSession
-from grove_shell.client.webhook_names import DEFAULTING, JOINING, LEAVING, PATHS, STAMPING, TOPOLOGIES, VALIDATION
 from grove_shell.log_lines import described_error
 from grove_shell.operator.health_server import HttpServer
 from grove_shell.operator.metrics import REQUESTS, ProcessMetrics
+from grove_shell.settings.webhook_settings import DEFAULTING, JOINING, LEAVING, PATHS, STAMPING, TOPOLOGIES, VALIDATION
 from grove_shell.webhooks.admission_cache import AdmissionCache
 from grove_shell.webhooks.admission_handlers import (
     SharedObjectCreator,

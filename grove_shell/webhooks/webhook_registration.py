@@ -6,13 +6,13 @@ from typing import Any
 from grove_shell.client.api_session import STRATEGIC, ApiSession
 from grove_shell.client.response import NOT_FOUND
 from grove_shell.client.response_check import is_api_object
-from grove_shell.client.webhook_names import (
-    API_VERSION,
+from grove_shell.settings.webhook_settings import (
     DEFAULTING,
     GUARDING,
     JOINED,
     MUTATING,
     PATHS,
+    REGISTRATION_VERSION,
     VALIDATING,
     VALIDATION,
 )
@@ -77,7 +77,7 @@ class WebhookRegistration:
         self, plural: str, name: str, ours: tuple[str, ...], needed: tuple[str, ...], authorities: str
     ) -> bool:
         """Update our webhooks of one configuration; return whether one was changed."""
-        path = f"/apis/{API_VERSION}/{plural}/{name}"
+        path = f"/apis/{REGISTRATION_VERSION}/{plural}/{name}"
         response = await self._api.request("GET", path)
         if response.status == NOT_FOUND:
             raise WebhookNotRegistered(

@@ -19,7 +19,7 @@ import yaml
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TopologyLevel
 from grove_core.resources.configuration import TopologyAwareSettings
 from grove_shell.cli.main import run
-from grove_shell.client.webhook_names import GUARDING, VALIDATION
+from grove_shell.settings.webhook_settings import GUARDING, VALIDATION
 from tests.cluster.api import APPLY, MERGE, PLAIN, ApiError, Json, wait_until
 from tests.cluster.installing import Program, apply, remove_cluster_wide
 from tests.cluster.plane import REVIEWER, ControlPlane

@@ -10,7 +10,7 @@ import pytest
 
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
 from grove_shell.client.resource_access import topology_access
-from grove_shell.client.webhook_names import GUARDING, PATHS, VALIDATION
+from grove_shell.settings.webhook_settings import GUARDING, PATHS, VALIDATION
 from tests.cluster.api import Json, wait_until
 from tests.cluster.guarding import BLOCKS, PLACING, RACKS, TOPOLOGIES, Guarded, bound, guarding, now, topology
 from tests.cluster.installing import apply

@@ -102,10 +102,10 @@ def test_cl003_a_plan_of_a_dump_loads_no_definitions() -> None:
 @pytest.mark.parametrize(
     ("words", "module", "function", "told"),
     [
-        (["operator"], "operator", "run_operator", "on"),
-        (["webhooks"], "webhooks", "run_webhooks", "on"),
-        (["daemon", "--domain", "ml/fast", "--clique", "c"], "daemon", "run_daemon", "on"),
-        (["domain-controller"], "domain_controller", "run_domain_controller", "on"),
+        (["operator"], "operator_and_webhooks", "run_operator", "on"),
+        (["webhooks"], "operator_and_webhooks", "run_webhooks", "on"),
+        (["daemon", "--domain", "ml/fast", "--clique", "c"], "compute_domains", "run_daemon", "on"),
+        (["domain-controller"], "compute_domains", "run_domain_controller", "on"),
         (["plan", "-f", "x"], "plan", "plan", "off"),
     ],
 )

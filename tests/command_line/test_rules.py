@@ -8,8 +8,12 @@ import pytest
 import yaml
 
 from grove_core.rule_sets.named import rule_sets
-from grove_shell.catalogue.specification_rule_lookup import reason_codes, retired_rules, specification_rules_by_number
-from grove_shell.catalogue.specification_rules import RetiredRule
+from grove_shell.catalogue.specification_rules import (
+    RetiredRule,
+    reason_codes,
+    retired_rules,
+    specification_rules_by_number,
+)
 from grove_shell.cli.main import run
 from grove_shell.settings.operator_settings import parse_operator_settings
 from tests.golden.tracing import ROOT, trace_of

@@ -15,7 +15,7 @@ from docs.generator.python_api import python_pages
 from docs.generator.rules import heading_of
 from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_shell import exit_codes
-from grove_shell.catalogue.specification_rule_lookup import specification_rules_by_number
+from grove_shell.catalogue.specification_rules import specification_rules_by_number
 from grove_shell.operator.metrics import OperatorMetrics
 from grove_shell.settings.operator_settings import OperatorSettings
 from grove_shell.settings.operator_settings import parse_operator_settings as operator_settings

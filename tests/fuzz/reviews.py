@@ -19,7 +19,7 @@ from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND
 from grove_core.resources.configuration import Configuration, MnnvlConfiguration, MnnvlMode, ServedApis
 from grove_shell.client.api_session import ApiSession
 from grove_shell.client.kinds import POD_CLIQUE_SET
-from grove_shell.client.webhook_names import DEFAULTING, JOINING, LEAVING, PATHS, STAMPING, TOPOLOGIES, VALIDATION
+from grove_shell.settings.webhook_settings import DEFAULTING, JOINING, LEAVING, PATHS, STAMPING, TOPOLOGIES, VALIDATION
 from grove_shell.webhooks.admission_cache import AdmissionCache
 from grove_shell.webhooks.admission_server import AdmissionServer, WebhookMetrics
 from grove_shell.webhooks.certificates import CertificateKeyPair, ServedCertificate

@@ -32,14 +32,21 @@ from grove_shell.client.api_session import ApiSession
 from grove_shell.client.kinds import KINDS
 from grove_shell.client.reflector import Reflector
 from grove_shell.client.resource_access import VERBS, RequestScope, ResourceAccess, operator_access, webhook_access
-from grove_shell.client.webhook_names import DEFAULTING, GUARDING, JOINING, STAMPING, VALIDATION
 from grove_shell.manifests.installation import Installation
 from grove_shell.operator.event_recorder import EventRecorder
 from grove_shell.operator.leader_elector import LeaderElector, LeaseTerms
 from grove_shell.reading.input_sources import input_items_in_path, standard_input
 from grove_shell.reading.objects import load
 from grove_shell.settings.operator_settings import OperatorSettings
-from grove_shell.settings.webhook_settings import WebhookSettings, parse_webhook_settings
+from grove_shell.settings.webhook_settings import (
+    DEFAULTING,
+    GUARDING,
+    JOINING,
+    STAMPING,
+    VALIDATION,
+    WebhookSettings,
+    parse_webhook_settings,
+)
 from grove_shell.webhooks.admission_handlers import topologies_with_one_refreshed
 from grove_shell.webhooks.certificate_rotation import MANAGER
 from grove_shell.webhooks.webhook_process import WebhookProcess

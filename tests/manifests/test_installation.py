@@ -11,10 +11,9 @@ import yaml
 from grove_core.version import VERSION
 from grove_shell.actions.manifests import PARTS, manifest_objects
 from grove_shell.cli.main import run
-from grove_shell.client.webhook_names import PATHS
 from grove_shell.manifests.installation import Installation
 from grove_shell.settings.operator_settings import OperatorSettings
-from grove_shell.settings.webhook_settings import WebhookSettings
+from grove_shell.settings.webhook_settings import PATHS, WebhookSettings
 from tests.manifests.chart import CHART, VALUES, files_of
 
 Json = dict[str, Any]

@@ -11,9 +11,9 @@ import yaml
 from grove_core.resources.configuration import MnnvlConfiguration, MnnvlMode, TopologyAwareSettings
 from grove_shell.actions.manifests import manifest_objects
 from grove_shell.cli.main import run
-from grove_shell.client.webhook_names import DEFAULTING, GUARDING, PATHS, VALIDATION
 from grove_shell.manifests.installation import Installation
 from grove_shell.settings.operator_settings import parse_operator_settings as operator_settings
+from grove_shell.settings.webhook_settings import DEFAULTING, GUARDING, PATHS, VALIDATION
 from grove_shell.settings.webhook_settings import parse_webhook_settings as webhook_settings
 from tests.manifests.registrations import entries, registered
 

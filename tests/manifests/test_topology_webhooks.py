@@ -11,9 +11,8 @@ from grove_core.resources.cluster_topology import TopologyLevel
 from grove_core.resources.configuration import MnnvlConfiguration, MnnvlMode, TopologyAwareSettings
 from grove_shell.actions.manifests import manifest_objects
 from grove_shell.cli.main import run
-from grove_shell.client.webhook_names import GUARDING, LEAVING, PATHS, TOPOLOGIES
 from grove_shell.manifests.installation import Installation
-from grove_shell.settings.webhook_settings import parse_webhook_settings
+from grove_shell.settings.webhook_settings import GUARDING, LEAVING, PATHS, TOPOLOGIES, parse_webhook_settings
 from tests.manifests.registrations import registered
 
 Json = dict[str, Any]

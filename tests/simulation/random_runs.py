@@ -21,7 +21,7 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Attempt
 from grove_core.plan.plan import Plan
 from grove_core.resources.configuration import Configuration
-from grove_shell.settings.feature_settings import MnnvlSettings
+from grove_shell.settings.shared_settings import MnnvlSettings
 from grove_shell.simulator.cluster.topologies import RoundSnapshot
 from grove_shell.simulator.operator.simulated_operator import Decide
 from grove_shell.simulator.random_events.randomized_scenario import with_random_events

@@ -20,7 +20,7 @@ from grove_core.resources.configuration import (
     ServedApis,
 )
 from grove_shell.client.api_session import ApiSession
-from grove_shell.client.webhook_names import JOINING, PATHS, STAMPING
+from grove_shell.settings.webhook_settings import JOINING, PATHS, STAMPING
 from grove_shell.webhooks.admission_cache import AdmissionCache
 from grove_shell.webhooks.admission_server import AdmissionServer, WebhookMetrics
 from grove_shell.webhooks.certificates import CertificateKeyPair, ServedCertificate

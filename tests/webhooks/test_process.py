@@ -16,7 +16,7 @@ from typing import Any, Final
 import pytest
 import trustme
 
-from grove_shell.client.webhook_names import PATHS, VALIDATION
+from grove_shell.settings.webhook_settings import PATHS, VALIDATION
 from tests.webhooks.reviews import Json, review, set_of
 
 HOST: Final = "127.0.0.1"

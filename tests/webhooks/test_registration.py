@@ -9,8 +9,16 @@ import pytest
 from aiohttp import web
 
 from grove_shell.client.api_session import ApiSession
-from grove_shell.client.webhook_names import DEFAULTING, GUARDING, JOINED, MUTATING, PATHS, VALIDATING, VALIDATION
-from grove_shell.settings.webhook_settings import CertificateSettings
+from grove_shell.settings.webhook_settings import (
+    DEFAULTING,
+    GUARDING,
+    JOINED,
+    MUTATING,
+    PATHS,
+    VALIDATING,
+    VALIDATION,
+    CertificateSettings,
+)
 from grove_shell.webhooks.certificate_rotation import CertificatesFromSecret
 from grove_shell.webhooks.certificates import ServedCertificate
 from grove_shell.webhooks.webhook_registration import WebhookNotRegistered, WebhookRegistration

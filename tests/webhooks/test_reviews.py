@@ -19,7 +19,7 @@ from grove_core.admit import admit, used_names_in
 from grove_core.areas.workload.admission.manifest_defaults import with_defaults
 from grove_core.kernel.admission import Deny
 from grove_shell.client.kinds import POD_CLIQUE_SET
-from grove_shell.client.webhook_names import DEFAULTING, PATHS, VALIDATION
+from grove_shell.settings.webhook_settings import DEFAULTING, PATHS, VALIDATION
 from grove_shell.webhooks import admission_handlers, admission_server
 from grove_shell.webhooks.admission_cache import AdmissionCache
 from grove_shell.webhooks.admission_handlers import apply_podcliqueset_defaults, validate_podcliqueset

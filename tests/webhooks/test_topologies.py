@@ -9,7 +9,7 @@ from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, T
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION
 from grove_shell.client.api_session import ApiSession
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
-from grove_shell.client.webhook_names import LEAVING, TOPOLOGIES
+from grove_shell.settings.webhook_settings import LEAVING, TOPOLOGIES
 from grove_shell.webhooks.admission_handlers import topologies_with_one_refreshed
 from tests.property.topology.sets_to_admit import CREATED, a_set, raw_topology
 from tests.webhooks.object_server import ObjectServer

@@ -8,7 +8,7 @@ from grove_core.admit_topology import admit_topology, admit_topology_deletion, t
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
 from grove_core.resources.podclique import podclique_from_json
 from grove_shell.client.kinds import POD_CLIQUE_SET
-from grove_shell.client.webhook_names import LEAVING, TOPOLOGIES, VALIDATION
+from grove_shell.settings.webhook_settings import LEAVING, TOPOLOGIES, VALIDATION
 from tests.property.topology.sets_to_admit import a_set, raw_topology
 from tests.property.topology.sets_with_constraints import ON
 from tests.webhooks.reviews import Json, review

@@ -19,7 +19,7 @@ from grove_core.resources.configuration import Configuration
 from grove_core.resources.podclique import podclique_from_json
 from grove_shell.client.api_session import ApiSession
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
-from grove_shell.client.webhook_names import PATHS, VALIDATION
+from grove_shell.settings.webhook_settings import PATHS, VALIDATION
 from grove_shell.webhooks.admission_cache import AdmissionCache
 from grove_shell.webhooks.admission_server import AdmissionServer, WebhookMetrics
 from grove_shell.webhooks.certificates import CertificateKeyPair, ServedCertificate

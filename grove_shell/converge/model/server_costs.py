@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, Field
 
 from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
 from grove_core.kernel.errors import ObjectProblem
-from grove_shell.settings.strict_model import API_VERSION, StrictModel, parse_settings_strictly
+from grove_shell.settings.shared_settings import API_VERSION, StrictModel, parse_settings_strictly
 
 SHIPPED: Final = Path(__file__).with_name("costs.yaml")
 """The default file of constants."""

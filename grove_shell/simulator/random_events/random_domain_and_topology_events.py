@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any, Final
 
-from grove_shell.settings.feature_settings import MnnvlSettings, TopologyLevelSettings, TopologySettings
+from grove_shell.settings.shared_settings import MnnvlSettings, TopologyLevelSettings, TopologySettings
 from grove_shell.simulator.random_events.random_event_targets import Draw, RandomEventTargets, random_duration
 from grove_shell.simulator.random_events.random_user_events import random_clique_crashes, random_scale_events
 from grove_shell.simulator.scenario.fault_events import (

@@ -14,7 +14,7 @@ from grove_core.resources.naming_rules import (
 from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.snapshot.cluster import Cluster
 from grove_core.snapshot.expected_replicas import ExpectedSet
-from grove_shell.settings.feature_settings import MnnvlSettings
+from grove_shell.settings.shared_settings import MnnvlSettings
 from grove_shell.simulator.scenario.possible_object_names import shared_domain_memberships
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.scenario_events import Event

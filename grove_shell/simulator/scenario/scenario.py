@@ -7,7 +7,7 @@ from pydantic import Field, StrictBool, StrictStr, model_validator
 from pydantic_core import PydanticCustomError
 
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
-from grove_shell.settings.feature_settings import MnnvlSettings, TopologySettings
+from grove_shell.settings.shared_settings import MnnvlSettings, TopologySettings
 from grove_shell.simulator.scenario.scenario_events import Event, NodePool
 from grove_shell.simulator.scenario.scenario_field_types import (
     Address,

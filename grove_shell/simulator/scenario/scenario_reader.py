@@ -27,7 +27,7 @@ from grove_shell.reading.input_items import item_problem_as_fault
 from grove_shell.reading.input_sources import InputItem, input_items_in_path, standard_input
 from grove_shell.reading.manifest_admission import objection_as_expectation
 from grove_shell.reading.object_timestamps import newest_timestamp_in_object
-from grove_shell.settings.feature_settings import MnnvlSettings, TopologySettings
+from grove_shell.settings.shared_settings import MnnvlSettings, TopologySettings
 from grove_shell.simulator.scenario.possible_object_names import PossibleObjectNames
 from grove_shell.simulator.scenario.scenario import Expectation, Scenario
 from grove_shell.simulator.scenario.scenario_events import Event, NodePool

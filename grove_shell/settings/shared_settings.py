@@ -1,14 +1,22 @@
-"""Base model and field types of configuration files; every mistake is reported at once."""
+"""Base model of configuration files, and what operator and webhooks share; every mistake is reported at once."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
-from typing import Annotated, Any, Final, TypeVar, get_args
+from typing import Annotated, Any, Final, Literal, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import model_validator as validator
 from pydantic.alias_generators import to_camel
 
 from grove_core.kernel.errors import ObjectProblem
 from grove_core.kernel.time_formats import parse_duration
+from grove_core.resources.cluster_topology import TopologyLevel, level_problems
+from grove_core.resources.configuration import (
+    ComputeDomainFormatName,
+    MnnvlConfiguration,
+    MnnvlMode,
+    TopologyAwareSettings,
+)
 from grove_core.resources.json_field_reader import short_json
 from grove_core.resources.naming_rules import is_dns_label, is_dns_subdomain
 
@@ -97,3 +105,61 @@ def _field_names(model: type[BaseModel], path: Iterable[str]) -> list[str]:
 
 def _first_argument(kind: Any) -> Any:  # noqa: ANN401 - a type
     return next(iter(get_args(kind)), None)
+
+
+class TopologyLevelSettings(StrictModel):
+    """One level: its name, and the key of the node label."""
+
+    domain: str
+    key: str
+
+
+class TopologySettings(StrictModel):
+    """Whether pods are placed by topology, and the default topology.
+
+    Attributes:
+        levels: of the default topology, from broad to narrow.
+    """
+
+    enabled: bool = False
+    levels: Annotated[tuple[TopologyLevelSettings, ...], Field(strict=False)] = ()
+
+    @validator(mode="after")
+    def _sound(self) -> "TopologySettings":
+        """Validate the levels as those of any topology, all at once (TP-080)."""
+        problems = level_problems(self.as_configuration.levels) if self.enabled or self.levels else ()
+        words = "; ".join(f"levels{problem.path}: {problem.expected}, got {problem.got}" for problem in problems)
+        if words:
+            raise ValueError(words)
+        return self
+
+    @property
+    def as_configuration(self) -> TopologyAwareSettings:
+        """The settings as decisions use them."""
+        return TopologyAwareSettings(self.enabled, tuple(TopologyLevel(one.domain, one.key) for one in self.levels))
+
+
+class MnnvlSettings(StrictModel):
+    """Whether sets get ComputeDomains, in which way, and how these are written.
+
+    Attributes:
+        mode: ``operator``: one for each replica of every set with GPUs that does not opt out; ``annotations``: where
+            sets ask for one.
+        compute_domain_shape: ``auto`` is that of the cluster.
+    """
+
+    enabled: bool = False
+    mode: Literal["operator", "annotations"] = "operator"
+    compute_domain_shape: Literal["auto", "design", "nvidia"] = "auto"
+
+    @property
+    def as_configuration(self) -> MnnvlConfiguration:
+        """The settings as decisions use them."""
+        shape = None if self.compute_domain_shape == "auto" else ComputeDomainFormatName(self.compute_domain_shape)
+        return MnnvlConfiguration(self.enabled, MnnvlMode(self.mode), shape)
+
+
+class GoOperatorNetworkSettings(StrictModel):
+    """The field of the Go operator's configuration."""
+
+    auto_mnnvl_enabled: bool = Field(default=False, alias="autoMNNVLEnabled")

@@ -1,11 +1,12 @@
-"""``grove operator``: reads the configuration, connects to the cluster, and runs."""
+"""``grove operator`` and ``grove webhooks``: read the configuration, connect to the cluster, run."""
 
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from grove_core.areas.mnnvl.admit import preflight_objection
-from grove_shell.actions.configuration import configuration
+from grove_core.resources.configuration import NOT_DISCOVERED, MnnvlMode
+from grove_shell.actions.configuration import Reader, T, configuration
 from grove_shell.actions.main_coroutine import run_main_coroutine
 from grove_shell.client.api_discovery import check_connection, discover_apis
 from grove_shell.client.api_session import ApiSession, NoServerResponse
@@ -16,14 +17,15 @@ from grove_shell.operator.operator_process import OperatorProcess
 from grove_shell.page import print_error
 from grove_shell.replay.decision_log_format import DecisionLog, NotADecisionLog, open_decision_log
 from grove_shell.settings.operator_settings import OperatorSettings, parse_operator_settings
+from grove_shell.settings.webhook_settings import WebhookSettings, parse_webhook_settings
 from grove_shell.views.input_problems_page import NOTHING_STARTED, input_problems_page
+from grove_shell.webhooks.webhook_process import WebhookProcess
 
 
-def run_operator(config: str | None, decision_log: str | None, **options: Any) -> int:  # noqa: ANN401 - as _run has them
+def run_operator(config: str | None, decision_log: str | None, **options: Any) -> int:  # noqa: ANN401 - as _operate has them
     """Run until it is stopped; return the exit code (CL-001). Options are those of ``grove operator``."""
-    settings, faults = configuration(config, parse_operator_settings)
-    if faults:
-        print_error(input_problems_page(faults, NOTHING_STARTED))
+    settings = _read_settings(config, parse_operator_settings)
+    if settings is None:
         return ERROR
     with ExitStack() as stack:
         decisions = None
@@ -34,10 +36,10 @@ def run_operator(config: str | None, decision_log: str | None, **options: Any) -
                 words = fault.strerror if isinstance(fault, OSError) else "it is there, and is no decision log"
                 print_error(f"{decision_log}: {words}; try another --decision-log")
                 return ERROR
-        return run_main_coroutine(_run(settings, decisions, **options))
+        return run_main_coroutine(_operate(settings, decisions, **options))
 
 
-async def _run(
+async def _operate(
     settings: OperatorSettings,
     decisions: DecisionLog | None,
     *,
@@ -68,3 +70,42 @@ async def _run(
         own_image=own_image,
         decisions=decisions,
     ).run()
+
+
+def run_webhooks(config: str | None, **options: Any) -> int:  # noqa: ANN401 - as _serve has them
+    """Run until a signal; return the exit code (CL-001). Options are those of ``grove webhooks``."""
+    settings = _read_settings(config, parse_webhook_settings)
+    return ERROR if settings is None else run_main_coroutine(_serve(settings, **options))
+
+
+async def _serve(
+    settings: WebhookSettings,
+    *,
+    kubeconfig: str | None,
+    context: str | None,
+    namespace: str | None,
+    watch_namespace: str,
+    url_host: str,
+) -> int:
+    connection = await read_connection_settings(kubeconfig, context)
+    served = NOT_DISCOVERED
+    if settings.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
+        async with ApiSession(connection) as api:
+            served = await discover_apis(api)
+    return await WebhookProcess(
+        connection=connection,
+        settings=settings,
+        namespace=namespace or connection.namespace,
+        watched=watch_namespace,
+        url_host=url_host,
+        served=served,
+    ).run()
+
+
+def _read_settings(path: str | None, read: Reader[T]) -> T | None:
+    """Return the configuration; None after its faults were printed."""
+    settings, faults = configuration(path, read)
+    if faults:
+        print_error(input_problems_page(faults, NOTHING_STARTED))
+        return None
+    return settings

@@ -1,12 +1,17 @@
-"""``grove daemon``: resolve the identity of the daemon, report every problem, run."""
+"""``grove daemon`` and ``grove domain-controller``: check options and access to the cluster, run."""
 
 from collections.abc import Iterable
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from grove_core.kernel.errors import ObjectProblem
 from grove_shell.actions.main_coroutine import run_main_coroutine
-from grove_shell.client.api_session import ApiSession
+from grove_shell.client.api_discovery import connection_advice
+from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.connection_settings import ConnectionSettings, NoClusterAccess, read_connection_settings
+from grove_shell.domain_controller.domain_controller_process import DomainControllerProcess
+from grove_shell.domain_daemon.compute_domain_kinds import DOMAINS
 from grove_shell.domain_daemon.daemon_identity import (
     DaemonCommandOptions,
     problems_in_daemon_options,
@@ -25,10 +30,10 @@ def run_daemon(
     arguments: DaemonCommandOptions, *, kubeconfig: str | None = None, context: str | None = None, log: str = "text"
 ) -> int:
     """Run until a signal; return the exit code (CL-001)."""
-    return run_main_coroutine(_run(arguments, kubeconfig, context, log))
+    return run_main_coroutine(_run_daemon(arguments, kubeconfig, context, log))
 
 
-async def _run(arguments: DaemonCommandOptions, kubeconfig: str | None, context: str | None, log: str) -> int:
+async def _run_daemon(arguments: DaemonCommandOptions, kubeconfig: str | None, context: str | None, log: str) -> int:
     problems = list(problems_in_daemon_options(arguments))
     connection = await _connect(kubeconfig, context, problems)
     if connection is None:
@@ -64,3 +69,31 @@ async def _connect(
 def _report(problems: Iterable[ObjectProblem]) -> int:
     print_error(input_problems_page(tuple(file_problems_as_faults(COMMAND_LINE, problems)), NOTHING_STARTED))
     return ERROR
+
+
+def run_domain_controller(kubeconfig: str | None, context: str | None, **options: Any) -> int:  # noqa: ANN401 - as _run_domain_controller has them
+    """Run until a signal; return the exit code (CL-001). Options are those of ``grove domain-controller``."""
+    return run_main_coroutine(_run_domain_controller(kubeconfig, context, **options))
+
+
+async def _run_domain_controller(
+    kubeconfig: str | None, context: str | None, *, namespace: str, pods_namespace: str, cleanup: timedelta, log: str
+) -> int:
+    connection = await read_connection_settings(kubeconfig, context)
+    async with ApiSession(connection) as api:
+        try:
+            response = await api.request("GET", DOMAINS.path(namespace), query={"limit": "1"})
+        except NoServerResponse as fault:
+            raise NoClusterAccess(connection_advice(fault)) from fault
+    if not response.ok:
+        error = f"ComputeDomain: {response.message.strip()}"
+        hint = "; NVIDIA's driver installs the definition, or: grove manifests --only crds --with compute-domains"
+        raise NoClusterAccess(f"{connection.server}: {error}{hint}")
+    process = DomainControllerProcess(
+        connection=connection,
+        log=DaemonLog(as_json=log == "json"),
+        namespace=namespace,
+        pods_namespace=pods_namespace,
+        cleanup_interval=cleanup,
+    )
+    return await process.run()
