@@ -23,7 +23,7 @@ from grove_shell.client.api_session import APPLY, ApiSession
 from grove_shell.client.connection_settings import ConnectionSettings, read_connection_settings
 from grove_shell.converge.cluster.run_measurements import ServerCounters, read_server_counters
 from grove_shell.converge.model.server_costs import ServerCosts
-from grove_shell.domain_daemon.compute_domain_kinds import DOMAINS
+from grove_shell.domain_daemon.daemon_requests import DOMAINS
 from grove_shell.manifests.crd_definitions import compute_domain_crds
 from tests.cluster import binaries
 from tests.cluster.nvidia.definitions import install

@@ -20,12 +20,12 @@ from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.configuration import read_configuration
 from grove_shell.page import print_error
+from grove_shell.reading.collected_objects import LoadedInput
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import item_problem_as_fault
 from grove_shell.reading.input_sources import input_items_in_path, standard_input
-from grove_shell.reading.loaded_input import LoadedInput
 from grove_shell.reading.objects import load
-from grove_shell.views.input_problems_page import REST_UNKNOWN, input_problems_closing_line, input_problems_page
+from grove_shell.views.formatting import REST_UNKNOWN, input_problems_closing_line, input_problems_page
 from grove_shell.views.progress_bars import progress_counter
 
 

@@ -10,8 +10,7 @@ from grove_shell.actions.main_coroutine import run_main_coroutine
 from grove_shell.client.api_discovery import connection_advice
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.connection_settings import ConnectionSettings, NoClusterAccess, read_connection_settings
-from grove_shell.domain_controller.domain_controller_process import DomainControllerProcess
-from grove_shell.domain_daemon.compute_domain_kinds import DOMAINS
+from grove_shell.domain_controller.domain_reconcile_loop import DomainControllerProcess
 from grove_shell.domain_daemon.daemon_identity import (
     DaemonCommandOptions,
     problems_in_daemon_options,
@@ -19,11 +18,12 @@ from grove_shell.domain_daemon.daemon_identity import (
 )
 from grove_shell.domain_daemon.daemon_log import DaemonLog
 from grove_shell.domain_daemon.daemon_process import DaemonProcess
+from grove_shell.domain_daemon.daemon_requests import DOMAINS
 from grove_shell.domain_daemon.fabric_process import hosts_file_command
 from grove_shell.exit_codes import ERROR
 from grove_shell.page import print_error
 from grove_shell.reading.input_faults import file_problems_as_faults
-from grove_shell.views.input_problems_page import COMMAND_LINE, NOTHING_STARTED, input_problems_page
+from grove_shell.views.formatting import COMMAND_LINE, NOTHING_STARTED, input_problems_page
 
 
 def run_daemon(

@@ -19,7 +19,7 @@ from grove_shell.exit_codes import DONE, ERROR, USAGE
 from grove_shell.page import print_error, print_warnings
 from grove_shell.reading.input_faults import InputFault, file_problems_as_faults
 from grove_shell.views.convergence_results import convergence_page, convergence_runs_as_json
-from grove_shell.views.input_problems_page import COMMAND_LINE, NOTHING_RUN, input_problems_page
+from grove_shell.views.formatting import COMMAND_LINE, NOTHING_RUN, input_problems_page
 from grove_shell.views.progress_bars import progress_bar
 from grove_shell.views.renderers import RENDERERS
 

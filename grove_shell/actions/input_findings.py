@@ -9,7 +9,7 @@ from grove_core.operator_recognition import RecognisedOperator, not_predicted_fi
 from grove_core.plan.forecast import Forecast
 from grove_core.resources.topology_usage import SET_KIND
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.reading.loaded_input import LoadedInput
+from grove_shell.reading.collected_objects import LoadedInput
 from grove_shell.views.formatting import plural
 
 

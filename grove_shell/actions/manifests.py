@@ -11,7 +11,7 @@ from grove_shell.manifests.crd_definitions import compute_domain_crds, custom_re
 from grove_shell.manifests.deployments import operator_objects, webhook_objects
 from grove_shell.manifests.installation import Installation, daemon_rbac_roles, namespace_and_role_manifests
 from grove_shell.page import print_error, write_stdout
-from grove_shell.views.input_problems_page import NOTHING_PRINTED, input_problems_page
+from grove_shell.views.formatting import NOTHING_PRINTED, input_problems_page
 from grove_shell.views.renderers import SERIALIZERS
 
 PARTS: Final[Mapping[str, Callable[[Installation], Iterator[dict[str, Any]]]]] = {

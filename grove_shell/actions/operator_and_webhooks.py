@@ -18,7 +18,7 @@ from grove_shell.page import print_error
 from grove_shell.replay.decision_log_format import DecisionLog, NotADecisionLog, open_decision_log
 from grove_shell.settings.operator_settings import OperatorSettings, parse_operator_settings
 from grove_shell.settings.webhook_settings import WebhookSettings, parse_webhook_settings
-from grove_shell.views.input_problems_page import NOTHING_STARTED, input_problems_page
+from grove_shell.views.formatting import NOTHING_STARTED, input_problems_page
 from grove_shell.webhooks.webhook_process import WebhookProcess
 
 

@@ -27,7 +27,7 @@ from grove_shell.exit_codes import CHANGES, DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.in_memory.forecasts import forecasts, topology_forecasts
 from grove_shell.page import print_error
 from grove_shell.views.formatting import failed_check_message
-from grove_shell.views.plan_notes import PlanPageContext, plan_notes_page
+from grove_shell.views.plan_headline import PlanPageContext, plan_notes_page
 from grove_shell.views.plan_page import plan_page
 from grove_shell.views.renderers import RENDERERS, format_json_document
 

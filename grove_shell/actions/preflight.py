@@ -8,7 +8,7 @@ from grove_shell.actions.command_input import ClusterUnavailable, InputSource, r
 from grove_shell.exit_codes import DONE, ERROR
 from grove_shell.manifests.crd_definitions import grove_crd_names
 from grove_shell.page import Page, print_error, print_page
-from grove_shell.views.input_problems_page import NOTHING_DECIDED, input_problems_page
+from grove_shell.views.formatting import NOTHING_DECIDED, input_problems_page
 
 
 def preflight(source: InputSource) -> int:

@@ -17,7 +17,7 @@ from grove_shell.page import print_error
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.replay.decision_log_format import compact_json, plan_as_json
 from grove_shell.replay.decision_log_reader import DamagedDecisionLog, RecordedDecision, recorded_decisions
-from grove_shell.views.input_problems_page import NOTHING_REPLAYED, input_problems_page
+from grove_shell.views.formatting import NOTHING_REPLAYED, input_problems_page
 from grove_shell.views.progress_bars import progress_bar
 from grove_shell.views.renderers import RENDERERS
 from grove_shell.views.replay_page import (

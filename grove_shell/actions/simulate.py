@@ -21,8 +21,7 @@ from grove_shell.simulator.scenario.scenario_reader import ScenarioReadResult, r
 from grove_shell.simulator.scenario.unknown_names import unknown_names_in
 from grove_shell.simulator.shrink_scenario import MOST_RUNS, smallest_failing_scenario
 from grove_shell.simulator.simulation import Simulation, SimulationOptions, SimulationRun
-from grove_shell.views.formatting import plural
-from grove_shell.views.input_problems_page import NOTHING_PLAYED, input_problems_page
+from grove_shell.views.formatting import NOTHING_PLAYED, input_problems_page, plural
 from grove_shell.views.progress_bars import Tick, progress_bar, virtual_time_bar
 from grove_shell.views.renderers import RENDERERS, format_yaml_document
 from grove_shell.views.simulation_run_document import simulation_run_as_json, simulation_seeds_as_json

@@ -34,14 +34,13 @@ from grove_shell.actions.command_input import (
 from grove_shell.actions.configuration import read_configuration
 from grove_shell.exit_codes import DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.page import print_error, print_warnings
+from grove_shell.reading.collected_objects import LoadedInput
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import InputItem, item_problem_as_fault
 from grove_shell.reading.input_sources import input_items_in_path, item_display_name, standard_input
-from grove_shell.reading.input_topologies import is_topology
-from grove_shell.reading.loaded_input import LoadedInput
-from grove_shell.reading.node_collector import NodeCollector
+from grove_shell.reading.input_topologies import NodeCollector, is_topology
 from grove_shell.reading.objects import load
-from grove_shell.views.input_problems_page import (
+from grove_shell.views.formatting import (
     NOTHING_DECIDED,
     REST_UNKNOWN,
     input_problems_closing_line,

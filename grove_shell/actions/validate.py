@@ -25,15 +25,20 @@ from grove_core.rule_sets.rule_set import RuleSet
 from grove_shell.actions.command_input import choose_rule_set, cluster_for_operator_recognition
 from grove_shell.actions.configuration import read_configuration
 from grove_shell.exit_codes import DONE, ERROR
-from grove_shell.manifests.misspelled_kinds import misspelling_in
-from grove_shell.manifests.schema_validation import with_schema_objections
+from grove_shell.manifests.schema_validation import misspelling_in, with_schema_objections
 from grove_shell.page import Page, print_error
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import item_problem_as_fault, kind_and_version_problems, object_name_in_faults
 from grove_shell.reading.input_objects import API_GROUPS
 from grove_shell.reading.input_sources import InputItem, input_items_in_path, item_display_name, standard_input
-from grove_shell.views.formatting import admission_remark_as_json, plural, rule_citation
-from grove_shell.views.input_problems_page import NOTHING_CHECKED, REST_JUDGED, input_problems_page
+from grove_shell.views.formatting import (
+    NOTHING_CHECKED,
+    REST_JUDGED,
+    admission_remark_as_json,
+    input_problems_page,
+    plural,
+    rule_citation,
+)
 from grove_shell.views.renderers import RENDERERS
 
 Judged = tuple[InputItem, Decision[AdmissionVerdict]]

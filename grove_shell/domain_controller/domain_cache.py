@@ -12,7 +12,7 @@ from grove_core.resources.compute_domain import ComputeDomain, compute_domain_fr
 from grove_core.resources.daemon_pod import daemon_pod_from_json
 from grove_core.resources.object_metadata import ObjectMetadata, metadata_in, resource_version_number
 from grove_shell.client.object_store import CachedObject, Key, ObjectStore, Raw, StoresByKind
-from grove_shell.domain_daemon.compute_domain_kinds import CLIQUES, DOMAINS, KINDS, PODS
+from grove_shell.domain_daemon.daemon_requests import CLIQUES, DOMAINS, KINDS, PODS
 
 
 class DomainCache(StoresByKind):

@@ -25,7 +25,7 @@ from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.connection_settings import NoClusterAccess
 from grove_shell.client.kinds import ApiKind
 from grove_shell.client.response_check import confirms_absence, shows_object
-from grove_shell.domain_daemon.compute_domain_kinds import DOMAINS, PODS
+from grove_shell.domain_daemon.daemon_requests import DOMAINS, PODS
 
 _EXAMPLE_UID: Final = "00000000-0000-0000-0000-000000000000"  # as long as real ones
 

@@ -8,12 +8,14 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Any, Final, assert_never
 
 from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity
 from grove_core.areas.domain_cliques.verdicts import (
     ApplyRequest,
     ClearOtherEntryRequest,
+    DaemonRegistry,
     DaemonRequest,
     LabelPodRequest,
     ListPodsRequest,
@@ -27,13 +29,39 @@ from grove_core.areas.domain_cliques.verdicts import (
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Ref
-from grove_core.resources.api_names import DOMAIN
+from grove_core.resources.api_names import CORE, DOMAIN, NVIDIA
+from grove_core.resources.compute_domain import (
+    CLIQUE_KIND,
+    DOMAIN_KIND,
+    compute_domain_from_json,
+    domain_clique_from_json,
+)
 from grove_core.resources.daemon_pod import daemon_pod_from_json
 from grove_shell.client.api_session import APPLY, JSON, MERGE, ApiSession, NoServerResponse
+from grove_shell.client.kinds import ApiKind
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.client.response import CONFLICT, NOT_FOUND, SERVER_FAULT, TOO_MANY, Response
 from grove_shell.client.response_check import confirms_absence, is_list_of_kind, is_object_at
-from grove_shell.domain_daemon.compute_domain_kinds import KINDS, PODS, parse_daemon_registry, url_path_of
+
+DOMAINS: Final = ApiKind(DOMAIN_KIND, NVIDIA, "computedomains")
+CLIQUES: Final = ApiKind(CLIQUE_KIND, NVIDIA, "computedomaincliques")
+PODS: Final = ApiKind("Pod", CORE, "pods", DOMAIN)
+KINDS: Final[Mapping[str, ApiKind]] = MappingProxyType({one.kind: one for one in (DOMAINS, CLIQUES, PODS)})
+
+
+def url_path_of(ref: Ref, subresource: str = "") -> str:
+    """Return the URL path of an object, or of a subresource of it."""
+    return KINDS[ref.kind].path(ref.namespace, ref.name, subresource)
+
+
+def parse_daemon_registry(raw: Mapping[str, Any]) -> DaemonRegistry:
+    """Parse a ComputeDomain or a ComputeDomainClique.
+
+    Raises:
+        MalformedObject: with every problem.
+    """
+    return compute_domain_from_json(raw) if raw.get("kind") == DOMAIN_KIND else domain_clique_from_json(raw)
+
 
 REQUESTS_PER_SECOND: Final = 5.0
 BURST: Final = 10

@@ -116,7 +116,7 @@ class ObjectCollector:
             if (names := crd_names_in(item.value)) is not None:
                 self.found.definitions.append(names)
         if not metadata_string(item.value, "uid"):
-            from grove_shell.manifests.misspelled_kinds import misspelling_in  # noqa: PLC0415 - dumps of clusters have none of these
+            from grove_shell.manifests.schema_validation import misspelling_in  # noqa: PLC0415 - dumps of clusters have none of these
 
             misspelling = misspelling_in(item.value)
             if misspelling is not None:

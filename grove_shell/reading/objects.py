@@ -21,11 +21,10 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap
 from grove_core.snapshot.cluster_index import index_cluster, with_domains
 from grove_shell.python_gc import python_gc_paused
-from grove_shell.reading.collected_objects import CollectedObjects
+from grove_shell.reading.collected_objects import CollectedObjects, LoadedInput
 from grove_shell.reading.input_faults import BadInput, InputFault
 from grove_shell.reading.input_sources import InputItem, input_items_in_path, item_display_name, standard_input
 from grove_shell.reading.input_topologies import InputTopologies
-from grove_shell.reading.loaded_input import LoadedInput
 from grove_shell.reading.manifest_admission import (
     is_of_other_namespace,
     manifest_with_namespace,

@@ -11,8 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
-from grove_shell.converge.run_groups import run_parameter_caption_lines
-from grove_shell.converge.run_parameters_and_results import ConvergenceRun
+from grove_shell.converge.run_parameters_and_results import ConvergenceRun, run_parameter_caption_lines
 
 COLOURS: Final = {
     RegistrationProtocol.RMW: "#b35900",

@@ -15,8 +15,7 @@ from matplotlib.lines import Line2D
 
 from grove_core.areas.domain_cliques.registration_protocols import NODES_PER_RACK, RegistrationProtocol
 from grove_shell.converge.model.server_costs import expected_watch_bytes
-from grove_shell.converge.run_groups import RunGroup, group_runs
-from grove_shell.converge.run_parameters_and_results import ConvergenceRun, RunOutcome
+from grove_shell.converge.run_parameters_and_results import ConvergenceRun, RunGroup, RunOutcome, group_runs
 from grove_shell.views.convergence_plot_axes import (
     COLOURS,
     MARKS,

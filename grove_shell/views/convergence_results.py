@@ -8,8 +8,13 @@ from typing import Any, Final
 from pydantic.alias_generators import to_camel
 
 from grove_core.version import VERSION
-from grove_shell.converge.run_groups import RunGroup, group_runs, run_parameter_caption_lines
-from grove_shell.converge.run_parameters_and_results import ConvergenceRun, RunParameters
+from grove_shell.converge.run_parameters_and_results import (
+    ConvergenceRun,
+    RunGroup,
+    RunParameters,
+    group_runs,
+    run_parameter_caption_lines,
+)
 from grove_shell.converge.run_schedule import TOO_SLOW_S, CurveParameters
 from grove_shell.page import Page
 

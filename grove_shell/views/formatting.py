@@ -1,6 +1,6 @@
-"""Formats times, counts, names and reasons for pages; widths and colours of a plan's page."""
+"""Formats times, counts, names and reasons for pages; colours of a plan's page; and the page of an input's problems."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Final
@@ -12,7 +12,8 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DeletionImpact
 from grove_core.kernel.time_formats import format_time, short_duration, whole_seconds
-from grove_shell.page import Span
+from grove_shell.page import Page, Span
+from grove_shell.reading.input_faults import NO_SUCH_FILE, InputFault
 
 
 def admission_remark_as_json(found: FieldRemark) -> dict[str, Any]:
@@ -103,3 +104,40 @@ def comma_separated_names(names: list[str], limit: int | None) -> str:
 def failed_check_message(met: Collection[str]) -> str:
     """Return the message of a failed check, with the ``--fail-on`` classes that it met (CL-002)."""
     return f"failed by --fail-on: {', '.join(sorted(met))}"
+
+
+NOTHING_DECIDED: Final = "Nothing was decided."
+NOTHING_STARTED: Final = "Nothing was started."
+NOTHING_RUN: Final = "Nothing was run."
+NOTHING_PLAYED: Final = "Nothing was simulated."
+NOTHING_PRINTED: Final = "Nothing was printed."
+NOTHING_REPLAYED: Final = "Nothing was replayed."
+KEEP_GOING: Final = f"{NOTHING_DECIDED} --keep-going decides what can be decided despite them."
+"""For commands that have this option."""
+
+
+def input_problems_closing_line(faults: Sequence[InputFault]) -> str:
+    """Return the last line where nothing was decided; it advises ``--keep-going`` unless only files are missing."""
+    return NOTHING_DECIDED if all(fault.got == NO_SUCH_FILE for fault in faults) else KEEP_GOING
+
+
+REST_UNKNOWN: Final = "What depends on them is marked UNKNOWN; a PodCliqueSet that cannot be read is left out."
+REST_JUDGED: Final = "The files that could be read were still checked:"
+NOTHING_CHECKED: Final = "Nothing was checked."
+COMMAND_LINE: Final = "command line"
+"""As the file of a fault."""
+
+
+def input_problems_page(faults: Sequence[InputFault], closing: str) -> Page:
+    """Return a page with one line for each problem: file, document, object and field path (IN-030).
+
+    Args:
+        closing: the last line: what the command did despite them.
+    """
+    page = Page()
+    where = "on the command line" if {fault.file for fault in faults} == {COMMAND_LINE} else "in the input"
+    page.add((f"{plural(len(faults), 'problem')} {where}", "bold red"))
+    for fault in faults:
+        page.add("  ", str(fault))
+    page.add((closing, "dim"))
+    return page

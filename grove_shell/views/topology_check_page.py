@@ -10,7 +10,7 @@ from grove_core.gang_fit import GangFitReport, TopologyFit
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.pod_demand import PODS, amount_text
 from grove_shell.page import Page, Span
-from grove_shell.reading.node_collector import NodeCollector
+from grove_shell.reading.input_topologies import NodeCollector
 from grove_shell.views.formatting import comma_separated_names, plural, rule_citation
 
 _MOST: Final = 4

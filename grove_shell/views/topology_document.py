@@ -8,7 +8,7 @@ from grove_core.areas.topology.usage_report import SetUsingTopology, TopologyUsa
 from grove_core.document.document_writing import reason_as_json
 from grove_core.gang_fit import GangFitReport, TopologyFit
 from grove_core.resources.cluster_topology import Levels
-from grove_shell.reading.node_collector import NodeCollector
+from grove_shell.reading.input_topologies import NodeCollector
 from grove_shell.views.formatting import admission_remark_as_json
 from grove_shell.views.topology_page import TopologyImpact
 

@@ -17,8 +17,7 @@ from grove_shell.client.reflector import Reflector
 from grove_shell.client.resource_access import DAEMON, DOMAIN_CONTROLLER, ResourceAccess
 from grove_shell.domain_controller.domain_cache import DomainCache
 from grove_shell.domain_controller.domain_reconcile_loop import DomainReconcileLoop
-from grove_shell.domain_daemon.compute_domain_kinds import CLIQUES, DOMAINS, PODS
-from grove_shell.domain_daemon.daemon_requests import http_request_of
+from grove_shell.domain_daemon.daemon_requests import CLIQUES, DOMAINS, PODS, http_request_of
 from grove_shell.domain_daemon.domain_daemon_loop import MonotonicClock
 from grove_shell.manifests.installation import Installation
 from tests.domain_daemon.single_domain import GROUP, SingleDomainServer

@@ -23,11 +23,10 @@ from grove_core.resources.api_names import NVIDIA
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.client.reflector import Reflector
-from grove_shell.domain_daemon.compute_domain_kinds import DOMAINS, parse_daemon_registry
 from grove_shell.domain_daemon.daemon_identity import DaemonCommandOptions, problems_in_daemon_options
 from grove_shell.domain_daemon.daemon_log import DaemonLog
-from grove_shell.domain_daemon.daemon_requests import HttpRequestSender
-from grove_shell.domain_daemon.single_object_watch import SingleObjectWatch
+from grove_shell.domain_daemon.daemon_process import SingleObjectWatch
+from grove_shell.domain_daemon.daemon_requests import DOMAINS, HttpRequestSender, parse_daemon_registry
 from tests.domain_daemon.single_domain import IDENTITY, running_daemon, until
 from tests.manifests.request_recorder import Recorder
 

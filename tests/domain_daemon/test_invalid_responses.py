@@ -20,10 +20,9 @@ from grove_core.resources.api_names import NVIDIA
 from grove_shell.client import reflector
 from grove_shell.client.connection_settings import NoClusterAccess
 from grove_shell.client.response import Response
-from grove_shell.domain_daemon.compute_domain_kinds import DOMAINS, parse_daemon_registry
 from grove_shell.domain_daemon.daemon_identity import DaemonCommandOptions, read_daemon_identity
-from grove_shell.domain_daemon.daemon_requests import request_result_from_response
-from grove_shell.domain_daemon.single_object_watch import SingleObjectWatch
+from grove_shell.domain_daemon.daemon_process import SingleObjectWatch
+from grove_shell.domain_daemon.daemon_requests import DOMAINS, parse_daemon_registry, request_result_from_response
 from tests.domain_daemon.single_domain import SingleDomainServer, until
 from tests.operator.stub_server import api_with
 

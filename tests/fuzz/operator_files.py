@@ -19,7 +19,7 @@ from grove_shell.page import print_error
 from grove_shell.reading.collected_objects import CollectedObjects
 from grove_shell.replay.decision_log_format import line_with_chain_digest
 from grove_shell.settings.webhook_settings import parse_webhook_settings
-from grove_shell.views.input_problems_page import NOTHING_STARTED, input_problems_page
+from grove_shell.views.formatting import NOTHING_STARTED, input_problems_page
 from tests.fuzz import mutations
 from tests.fuzz.commands import NOW, Broken, Said, kept, problems_of
 from tests.fuzz.fuzz_target import FuzzTarget

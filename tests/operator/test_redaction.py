@@ -17,9 +17,8 @@ from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import EVERY_KIND
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.kinds import KINDS
-from grove_shell.reading.collected_objects import CollectedObjects, snapshot_header_item
+from grove_shell.reading.collected_objects import CollectedObjects, LoadedInput, snapshot_header_item
 from grove_shell.reading.input_sources import input_items_in_path
-from grove_shell.reading.loaded_input import LoadedInput
 from grove_shell.reading.objects import load
 from grove_shell.redaction import Redaction
 from tests.property.few_examples import RARELY

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from grove_shell.reading.loaded_input import LoadedInput
+from grove_shell.reading.collected_objects import LoadedInput
 from grove_shell.reading.objects import load
 
 Json = dict[str, Any]

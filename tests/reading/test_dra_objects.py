@@ -10,8 +10,7 @@ import pytest
 
 from grove_core.resources.configuration import ComputeDomainFormatName, MnnvlMode, ServedApis
 from grove_shell.actions.configuration import read_configuration
-from grove_shell.reading.collected_objects import CollectedObjects, snapshot_header_item
-from grove_shell.reading.loaded_input import LoadedInput
+from grove_shell.reading.collected_objects import CollectedObjects, LoadedInput, snapshot_header_item
 from grove_shell.reading.objects import load
 
 Json = dict[str, Any]

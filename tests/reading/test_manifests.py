@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from grove_shell.cli.main import run
-from grove_shell.reading.loaded_input import LoadedInput
+from grove_shell.reading.collected_objects import LoadedInput
 from grove_shell.reading.objects import load
 from tests.kubectl_yaml import items_in
 from tests.reading.dump_edits import EXAMPLE, NOW, Json, loaded, named, pods_of, write

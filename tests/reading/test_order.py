@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from grove_core.resources.pod import Pod
 from grove_core.snapshot.cluster import Cluster
-from grove_shell.reading.collected_objects import CollectedObjects
+from grove_shell.reading.collected_objects import CollectedObjects, LoadedInput
 from grove_shell.reading.input_sources import input_items_in_path
-from grove_shell.reading.loaded_input import LoadedInput
 from grove_shell.reading.objects import load
 
 Json = dict[str, Any]

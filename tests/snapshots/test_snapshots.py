@@ -21,7 +21,7 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.cli.main import run
-from grove_shell.reading.loaded_input import LoadedInput
+from grove_shell.reading.collected_objects import LoadedInput
 from grove_shell.reading.objects import load
 
 HERE: Final = Path(__file__).parent

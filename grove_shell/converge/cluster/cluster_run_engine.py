@@ -45,7 +45,7 @@ from grove_shell.converge.cluster.run_namespace import (
 from grove_shell.converge.model.model_run_context import numbered_daemon_identity
 from grove_shell.converge.run_parameters_and_results import ConvergenceRun, RunParameters
 from grove_shell.domain_controller.domain_reconcile_loop import DomainReconcileLoop
-from grove_shell.domain_daemon.compute_domain_kinds import CLIQUES, DOMAINS
+from grove_shell.domain_daemon.daemon_requests import CLIQUES, DOMAINS
 from grove_shell.domain_daemon.domain_daemon_loop import MonotonicClock
 
 _HEAD_START_S: Final = 0.5

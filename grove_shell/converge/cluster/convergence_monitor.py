@@ -14,7 +14,7 @@ from grove_core.resources.compute_domain import READY, ComputeDomain, ComputeDom
 from grove_core.resources.daemon_pod import DaemonPod
 from grove_shell.converge.run_parameters_and_results import RunParameters
 from grove_shell.domain_controller.domain_cache import DomainCache
-from grove_shell.domain_daemon.compute_domain_kinds import parse_daemon_registry
+from grove_shell.domain_daemon.daemon_requests import parse_daemon_registry
 
 _NEWEST = 2**62
 

@@ -31,10 +31,9 @@ from grove_shell.client.connection_settings import read_connection_settings
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.converge.cluster.watch_decoder import WatchDecoder
 from grove_shell.converge.run_parameters_and_results import RunParameters
-from grove_shell.domain_daemon.compute_domain_kinds import CLIQUES, DOMAINS
-from grove_shell.domain_daemon.daemon_requests import REQUEST_TIMEOUT_S, HttpRequestSender
+from grove_shell.domain_daemon.daemon_process import SingleObjectWatch
+from grove_shell.domain_daemon.daemon_requests import CLIQUES, DOMAINS, REQUEST_TIMEOUT_S, HttpRequestSender
 from grove_shell.domain_daemon.domain_daemon_loop import DomainDaemon, MonotonicClock
-from grove_shell.domain_daemon.single_object_watch import SingleObjectWatch
 
 IN_FLIGHT: Final = 10_000
 _INDEX_CHANGES: Final = frozenset(

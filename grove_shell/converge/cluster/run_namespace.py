@@ -11,7 +11,7 @@ from grove_core.resources.api_names import NVIDIA
 from grove_shell.client.api_session import APPLY, ApiSession
 from grove_shell.client.connection_settings import NoClusterAccess
 from grove_shell.client.resource_access import DAEMON, DOMAIN_CONTROLLER
-from grove_shell.domain_daemon.compute_domain_kinds import CLIQUES, DOMAINS
+from grove_shell.domain_daemon.daemon_requests import CLIQUES, DOMAINS
 from grove_shell.manifests.installation import rbac_rules_of
 
 DOMAIN_NAME: Final = "domain"

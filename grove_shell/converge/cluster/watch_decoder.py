@@ -12,7 +12,7 @@ from typing import Any, Final
 from grove_core.areas.domain_cliques.daemon_input import registry_entries_of_clique
 from grove_core.areas.domain_cliques.verdicts import DaemonRegistry
 from grove_shell.client.response_check import parse_watch_event
-from grove_shell.domain_daemon.compute_domain_kinds import parse_daemon_registry
+from grove_shell.domain_daemon.daemon_requests import parse_daemon_registry
 
 _VERSION: Final = b'"resourceVersion":"'
 _HEAD: Final = 14

@@ -3,7 +3,6 @@
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
-from grove_shell.converge.model.controller_model import ControllerModel, SimulatedController
 from grove_shell.converge.model.daemon_model import DaemonModel
 from grove_shell.converge.model.model_object_store import ModelObjectStore
 from grove_shell.converge.model.model_run_context import (
@@ -13,7 +12,7 @@ from grove_shell.converge.model.model_run_context import (
 )
 from grove_shell.converge.model.server_costs import SIZES, ServerCosts, is_object_too_large
 from grove_shell.converge.model.server_watches import CommittedObjectChange, ServerWatches
-from grove_shell.converge.model.simulated_daemon import SECOND, SimulatedDaemon
+from grove_shell.converge.model.simulated_clients import SECOND, ControllerModel, SimulatedController, SimulatedDaemon
 from grove_shell.converge.model.simulated_server import SimulatedServer
 from grove_shell.converge.run_parameters_and_results import ConvergenceRun, RunOutcome, RunParameters
 

@@ -23,10 +23,9 @@ from grove_core.resources.json_field_reader import short_json
 from grove_core.snapshot.cluster import Cluster
 from grove_shell.manifests.schema_validation import with_schema_objections
 from grove_shell.reading.input_faults import InputFault
-from grove_shell.reading.input_items import item_problem_as_fault
+from grove_shell.reading.input_items import item_problem_as_fault, newest_timestamp_in_object
 from grove_shell.reading.input_sources import InputItem, input_items_in_path, standard_input
 from grove_shell.reading.manifest_admission import objection_as_expectation
-from grove_shell.reading.object_timestamps import newest_timestamp_in_object
 from grove_shell.settings.shared_settings import MnnvlSettings, TopologySettings
 from grove_shell.simulator.scenario.possible_object_names import PossibleObjectNames
 from grove_shell.simulator.scenario.scenario import Expectation, Scenario

@@ -48,7 +48,6 @@ from grove_core.resources.compute_domain import (
     domain_clique_from_json,
 )
 from grove_core.resources.daemon_pod import DaemonPod
-from grove_shell.converge.model.controller_model import ControllerModel
 from grove_shell.converge.model.convergence_model_run import ModelPartsFactory
 from grove_shell.converge.model.daemon_model import START_OF_TIME, DaemonModel, datetime_from_microseconds
 from grove_shell.converge.model.model_object_store import ModelObjectStore, NvlinkCliqueState
@@ -64,6 +63,7 @@ from grove_shell.converge.model.model_run_context import (
     ModelWriteResult,
 )
 from grove_shell.converge.model.server_costs import ServerCosts
+from grove_shell.converge.model.simulated_clients import ControllerModel
 from tests.server_side_apply.domain_shapes import domain_shapes
 from tests.server_side_apply.object_server import Address, ObjectServer, Response
 

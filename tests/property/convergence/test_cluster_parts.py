@@ -32,7 +32,7 @@ from grove_shell.converge.cluster.run_measurements import (
 )
 from grove_shell.converge.cluster.watch_decoder import WatchDecoder
 from grove_shell.converge.model.server_costs import parse_server_costs
-from grove_shell.domain_daemon.compute_domain_kinds import parse_daemon_registry
+from grove_shell.domain_daemon.daemon_requests import parse_daemon_registry
 from tests.property.convergence.points import point
 
 Json = dict[str, Any]

@@ -26,7 +26,7 @@ from grove_shell.converge.model.model_run_context import (
 )
 from grove_shell.converge.model.server_costs import expected_watch_bytes
 from grove_shell.converge.model.server_watches import CommittedObjectChange, ServerWatches
-from grove_shell.converge.model.simulated_daemon import SimulatedDaemon
+from grove_shell.converge.model.simulated_clients import SimulatedDaemon
 from grove_shell.converge.model.simulated_server import SimulatedServer
 from grove_shell.converge.run_parameters_and_results import RunOutcome, RunParameters
 from grove_shell.simulator.event_queue import EventQueue

@@ -22,8 +22,13 @@ from grove_shell.converge.model.server_costs import (
     is_object_too_large,
     parse_server_costs,
 )
-from grove_shell.converge.run_groups import group_runs, run_parameter_caption_lines
-from grove_shell.converge.run_parameters_and_results import ConvergenceRun, RunOutcome, RunParameters
+from grove_shell.converge.run_parameters_and_results import (
+    ConvergenceRun,
+    RunOutcome,
+    RunParameters,
+    group_runs,
+    run_parameter_caption_lines,
+)
 from grove_shell.converge.run_schedule import RunSchedule, run_scheduled
 from grove_shell.converge.runs_csv_file import parse_runs_csv, runs_as_csv, write_runs_csv
 from grove_shell.views.convergence_results import convergence_page
