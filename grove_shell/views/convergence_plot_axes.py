@@ -1,8 +1,8 @@
-"""Common elements of the pictures: colours of protocols, marks of worlds, axes and legends."""
+"""Common elements of the pictures: styles of protocols, marks of worlds, axes and legends."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from textwrap import wrap
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
@@ -11,26 +11,28 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
-from grove_shell.converge.run_parameters_and_results import ConvergenceRun, run_parameter_caption_lines
+from grove_shell.converge.run_parameters_and_results import (
+    ConvergenceRun,
+    RunParameters,
+    run_parameter_caption_lines,
+)
 
-COLOURS: Final = {
-    RegistrationProtocol.RMW: "#b35900",
-    RegistrationProtocol.SSA: "#c2255c",
-    RegistrationProtocol.SHARDED: "#0b7285",
-    RegistrationProtocol.SHARDED_RMW: "#5f3dc4",
-}
-WIDTHS: Final = {
-    RegistrationProtocol.RMW: 2.6,
-    RegistrationProtocol.SSA: 2.2,
-    RegistrationProtocol.SHARDED: 2.4,
-    RegistrationProtocol.SHARDED_RMW: 1.3,
-}
-"""Different widths, so that a line below another still shows."""
-PROTOCOL_NAMES: Final = {
-    RegistrationProtocol.RMW: "rmw: one object, read-modify-write",
-    RegistrationProtocol.SSA: "ssa: one object, server-side apply",
-    RegistrationProtocol.SHARDED: "sharded: object per clique, server-side apply",
-    RegistrationProtocol.SHARDED_RMW: "sharded-rmw: object per clique, read-modify-write",
+
+class ProtocolStyle(NamedTuple):
+    """Colour, width of lines, which differs so that a line below another still shows, and name in legends."""
+
+    colour: str
+    width: float
+    name: str
+
+
+PROTOCOLS: Final = {
+    RegistrationProtocol.RMW: ProtocolStyle("#b35900", 2.6, "rmw: one object, read-modify-write"),
+    RegistrationProtocol.SSA: ProtocolStyle("#c2255c", 2.2, "ssa: one object, server-side apply"),
+    RegistrationProtocol.SHARDED: ProtocolStyle("#0b7285", 2.4, "sharded: object per clique, server-side apply"),
+    RegistrationProtocol.SHARDED_RMW: ProtocolStyle(
+        "#5f3dc4", 1.3, "sharded-rmw: object per clique, read-modify-write"
+    ),
 }
 MARKS: Final = {"model": "o", "cluster": "D"}
 STYLE: Final[dict[Any, Any]] = {
@@ -44,7 +46,8 @@ STYLE: Final[dict[Any, Any]] = {
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
 }
-_INK: Final = "#656d76"
+GREY: Final = "#656d76"
+PALE: Final = "#e6e9ed"
 _WIDTH: Final = 8.6
 _HEIGHT: Final = 4.9
 _LINE: Final = 0.155
@@ -53,7 +56,7 @@ _KILO: Final = 1_000
 
 
 def figure_with_caption(title: str, runs: Sequence[ConvergenceRun]) -> tuple[Figure, Axes]:
-    """Return a figure with its title above and a caption of the runs below (CV-050)."""
+    """A figure with its title above and a caption of the runs below (CV-050)."""
     lines = [part for line in run_parameter_caption_lines(runs) for part in wrap(line, _CHARACTERS)]
     foot = _LINE * (len(lines) + 1)
     inches = _HEIGHT + foot
@@ -61,45 +64,43 @@ def figure_with_caption(title: str, runs: Sequence[ConvergenceRun]) -> tuple[Fig
     axes = figure.add_axes((0.085, (foot + 0.55) / inches, 0.895, (_HEIGHT - 1.0) / inches))
     axes.set_title(title, pad=12)
     for number, line in enumerate(lines):
-        figure.text(0.012, (foot - _LINE * (number + 1)) / inches, line, fontsize=7.5, color=_INK)
+        figure.text(0.012, (foot - _LINE * (number + 1)) / inches, line, fontsize=7.5, color=GREY)
     return figure, axes
 
 
-def set_logarithmic_node_axis(axes: Axes, nodes: Iterable[int], label: str = "nodes") -> None:
-    """Make the x axis logarithmic, with a tick for each number of nodes."""
-    found = sorted(set(nodes))
+def add_axes_and_legend(
+    axes: Axes,
+    runs: Sequence[ConvergenceRun],
+    unit: str,
+    more: Iterable[Line2D] = (),
+    label: str = "nodes",
+    along: Callable[[RunParameters], int] = lambda point: point.nodes,
+) -> None:
+    """Make both axes logarithmic, x with a tick for each number that there is, y with plain numbers; add the legend."""
+    places = sorted({along(run.point) for run in runs})
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(NullLocator())
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_xticks(found, [f"{one:,}" for one in found])
-    axes.set_xlim(found[0] / 1.25, found[-1] * 1.25)
+    axes.set_xticks(places, [f"{one:,}" for one in places])
+    axes.set_xlim(places[0] / 1.25, places[-1] * 1.25)
     axes.set_xlabel(label)
-
-
-def set_logarithmic_value_axis(axes: Axes, label: str) -> None:
-    """Make the y axis logarithmic, with plain numbers."""
     axes.set_yscale("log")
-    _few_ticks(axes.yaxis)
-    axes.set_ylabel(label)
-    axes.grid(axis="y", color="#e6e9ed", linewidth=0.7)
+    set_few_ticks(axes.yaxis)
+    axes.set_ylabel(unit)
+    axes.grid(axis="y", color=PALE, linewidth=0.7)
     axes.set_axisbelow(True)
+    add_convergence_legend(axes, runs, more)
 
 
-def set_logarithmic_time_axis(axes: Axes, label: str) -> None:
-    """Make the x axis logarithmic, in seconds."""
-    axes.set_xscale("log")
-    _few_ticks(axes.xaxis)
-    axes.set_xlabel(label)
-
-
-def _few_ticks(axis: Axis) -> None:
+def set_few_ticks(axis: Axis) -> None:
+    """Set ticks at 1, 2 and 5 of each power of ten, with short numbers."""
     axis.set_major_locator(LogLocator(10, subs=(1.0, 2.0, 5.0), numticks=12))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FuncFormatter(lambda value, _: short_number(value)))
 
 
 def short_number(value: float) -> str:
-    """Return a number with a suffix for thousands, millions and so on."""
+    """A number with a suffix for thousands, millions and so on."""
     for letter in ("", "k", "M", "G", "T"):
         if abs(value) < _KILO:
             return f"{value:g}{letter}"
@@ -108,32 +109,17 @@ def short_number(value: float) -> str:
 
 
 def convergence_line_style(world: str, runs: Iterable[ConvergenceRun]) -> Literal["-", "--"]:
-    """Return a solid line; a dashed one for the model if there are measured runs too."""
+    """A solid line; a dashed one for the model if there are measured runs too."""
     return "--" if world == "model" and any(run.world != world for run in runs) else "-"
 
 
-def add_convergence_legend(
-    axes: Axes,
-    runs: Iterable[ConvergenceRun],
-    more: Iterable[Line2D] = (),
-) -> None:
+def add_convergence_legend(axes: Axes, runs: Sequence[ConvergenceRun], more: Iterable[Line2D] = ()) -> None:
     """Add a legend with each protocol, and with each world if there are two."""
-    found = list(runs)
-    protocols = [one for one in RegistrationProtocol if any(run.point.protocol is one for run in found)]
-    worlds = list(dict.fromkeys(run.world for run in found))
-    handles = [Line2D([], [], color=COLOURS[one], linewidth=2, label=PROTOCOL_NAMES[one]) for one in protocols]
-    if len(worlds) > 1:
-        handles += [
-            Line2D(
-                [],
-                [],
-                color=_INK,
-                linestyle=convergence_line_style(one, found),
-                marker=MARKS[one],
-                markersize=5,
-                label=f"{one}: median",
-            )
-            for one in worlds
-        ]
+    there = [style for one, style in PROTOCOLS.items() if any(run.point.protocol is one for run in runs)]
+    worlds = list(dict.fromkeys(run.world for run in runs))
+    handles = [Line2D([], [], color=style.colour, linewidth=2, label=style.name) for style in there]
+    for one in worlds if len(worlds) > 1 else ():
+        line, label = convergence_line_style(one, runs), f"{one}: median"
+        handles.append(Line2D([], [], color=GREY, linestyle=line, marker=MARKS[one], markersize=5, label=label))
     shown = [*handles, *more]
     axes.legend(handles=shown, loc="best", framealpha=0.9, edgecolor="white", fontsize=8.5, handlelength=1.8)
