@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar, assert_never
 
 from grove_core.document.plan_document import PlanDocument, action_name
 from grove_core.explain import ExplainedCause, ExplainedReplica, Explanation, Urgency, explanation_of
@@ -123,28 +123,28 @@ def _entry(page: Page, entry: ExplainedReplica, now: datetime, *, full: bool) ->
     most = None if full else MAX_NAMES
     tone = (padded_entry_label(entry.tone.value), STYLES[entry.tone])
     head = object_display_name(entry.subject)
-    if entry.tone is Urgency.KEEPS:
-        _keep(page, entry, now, most)
-        return
-    if entry.tone is Urgency.HELD:
-        first, *more = (sentence for cause in entry.causes for sentence in cause.sentences)
-        page.add(tone, (head, "bold"), ": ", first)
-        for sentence in more[:most]:
-            page.add(INDENT, "  ", sentence)
-        return
-    if entry.tone is Urgency.ENDS:
-        goes = ", ".join(filter(None, (plural(len(entry.deletes), "PodClique"), deletion_impact_text(entry.impact))))
-        page.add(
-            tone, (head, "bold"), f" now, with {goes}" if entry.deletes else " now: its PodCliques are being deleted"
-        )
-    elif entry.tone is Urgency.WAITS and (until := entry.until) is not None:
-        page.add(
-            tone,
-            (head, "bold"),
-            f" until {clock_time(until, now)} ({relative_time(until, now)}), then it is terminated",
-        )
-    else:
-        page.add(tone, (head, "bold"))
+    when = ""
+    match entry.tone:
+        case Urgency.KEEPS:
+            _keep(page, entry, now, most)
+            return
+        case Urgency.HELD:
+            first, *more = (sentence for cause in entry.causes for sentence in cause.sentences)
+            page.add(tone, (head, "bold"), ": ", first)
+            for sentence in more[:most]:
+                page.add(INDENT, "  ", sentence)
+            return
+        case Urgency.ENDS:
+            goes = filter(None, (plural(len(entry.deletes), "PodClique"), deletion_impact_text(entry.impact)))
+            when = f" now, with {', '.join(goes)}" if entry.deletes else " now: its PodCliques are being deleted"
+        case Urgency.WAITS:
+            if (until := entry.until) is not None:
+                when = f" until {clock_time(until, now)} ({relative_time(until, now)}), then it is terminated"
+        case Urgency.UNKNOWN | Urgency.GATED:
+            pass
+        case _:
+            assert_never(entry.tone)
+    page.add(tone, (head, "bold"), when)
     for cause in entry.causes:
         _cause(page, cause, most)
     if entry.deletes:

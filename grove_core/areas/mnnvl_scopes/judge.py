@@ -12,7 +12,16 @@ from grove_core.areas.mnnvl_scopes.clique_admission import (
     user_of_shared_object,
 )
 from grove_core.areas.mnnvl_scopes.rules import SharedDomainReason
-from grove_core.areas.mnnvl_scopes.verdicts import SharedDomainsJudgement, SharedObjectState, SharedObjectVerdict
+from grove_core.areas.mnnvl_scopes.verdicts import (
+    MissingSharedObject,
+    SharedDomainsJudgement,
+    SharedObjectOfWrongOwner,
+    SharedObjectState,
+    SharedObjectVerdict,
+    SurplusSharedObject,
+    UnchangedSharedObject,
+    WithheldSharedObject,
+)
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import BASE_GANG, POD_GANG
@@ -114,49 +123,29 @@ def _verdict_on(snapshot: Snapshot, kind: str, use: _SharedUse, owner: Resource)
     existing = snapshot.named_domains if kind == DOMAIN_KIND else snapshot.named_claims
     found = existing.get((ref.namespace, ref.name))
 
-    def in_state(
-        state: SharedObjectState, because: SharedDomainReason, subject: Ref, **facts: str
-    ) -> SharedObjectVerdict:
-        return SharedObjectVerdict(kind, membership, found, owner, state, because.because(subject, **facts))
-
-    kind_and_name = {"kind": kind, "name": ref.name}
+    names, why = {"kind": kind, "name": ref.name}, SharedDomainReason
     if found is not None and not is_object_of_membership(found, membership):
-        return in_state(
-            SharedObjectState.TAKEN,
-            SharedDomainReason.NAME_SERVES_ANOTHER,
-            found.ref,
-            holder=user_of_shared_object(found),
-            user=user,
-            **kind_and_name,
-        )
+        holder = user_of_shared_object(found)
+        because = why.NAME_SERVES_ANOTHER.because(found.ref, holder=holder, user=user, **names)
+        return WithheldSharedObject(SharedObjectState.TAKEN, because)
     if not snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
-        return in_state(
-            SharedObjectState.LEFT_ALONE,
-            SharedDomainReason.SWITCHED_OFF,
-            found.ref if found is not None else ref,
-            user=user,
-        )
+        because = why.SWITCHED_OFF.because(found.ref if found is not None else ref, user=user)
+        return UnchangedSharedObject(SharedObjectState.LEFT_ALONE, because)
     if found is None:
         if kind not in snapshot.complete:
-            return in_state(SharedObjectState.UNKNOWN, SharedDomainReason.SHARED_NOT_COLLECTED, ref, **kind_and_name)
-        return in_state(SharedObjectState.MADE_AGAIN, SharedDomainReason.ENSURED_AGAIN, ref, user=user)
+            return WithheldSharedObject(SharedObjectState.UNKNOWN, why.SHARED_NOT_COLLECTED.because(ref, **names))
+        return MissingSharedObject(why.ENSURED_AGAIN.because(ref, user=user), kind, membership, owner)
     if found.deleting:
-        return in_state(SharedObjectState.WAITED_FOR, SharedDomainReason.DOMAIN_LEAVES, found.ref, **kind_and_name)
+        return WithheldSharedObject(SharedObjectState.WAITED_FOR, why.DOMAIN_LEAVES.because(found.ref, **names))
+    stored_owner = f"{found.owner_kind} {found.owner_name}"
     if found.owner_uid == owner.uid or "PodGang" not in snapshot.complete or not found.uid:
-        return in_state(
-            SharedObjectState.BELONGS,
-            SharedDomainReason.BELONGS,
-            found.ref,
-            owner=f"{found.owner_kind} {found.owner_name}",
-        )
+        return UnchangedSharedObject(SharedObjectState.BELONGS, why.BELONGS.because(found.ref, owner=stored_owner))
     known = {root.uid, *(gang.uid for gang in snapshot.gangs)}
     if owner is root or found.owner_uid not in known:
-        new_owner = f"{owner.ref.kind} {owner.ref.name}"
-        return in_state(
-            SharedObjectState.HANDED_OVER, SharedDomainReason.OWNER_IS_GONE, found.ref, user=user, owner=new_owner
-        )
-    old_owner = f"{found.owner_kind} {found.owner_name}"
-    return in_state(SharedObjectState.HANDED_OVER, SharedDomainReason.HANDED_OVER, found.ref, owner=old_owner)
+        because = why.OWNER_IS_GONE.because(found.ref, user=user, owner=f"{owner.ref.kind} {owner.ref.name}")
+    else:
+        because = why.HANDED_OVER.because(found.ref, owner=stored_owner)
+    return SharedObjectOfWrongOwner(because, found, owner)
 
 
 def _surplus(snapshot: Snapshot) -> Iterator[SharedObjectVerdict]:
@@ -181,21 +170,18 @@ def _surplus(snapshot: Snapshot) -> Iterator[SharedObjectVerdict]:
     outliving = pods_without_clique(snapshot, {replica for _, _, replica in surplus})
     not_collected = incompletely_listed_user_kinds(snapshot)
     for shared, user, replica in surplus:
-        state, base_name = SharedObjectState.KEPT, shared_domain_base_name(shared.ref.kind, shared.ref.name)
+        base_name, why = shared_domain_base_name(shared.ref.kind, shared.ref.name), SharedDomainReason
         if base_name in holders:
-            because = SharedDomainReason.STILL_SHARED.because(shared.ref, user=str(user), cliques=holders[base_name])
+            because = why.STILL_SHARED.because(shared.ref, user=str(user), cliques=holders[base_name])
         elif outliving[replica]:
-            because = SharedDomainReason.PODS_OUTLIVE.because(shared.ref, user=str(user), pods=outliving[replica])
+            because = why.PODS_OUTLIVE.because(shared.ref, user=str(user), pods=outliving[replica])
         elif not_collected:
-            because = SharedDomainReason.USERS_NOT_COLLECTED.because(
-                shared.ref, user=str(user), kinds=name_list_text(not_collected)
-            )
+            kinds = name_list_text(not_collected)
+            because = why.USERS_NOT_COLLECTED.because(shared.ref, user=str(user), kinds=kinds)
         else:
-            state, because = (
-                SharedObjectState.SURPLUS,
-                SharedDomainReason.USER_IS_GONE.because(shared.ref, user=str(user)),
-            )
-        yield SharedObjectVerdict(shared.ref.kind, None, shared, root, state, because)
+            yield SurplusSharedObject(why.USER_IS_GONE.because(shared.ref, user=str(user)), shared)
+            continue
+        yield WithheldSharedObject(SharedObjectState.KEPT, because)
 
 
 def _holders(snapshot: Snapshot) -> Counter[str]:

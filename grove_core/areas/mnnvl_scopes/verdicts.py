@@ -1,9 +1,10 @@
 """Verdicts of MNNVL by annotation on the domains and claims of a set."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import Enum, unique
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
@@ -37,22 +38,63 @@ class SharedObjectState(Enum):
     """The input does not show whether it exists."""
 
 
-class SharedObjectVerdict(NamedTuple):
-    """The state of one shared domain or claim.
+@dataclass(frozen=True, slots=True)
+class MissingSharedObject:
+    """A shared domain or claim that is created again.
 
     Attributes:
         kind: ComputeDomain or ResourceClaim.
-        membership: of the PodCliques that use it; None for a surplus object.
-        found: the object; None if it does not exist.
-        owner: the object that should own it.
+        membership: of the PodCliques that use it.
+        owner: the object that is going to own it.
     """
 
-    kind: str
-    membership: DomainMembership | None
-    found: ComputeDomain | OwnedObject | None
-    owner: Resource
-    state: SharedObjectState
+    state: ClassVar = SharedObjectState.MADE_AGAIN
     because: Reason
+    kind: str
+    membership: DomainMembership
+    owner: Resource
+
+
+@dataclass(frozen=True, slots=True)
+class SharedObjectOfWrongOwner:
+    """A shared domain or claim that ``owner`` should own."""
+
+    state: ClassVar = SharedObjectState.HANDED_OVER
+    because: Reason
+    found: ComputeDomain | OwnedObject
+    owner: Resource
+
+
+@dataclass(frozen=True, slots=True)
+class SurplusSharedObject:
+    """A shared domain or claim that is deleted."""
+
+    state: ClassVar = SharedObjectState.SURPLUS
+    because: Reason
+    found: ComputeDomain | OwnedObject
+
+
+@dataclass(frozen=True, slots=True)
+class WithheldSharedObject:
+    """A shared domain or claim of which a creation or deletion is withheld."""
+
+    state: Literal[
+        SharedObjectState.WAITED_FOR, SharedObjectState.TAKEN, SharedObjectState.KEPT, SharedObjectState.UNKNOWN
+    ]
+    because: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class UnchangedSharedObject:
+    """A shared domain or claim that stays as it is."""
+
+    state: Literal[SharedObjectState.BELONGS, SharedObjectState.LEFT_ALONE]
+    because: Reason
+
+
+SharedObjectVerdict: TypeAlias = (
+    MissingSharedObject | SharedObjectOfWrongOwner | SurplusSharedObject | WithheldSharedObject | UnchangedSharedObject
+)
 
 
 class SharedDomainsJudgement(NamedTuple):

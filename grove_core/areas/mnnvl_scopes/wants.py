@@ -1,7 +1,7 @@
 """Wants of MNNVL by annotation: shared domains and claims exist, belong to the gang, and are deleted when unused."""
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple, assert_never
+from typing import NamedTuple, assert_never
 
 from grove_core.areas.mnnvl.verdicts import QUESTION
 from grove_core.areas.mnnvl_scopes.clique_admission import (
@@ -17,7 +17,14 @@ from grove_core.areas.mnnvl_scopes.clique_admission import (
     owner_blocks_deletion,
 )
 from grove_core.areas.mnnvl_scopes.rules import SharedDomainReason
-from grove_core.areas.mnnvl_scopes.verdicts import SharedDomainsJudgement, SharedObjectState
+from grove_core.areas.mnnvl_scopes.verdicts import (
+    MissingSharedObject,
+    SharedDomainsJudgement,
+    SharedObjectOfWrongOwner,
+    SurplusSharedObject,
+    UnchangedSharedObject,
+    WithheldSharedObject,
+)
 from grove_core.kernel.decisions import AreaResult, Finding
 from grove_core.kernel.frozen import FrozenMap, object_at
 from grove_core.kernel.refs import Ref
@@ -47,10 +54,6 @@ from grove_core.resources.owned_object import CLAIM_KIND
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.writes_in_flight import refused_creations
 
-_WITHHELD: Final = frozenset(
-    {SharedObjectState.WAITED_FOR, SharedObjectState.TAKEN, SharedObjectState.KEPT, SharedObjectState.UNKNOWN}
-)
-
 
 def desired_shared_domain_changes(snapshot: Snapshot, judgement: SharedDomainsJudgement) -> DesiredChanges:
     """Return the changes of owner, deletions and re-creations of shared domains and claims."""
@@ -59,18 +62,22 @@ def desired_shared_domain_changes(snapshot: Snapshot, judgement: SharedDomainsJu
 
 def _wants(snapshot: Snapshot, judgement: SharedDomainsJudgement) -> Iterator[Want | Withheld]:
     for one in judgement.verdicts:
-        found = one.found
-        if one.state is SharedObjectState.MADE_AGAIN and one.membership is not None:
-            builder = SharedObjectBuilder.of(snapshot)
-            yield builder.ensured(one.kind, one.membership, one.owner, one.because)
-        elif found is not None and one.state is SharedObjectState.HANDED_OVER:
-            owners = (owner_reference_to(one.owner, blocks=owner_blocks_deletion(one.owner)),)
-            fields = FrozenMap({"metadata": FrozenMap({"ownerReferences": owners})})
-            yield FieldsToApply(found.ref, found.guard, fields, (one.because,))
-        elif found is not None and one.state is SharedObjectState.SURPLUS:
-            yield ObjectToDelete(found.ref, found.guard, (one.because,))
-        elif one.state in _WITHHELD:
-            yield Withheld(one.because.subject, (one.because,))
+        match one:
+            case MissingSharedObject():
+                builder = SharedObjectBuilder.of(snapshot)
+                yield builder.ensured(one.kind, one.membership, one.owner, one.because)
+            case SharedObjectOfWrongOwner():
+                owners = (owner_reference_to(one.owner, blocks=owner_blocks_deletion(one.owner)),)
+                fields = FrozenMap({"metadata": FrozenMap({"ownerReferences": owners})})
+                yield FieldsToApply(one.found.ref, one.found.guard, fields, (one.because,))
+            case SurplusSharedObject():
+                yield ObjectToDelete(one.found.ref, one.found.guard, (one.because,))
+            case WithheldSharedObject():
+                yield Withheld(one.because.subject, (one.because,))
+            case UnchangedSharedObject():
+                pass
+            case _:
+                assert_never(one)
 
 
 def result_after_webhooks(snapshot: Snapshot, judgement: SharedDomainsJudgement, result: AreaResult) -> AreaResult:
@@ -174,7 +181,7 @@ def shared_domain_findings(
     created = [want for want in desired.wants if isinstance(want, ObjectToCreate) and want.target.kind == "PodClique"]
     for clique_want in created if is_on else ():
         yield _finding_on(_new_clique(clique_want), builder, domain_of)
-    created_again = {one.because.subject for one in judgement.verdicts if one.state is SharedObjectState.MADE_AGAIN}
+    created_again = {one.because.subject for one in judgement.verdicts if isinstance(one, MissingSharedObject)}
     for want in desired.wants if is_on else ():
         if isinstance(want, ObjectToEnsure) and want.target not in created_again:
             domain = domain_of.get(want.target)

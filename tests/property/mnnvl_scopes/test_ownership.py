@@ -199,7 +199,7 @@ def test_ms060_objects_in_use_stay_where_annotations_are_off(*, there: bool) -> 
     seen = replace(half_shared(), configuration=Configuration())
     gone = replace(seen, domains=(), named_domains={}, others=(), named_claims={})
     verdicts = judge_shared_domains(seen if there else gone).verdicts
-    assert {(one.kind, one.state, one.because.subject.name) for one in verdicts} == {
+    assert {(one.because.subject.kind, one.state, one.because.subject.name) for one in verdicts} == {
         ("ComputeDomain", SharedObjectState.LEFT_ALONE, "llm-0-cd"),
         ("ResourceClaim", SharedObjectState.LEFT_ALONE, "llm-0-mnnvl-claim"),
     }

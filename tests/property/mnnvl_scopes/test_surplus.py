@@ -173,7 +173,7 @@ def test_ms050_the_group_then_the_template_decide_the_number_of_replicas(there: 
     if there == "gone":
         template = seen.root.spec.template.model_copy(update={"pod_clique_scaling_groups": ()})
         left = replace(left, root=replace(seen.root, spec=seen.root.spec.model_copy(update={"template": template})))
-    states = {
-        one.because.subject.name: one.state for one in judge_shared_domains(left).verdicts if one.membership is None
-    }
+    of_surplus = {SharedObjectState.SURPLUS, SharedObjectState.KEPT}
+    found = [one for one in judge_shared_domains(left).verdicts if one.state in of_surplus]
+    states = {one.because.subject.name: one.state for one in found}
     assert states == {f"llm-0-pool-{index}-cd": SharedObjectState.SURPLUS for index in goes}

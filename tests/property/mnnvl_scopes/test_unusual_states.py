@@ -144,7 +144,7 @@ def test_pl016_ensured_objects_come_before_the_objects_that_need_them() -> None:
     assert not problems_in_plan(plan, seen)
     late = [replace(step, stage=StepStage.WORKLOAD) if isinstance(step.action, Ensure) else step for step in plan.steps]
     ordered = replace(plan, steps=tuple(sorted(late, key=lambda step: step.sort_key)))
-    assert any("PL-016" in problem.expected for problem in problems_in_plan(ordered, seen))
+    assert any(problem.law == "PL-016" for problem in problems_in_plan(ordered, seen))
 
 
 def test_cl011_an_invalid_configuration_is_refused() -> None:
