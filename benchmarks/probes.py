@@ -19,8 +19,9 @@ from benchmarks.data.cast import NOW
 from benchmarks.data.facts import Owners, owner_facts, pod_facts
 from benchmarks.data.lists import texts_of_pods
 from benchmarks.data.owners import bare_set, sharing_set
+from grove_core.areas.gang_termination.breach_delays import earliest_wake
 from grove_core.areas.gang_termination.design.judge import judge_terminations
-from grove_core.areas.gang_termination.design.termination_by_design import termination_wake_time
+from grove_core.areas.gang_termination.design.wants import fates_of
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import (
     ComputeDomainFormatName,
@@ -174,7 +175,7 @@ def _index(owners: Owners, facts: list[Pod]) -> Cluster:
 def _judge(cluster: Cluster) -> Cluster:
     """Ready counts, breaches, fates of groups and replicas, and when to look again; of every set."""
     for root in cluster.sets:
-        termination_wake_time(judge_terminations(cluster.snapshot_of(root, NOW)))
+        earliest_wake(fates_of(judge_terminations(cluster.snapshot_of(root, NOW))))
     return cluster
 
 

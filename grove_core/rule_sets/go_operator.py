@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Final
 
 from grove_core.areas.gang_termination.field.rule_generations import DEFAULT_DELAY, RELEASES
-from grove_core.areas.gang_termination.field.termination_by_generation import (
+from grove_core.areas.gang_termination.field.wants import (
     terminate_by_rule_generation,
     unpredicted_behaviour_findings,
 )

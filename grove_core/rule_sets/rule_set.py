@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final, Protocol
 
-from grove_core.areas.gang_termination.design.termination_by_design import terminate_by_design
+from grove_core.areas.gang_termination.design.wants import terminate_by_design
 from grove_core.areas.gang_termination.termination_result import TerminationResult
 from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
 from grove_core.areas.mnnvl.verdicts import CliqueDomains

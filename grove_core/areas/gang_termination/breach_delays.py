@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from grove_core.areas.gang_termination.verdicts import GroupFate, MinAvailableBreach, ReplicaFate, Terminate, Wait
+from grove_core.areas.gang_termination.verdicts import GroupFate, MinAvailableBreach, SetFates, Terminate, Wait
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import format_time, short_duration
@@ -94,26 +94,15 @@ def breach_delay_reason(why: Rule, breach: MinAvailableBreach) -> Reason:
     )
 
 
-def earliest_wake(
-    replicas: Iterable[tuple[int, ReplicaFate]], groups: Iterable[tuple[int, Collection[GroupFate]]]
-) -> datetime | None:
+def earliest_wake(fates: SetFates) -> datetime | None:
     """Return the earliest moment at which time alone changes a verdict (GT-060, GF-085); None where nothing waits.
 
     The groups of a replica of the set that is terminated now are not waited for. A replica of a group is waited for
     also while other replicas of the group are terminated.
-
-    Args:
-        replicas: index and fate of each replica of the set.
-        groups: for each group the index of its replica of the set, and the fates of its own replicas.
     """
-    waits: list[datetime] = []
-    terminating: set[int] = set()
-    for index, fate in replicas:
-        if isinstance(fate, Wait):
-            waits.append(fate.until)
-        elif isinstance(fate, Terminate):
-            terminating.add(index)
-    for index, fates in groups:
-        if fates and index not in terminating:
-            waits.extend(fate.until for fate in fates if isinstance(fate, Wait))
+    waits = [one.fate.until for one in fates.replicas if isinstance(one.fate, Wait)]
+    terminating = {one.index for one in fates.replicas if isinstance(one.fate, Terminate)}
+    for one in fates.groups:
+        if one.group.replica_index not in terminating:
+            waits.extend(fate.until for fate in one.fates.values() if isinstance(fate, Wait))
     return min(waits, default=None)

@@ -5,17 +5,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from grove_core.areas.gang_termination.breach_delays import breach_deadline, breach_delay_reason, earliest_due_breach
-from grove_core.areas.gang_termination.verdicts import MinAvailableBreach
+from grove_core.areas.gang_termination.verdicts import GroupFates, MinAvailableBreach, SetFates, Terminate
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import GangTermination, Step, gangs_terminated_by
 from grove_core.kernel.wants import ObjectToDelete
 from grove_core.resources.meta import Resource
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.podcliqueset import PodCliqueSet
 
 _NAMED: Final = 8  # the most breached cliques of a scaling group that a deletion names as its cause
 
@@ -39,12 +39,49 @@ class ReplicaTermination:
     last: AbstractSet[str]
 
 
+class Terminations(NamedTuple):
+    """The terminations of one set.
+
+    Attributes:
+        of_set: index of a replica of the set -> its termination.
+        of_groups: uid of a scaling group and index of its replica -> its termination.
+    """
+
+    of_set: Mapping[int, ReplicaTermination]
+    of_groups: Mapping[tuple[str, int], ReplicaTermination]
+
+
+def terminations_among(
+    fates: SetFates, root: PodCliqueSet, cliques: Mapping[Ref, PodClique], rules: tuple[Rule, Rule]
+) -> Terminations:
+    """Return the terminations among the fates of a set.
+
+    Args:
+        cliques: all that may be a cause.
+        rules: the rules of the reason about the delay of a replica of the set, and of one of a scaling group.
+    """
+    groups = {one.group.ref: one for one in fates.groups}
+    return Terminations(
+        {
+            one.index: replica_termination(rules[0], one.breaches, root, cliques, groups)
+            for one in fates.replicas
+            if isinstance(one.fate, Terminate)
+        },
+        {
+            (one.group.uid, index): replica_termination(rules[1], one.acting[index], one.group, cliques, {})
+            for one in fates.groups
+            for index, fate in one.fates.items()
+            if isinstance(fate, Terminate)
+        },
+    )
+
+
 def replica_termination(
     why: Rule,
     breaches: Sequence[MinAvailableBreach],
     owner: Resource,
     cliques: Mapping[Ref, PodClique],
-    groups: Mapping[Ref, tuple[ScalingGroup, Sequence[PodClique]]],
+    groups: Mapping[Ref, GroupFates],
 ) -> ReplicaTermination:
     """Return the termination of a replica; its cause is the breach whose delay ended first.
 
@@ -54,12 +91,12 @@ def replica_termination(
     Args:
         breaches: of cliques of the replica; of a replica of the set also of scaling groups.
         owner: the set or the scaling group that has the replica.
-        cliques, groups: those among which the causes are; a group with its breached cliques that are not being deleted.
+        cliques, groups: those among which the causes are.
     """
     cause = earliest_due_breach(breaches)
     reason, over = breach_delay_reason(why, cause), breach_deadline(cause.since, cause.delay)
     if cause.ref in groups:
-        group, breached = groups[cause.ref]
+        group, breached, *_ = groups[cause.ref]
         named = tuple((clique.ref, clique.guard) for clique in breached[:_NAMED])
         return ReplicaTermination(
             cause.ref, reason, over, ((cause.ref, group.guard), *named), {clique.uid for clique in breached}
@@ -73,28 +110,25 @@ def replica_termination(
 def terminated_clique_deletions(
     root: Ref,
     cliques: Iterable[PodClique],
-    whole: Mapping[int, ReplicaTermination],
-    parts: Mapping[tuple[str, int], ReplicaTermination],
+    found: Terminations,
     rules: tuple[Rule, Rule],
 ) -> Iterator[ObjectToDelete]:
     """Yield the wanted deletion of every clique of a terminated replica. Linear.
 
     Args:
         cliques: those that are not being deleted yet.
-        whole: index of a replica of the set -> its termination.
-        parts: uid of a scaling group and index of its replica -> its termination.
         rules: the rules of the reason that a clique is deleted with a replica of the set, and with one of its group.
     """
     of_set, of_group = rules
-    for clique in cliques if whole or parts else ():
+    for clique in cliques if any(found) else ():
         index, own_index = clique.replica_index, clique.group_replica_index
         terminations: list[tuple[ReplicaTermination, Ref, Reason]] = []
-        if index in whole:
-            end = whole[index]
+        if index in found.of_set:
+            end = found.of_set[index]
             why = of_set.because(clique.ref, replica=index, cause=end.cause.short)
             terminations.append((end, root.at_replica(index), why))
-        if (clique.owner_uid, own_index) in parts:
-            end = parts[clique.owner_uid, own_index]
+        if (clique.owner_uid, own_index) in found.of_groups:
+            end = found.of_groups[clique.owner_uid, own_index]
             group, _ = clique.enclosing_replicas(root)
             why = of_group.because(clique.ref, replica=own_index, group=group.whole.short, cause=end.cause.short)
             terminations.append((end, group, why))

@@ -1,6 +1,6 @@
 """The verdicts of gang termination: breaches, the fates of replicas and groups, and the judgement of a set."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple, TypeAlias
@@ -120,6 +120,11 @@ class GroupJudgement(NamedTuple):
     deleted_replicas: int = 0
 
     @property
+    def breached_cliques(self) -> list[PodClique]:
+        """Return the breached cliques of its breached replicas."""
+        return [one.clique for cliques in self.breached.values() for one in cliques]
+
+    @property
     def left(self) -> int:
         """Return the number of replicas that do not count as breached."""
         return self.group.replicas - len(self.breached) - self.deleted_replicas
@@ -181,26 +186,36 @@ class TerminatingReplicas(NamedTuple):
         return replica in self.replicas or (group, group_replica) in self.parts
 
 
-def terminating_replicas_among(
-    replicas: Iterable[tuple[int, ReplicaFate]], groups: Iterable[tuple[str, Mapping[int, GroupFate]]]
-) -> TerminatingReplicas:
-    """Return those of some replicas of the set and of its groups whose fate is to be terminated. Linear.
+class GroupFates(NamedTuple):
+    """The fates of the replicas of one scaling group.
 
-    Args:
-        replicas: index and fate of each replica of the set.
-        groups: for each group its name, and the fates of its replicas by index.
+    Attributes:
+        breached: its breached cliques that are not being deleted.
+        acting: replica index -> its breaches that may be acted on.
+        fates: replica index -> fate, for the replicas with breached cliques.
     """
-    return TerminatingReplicas(
-        frozenset(index for index, fate in replicas if isinstance(fate, Terminate)),
-        frozenset(
-            (name, index) for name, fates in groups for index, fate in fates.items() if isinstance(fate, Terminate)
-        ),
-    )
+
+    group: ScalingGroup
+    breached: Sequence[PodClique]
+    acting: Mapping[int, Sequence[MinAvailableBreach]]
+    fates: Mapping[int, GroupFate]
 
 
-def terminating_replicas_of(judgement: TerminationJudgement) -> TerminatingReplicas:
-    """Return the replicas that a judgement terminates."""
-    return terminating_replicas_among(
-        ((replica.index, replica.fate) for replica in judgement.replicas),
-        ((judged.group.ref.name, judged.replica_fates) for judged in judgement.groups),
-    )
+class SetFates(NamedTuple):
+    """The fates of the replicas of a set and of its scaling groups, by whatever rules."""
+
+    replicas: Sequence[ReplicaJudgement]
+    groups: Sequence[GroupFates]
+
+    @property
+    def terminating(self) -> TerminatingReplicas:
+        """Return the replicas that are terminated."""
+        return TerminatingReplicas(
+            frozenset(one.index for one in self.replicas if isinstance(one.fate, Terminate)),
+            frozenset(
+                (one.group.ref.name, index)
+                for one in self.groups
+                for index, fate in one.fates.items()
+                if isinstance(fate, Terminate)
+            ),
+        )

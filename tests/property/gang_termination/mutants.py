@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Final
 
 from grove_core.areas.gang_termination.design.judge import judge_by_design
-from grove_core.areas.gang_termination.design.termination_by_design import terminate_by_design
+from grove_core.areas.gang_termination.design.wants import terminate_by_design
 from grove_core.areas.gang_termination.verdicts import TerminationJudgement
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup

@@ -10,7 +10,11 @@ from grove_core.areas.gang_termination.breach_delays import breach_deadline, fat
 from grove_core.areas.gang_termination.design.judge import judge_by_design
 from grove_core.areas.gang_termination.design.scaling_group_judgement import group_termination_delay
 from grove_core.areas.gang_termination.rules import GangTerminationDenial, TerminationReason
-from grove_core.areas.gang_termination.termination_deletions import replica_termination, terminated_clique_deletions
+from grove_core.areas.gang_termination.termination_deletions import (
+    Terminations,
+    replica_termination,
+    terminated_clique_deletions,
+)
 from grove_core.areas.gang_termination.verdicts import Delegate, GroupFate, Keep, MinAvailableBreach, Terminate, Wait
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.conditions import ConditionStatus
@@ -43,7 +47,7 @@ def test_pl015_every_deletion_of_a_termination_has_its_causes() -> None:
     end = replica_termination(TerminationReason.DELAY_EXPIRED, [cause], seen.root, {first.ref: first}, {})
     assert (end.rests_on, end.last) == (((first.ref, first.guard),), {first.uid})
     words = (TerminationReason.GANG_TERMINATED, TerminationReason.GROUP_REPLICA_TERMINATED)
-    found = list(terminated_clique_deletions(seen.root.ref, seen.cliques, {0: end}, {}, words))
+    found = list(terminated_clique_deletions(seen.root.ref, seen.cliques, Terminations({0: end}, {}), words))
     assert {one.target.name: (one.rests_on, one.is_cause) for one in found} == {
         clique.ref.name: (end.rests_on, clique is first) for clique in seen.cliques if clique.replica_index == 0
     }

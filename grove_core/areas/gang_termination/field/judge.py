@@ -12,12 +12,13 @@ from grove_core.areas.gang_termination.field.failed_terminations import failed_t
 from grove_core.areas.gang_termination.field.rule_generations import RuleGeneration
 from grove_core.areas.gang_termination.field.scaling_group_judgement import JudgedGroup, judge_group
 from grove_core.areas.gang_termination.verdicts import (
+    GroupFates,
     Keep,
     MinAvailableBreach,
     ReplicaFate,
+    ReplicaJudgement,
+    SetFates,
     Terminate,
-    TerminatingReplicas,
-    terminating_replicas_among,
 )
 from grove_core.resources.api_names import COMPONENT, MANAGED_BY, OPERATOR
 from grove_core.resources.labels import GROUP, SET
@@ -144,9 +145,8 @@ def _replica(
     return JudgedReplica(index, fate, found, absent, cliques, groups)
 
 
-def terminating_replicas_of(judgement: GoOperatorJudgement) -> TerminatingReplicas:
-    """Return the replicas that a judgement terminates, or that are terminated and not gone yet."""
-    return terminating_replicas_among(
-        ((replica.number, Terminate() if replica.lingers else replica.fate) for replica in judgement.replicas),
-        ((seen.group.ref.name, seen.fates) for seen in judgement.groups),
-    )
+def fates_of(judgement: GoOperatorJudgement) -> SetFates:
+    """Return the fates in a judgement."""
+    replicas = [ReplicaJudgement(one.number, one.fate, one.breaches) for one in judgement.replicas]
+    groups = [GroupFates(one.group, one.breached_cliques, one.acting, one.fates) for one in judgement.groups]
+    return SetFates(replicas, groups)

@@ -27,6 +27,7 @@ from grove_core.kernel.reasons import Fact, Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import format_time, whole_seconds
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
+from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import breach_condition_of
 
@@ -88,6 +89,11 @@ class JudgedGroup(NamedTuple):
     def breached(self) -> bool:
         """Whether its condition `MinAvailableBreached` is true."""
         return is_condition_true(self.breach)
+
+    @property
+    def breached_cliques(self) -> list[PodClique]:
+        """Return its breached cliques that are not being deleted."""
+        return [one.clique for one in self.members if one.breached and not one.clique.deleting]
 
     @property
     def left(self) -> int:

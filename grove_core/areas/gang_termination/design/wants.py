@@ -1,7 +1,6 @@
 """The result of gang termination by the design: statuses, deletions of PodCliques, and when to look again."""
 
 from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime
 from itertools import chain
 from types import MappingProxyType
 from typing import Final
@@ -20,19 +19,18 @@ from grove_core.areas.gang_termination.design.wanted_statuses import (
     statuses_to_write,
 )
 from grove_core.areas.gang_termination.rules import TerminationReason
-from grove_core.areas.gang_termination.termination_deletions import replica_termination, terminated_clique_deletions
+from grove_core.areas.gang_termination.termination_deletions import terminated_clique_deletions, terminations_among
 from grove_core.areas.gang_termination.termination_findings import AVAILABILITY, BREACH, SCHEDULED, termination_finding
 from grove_core.areas.gang_termination.termination_result import (
     TerminationResult,
     not_collected,
     unjudgeable_set_result,
 )
-from grove_core.areas.gang_termination.verdicts import Terminate, TerminationJudgement, terminating_replicas_of
+from grove_core.areas.gang_termination.verdicts import GroupFates, SetFates, TerminationJudgement
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import ExistingAndWantedCounts, Finding, SubjectHealth
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.wants import DesiredChanges, ObjectToDelete
-from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.kernel.wants import DesiredChanges
 from grove_core.snapshot.snapshot import Snapshot
 
 _HEALTH_BY: Final[Mapping[TerminationReason, SubjectHealth]] = MappingProxyType(
@@ -68,7 +66,7 @@ def findings_of_termination(snapshot: Snapshot, judgement: TerminationJudgement,
         yield Finding(leaving.ref, BREACH, "Skip", (TerminationReason.CLIQUE_BEING_DELETED.because(leaving.ref),))
     for group in judgement.groups:
         ref = group.group.ref
-        breached = tuple(one.clique.ref for cliques in group.breached.values() for one in cliques)
+        breached = tuple(clique.ref for clique in group.breached_cliques)
         yield Finding(ref, BREACH, group.breach.value, group_breach_reasons(group), causes=breached)
         acting = [*chain.from_iterable(group.acting.values())]
         yield termination_finding(ref, group.fate, group_fate_reasons(group, now), acting, now)
@@ -82,44 +80,14 @@ def findings_of_termination(snapshot: Snapshot, judgement: TerminationJudgement,
         yield finding._replace(health=SubjectHealth.LACKING) if missing else finding
 
 
-def termination_wake_time(judgement: TerminationJudgement) -> datetime | None:
-    """Return the earliest moment at which a waiting breach becomes due that its level can act on (GT-060)."""
-    return earliest_wake(
-        ((replica.index, replica.fate) for replica in judgement.replicas),
-        ((judged.group.replica_index, judged.replica_fates.values()) for judged in judgement.groups),
-    )
-
-
-def deletions_of_termination(root: PodCliqueSet, judgement: TerminationJudgement) -> Iterator[ObjectToDelete]:
-    """Yield the wanted deletion of every clique of a terminated replica, with the reason of each level. Linear.
-
-    GT-033, GT-036, GT-050, GT-054.
-    """
-    cliques = {judged.clique.ref: judged.clique for judged in judgement.cliques}
-    groups = {
-        judged.group.ref: (judged.group, [one.clique for found in judged.breached.values() for one in found])
-        for judged in judgement.groups
-    }
-    whole = {
-        replica.index: replica_termination(TerminationReason.DELAY_EXPIRED, replica.breaches, root, cliques, groups)
-        for replica in judgement.replicas
-        if isinstance(replica.fate, Terminate)
-    }
-    parts = {
-        (judged.group.uid, index): replica_termination(
-            TerminationReason.GROUP_DELAY_EXPIRED, judged.acting[index], judged.group, cliques, {}
-        )
-        for judged in judgement.groups
-        for index, fate in judged.replica_fates.items()
-        if isinstance(fate, Terminate)
-    }
-    return terminated_clique_deletions(
-        root.ref,
-        cliques.values(),
-        whole,
-        parts,
-        (TerminationReason.GANG_TERMINATED, TerminationReason.GROUP_REPLICA_TERMINATED),
-    )
+def fates_of(judgement: TerminationJudgement) -> SetFates:
+    """Return the fates in a judgement; a group without breached cliques has none."""
+    groups = [
+        GroupFates(one.group, one.breached_cliques, one.acting, one.replica_fates)
+        for one in judgement.groups
+        if one.breached
+    ]
+    return SetFates(judgement.replicas, groups)
 
 
 def terminate_by_design(
@@ -129,12 +97,17 @@ def terminate_by_design(
     unknown = not_collected(snapshot, TerminationReason.NOT_COLLECTED)
     if unknown:
         return unjudgeable_set_result(snapshot.root.ref, unknown)
-    judgement = judge(snapshot)
-    counts = counts_of_set(snapshot, judgement)
+    judgement, root = judge(snapshot), snapshot.root
+    counts, fates = counts_of_set(snapshot, judgement), fates_of(judgement)
+    cliques = {judged.clique.ref: judged.clique for judged in judgement.cliques}
+    ends = terminations_among(
+        fates, root, cliques, (TerminationReason.DELAY_EXPIRED, TerminationReason.GROUP_DELAY_EXPIRED)
+    )
+    reasons = (TerminationReason.GANG_TERMINATED, TerminationReason.GROUP_REPLICA_TERMINATED)
     return TerminationResult(
         statuses=DesiredChanges(tuple(statuses_to_write(snapshot, judgement, counts))),
-        deletions=tuple(deletions_of_termination(snapshot.root, judgement)),
+        deletions=tuple(terminated_clique_deletions(root.ref, cliques.values(), ends, reasons)),
         findings=tuple(findings_of_termination(snapshot, judgement, counts)),
-        wake_at=termination_wake_time(judgement),
-        terminating=terminating_replicas_of(judgement),
+        wake_at=earliest_wake(fates),
+        terminating=fates.terminating,
     )
