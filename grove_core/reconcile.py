@@ -6,11 +6,12 @@ from grove_core.areas.gang_termination.termination_result import defer_unconfirm
 from grove_core.areas.mnnvl.judge import clique_domains_of, judge_mnnvl
 from grove_core.areas.mnnvl.wants import result_of_mnnvl
 from grove_core.areas.mnnvl_scopes.judge import judge_shared_domains
-from grove_core.areas.mnnvl_scopes.wants import desired_shared_domain_changes, result_after_webhooks
+from grove_core.areas.mnnvl_scopes.wants import result_of_shared_domains
 from grove_core.areas.topology.judge import gang_topology_of, judge_topology
 from grove_core.areas.topology.wants import result_of_topology
-from grove_core.areas.workload.judge import withhold_if_too_large
 from grove_core.areas.workload.teardown import finalizer_removals
+from grove_core.areas.workload.verdicts import WorkloadInputs
+from grove_core.areas.workload.wants import withhold_if_too_large
 from grove_core.kernel.decisions import AreaResult, union_of_results
 from grove_core.kernel.steps import Step
 from grove_core.plan.plan import Plan
@@ -57,22 +58,21 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
     """
     seen = with_unwritten_breach_changes(with_own_writes(snapshot))
     termination = defer_unconfirmed_terminations(rules.gang_termination(seen), seen)  # GT or GF
-    mnnvl = judge_mnnvl(seen)  # MN
-    scopes = judge_shared_domains(seen)  # MS
-    topology = judge_topology(seen)  # TP
-    domains = clique_domains_of(seen, mnnvl)._replace(annotations=scopes.annotations)
-    workload = rules.workload(seen, termination.terminating, domains, gang_topology_of(seen, topology))  # WL
+    mnnvl, shared, topology = judge_mnnvl(seen), judge_shared_domains(seen), judge_topology(seen)  # MN, MS, TP
+    inputs = WorkloadInputs(
+        termination.terminating, clique_domains_of(seen, mnnvl), shared.annotations, gang_topology_of(seen, topology)
+    )
+    workload = rules.workload(seen, inputs)  # WL
     others = union_of_results(
         (
             result_of_mnnvl(seen, mnnvl),
-            AreaResult(desired_shared_domain_changes(seen, scopes)),
-            workload.of_area,
+            result_of_shared_domains(seen, shared, workload.of_area),
             result_of_topology(seen, topology, workload.misplaced),
             AreaResult(findings=rules.unpredicted(seen, workload.is_outdated) if rules.unpredicted else ()),
         )
     )
     result = union_of_results((termination.of_area, withhold_if_too_large(seen, others)))
-    return make_plan(result_after_webhooks(seen, scopes, result), seen, deferred=termination.deferred, rules=rules.name)
+    return make_plan(result, seen, rules=rules.name)
 
 
 def drop_finalizers(leftovers: Iterable[ScalingGroup | PodClique]) -> tuple[Step, ...]:

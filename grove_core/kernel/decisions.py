@@ -9,7 +9,7 @@ from typing import Generic, NamedTuple, TypeVar
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.wants import DesiredChanges
+from grove_core.kernel.wants import DesiredChanges, ObjectToDelete
 
 V = TypeVar("V")
 
@@ -89,11 +89,13 @@ class AreaResult(NamedTuple):
 
     Attributes:
         wake_at: when time alone may change the result; None if never (PL-008).
+        deferred: deletions for gang terminations that have to wait for a fresh read (PL-029).
     """
 
     wants: DesiredChanges = DesiredChanges()
     findings: tuple[Finding, ...] = ()
     wake_at: datetime | None = None
+    deferred: tuple[ObjectToDelete, ...] = ()
 
 
 def union_of_results(results: Iterable[AreaResult]) -> AreaResult:
@@ -103,4 +105,5 @@ def union_of_results(results: Iterable[AreaResult]) -> AreaResult:
         DesiredChanges.union(one.wants for one in found),
         tuple(finding for one in found for finding in one.findings),
         min((one.wake_at for one in found if one.wake_at is not None), default=None),
+        tuple(deletion for one in found for deletion in one.deferred),
     )

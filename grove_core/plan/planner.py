@@ -45,17 +45,11 @@ from grove_core.plan.rules import WithheldStepReason
 from grove_core.snapshot.unwritten_breach_changes import writes_other_breach_status
 
 
-def make_plan(
-    result: AreaResult, view: PlannedRoot, *, deferred: Iterable[ObjectToDelete] = (), rules: str = ""
-) -> Plan:
-    """Return the plan that makes the snapshot match the wants. Linear but for sorting.
-
-    Args:
-        deferred: deletions for gang terminations that have to wait for a fresh read (PL-029).
-    """
+def make_plan(result: AreaResult, view: PlannedRoot, *, rules: str = "") -> Plan:
+    """Return the plan that makes the snapshot match the wants. Linear but for sorting."""
     desired = result.wants
     steps = sorted(with_impacts(map(_step_for, desired.wants), view), key=lambda step: step.sort_key)
-    waiting = sorted(map(_step_for, deferred), key=lambda step: step.sort_key, reverse=True)
+    waiting = sorted(map(_step_for, result.deferred), key=lambda step: step.sort_key, reverse=True)
     causes = {ref for step in steps if isinstance(step.action, Delete) for ref in termination_causes(step.action)}
     weaker = _weaker_steps(desired.wants, causes)
     obstacles = _Obstacles(view.attempts, steps, waiting)

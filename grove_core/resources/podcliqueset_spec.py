@@ -3,8 +3,9 @@
 Rule for this file: shapes only. Whether a sound value is allowed is the business of admission.
 """
 
+from collections.abc import Iterable
 from datetime import timedelta
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeVar
 
 from pydantic import (
     StrictBool,
@@ -201,6 +202,17 @@ class SetSpec(TemplateModel):
         """The cliques that no scaling group names, in template order."""
         homes = self.template.groups_by_clique
         return tuple(clique for clique in self.template.cliques if clique.name not in homes)
+
+
+Template = TypeVar("Template", CliqueTemplate, GroupTemplate)
+
+
+def first_templates_by_name(templates: Iterable[Template]) -> dict[str, Template]:
+    """Return templates by name, in their order; of several with one name the first counts (WL-022)."""
+    found: dict[str, Template] = {}
+    for template in templates:
+        found.setdefault(template.name, template)
+    return found
 
 
 def read_set_spec(raw: object) -> tuple[SetSpec | None, tuple[ObjectProblem, ...]]:

@@ -3,32 +3,17 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final, Protocol
+from typing import Final, TypeAlias
 
 from grove_core.areas.gang_termination.design.wants import terminate_by_design
 from grove_core.areas.gang_termination.termination_result import TerminationResult
-from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
-from grove_core.areas.mnnvl.verdicts import CliqueDomains
-from grove_core.areas.topology.verdicts import GangTopology
-from grove_core.areas.workload.judge import judge_workload
-from grove_core.areas.workload.verdicts import WorkloadResult
+from grove_core.areas.workload.verdicts import WorkloadInputs, WorkloadResult
+from grove_core.areas.workload.wants import workload_by_design
 from grove_core.kernel.decisions import Finding
 from grove_core.snapshot.snapshot import Snapshot
 
-
-class WorkloadBehaviour(Protocol):
-    """The creation, update, scaling and deletion of the parts of a set."""
-
-    def __call__(
-        self,
-        snapshot: Snapshot,
-        terminating: TerminatingReplicas,
-        clique_domains: CliqueDomains,
-        gang_topology: GangTopology,
-        /,
-    ) -> WorkloadResult:
-        """Return the wants and findings for a set."""
-        ...
+WorkloadBehaviour: TypeAlias = Callable[[Snapshot, WorkloadInputs], WorkloadResult]
+"""The creation, update, scaling and deletion of the parts of a set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +34,7 @@ class RuleSet:
     gang_termination: Callable[[Snapshot], TerminationResult]
     default_delay: timedelta | None = None
     unpredicted: Callable[[Snapshot, bool], tuple[Finding, ...]] | None = None
-    workload: WorkloadBehaviour = judge_workload
+    workload: WorkloadBehaviour = workload_by_design
 
 
 DESIGN: Final = RuleSet("design", terminate_by_design)

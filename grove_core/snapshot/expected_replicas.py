@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, TypeVar
+from typing import Final
 
 from grove_core.resources.domain_sharing import CliquePosition
 from grove_core.resources.naming_rules import (
@@ -19,10 +19,9 @@ from grove_core.resources.naming_rules import (
     standalone_clique_name,
 )
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.podcliqueset_spec import CliqueTemplate, GroupTemplate
+from grove_core.resources.podcliqueset_spec import CliqueTemplate, GroupTemplate, first_templates_by_name
 from grove_core.snapshot.snapshot import Snapshot
 
-Template = TypeVar("Template", CliqueTemplate, GroupTemplate)
 _OF_TEMPLATE: Final[Mapping[str, int]] = MappingProxyType({})
 
 
@@ -127,14 +126,6 @@ class ExpectedReplica:
         yield from self.cliques
         for group in self.groups:
             yield from group.cliques
-
-
-def first_templates_by_name(templates: Iterable[Template]) -> dict[str, Template]:
-    """Return templates by name, in their order; of several with one name the first counts (WL-022)."""
-    found: dict[str, Template] = {}
-    for template in templates:
-        found.setdefault(template.name, template)
-    return found
 
 
 class ExpectedSet:

@@ -5,8 +5,8 @@ from collections.abc import Set as AbstractSet
 
 from grove_core.resources.naming_rules import replica_index_in_name, replica_name, scaling_group_name
 from grove_core.resources.podclique import GROUP_KIND
+from grove_core.snapshot.own_writes import possibly_created_pods
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.snapshot.writes_in_flight import possibly_created_pods
 
 
 def incompletely_listed_part_kinds(snapshot: Snapshot) -> tuple[str, ...]:

@@ -36,7 +36,10 @@ class TerminationResult(NamedTuple):
     def of_area(self) -> AreaResult:
         """Return the wants, the findings and when to look again; of one object a deletion comes first (PL-013)."""
         return AreaResult(
-            DesiredChanges.union((DesiredChanges(self.deletions), self.statuses)), self.findings, self.wake_at
+            DesiredChanges.union((DesiredChanges(self.deletions), self.statuses)),
+            self.findings,
+            self.wake_at,
+            self.deferred,
         )
 
 

@@ -28,9 +28,9 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset_spec import SetTemplate
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.expected_replicas import is_set_too_large
+from grove_core.snapshot.own_writes import created_parts_not_listed, refused_creations
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.users_of_shared_objects import incompletely_listed_part_kinds
-from grove_core.snapshot.writes_in_flight import created_parts_not_listed, refused_creations
 
 
 def opts_out_of_mnnvl(annotations: Mapping[str, object]) -> bool:

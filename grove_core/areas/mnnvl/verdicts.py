@@ -6,7 +6,6 @@ from enum import Enum, unique
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.domains_ready_condition import DomainCreationFailure
 
@@ -101,12 +100,7 @@ class CliqueDomains(NamedTuple):
     Attributes:
         templates: replica -> the ResourceClaimTemplate that its new parts name (MN-020, MN-021).
         waiting: replica -> why its parts are withheld (MN-010).
-        annotations: name of a clique in the template -> the MNNVL annotations of its new PodCliques (MS-010).
     """
 
     templates: Mapping[int, str] = MappingProxyType({})
     waiting: Mapping[int, tuple[Reason, ...]] = MappingProxyType({})
-    annotations: Mapping[str, FrozenMap] = MappingProxyType({})
-
-
-NO_CLIQUE_DOMAINS: Final = CliqueDomains()

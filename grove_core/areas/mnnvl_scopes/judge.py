@@ -43,9 +43,9 @@ from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.expected_replicas import ExpectedClique, expected_set_of, is_set_too_large
+from grove_core.snapshot.own_writes import possibly_created_cliques
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.users_of_shared_objects import incompletely_listed_user_kinds, pods_without_clique
-from grove_core.snapshot.writes_in_flight import possibly_created_cliques
 
 
 def judge_shared_domains(snapshot: Snapshot) -> SharedDomainsJudgement:

@@ -51,13 +51,19 @@ from grove_core.resources.labels import SET_REPLICA, label_in
 from grove_core.resources.naming_rules import name_list_text, parse_replica_index
 from grove_core.resources.new_object import owner_reference_to
 from grove_core.resources.owned_object import CLAIM_KIND
+from grove_core.snapshot.own_writes import refused_creations
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.snapshot.writes_in_flight import refused_creations
 
 
-def desired_shared_domain_changes(snapshot: Snapshot, judgement: SharedDomainsJudgement) -> DesiredChanges:
-    """Return the changes of owner, deletions and re-creations of shared domains and claims."""
-    return DesiredChanges.of(_wants(snapshot, judgement))
+def result_of_shared_domains(snapshot: Snapshot, judgement: SharedDomainsJudgement, workload: AreaResult) -> AreaResult:
+    """Return the wants and findings on shared domains and claims, with the wants for the parts of the set.
+
+    The parts are created as the webhooks would change them (MS-030 to MS-039, MS-044).
+    """
+    changes = DesiredChanges.of(_wants(snapshot, judgement))
+    wants = desired_changes_after_webhooks(snapshot, DesiredChanges.union((changes, workload.wants)))
+    findings = (*workload.findings, *shared_domain_findings(snapshot, judgement, wants))
+    return workload._replace(wants=wants, findings=findings)
 
 
 def _wants(snapshot: Snapshot, judgement: SharedDomainsJudgement) -> Iterator[Want | Withheld]:
@@ -78,14 +84,6 @@ def _wants(snapshot: Snapshot, judgement: SharedDomainsJudgement) -> Iterator[Wa
                 pass
             case _:
                 assert_never(one)
-
-
-def result_after_webhooks(snapshot: Snapshot, judgement: SharedDomainsJudgement, result: AreaResult) -> AreaResult:
-    """Return the result of all areas as the webhooks change it, with the findings on what PodCliques share."""
-    wants = desired_changes_after_webhooks(snapshot, result.wants)
-    return result._replace(
-        wants=wants, findings=(*result.findings, *shared_domain_findings(snapshot, judgement, wants))
-    )
 
 
 def desired_changes_after_webhooks(snapshot: Snapshot, desired: DesiredChanges) -> DesiredChanges:

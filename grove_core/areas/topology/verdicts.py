@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from enum import Enum, unique
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from grove_core.kernel.reasons import Reason
 
@@ -81,6 +81,3 @@ class GangTopology(NamedTuple):
     waiting: tuple[Reason, ...] = ()
     follows: Reason | None = None
     locked: Reason | None = None
-
-
-NO_GANG_TOPOLOGY: Final = GangTopology()

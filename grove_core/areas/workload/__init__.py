@@ -2,7 +2,8 @@
 
 The pipeline is that of every area: ``rules`` (clauses), ``verdicts`` (result types), ``judge`` (the entry point for
 plans), ``wants`` (all wants of a set), ``startup_order`` (and pods that wait for it), ``workload_statuses``
-(status fields), ``teardown`` (deletes a set in order), ``admit`` (the entry point for admission). Beside it:
+(status fields), ``teardown`` (deletes a set in order), ``admit`` (the entry point for admission, and updates of a set).
+Beside it:
 
 - ``workload_context`` indexes a snapshot. ``set_objects`` is every object that a set should have, ``surplus_objects``
   those that are too many.
@@ -14,6 +15,5 @@ plans), ``wants`` (all wants of a set), ``startup_order`` (and pods that wait fo
 - ``rolling_update``: ``judge`` (the update of a set), ``clique_update`` and ``scaling_group_update`` (one round of one
   part).
 - ``admission``: ``name_validation``, ``name_collisions`` (with other sets), ``template_validation``,
-  ``resource_sharing_validation``, ``change_validation`` (updates of a set), ``manifest_defaults`` (and what an applied
-  manifest becomes).
+  ``resource_sharing_validation``, ``manifest_defaults`` (and what an applied manifest becomes).
 """

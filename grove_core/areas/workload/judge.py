@@ -1,41 +1,96 @@
-"""Decides about the parts of a set, as far as enough of it is known, and unless it is too large (WL-024)."""
+"""Judges the parts of a set: the round of its update, the constraints of its gangs, the gates of its pods."""
 
-from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
-from grove_core.areas.mnnvl.verdicts import NO_CLIQUE_DOMAINS, CliqueDomains
-from grove_core.areas.topology.verdicts import NO_GANG_TOPOLOGY, GangTopology
-from grove_core.areas.workload.pods.scheduling_gates import (
-    judge_scheduling_gates,
-    scheduling_gate_findings,
-    scheduling_gate_removals,
-)
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from grove_core.areas.topology.verdicts import GangTopology
+from grove_core.areas.workload.objects.podgangs import TopologyConstraintChange, topology_constraint_change
+from grove_core.areas.workload.pods.scheduling_gates import SchedulingGateJudgement, judge_scheduling_gates
+from grove_core.areas.workload.rolling_update.judge import SetRolloutStep, judge_rollout
 from grove_core.areas.workload.rules import WorkloadReason
-from grove_core.areas.workload.startup_order import startup_wait_findings
-from grove_core.areas.workload.teardown import desired_teardown_changes
-from grove_core.areas.workload.verdicts import WorkloadResult
-from grove_core.kernel.decisions import AreaResult, union_of_results
+from grove_core.areas.workload.verdicts import WorkloadInputs
+from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.wants import DesiredChanges, FinalizerToDrop, StatusToWrite, Want, Withheld
+from grove_core.kernel.wants import Withheld
 from grove_core.resources.podclique import GROUP_KIND
-from grove_core.snapshot.expected_replicas import MOST, expected_object_counts
+from grove_core.snapshot.expected_replicas import (
+    MOST,
+    ExpectedReplica,
+    expected_object_counts,
+    expected_set_of,
+    is_set_too_large,
+)
 from grove_core.snapshot.snapshot import Snapshot
 
 
-def judge_workload(
-    snapshot: Snapshot,
-    terminating: TerminatingReplicas,
-    clique_domains: CliqueDomains = NO_CLIQUE_DOMAINS,
-    gang_topology: GangTopology = NO_GANG_TOPOLOGY,
-) -> WorkloadResult:
-    """Return all wants and findings for a set; nothing is created where the snapshot lacks objects (WL-010, WL-028)."""
-    gates = judge_scheduling_gates(snapshot)
-    before, after = AreaResult(desired_teardown_changes(snapshot)), AreaResult(scheduling_gate_removals(gates))
-    others = (*scheduling_gate_findings(gates), *startup_wait_findings(snapshot))
-    if snapshot.root.deleting or not snapshot.root.uid or not _knows_replicas(snapshot):
-        return WorkloadResult(union_of_results((before, after._replace(findings=others))))
-    from grove_core.areas.workload.wants import wants_of_set  # noqa: PLC0415 - a dozen modules that a file without cliques does not need
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartsJudgement:
+    """The parts of a set of which all cliques are known.
 
-    found = wants_of_set(snapshot, terminating, clique_domains, gang_topology)
-    return found._replace(of_area=union_of_results((before, found.of_area, after._replace(findings=others))))
+    Attributes:
+        context: the indexed snapshot.
+        inputs: the verdicts of other areas.
+        replicas: what the set should consist of, with the additional pods and replicas of its update.
+        rollout: one round of the update; None where pods are not known.
+        terminating: names of the cliques that are terminated: none of them is created meanwhile (WL-076).
+        gang_constraints: name of an existing PodGang -> the change of its topology constraints, or why they stay as
+            they are; without those that are as they should be.
+    """
+
+    context: WorkloadContext
+    inputs: WorkloadInputs
+    replicas: Sequence[ExpectedReplica]
+    rollout: SetRolloutStep | None
+    terminating: AbstractSet[str]
+    gang_constraints: Mapping[str, TopologyConstraintChange | Withheld]
+
+    @property
+    def cliques_without_new_pods(self) -> AbstractSet[str]:
+        """Names of the cliques that are terminated (WL-076) or take over the present template now (WL-086)."""
+        return self.terminating if self.rollout is None else self.terminating | self.rollout.written
+
+    @property
+    def misplaced(self) -> tuple[str, ...] | None:
+        """Names of the PodGangs that keep outdated constraints (TP-026); None where gangs or pods are not known."""
+        if not self.context.knows("Pod", "PodGang"):
+            return None
+        return tuple(name for name, change in self.gang_constraints.items() if isinstance(change, Withheld))
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadJudgement:
+    """A set and its parts.
+
+    Attributes:
+        gates: the pods with Grove's gate, and whether it is removed.
+        parts: None where the set is being deleted or too large (WL-024), where it is in no cluster, and where not all
+            of its cliques are known (WL-010, WL-028).
+    """
+
+    gates: tuple[SchedulingGateJudgement, ...]
+    parts: PartsJudgement | None = None
+
+
+def judge_workload(snapshot: Snapshot, inputs: WorkloadInputs) -> WorkloadJudgement:
+    """Judge a set. Linear in what it consists of (WL-024)."""
+    gates = judge_scheduling_gates(snapshot)
+    if snapshot.root.deleting or not snapshot.root.uid or not _knows_replicas(snapshot) or is_set_too_large(snapshot):
+        return WorkloadJudgement(gates)
+    context, expected = WorkloadContext(snapshot), expected_set_of(snapshot)
+    replicas = expected.replicas
+    rollout = judge_rollout(context, replicas, inputs.terminating) if context.knows("Pod") else None
+    if rollout is not None and rollout.surge:
+        replicas = expected.with_surge(replicas, rollout.surge)
+    parts = PartsJudgement(
+        context=context,
+        inputs=inputs,
+        replicas=replicas,
+        rollout=rollout,
+        terminating=_terminating_cliques(replicas, inputs),
+        gang_constraints=_gang_constraints(context, replicas, inputs.gang_topology),
+    )
+    return WorkloadJudgement(gates, parts)
 
 
 def _knows_replicas(snapshot: Snapshot) -> bool:
@@ -47,26 +102,27 @@ def _knows_replicas(snapshot: Snapshot) -> bool:
     return "PodClique" in snapshot.complete and not (is_grouped and GROUP_KIND in snapshot.not_collected)
 
 
+def _terminating_cliques(replicas: Sequence[ExpectedReplica], inputs: WorkloadInputs) -> AbstractSet[str]:
+    """Return the names of the cliques that are being terminated."""
+    ending = inputs.terminating
+    if not ending.replicas and not ending.parts:
+        return frozenset()
+    parts = (part for replica in replicas for part in replica.all_cliques)
+    return {part.name for part in parts if ending.holds(part.replica, part.group, part.group_replica)}
+
+
+def _gang_constraints(
+    context: WorkloadContext, replicas: Sequence[ExpectedReplica], topology: GangTopology
+) -> Mapping[str, TopologyConstraintChange | Withheld]:
+    if not topology.topology:
+        return {}
+    expected = (part for replica in replicas for part in replica.gangs)
+    existing = ((part, gang) for part in expected if (gang := context.gangs.get(part.name)) is not None)
+    changes = ((part.name, topology_constraint_change(context.root, gang, part, topology)) for part, gang in existing)
+    return {name: change for name, change in changes if change is not None}
+
+
 def set_too_large_reason(snapshot: Snapshot) -> Reason | None:
     """Return the reason why a set is too large; None where it is not. Linear in the existing objects."""
     size = expected_object_counts(snapshot)
     return WorkloadReason.TOO_LARGE.because(snapshot.root.ref, objects=size, most=MOST) if size > MOST else None
-
-
-def withhold_if_too_large(snapshot: Snapshot, result: AreaResult) -> AreaResult:
-    """Return the result for a set; of one that is too large, all but statuses and finalizer removals are withheld.
-
-    Nothing would be created again, so nothing is deleted. Statuses are written, because a breach that was over for a
-    while would otherwise count from its beginning once the replicas are corrected.
-    """
-    because = set_too_large_reason(snapshot)
-    if because is None or snapshot.root.deleting:
-        return result
-    goes_on: list[Want] = []
-    held = [Withheld(snapshot.root.ref, (because,))]
-    for want in result.wants.wants:
-        if isinstance(want, StatusToWrite | FinalizerToDrop):
-            goes_on.append(want)
-        else:
-            held.append(Withheld(want.target, (because, *want.because)))
-    return result._replace(wants=DesiredChanges(tuple(goes_on), (*held, *result.wants.withheld)))

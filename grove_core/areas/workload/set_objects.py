@@ -1,25 +1,20 @@
 """Every object that a set should consist of, in the order in which the objects are created."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterator
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
-from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
-from grove_core.areas.mnnvl.verdicts import CliqueDomains
-from grove_core.areas.topology.verdicts import GangTopology
+from grove_core.areas.workload.judge import PartsJudgement
 from grove_core.areas.workload.objects.lazy_manifests import LazyManifest
 from grove_core.areas.workload.objects.podcliques_and_groups import (
     autoscaler_for,
     changes_of_podclique,
     changes_of_scaling_group,
-    claim_template_of_group,
     podclique_for,
     scaling_group_for,
 )
 from grove_core.areas.workload.objects.podgangs import (
-    TopologyConstraintChange,
     changes_of_podgang,
     gang_topology_constraints,
     podgang_for,
@@ -29,68 +24,42 @@ from grove_core.areas.workload.objects.service_and_rbac import rbac_manifests, s
 from grove_core.areas.workload.pods.pod_creation import CliquePods, GangPods, ReplicaPods
 from grove_core.areas.workload.pods.pod_manifest import pod_for
 from grove_core.areas.workload.rules import WorkloadReason
-from grove_core.areas.workload.startup_order import StartupParents
 from grove_core.areas.workload.surplus_objects import pods_to_delete
-from grove_core.areas.workload.workload_context import WorkloadContext
-from grove_core.kernel.frozen import EMPTY
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import FieldsToApply, ObjectToDelete, Withheld
 from grove_core.resources.api_names import SCHEDULER
 from grove_core.resources.naming_rules import replica_name
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.podcliqueset_spec import first_templates_by_name
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.expected_replicas import (
     ExpectedClique,
     ExpectedGroup,
     ExpectedReplica,
-    first_templates_by_name,
 )
 
 SetObject: TypeAlias = LazyManifest | FieldsToApply | ObjectToDelete | Withheld
 """An object that should exist; or a change, a deletion, or a withheld object that has been decided already."""
 
 
-class SetObjectsInputs(NamedTuple):
-    """Verdicts of other areas, and of the update, that the expansion of a set depends on.
-
-    Attributes:
-        ending: the replicas and cliques that are terminated: no clique and no pod of them is created (WL-076).
-        clique_domains: the replicas that wait for a ComputeDomain (MN-010), and annotations of new PodCliques (MN-020).
-        gang_topology: the topology of new PodGangs (TP-020), or why none is created (TP-010).
-        written: names of the cliques whose template is updated in this round; their pods wait for that (WL-086).
-    """
-
-    ending: TerminatingReplicas
-    clique_domains: CliqueDomains
-    gang_topology: GangTopology
-    written: AbstractSet[str] = frozenset()
-
-
 class SetObjects:
-    """Goes once over everything that a set should consist of.
+    """The objects that a set should consist of, and decided changes of those that exist."""
 
-    Attributes:
-        misplaced: names of PodGangs that keep constraints which their topology no longer has; filled on the way.
-    """
+    def __init__(self, parts: PartsJudgement) -> None:
+        self._parts = parts
+        self._context = parts.context
+        self._inputs = parts.inputs
+        self._root = parts.context.root
+        self._closed = parts.cliques_without_new_pods
 
-    def __init__(self, context: WorkloadContext, closed: AbstractSet[str], inputs: SetObjectsInputs) -> None:
-        """Prepare; ``closed`` names the cliques of which no pod is created in this round."""
-        self._context = context
-        self._closed = closed
-        self._domains = inputs.clique_domains
-        self._topology = inputs.gang_topology
-        self._root = context.root
-        self._parents = StartupParents(context.root)
-        self.misplaced: list[str] = []
-
-    def everything(self, replicas: Iterable[ExpectedReplica]) -> Iterator[SetObject]:
-        """Return the objects that the set has once, then those of each replica."""
+    def everything(self) -> Iterator[SetObject]:
+        """Return the objects that the set has once, then those of each replica. Linear."""
         yield from self._repeated_names()
         yield from rbac_manifests(self._root)
         yield from claims_of_set(self._context)
-        for replica in replicas:
+        for replica in self._parts.replicas:
             yield from self._replica(replica)
 
     def _repeated_names(self) -> Iterator[Withheld]:
@@ -143,21 +112,17 @@ class SetObjects:
         self, owner: PodCliqueSet | ScalingGroup, expected: ExpectedClique
     ) -> Iterator[LazyManifest | FieldsToApply]:
         context = self._context
-        claim_template = claim_template_of_group(owner) or self._domains.templates.get(expected.replica, "")
-        inherited = self._domains.annotations.get(expected.template.name, EMPTY)
-        of_set = (self._root, owner, expected, self._parents, context.revision)
-        make = partial(podclique_for, *of_set, claim_template, inherited)
+        make = partial(podclique_for, context, owner, expected, self._inputs)
         yield LazyManifest("PodClique", expected.name, make)
         clique = context.clique_of(expected)
         if clique is not None and context.revision.is_current(clique, expected):
-            fields = changes_of_podclique(clique, expected, context.revision, context.pods_of(clique))
+            fields = changes_of_podclique(context, clique, expected)
             if fields:
                 why = WorkloadReason.FOLLOWS_TEMPLATE if clique.template_hash else WorkloadReason.HASH_MISSING
                 yield FieldsToApply(clique.ref, clique.guard, fields, (why.because(clique.ref),))
 
     def _group(self, expected: ExpectedGroup) -> Iterator[LazyManifest | FieldsToApply | Withheld]:
-        claim_template = self._domains.templates.get(expected.replica, "")
-        yield LazyManifest(GROUP_KIND, expected.name, partial(scaling_group_for, self._root, expected, claim_template))
+        yield LazyManifest(GROUP_KIND, expected.name, partial(scaling_group_for, self._root, expected, self._inputs))
         group = self._context.groups.get(expected.name)
         if group is not None:
             fields = changes_of_scaling_group(group, expected)
@@ -185,34 +150,21 @@ class SetObjects:
             yield Withheld(ref, (WorkloadReason.GANG_OF_ANOTHER_SCHEME.because(ref, gang=pods.foreign_gang),))
         elif pods.uncreatable:
             yield Withheld(ref, (WorkloadReason.GANG_LACKS_CLIQUE.because(ref, gang=name, missing=pods.uncreatable),))
-        elif self._topology.waiting:
-            yield Withheld(ref, self._topology.waiting)
+        elif self._inputs.gang_topology.waiting:
+            yield Withheld(ref, self._inputs.gang_topology.waiting)
         elif pods.has_all_cliques:
-            placement = gang_topology_constraints(self._root, pods.expected, self._topology)
+            placement = gang_topology_constraints(self._root, pods.expected, self._inputs.gang_topology)
             make = partial(podgang_for, self._root, pods.expected, pods.references, placement)
             yield LazyManifest("PodGang", name, make)
 
     def _changes_of_gang(self, gang: PodGang, pods: GangPods) -> Iterator[FieldsToApply | Withheld]:
-        placement = self._placement_change_of(gang, pods)
-        if isinstance(placement, Withheld):
-            self.misplaced.append(pods.expected.name)
-            yield placement
-            placement = None
-        change = changes_of_podgang(self._root, gang, pods.expected, pods.references, placement)
+        constraints = self._parts.gang_constraints.get(pods.expected.name)
+        if isinstance(constraints, Withheld):
+            yield constraints
+            constraints = None
+        change = changes_of_podgang(self._root, gang, pods.expected, pods.references, constraints)
         if change is not None:
             yield change
-
-    def _placement_change_of(self, gang: PodGang, pods: GangPods) -> TopologyConstraintChange | Withheld | None:
-        """Return what becomes of constraints that differ from the topology; None where they stay or none applies."""
-        topology = self._topology
-        if not topology.topology:
-            return None
-        wanted = gang_topology_constraints(self._root, pods.expected, topology)
-        if wanted == gang.placement:
-            return None
-        if topology.follows is not None:
-            return TopologyConstraintChange(wanted, topology.follows)
-        return Withheld(gang.ref, (topology.locked,)) if topology.locked is not None else None
 
     def _pods(self, pods: CliquePods, replica: ReplicaPods) -> Iterator[LazyManifest | ObjectToDelete | Withheld]:
         clique, expected = pods.clique, pods.expected
@@ -230,7 +182,5 @@ class SetObjects:
         if uncreatable and replica.awaits_gang(pods):
             because = WorkloadReason.GANG_LACKS_CLIQUE.because(clique.ref, gang=expected.gang, missing=uncreatable)
             yield Withheld(clique.ref, (because,))
-        image = self._context.snapshot.configuration.init_image
-        make = partial(pod_for, self._root, clique, expected, ordering=self._parents, image=image)
         for pod in replica.pods_to_create(pods):
-            yield LazyManifest("Pod", pod.name, partial(make, pod))
+            yield LazyManifest("Pod", pod.name, partial(pod_for, self._context, clique, expected, pod))

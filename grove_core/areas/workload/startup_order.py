@@ -9,8 +9,8 @@ from grove_core.kernel.reasons import Reason
 from grove_core.resources.naming_rules import member_clique_name, scaling_group_name, standalone_clique_name
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.podcliqueset_spec import EXPLICIT, IN_ORDER
-from grove_core.snapshot.expected_replicas import ExpectedClique, first_templates_by_name
+from grove_core.resources.podcliqueset_spec import EXPLICIT, IN_ORDER, first_templates_by_name
+from grove_core.snapshot.expected_replicas import ExpectedClique
 from grove_core.snapshot.snapshot import Snapshot
 
 START_QUESTION: Final = "start"

@@ -13,8 +13,8 @@ from grove_core.kernel.wants import DesiredChanges, FinalizerToDrop, ObjectToDel
 from grove_core.resources.api_names import CLIQUE_FINALIZER, GROUP_FINALIZER, SET_FINALIZER
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.snapshot.own_writes import attempted_creations
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.snapshot.writes_in_flight import attempted_creations
 
 _PARTS: Final = MappingProxyType({"PodClique": "PodCliques", GROUP_KIND: "scaling groups", "Pod": "pods"})
 

@@ -1,15 +1,37 @@
-"""The result of the workload area for a set."""
+"""What the workload area gets from other areas, and its result for a set."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
+from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
+from grove_core.areas.mnnvl.verdicts import CliqueDomains
+from grove_core.areas.topology.verdicts import GangTopology
 from grove_core.kernel.decisions import AreaResult
+from grove_core.kernel.frozen import FrozenMap
+
+
+class WorkloadInputs(NamedTuple):
+    """The verdicts of other areas that the parts of a set depend on.
+
+    Attributes:
+        terminating: the replicas that are terminated: no clique and no pod of them is created (WL-076).
+        clique_domains: the domains of new PodCliques and scaling groups, or why these are withheld (MN-010, MN-020).
+        mnnvl_annotations: name of a clique in the template -> the MNNVL annotations of its new PodCliques (MS-010).
+        gang_topology: the topology of new PodGangs (TP-020), or why none is created (TP-010).
+    """
+
+    terminating: TerminatingReplicas = TerminatingReplicas()
+    clique_domains: CliqueDomains = CliqueDomains()
+    mnnvl_annotations: Mapping[str, FrozenMap] = MappingProxyType({})
+    gang_topology: GangTopology = GangTopology()
 
 
 class WorkloadResult(NamedTuple):
-    """Wants and findings for a set.
+    """Wants and findings for a set, and the verdicts on it that others need.
 
     Attributes:
-        of_area: the wants in this order: deletion of the set, surplus, expansion, update, statuses, scheduling gates.
+        of_area: the wants in this order: deletion of the set, surplus, missing objects, update, statuses, gates.
         is_outdated: whether some PodClique or pod is of an older template.
         misplaced: names of PodGangs that keep outdated constraints (TP-026); None where not all of the set is known.
     """

@@ -1,37 +1,44 @@
-"""All wants and findings of a set that is not being deleted: surplus, missing and changed objects, update, statuses.
+"""Makes wants and findings of a judgement: surplus, missing and changed objects, update, statuses, gates, teardown.
 
-The update is judged first, because it may need a surge pod or replica. An object is created once its owner exists,
-since its manifest has the owner's uid (WL-010).
+An object is created once its owner exists, since its manifest has the owner's uid (WL-010).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from typing import Final, NamedTuple, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, TypeAlias
 
-from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
 from grove_core.areas.mnnvl.verdicts import CliqueDomains
-from grove_core.areas.topology.verdicts import GangTopology
+from grove_core.areas.workload.judge import PartsJudgement, WorkloadJudgement, judge_workload, set_too_large_reason
 from grove_core.areas.workload.objects.lazy_manifests import LazyManifest
 from grove_core.areas.workload.objects.podcliques_and_groups import removed_metrics
+from grove_core.areas.workload.pods.scheduling_gates import scheduling_gate_findings, scheduling_gate_removals
 from grove_core.areas.workload.rolling_update.clique_update import outdated_pods
-from grove_core.areas.workload.rolling_update.judge import SetRolloutStep, judge_rollout
 from grove_core.areas.workload.rules import WorkloadReason
-from grove_core.areas.workload.set_objects import SetObjects, SetObjectsInputs
+from grove_core.areas.workload.set_objects import SetObjects
+from grove_core.areas.workload.startup_order import startup_wait_findings
 from grove_core.areas.workload.surplus_objects import surplus_replica_deletions, unexpected_objects
-from grove_core.areas.workload.verdicts import WorkloadResult
-from grove_core.areas.workload.workload_context import WorkloadContext
+from grove_core.areas.workload.teardown import desired_teardown_changes
+from grove_core.areas.workload.verdicts import WorkloadInputs, WorkloadResult
 from grove_core.areas.workload.workload_statuses import statuses_to_write
 from grove_core.kernel.decisions import AreaResult, Finding
 from grove_core.kernel.frozen import FrozenMap, object_at
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.wants import DesiredChanges, FieldsToApply, ObjectToCreate, StepObstacle, Want, Withheld
+from grove_core.kernel.wants import (
+    DesiredChanges,
+    FieldsToApply,
+    FinalizerToDrop,
+    ObjectToCreate,
+    StatusToWrite,
+    StepObstacle,
+    Want,
+    Withheld,
+)
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.merge_patch import changed_fields
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import GROUP_KIND
-from grove_core.snapshot.expected_replicas import ExpectedReplica, expected_set_of, is_set_too_large
+from grove_core.snapshot.expected_replicas import ExpectedReplica
 from grove_core.snapshot.snapshot import Snapshot
 
 UPDATE: Final = "update"
@@ -41,8 +48,64 @@ _FOLLOW_TEMPLATE: Final = frozenset(
 _Key: TypeAlias = tuple[str, str]  # kind and name
 
 
-def findings_of_update(context: WorkloadContext, rollout: SetRolloutStep) -> Iterator[Finding]:
+def workload_by_design(snapshot: Snapshot, inputs: WorkloadInputs) -> WorkloadResult:
+    """Return all wants and findings for a set by the design documents."""
+    return result_of_workload(snapshot, judge_workload(snapshot, inputs))
+
+
+def result_of_workload(snapshot: Snapshot, judgement: WorkloadJudgement) -> WorkloadResult:
+    """Return all wants and findings for a judged set. Linear in what it consists of (WL-024)."""
+    gates, parts = judgement.gates, judgement.parts
+    update = tuple(findings_of_update(parts)) if parts is not None else ()
+    result = AreaResult(
+        DesiredChanges.union(
+            (
+                desired_teardown_changes(snapshot),
+                *(_desired_changes_of_parts(parts) if parts is not None else ()),
+                scheduling_gate_removals(gates),
+            )
+        ),
+        (*update, *scheduling_gate_findings(gates), *startup_wait_findings(snapshot)),
+    )
+    return WorkloadResult(result, bool(update), parts.misplaced if parts is not None else None)
+
+
+def _desired_changes_of_parts(parts: PartsJudgement) -> Iterator[DesiredChanges]:
+    """Return the wants for a set all cliques of which are known: of its update and its statuses if pods are, too."""
+    context, rollout = parts.context, parts.rollout
+    # Without pods it is not known which groups an update adds a replica to.
+    surge = context.groups.keys() if rollout is None else rollout.surge
+    yield DesiredChanges(tuple(surplus_replica_deletions(context, surge)))
+    yield wants_for_missing_objects(parts)
+    if rollout is not None:
+        yield rollout.desired
+        yield DesiredChanges(tuple(statuses_to_write(context, rollout)))
+
+
+def withhold_if_too_large(snapshot: Snapshot, result: AreaResult) -> AreaResult:
+    """Return the result for a set; of one that is too large, all but statuses and finalizer removals are withheld.
+
+    Nothing would be created again, so nothing is deleted. Statuses are written, because a breach that was over for a
+    while would otherwise count from its beginning once the replicas are corrected.
+    """
+    because = set_too_large_reason(snapshot)
+    if because is None or snapshot.root.deleting:
+        return result
+    goes_on: list[Want] = []
+    held = [Withheld(snapshot.root.ref, (because,))]
+    for want in result.wants.wants:
+        if isinstance(want, StatusToWrite | FinalizerToDrop):
+            goes_on.append(want)
+        else:
+            held.append(Withheld(want.target, (because, *want.because)))
+    return result._replace(wants=DesiredChanges(tuple(goes_on), (*held, *result.wants.withheld)))
+
+
+def findings_of_update(parts: PartsJudgement) -> Iterator[Finding]:
     """Return a finding for each clique that is of an old template, or has pods of one. Linear in those replicas."""
+    context, rollout = parts.context, parts.rollout
+    if rollout is None:
+        return
     root = context.root.ref
     lagging = [state for state in rollout.states if state.outdated]
     left = sum(state.part.index != rollout.current for state in lagging)
@@ -67,31 +130,15 @@ def findings_of_update(context: WorkloadContext, rollout: SetRolloutStep) -> Ite
                 yield Finding(clique.ref, UPDATE, "PodsOutdated", (because, *turn))
 
 
-class MissingSetObjects(NamedTuple):
-    """What a set should consist of and does not.
-
-    Attributes:
-        desired: objects to create, change and delete, and those that are withheld.
-        misplaced: names of the PodGangs that keep constraints which their topology no longer has (TP-026).
-    """
-
-    desired: DesiredChanges
-    misplaced: tuple[str, ...]
-
-
-def wants_for_missing_objects(
-    context: WorkloadContext, replicas: Sequence[ExpectedReplica], inputs: SetObjectsInputs
-) -> MissingSetObjects:
+def wants_for_missing_objects(parts: PartsJudgement) -> DesiredChanges:
     """Return the wants for everything that a set should consist of and does not (WL-010 to WL-026). Linear.
 
     Kinds that the context does not know completely are left alone.
     """
-    terminating = _terminating_cliques(replicas, inputs.ending)
-    objects = SetObjects(context, inputs.written | terminating, inputs)
-    existing = _Existing(context, terminating, _waiting_for_domains(replicas, inputs.clique_domains))
+    existing = _Existing(parts)
     wants: list[Want | Withheld] = []
     manifests: dict[_Key, LazyManifest] = {}
-    for item in objects.everything(replicas):
+    for item in SetObjects(parts).everything():
         if not isinstance(item, LazyManifest):
             wants.append(item)
             continue
@@ -103,29 +150,17 @@ def wants_for_missing_objects(
             wants += existing.wants_for(item)
     withheld = (want.target for want in wants if isinstance(want, Withheld))
     expected = {*manifests, *((target.kind, target.name) for target in withheld)}
-    return MissingSetObjects(
-        DesiredChanges.of([*wants, *unexpected_objects(context, expected)]), tuple(objects.misplaced)
-    )
+    return DesiredChanges.of([*wants, *unexpected_objects(parts.context, expected)])
 
 
 class _Existing:
     """The existing objects of a set, against which the expected ones are compared."""
 
-    def __init__(
-        self,
-        context: WorkloadContext,
-        terminating: AbstractSet[str],
-        waiting: Mapping[_Key, tuple[Reason, ...]],
-    ) -> None:
-        """Index a snapshot.
-
-        Terminating cliques are not created again meanwhile (WL-076), nor are the cliques and groups that are waiting
-        for these reasons (MN-010).
-        """
-        self._context = context
-        self._terminating = terminating
-        self._waiting = waiting
-        self._found = {(ref.kind, ref.name): found for ref, found in context.snapshot.targets().items()}
+    def __init__(self, parts: PartsJudgement) -> None:
+        self._context = parts.context
+        self._terminating = parts.terminating
+        self._waiting = _waiting_for_domains(parts.replicas, parts.inputs.clique_domains)
+        self._found = {(ref.kind, ref.name): found for ref, found in parts.context.snapshot.targets().items()}
 
     def wants_for(self, item: LazyManifest) -> Iterator[Want | Withheld]:
         """Return what has to be done about one expected object."""
@@ -165,14 +200,6 @@ def _has_spec(found: OwnedObject, item: LazyManifest) -> bool:
     return item.spec is not None and not changed_fields(item.spec(), found.spec)
 
 
-def _terminating_cliques(replicas: Iterable[ExpectedReplica], ending: TerminatingReplicas) -> AbstractSet[str]:
-    """Return the names of the cliques that are being terminated."""
-    if not ending.replicas and not ending.parts:
-        return frozenset()
-    parts = (part for replica in replicas for part in replica.all_cliques)
-    return {part.name for part in parts if ending.holds(part.replica, part.group, part.group_replica)}
-
-
 def _waiting_for_domains(
     replicas: Iterable[ExpectedReplica], clique_domains: CliqueDomains
 ) -> Mapping[tuple[str, str], tuple[Reason, ...]]:
@@ -193,38 +220,3 @@ def _spec_changes(found: OwnedObject, wanted: ObjectToCreate) -> Iterator[Fields
     if fields and found.managed and not found.deleting:
         because = (WorkloadReason.FOLLOWS_TEMPLATE.because(found.ref), *wanted.because)
         yield FieldsToApply(found.ref, found.guard, FrozenMap({"spec": fields}), because)
-
-
-def wants_of_set(
-    snapshot: Snapshot, terminating: TerminatingReplicas, clique_domains: CliqueDomains, gang_topology: GangTopology
-) -> WorkloadResult:
-    """Return all wants and findings for a set that is not being deleted, all cliques of which are known.
-
-    Linear in what the set consists of (WL-024).
-    """
-    if is_set_too_large(snapshot):
-        return WorkloadResult()
-    context = WorkloadContext(snapshot)
-    expected = expected_set_of(snapshot)
-    replicas = expected.replicas
-    if not context.knows("Pod"):
-        may_surge = context.groups.keys()  # without pods it is not known which groups an update adds a replica to
-        surplus = DesiredChanges(tuple(surplus_replica_deletions(context, may_surge)))
-        inputs = SetObjectsInputs(terminating, clique_domains, gang_topology)
-        expansion = wants_for_missing_objects(context, replicas, inputs)
-        return WorkloadResult(AreaResult(DesiredChanges.union((surplus, expansion.desired))))
-    rollout = judge_rollout(context, replicas, terminating)
-    if rollout.surge:
-        replicas = expected.with_surge(replicas, rollout.surge)
-    expansion = wants_for_missing_objects(
-        context, replicas, SetObjectsInputs(terminating, clique_domains, gang_topology, rollout.written)
-    )
-    wants = (
-        DesiredChanges(tuple(surplus_replica_deletions(context, rollout.surge))),
-        expansion.desired,
-        rollout.desired,
-        DesiredChanges(tuple(statuses_to_write(context, rollout))),
-    )
-    misplaced = expansion.misplaced if context.knows("PodGang") else None
-    findings = tuple(findings_of_update(context, rollout))
-    return WorkloadResult(AreaResult(DesiredChanges.union(wants), findings), bool(findings), misplaced)

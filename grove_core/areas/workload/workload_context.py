@@ -4,14 +4,15 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 
+from grove_core.areas.workload.startup_order import StartupParents
 from grove_core.areas.workload.template_revision import TemplateRevision
 from grove_core.kernel.steps import Create
 from grove_core.resources.api_names import POD_GANG
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.expected_replicas import ExpectedClique
+from grove_core.snapshot.own_writes import refused_creations
 from grove_core.snapshot.snapshot import Snapshot, foreign_gangs_in
-from grove_core.snapshot.writes_in_flight import refused_creations
 
 
 class WorkloadContext:
@@ -22,6 +23,7 @@ class WorkloadContext:
         revision: the present template of the set.
         cliques, groups, gangs: by name; objects that are being deleted are left out.
         ready: uid of a clique -> the number of its ready pods that are not being deleted.
+        parents: the start-up order of the set.
         foreign_gangs: names of PodGangs that pods or PodCliques name and that no known release would name so.
     """
 
@@ -36,6 +38,7 @@ class WorkloadContext:
             clique.uid: sum(pod.ready and not pod.deleting for pod in self.pods_of(clique))
             for clique in self.cliques.values()
         }
+        self.parents = StartupParents(snapshot.root)
         self.foreign_gangs = foreign_gangs_in(snapshot)
 
     @cached_property

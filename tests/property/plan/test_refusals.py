@@ -36,7 +36,7 @@ def plan_unasked(*wants: Want, deferred: tuple[ObjectToDelete, ...], said: str =
     """What is wanted while the server could not be asked about some ends."""
     (tried, *_) = steps_for(deferred)
     seen = Seen(KNOWN, attempts=(Attempt(tried, AttemptOutcome.NOT_CONFIRMED, said),))
-    return make_plan(AreaResult(DesiredChanges(wants)), seen, deferred=deferred)
+    return make_plan(AreaResult(DesiredChanges(wants), deferred=deferred), seen)
 
 
 def told(plan: Plan) -> dict[str, str]:

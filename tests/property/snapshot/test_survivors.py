@@ -9,9 +9,8 @@ from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Dele
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.expected_replicas import expected_object_counts
-from grove_core.snapshot.own_writes import with_own_writes
+from grove_core.snapshot.own_writes import possibly_created_cliques, with_own_writes
 from grove_core.snapshot.snapshot import Snapshot, trim_snapshot
-from grove_core.snapshot.writes_in_flight import possibly_created_cliques
 from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, SCOPE, converged_set
 from tests.property.workload.life import Life
 from tests.property.workload.sets import NOW, applied, clique_raw, set_raw

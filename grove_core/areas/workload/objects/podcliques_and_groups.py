@@ -1,12 +1,12 @@
 """Manifests of PodCliques and PodCliqueScalingGroups with their autoscalers, and their changes."""
 
-from collections.abc import Iterable
 from typing import Any, Final
 
 from grove_core.areas.workload.objects.lazy_manifests import labels_of_clique, object_to_create
 from grove_core.areas.workload.rules import WorkloadReason
-from grove_core.areas.workload.startup_order import StartupParents
-from grove_core.areas.workload.template_revision import TemplateRevision, wanted_annotations, wanted_pod_spec
+from grove_core.areas.workload.template_revision import wanted_annotations, wanted_pod_spec
+from grove_core.areas.workload.verdicts import WorkloadInputs
+from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
 from grove_core.kernel.wants import ObjectToCreate
 from grove_core.resources.api_names import (
@@ -23,7 +23,6 @@ from grove_core.resources.domain_sharing import shared_claim_entry
 from grove_core.resources.labels import labels_of_replica, labels_of_set_object
 from grove_core.resources.merge_patch import changed_fields, changed_labels_or_annotations, replacement_patch
 from grove_core.resources.new_object import NewObject
-from grove_core.resources.pod import Pod
 from grove_core.resources.pod_spec_gpus import with_gpu_claim
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -77,27 +76,24 @@ def autoscaling_bounds(scaling: AutoScalingConfiguration, replicas: int) -> dict
 
 
 def podclique_for(
-    root: PodCliqueSet,
-    owner: PodCliqueSet | ScalingGroup,
-    part: ExpectedClique,
-    ordering: StartupParents,
-    revision: TemplateRevision,
-    claim_template: str = "",
-    inherited: FrozenMap = EMPTY,
+    context: WorkloadContext, owner: PodCliqueSet | ScalingGroup, part: ExpectedClique, inputs: WorkloadInputs
 ) -> ObjectToCreate:
     """Return a PodClique of the set or of one of its scaling groups (WL-013, WL-015).
 
-    It names the ResourceClaimTemplate of its ComputeDomain (MN-020), and has the MNNVL annotations that it inherits
-    from its set or scaling group (MS-010).
+    It names the ResourceClaimTemplate of its ComputeDomain (MN-020), which is that of its scaling group (MN-021), and
+    has the MNNVL annotations that it inherits from its set or scaling group (MS-010).
     """
-    template, spec = part.template, part.template.spec
+    root, template, spec = context.root, part.template, part.template.spec
+    of_group = str(owner.annotations.get(DOMAIN_TEMPLATE, "")) if isinstance(owner, ScalingGroup) else ""
+    claim_template = of_group or inputs.clique_domains.templates.get(part.replica, "")
+    inherited = inputs.mnnvl_annotations.get(template.name, EMPTY)
     body: dict[str, Any] = {
         "roleName": spec.role_name,
         "podSpec": wanted_pod_spec(part, root.spec.template.priority_class_name),
         "replicas": spec.replicas,
         "minAvailable": template.min_available,
     }
-    parents = ordering.parents_of(part)
+    parents = context.parents.parents_of(part)
     if parents:
         body["startsAfter"] = [name for name, _ in parents]
     if spec.auto_scaling_config is not None:
@@ -107,7 +103,7 @@ def podclique_for(
         kind="PodClique",
         name=part.name,
         owner=owner,
-        labels=labels_of_clique(root.ref.name, part, revision.hash_of(part)),
+        labels=labels_of_clique(root.ref.name, part, context.revision.hash_of(part)),
         annotations=_with_claim_template(FrozenMap({**wanted_annotations(part), **inherited}), claim_template),
         finalizer=CLIQUE_FINALIZER,
     )
@@ -122,16 +118,14 @@ def podclique_for(
     return object_to_create(blank, {"spec": body}, (because,))
 
 
-def changes_of_podclique(
-    clique: PodClique, part: ExpectedClique, revision: TemplateRevision, pods: Iterable[Pod]
-) -> FrozenMap:
+def changes_of_podclique(context: WorkloadContext, clique: PodClique, part: ExpectedClique) -> FrozenMap:
     """Return the fields to change of an up-to-date clique that its pods do not depend on; empty for none.
 
     These are the bounds of its autoscaler (WL-025), and a template hash that was removed (WL-211).
     """
     fields: dict[str, Json] = {}
     if not clique.template_hash:
-        lost = revision.hash_of_removed_template(clique, part, pods)
+        lost = context.revision.hash_of_removed_template(clique, part, context.pods_of(clique))
         fields["metadata"] = FrozenMap({"labels": FrozenMap({TEMPLATE_HASH: lost})})
     scaling = part.template.spec.auto_scaling_config
     if part.group:
@@ -154,15 +148,11 @@ def changes_of_scaling_group(group: ScalingGroup, part: ExpectedGroup) -> Frozen
     return FrozenMap({"metadata": FrozenMap({"annotations": annotations})}) if annotations else EMPTY
 
 
-def template_update_fields(
-    root: PodCliqueSet, clique: PodClique, part: ExpectedClique, revision: TemplateRevision
-) -> FrozenMap:
+def template_update_fields(context: WorkloadContext, clique: PodClique, part: ExpectedClique) -> FrozenMap:
     """Return the fields that update a PodClique to the present template; null removes a field (WL-213)."""
-    labels = FrozenMap(labels_of_clique(root.ref.name, part, revision.hash_of(part)))
-    wanted_spec, claim = (
-        wanted_pod_spec(part, root.spec.template.priority_class_name),
-        shared_claim_entry(clique.pod_spec),
-    )
+    root, claim = context.root, shared_claim_entry(clique.pod_spec)
+    labels = FrozenMap(labels_of_clique(root.ref.name, part, context.revision.hash_of(part)))
+    wanted_spec = wanted_pod_spec(part, root.spec.template.priority_class_name)
     wanted_spec = wanted_spec if claim is None else with_gpu_claim(wanted_spec, claim)  # MS-032
     pod_spec = replacement_patch(wanted_spec, clique.pod_spec)
     annotations = FrozenMap({key: text for key, text in wanted_annotations(part).items() if key not in MNNVL_KEYS})
@@ -185,18 +175,13 @@ def _template_annotations(part: ExpectedGroup) -> FrozenMap:
     return FrozenMap({key: text for key, text in part.template.annotations.items() if key != DOMAIN_TEMPLATE})
 
 
-def claim_template_of_group(owner: PodCliqueSet | ScalingGroup) -> str:
-    """Return the ResourceClaimTemplate that a scaling group names; its cliques name the same one (MN-021)."""
-    return str(owner.annotations.get(DOMAIN_TEMPLATE, "")) if isinstance(owner, ScalingGroup) else ""
-
-
 def _with_claim_template(annotations: FrozenMap, joined: str) -> FrozenMap:
     """Return annotations with the ResourceClaimTemplate of a ComputeDomain, if there is one (MN-020)."""
     return FrozenMap({**annotations, DOMAIN_TEMPLATE: joined}) if joined else annotations
 
 
-def scaling_group_for(root: PodCliqueSet, part: ExpectedGroup, joined: str = "") -> ObjectToCreate:
-    """Return the PodCliqueScalingGroup of one replica of the set; it joins the domain of a claim template (WL-014)."""
+def scaling_group_for(root: PodCliqueSet, part: ExpectedGroup, inputs: WorkloadInputs) -> ObjectToCreate:
+    """Return the PodCliqueScalingGroup of one replica of the set; it joins the domain of the replica (WL-014)."""
     template = part.template
     spec = {
         "replicas": template.replicas,
@@ -212,7 +197,9 @@ def scaling_group_for(root: PodCliqueSet, part: ExpectedGroup, joined: str = "")
             **labels_of_set_object(root.ref.name, part.name, "pcs-podcliquescalinggroup"),
             **labels_of_replica(part.replica),
         },
-        annotations=_with_claim_template(_template_annotations(part), joined),
+        annotations=_with_claim_template(
+            _template_annotations(part), inputs.clique_domains.templates.get(part.replica, "")
+        ),
         finalizer=GROUP_FINALIZER,
     )
     because = WorkloadReason.GROUP_OF_REPLICA.because(root.ref, replica=part.replica, group=template.name)

@@ -8,7 +8,7 @@ from grove_core.areas.workload.objects.lazy_manifests import object_to_create
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.wants import FieldsToApply, ObjectToCreate
+from grove_core.kernel.wants import FieldsToApply, ObjectToCreate, Withheld
 from grove_core.resources.api_names import COMPONENT, PREFIX, SCHEDULER, SCHEDULER_NAME, TOPOLOGY_NAME
 from grove_core.resources.labels import labels_of_set
 from grove_core.resources.merge_patch import changed_labels_or_annotations, replacement_patch
@@ -72,6 +72,18 @@ class TopologyConstraintChange(NamedTuple):
 
     to: PodGangConstraints
     because: Reason
+
+
+def topology_constraint_change(
+    root: PodCliqueSet, gang: PodGang, part: ExpectedGang, topology: GangTopology
+) -> TopologyConstraintChange | Withheld | None:
+    """Return what becomes of constraints that differ from the topology that applies; None where they stay."""
+    wanted = gang_topology_constraints(root, part, topology)
+    if wanted == gang.placement:
+        return None
+    if topology.follows is not None:
+        return TopologyConstraintChange(wanted, topology.follows)
+    return Withheld(gang.ref, (topology.locked,)) if topology.locked is not None else None
 
 
 def podgang_for(

@@ -11,8 +11,8 @@ from grove_core.areas.workload.objects.lazy_manifests import (
 from grove_core.areas.workload.objects.resource_claims import with_resource_claims
 from grove_core.areas.workload.pods.pod_slots import PodSlot
 from grove_core.areas.workload.rules import WorkloadReason
-from grove_core.areas.workload.startup_order import StartupParents
 from grove_core.areas.workload.template_hash import short_hash
+from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import FrozenMap, freeze, list_at
 from grove_core.kernel.wants import ObjectToCreate
 from grove_core.resources.api_names import CORE, DOMAIN_TEMPLATE, GATE, MNNVL_CLAIM, POD_GANG, POD_INDEX
@@ -83,19 +83,9 @@ class NewPod(NamedTuple):
     gated: bool
 
 
-def pod_for(
-    root: PodCliqueSet,
-    clique: PodClique,
-    part: ExpectedClique,
-    pod: NewPod,
-    *,
-    ordering: StartupParents,
-    image: str,
-) -> ObjectToCreate:
-    """Return one pod of a PodClique, built from what the clique holds; names and claims are the template's (WL-086).
-
-    ``image`` is that of the init container that waits for parents (WL-084).
-    """
+def pod_for(context: WorkloadContext, clique: PodClique, part: ExpectedClique, pod: NewPod) -> ObjectToCreate:
+    """Return one pod of a PodClique, built from what the clique holds; names and claims are the template's (WL-086)."""
+    root = context.root
     blank = NewObject(
         api_version=CORE,
         kind="Pod",
@@ -105,8 +95,9 @@ def pod_for(
         annotations=clique.annotations,
     )
     spec = _spec_of(root, clique, part, pod.slot.index, gated=pod.gated)
-    parents = ordering.parents_of(part)
+    parents = context.parents.parents_of(part)
     if parents:
+        image = context.snapshot.configuration.init_image
         spec = _with_init_container(spec, parents, token_secret_name(root.ref.name), image)
     if pod.slot.is_surge:
         because = WorkloadReason.SURGE_POD.because(clique.ref, replicas=part.replicas)

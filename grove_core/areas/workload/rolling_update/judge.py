@@ -24,7 +24,7 @@ from grove_core.resources.podcliqueset_spec import ON_DELETE
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import is_marked_breached
 from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedReplica
-from grove_core.snapshot.writes_in_flight import failed_deletion_targets
+from grove_core.snapshot.own_writes import failed_deletion_targets
 
 _NO_REPLICA: Final = -1
 _NO_WANTS: Final = DesiredChanges()
@@ -249,5 +249,5 @@ def _template_write(context: WorkloadContext, part: ExpectedClique, updated: fro
         return []
     on_delete = context.root.spec.update_strategy.type == ON_DELETE
     why = WorkloadReason.ON_DELETE if on_delete else WorkloadReason.TEMPLATE_CHANGED
-    fields = template_update_fields(context.root, clique, part, context.revision)
+    fields = template_update_fields(context, clique, part)
     return [FieldsToApply(clique.ref, clique.guard, fields, (why.because(clique.ref),))]
