@@ -188,7 +188,7 @@ def validate_command(**options: Any) -> int:
     if config is None or (not live and not filenames):
         raise click.UsageError("--preflight needs --config, and -f FILE or --live")
     from grove_shell.actions.command_input import InputSource, LiveCluster
-    from grove_shell.actions.preflight import preflight as judge
+    from grove_shell.actions.validate import preflight as judge
 
     return judge(InputSource(filenames=filenames, live=LiveCluster(**where) if live else None, config=config))
 

@@ -1,0 +1,65 @@
+"""Pages and documents of ``grove validate``: verdicts on manifests, and whether an operator would start."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from grove_core.kernel.admission import AdmissionVerdict, Deny
+from grove_core.kernel.decisions import Decision
+from grove_core.resources.crd_names import CrdNames, name_clashes
+from grove_shell.manifests.crd_definitions import grove_crd_names
+from grove_shell.page import Page
+from grove_shell.reading.input_sources import InputItem, item_display_name
+from grove_shell.views.formatting import admission_remark_as_json, plural, rule_citation
+
+JudgedManifest: TypeAlias = tuple[InputItem, Decision[AdmissionVerdict]]
+
+
+def validation_page(judged: Sequence[JudgedManifest], others: Mapping[str, int], *, is_reported: bool) -> Page:
+    """Return the page of verdicts.
+
+    Args:
+        others: kind -> how many objects were not judged.
+        is_reported: whether problems of the input are printed already.
+    """
+    page = Page()
+    if not judged and not is_reported:
+        page.add(("nothing was checked: no PodCliqueSet in the input", "bold"))
+    for item, decision in judged:
+        verdict, warnings = decision.verdict, decision.verdict.warnings
+        refusals = verdict.objections if isinstance(verdict, Deny) else ()
+        word = ("refused", "bold red") if refusals else ("admitted", "bold green")
+        problems = f", {plural(len(refusals), 'problem')}" if refusals else ""
+        cautions = f", {plural(len(warnings), 'warning')}" if warnings else ""
+        page.add(f"{item.file}: {item_display_name(item)}: ", word, problems + cautions)
+        for objection in refusals:
+            page.add("  ", str(objection), rule_citation(objection.reason))
+        for warning in warnings:
+            page.add("  ", ("warning: ", "yellow"), str(warning), rule_citation(warning.reason))
+    if others:
+        page.add((f"not checked: {', '.join(f'{count:,} {kind}' for kind, count in others.items())}", "dim"))
+    return page
+
+
+def validation_as_json(judged: Iterable[JudgedManifest], others: Mapping[str, int]) -> dict[str, Any]:
+    """Return the verdicts as JSON."""
+    return {"verdicts": [_verdict_as_json(item, decision) for item, decision in judged], "notJudged": dict(others)}
+
+
+def _verdict_as_json(item: InputItem, decision: Decision[AdmissionVerdict]) -> dict[str, Any]:
+    objections = decision.verdict.objections if isinstance(decision.verdict, Deny) else ()
+    return {
+        "file": item.file,
+        "document": item.document,
+        "object": item_display_name(item),
+        "verdict": type(decision.verdict).__name__,
+        "objections": [admission_remark_as_json(objection) for objection in objections],
+        "warnings": [admission_remark_as_json(warning) for warning in decision.verdict.warnings],
+    }
+
+
+def taken_names_page(found: Iterable[CrdNames]) -> Page:
+    """Return a line for each name of our definitions that another definition has or claims (CL-032)."""
+    page = Page()
+    for clash in name_clashes(found, grove_crd_names()):
+        page.add(("name taken: ", "bold red"), clash.sentence, ("  CL-032", "dim"))
+    return page
