@@ -38,9 +38,10 @@ def replay(log: str, rules: str | None, output: str, *, detailed_exitcode: bool,
     except OSError as fault:
         print_error(f"{log}: {fault.strerror}")
         return ERROR
-    except DamagedDecisionLog as broken:
-        flaw = broken.flaw
-        return _refused(InputFault(file=log, line=flaw.line or None, expected=flaw.expected, got=flaw.got))
+    except DamagedDecisionLog as flaw:
+        problem = InputFault(file=log, line=flaw.line or None, expected=flaw.expected, got=flaw.got)
+        print_error(input_problems_page((problem,), NOTHING_REPLAYED))
+        return ERROR
     RENDERERS[output].show(page=lambda: replay_page(replayed, full=verbose), document=lambda: _as_json(replayed))
     if replayed.changed:
         return FAIL_ON
@@ -59,11 +60,6 @@ def _reader(path: str) -> Callable[[], Iterable[bytes]]:
 def _lines_of(path: str) -> Iterator[bytes]:
     with Path(path).open("rb") as lines:
         yield from lines
-
-
-def _refused(fault: InputFault) -> int:
-    print_error(input_problems_page((fault,), NOTHING_REPLAYED))
-    return ERROR
 
 
 def _replayed(looks: Iterable[RecordedDecision], other_rules: str | None, advance: Callable[[], None]) -> ReplayReport:

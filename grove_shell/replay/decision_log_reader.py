@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Final, NamedTuple, get_type_hints
+from typing import Any, Final, get_type_hints
 
 from grove_core.document.document_reading import attempts_from_json
 from grove_core.kernel.errors import MalformedObject
@@ -39,20 +39,12 @@ _HINTS: Final = get_type_hints(Snapshot, include_extras=True)
 _REST: Final = frozenset(field.name for field in fields(Snapshot)) - SEPARATE_FIELDS
 
 
-class DecisionLogFault(NamedTuple):
-    """Why a log cannot be used, and at which line."""
-
-    line: int
-    expected: str
-    got: str
-
-
 class DamagedDecisionLog(Exception):
-    """A log is damaged or unreadable at a line."""
+    """A log cannot be used: at this line something else was expected; 0 for the whole file."""
 
-    def __init__(self, flaw: DecisionLogFault) -> None:
-        super().__init__(flaw)
-        self.flaw = flaw
+    def __init__(self, line: int, expected: str, got: str) -> None:
+        super().__init__(line, expected, got)
+        self.line, self.expected, self.got = line, expected, got
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +89,7 @@ class _Reader:
         self._chain = ""
         self._head: DecisionLogHeader | None = None
         self._facts: dict[str, Any] = {}
-        self._cut: DecisionLogFault | None = None  # of the first half-written line
+        self._cut: DamagedDecisionLog | None = None  # of the first half-written line
 
     def looks(self, lines: Iterable[bytes]) -> Iterator[RecordedDecision]:
         for number, line in enumerate(lines, start=1):
@@ -110,30 +102,29 @@ class _Reader:
                 elif "look" in words:
                     yield self._look(number, words)
             except MalformedObject as fault:
-                raise DamagedDecisionLog(DecisionLogFault(number, "attempts as plans have them", str(fault))) from fault
+                raise DamagedDecisionLog(number, "attempts as plans have them", str(fault)) from fault
             except _TROUBLES as fault:
-                raise DamagedDecisionLog(DecisionLogFault(number, _OURS, _trouble(fault))) from fault
+                raise DamagedDecisionLog(number, _OURS, _trouble(fault)) from fault
         if self._cut is not None:
-            raise DamagedDecisionLog(self._cut)
+            raise self._cut
         if self._head is None:
-            raise DamagedDecisionLog(DecisionLogFault(0, _HEADED, "nothing"))
+            raise DamagedDecisionLog(0, _HEADED, "nothing")
 
     def _words(self, number: int, line: bytes) -> Mapping[str, Any] | None:
         """Return the content of a line; None for a half-written line, which only a head may follow (RP-007)."""
         if not line.endswith(b"\n"):
-            raise DamagedDecisionLog(
-                self._cut or DecisionLogFault(number, "a whole line", "the end of the file: the log is cut short here")
-            )
+            got = "the end of the file: the log is cut short here"
+            raise self._cut or DamagedDecisionLog(number, "a whole line", got)
         text, flaw = _text_of(number, line)
         if number == 1 and not is_decision_log_start(line):
-            raise DamagedDecisionLog(flaw or DecisionLogFault(number, _HEADED, _shown(text)))
+            raise flaw or DamagedDecisionLog(number, _HEADED, _shown(text))
         found = line_without_chain_digest(text, self._chain)
         if flaw is not None or found is None:  # half a line, if only such lines and then a head follow
             got = "something else: it was changed, or lines before it are gone"
-            self._cut = self._cut or flaw or DecisionLogFault(number, "the line that was written here", got)
+            self._cut = self._cut or flaw or DamagedDecisionLog(number, "the line that was written here", got)
             return None
         if self._cut is not None and not text.startswith(HEAD):
-            raise DamagedDecisionLog(self._cut)
+            raise self._cut
         self._cut = None
         text, self._chain = found
         try:
@@ -143,14 +134,14 @@ class _Reader:
             elif not words.keys() & {"fact", "look", "answers"}:
                 raise ValueError("a line of another kind")
         except _TROUBLES as fault:
-            raise DamagedDecisionLog(DecisionLogFault(number, _OURS, _trouble(fault))) from fault
+            raise DamagedDecisionLog(number, _OURS, _trouble(fault)) from fault
         content: Mapping[str, Any] = words
         return content
 
     def _begin(self, number: int, words: Mapping[str, Any]) -> None:
         version = words["decisionLog"]
         if version != FORMAT:
-            raise DamagedDecisionLog(DecisionLogFault(number, f"a decision log of format {FORMAT}", str(version)))
+            raise DamagedDecisionLog(number, f"a decision log of format {FORMAT}", str(version))
         self._head = DecisionLogHeader(number, str(words.get("coreVersion")), str(words.get("rules")))
         self._facts = {}
 
@@ -164,7 +155,7 @@ class _Reader:
             raise ValueError("no head")
         if words["rules"] not in rule_sets():
             expected = f"rules that this version knows ({VERSION}; the log is of {self._head.core_version})"
-            raise DamagedDecisionLog(DecisionLogFault(number, expected, str(words["rules"])))
+            raise DamagedDecisionLog(number, expected, str(words["rules"]))
         seen, plan = words["seen"], words["plan"]
         if unknown := seen.keys() - _REST - {"root", "pods", "now", *OBJECT_LISTS}:
             raise ValueError(f"the unknown field {min(unknown)}")
@@ -201,12 +192,12 @@ class _Reader:
         return tuple(found)
 
 
-def _text_of(number: int, line: bytes) -> tuple[str, DecisionLogFault | None]:
+def _text_of(number: int, line: bytes) -> tuple[str, DamagedDecisionLog | None]:
     """Return a line without its newline, and why it is no text; a half-written line may end within a character."""
     try:
         return line.decode().removesuffix("\n"), None
     except UnicodeDecodeError as fault:
-        return "", DecisionLogFault(number, "UTF-8", fault.reason)
+        return "", DamagedDecisionLog(number, "UTF-8", fault.reason)
 
 
 def _trouble(fault: Exception) -> str:

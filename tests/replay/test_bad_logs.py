@@ -53,7 +53,7 @@ class TestBadInput:
         broken = [*lines[:number], line[:at] + bytes([letter]) + line[at + 1 :], *lines[number + 1 :]]
         with pytest.raises(DamagedDecisionLog) as caught:
             list(recorded_decisions(broken))
-        assert caught.value.flaw.line == number + 1
+        assert caught.value.line == number + 1
 
     @given(st.data())
     def test_rp004_a_lost_and_a_moved_line_show(self, data: st.DataObject) -> None:
@@ -61,10 +61,10 @@ class TestBadInput:
         number = data.draw(st.integers(1, len(lines) - 2))
         with pytest.raises(DamagedDecisionLog) as caught:
             list(recorded_decisions([*lines[:number], *lines[number + 1 :]]))
-        assert caught.value.flaw.line == number + 1
+        assert caught.value.line == number + 1
         with pytest.raises(DamagedDecisionLog) as caught:
             list(recorded_decisions([*lines[:number], lines[number + 1], lines[number], *lines[number + 2 :]]))
-        assert caught.value.flaw.line == number + 1
+        assert caught.value.line == number + 1
 
     @pytest.mark.parametrize(
         ("change", "place", "said"),
@@ -201,7 +201,7 @@ class TestBadInput:
         middle = len(lines_of(LOG)) // 2
         with pytest.raises(DamagedDecisionLog) as caught:
             list(recorded_decisions([*lines[:middle], *lines[len(lines_of(LOG)) + 1 :]]))
-        assert caught.value.flaw.line == middle + 1, "a section is gone before the second head"
+        assert caught.value.line == middle + 1, "a section is gone before the second head"
 
     @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 120)), max_size=6))
     def test_rp007_whoever_is_killed_wherever_the_log_stays_whole(self, lives: list[tuple[int, int]]) -> None:
