@@ -5,7 +5,6 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from random import uniform
 from typing import Any, Final
@@ -15,30 +14,10 @@ from grove_core.resources.object_metadata import metadata_in
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.response import NOT_FOUND, Response
 from grove_shell.client.response_check import shows_object
+from grove_shell.settings.operator_settings import LeaderElectionSettings
 
 _COORDINATION: Final = "coordination.k8s.io/v1"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeaseTerms:
-    """The settings of a leader election; times in seconds.
-
-    Attributes:
-        namespace, name: of the Lease.
-        identity: of this process; unique.
-        duration: how long others wait for a leader that does not renew the Lease.
-        renew_within: how long the leader tries to renew it; shorter than ``duration``.
-        retry: between two tries.
-        release_within: how long it tries to release the Lease when it stops; then the Lease expires.
-    """
-
-    namespace: str
-    name: str
-    identity: str
-    duration: float = 15.0
-    renew_within: float = 10.0
-    retry: float = 2.0
-    release_within: float = 5.0
+_RELEASE_WITHIN: Final = 5.0
 
 
 class LeadershipLost(Exception):
@@ -54,20 +33,27 @@ class LeaderElector:
     def __init__(
         self,
         api: ApiSession,
-        terms: LeaseTerms,
+        terms: LeaderElectionSettings,
+        identity: str,
         on_change: Callable[[bool], None],
         report: Callable[[str], None] = lambda _words: None,
+        *,
+        release_within: float = _RELEASE_WITHIN,
     ) -> None:
         """Request nothing yet.
 
         Args:
             api: the API server.
-            terms: which Lease, and for how long.
+            terms: which Lease, with its namespace, and for how long.
+            identity: of this process; unique.
             on_change: called with True when this process becomes leader, and with False when it stops to be.
             report: called with the reason why it does not get the Lease, once for each reason (OP-030).
+            release_within: seconds in which it tries to release the Lease when it stops; then the Lease expires.
         """
         self._api = api
         self._terms = terms
+        self._identity = identity
+        self._release_within = release_within
         self._on_change = on_change
         self._report = report
         self._trouble = ""
@@ -79,12 +65,12 @@ class LeaderElector:
     @property
     def leads(self) -> bool:
         """Whether this process is the leader, by the last response."""
-        return self.holder == self._terms.identity
+        return self.holder == self._identity
 
     @property
     def may_write(self) -> bool:
         """Whether no other process can be leader yet. Read before every write: a process may be paused (OP-030)."""
-        return self.leads and time.monotonic() - self._renewed < self._terms.renew_within
+        return self.leads and time.monotonic() - self._renewed < self._terms.renew_deadline
 
     async def run(self) -> None:
         """Become leader, and renew the Lease.
@@ -94,7 +80,7 @@ class LeaderElector:
         """
         held = await self._renew()
         while not held:
-            await asyncio.sleep(self._terms.retry * uniform(1.0, 1.2))  # noqa: S311 - no secret
+            await asyncio.sleep(self._terms.retry_period * uniform(1.0, 1.2))  # noqa: S311 - no secret
             held = await self._renew()
         self._on_change(True)  # noqa: FBT003 - it is the leader
         try:
@@ -105,8 +91,8 @@ class LeaderElector:
     async def _stay(self) -> None:
         terms = self._terms
         while True:
-            await asyncio.sleep(terms.retry)
-            left = terms.renew_within - (time.monotonic() - self._renewed)
+            await asyncio.sleep(terms.retry_period)
+            left = terms.renew_deadline - (time.monotonic() - self._renewed)
             if left <= 0:  # no response for too long, or the process was paused
                 why = f": {self._trouble}" if self._trouble else ""
                 raise LeadershipLost(f"the Lease {terms.namespace}/{terms.name} was not renewed in time{why}")
@@ -139,7 +125,7 @@ class LeaderElector:
             return
         self.holder = ""
         with suppress(NoServerResponse, TimeoutError):
-            async with asyncio.timeout(self._terms.release_within):
+            async with asyncio.timeout(self._release_within):
                 response = await self._request("GET")
                 if self._is_held_in(response):
                     raw = response.json()
@@ -157,11 +143,11 @@ class LeaderElector:
         raw = response.json()
         spec = raw.get("spec") or {}
         holder = str(spec.get("holderIdentity") or "")
-        if holder not in {"", self._terms.identity} and not self._ran_out(raw, spec):
+        if holder not in {"", self._identity} and not self._ran_out(raw, spec):
             self.holder = holder
             self._fail(f"{holder} holds it")
             return False
-        transitions = int(spec.get("leaseTransitions") or 0) + (holder != self._terms.identity)
+        transitions = int(spec.get("leaseTransitions") or 0) + (holder != self._identity)
         return self._has(await self._request("PUT", self._lease(raw, transitions=transitions)))
 
     def _ran_out(self, raw: dict[str, Any], spec: dict[str, Any]) -> bool:
@@ -169,13 +155,13 @@ class LeaderElector:
         version, now = metadata_in(raw).resource_version, time.monotonic()
         if self._seen[0] != version:
             self._seen = (version, now)
-        return now - self._seen[1] >= float(spec.get("leaseDurationSeconds") or self._terms.duration)
+        return now - self._seen[1] >= float(spec.get("leaseDurationSeconds") or self._terms.lease_duration)
 
     def _has(self, response: Response) -> bool:
         """Return whether a response shows this process as holder."""
         is_held = self._is_held_in(response)
         if is_held:
-            self.holder = self._terms.identity
+            self.holder = self._identity
         else:
             self._fail(response.message)
         return is_held
@@ -184,20 +170,20 @@ class LeaderElector:
         if not shows_object(response, self._ref):
             return False
         held_by = (response.json().get("spec") or {}).get("holderIdentity")
-        return bool(held_by == self._terms.identity)
+        return bool(held_by == self._identity)
 
     def _lease(self, before: dict[str, Any], *, transitions: int) -> dict[str, Any]:
         terms, now = self._terms, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
         spec = before.get("spec") or {}
-        kept = spec.get("acquireTime") if spec.get("holderIdentity") == terms.identity else None
+        kept = spec.get("acquireTime") if spec.get("holderIdentity") == self._identity else None
         metadata = before.get("metadata") or {"name": terms.name, "namespace": terms.namespace}
         return {
             "apiVersion": _COORDINATION,
             "kind": "Lease",
             "metadata": metadata,
             "spec": {
-                "holderIdentity": terms.identity,
-                "leaseDurationSeconds": max(1, math.ceil(terms.duration)),
+                "holderIdentity": self._identity,
+                "leaseDurationSeconds": max(1, math.ceil(terms.lease_duration)),
                 "acquireTime": kept or now,
                 "renewTime": now,
                 "leaseTransitions": transitions,

@@ -28,7 +28,7 @@ from grove_shell.operator.crd_name_clashes import log_crd_name_clashes
 from grove_shell.operator.event_recorder import EventRecorder
 from grove_shell.operator.health_server import HealthServer, listening_at
 from grove_shell.operator.json_log import JsonLog, WithheldTopologyWrites
-from grove_shell.operator.leader_elector import LeaderElector, LeadershipLost, LeaseTerms
+from grove_shell.operator.leader_elector import LeaderElector, LeadershipLost
 from grove_shell.operator.metrics import OperatorMetrics
 from grove_shell.operator.prediction_check import DeletionPredictionChecker
 from grove_shell.operator.reconcile_loop import ReconcileLoop
@@ -142,18 +142,9 @@ class _Running:
         terms = self._options.settings.leader_election
         if self._options.observe_only or not terms.enabled:
             return None
-        lease = LeaseTerms(
-            namespace=terms.namespace or self._options.own_namespace,
-            name=terms.name,
-            identity=identity,
-            duration=terms.lease_duration,
-            renew_within=terms.renew_deadline,
-            retry=terms.retry_period,
-        )
-        fields = {"lease": f"{lease.namespace}/{lease.name}"}
-        return LeaderElector(
-            api, lease, self._on_leading, lambda why: self._log.report("info", "does not lead", why=why, **fields)
-        )
+        terms = terms.model_copy(update={"namespace": terms.namespace or self._options.own_namespace})
+        report = partial(self._log.report, "info", "does not lead", lease=f"{terms.namespace}/{terms.name}")
+        return LeaderElector(api, terms, identity, self._on_leading, lambda why: report(why=why))
 
     async def run(self) -> int:
         """Run until it is stopped, or leadership is lost; return the exit code."""

@@ -34,10 +34,10 @@ from grove_shell.client.reflector import Reflector
 from grove_shell.client.resource_access import VERBS, RequestScope, ResourceAccess, operator_access, webhook_access
 from grove_shell.manifests.installation import Installation
 from grove_shell.operator.event_recorder import EventRecorder
-from grove_shell.operator.leader_elector import LeaderElector, LeaseTerms
+from grove_shell.operator.leader_elector import LeaderElector
 from grove_shell.reading.input_sources import input_items_in_path, standard_input
 from grove_shell.reading.objects import load
-from grove_shell.settings.operator_settings import OperatorSettings
+from grove_shell.settings.operator_settings import LeaderElectionSettings, OperatorSettings
 from grove_shell.settings.webhook_settings import (
     DEFAULTING,
     GUARDING,
@@ -173,8 +173,8 @@ async def act(api: ApiSession, recorder: Recorder) -> None:
         await events.flush()
         running.cancel()
     name = OperatorSettings().leader_election.name
-    terms = LeaseTerms(namespace="home", name=name, identity="me", retry=0.01)
-    leader = LeaderElector(api, terms, lambda _leads: None)
+    terms = LeaderElectionSettings(namespace="home", name=name).model_copy(update={"retry_period": 0.01})
+    leader = LeaderElector(api, terms, "me", lambda _leads: None)
     tasks = [asyncio.create_task(leader.run())]
     tasks += [asyncio.create_task(Reflector(api, kind, ClusterCache()).run()) for kind in KINDS.values()]
     await recorder.until(

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from dataclasses import replace
 from typing import Any, Final
 
 import pytest
@@ -128,7 +127,7 @@ def test_op065_a_login_page_makes_nobody_a_leader(text: str) -> None:
     async def scenario() -> tuple[list[bool], list[str]]:
         elected, told = list[bool](), list[str]()
         async with api_with(Fickle((200, ""), first=text).answer) as api:
-            leader = LeaderElector(api, TERMS, elected.append, told.append)
+            leader = LeaderElector(api, TERMS, "we", elected.append, told.append)
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(leader.run(), 0.2)
             assert not leader.may_write
@@ -143,12 +142,12 @@ def test_op065_a_login_page_makes_nobody_a_leader(text: str) -> None:
 @pytest.mark.req("OP-030")
 def test_op065_a_leader_that_is_not_answered_asks_until_its_time_is_over(status: int, text: str) -> None:
     """Not even a conflict says that another leads: somebody may have written a note on the Lease."""
-    terms = replace(TERMS, renew_within=0.5, retry=0.02)
+    terms = TERMS.model_copy(update={"renew_deadline": 0.5, "retry_period": 0.02})
     server = Fickle((status, text))
 
     async def scenario() -> None:
         async with api_with(server.answer) as api:
-            await asyncio.wait_for(LeaderElector(api, terms, lambda _leads: None).run(), 20)
+            await asyncio.wait_for(LeaderElector(api, terms, "we", lambda _leads: None).run(), 20)
 
     with pytest.raises(LeadershipLost, match="was not renewed in time"):
         asyncio.run(scenario())

@@ -2,16 +2,16 @@
 
 import asyncio
 import time
-from dataclasses import replace
 from typing import Any, Final
 
 import pytest
 from aiohttp import web
 
-from grove_shell.operator.leader_elector import LeaderElector, LeaseTerms
+from grove_shell.operator.leader_elector import LeaderElector
+from grove_shell.settings.operator_settings import LeaderElectionSettings
 from tests.operator.stub_server import api_with, not_found
 
-TERMS: Final = LeaseTerms(namespace="ml", name="grove", identity="we")
+TERMS: Final = LeaderElectionSettings(namespace="ml", name="grove")
 
 
 class Leases:
@@ -45,7 +45,7 @@ def test_op030_nothing_is_written_while_the_lease_is_given_back() -> None:
         leases = Leases()
         elected = asyncio.Event()
         async with api_with(leases.answer) as api:
-            leader = LeaderElector(api, TERMS, lambda leads: elected.set() if leads else None)
+            leader = LeaderElector(api, TERMS, "we", lambda leads: elected.set() if leads else None)
             running = asyncio.create_task(leader.run())
             await elected.wait()
             running.cancel()
@@ -67,8 +67,7 @@ def test_op033_a_server_that_does_not_take_the_lease_back_is_not_waited_for() ->
     async def scenario() -> tuple[float, bool]:
         leases, elected = Leases(), asyncio.Event()
         async with api_with(leases.answer) as api:
-            terms = replace(TERMS, release_within=0.2)
-            leader = LeaderElector(api, terms, lambda leads: elected.set() if leads else None)
+            leader = LeaderElector(api, TERMS, "we", lambda leads: elected.set() if leads else None, release_within=0.2)
             running = asyncio.create_task(leader.run())
             await elected.wait()
             running.cancel()
@@ -89,7 +88,8 @@ async def waiting(leases: Leases, tries: int) -> list[str]:
     """Why a process does not lead, as it says it over some tries."""
     told: list[str] = []
     async with api_with(leases.answer) as api:
-        leader = LeaderElector(api, replace(TERMS, retry=0.01), lambda _leads: None, told.append)
+        terms = TERMS.model_copy(update={"retry_period": 0.01})
+        leader = LeaderElector(api, terms, "we", lambda _leads: None, told.append)
         running = asyncio.create_task(leader.run())
         async with asyncio.timeout(20):
             for _ in range(tries):
