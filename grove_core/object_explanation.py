@@ -13,16 +13,14 @@ from grove_core.areas.mnnvl_scopes.judge import shared_domain_ref
 from grove_core.areas.topology.wants import MISPLACEMENT
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import Finding, SubjectHealth
-from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Make, SetStatus, Step
 from grove_core.kernel.wants import Withheld
 from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import CORE, GROVE, SCHEDULER
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.json_field_reader import JsonFieldReader
-from grove_core.resources.meta import read_metadata
 from grove_core.resources.naming_rules import replica_of_domain
+from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.snapshot.snapshot import Snapshot
@@ -135,7 +133,11 @@ class ObjectExplanation:
             if (
                 self.kind == "PodCliqueSet"
                 or step.target in concerned
-                or (isinstance(action, Make) and self.kind != "Pod" and _owner_of(step.target, action) in uids)
+                or (
+                    isinstance(action, Make)
+                    and self.kind != "Pod"
+                    and metadata_in(action.manifest).controller.uid in uids
+                )
             ):
                 yield step
 
@@ -198,11 +200,3 @@ class ObjectExplanation:
 
     def _is_replica_of_self(self, subject: Ref) -> bool:
         return subject.replica is not None and (subject.kind, subject.name) == (self.kind, self.name)
-
-
-def _owner_of(target: Ref, action: Make) -> str:
-    """The uid of the owner of an object that a step creates."""
-    owner: str = read_metadata(JsonFieldReader(thaw(action.manifest), "", []), target.api_version, target.kind, None)[
-        "owner_uid"
-    ]
-    return owner

@@ -6,7 +6,6 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import (
     Apply,
@@ -21,8 +20,8 @@ from grove_core.kernel.steps import (
     termination_causes,
 )
 from grove_core.plan.plan import Plan, PlannedRootObjects
-from grove_core.resources.json_field_reader import JsonFieldReader
-from grove_core.resources.meta import Resource, read_metadata
+from grove_core.resources.meta import Resource
+from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.pod import Pod
 
 
@@ -90,18 +89,16 @@ def _problems_of_step(step: Step, known: Mapping[Ref, Resource | Pod], uids: Abs
 
 
 def _problems_of_creation(step: Step, action: Make, uids: AbstractSet[str], *, is_taken: bool) -> Iterator[BrokenLaw]:
-    target = step.target
-    metadata = {key: thaw(value) for key, value in action.manifest.items() if key != "spec"}
-    made = read_metadata(JsonFieldReader(metadata, "", []), target.api_version, target.kind, None)
-    named = made["ref"] if target.namespace else replace(made["ref"], namespace="")
+    target, made = step.target, metadata_in(action.manifest)
+    named = replace(target, namespace=made.key[0] if target.namespace else "", name=made.name)
     if isinstance(action, Create) and is_taken:
         yield BrokenLaw("PL-016", target.short, "a name that is free", "one that is taken")
     if isinstance(action, Ensure) and step.stage is not StepStage.FOUNDATION:
         yield BrokenLaw("PL-016", target.short, "to come before what stands on it", step.stage.name)
     if named != target:
         yield BrokenLaw("PL-016", target.short, "a manifest of that name", named.short)
-    if target.namespace and made["owner_uid"] not in uids:
-        yield BrokenLaw("PL-016", target.short, "an owner in the snapshot", made["owner_name"])
+    if target.namespace and made.controller.uid not in uids:
+        yield BrokenLaw("PL-016", target.short, "an owner in the snapshot", made.controller.name)
 
 
 def _problems_of_action(step: Step, *, deleting: bool, finalizers: tuple[str, ...]) -> Iterator[BrokenLaw]:

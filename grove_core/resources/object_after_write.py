@@ -14,7 +14,7 @@ from grove_core.resources.cluster_topology import ClusterTopology, levels_in
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.merge_patch import apply_merge_patch
-from grove_core.resources.meta import read_metadata
+from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.owned_object import OwnedObject, is_managed_by_grove
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique, read_clique_labels
@@ -176,11 +176,10 @@ def _domain(domain: ComputeDomain, fields: FrozenMap) -> ComputeDomain:
 
 def _handed_over(item: H, fields: FrozenMap) -> H:
     """With the controller that the fields name, where they name any."""
-    top = JsonFieldReader(thaw(fields), "", [])
-    if "ownerReferences" not in top.part("metadata"):
+    if "ownerReferences" not in JsonFieldReader(fields, "", []).part("metadata"):
         return item
-    owner = read_metadata(top, item.ref.api_version, item.ref.kind, None)
-    return replace(item, owner_uid=owner["owner_uid"], owner_kind=owner["owner_kind"], owner_name=owner["owner_name"])
+    owner = metadata_in(fields).controller
+    return replace(item, owner_uid=owner.uid, owner_kind=owner.kind, owner_name=owner.name)
 
 
 def _merged(stored: FrozenMap, fields: Mapping[str, Any], *path: str) -> FrozenMap:
