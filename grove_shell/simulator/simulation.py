@@ -38,7 +38,7 @@ from grove_shell.simulator.operator.informers import DelayedTopologyCache
 from grove_shell.simulator.operator.simulated_operator import Decide, DecideTopology, Preflight, SimulatedOperator
 from grove_shell.simulator.operator.simulated_operator_process import OperatorObserver
 from grove_shell.simulator.recording.pod_clique_states import PodCliqueState, pod_clique_states_of
-from grove_shell.simulator.recording.run_history import EventWithoutEffect, HistoryEntryKind, RunHistory
+from grove_shell.simulator.recording.run_history import EventWithoutEffect, NoteEntry, NoteKind, RunHistory
 from grove_shell.simulator.recording.timeline_recorder import TimelineRecorder
 from grove_shell.simulator.scenario.scenario import Scenario, ScenarioSpec
 from grove_shell.simulator.scenario.scenario_events import Event
@@ -145,7 +145,7 @@ class Simulation:
         self.scenario, self.options = scenario, options
         self.until = options.until if options.until is not None else spec.until
         self.queue = EventQueue()
-        self.history = RunHistory(counts_only=options.counts_only)
+        self.history = RunHistory(self.queue, counts_only=options.counts_only)
         server = _server_of(spec, dump)
         server.clock = lambda: clock_time_at(spec.start, self.queue.now)
         self.cluster = SimulatedCluster(server, self.queue, options.admission)
@@ -156,7 +156,7 @@ class Simulation:
         self.scheduler = Scheduler(self.cluster, self.nodes, spec.scheduler, self.history)
         self.kubelet = Kubelet(self.cluster, self.nodes, spec.kubelet, self.history)
         self.controller = NodeController(self.cluster, self.nodes, self.scheduler, self.kubelet, self.history)
-        self.recorder = TimelineRecorder(self.cluster, self.history)
+        self.recorder = TimelineRecorder(self.history)
         state = ActualClusterState(self.cluster, self.nodes, spec.start, gang_aware=spec.scheduler.gang_aware)
         self.checks = AllChecks(state, options.further_checks) if options.check else None
         watching = (self.checks,) if self.checks is not None else ()
@@ -273,9 +273,7 @@ class Simulation:
             except EventWithoutEffect as nothing:
                 self.history.without_effect += 1
                 message = f"{event.field_name} had no effect: {nothing}"
-                self.history.record(
-                    self.queue.now, actor_of_event_kind(event.kind), HistoryEntryKind.NO_EFFECT, detail=message
-                )
+                self.history.record(actor_of_event_kind(event.kind), NoteEntry(NoteKind.NO_EFFECT, message))
             if self.checks is not None:
                 least, most = self.faults.clocks
                 self.checks.state.clock_slack = most - least

@@ -1,19 +1,43 @@
 """The history entries of one time as lines: entries that differ only in their object share a line (SM-070)."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, assert_never
 
+from grove_core.kernel.conditions import ConditionStatus
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import DOMAINS_READY, MIN_AVAILABLE_BREACHED, TOPOLOGY_IN_SYNC
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
-from grove_shell.simulator.recording.run_history import HistoryActor, HistoryEntry, HistoryEntryKind
+from grove_shell.simulator.recording.run_history import (
+    BreachWaitEntry,
+    ConditionEntry,
+    EntryContent,
+    EntryKind,
+    HistoryActor,
+    HistoryEntry,
+    NoteEntry,
+    NoteKind,
+    PodChange,
+    PodEntry,
+    RefusedApplyEntry,
+    UnplacedGangEntry,
+    WriteEntry,
+    WriteKind,
+)
 from grove_shell.views.formatting import comma_separated_names, plural
 
 _NAMES: Final = 6
-_ONLY_VERBOSE: Final = frozenset(
-    {HistoryEntryKind.STATUS, HistoryEntryKind.STARTED, HistoryEntryKind.HOLDS, HistoryEntryKind.RELEASED}
-)
+_ONLY_VERBOSE: Final = frozenset({PodChange.STARTED, WriteKind.STATUS, WriteKind.RELEASED})
+_POD_VERBS: Final[Mapping[PodChange, str]] = {
+    PodChange.STARTED: "started",
+    PodChange.READY: "ready",
+    PodChange.UNREADY: "not ready",
+    PodChange.FAILED: "fails",
+    PodChange.CRASHED: "crashes",
+    PodChange.GONE: "gone",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +45,7 @@ class TimelineLine:
     """One line of the timeline, and the lines below it."""
 
     actor: HistoryActor
-    what: HistoryEntryKind
+    kind: EntryKind
     text: str
     below: tuple[str, ...] = ()
 
@@ -31,188 +55,154 @@ def timeline_lines(step_entries: Iterable[HistoryEntry], *, verbose: bool) -> It
     groups: dict[tuple[object, ...], list[HistoryEntry]] = {}
     for entry in step_entries:
         if verbose or _is_shown(entry):
-            groups.setdefault(_group_key(entry, verbose=verbose), []).append(entry)
+            key = (entry.actor, entry.kind, *_shared_by_line(entry.content, verbose=verbose))
+            groups.setdefault(key, []).append(entry)
     for group in groups.values():
         first = group[0]
-        text, below = _text_of(group, verbose=verbose)
-        yield TimelineLine(first.actor, first.kind, text, below)
+        text = _text_of([entry.content for entry in group], verbose=verbose)
+        yield TimelineLine(first.actor, first.kind, text, _lines_below(first.content))
+
+
+def sentences_of(because: Iterable[Reason]) -> tuple[str, ...]:
+    """Return reasons as sentences."""
+    return tuple(why.sentence for why in because)
+
+
+def joined_sentences(because: Iterable[Reason]) -> str:
+    """Return reasons as one text, each sentence once."""
+    return "; ".join(dict.fromkeys(sentences_of(because)))
+
+
+def condition_text(content: ConditionEntry) -> str:
+    """Return ``Type=Status``."""
+    return f"{content.condition.type}={content.condition.status.value}"
 
 
 def _is_shown(entry: HistoryEntry) -> bool:
     """Return whether an entry is shown without ``--verbose``; of conditions: breaches, domains and topologies."""
-    if entry.kind is HistoryEntryKind.CONDITION:
-        _, _, before = entry.because
-        kind, _, now = entry.detail.partition("=")
-        if kind in {DOMAINS_READY, TOPOLOGY_IN_SYNC}:
-            return True
-        return kind == MIN_AVAILABLE_BREACHED and now != before and "True" in {now, before}
-    if entry.kind is HistoryEntryKind.HOLDS and entry.subject is not None and entry.subject.kind in TOPOLOGY_KINDS:
-        return True
+    content = entry.content
+    if isinstance(content, ConditionEntry):
+        now, before = content.condition.status, content.before
+        has_moved = now is not before and ConditionStatus.TRUE in {now, before}
+        type_ = content.condition.type
+        return type_ in {DOMAINS_READY, TOPOLOGY_IN_SYNC} or (type_ == MIN_AVAILABLE_BREACHED and has_moved)
+    if isinstance(content, WriteEntry) and content.what is WriteKind.WITHHELD:
+        return content.subject.kind in TOPOLOGY_KINDS
     return entry.kind not in _ONLY_VERBOSE
 
 
-def _clique_of(entry: HistoryEntry) -> tuple[str, str]:
-    return (entry.subject.namespace if entry.subject is not None else "", entry.clique)
-
-
-def _group_key(entry: HistoryEntry, *, verbose: bool) -> tuple[object, ...]:
-    key: tuple[object, ...] = (entry.actor, entry.kind)
-    match entry.kind:
-        case HistoryEntryKind.CREATED if not entry.clique:
-            return (*key, entry.because if verbose else "objects", entry.subject if verbose else "")
-        case (
-            HistoryEntryKind.PLACED
-            | HistoryEntryKind.READY
-            | HistoryEntryKind.STARTED
-            | HistoryEntryKind.GONE
-            | HistoryEntryKind.CREATED
-        ):
-            return (*key, *_clique_of(entry))
-        case HistoryEntryKind.OPENED:
-            return (*key, *_clique_of(entry), entry.because)
-        case HistoryEntryKind.STATUS | HistoryEntryKind.RELEASED:
-            return key if not verbose else (*key, entry.because)
-        case HistoryEntryKind.TERMINATED:
-            return (*key, entry.because[1:])
-        case HistoryEntryKind.DELETED | HistoryEntryKind.UNREADY:
-            return (*key, *_clique_of(entry), entry.because, entry.detail)
-        case HistoryEntryKind.DENIED:
-            return (*key, entry.detail)
-        case HistoryEntryKind.CONDITION:
-            return (*key, entry.subject)
-        case HistoryEntryKind.CHANGED if not entry.detail:
-            return (*key, entry.because)
+def _shared_by_line(content: EntryContent, *, verbose: bool) -> tuple[object, ...]:
+    """Return what entries of one time, actor and kind have in common where they share a line."""
+    match content:
+        case PodEntry():
+            alone = content.what in {PodChange.FAILED, PodChange.CRASHED}
+            return (content.subject,) if alone else (content.subject.namespace, content.clique, content.why)
+        case WriteEntry():
+            return _shared_by_writes(content, verbose=verbose)
+        case ConditionEntry() | BreachWaitEntry():
+            return (content.subject,)
+        case RefusedApplyEntry() | UnplacedGangEntry() | NoteEntry():
+            return (content,)
         case _:
-            return (*key, entry.subject, entry.detail)
+            assert_never(content)
 
 
-def _text_of(entries: Sequence[HistoryEntry], *, verbose: bool) -> tuple[str, tuple[str, ...]]:
-    first = entries[0]
-    group = _EntryGroup(
-        entries=entries,
-        subject=f"{first.subject.kind} {first.subject.name}" if first.subject is not None else "",
-        reason=f": {'; '.join(dict.fromkeys(first.because))}" if first.because else "",
-        verbose=verbose,
-    )
-    text = _TEXTS[first.kind](group) if first.kind in _TEXTS else first.detail or group.subject
-    return text, first.because if first.kind in _REASONS_BELOW else ()
+def _shared_by_writes(content: WriteEntry, *, verbose: bool) -> tuple[object, ...]:
+    because, clique = sentences_of(content.because), (content.subject.namespace, content.clique)
+    match content.what:
+        case WriteKind.CREATED if content.clique:
+            return clique
+        case WriteKind.CREATED:
+            return (because, content.subject) if verbose else ()
+        case WriteKind.OPENED | WriteKind.DELETED:
+            return (*clique, because)
+        case WriteKind.STATUS | WriteKind.RELEASED:
+            return (because,) if verbose else ()
+        case WriteKind.TERMINATED:
+            return because[1:]
+        case WriteKind.CHANGED:
+            return (because,)
+        case WriteKind.FAILED:
+            return (content.error,)
+        case WriteKind.APPLIED | WriteKind.WITHHELD:
+            return (content.subject,)
+        case _:
+            assert_never(content.what)
 
 
-@dataclass(frozen=True, slots=True)
-class _EntryGroup:
-    """The entries of one line, and texts of the first of them.
-
-    Attributes:
-        subject: ``Kind name``; empty without an object.
-        reason: the reasons, after a colon; empty without reasons.
-    """
-
-    entries: Sequence[HistoryEntry]
-    subject: str
-    reason: str
-    verbose: bool
-
-    @property
-    def first(self) -> HistoryEntry:
-        return self.entries[0]
-
-    @property
-    def detail(self) -> str:
-        return self.first.detail
-
-    @property
-    def pods(self) -> str:
-        return _pods(self.entries)
-
-    @property
-    def objects(self) -> str:
-        return _objects(self.entries, verbose=self.verbose)
+def _text_of(contents: Sequence[EntryContent], *, verbose: bool) -> str:
+    first = contents[0]
+    name = "" if first.subject is None else f"{first.subject.kind} {first.subject.name}"
+    match first:
+        case PodEntry():
+            return _pods_text(first, [content for content in contents if isinstance(content, PodEntry)])
+        case WriteEntry():
+            return _writes_text(first, [content.subject for content in contents if content.subject], verbose=verbose)
+        case RefusedApplyEntry():
+            return f"{first.kind} {first.name} is refused"
+        case ConditionEntry():
+            return f"{name}: {condition_text(first)} ({first.condition.reason}): {first.condition.message}"
+        case BreachWaitEntry():
+            replica = "" if first.subject.replica is None else f"replica {first.subject.replica} of "
+            return f"{replica}{name} is breached and waits: {joined_sentences(first.because)}"
+        case UnplacedGangEntry():
+            return f"{first.pods} pods of {name} not placed: {first.why}"
+        case NoteEntry():
+            verb = "scales " if first.what is NoteKind.SCALED else ""
+            return f"{verb}{name}: {first.text}" if name else first.text
+        case _:
+            assert_never(first)
 
 
-def _created(group: _EntryGroup) -> str:
-    if group.first.clique:
-        return f"creates {group.pods}"
-    return f"creates {group.subject}{group.reason}" if group.verbose else f"creates {group.objects}"
+def _pods_text(first: PodEntry, entries: Sequence[PodEntry]) -> str:
+    pods, why = _pods([entry.subject for entry in entries], first.clique), f": {first.why}" if first.why else ""
+    if first.what is PodChange.PLACED:
+        nodes = sorted({entry.node for entry in entries})
+        return f"{pods} placed on {nodes[0] if len(nodes) == 1 else plural(len(nodes), 'node')}"
+    return f"deletes {pods}{why}" if first.what is PodChange.EVICTED else f"{pods} {_POD_VERBS[first.what]}{why}"
 
 
-def _placed(group: _EntryGroup) -> str:
-    nodes = sorted({entry.detail for entry in group.entries})
-    return f"{group.pods} placed on {nodes[0] if len(nodes) == 1 else plural(len(nodes), 'node')}"
+def _writes_text(first: WriteEntry, subjects: Sequence[Ref], *, verbose: bool) -> str:
+    objects = _objects(subjects, verbose=verbose)
+    what = _pods(subjects, first.clique) if first.clique else objects
+    reason = f": {joined_sentences(first.because)}" if first.because else ""
+    match first.what:
+        case WriteKind.CREATED:
+            return f"creates {what}{reason if verbose and not first.clique else ''}"
+        case WriteKind.OPENED:
+            return f"opens the {'gate' if len(subjects) == 1 else 'gates'} of {what}{reason}"
+        case WriteKind.CHANGED | WriteKind.DELETED | WriteKind.APPLIED:
+            return f"{first.what.value} {what}{reason}"
+        case WriteKind.STATUS:
+            return f"writes {len(subjects)} status{'es' if len(subjects) > 1 else ''}{reason}"
+        case WriteKind.RELEASED:
+            return f"removes finalizers of {objects}"
+        case WriteKind.TERMINATED:
+            return f"TERMINATES {comma_separated_names([ref.name for ref in subjects], None if verbose else _NAMES)}"
+        case WriteKind.FAILED:
+            return f"{plural(len(subjects), 'write')} not done ({objects}): {first.error}"
+        case WriteKind.WITHHELD:
+            return f"withholds {subjects[0].kind} {subjects[0].name}{reason}"
+        case _:
+            assert_never(first.what)
 
 
-def _terminated(group: _EntryGroup) -> str:
-    names = [entry.subject.name for entry in group.entries if entry.subject is not None]
-    return f"TERMINATES {comma_separated_names(names, None if group.verbose else _NAMES)}"
+def _lines_below(first: EntryContent) -> tuple[str, ...]:
+    if isinstance(first, RefusedApplyEntry):
+        return tuple(map(str, first.objections))
+    if isinstance(first, WriteEntry) and first.what is WriteKind.TERMINATED:
+        return sentences_of(first.because)
+    return ()
 
 
-def _deleted(group: _EntryGroup) -> str:
-    what = group.pods if group.first.clique else group.objects
-    return f"deletes {what}{group.reason}{f': {group.detail}' if group.detail else ''}"
+def _pods(pods: Sequence[Ref], clique: str) -> str:
+    return f"pod {pods[0].name}" if len(pods) == 1 else f"{plural(len(pods), 'pod')} of {clique}"
 
 
-def _gone(group: _EntryGroup) -> str:
-    return f"{group.pods} gone{f': {group.detail}' if group.first.actor is HistoryActor.NODES else ''}"
-
-
-def _condition(group: _EntryGroup) -> str:
-    rule, message, _ = group.first.because
-    return f"{group.subject}: {group.detail} ({rule}): {message}"
-
-
-_TEXTS: Final[Mapping[HistoryEntryKind, Callable[[_EntryGroup], str]]] = {
-    HistoryEntryKind.CREATED: _created,
-    HistoryEntryKind.PLACED: _placed,
-    HistoryEntryKind.STARTED: lambda group: f"{group.pods} started",
-    HistoryEntryKind.READY: lambda group: f"{group.pods} ready",
-    HistoryEntryKind.GONE: _gone,
-    HistoryEntryKind.UNREADY: lambda group: f"{group.pods} not ready: {group.detail}",
-    HistoryEntryKind.FAILED: lambda group: f"{group.pods} fails",
-    HistoryEntryKind.CRASHED: lambda group: f"{group.pods} crashes",
-    HistoryEntryKind.UNPLACED: lambda group: f"{group.detail} pods of {group.subject} not placed{group.reason}",
-    HistoryEntryKind.OPENED: lambda group: (
-        f"opens the {'gate' if len(group.entries) == 1 else 'gates'} of {group.pods}{group.reason}"
-    ),
-    HistoryEntryKind.TERMINATED: _terminated,
-    HistoryEntryKind.DELETED: _deleted,
-    HistoryEntryKind.STATUS: lambda group: (
-        f"writes {len(group.entries)} status{'es' if len(group.entries) > 1 else ''}{group.reason}"
-    ),
-    HistoryEntryKind.RELEASED: lambda group: f"removes finalizers of {group.objects}",
-    HistoryEntryKind.CONDITION: _condition,
-    HistoryEntryKind.WAITS: lambda group: f"{_replica(group.first)} is breached and waits{group.reason}",
-    HistoryEntryKind.HOLDS: lambda group: f"withholds {group.subject}{group.reason}",
-    HistoryEntryKind.CHANGED: lambda group: (
-        f"{group.subject}: {group.detail}" if group.detail else f"changes {group.objects}{group.reason}"
-    ),
-    HistoryEntryKind.DENIED: lambda group: (
-        f"{plural(len(group.entries), 'write')} not done ({group.objects}): {group.detail}"
-    ),
-    HistoryEntryKind.APPLIED: lambda group: f"applies {group.subject}",
-    HistoryEntryKind.REFUSED: lambda group: f"{group.detail} is refused",
-    HistoryEntryKind.SCALED: lambda group: f"scales {group.subject}: {group.detail}",
-}
-_REASONS_BELOW: Final = frozenset({HistoryEntryKind.TERMINATED, HistoryEntryKind.REFUSED})
-
-
-def _pods(entries: Sequence[HistoryEntry]) -> str:
-    first = entries[0]
-    if len(entries) == 1 and first.subject is not None:
-        return f"pod {first.subject.name}"
-    return f"{plural(len(entries), 'pod')} of {first.clique}" if first.clique else plural(len(entries), "pod")
-
-
-def _objects(entries: Sequence[HistoryEntry], *, verbose: bool) -> str:
+def _objects(subjects: Sequence[Ref], *, verbose: bool) -> str:
     """Return ``PodClique a, b`` for objects of one kind, else the number of each kind."""
-    subjects = [entry.subject for entry in entries if entry.subject is not None]
     kinds = Counter(subject.kind for subject in subjects)
     if len(kinds) == 1 and (verbose or len(subjects) <= _NAMES):
         (kind,) = kinds
         return f"{kind} {comma_separated_names([subject.name for subject in subjects], None)}"
     return ", ".join(plural(count, kind) for kind, count in kinds.items())
-
-
-def _replica(entry: HistoryEntry) -> str:
-    ref = entry.subject
-    if ref is None:
-        return "something"
-    return f"{ref.kind} {ref.name}" if ref.replica is None else f"replica {ref.replica} of {ref.kind} {ref.name}"

@@ -1,6 +1,6 @@
 """A run as a chart: a lane for each PodClique with the states of its pods, and the events above."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import matplotlib as mpl
@@ -11,7 +11,16 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MultipleLocator
 
 from grove_shell.simulator.recording.pod_clique_states import STATES, PodCliqueTimeline, pod_clique_timelines
-from grove_shell.simulator.recording.run_history import HistoryEntry, HistoryEntryKind
+from grove_shell.simulator.recording.run_history import (
+    EntryContent,
+    EntryKind,
+    NoteEntry,
+    NoteKind,
+    PodChange,
+    PodEntry,
+    WriteEntry,
+    WriteKind,
+)
 from grove_shell.simulator.simulation import SimulationRun
 from grove_shell.simulator.virtual_time import MINUTE, SECOND, go_duration_text
 
@@ -24,12 +33,13 @@ _FAULT: Final = "#a2418e"
 _HEIGHT: Final = 0.74
 _WIDTH: Final = 12.0
 _STRIP: Final = -1.0
-_SHOWN: Final = {
-    HistoryEntryKind.NODE: "#0969da",
-    HistoryEntryKind.FAULT: _FAULT,
-    HistoryEntryKind.APPLIED: _UPDATE,
-    HistoryEntryKind.SCALED: "#1a7f64",
+_SHOWN: Final[Mapping[EntryKind, str]] = {
+    NoteKind.NODE: "#0969da",
+    NoteKind.FAULT: _FAULT,
+    WriteKind.APPLIED: _UPDATE,
+    NoteKind.SCALED: "#1a7f64",
 }
+_CRASHES: Final[frozenset[EntryKind]] = frozenset({PodChange.CRASHED, PodChange.FAILED})
 _MOST_SHOWN: Final = 12
 _LONGEST: Final = 46
 _MOST_TICKS: Final = 11
@@ -142,31 +152,36 @@ def _draw_lane(axes: Axes, lane: PodCliqueTimeline, place: float, end: int) -> N
 
 def _draw_marks(axes: Axes, run: SimulationRun, places: dict[tuple[str, str], float]) -> None:
     for entry in run.history.entries:
-        subject = entry.subject
-        if subject is None:
-            continue
-        ended, pods = (subject.namespace, subject.name), (subject.namespace, entry.clique)
-        if entry.kind is HistoryEntryKind.TERMINATED and ended in places:
-            axes.plot(entry.at, places[ended], "X", color=_BREACH, markersize=8.5, mec="white", zorder=6)
-        elif entry.kind in {HistoryEntryKind.CRASHED, HistoryEntryKind.FAILED} and pods in places:
-            axes.plot(entry.at, places[pods], "v", color=_INK, markersize=6, mec="white", zorder=6)
+        content = entry.content
+        if isinstance(content, WriteEntry) and content.what is WriteKind.TERMINATED:
+            place = places.get((content.subject.namespace, content.subject.name))
+            if place is not None:
+                axes.plot(entry.at, place, "X", color=_BREACH, markersize=8.5, mec="white", zorder=6)
+        elif isinstance(content, PodEntry) and content.what in _CRASHES:
+            place = places.get((content.subject.namespace, content.clique))
+            if place is not None:
+                axes.plot(entry.at, place, "v", color=_INK, markersize=6, mec="white", zorder=6)
 
 
 def _events_of(run: SimulationRun) -> list[tuple[int, str, str]]:
     """Return time, text and colour of the events of the whole cluster; only the first of many."""
-    found = [(entry.at, _words(entry), _SHOWN[entry.kind]) for entry in run.history.entries if entry.kind in _SHOWN]
-    found += [
-        (entry.at, f"deletes {entry.subject.name}", _BREACH)
+    found = [
+        (entry.at, _words(entry.content), _SHOWN.get(entry.kind, _BREACH))
         for entry in run.history.entries
-        if entry.kind is HistoryEntryKind.DELETED and entry.subject is not None and entry.subject.kind == "PodCliqueSet"
+        if entry.kind in _SHOWN or (entry.kind is WriteKind.DELETED and _is_of_set(entry.content))
     ]
     return sorted(dict.fromkeys(found))[:_MOST_SHOWN]
 
 
-def _words(entry: HistoryEntry) -> str:
-    verb = {HistoryEntryKind.APPLIED: "applies ", HistoryEntryKind.SCALED: "scales "}.get(entry.kind, "")
-    name = entry.subject.name if entry.subject is not None else ""
-    words = f"{verb}{name}{': ' if name and entry.detail else ''}{entry.detail}"
+def _is_of_set(content: EntryContent) -> bool:
+    return content.subject is not None and content.subject.kind == "PodCliqueSet"
+
+
+def _words(content: EntryContent) -> str:
+    words = content.text if isinstance(content, NoteEntry) else ""
+    if content.subject is not None:
+        verb = content.what.value if isinstance(content, NoteEntry | WriteEntry) else ""
+        words = f"{verb} {content.subject.name}{f': {words}' if words else ''}"
     return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
 
 
@@ -214,9 +229,9 @@ def _draw_legend(figure: Figure, inches: float, run: SimulationRun, lanes: list[
     if any(lane.updating for lane in lanes):
         handles.append(Line2D([], [], color=_UPDATE, linewidth=2.2, label="update runs"))
     kinds = {entry.kind for entry in run.history.entries}
-    if HistoryEntryKind.TERMINATED in kinds:
+    if WriteKind.TERMINATED in kinds:
         handles.append(Line2D([], [], marker="X", color=_BREACH, linewidth=0, markersize=8, label="terminated"))
-    if kinds & {HistoryEntryKind.CRASHED, HistoryEntryKind.FAILED}:
+    if kinds & _CRASHES:
         handles.append(Line2D([], [], marker="v", color=_INK, linewidth=0, markersize=6, label="pod crashes"))
     figure.legend(
         handles=handles,

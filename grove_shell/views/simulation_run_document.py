@@ -1,15 +1,26 @@
 """A simulation as a versioned JSON document with its whole history (SM-071)."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
 from grove_core.document.document_writing import rules_source_as_json
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import format_time
 from grove_core.version import VERSION
-from grove_shell.simulator.recording.run_history import HistoryEntry
+from grove_shell.simulator.recording.run_history import (
+    BreachWaitEntry,
+    ConditionEntry,
+    EntryContent,
+    HistoryEntry,
+    NoteEntry,
+    PodEntry,
+    RefusedApplyEntry,
+    UnplacedGangEntry,
+    WriteEntry,
+)
 from grove_shell.simulator.simulation import SimulationRun
 from grove_shell.simulator.virtual_time import clock_time_at, go_duration_text
+from grove_shell.views.history_lines import condition_text, joined_sentences, sentences_of
 
 FORMAT_VERSION: Final = "1.1"
 
@@ -80,15 +91,38 @@ def _violation(run: SimulationRun) -> dict[str, Any] | None:
 
 
 def _entry(run: SimulationRun, entry: HistoryEntry) -> dict[str, Any]:
+    what, clique, detail, because = history_entry_fields(entry.content)
     return {
         "at": format_time(clock_time_at(run.scenario.spec.start, entry.at)),
         "actor": entry.actor.value,
-        "what": entry.kind.value,
-        "subject": _subject(entry.subject),
-        "clique": entry.clique,
-        "detail": entry.detail,
-        "because": list(entry.because),
+        "what": what,
+        "subject": _subject(entry.content.subject),
+        "clique": clique,
+        "detail": detail,
+        "because": list(because),
     }
+
+
+def history_entry_fields(content: EntryContent) -> tuple[str, str, str, tuple[str, ...]]:
+    """Return the fields ``what``, ``clique``, ``detail`` and ``because`` of an entry."""
+    match content:
+        case PodEntry():
+            return content.what.value, content.clique, content.why or content.node, ()
+        case WriteEntry():
+            return content.what.value, content.clique, content.error, sentences_of(content.because)
+        case RefusedApplyEntry():
+            return "is refused", "", f"{content.kind} {content.name}", tuple(map(str, content.objections))
+        case ConditionEntry(condition=now, before=before):
+            because = (now.reason, now.message, "" if before is None else before.value)
+            return "condition", "", condition_text(content), because
+        case BreachWaitEntry():
+            return "waits", "", "", (joined_sentences(content.because),)
+        case UnplacedGangEntry():
+            return "cannot place", "", str(content.pods), (content.why,)
+        case NoteEntry():
+            return content.what.value, "", content.text, ()
+        case _:
+            assert_never(content)
 
 
 def _subject(ref: Ref | None) -> dict[str, Any] | None:

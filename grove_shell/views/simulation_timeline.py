@@ -1,28 +1,37 @@
 """The page of a simulation: the result, then the history with times, actors and reasons, then the PodCliques."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
 from grove_core.explain import Urgency
 from grove_shell.page import Page, Span
 from grove_shell.simulator.recording.pod_clique_states import PodCliqueState
-from grove_shell.simulator.recording.run_history import HistoryActor, HistoryEntry, HistoryEntryKind
+from grove_shell.simulator.recording.run_history import (
+    BreachWaitEntry,
+    EntryKind,
+    HistoryActor,
+    HistoryEntry,
+    NoteKind,
+    RefusedApplyEntry,
+    UnplacedGangEntry,
+    WriteKind,
+)
 from grove_shell.simulator.simulation import SimulationRun
 from grove_shell.simulator.virtual_time import go_duration_text
 from grove_shell.views.formatting import STYLES, padded_entry_label, plural, unpredicted_sets_warning
 from grove_shell.views.history_lines import timeline_lines
 from grove_shell.views.plan_headline import time_and_rules_line
 
-_STYLES: Final = {
-    HistoryEntryKind.TERMINATED: "bold red",
-    HistoryEntryKind.FAULT: "magenta",
-    HistoryEntryKind.NODE: "cyan",
-    HistoryEntryKind.UNPLACED: "yellow",
-    HistoryEntryKind.WAITS: "yellow",
-    HistoryEntryKind.REFUSED: "bold red",
-    HistoryEntryKind.DENIED: "magenta",
-    HistoryEntryKind.NO_EFFECT: "bold yellow",
+_STYLES: Final[Mapping[EntryKind, str]] = {
+    WriteKind.TERMINATED: "bold red",
+    NoteKind.FAULT: "magenta",
+    NoteKind.NODE: "cyan",
+    UnplacedGangEntry: "yellow",
+    BreachWaitEntry: "yellow",
+    RefusedApplyEntry: "bold red",
+    WriteKind.FAILED: "magenta",
+    NoteKind.NO_EFFECT: "bold yellow",
 }
 _WIDTH: Final = max(len(actor.value) for actor in HistoryActor)
 
@@ -81,7 +90,7 @@ def _add_entries(page: Page, entries: Sequence[HistoryEntry], *, verbose: bool) 
     for at, step in groupby(entries, key=lambda entry: entry.at):
         for line in timeline_lines(step, verbose=verbose):
             when = go_duration_text(at)
-            if line.what is HistoryEntryKind.DENIED and not verbose:
+            if line.kind is WriteKind.FAILED and not verbose:
                 before = again.get((line.actor, line.text))
                 if before is not None:
                     before.append(at)
@@ -90,7 +99,7 @@ def _add_entries(page: Page, entries: Sequence[HistoryEntry], *, verbose: bool) 
             page.add(
                 (f"{'' if when == last else when:>{width}}  ", "bold"),
                 (f"{line.actor.value:<{_WIDTH}}  ", "dim"),
-                (line.text, _STYLES.get(line.what, "")),
+                (line.text, _STYLES.get(line.kind, "")),
             )
             last = when
             for detail in line.below:
@@ -101,7 +110,7 @@ def _add_entries(page: Page, entries: Sequence[HistoryEntry], *, verbose: bool) 
             page.add(
                 f"{'':{width}}  ",
                 (f"{actor.value:<{_WIDTH}}  ", "dim"),
-                (f"{more}: {text}", _STYLES[HistoryEntryKind.DENIED]),
+                (f"{more}: {text}", _STYLES[WriteKind.FAILED]),
             )
 
 

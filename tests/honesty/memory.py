@@ -49,7 +49,8 @@ class _Player:
     """Everybody who acts."""
 
     def __init__(self, world: InMemoryCluster) -> None:
-        agenda, history = EventQueue(), RunHistory()
+        agenda = EventQueue()
+        history = RunHistory(agenda)
         self.cluster = SimulatedCluster(world, agenda)
         self.user_actions = UserActions(self.cluster, Kubelet(self.cluster, {}, KubeletSpec(), history), history, START)
         self.eyes = Eyes()

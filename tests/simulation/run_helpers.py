@@ -9,10 +9,11 @@ from grove_core.resources.configuration import Configuration
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.cluster.topologies import RoundSnapshot
-from grove_shell.simulator.recording.run_history import HistoryActor, HistoryEntryKind
+from grove_shell.simulator.recording.run_history import EntryKind, HistoryActor
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.scenario_field_types import WRITTEN
 from grove_shell.simulator.simulation import Simulation, SimulationOptions, SimulationRun
+from grove_shell.views.simulation_run_document import history_entry_fields
 from tests.oracles import checked
 from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw
 
@@ -31,8 +32,10 @@ def run(*events: Json, check: bool = True, **more: Any) -> SimulationRun:
     return found
 
 
-def entries_of(found: SimulationRun, what: HistoryEntryKind) -> list[tuple[int, str]]:
-    return [(entry.at, entry.detail) for entry in found.history.entries if entry.kind is what]
+def entries_of(found: SimulationRun, what: EntryKind) -> list[tuple[int, str]]:
+    """Return time and detail of the entries of a kind."""
+    entries = (entry for entry in found.history.entries if entry.kind is what)
+    return [(entry.at, history_entry_fields(entry.content)[2]) for entry in entries]
 
 
 def changes_of_pods(found: SimulationRun) -> list[ObjectChange]:

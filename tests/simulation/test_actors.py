@@ -12,7 +12,13 @@ from grove_core.resources.pod import Pod
 from grove_shell.simulator.cluster.simulated_cluster import is_live_pod
 from grove_shell.simulator.random_events.randomized_scenario import with_random_events
 from grove_shell.simulator.recording.pod_clique_states import pod_clique_timelines
-from grove_shell.simulator.recording.run_history import HistoryEntryKind
+from grove_shell.simulator.recording.run_history import (
+    NoteKind,
+    PodChange,
+    RefusedApplyEntry,
+    UnplacedGangEntry,
+    WriteKind,
+)
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.scenario_events import Event
 from grove_shell.simulator.scenario.scenario_field_types import WRITTEN
@@ -72,7 +78,7 @@ def parent_of(clique: str, found: Scenario) -> tuple[str, int] | None:
 
 def test_sm030_a_pod_takes_its_time_to_stop() -> None:
     found = run({"at": "30s", "deletePod": {"clique": "llm-0-a", "index": 1}}, kubelet={"stop": "45s"})
-    (gone,) = entries_of(found, HistoryEntryKind.GONE)
+    (gone,) = entries_of(found, PodChange.GONE)
     assert gone[0] == 75 * SECOND
     assert found.clique_states[0].ready == 2
 
@@ -85,7 +91,7 @@ def test_sm030_an_unplaced_pod_is_gone_at_once() -> None:
 
 def test_sm030_a_lost_node_loses_its_pods_slowly() -> None:
     found = run({"at": "30s", "loseNode": {"of": {"clique": "llm-0-a", "index": 1}}})
-    (unready,) = entries_of(found, HistoryEntryKind.UNREADY)
+    (unready,) = entries_of(found, PodChange.UNREADY)
     assert unready == (70 * SECOND, "node n-1 is lost")
     quiet = run({"at": "30s", "loseNode": {"of": {"clique": "llm-0-a", "index": 1}}}, manifest=without_delay())
     marked = [change for change in changes_of_pods(quiet) if change.after and change.object.deleting]
@@ -116,12 +122,12 @@ def test_sm030_a_restored_node_stops_its_deleted_pods() -> None:
     assert len(last_pods(short)) == 2
     long = run({"at": "30s", "loseNode": where}, {"at": "9m", "restoreNode": {"node": "n-1"}}, manifest=without_delay())
     assert [pod.deleting for pod in last_pods(long)] == [False, False]
-    assert entries_of(long, HistoryEntryKind.GONE)[0][0] == 9 * MINUTE + 3 * SECOND
+    assert entries_of(long, PodChange.GONE)[0][0] == 9 * MINUTE + 3 * SECOND
 
 
 def test_sm030_a_removed_node_removes_its_pods() -> None:
     found = run({"at": "30s", "removeNode": {"of": {"clique": "llm-0-a", "index": 1}}}, manifest=without_delay())
-    assert entries_of(found, HistoryEntryKind.GONE) == [(70 * SECOND, "node n-1 is gone")]
+    assert entries_of(found, PodChange.GONE) == [(70 * SECOND, "node n-1 is gone")]
     assert [pod.ready for pod in last_pods(found)] == [True, True]
 
 
@@ -142,7 +148,7 @@ def test_sm070_what_no_node_has_is_named(*, gang_aware: bool) -> None:
         raw = scenario(scheduler={"gangAware": gang_aware}).as_json
         raw["spec"]["nodes"] = pools
         found = Simulation(Scenario.model_validate(raw, context=WRITTEN)).run()
-        ((message,),) = (told.because for told in found.history.entries if told.kind is HistoryEntryKind.UNPLACED)
+        (message,) = (one.content.why for one in found.history.entries if isinstance(one.content, UnplacedGangEntry))
         return message.partition("; ")[2]
 
     assert why([]) == "the scenario has no nodes"
@@ -154,9 +160,9 @@ def test_sm030_an_autoscaler_keeps_to_its_bounds() -> None:
     clique = clique_raw("a", 2, 1, autoScalingConfig={"minReplicas": 2, "maxReplicas": 3})
     found = run({"at": "1m", "autoscale": {"name": "llm-0-a", "replicas": 9}}, manifest=set_raw(clique))
     assert found.clique_states[0].replicas == 3
-    assert [detail for _, detail in entries_of(found, HistoryEntryKind.SCALED)] == ["replicas 2 to 3"]
+    assert [detail for _, detail in entries_of(found, NoteKind.SCALED)] == ["replicas 2 to 3"]
     same = run({"at": "1m", "autoscale": {"name": "llm-0-a", "replicas": 1}}, manifest=set_raw(clique))
-    assert entries_of(same, HistoryEntryKind.SCALED) == []
+    assert entries_of(same, NoteKind.SCALED) == []
 
 
 def test_sm002_a_refused_update_changes_nothing() -> None:
@@ -164,8 +170,8 @@ def test_sm002_a_refused_update_changes_nothing() -> None:
     found = run({"at": "1m", "applySet": {"manifest": other}}, {"at": "2m", "applySet": {"manifest": {"kind": 1}}})
     assert found.history.refused == 2
     assert [standing.name for standing in found.clique_states] == ["llm-0-a"]
-    refused = next(entry for entry in found.history.entries if entry.kind is HistoryEntryKind.REFUSED)
-    assert any("spec.template" in objection for objection in refused.because)
+    refused = next(one.content for one in found.history.entries if isinstance(one.content, RefusedApplyEntry))
+    assert any("spec.template" in str(objection) for objection in refused.objections)
 
 
 @pytest.mark.req("SM-002")
@@ -218,7 +224,7 @@ ON_NOBODY: list[tuple[Json, Json, str]] = [
 def test_sm007_an_event_without_effect_is_shown_and_counted(before: Json, event: Json, why: str) -> None:
     earlier = ({"at": "30s", **before},) if before else ()
     found = run(*earlier, {"at": "30100ms", **event})
-    ((at, message),) = entries_of(found, HistoryEntryKind.NO_EFFECT)
+    ((at, message),) = entries_of(found, NoteKind.NO_EFFECT)
     (name,) = event
     assert at == 30_100
     assert message.startswith(f"{name} had no effect: ")
@@ -242,9 +248,9 @@ def test_sm001_fields_without_a_value_are_no_fields() -> None:
 
 def test_sm007_an_event_on_a_pod_without_a_node() -> None:
     found = run({"at": "30s", "failPod": {"clique": "llm-0-a"}}, nodes=1)
-    assert "has no node yet" in entries_of(found, HistoryEntryKind.NO_EFFECT)[0][1]
+    assert "has no node yet" in entries_of(found, NoteKind.NO_EFFECT)[0][1]
     lost = run({"at": "30s", "loseNode": {"of": {"clique": "llm-0-a"}}}, nodes=1)
-    assert "has no node" in entries_of(lost, HistoryEntryKind.NO_EFFECT)[0][1]
+    assert "has no node" in entries_of(lost, NoteKind.NO_EFFECT)[0][1]
 
 
 @pytest.mark.parametrize("watch", [0, 200, 3000])
@@ -280,7 +286,7 @@ def test_sm014_a_failed_write_is_tried_again() -> None:
     eyes, found = watched({"at": "0s", "refuseWrites": {"code": 403, "kind": "PodClique", "writes": 9}})
     refused = [answer for answer in eyes.answers if answer.outcome is AttemptOutcome.REFUSED]
     assert len(refused) == 9
-    moments = sorted({at for at, _ in entries_of(found, HistoryEntryKind.DENIED)})
+    moments = sorted({at for at, _ in entries_of(found, WriteKind.FAILED)})
     waits = [later - sooner for sooner, later in pairwise(moments)]
     assert all(wait <= 2**place * SECOND for place, wait in enumerate(waits, start=1))
     endless, _ = watched({"at": "0s", "refuseWrites": {"code": 403, "kind": "Pod", "writes": 99}}, until="4m")
@@ -297,11 +303,11 @@ def test_sm040_faults_end() -> None:
     assert found.rested
     assert found.clique_states[0].ready == 2
     assert any(answer.outcome is AttemptOutcome.DONE for answer in eyes.answers)
-    assert min(at for at, _ in entries_of(found, HistoryEntryKind.CREATED)) >= 30 * SECOND + FAULTS_STOP_AFTER
+    assert min(at for at, _ in entries_of(found, WriteKind.CREATED)) >= 30 * SECOND + FAULTS_STOP_AFTER
 
 
 def test_sm050_an_expectation_is_judged_at_the_end_of_its_moment() -> None:
-    ready_at = next(at for at, _ in entries_of(run(), HistoryEntryKind.READY))
+    ready_at = next(at for at, _ in entries_of(run(), PodChange.READY))
     expect = [{"at": f"{ready_at}ms", "ready": 2}, {"at": f"{ready_at - 1}ms", "ready": {"llm-0-a": 0}}]
     assert run(expect=expect).unmet == ()
     wrong = [

@@ -10,7 +10,7 @@ from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, Step, StepS
 from grove_core.resources.api_names import NVIDIA
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.recording.run_history import HistoryActor, HistoryEntryKind
+from grove_shell.simulator.recording.run_history import HistoryActor, NoteKind
 from grove_shell.simulator.scenario.fault_events import ForeignDomain
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.scenario_field_types import WRITTEN
@@ -135,7 +135,7 @@ def test_sm007_a_domain_that_does_not_exist() -> None:
         {"at": "21s", "deleteDomain": {"name": "llm-cd-0"}},
     ]
     found = run(*events, driver={"release": "5s"})
-    assert [message for _, message in entries_of(found, HistoryEntryKind.NO_EFFECT)] == [
+    assert [message for _, message in entries_of(found, NoteKind.NO_EFFECT)] == [
         "deleteDomain had no effect: there is no ComputeDomain llm-cd-0",
         "foreignDomain had no effect: ComputeDomain llm-cd-0 exists already",
         "deleteDomain had no effect: ComputeDomain llm-cd-0 is being deleted already",

@@ -10,7 +10,7 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
-from grove_shell.simulator.recording.run_history import HistoryActor, HistoryEntryKind
+from grove_shell.simulator.recording.run_history import HistoryActor, NoteKind, PodChange, WriteKind
 from grove_shell.simulator.simulation import Simulation, SimulationOptions
 from grove_shell.simulator.virtual_time import SECOND
 from tests.simulation.run_helpers import PlanRecorder, changes_of_pods, entries_of, run, scenario, watched
@@ -30,7 +30,7 @@ def failed(eyes: PlanRecorder) -> list[tuple[str, AttemptOutcome]]:
 @pytest.mark.parametrize("committed", [False, True])
 def test_sm040_f1_a_crash_before_or_after_a_write(*, committed: bool) -> None:
     eyes, found = watched({"at": "0s", "crashOperator": {"write": 3, "committed": committed, "down": "7s", "times": 2}})
-    crashes = [at for at, message in entries_of(found, HistoryEntryKind.FAULT) if "crashes" in message]
+    crashes = [at for at, message in entries_of(found, NoteKind.FAULT) if "crashes" in message]
     assert len(crashes) == 2
     assert crashes[1] >= crashes[0] + 7 * SECOND
     before = [change for change in found.changes if change.at <= crashes[0] and change.before is None]
@@ -41,7 +41,7 @@ def test_sm040_f1_a_crash_before_or_after_a_write(*, committed: bool) -> None:
 
 def test_sm040_f1_a_crash_at_once() -> None:
     found = run({"at": "0s", "crashOperator": {"down": "1m"}})
-    assert entries_of(found, HistoryEntryKind.CREATED)[0][0] == 60 * SECOND
+    assert entries_of(found, WriteKind.CREATED)[0][0] == 60 * SECOND
 
 
 def test_sm040_f2_a_cache_that_stands_still() -> None:
@@ -213,7 +213,7 @@ def test_sm040_f10_foreign_objects() -> None:
     assert any("example.com/held" in found for found in finalizers)
     assert "example.com/held" not in finalizers[-1]
     gated = run({"at": "700ms", "gateForeign": {"clique": "llm-0-a", "span": "1m"}}, nodes=3)
-    assert entries_of(gated, HistoryEntryKind.PLACED)[-1][0] >= 60 * SECOND
+    assert entries_of(gated, PodChange.PLACED)[-1][0] >= 60 * SECOND
     edited = run({"at": "20s", "editStatus": {"clique": "llm-0-a"}})
     counts = [change.object.status.ready for change in edited.changes if isinstance(change.object, PodClique)]
     assert 7 in counts
@@ -232,7 +232,7 @@ def test_sm040_f10_removed_labels() -> None:
     assert found.clique_states[0].ready == 2
     gangs = {change.object.gang for change in changes_of_pods(found) if isinstance(change.object, Pod)}
     assert gangs == {"llm-0"}
-    assert entries_of(run({"at": "20s", "removeLabels": {"clique": "x"}}), HistoryEntryKind.NO_EFFECT) != []
+    assert entries_of(run({"at": "20s", "removeLabels": {"clique": "x"}}), NoteKind.NO_EFFECT) != []
 
 
 @pytest.mark.req("GT-026")
@@ -243,11 +243,11 @@ def test_sm040_f10_labels_that_are_edited() -> None:
     found = run({"at": "20s", "editLabels": lie}, crash, manifest=set_raw(clique_raw("a", 1, 1), replicas=2))
     cliques = [change.object for change in found.changes if isinstance(change.object, PodClique)]
     assert [one.labels.get(SET_REPLICA.primary) for one in cliques if one.ref.name == "llm-0-a"][-1] == "1"
-    ended = [entry.subject for entry in found.history.entries if entry.kind is HistoryEntryKind.TERMINATED]
+    ended = [entry.content.subject for entry in found.history.entries if entry.kind is WriteKind.TERMINATED]
     assert {ref.name for ref in ended if ref is not None} == {"llm-1-a"}
     for name, kept in (("llm-7-a", {}), ("llm-0-a", {SET_REPLICA.primary: "0"})):
         edit = {"kind": "PodClique", "name": name, "labels": kept}
-        assert entries_of(run({"at": "20s", "editLabels": edit}), HistoryEntryKind.NO_EFFECT) != []
+        assert entries_of(run({"at": "20s", "editLabels": edit}), NoteKind.NO_EFFECT) != []
 
 
 def test_sm040_f11_f8_a_node_is_lost_for_good() -> None:

@@ -1,13 +1,30 @@
 """The output of a run: timeline, document, picture."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from grove_core.kernel.conditions import Condition, ConditionStatus
+from grove_core.kernel.reasons import Rule, RuleSentence
 from grove_core.kernel.refs import Ref
-from grove_shell.simulator.recording.run_history import HistoryActor, HistoryEntry, HistoryEntryKind
+from grove_shell.simulator.recording.run_history import (
+    BreachWaitEntry,
+    ConditionEntry,
+    EntryContent,
+    HistoryActor,
+    HistoryEntry,
+    NoteEntry,
+    NoteKind,
+    PodChange,
+    PodEntry,
+    RefusedApplyEntry,
+    UnplacedGangEntry,
+    WriteEntry,
+    WriteKind,
+)
 from grove_shell.simulator.simulation import Simulation
 from grove_shell.views.history_lines import timeline_lines
 from grove_shell.views.simulation_chart import draw_simulation_chart
@@ -23,79 +40,88 @@ POD = Ref("v1", "Pod", "ml", "llm-0-a-x")
 CLIQUE = Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-a")
 
 
-def line(*entries: HistoryEntry, verbose: bool = False) -> list[str]:
+class Sample(Rule):
+    """Reasons of which only the sentence counts."""
+
+    B = RuleSentence("GT-012", "b")
+    LATE = RuleSentence("GT-012", "late")
+    NUMBER = RuleSentence("GT-012", "{number}")
+
+
+BECAUSE = (Sample.B.because(POD),)
+
+
+def line(*contents: EntryContent, verbose: bool = False) -> list[str]:
+    entries = [HistoryEntry(0, HistoryActor.OPERATOR, content) for content in contents]
     return [found.text for found in timeline_lines(entries, verbose=verbose)]
 
 
-def entry(
-    what: HistoryEntryKind, subject: Ref | None = POD, actor: HistoryActor = HistoryActor.OPERATOR, **more: Any
-) -> HistoryEntry:
-    return HistoryEntry(0, actor, what, subject, **{"clique": "llm-0-a", **more})
+def pod(what: PodChange, subject: Ref = POD, **more: str) -> PodEntry:
+    return PodEntry(what, subject, "llm-0-a", **more)
 
 
 @pytest.mark.parametrize(
-    ("what", "more", "one", "many"),
+    ("content", "one", "many"),
     [
-        (HistoryEntryKind.CREATED, {}, "creates pod llm-0-a-x", "creates 2 pods of llm-0-a"),
-        (HistoryEntryKind.PLACED, {"detail": "n"}, "pod llm-0-a-x placed on n", "2 pods of llm-0-a placed on n"),
-        (HistoryEntryKind.READY, {}, "pod llm-0-a-x ready", "2 pods of llm-0-a ready"),
-        (HistoryEntryKind.GONE, {}, "pod llm-0-a-x gone", "2 pods of llm-0-a gone"),
-        (
-            HistoryEntryKind.UNREADY,
-            {"detail": "why"},
-            "pod llm-0-a-x not ready: why",
-            "2 pods of llm-0-a not ready: why",
-        ),
-        (HistoryEntryKind.OPENED, {"because": ("b",)}, "opens the gate of pod llm-0-a-x: b",
+        (WriteEntry(WriteKind.CREATED, POD, "llm-0-a"), "creates pod llm-0-a-x", "creates 2 pods of llm-0-a"),
+        (pod(PodChange.PLACED, node="n"), "pod llm-0-a-x placed on n", "2 pods of llm-0-a placed on n"),
+        (pod(PodChange.READY), "pod llm-0-a-x ready", "2 pods of llm-0-a ready"),
+        (pod(PodChange.GONE), "pod llm-0-a-x gone", "2 pods of llm-0-a gone"),
+        (pod(PodChange.UNREADY, why="why"), "pod llm-0-a-x not ready: why", "2 pods of llm-0-a not ready: why"),
+        (WriteEntry(WriteKind.OPENED, POD, "llm-0-a", BECAUSE), "opens the gate of pod llm-0-a-x: b",
          "opens the gates of 2 pods of llm-0-a: b"),
-        (HistoryEntryKind.DELETED, {"because": ("b",)}, "deletes pod llm-0-a-x: b", "deletes 2 pods of llm-0-a: b"),
-        (HistoryEntryKind.DENIED, {"detail": "conflict"}, "1 write not done (Pod llm-0-a-x): conflict",
-         "2 writes not done (Pod llm-0-a-x, llm-0-a-x): conflict"),
+        (WriteEntry(WriteKind.DELETED, POD, "llm-0-a", BECAUSE), "deletes pod llm-0-a-x: b",
+         "deletes 2 pods of llm-0-a: b"),
+        (WriteEntry(WriteKind.FAILED, POD, "llm-0-a", error="conflict"),
+         "1 write not done (Pod llm-0-a-x): conflict", "2 writes not done (Pod llm-0-a-x, llm-0-a-x): conflict"),
     ],
 )  # fmt: skip
-def test_sm070_equal_entries_share_a_line(what: HistoryEntryKind, more: Json, one: str, many: str) -> None:
-    assert line(entry(what, **more)) == [one]
-    assert line(entry(what, **more), entry(HistoryEntryKind.WAITS), entry(what, **more))[0] == many
+def test_sm070_equal_entries_share_a_line(content: EntryContent, one: str, many: str) -> None:
+    assert line(content) == [one]
+    assert line(content, BreachWaitEntry(POD, BECAUSE), content)[0] == many
 
 
 def test_sm070_pods_of_two_namespaces_are_not_equal() -> None:
     """Their cliques only have the same name."""
     other = Ref("v1", "Pod", "b", "llm-0-a-x")
-    assert line(entry(HistoryEntryKind.READY), entry(HistoryEntryKind.READY, other)) == ["pod llm-0-a-x ready"] * 2
+    assert line(pod(PodChange.READY), pod(PodChange.READY, other)) == ["pod llm-0-a-x ready"] * 2
 
 
 @pytest.mark.parametrize(
     ("found", "text"),
     [
-        (entry(HistoryEntryKind.FAILED), "pod llm-0-a-x fails"),
-        (entry(HistoryEntryKind.CRASHED), "pod llm-0-a-x crashes"),
-        (
-            entry(HistoryEntryKind.GONE, actor=HistoryActor.NODES, detail="node n is gone"),
-            "pod llm-0-a-x gone: node n is gone",
-        ),
-        (entry(HistoryEntryKind.WAITS, CLIQUE.at_replica(1), because=("b",)),
-         "replica 1 of PodClique llm-0-a is breached and waits: b"),
-        (entry(HistoryEntryKind.WAITS, None), "something is breached and waits"),
-        (entry(HistoryEntryKind.CHANGED, CLIQUE, detail="an update begins"), "PodClique llm-0-a: an update begins"),
-        (entry(HistoryEntryKind.REFUSED, None, detail="it", because=("b",)), "it is refused"),
-        (entry(HistoryEntryKind.NO_EFFECT, None, detail="it had no effect"), "it had no effect"),
-        (entry(HistoryEntryKind.SCALED, CLIQUE, detail="replicas 1 to 2"), "scales PodClique llm-0-a: replicas 1 to 2"),
-        (entry(HistoryEntryKind.APPLIED, CLIQUE), "applies PodClique llm-0-a"),
-        (entry(HistoryEntryKind.FAULT, None, detail="so"), "so"),
+        (pod(PodChange.FAILED), "pod llm-0-a-x fails"),
+        (pod(PodChange.CRASHED), "pod llm-0-a-x crashes"),
+        (pod(PodChange.GONE, why="node n is gone"), "pod llm-0-a-x gone: node n is gone"),
+        (pod(PodChange.EVICTED, why="node n is lost"), "deletes pod llm-0-a-x: node n is lost"),
+        (BreachWaitEntry(CLIQUE.at_replica(1), BECAUSE), "replica 1 of PodClique llm-0-a is breached and waits: b"),
+        (NoteEntry(NoteKind.UPDATE, "an update begins", CLIQUE), "PodClique llm-0-a: an update begins"),
+        (RefusedApplyEntry("PodCliqueSet", "it", ()), "PodCliqueSet it is refused"),
+        (UnplacedGangEntry(CLIQUE, 2, "why"), "2 pods of PodClique llm-0-a not placed: why"),
+        (NoteEntry(NoteKind.NO_EFFECT, "it had no effect"), "it had no effect"),
+        (NoteEntry(NoteKind.SCALED, "replicas 1 to 2", CLIQUE), "scales PodClique llm-0-a: replicas 1 to 2"),
+        (WriteEntry(WriteKind.APPLIED, CLIQUE), "applies PodClique llm-0-a"),
+        (NoteEntry(NoteKind.FAULT, "so"), "so"),
     ],
-)  # fmt: skip
-def test_sm070_every_happening_has_words(found: HistoryEntry, text: str) -> None:
+)
+def test_sm070_every_happening_has_words(found: EntryContent, text: str) -> None:
     assert line(found) == [text]
 
 
+def test_sm070_pods_of_two_removed_nodes_are_not_equal() -> None:
+    gone = (pod(PodChange.GONE, why=f"node {name} is gone") for name in "ab")
+    assert line(*gone) == ["pod llm-0-a-x gone: node a is gone", "pod llm-0-a-x gone: node b is gone"]
+
+
 def test_sm070_details_are_shown_on_request() -> None:
-    quiet = [
-        entry(HistoryEntryKind.STATUS, CLIQUE, clique="", because=("b",)),
-        entry(HistoryEntryKind.STARTED),
-        entry(HistoryEntryKind.HOLDS, CLIQUE, because=("b",)),
-        entry(HistoryEntryKind.RELEASED, CLIQUE, because=("b",)),
-        entry(HistoryEntryKind.CREATED, CLIQUE, clique="", because=("b",)),
-        entry(HistoryEntryKind.CONDITION, CLIQUE, detail="PodCliqueScheduled=True", because=("R", "m", "False")),
+    scheduled = Condition("PodCliqueScheduled", ConditionStatus.TRUE, "R", "m", datetime(2026, 1, 1, tzinfo=UTC))
+    quiet: list[EntryContent] = [
+        WriteEntry(WriteKind.STATUS, CLIQUE, because=BECAUSE),
+        pod(PodChange.STARTED),
+        WriteEntry(WriteKind.WITHHELD, CLIQUE, because=BECAUSE),
+        WriteEntry(WriteKind.RELEASED, CLIQUE, because=BECAUSE),
+        WriteEntry(WriteKind.CREATED, CLIQUE, because=BECAUSE),
+        ConditionEntry(CLIQUE, scheduled, ConditionStatus.FALSE),
     ]
     assert line(*quiet) == ["creates PodClique llm-0-a"]
     assert line(*quiet, verbose=True) == [
@@ -110,15 +136,18 @@ def test_sm070_details_are_shown_on_request() -> None:
 
 def test_sm070_many_names_are_counted() -> None:
     many = [
-        entry(HistoryEntryKind.TERMINATED, Ref("x", "PodClique", "ml", f"c{n}"), because=(f"{n}", "late"))
+        WriteEntry(
+            WriteKind.TERMINATED,
+            Ref("x", "PodClique", "ml", f"c{n}"),
+            because=(Sample.NUMBER.because(POD, number=n), Sample.LATE.because(POD)),
+        )
         for n in range(9)
     ]
-    (found,) = timeline_lines(many, verbose=False)
+    entries = (HistoryEntry(0, HistoryActor.OPERATOR, content) for content in many)
+    (found,) = timeline_lines(entries, verbose=False)
     assert found.text == "TERMINATES c0, c1, c2, c3, c4, c5 and 3 more"
     assert found.below == ("0", "late")
-    objects = [
-        entry(HistoryEntryKind.CREATED, Ref("x", kind, "ml", "n"), clique="") for kind in ("Role", "Secret", "Secret")
-    ]
+    objects = [WriteEntry(WriteKind.CREATED, Ref("x", kind, "ml", "n")) for kind in ("Role", "Secret", "Secret")]
     assert line(*objects) == ["creates 1 Role, 2 Secrets"]
 
 
@@ -177,7 +206,7 @@ def test_sm064_two_sets_of_one_name_in_two_namespaces(tmp_path: Path) -> None:
     crash = {"at": "30s", "crashPod": {"clique": "a/llm-0-a", "recovers": "10m"}}
     found = run(crash, sets=sets, nodes=4)
     assert [standing.ready for standing in found.clique_states] == [1, 1]
-    assert entries_of(found, HistoryEntryKind.DENIED) == [], "neither takes what is the other's"
+    assert entries_of(found, WriteKind.FAILED) == [], "neither takes what is the other's"
     draw_simulation_chart(found, str(tmp_path / "two.svg"))
 
 

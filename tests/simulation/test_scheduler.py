@@ -13,7 +13,7 @@ from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.resources.pod import Pod
 from grove_shell.simulator.cluster.nodes import nodes_of_pool, pod_resource_requests
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
-from grove_shell.simulator.recording.run_history import HistoryEntryKind
+from grove_shell.simulator.recording.run_history import UnplacedGangEntry
 from grove_shell.simulator.scenario.scenario import SchedulerSpec
 from grove_shell.simulator.scenario.scenario_events import Event, NodePool
 from grove_shell.simulator.scenario.scenario_field_types import parse_quantity_as_thousandths
@@ -162,8 +162,8 @@ def test_sm070_an_unplaced_gang_is_shown_once(gang_aware: bool) -> None:
     }
     run = Simulation(scenario.model_copy(update={"spec": scenario.spec.model_copy(update=spec)}), checked()).run()
     assert run.violation is None
-    told = [one for one in run.history.entries if one.kind is HistoryEntryKind.UNPLACED and one.subject is not None]
-    assert sorted((one.subject.namespace, one.subject.name) for one in told if one.subject) == [
+    unplaced = [one.content for one in run.history.entries if isinstance(one.content, UnplacedGangEntry)]
+    assert sorted((one.subject.namespace, one.subject.name) for one in unplaced) == [
         ("dev", "llm-0"),
         ("prod", "llm-0"),
     ]

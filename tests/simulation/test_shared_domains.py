@@ -16,6 +16,7 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.simulator.recording.run_history import NoteKind
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.scenario_field_types import WRITTEN
 from grove_shell.simulator.simulation import Simulation, SimulationOptions, SimulationRun
@@ -24,7 +25,7 @@ from grove_shell.simulator.virtual_time import SECOND
 from tests.oracles import checked
 from tests.simulation.domain_mutants import changed
 from tests.simulation.mutants import created
-from tests.simulation.run_helpers import PlanRecorder
+from tests.simulation.run_helpers import PlanRecorder, entries_of
 from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw
 from tests.simulation.scenario_files import faults, read
 
@@ -107,7 +108,7 @@ def test_sm002_what_admission_ensures_may_be_refused() -> None:
 def test_sm036_no_operator_without_the_definition() -> None:
     eyes = PlanRecorder()
     found = run(eyes=eyes, driver={"installed": "25s"})
-    told = [one.detail for one in found.history.entries if "exits at its start" in one.detail]
+    told = [text for _, text in entries_of(found, NoteKind.FAULT) if "exits at its start" in text]
     assert len(told) == 3
     assert min(change.at for change in found.changes if change.kind != "PodCliqueSet") == 30 * SECOND
     assert found.clique_states[0].ready == 2

@@ -14,12 +14,19 @@ from grove_core.resources.api_names import TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import ClusterTopology, topology_ref
 from grove_core.resources.podgang import GangPackConstraint, PodGang
 from grove_shell.simulator.cluster.simulated_cluster import is_live_pod
-from grove_shell.simulator.recording.run_history import HistoryEntryKind
+from grove_shell.simulator.recording.run_history import (
+    EntryKind,
+    NoteKind,
+    RefusedApplyEntry,
+    UnplacedGangEntry,
+    WriteKind,
+)
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.scenario_field_types import WRITTEN
 from grove_shell.simulator.simulation import Simulation, SimulationRun
 from grove_shell.simulator.violation import ViolationFound
 from grove_shell.simulator.virtual_time import SECOND
+from grove_shell.views.simulation_run_document import history_entry_fields
 from grove_shell.views.simulation_timeline import simulation_timeline_page
 from tests.oracles import checked
 from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw
@@ -92,8 +99,12 @@ def gang(simulation: Simulation, name: str) -> PodGang:
     return found
 
 
-def entries_of(run: SimulationRun, what: HistoryEntryKind) -> list[str]:
-    return [" ".join((str(one.subject), one.detail, *one.because)) for one in run.history.entries if one.kind is what]
+def entries_of(run: SimulationRun, what: EntryKind) -> list[str]:
+    found = []
+    for content in (one.content for one in run.history.entries if one.kind is what):
+        _, _, detail, because = history_entry_fields(content)
+        found.append(" ".join((str(content.subject), detail, *because)))
+    return found
 
 
 @pytest.mark.req("SM-020")
@@ -108,7 +119,7 @@ class TestRequiredLabels:
         assert racks_of(simulation) == [""] * 3
         assert (
             f"it needs nodes for 3 pods at once, and there are none so near by {RACK}"
-            in entries_of(run, HistoryEntryKind.UNPLACED)[0]
+            in entries_of(run, UnplacedGangEntry)[0]
         )
 
     def test_sm020_of_two_racks_with_room_the_fuller_is_taken(self) -> None:
@@ -232,7 +243,7 @@ class TestTopologyReconciliation:
         found = kept(simulation, "shelves")
         assert found is not None
         assert found.finalizers == (TOPOLOGY_FINALIZER,)
-        assert any("ClusterTopology" in line for line in entries_of(run, HistoryEntryKind.DENIED))
+        assert any("ClusterTopology" in line for line in entries_of(run, WriteKind.FAILED))
 
     def test_sm011_a_cache_that_stands_still_is_waited_for(self) -> None:
         lag = {"at": "0s", "lagCache": {"kinds": ["ClusterTopology"], "span": "20s"}}
@@ -298,14 +309,14 @@ class TestTopologyAdmission:
     def test_sm002_what_is_wrong_is_refused(self, manifest: Json) -> None:
         _, run = played(packed(), {"at": "20s", "applyTopology": {"manifest": manifest}})
         assert run.history.refused == 1
-        assert entries_of(run, HistoryEntryKind.REFUSED)[0].startswith("None ClusterTopology")
+        assert entries_of(run, RefusedApplyEntry)[0].startswith("None ClusterTopology")
 
     def test_sm002_an_unknown_topology_cannot_be_deleted(self) -> None:
         again: list[Json] = [{"at": at, "deleteTopology": {"name": "shelves"}} for at in ("20s", "30s")]
         simulation, run = played(packed(), *again)
-        assert "ClusterTopology shelves is being deleted already" in entries_of(run, HistoryEntryKind.NO_EFFECT)[0]
+        assert "ClusterTopology shelves is being deleted already" in entries_of(run, NoteKind.NO_EFFECT)[0]
         _, run = played(packed(name=""), *again)
-        assert "there is no ClusterTopology shelves" in entries_of(run, HistoryEntryKind.NO_EFFECT)[0]
+        assert "there is no ClusterTopology shelves" in entries_of(run, NoteKind.NO_EFFECT)[0]
         assert kept(simulation, "shelves") is not None
 
     def test_sm002_a_topology_that_is_made_again_is_another_one(self) -> None:

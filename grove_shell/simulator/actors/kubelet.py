@@ -10,7 +10,7 @@ from grove_core.resources.pod import FINISHED_PHASES, Pod
 from grove_shell.simulator.cluster.nodes import Node
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live_pod
-from grove_shell.simulator.recording.run_history import HistoryActor, HistoryEntryKind, RunHistory
+from grove_shell.simulator.recording.run_history import HistoryActor, PodChange, PodEntry, RunHistory
 from grove_shell.simulator.scenario.scenario import KubeletSpec, PodTimings
 
 _RUNNING: Final = "Running"
@@ -99,14 +99,14 @@ class Kubelet:
             return
         del self._in_progress[uid]
         if what == "stop":
-            self._note(HistoryEntryKind.GONE, pod)
+            self._record(PodChange.GONE, pod)
             self.cluster.end_pod(pod)
         elif what == "start":
             self._waiting[uid] = self._awaited_cliques(pod)
             self._in_progress[uid] = "wait"
             self._try_to_run(uid)
         elif not pod.deleting:
-            self._note(HistoryEntryKind.READY, pod)
+            self._record(PodChange.READY, pod)
             self.cluster.put_pod(with_ready_containers(replace(pod, scheduled=True)))
 
     def _try_to_run(self, uid: str) -> None:
@@ -116,14 +116,14 @@ class Kubelet:
         if all(self._ready_of(pod.namespace, name) >= count for name, count in self._waiting[uid]):
             del self._waiting[uid]
             del self._in_progress[uid]
-            self._note(HistoryEntryKind.STARTED, pod)
+            self._record(PodChange.STARTED, pod)
             self.cluster.put_pod(replace(pod, phase=_RUNNING, unready=self._starts_at_once(pod)))
 
     def _recover(self, uid: str) -> None:
         pod = self._now(uid)
         if pod is not None and self._in_progress.get(uid) == "crash" and is_live_pod(pod):
             del self._in_progress[uid]
-            self._note(HistoryEntryKind.READY, pod)
+            self._record(PodChange.READY, pod)
             self.cluster.put_pod(with_ready_containers(replace(pod, phase=_RUNNING)))
 
     def _now(self, uid: str) -> Pod | None:
@@ -180,7 +180,5 @@ class Kubelet:
         owner = self.cluster.clique(f"{namespace}/{clique}")
         return sum(pod.ready for pod in self.cluster.server.pods.get(owner.uid, ())) if owner is not None else 0
 
-    def _note(self, what: HistoryEntryKind, pod: Pod) -> None:
-        self.history.record(
-            self.cluster.queue.now, HistoryActor.KUBELET, what, pod.ref, clique=self._clique_of(pod)[0], detail=pod.node
-        )
+    def _record(self, what: PodChange, pod: Pod) -> None:
+        self.history.record(HistoryActor.KUBELET, PodEntry(what, pod.ref, self._clique_of(pod)[0], pod.node))

@@ -9,7 +9,15 @@ from grove_shell.simulator.actors.kubelet import Kubelet, with_ready_containers
 from grove_shell.simulator.actors.scheduler import Scheduler
 from grove_shell.simulator.cluster.nodes import Node, nodes_of_pool
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live_pod
-from grove_shell.simulator.recording.run_history import EventWithoutEffect, HistoryActor, HistoryEntryKind, RunHistory
+from grove_shell.simulator.recording.run_history import (
+    EventWithoutEffect,
+    HistoryActor,
+    NoteEntry,
+    NoteKind,
+    PodChange,
+    PodEntry,
+    RunHistory,
+)
 from grove_shell.simulator.scenario.scenario_events import NodePool
 from grove_shell.simulator.virtual_time import MINUTE, SECOND
 
@@ -94,7 +102,7 @@ class NodeController:
         return node
 
     def _record(self, text: str) -> None:
-        self.history.record(self.cluster.queue.now, HistoryActor.NODES, HistoryEntryKind.NODE, detail=text)
+        self.history.record(HistoryActor.NODES, NoteEntry(NoteKind.NODE, text))
 
     def _if_still_lost(self, name: str, lost_at: int, act: Callable[[Node], None]) -> Callable[[], None]:
         def check() -> None:
@@ -109,25 +117,24 @@ class NodeController:
         for pod in self._pods_on(node.name):
             if pod.ready:
                 self.cluster.put_pod(replace(pod, ready=False, trouble="NodeLost"))
-                self._record_pod(HistoryEntryKind.UNREADY, pod, f"node {node.name} is lost")
+                self._record_pod(PodChange.UNREADY, pod, f"node {node.name} is lost")
 
     def _evict(self, node: Node) -> None:
         for pod in self._pods_on(node.name):
             if is_live_pod(pod):
-                self._record_pod(
-                    HistoryEntryKind.DELETED, pod, f"node {node.name} has been lost for {GRACE // SECOND + 300} s"
-                )
+                why = f"node {node.name} has been lost for {GRACE // SECOND + 300} s"
+                self._record_pod(PodChange.EVICTED, pod, why)
                 self.cluster.delete(pod.ref)
 
     def _delete_pods(self, name: str) -> None:
         for pod in self._pods_on(name) if name not in self.nodes else ():
-            self._record_pod(HistoryEntryKind.GONE, pod, f"node {name} is gone")
+            self._record_pod(PodChange.GONE, pod, f"node {name} is gone")
             self.cluster.delete(pod.ref)
             self.cluster.end_pod(pod)
 
     def _pods_on(self, name: str) -> list[Pod]:
         return sorted((pod for pod in self.cluster.pods() if pod.node == name), key=lambda pod: pod.name)
 
-    def _record_pod(self, what: HistoryEntryKind, pod: Pod, detail: str) -> None:
+    def _record_pod(self, what: PodChange, pod: Pod, why: str) -> None:
         clique = self.cluster.server.name_of(pod.owner_uid)
-        self.history.record(self.cluster.queue.now, HistoryActor.NODES, what, pod.ref, clique=clique, detail=detail)
+        self.history.record(HistoryActor.NODES, PodEntry(what, pod.ref, clique, why=why))

@@ -28,7 +28,7 @@ from grove_shell.simulator.cluster.nodes import (
 )
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live_pod
-from grove_shell.simulator.recording.run_history import HistoryActor, HistoryEntryKind, RunHistory
+from grove_shell.simulator.recording.run_history import HistoryActor, PodChange, PodEntry, RunHistory, UnplacedGangEntry
 from grove_shell.simulator.scenario.scenario import SchedulerSpec
 
 
@@ -227,14 +227,7 @@ class Scheduler:
         self._reported.pop((pod.namespace, pod.gang), None)
         self.cluster.put_pod(replace(pod, node=node.name, scheduled=True, trouble=""))
         clique = cliques[pod.owner_uid].ref.name
-        self.history.record(
-            self.cluster.queue.now,
-            HistoryActor.SCHEDULER,
-            HistoryEntryKind.PLACED,
-            pod.ref,
-            clique=clique,
-            detail=node.name,
-        )
+        self.history.record(HistoryActor.SCHEDULER, PodEntry(PodChange.PLACED, pod.ref, clique, node.name))
 
     def _mark_unschedulable(self, pod: Pod) -> None:
         if pod.trouble != UNSCHEDULABLE:
@@ -246,11 +239,4 @@ class Scheduler:
         if self._reported.get(key) != why:
             self._reported[key] = why
             ref = Ref(SCHEDULER, "PodGang", pods[0].namespace, gang)
-            self.history.record(
-                self.cluster.queue.now,
-                HistoryActor.SCHEDULER,
-                HistoryEntryKind.UNPLACED,
-                ref,
-                detail=str(len(pods)),
-                because=(why,),
-            )
+            self.history.record(HistoryActor.SCHEDULER, UnplacedGangEntry(ref, len(pods), why))

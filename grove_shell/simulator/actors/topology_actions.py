@@ -9,7 +9,13 @@ from grove_core.resources.cluster_topology import ClusterTopology, cluster_topol
 from grove_shell.simulator.cluster.simulated_admission import AdmissionDecisions, Json
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.cluster.topologies import topology_manifest
-from grove_shell.simulator.recording.run_history import HistoryActor, HistoryEntryKind, RunHistory
+from grove_shell.simulator.recording.run_history import (
+    HistoryActor,
+    RefusedApplyEntry,
+    RunHistory,
+    WriteEntry,
+    WriteKind,
+)
 from grove_shell.simulator.scenario.scenario_events import ApplyTopology
 
 
@@ -33,18 +39,11 @@ class TopologyActions:
         verdict = self.admission.of_topology(arguments.manifest, old, self.cluster.server.configuration, around)
         if isinstance(verdict, Deny):
             self.history.refused += 1
-            objections = tuple(map(str, verdict.objections))
-            self.history.record(
-                self._now,
-                HistoryActor.USER,
-                HistoryEntryKind.REFUSED,
-                detail=f"ClusterTopology {name}",
-                because=objections,
-            )
+            refusal = RefusedApplyEntry("ClusterTopology", name, verdict.objections)
+            self.history.record(HistoryActor.USER, refusal)
             return
-        self.history.record(
-            self._now, HistoryActor.USER, HistoryEntryKind.APPLIED, self.store_admitted(arguments.manifest).ref
-        )
+        applied = WriteEntry(WriteKind.APPLIED, self.store_admitted(arguments.manifest).ref)
+        self.history.record(HistoryActor.USER, applied)
 
     def store_admitted(self, manifest: Json) -> ClusterTopology:
         """Store an admitted topology; of a stored one only its levels and labels change."""
@@ -57,10 +56,6 @@ class TopologyActions:
         if changed != found:
             self.cluster.put(changed)
         return found
-
-    @property
-    def _now(self) -> int:
-        return self.cluster.queue.now
 
     def _found(self, manifest: Json) -> ClusterTopology | None:
         try:

@@ -22,7 +22,18 @@ from grove_shell.reading.manifest_admission import classify_manifest_edit
 from grove_shell.simulator.actors.kubelet import Kubelet
 from grove_shell.simulator.cluster.simulated_admission import AdmissionDecisions
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live_pod
-from grove_shell.simulator.recording.run_history import EventWithoutEffect, HistoryActor, HistoryEntryKind, RunHistory
+from grove_shell.simulator.recording.run_history import (
+    EventWithoutEffect,
+    HistoryActor,
+    NoteEntry,
+    NoteKind,
+    PodChange,
+    PodEntry,
+    RefusedApplyEntry,
+    RunHistory,
+    WriteEntry,
+    WriteKind,
+)
 from grove_shell.simulator.scenario.scenario_events import (
     ApplySet,
     Autoscale,
@@ -145,21 +156,20 @@ class UserActions:
         pod = self._pod(arguments)
         if pod.deleting:
             raise EventWithoutEffect(f"pod {pod.name} is being deleted already")
-        self.history.record(self._now, HistoryActor.USER, HistoryEntryKind.DELETED, pod.ref, clique=arguments.clique)
+        self.history.record(HistoryActor.USER, WriteEntry(WriteKind.DELETED, pod.ref, arguments.clique))
         self.cluster.delete(pod.ref)
 
     def fail_pod(self, arguments: PodByCliqueAndIndex) -> None:
         """Let a pod fail."""
         pod = self._placed_pod(arguments)
-        self.history.record(self._now, HistoryActor.KUBELET, HistoryEntryKind.FAILED, pod.ref, clique=arguments.clique)
+        self.history.record(HistoryActor.KUBELET, PodEntry(PodChange.FAILED, pod.ref, arguments.clique))
         self.kubelet.fail(pod)
 
     def crash_pod(self, arguments: CrashPod) -> None:
         """Let a pod crash and recover."""
         pod = self._placed_pod(arguments)
-        self.history.record(
-            self._now, HistoryActor.KUBELET, HistoryEntryKind.CRASHED, pod.ref, clique=arguments.clique, detail=pod.node
-        )
+        crash = PodEntry(PodChange.CRASHED, pod.ref, arguments.clique, pod.node)
+        self.history.record(HistoryActor.KUBELET, crash)
         self.kubelet.crash(pod, arguments.recovers)
 
     def node_of(self, where: NodeByNameOrPod) -> str:
@@ -182,7 +192,7 @@ class UserActions:
             raise EventWithoutEffect(f"there is no {kind} {name}")
         if item.deleting:
             raise EventWithoutEffect(f"{kind} {name} is being deleted already")
-        self.history.record(self._now, HistoryActor.USER, HistoryEntryKind.DELETED, item.ref)
+        self.history.record(HistoryActor.USER, WriteEntry(WriteKind.DELETED, item.ref))
         self.cluster.delete(item.ref)
 
     def _apply(self, manifest: Manifest, what: str = "") -> None:
@@ -200,27 +210,15 @@ class UserActions:
             self.on_set_write(new, old, stored)
         if isinstance(stored, Deny):
             self.history.refused += 1
-            objections = tuple(str(objection) for objection in stored.objections)
-            self.history.record(
-                self._now,
-                HistoryActor.USER,
-                HistoryEntryKind.REFUSED,
-                detail=f"PodCliqueSet {key[1]}",
-                because=objections,
-            )
+            self.history.record(HistoryActor.USER, RefusedApplyEntry("PodCliqueSet", key[1], stored.objections))
             return
         self.store_admitted(stored)
         if not what:
             self._last_applied[key] = manifest
         found = self.cluster.find("PodCliqueSet", "/".join(key))
         if found is not None:
-            self.history.record(
-                self._now,
-                HistoryActor.USER,
-                HistoryEntryKind.SCALED if what else HistoryEntryKind.APPLIED,
-                found.ref,
-                detail=what,
-            )
+            applied = WriteEntry(WriteKind.APPLIED, found.ref)
+            self.history.record(HistoryActor.USER, NoteEntry(NoteKind.SCALED, what, found.ref) if what else applied)
 
     def _merged(self, manifest: Manifest, old: Manifest | None, key: tuple[str, str], defaults: Fill) -> Manifest:
         """Return what ``kubectl apply`` and defaulting make of the stored set (WL-198)."""
@@ -232,9 +230,8 @@ class UserActions:
         if item.replicas == replicas:
             raise EventWithoutEffect(f"{item.ref.kind} {item.ref.name} has {replicas} replicas already")
         generation = None if item.generation is None else item.generation + 1
-        self.history.record(
-            self._now, actor, HistoryEntryKind.SCALED, item.ref, detail=f"replicas {item.replicas} to {replicas}"
-        )
+        text = f"replicas {item.replicas} to {replicas}"
+        self.history.record(actor, NoteEntry(NoteKind.SCALED, text, item.ref))
         self.cluster.put(replace(item, replicas=replicas, generation=generation))
 
     def _pod(self, where: PodByCliqueAndIndex) -> Pod:

@@ -9,7 +9,7 @@ from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.domain_and_claim_formats import domain_format_to_write
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.operator.simulated_operator import SimulatedOperator
-from grove_shell.simulator.recording.run_history import EventWithoutEffect, HistoryActor, HistoryEntryKind, RunHistory
+from grove_shell.simulator.recording.run_history import EventWithoutEffect, RunHistory
 from grove_shell.simulator.scenario.fault_events import CrashOperator, ForeignDomain, LimitDomains, Reconfigure
 from grove_shell.simulator.virtual_time import go_duration_text
 
@@ -38,7 +38,7 @@ class DomainFaults:
         if fault.topology_aware_scheduling is not None:
             configuration = replace(configuration, topology=fault.topology_aware_scheduling.as_configuration)
             changes.append(f"topologies {_on(configuration.topology.enabled)}")
-        self._record(f"the operator restarts, configured with {' and '.join(changes)}")
+        self.history.record_fault(f"the operator restarts, configured with {' and '.join(changes)}")
         self.cluster.server.configuration = configuration
         self.operator.crash_later(CrashOperator(down=fault.down))
 
@@ -53,7 +53,9 @@ class DomainFaults:
         if ref in self.cluster.server.items:
             raise EventWithoutEffect(f"ComputeDomain {name} exists already")
         kind, _, owner = (fault.owner or "").partition("/")
-        self._record(f"another client creates ComputeDomain {name}{f', owned by {kind} {owner}' if owner else ''}")
+        self.history.record_fault(
+            f"another client creates ComputeDomain {name}{f', owned by {kind} {owner}' if owner else ''}"
+        )
         uid = f"(uid of a foreign {ref.short} no. {next(self._serial)})"
         self.cluster.add(
             ComputeDomain(
@@ -73,13 +75,13 @@ class DomainFaults:
 
     def limit_domains(self, fault: LimitDomains) -> None:
         """Set a quota of ComputeDomains for a while (F7)."""
-        self._record(f"a quota of {fault.most} ComputeDomains for {go_duration_text(fault.span)}")
+        self.history.record_fault(f"a quota of {fault.most} ComputeDomains for {go_duration_text(fault.span)}")
         self.cluster.domain_quota = fault.most
         self._limited_until = self._now + fault.span
 
         def stop() -> None:
             if self._now >= self._limited_until and self.cluster.domain_quota is not None:
-                self._record("the quota of ComputeDomains is removed")
+                self.history.record_fault("the quota of ComputeDomains is removed")
                 self.cluster.domain_quota = None
 
         self.cluster.queue.schedule_after(fault.span, stop)
@@ -91,11 +93,8 @@ class DomainFaults:
     def _remove(self, ref: Ref, uid: str) -> None:
         found = self.cluster.server.items.get(ref)
         if found is not None and found.uid == uid and not found.deleting:
-            self._record(f"another client deletes the foreign ComputeDomain {ref.name}")
+            self.history.record_fault(f"another client deletes the foreign ComputeDomain {ref.name}")
             self.cluster.delete(ref)
-
-    def _record(self, text: str) -> None:
-        self.history.record(self._now, HistoryActor.FAULT, HistoryEntryKind.FAULT, detail=text)
 
 
 def _on(enabled: bool) -> str:  # noqa: FBT001 - a word for a switch

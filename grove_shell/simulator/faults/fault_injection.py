@@ -17,7 +17,7 @@ from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.faults.changed_hashes import changed_hash, with_changed_hashes
 from grove_shell.simulator.operator.api_connection import WriteFault
 from grove_shell.simulator.operator.simulated_operator import SimulatedOperator
-from grove_shell.simulator.recording.run_history import EventWithoutEffect, HistoryActor, HistoryEntryKind, RunHistory
+from grove_shell.simulator.recording.run_history import EventWithoutEffect, HistoryActor, RunHistory
 from grove_shell.simulator.scenario.fault_events import (
     ChangeHashes,
     CrashOperator,
@@ -74,19 +74,21 @@ class FaultInjector:
         """Crash the operator (F1)."""
         if fault.write:
             when = "after" if fault.committed else "before"
-            self._record(f"the operator will crash {when} write {fault.write} from now")
+            self.history.record_fault(f"the operator will crash {when} write {fault.write} from now")
         self.operator.crash_later(fault)
 
     def lag_cache(self, fault: LagCache) -> None:
         """Freeze the operator's cache of some kinds (F2, F3)."""
-        self._record(f"the operator's cache of {', '.join(fault.kinds)} is frozen for {go_duration_text(fault.span)}")
+        self.history.record_fault(
+            f"the operator's cache of {', '.join(fault.kinds)} is frozen for {go_duration_text(fault.span)}"
+        )
         for kind in fault.kinds:
             self.operator.informers.frozen[kind] = self._now + fault.span
         self.cluster.queue.schedule_after(fault.span, self.operator.catch_up)
 
     def relist(self, fault: Relist) -> None:
         """Relist all kinds (F2, F3)."""
-        self._record(f"the operator relists everything, as of {go_duration_text(fault.back)} ago")
+        self.history.record_fault(f"the operator relists everything, as of {go_duration_text(fault.back)} ago")
         self.operator.informers.relist(fault.back)
         for kind in KINDS if fault.back else ():  # the next round sees the past, the one after it the present
             frozen = self.operator.informers.frozen
@@ -96,19 +98,19 @@ class FaultInjector:
 
     def touch(self, fault: Touch) -> None:
         """Let another client write first (F4)."""
-        self._record(
+        self.history.record_fault(
             f"another client writes to a {fault.kind} just before each of the operator's next {fault.writes} writes"
         )
         self.operator.connection.touches.append(WriteFault(fault.kind, fault.writes))
 
     def lose_answers(self, fault: LoseAnswers) -> None:
         """Lose responses (F5)."""
-        self._record(f"the responses to the operator's next {fault.writes} writes are lost")
+        self.history.record_fault(f"the responses to the operator's next {fault.writes} writes are lost")
         self.operator.connection.losses.append(WriteFault(None, fault.writes))
 
     def refuse_writes(self, fault: RefuseWrites) -> None:
         """Refuse writes (F6, F7)."""
-        self._record(
+        self.history.record_fault(
             f"the API server responds with {fault.code} to the next {fault.writes} writes of {fault.kind or 'any kind'}"
         )
         self.operator.connection.refusals.append(WriteFault(fault.kind, fault.writes, fault.code))
@@ -117,7 +119,7 @@ class FaultInjector:
         """Delay writes (F6)."""
         delay, span = go_duration_text(fault.delay), go_duration_text(fault.span)
         text = f"each write of the operator takes {delay} longer for {span}"
-        self._record(text)
+        self.history.record_fault(text)
         wire = self.operator.connection
         wire.extra_latency = fault.delay
         self._slow_until = self._now + fault.span
@@ -130,7 +132,7 @@ class FaultInjector:
 
     def change_hashes(self, fault: ChangeHashes) -> None:
         """Replace all stored template hashes as if by another release, and restart the operator (F13)."""
-        self._record("a new release of the operator starts, with another hash function")
+        self.history.record_fault("a new release of the operator starts, with another hash function")
         for item in tuple(self.cluster.server.items.values()):
             other = with_changed_hashes(item)
             if other is not item:
@@ -142,7 +144,7 @@ class FaultInjector:
 
     def second_leader(self, fault: SecondLeader) -> None:
         """Run a second operator whose caches are frozen from now on (F8)."""
-        self._record(f"an old leader goes on for {go_duration_text(fault.span)} with its last cache")
+        self.history.record_fault(f"an old leader goes on for {go_duration_text(fault.span)} with its last cache")
         old = SimulatedOperator(
             self.cluster,
             self.operator.start,
@@ -162,7 +164,9 @@ class FaultInjector:
     def jump_clock(self, fault: JumpClock) -> None:
         """Move the operator's clock (F9)."""
         off = fault.ahead - fault.back
-        self._record(f"the operator's clock is {go_duration_text(abs(off))} {'ahead' if off >= 0 else 'behind'}")
+        self.history.record_fault(
+            f"the operator's clock is {go_duration_text(abs(off))} {'ahead' if off >= 0 else 'behind'}"
+        )
         self.clocks = (min(off, *self.clocks), max(off, *self.clocks))
         self.operator.clock_offset = off
         self.cluster.queue.schedule_after(fault.span, self._right_clock)
@@ -174,7 +178,7 @@ class FaultInjector:
             raise EventWithoutEffect(f"there is no {fault.kind} {fault.name}")
         if _FOREIGN in item.finalizers or item.deleting:
             raise EventWithoutEffect(f"{item.ref.short} is {'being deleted' if item.deleting else 'held'} already")
-        self._record(f"{item.ref.short} has a foreign finalizer for {go_duration_text(fault.span)}")
+        self.history.record_fault(f"{item.ref.short} has a foreign finalizer for {go_duration_text(fault.span)}")
         self.cluster.put(replace(item, finalizers=(*item.finalizers, _FOREIGN)))
         self.cluster.queue.schedule_after(fault.span, lambda: self._release(item.ref))
 
@@ -185,7 +189,7 @@ class FaultInjector:
             raise EventWithoutEffect(f"there is no pod {fault.index} of {fault.clique}")
         if pod.node or pod.deleting:
             raise EventWithoutEffect(f"pod {pod.name} is {'being deleted' if pod.deleting else 'placed'} already")
-        self._record(f"{pod.ref.short} has a foreign gate for {go_duration_text(fault.span)}")
+        self.history.record_fault(f"{pod.ref.short} has a foreign gate for {go_duration_text(fault.span)}")
         self.cluster.gated.add(pod.uid)
         self.cluster.put_pod(replace(pod, gated=True))
         self.cluster.queue.schedule_after(fault.span, lambda: self._ungate(pod))
@@ -195,7 +199,7 @@ class FaultInjector:
         clique = self.cluster.clique(fault.clique)
         if clique is None:
             raise EventWithoutEffect(f"there is no PodClique {fault.clique}")
-        self._record(f"another client writes wrong counts into the status of {clique.ref.short}")
+        self.history.record_fault(f"another client writes wrong counts into the status of {clique.ref.short}")
         self.cluster.put(replace(clique, status=replace(clique.status, ready=7, replicas=0, scheduled=3)))
 
     def remove_labels(self, fault: RemoveLabels) -> None:
@@ -203,7 +207,7 @@ class FaultInjector:
         clique = self.cluster.clique(fault.clique)
         if clique is None:
             raise EventWithoutEffect(f"there is no PodClique {fault.clique}")
-        self._record(f"another client removes all labels of {clique.ref.short}")
+        self.history.record_fault(f"another client removes all labels of {clique.ref.short}")
         self.cluster.put(replace(clique, labels=EMPTY, template_hash="", base_gang=""))
 
     def edit_labels(self, fault: EditLabels) -> None:
@@ -218,12 +222,12 @@ class FaultInjector:
         edits = ", ".join(
             f"{key} {'removed' if text is None else f'set to {text}'}" for key, text in fault.labels.items()
         )
-        self._record(f"a user edits labels of {item.ref.short}: {edits}")
+        self.history.record_fault(f"a user edits labels of {item.ref.short}: {edits}")
         self.cluster.put(changed)
 
     def permute_lists(self, fault: PermuteLists) -> None:
         """Put the operator's lists in random order (F12)."""
-        self._record(f"the operator's lists come in random order for {go_duration_text(fault.span)}")
+        self.history.record_fault(f"the operator's lists come in random order for {go_duration_text(fault.span)}")
         mine = self.operator.informers.shuffle = Random(fault.seed)  # noqa: S311 - an order is no secret
 
         def stop() -> None:
@@ -249,6 +253,3 @@ class FaultInjector:
         pod = self.cluster.server.pod(before.ref)
         if pod is not None and pod.uid == before.uid and pod.gated and not pod.has_grove_gate:
             self.cluster.put_pod(replace(pod, gated=False))
-
-    def _record(self, text: str) -> None:
-        self.history.record(self._now, HistoryActor.FAULT, HistoryEntryKind.FAULT, detail=text)

@@ -1,10 +1,14 @@
-"""The history of a run: entries in time order, each with actor, kind, object and reasons."""
+"""The history of a run: entries in time order, each with its actor and what happened."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum, unique
+from typing import ClassVar, TypeAlias
 
+from grove_core.kernel.admission import DenialReason
+from grove_core.kernel.conditions import Condition, ConditionStatus
+from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
+from grove_shell.simulator.event_queue import EventQueue
 
 
 @unique
@@ -22,34 +26,128 @@ class HistoryActor(Enum):
 
 
 @unique
-class HistoryEntryKind(Enum):
-    """The kind of an entry; the value is the field ``what`` of the JSON document."""
+class PodChange(Enum):
+    """What happened to a pod; as in the other enumerations, the value is the field ``what`` of the JSON document."""
 
-    APPLIED = "applies"
-    REFUSED = "is refused"
-    SCALED = "scales"
-    DELETED = "deletes"
-    FAILED = "fails"
-    CRASHED = "crashes"
-    NODE = "node"
     PLACED = "places"
-    UNPLACED = "cannot place"
     STARTED = "starts"
     READY = "is ready"
     UNREADY = "is not ready"
+    FAILED = "fails"
+    CRASHED = "crashes"
+    EVICTED = "deletes"
     GONE = "is gone"
+
+
+@dataclass(frozen=True, slots=True)
+class PodEntry:
+    """Scheduler, kubelet or node controller changed a pod of the PodClique ``clique``.
+
+    Attributes:
+        node: its node; empty where the entry does not show it.
+        why: what happened to the node, for a change by the node controller.
+    """
+
+    what: PodChange
+    subject: Ref
+    clique: str
+    node: str = ""
+    why: str = ""
+
+
+@unique
+class WriteKind(Enum):
+    """What a write did, or why it had no effect."""
+
+    APPLIED = "applies"
     CREATED = "creates"
     OPENED = "opens gates"
     CHANGED = "changes"
     STATUS = "writes status"
     RELEASED = "lets go"
     TERMINATED = "terminates"
-    WAITS = "waits"
-    HOLDS = "holds back"
-    CONDITION = "condition"
-    DENIED = "write fails"
+    DELETED = "deletes"
+    FAILED = "write fails"
+    WITHHELD = "holds back"
+
+
+@dataclass(frozen=True, slots=True)
+class WriteEntry:
+    """A write of a user or an operator.
+
+    Attributes:
+        clique: name of the PodClique of a pod; else empty.
+        because: the reasons of the operator.
+        error: why the write failed; else empty.
+    """
+
+    what: WriteKind
+    subject: Ref
+    clique: str = ""
+    because: tuple[Reason, ...] = ()
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedApplyEntry:
+    """Admission denied what a user applied."""
+
+    kind: str
+    name: str
+    objections: tuple[DenialReason, ...]
+    subject: ClassVar[None] = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionEntry:
+    """A condition of an object changed; ``before`` is its earlier status, None for a new condition."""
+
+    subject: Ref
+    condition: Condition
+    before: ConditionStatus | None
+
+
+@dataclass(frozen=True, slots=True)
+class BreachWaitEntry:
+    """A replica is breached, and waits for its end or its termination."""
+
+    subject: Ref
+    because: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UnplacedGangEntry:
+    """The scheduler could not place some pods of a gang."""
+
+    subject: Ref
+    pods: int
+    why: str
+
+
+@unique
+class NoteKind(Enum):
+    """What a note is about."""
+
+    SCALED = "scales"
+    UPDATE = "changes"
+    NODE = "node"
     FAULT = "fault"
     NO_EFFECT = "has no effect"
+
+
+@dataclass(frozen=True, slots=True)
+class NoteEntry:
+    """A happening in words; ``subject`` is None where it is not about one object."""
+
+    what: NoteKind
+    text: str
+    subject: Ref | None = None
+
+
+EntryContent: TypeAlias = (
+    PodEntry | WriteEntry | RefusedApplyEntry | ConditionEntry | BreachWaitEntry | UnplacedGangEntry | NoteEntry
+)
+EntryKind: TypeAlias = PodChange | WriteKind | NoteKind | type[EntryContent]
 
 
 class EventWithoutEffect(Exception):
@@ -58,23 +156,17 @@ class EventWithoutEffect(Exception):
 
 @dataclass(frozen=True, slots=True)
 class HistoryEntry:
-    """One entry of the history.
-
-    Attributes:
-        at: milliseconds since the start.
-        subject: the object; None for an entry that is not about one object.
-        clique: name of the PodClique of a pod; else empty.
-        detail: a node, a number or a message.
-        because: the reasons, as sentences.
-    """
+    """One entry of the history; ``at`` is in milliseconds since the start."""
 
     at: int
     actor: HistoryActor
-    kind: HistoryEntryKind
-    subject: Ref | None
-    clique: str = ""
-    detail: str = ""
-    because: tuple[str, ...] = ()
+    content: EntryContent
+
+    @property
+    def kind(self) -> EntryKind:
+        """The most specific name of what happened."""
+        content = self.content
+        return content.what if isinstance(content, PodEntry | WriteEntry | NoteEntry) else type(content)
 
 
 @dataclass(slots=True)
@@ -82,6 +174,7 @@ class RunHistory:
     """The entries of a run, and counts.
 
     Attributes:
+        queue: the event queue of the run, for its time.
         counts_only: keep only the counts; entries take most of the time of a short run.
         entries: in time order.
         terminations: how many replicas gang termination has terminated so far.
@@ -89,23 +182,18 @@ class RunHistory:
         without_effect: how many events had no effect so far.
     """
 
+    queue: EventQueue
     counts_only: bool = False
     entries: list[HistoryEntry] = field(default_factory=list)
     terminations: int = 0
     refused: int = 0
     without_effect: int = 0
 
-    def record(
-        self,
-        at: int,
-        actor: HistoryActor,
-        kind: HistoryEntryKind,
-        subject: Ref | None = None,
-        *,
-        clique: str = "",
-        detail: str = "",
-        because: Iterable[str] = (),
-    ) -> None:
-        """Add an entry."""
+    def record(self, actor: HistoryActor, content: EntryContent) -> None:
+        """Add an entry at the current time."""
         if not self.counts_only:
-            self.entries.append(HistoryEntry(at, actor, kind, subject, clique, detail, tuple(because)))
+            self.entries.append(HistoryEntry(self.queue.now, actor, content))
+
+    def record_fault(self, text: str) -> None:
+        """Add a note about a fault."""
+        self.record(HistoryActor.FAULT, NoteEntry(NoteKind.FAULT, text))

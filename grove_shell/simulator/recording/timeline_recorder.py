@@ -1,7 +1,7 @@
 """Records what the operator does and which conditions change, as entries of the timeline."""
 
-from collections.abc import Iterable, Mapping
-from typing import Final, assert_never
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, TypeAlias, assert_never
 
 from grove_core.areas.gang_termination.termination_findings import PREDICTION, TERMINATION
 from grove_core.areas.gang_termination.verdicts import WAITS
@@ -29,9 +29,17 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
-from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.cluster.topologies import RoundSnapshot
-from grove_shell.simulator.recording.run_history import HistoryActor, HistoryEntryKind, RunHistory
+from grove_shell.simulator.recording.run_history import (
+    BreachWaitEntry,
+    ConditionEntry,
+    HistoryActor,
+    NoteEntry,
+    NoteKind,
+    RunHistory,
+    WriteEntry,
+    WriteKind,
+)
 
 _TAKEN_AWAY: Final = {
     DOMAINS_READY: f"no ComputeDomain fails any more, {DOMAINS_READY} is removed",
@@ -39,20 +47,20 @@ _TAKEN_AWAY: Final = {
 }
 _IN_WORDS: Final = frozenset(_TAKEN_AWAY)
 """Conditions of which a change of the message alone is recorded."""
+_Because: TypeAlias = Mapping[Ref, tuple[Reason, ...]]
 
 
 class TimelineRecorder:
     """Observes the operators and the changes of the cluster, and adds entries to the history."""
 
-    def __init__(self, cluster: SimulatedCluster, history: RunHistory) -> None:
-        self.cluster = cluster
+    def __init__(self, history: RunHistory) -> None:
         self.history = history
         self._unpredicted: dict[Ref, dict[str, None]] = {}
         self._deleted_with: dict[
             tuple[Ref, str], set[Ref]
         ] = {}  # replica and uid of the cause -> objects deleted with it
-        self._waits: dict[Ref, dict[Ref, str]] = {}  # by root
-        self._withheld: dict[Ref, dict[Ref, tuple[str, ...]]] = {}
+        self._waits: dict[Ref, _Because] = {}  # by root
+        self._withheld: dict[Ref, _Because] = {}
 
     # changes of the cluster
 
@@ -68,28 +76,15 @@ class TimelineRecorder:
                     old = known.get(condition.type)
                     moved = old is None or old.status is not condition.status or old.reason != condition.reason
                     if moved or (condition.type in _IN_WORDS and old != condition):
-                        self._record_condition(after.ref, condition, old)
+                        status = old.status if old is not None else None
+                        self.history.record(HistoryActor.OPERATOR, ConditionEntry(after.ref, condition, status))
                 gone = known.keys() - {one.type for one in after.status.conditions}
-                for word in (word for kind, word in _TAKEN_AWAY.items() if kind in gone):
-                    self.history.record(
-                        change.at, HistoryActor.OPERATOR, HistoryEntryKind.CHANGED, after.ref, detail=word
-                    )
+                words = [word for kind, word in _TAKEN_AWAY.items() if kind in gone]
                 was = getattr(getattr(before, "status", None), "updating", False)
                 if after.status.updating != was:
-                    word = "an update begins" if after.status.updating else "the update is complete"
-                    self.history.record(
-                        change.at, HistoryActor.OPERATOR, HistoryEntryKind.CHANGED, after.ref, detail=word
-                    )
-
-    def _record_condition(self, ref: Ref, condition: Condition, old: Condition | None) -> None:
-        self.history.record(
-            self.cluster.queue.now,
-            HistoryActor.OPERATOR,
-            HistoryEntryKind.CONDITION,
-            ref,
-            detail=f"{condition.type}={condition.status.value}",
-            because=(condition.reason, condition.message, old.status.value if old is not None else ""),
-        )
+                    words.append("an update begins" if after.status.updating else "the update is complete")
+                for word in words:
+                    self.history.record(HistoryActor.OPERATOR, NoteEntry(NoteKind.UPDATE, word, after.ref))
 
     # actions of the operator
 
@@ -105,19 +100,18 @@ class TimelineRecorder:
             self._unpredicted.setdefault(plan.root, {})[why.sentence] = None
         if self.history.counts_only:
             return
-        waits: dict[Ref, str] = {}
-        for finding in plan.findings:
-            if finding.question == TERMINATION and finding.verdict == WAITS:
-                waits[finding.subject] = "; ".join(dict.fromkeys(why.sentence for why in finding.because))
-        for subject, sentence in waits.items():
-            if self._waits.get(plan.root, {}).get(subject) != sentence:
-                self.history.record(self.cluster.queue.now, actor, HistoryEntryKind.WAITS, subject, because=(sentence,))
+        waits = {
+            finding.subject: finding.because
+            for finding in plan.findings
+            if finding.question == TERMINATION and finding.verdict == WAITS
+        }
+        for subject, because in _new_in(self._waits.get(plan.root, {}), waits):
+            self.history.record(actor, BreachWaitEntry(subject, because))
         self._waits[plan.root] = waits
-        held = {word.target: tuple(why.sentence for why in word.because) for word in plan.withheld}
-        for target, sentences in held.items():
-            if self._withheld.get(plan.root, {}).get(target) != sentences:
-                self.history.record(self.cluster.queue.now, actor, HistoryEntryKind.HOLDS, target, because=sentences)
-        self._withheld[plan.root] = held
+        withheld = {word.target: word.because for word in plan.withheld}
+        for target, because in _new_in(self._withheld.get(plan.root, {}), withheld):
+            self.history.record(actor, WriteEntry(WriteKind.WITHHELD, target, because=because))
+        self._withheld[plan.root] = withheld
         del seen
 
     def on_write(self, actor: HistoryActor, seen: RoundSnapshot, attempt: Attempt) -> None:
@@ -127,34 +121,22 @@ class TimelineRecorder:
             self._count_terminations(step)
         if self.history.counts_only:
             return
-        because = tuple(why.sentence for why in step.because)
         clique = _clique_of(step, seen) if step.target.kind == "Pod" else ""
+        what, error = _kind_of(step), ""
         if attempt.outcome is not AttemptOutcome.DONE or attempt.unexpected:
             is_done = attempt.outcome is AttemptOutcome.DONE
-            detail = attempt.detail if is_done else f"{attempt.outcome.value}: {attempt.detail}"
-            self.history.record(
-                self.cluster.queue.now,
-                actor,
-                HistoryEntryKind.DENIED,
-                step.target,
-                clique=clique,
-                detail=detail,
-                because=because,
-            )
-            return
-        self.history.record(self.cluster.queue.now, actor, _kind_of(step), step.target, clique=clique, because=because)
+            what, error = WriteKind.FAILED, attempt.detail if is_done else f"{attempt.outcome.value}: {attempt.detail}"
+        self.history.record(actor, WriteEntry(what, step.target, clique, step.because, error))
 
     def on_start(self, actor: HistoryActor, configuration: Configuration, objection: Reason | None) -> None:
         """Record a process that exits because of its preflight; a successful start has no entry."""
-        if objection is not None and not self.history.counts_only:
-            word = f"the operator exits at its start: {objection.sentence}"
-            self.history.record(self.cluster.queue.now, HistoryActor.FAULT, HistoryEntryKind.FAULT, detail=word)
+        if objection is not None:
+            self.history.record_fault(f"the operator exits at its start: {objection.sentence}")
         del actor, configuration
 
     def on_crash(self, actor: HistoryActor, writes: int) -> None:
         """Record a crash of the process."""
-        word = f"the operator crashes at write {writes} of its round" if writes else "the operator crashes"
-        self.history.record(self.cluster.queue.now, HistoryActor.FAULT, HistoryEntryKind.FAULT, detail=word)
+        self.history.record_fault(f"the operator crashes{f' at write {writes} of its round' if writes else ''}")
         del actor
 
     def _count_terminations(self, step: Step) -> None:
@@ -170,19 +152,27 @@ class TimelineRecorder:
             ended.add(step.target)
 
 
-def _kind_of(step: Step) -> HistoryEntryKind:
+def _new_in(before: _Because, now: _Because) -> Iterator[tuple[Ref, tuple[Reason, ...]]]:
+    """Yield subject and reasons of what is new, or now has reasons that read otherwise."""
+    for subject, because in now.items():
+        old = before.get(subject)
+        if old is None or [why.sentence for why in old] != [why.sentence for why in because]:
+            yield subject, because
+
+
+def _kind_of(step: Step) -> WriteKind:
     action = step.action
     match action:
         case Create() | Ensure():
-            return HistoryEntryKind.CREATED
+            return WriteKind.CREATED
         case Apply():
-            return HistoryEntryKind.OPENED if step.target.kind == "Pod" else HistoryEntryKind.CHANGED
+            return WriteKind.OPENED if step.target.kind == "Pod" else WriteKind.CHANGED
         case SetStatus():
-            return HistoryEntryKind.STATUS
+            return WriteKind.STATUS
         case DropFinalizer():
-            return HistoryEntryKind.RELEASED
+            return WriteKind.RELEASED
         case Delete():
-            return HistoryEntryKind.TERMINATED if gangs_terminated_by(step) else HistoryEntryKind.DELETED
+            return WriteKind.TERMINATED if gangs_terminated_by(step) else WriteKind.DELETED
         case _:
             assert_never(action)
 
