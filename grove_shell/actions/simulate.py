@@ -20,7 +20,8 @@ from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.scenario_reader import ScenarioReadResult, read_scenario
 from grove_shell.simulator.scenario.unknown_names import unknown_names_in
 from grove_shell.simulator.shrink_scenario import MOST_RUNS, smallest_failing_scenario
-from grove_shell.simulator.simulation import Simulation, SimulationOptions, SimulationRun
+from grove_shell.simulator.simulation import Simulation
+from grove_shell.simulator.simulation_run import SimulationOptions, SimulationRun
 from grove_shell.views.formatting import NOTHING_PLAYED, input_problems_page, plural
 from grove_shell.views.progress_bars import Tick, progress_bar, virtual_time_bar
 from grove_shell.views.renderers import RENDERERS, format_yaml_document

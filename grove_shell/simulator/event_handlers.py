@@ -1,7 +1,7 @@
-"""Maps each kind of event to the function that executes it."""
+"""Maps each kind of event to the actor and the function that execute it."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, TypeAlias
 
 from grove_shell.simulator.actors.node_controller import NodeController
 from grove_shell.simulator.actors.topology_actions import TopologyActions
@@ -11,74 +11,63 @@ from grove_shell.simulator.faults.fault_injection import FaultInjector
 from grove_shell.simulator.recording.run_history import HistoryActor
 from grove_shell.simulator.scenario.scenario_events import NodeByNameOrPod
 
-FAULTS: Final = (
-    "crash_operator",
-    "lag_cache",
-    "relist",
-    "touch",
-    "lose_answers",
-    "refuse_writes",
-    "slow_answers",
-    "change_hashes",
-    "second_leader",
-    "jump_clock",
-    "hold_foreign",
-    "gate_foreign",
-    "edit_status",
-    "remove_labels",
-    "edit_labels",
-    "permute_lists",
-    "foreign_domain",
-    "limit_domains",
-    "reconfigure",
-)
-"""Kinds of events that are faults: :class:`FaultInjector` and :class:`DomainFaults` execute them."""
-
-_ACTORS: Final = {
-    "autoscale": HistoryActor.AUTOSCALER,
-    "fail_pod": HistoryActor.KUBELET,
-    "crash_pod": HistoryActor.KUBELET,
-    **dict.fromkeys(
-        ("lose_node", "restore_node", "add_nodes", "remove_node", "cordon", "uncordon"), HistoryActor.NODES
-    ),
-    **dict.fromkeys(FAULTS, HistoryActor.FAULT),
-}
-
-
-def actor_of_event_kind(kind: str) -> HistoryActor:
-    """Return the actor of a kind of event."""
-    return _ACTORS.get(kind, HistoryActor.USER)
+EventHandler: TypeAlias = Callable[[Any], None]
+"""Executes an event; it is called with the arguments of the event."""
 
 
 def handlers_by_event(
-    user_actions: UserActions,
-    topology_actions: TopologyActions,
+    users: UserActions,
+    topologies: TopologyActions,
+    nodes: NodeController,
     faults: FaultInjector,
     domain_faults: DomainFaults,
-    node_controller: NodeController,
-) -> Mapping[str, Callable[[Any], None]]:
-    """Return the function for each kind of event; it is called with the arguments of the event."""
+) -> Mapping[str, tuple[HistoryActor, EventHandler]]:
+    """Return actor and handler of each kind of event; the actor of a fault is ``FAULT``."""
 
     def node(act: Callable[[str], None]) -> Callable[[NodeByNameOrPod], None]:
-        return lambda where: act(user_actions.node_of(where))
+        return lambda where: act(users.node_of(where))
 
-    return {
-        "apply_set": user_actions.apply,
-        "scale": user_actions.scale,
-        "autoscale": user_actions.autoscale,
-        "delete_set": user_actions.delete_set,
-        "delete_pod": user_actions.delete_pod,
-        "fail_pod": user_actions.fail_pod,
-        "crash_pod": user_actions.crash_pod,
-        "lose_node": node(node_controller.lose),
-        "restore_node": node(node_controller.restore),
-        "add_nodes": node_controller.add,
-        "remove_node": node(node_controller.remove),
-        "cordon": node(lambda name: node_controller.cordon(name, closed=True)),
-        "uncordon": node(lambda name: node_controller.cordon(name, closed=False)),
-        "delete_domain": user_actions.delete_domain,
-        "delete_claim": user_actions.delete_claim,
-        "apply_topology": topology_actions.apply_topology,
-        "delete_topology": user_actions.delete_topology,
-        **{name: getattr(domain_faults if hasattr(domain_faults, name) else faults, name) for name in FAULTS},
+    by_actor: Mapping[HistoryActor, Mapping[str, EventHandler]] = {
+        HistoryActor.USER: {
+            "apply_set": users.apply,
+            "scale": users.scale,
+            "delete_set": users.delete_set,
+            "delete_pod": users.delete_pod,
+            "delete_domain": users.delete_domain,
+            "delete_claim": users.delete_claim,
+            "apply_topology": topologies.apply_topology,
+            "delete_topology": users.delete_topology,
+        },
+        HistoryActor.AUTOSCALER: {"autoscale": users.autoscale},
+        HistoryActor.KUBELET: {"fail_pod": users.fail_pod, "crash_pod": users.crash_pod},
+        HistoryActor.NODES: {
+            "lose_node": node(nodes.lose),
+            "restore_node": node(nodes.restore),
+            "add_nodes": nodes.add,
+            "remove_node": node(nodes.remove),
+            "cordon": node(nodes.cordon),
+            "uncordon": node(nodes.uncordon),
+        },
+        HistoryActor.FAULT: {
+            "crash_operator": faults.crash_operator,
+            "lag_cache": faults.lag_cache,
+            "relist": faults.relist,
+            "touch": faults.touch,
+            "lose_answers": faults.lose_answers,
+            "refuse_writes": faults.refuse_writes,
+            "slow_answers": faults.slow_answers,
+            "change_hashes": faults.change_hashes,
+            "second_leader": faults.second_leader,
+            "jump_clock": faults.jump_clock,
+            "hold_foreign": faults.hold_foreign,
+            "gate_foreign": faults.gate_foreign,
+            "edit_status": faults.edit_status,
+            "remove_labels": faults.remove_labels,
+            "edit_labels": faults.edit_labels,
+            "permute_lists": faults.permute_lists,
+            "foreign_domain": domain_faults.foreign_domain,
+            "limit_domains": domain_faults.limit_domains,
+            "reconfigure": domain_faults.reconfigure,
+        },
     }
+    return {kind: (actor, act) for actor, handlers in by_actor.items() for kind, act in handlers.items()}

@@ -21,7 +21,7 @@ from grove_shell.simulator.recording.run_history import (
     WriteEntry,
     WriteKind,
 )
-from grove_shell.simulator.simulation import SimulationRun
+from grove_shell.simulator.simulation_run import SimulationRun
 from grove_shell.simulator.virtual_time import MINUTE, SECOND, go_duration_text
 
 _COLOURS: Final = ("#2e9e6b", "#8fc7e8", "#f4c95d", "#c9ced6")

@@ -18,7 +18,7 @@ from grove_shell.simulator.recording.run_history import (
     UnplacedGangEntry,
     WriteEntry,
 )
-from grove_shell.simulator.simulation import SimulationRun
+from grove_shell.simulator.simulation_run import SimulationRun
 from grove_shell.simulator.virtual_time import clock_time_at, go_duration_text
 from grove_shell.views.history_lines import condition_text, joined_sentences, sentences_of
 

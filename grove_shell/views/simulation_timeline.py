@@ -17,7 +17,7 @@ from grove_shell.simulator.recording.run_history import (
     UnplacedGangEntry,
     WriteKind,
 )
-from grove_shell.simulator.simulation import SimulationRun
+from grove_shell.simulator.simulation_run import SimulationRun
 from grove_shell.simulator.virtual_time import go_duration_text
 from grove_shell.views.formatting import STYLES, padded_entry_label, plural, unpredicted_sets_warning
 from grove_shell.views.history_lines import timeline_lines

@@ -8,7 +8,7 @@ from typing import Any, Final
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_shell.simulator.checks.final_state_checks import RequiredObjectsCheck
 from grove_shell.simulator.checks.simulation_check import SimulationCheck
-from grove_shell.simulator.simulation import SimulationOptions
+from grove_shell.simulator.simulation_run import SimulationOptions
 from tests.oracles.compute_domains import ComputeDomainCheck
 from tests.oracles.domain_claims import DomainClaimCheck
 from tests.oracles.gang_topology import GangTopologyCheck

@@ -17,7 +17,8 @@ from grove_shell.replay.decision_log_recorder import DecisionLogRecorder
 from grove_shell.simulator.cluster.topologies import RoundSnapshot
 from grove_shell.simulator.recording.run_history import HistoryActor
 from grove_shell.simulator.scenario.scenario_reader import read_scenario
-from grove_shell.simulator.simulation import Simulation, SimulationOptions
+from grove_shell.simulator.simulation import Simulation
+from grove_shell.simulator.simulation_run import SimulationOptions
 
 ROOT: Final = Path(__file__).parents[2]
 SCENARIOS: Final = (

@@ -7,7 +7,8 @@ from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.scenario.fault_events import CrashOperator
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.scenario_events import Event
-from grove_shell.simulator.simulation import Simulation, SimulationRun
+from grove_shell.simulator.simulation import Simulation
+from grove_shell.simulator.simulation_run import SimulationRun
 from grove_shell.simulator.virtual_time import SECOND
 from tests.oracles import checked
 

@@ -28,7 +28,8 @@ from grove_shell.simulator.random_events.randomized_scenario import with_random_
 from grove_shell.simulator.recording.run_history import HistoryActor
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.shrink_scenario import smallest_failing_scenario
-from grove_shell.simulator.simulation import Simulation, SimulationRun
+from grove_shell.simulator.simulation import Simulation
+from grove_shell.simulator.simulation_run import SimulationRun
 from grove_shell.views.renderers import format_yaml_document
 from tests.oracles import checked
 from tests.simulation.sample_sets import random_scenario

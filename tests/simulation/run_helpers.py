@@ -12,7 +12,8 @@ from grove_shell.simulator.cluster.topologies import RoundSnapshot
 from grove_shell.simulator.recording.run_history import EntryKind, HistoryActor
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.scenario_field_types import WRITTEN
-from grove_shell.simulator.simulation import Simulation, SimulationOptions, SimulationRun
+from grove_shell.simulator.simulation import Simulation
+from grove_shell.simulator.simulation_run import SimulationOptions, SimulationRun
 from grove_shell.views.simulation_run_document import history_entry_fields
 from tests.oracles import checked
 from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw

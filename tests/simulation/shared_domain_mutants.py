@@ -27,7 +27,7 @@ from grove_shell.simulator.cluster.simulated_admission import AdmissionDecisions
 from grove_shell.simulator.scenario.fault_events import Reconfigure
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.scenario_events import Event, Scale
-from grove_shell.simulator.simulation import SimulationOptions
+from grove_shell.simulator.simulation_run import SimulationOptions
 from grove_shell.simulator.virtual_time import SECOND
 from tests.oracles import checked
 from tests.simulation.domain_mutants import changed, forgets_the_claim

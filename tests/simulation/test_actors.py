@@ -23,7 +23,8 @@ from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.scenario_events import Event
 from grove_shell.simulator.scenario.scenario_field_types import WRITTEN
 from grove_shell.simulator.scenario.scenario_reader import read_scenario
-from grove_shell.simulator.simulation import FAULTS_STOP_AFTER, Simulation, SimulationOptions, SimulationRun
+from grove_shell.simulator.simulation import FAULTS_STOP_AFTER, Simulation
+from grove_shell.simulator.simulation_run import SimulationOptions, SimulationRun
 from grove_shell.simulator.virtual_time import MINUTE, SECOND
 from grove_shell.views.renderers import format_yaml_document
 from grove_shell.views.simulation_run_document import simulation_run_as_json

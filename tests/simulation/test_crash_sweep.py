@@ -12,7 +12,7 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator import simulation
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.scenario_reader import read_scenario
-from grove_shell.simulator.simulation import SimulationOptions
+from grove_shell.simulator.simulation_run import SimulationOptions
 from tests.simulation.crash_sweep import crash_sweep
 from tests.simulation.crash_sweep_scenarios import RECORDED
 from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw

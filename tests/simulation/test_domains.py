@@ -10,12 +10,13 @@ from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, Step, StepS
 from grove_core.resources.api_names import NVIDIA
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.simulator.promise_violation import PromiseViolated
 from grove_shell.simulator.recording.run_history import HistoryActor, NoteKind
 from grove_shell.simulator.scenario.fault_events import ForeignDomain
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.scenario_field_types import WRITTEN
-from grove_shell.simulator.simulation import Simulation, SimulationOptions, SimulationRun
-from grove_shell.simulator.violation import ViolationFound
+from grove_shell.simulator.simulation import Simulation
+from grove_shell.simulator.simulation_run import SimulationOptions, SimulationRun
 from grove_shell.simulator.virtual_time import SECOND
 from grove_shell.views.simulation_timeline import simulation_timeline_page
 from tests.oracles import checked
@@ -219,6 +220,6 @@ def test_sm051_a_deleted_foreign_domain_is_a_violation() -> None:
         named_domains={("ml", "llm-cd-9"): item},
     )
     step = Step(StepStage.CLEANUP, ref, Delete(Guard(item.uid, "1")), ())
-    with pytest.raises(ViolationFound) as found:
+    with pytest.raises(PromiseViolated) as found:
         simulation.checks.on_write(HistoryActor.OPERATOR, snapshot, Attempt(step, AttemptOutcome.DONE))
     assert found.value.violation.code == "CD6"

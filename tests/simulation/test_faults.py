@@ -11,7 +11,8 @@ from grove_core.resources.podclique import PodClique
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_shell.simulator.recording.run_history import HistoryActor, NoteKind, PodChange, WriteKind
-from grove_shell.simulator.simulation import Simulation, SimulationOptions
+from grove_shell.simulator.simulation import Simulation
+from grove_shell.simulator.simulation_run import SimulationOptions
 from grove_shell.simulator.virtual_time import SECOND
 from tests.simulation.run_helpers import PlanRecorder, changes_of_pods, entries_of, run, scenario, watched
 from tests.simulation.sample_sets import clique_raw, set_raw

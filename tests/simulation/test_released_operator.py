@@ -15,7 +15,8 @@ from grove_shell.cli.main import run as grove
 from grove_shell.reading.input_items import newest_timestamp_in_object
 from grove_shell.simulator.recording.run_history import WriteKind
 from grove_shell.simulator.scenario.scenario_reader import read_scenario
-from grove_shell.simulator.simulation import Simulation, SimulationOptions, SimulationRun
+from grove_shell.simulator.simulation import Simulation
+from grove_shell.simulator.simulation_run import SimulationOptions, SimulationRun
 from tests.simulation.run_helpers import changes_of_pods, entries_of, scenario
 from tests.simulation.sample_sets import clique_raw, set_raw
 

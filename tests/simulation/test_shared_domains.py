@@ -16,11 +16,12 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.simulator.promise_violation import PromiseViolated
 from grove_shell.simulator.recording.run_history import NoteKind
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.scenario_field_types import WRITTEN
-from grove_shell.simulator.simulation import Simulation, SimulationOptions, SimulationRun
-from grove_shell.simulator.violation import ViolationFound
+from grove_shell.simulator.simulation import Simulation
+from grove_shell.simulator.simulation_run import SimulationOptions, SimulationRun
 from grove_shell.simulator.virtual_time import SECOND
 from tests.oracles import checked
 from tests.simulation.domain_mutants import changed
@@ -168,6 +169,6 @@ def test_sm064_wrong_admission_of_an_update_is_found(what: str) -> None:
     simulation.checks.on_set_write(other, manifest, other)
     because = SharedDomainDenial.SCOPED_VALUE_INVALID.because(Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", "llm"))
     refused = Deny((DenialReason("metadata.annotations[grove.io/mnnvl-scope]", "x", because),))
-    with pytest.raises(ViolationFound) as found:
+    with pytest.raises(PromiseViolated) as found:
         simulation.checks.on_set_write(manifest, manifest, refused if what else other)
     assert found.value.violation.code == "CD8"

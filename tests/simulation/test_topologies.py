@@ -14,6 +14,7 @@ from grove_core.resources.api_names import TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import ClusterTopology, topology_ref
 from grove_core.resources.podgang import GangPackConstraint, PodGang
 from grove_shell.simulator.cluster.simulated_cluster import is_live_pod
+from grove_shell.simulator.promise_violation import PromiseViolated
 from grove_shell.simulator.recording.run_history import (
     EntryKind,
     NoteKind,
@@ -23,8 +24,8 @@ from grove_shell.simulator.recording.run_history import (
 )
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.scenario_field_types import WRITTEN
-from grove_shell.simulator.simulation import Simulation, SimulationRun
-from grove_shell.simulator.violation import ViolationFound
+from grove_shell.simulator.simulation import Simulation
+from grove_shell.simulator.simulation_run import SimulationRun
 from grove_shell.simulator.virtual_time import SECOND
 from grove_shell.views.simulation_run_document import history_entry_fields
 from grove_shell.views.simulation_timeline import simulation_timeline_page
@@ -195,7 +196,7 @@ def test_sm064_a_pod_that_is_bound_away_from_its_gang_is_found() -> None:
     simulation.cluster.put_pod(replace(pod, node=""))
     simulation.cluster.deliver_changes()
     simulation.cluster.put_pod(replace(pod, node="n0-0"))
-    with pytest.raises(ViolationFound) as found:
+    with pytest.raises(PromiseViolated) as found:
         simulation.cluster.deliver_changes()
     assert found.value.violation.code == "B6"
 
@@ -217,7 +218,7 @@ def test_sm064_a_pod_is_not_bound_away_by_what_its_gang_requires_of_others() -> 
     simulation.cluster.put_pod(replace(far[0], node=""))
     simulation.cluster.deliver_changes()
     simulation.cluster.put_pod(replace(far[0], node="n0-0"))
-    with pytest.raises(ViolationFound) as wrong:
+    with pytest.raises(PromiseViolated) as wrong:
         simulation.cluster.deliver_changes()
     assert wrong.value.violation.code == "B6"
 

@@ -29,7 +29,7 @@ from grove_shell.simulator.random_events.random_domain_and_topology_events impor
 from grove_shell.simulator.scenario.fault_events import HoldForeign, Reconfigure
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.scenario_events import ApplySet, ApplyTopology, Event, SetByName, TopologyByName
-from grove_shell.simulator.simulation import SimulationOptions
+from grove_shell.simulator.simulation_run import SimulationOptions
 from grove_shell.simulator.virtual_time import SECOND
 from tests.oracles import checked
 from tests.simulation.domain_mutants import changed

@@ -84,16 +84,22 @@ class NodeController:
         self._record(f"node {name} is removed")
         self.cluster.queue.schedule_after(GRACE, lambda: self._delete_pods(name))
 
-    def cordon(self, name: str, *, closed: bool) -> None:
-        """Close a node for new pods, or open it again."""
+    def cordon(self, name: str) -> None:
+        """Close a node for new pods."""
         node = self._node(name)
-        word = "cordoned" if closed else "open"
-        if node.cordoned == closed:
-            raise EventWithoutEffect(f"node {name} is {word} already")
-        self._record(f"node {name} is {word}" if closed else f"node {name} is open again")
-        node.cordoned = closed
-        if not closed:
-            self.scheduler.schedule_pass()
+        if node.cordoned:
+            raise EventWithoutEffect(f"node {name} is cordoned already")
+        self._record(f"node {name} is cordoned")
+        node.cordoned = True
+
+    def uncordon(self, name: str) -> None:
+        """Open a node for new pods."""
+        node = self._node(name)
+        if not node.cordoned:
+            raise EventWithoutEffect(f"node {name} is open already")
+        self._record(f"node {name} is open again")
+        node.cordoned = False
+        self.scheduler.schedule_pass()
 
     def _node(self, name: str) -> Node:
         node = self.nodes.get(name)

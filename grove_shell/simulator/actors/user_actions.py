@@ -58,20 +58,20 @@ class UserActions:
     """Executes the events of users, autoscalers and pods, and keeps the manifests applied last.
 
     Attributes:
-        manifests: namespace and name -> the admitted manifest of a set.
         admission: the admission decisions.
-        on_set_write: called for each write of a set with its new and old manifest, and what is stored or the denial.
         rules: rule set of the operator; its webhooks set the default termination delay (GF-001).
+        on_set_write: called for each write of a set with its new and old manifest, and what is stored or the denial.
+        manifests: namespace and name -> the admitted manifest of a set.
     """
 
     cluster: SimulatedCluster
     kubelet: Kubelet
     history: RunHistory
     start: datetime
-    manifests: dict[tuple[str, str], Manifest] = field(default_factory=dict)
     admission: AdmissionDecisions = field(default_factory=AdmissionDecisions)
-    on_set_write: OnSetWrite | None = None
     rules: RuleSet = DESIGN
+    on_set_write: OnSetWrite | None = None
+    manifests: dict[tuple[str, str], Manifest] = field(default_factory=dict)
     _last_applied: dict[tuple[str, str], Manifest] = field(default_factory=dict)
 
     def apply_at_start(self, manifest: Manifest) -> None:

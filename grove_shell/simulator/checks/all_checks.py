@@ -32,7 +32,7 @@ _CHECKS: Final[tuple[type[SimulationCheck], ...]] = (
 
 
 class AllChecks:
-    """Observes the operators and the changes of the cluster; raises ViolationFound at the first broken promise."""
+    """Observes the operators and the changes of the cluster; raises PromiseViolated at the first broken promise."""
 
     def __init__(self, state: ActualClusterState, further: tuple[type[SimulationCheck], ...] = ()) -> None:
         self.state = state

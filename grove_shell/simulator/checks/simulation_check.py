@@ -19,8 +19,8 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.cluster.nodes import Node
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live_pod
+from grove_shell.simulator.promise_violation import PromiseViolated, PromiseViolation
 from grove_shell.simulator.recording.run_history import HistoryActor
-from grove_shell.simulator.violation import Violation, ViolationFound
 
 _PLANS: Final = 8
 Manifest: TypeAlias = Mapping[str, Any]
@@ -102,8 +102,8 @@ class ActualClusterState:
         return sum(pod.ready for pod in self.pods(uid))
 
     def fail(self, code: str, message: str, *objects: str) -> None:
-        """Report a broken promise. Raises ViolationFound."""
-        raise ViolationFound(Violation(code, self.now, objects, message))
+        """Report a broken promise. Raises PromiseViolated."""
+        raise PromiseViolated(PromiseViolation(code, self.now, objects, message))
 
 
 class SimulationCheck:

@@ -47,7 +47,7 @@ class FaultInjector:
     """Injects the faults of a scenario.
 
     Attributes:
-        clocks: the smallest and the largest offset of the operator's clock so far, in milliseconds; times
+        clock_slack: the largest difference of two offsets of the operator's clock so far, in milliseconds; times
             recorded with either of them may be compared.
         old: the replaced leaders.
     """
@@ -56,7 +56,8 @@ class FaultInjector:
         self.cluster = cluster
         self.operator = operator
         self.history = history
-        self.clocks = (0, 0)
+        self.clock_slack = 0
+        self._clock_offsets = [0]
         self.old: list[SimulatedOperator] = []
         self._slow_until = 0
 
@@ -167,7 +168,8 @@ class FaultInjector:
         self.history.record_fault(
             f"the operator's clock is {go_duration_text(abs(off))} {'ahead' if off >= 0 else 'behind'}"
         )
-        self.clocks = (min(off, *self.clocks), max(off, *self.clocks))
+        self._clock_offsets.append(off)
+        self.clock_slack = max(self._clock_offsets) - min(self._clock_offsets)
         self.operator.clock_offset = off
         self.cluster.queue.schedule_after(fault.span, self._right_clock)
 

@@ -25,8 +25,8 @@ from grove_shell.simulator.cluster.topologies import RoundSnapshot
 from grove_shell.simulator.event_queue import EventQueue
 from grove_shell.simulator.operator.api_connection import ApiConnection, OperatorCrash
 from grove_shell.simulator.operator.informers import Informers
+from grove_shell.simulator.promise_violation import PromiseViolated, PromiseViolation
 from grove_shell.simulator.recording.run_history import HistoryActor
-from grove_shell.simulator.violation import Violation, ViolationFound
 from grove_shell.simulator.virtual_loop import VirtualLoop
 from grove_shell.simulator.virtual_time import SECOND
 
@@ -134,7 +134,7 @@ class SimulatedOperatorProcess(RoundListener):
         """End the run: a plan breaks a law."""
         with self._event_loop.raising():
             objects = ("/".join(filter(None, root_key)),)
-            raise ViolationFound(Violation("PL", self.queue.now, objects, f"an illegal plan: {words}"))
+            raise PromiseViolated(PromiseViolation("PL", self.queue.now, objects, f"an illegal plan: {words}"))
 
     # the writer of the loop
 

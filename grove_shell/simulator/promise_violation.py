@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Violation:
+class PromiseViolation:
     """One broken promise.
 
     Attributes:
@@ -20,9 +20,9 @@ class Violation:
     message: str
 
 
-class ViolationFound(Exception):
+class PromiseViolated(Exception):
     """Raised at the first violation; it ends the run."""
 
-    def __init__(self, violation: Violation) -> None:
+    def __init__(self, violation: PromiseViolation) -> None:
         super().__init__(violation.message)
         self.violation = violation
