@@ -39,26 +39,30 @@ def failed_writes_after(before: Iterable[Attempt], attempts: Iterable[Attempt]) 
     found = tuple(attempts)
     tried = {_write_of(one.step) for one in found}
     written = {_write_of(one.step) for one in found if one.outcome is AttemptOutcome.DONE}
-    left = {_slot_of(one.step): one for one in before if _stays(one.step, tried, written)}
+    kept: dict[tuple[_Write, bool], Attempt] = {}
+    for one in before:
+        write, ends_breach = slot = _slot_of(one.step)
+        if write not in tried or (ends_breach and write not in written):
+            kept[slot] = one
     for one in found:
         if one.outcome is AttemptOutcome.DONE or not (
             _is_of_several(one.step) or written_condition(one.step, MIN_AVAILABLE_BREACHED)
         ):
             continue
-        slot = _slot_of(one.step)
-        for older in {(slot[0], False), slot}:  # an earlier report of a breach is superseded, too
-            left.pop(older, None)
-        left[slot] = replace(one, outcome=AttemptOutcome.CONFLICT) if one.outcome is AttemptOutcome.REFUSED else one
-    return tuple(left.values())
+        write, _ = slot = _slot_of(one.step)
+        for older in {(write, False), slot}:  # an earlier report of a breach is superseded, too
+            kept.pop(older, None)
+        kept[slot] = replace(one, outcome=AttemptOutcome.CONFLICT) if one.outcome is AttemptOutcome.REFUSED else one
+    return tuple(kept.values())
 
 
-def with_expired_deletion_refusals(unfinished: Iterable[Attempt], refused: Iterable[Attempt]) -> tuple[Attempt, ...]:
+def with_expired_deletion_refusals(failed: Iterable[Attempt], refused: Iterable[Attempt]) -> tuple[Attempt, ...]:
     """Return the failed writes with the deletions whose refusal has expired, where no newer attempt is known. Linear.
 
     While a refusal stands its step is not attempted, so it may have been dropped as no longer wanted and be wanted
     again now. Without it the objects that were deleted for the same termination would be created again.
     """
-    found = tuple(unfinished)
+    found = tuple(failed)
     known = {_write_of(one.step) for one in found}
     former = (
         replace(one, outcome=AttemptOutcome.CONFLICT)
@@ -71,7 +75,7 @@ def with_expired_deletion_refusals(unfinished: Iterable[Attempt], refused: Itera
     return (*found, *former)
 
 
-def failed_writes_still_wanted(unfinished: Iterable[Attempt], plan: Plan, seen: Snapshot) -> tuple[Attempt, ...]:
+def failed_writes_still_wanted(failed: Iterable[Attempt], plan: Plan, seen: Snapshot) -> tuple[Attempt, ...]:
     """Return the failed writes that still matter after a plan. Linear.
 
     A report of a breach matters while the object is marked as breached, whatever the plan does to the object: an object
@@ -80,14 +84,14 @@ def failed_writes_still_wanted(unfinished: Iterable[Attempt], plan: Plan, seen: 
     plan does not show what is wanted, so the write is kept. A failed deletion of an object that is gone matters only
     as a part of a termination, which another client then completed (GF-092).
     """
-    found = tuple(unfinished)
+    found = tuple(failed)
     if not found:
         return found
     now = with_own_writes(seen)
     parts: tuple[PodClique | ScalingGroup, ...] = (*now.groups, *now.cliques)
     there = {(one.ref, one.uid) for one in parts}
     breached = {(one.ref, one.uid) for one in parts if is_marked_breached(one.status)}
-    held, wanted = {one.target for one in plan.withheld}, {_write_of(step) for step in plan.steps}
+    withheld, wanted = {one.target for one in plan.withheld}, {_write_of(step) for step in plan.steps}
     hidden = {step.target for step in plan.steps if isinstance(step.action, Apply | Delete)}
 
     def matters(step: Step) -> bool:
@@ -96,7 +100,7 @@ def failed_writes_still_wanted(unfinished: Iterable[Attempt], plan: Plan, seen: 
             return True
         if not deletes_or_reports_termination(step) and (target, uid) not in there:
             return False
-        is_of_plan = write in wanted or target in held or plan.root in held
+        is_of_plan = write in wanted or target in withheld or plan.root in withheld
         return _is_of_several(step) and (is_of_plan or (kind is SetStatus and reports and target in hidden))
 
     return tuple(one for one in found if matters(one.step))
@@ -105,11 +109,6 @@ def failed_writes_still_wanted(unfinished: Iterable[Attempt], plan: Plan, seen: 
 def _is_of_several(step: Step) -> bool:
     """Whether other deletions depend on it: part of a termination, or deletion of a PodClique (GF-091, WL-236)."""
     return deletes_or_reports_termination(step) or (isinstance(step.action, Delete) and step.target.kind == CLIQUE_KIND)
-
-
-def _stays(step: Step, tried: set[_Write], written: set[_Write]) -> bool:
-    write = _write_of(step)
-    return write not in tried or (write not in written and writes_breach_end(step))
 
 
 def _slot_of(step: Step) -> tuple[_Write, bool]:

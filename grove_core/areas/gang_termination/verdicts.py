@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, TypeAlias
 from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.frozen import Json
-from grove_core.kernel.reasons import Reason
+from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Ref
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
@@ -173,6 +173,10 @@ class SetAvailability(NamedTuple):
     def fields(self) -> dict[str, Json]:
         """Return it as fields of the status of the set (GT-046)."""
         return {"replicas": self.replicas, "availableReplicas": self.available}
+
+    def because(self, why: Rule, root: Ref) -> tuple[Reason, ...]:
+        """Return the reason that states it."""
+        return (why.because(root, **self._asdict()),)
 
 
 class TerminatingReplicas(NamedTuple):

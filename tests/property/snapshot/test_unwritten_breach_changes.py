@@ -190,6 +190,7 @@ def with_breach(clique: PodClique, condition: Condition) -> PodClique:
 
 def counted_after(clique: PodClique, *attempts: Attempt) -> Condition | None:
     (found,) = with_unwritten_breach_changes(replace(SEEN, cliques=(clique,), attempts=attempts)).cliques
+    assert found.status.stored_conditions == (() if found == clique else clique.status.conditions)
     return breach_condition_of(found.status)
 
 

@@ -22,7 +22,6 @@ from grove_core.areas.gang_termination.verdicts import (
 )
 from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of, transition_time
 from grove_core.kernel.decisions import Decision
-from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import StatusToWrite
 from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
@@ -141,11 +140,6 @@ def _availability_of_set(
     return SetAvailability(available, root.spec.replicas)
 
 
-def reasons_of_availability(root: PodCliqueSet, found: SetAvailability) -> tuple[Reason, ...]:
-    """Return the reason that states how many replicas of the set are available (GT-046)."""
-    return (TerminationReason.AVAILABLE_REPLICAS.because(root.ref, **found._asdict()),)
-
-
 def conditions_of_clique(
     judged: CliqueJudgement, placement: Decision[ConditionStatus], snapshot: Snapshot
 ) -> tuple[Condition, ...]:
@@ -167,7 +161,7 @@ def statuses_to_write(snapshot: Snapshot, judgement: TerminationJudgement, tally
         yield from _group_status(group, tally.usable[group.group.ref.name])
     root = snapshot.root
     if root.uid and not root.deleting:
-        because = reasons_of_availability(root, tally.availability)
+        because = tally.availability.because(TerminationReason.AVAILABLE_REPLICAS, root.ref)
         yield from status_if_changed(root, tally.availability.fields, (), because)
 
 

@@ -15,7 +15,6 @@ from grove_core.areas.gang_termination.design.scaling_group_judgement import (
 from grove_core.areas.gang_termination.design.wanted_statuses import (
     SetCounts,
     counts_of_set,
-    reasons_of_availability,
     statuses_to_write,
 )
 from grove_core.areas.gang_termination.rules import TerminationReason
@@ -51,7 +50,8 @@ def findings_of_termination(snapshot: Snapshot, judgement: TerminationJudgement,
     root, now = snapshot.root.ref, snapshot.now
     found = tally.availability
     share = ExistingAndWantedCounts(found.available, found.replicas)
-    yield Finding(root, AVAILABILITY, found.verdict, reasons_of_availability(snapshot.root, found), share=share)
+    because = found.because(TerminationReason.AVAILABLE_REPLICAS, root)
+    yield Finding(root, AVAILABILITY, found.verdict, because, share=share)
     around: dict[tuple[str, int, int], tuple[Ref, ...]] = {}  # one value for the cliques of one replica
     for judged in judgement.cliques:
         clique = judged.clique

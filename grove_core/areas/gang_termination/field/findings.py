@@ -11,7 +11,7 @@ from grove_core.areas.gang_termination.field.clique_judgement import JudgedCliqu
 from grove_core.areas.gang_termination.field.judge import GoOperatorJudgement, JudgedReplica
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
 from grove_core.areas.gang_termination.field.scaling_group_judgement import JudgedGroup
-from grove_core.areas.gang_termination.field.wanted_statuses import availability_of_set, reasons_of_availability
+from grove_core.areas.gang_termination.field.wanted_statuses import availability_of_set
 from grove_core.areas.gang_termination.termination_findings import AVAILABILITY, BREACH, SCHEDULED, termination_finding
 from grove_core.areas.gang_termination.verdicts import (
     KEEPS,
@@ -65,7 +65,7 @@ def go_operator_findings(
     """
     root, now = snapshot.root.ref, snapshot.now
     availability = availability_of_set(snapshot.root, judgement)
-    because = reasons_of_availability(snapshot.root, availability)
+    because = availability.because(GoOperatorReason.AVAILABLE_REPLICAS, root)
     share = ExistingAndWantedCounts(availability.available, availability.replicas)
     yield Finding(root, AVAILABILITY, availability.verdict, because, share=share)
     for seen in judgement.cliques:

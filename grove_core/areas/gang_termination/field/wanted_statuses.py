@@ -40,7 +40,7 @@ def statuses_to_write(
     root = snapshot.root
     if root.uid and not root.deleting:
         availability = availability_of_set(root, judgement)
-        because = reasons_of_availability(root, availability)
+        because = availability.because(GoOperatorReason.AVAILABLE_REPLICAS, root.ref)
         yield from status_if_changed(root, availability.fields, (), because)
 
 
@@ -90,11 +90,6 @@ def _flagged_for(seen: JudgedGroup, causes: tuple[Ref, ...] | None) -> tuple[Ref
 def availability_of_set(root: PodCliqueSet, judgement: GoOperatorJudgement) -> SetAvailability:
     """Return how many replicas of the set are available (GF-037)."""
     return SetAvailability(sum(_is_available(root, replica) for replica in judgement.replicas), root.spec.replicas)
-
-
-def reasons_of_availability(root: PodCliqueSet, found: SetAvailability) -> tuple[Reason, ...]:
-    """Return the reason that states how many replicas of the set are available."""
-    return (GoOperatorReason.AVAILABLE_REPLICAS.because(root.ref, **found._asdict()),)
 
 
 def _is_available(root: PodCliqueSet, replica: JudgedReplica) -> bool:
