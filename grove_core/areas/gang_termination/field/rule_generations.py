@@ -9,9 +9,10 @@ from typing import Final
 
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
 from grove_core.kernel.conditions import Condition, condition_of, is_condition_true
-from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
+from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.statuses import breach_condition_of
 
 DEFAULT_DELAY: Final = timedelta(hours=4)
 """Stored with a new set that has no delay (GF-001)."""
@@ -48,8 +49,8 @@ def releases_matching_statuses(cliques: Iterable[PodClique], groups: Iterable[Sc
     All of them where the statuses show none; none of them where they show an older release (GF-136).
     """
     of_groups, written = list(groups), [clique for clique in cliques if clique.status.recorded]
-    breaches = [(clique, _breach(clique.status.conditions)) for clique in written]
-    group_breaches = [_breach(group.status.conditions) for group in of_groups]
+    breaches = [(clique, breach_condition_of(clique.status)) for clique in written]
+    group_breaches = [breach_condition_of(group.status) for group in of_groups]
     if (
         any(condition_of(group.status.conditions, TERMINATION_IN_PROGRESS) is not None for group in of_groups)
         or any(breach is not None and breach.message.startswith(_WHOLE) for breach in group_breaches)
@@ -67,10 +68,6 @@ def releases_matching_statuses(cliques: Iterable[PodClique], groups: Iterable[Sc
 
 def _releases_of(generation: RuleGeneration) -> tuple[str, ...]:
     return tuple(release for release, found in RELEASES.items() if found is generation)
-
-
-def _breach(conditions: Iterable[Condition]) -> Condition | None:
-    return condition_of(conditions, MIN_AVAILABLE_BREACHED)
 
 
 def _is_below(breach: Condition | None) -> bool:
