@@ -1,18 +1,31 @@
-"""The controller of one ClusterTopology: its plan, and the forecast of its next rounds."""
+"""One ClusterTopology: the plan of its controller, the forecast of its next rounds, and the impact of a change."""
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import Enum, unique
+from typing import NamedTuple
 
+from grove_core.areas.topology.judge import gang_topology_of, judge_topology
 from grove_core.areas.topology.topology_lifecycle import desired_topology_changes
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot
+from grove_core.areas.topology.verdicts import TopologyJudgement
+from grove_core.areas.workload.judge import set_too_large_reason
+from grove_core.areas.workload.objects.podgangs import gang_topology_constraints
 from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.frozen import thaw
-from grove_core.kernel.refs import placeholder_uid
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref, placeholder_uid
 from grove_core.kernel.steps import Make, Step
 from grove_core.plan.forecast import Forecast, one_round_forecast, plan_as_forecast_round
 from grove_core.plan.plan import Plan
 from grove_core.plan.planner import make_plan
-from grove_core.resources.cluster_topology import cluster_topology_from_json
+from grove_core.resources.cluster_topology import ClusterTopology, cluster_topology_from_json
 from grove_core.resources.object_after_write import object_after_write
+from grove_core.resources.topology_usage import topology_in_template
+from grove_core.snapshot.cluster import Cluster
+from grove_core.snapshot.expected_replicas import expected_replicas_of
+from grove_core.snapshot.snapshot import Snapshot
 
 
 def reconcile_topology(snapshot: TopologySnapshot) -> Plan:
@@ -49,3 +62,90 @@ def _next_snapshot(snapshot: TopologySnapshot, steps: tuple[Step, ...]) -> Topol
     if topology is not None and topology.deleting and not topology.finalizers:
         topology = None
     return replace(snapshot, topology=topology, shadowed=None, attempts=())
+
+
+@unique
+class GangTopologyChange(Enum):
+    """What happens to a PodGang when the levels of its topology change."""
+
+    FOLLOWS = "Follows"
+    """It is updated to the new levels: no pod of the set is placed."""
+    STAYS = "Stays"
+    """It keeps constraints that differ from the topology: pods of the set are placed, or a domain is gone."""
+    SAME = "Same"
+    """Its constraints do not change."""
+    WAITS = "Waits"
+    """It does not exist, and its creation is withheld."""
+    MADE = "Made"
+    """It does not exist yet, and is created by the new levels."""
+    UNKNOWN = "Unknown"
+    """PodGangs were not collected, or there are too many."""
+
+
+class GangTopologyImpact(NamedTuple):
+    """What happens to one PodGang, and why."""
+
+    name: str
+    change: GangTopologyChange
+    because: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetTopologyImpact:
+    """What happens to the PodGangs of one set.
+
+    Attributes:
+        root: the set.
+        by_default: whether it uses the topology without naming it.
+        after: the judgement on its topology after the change.
+        gangs: sorted by name.
+    """
+
+    root: Ref
+    by_default: bool
+    after: TopologyJudgement
+    gangs: tuple[GangTopologyImpact, ...]
+
+
+def topology_impacts_on_sets(
+    cluster: Cluster, changed: ClusterTopology, now: datetime
+) -> tuple[SetTopologyImpact, ...]:
+    """Return what a change of a topology does to each set that uses it (TP-123); by namespace and name."""
+    after = replace(cluster, topologies={**cluster.topologies, changed.ref.name: changed})
+    return tuple(
+        _set_impact(after.snapshot_of(root, now), by_default=not topology_in_template(root.spec.template).named)
+        for root in after.sets
+        if topology_in_template(root.spec.template).topology == changed.ref.name
+    )
+
+
+def _set_impact(snapshot: Snapshot, *, by_default: bool) -> SetTopologyImpact:
+    judgement = judge_topology(snapshot)
+    gangs = tuple(sorted(_gang_impacts(snapshot, judgement), key=lambda gang: gang.name))
+    return SetTopologyImpact(snapshot.root.ref, by_default, judgement, gangs)
+
+
+def _gang_impacts(snapshot: Snapshot, judgement: TopologyJudgement) -> Iterator[GangTopologyImpact]:
+    placing, because = gang_topology_of(snapshot, judgement), set_too_large_reason(snapshot)
+    if because is not None:
+        yield GangTopologyImpact(snapshot.root.ref.name, GangTopologyChange.UNKNOWN, (because,))
+        return
+    existing = {gang.ref.name: gang for gang in snapshot.gangs}
+    unknown = bool(snapshot.root.uid) and not existing and "PodGang" not in snapshot.complete
+    for replica in expected_replicas_of(snapshot):
+        for part in replica.gangs:
+            gang = existing.get(part.name)
+            if unknown:
+                yield GangTopologyImpact(part.name, GangTopologyChange.UNKNOWN, ())
+            elif gang is None:
+                yield GangTopologyImpact(
+                    part.name, GangTopologyChange.WAITS if placing.waiting else GangTopologyChange.MADE, placing.waiting
+                )
+            elif placing.waiting:
+                yield GangTopologyImpact(part.name, GangTopologyChange.STAYS, placing.waiting)
+            elif not placing.topology or gang_topology_constraints(snapshot.root, part, placing) == gang.placement:
+                yield GangTopologyImpact(part.name, GangTopologyChange.SAME, ())
+            elif placing.follows is not None:
+                yield GangTopologyImpact(part.name, GangTopologyChange.FOLLOWS, (placing.follows,))
+            else:
+                yield GangTopologyImpact(part.name, GangTopologyChange.STAYS, tuple(filter(None, (placing.locked,))))

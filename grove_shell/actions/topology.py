@@ -9,10 +9,10 @@ from grove_core.areas.topology.admit import TopologyAdmissionView
 from grove_core.areas.topology.topology_snapshot import incomplete_topology_user_kinds
 from grove_core.areas.topology.usage_report import TopologyUsage, count_sets_without_topology, usage_report_of
 from grove_core.gang_fit import check_gang_fit
-from grove_core.impact_topology import topology_impacts_on_sets
 from grove_core.kernel.admission import AdmissionVerdict
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject
+from grove_core.reconcile_topology import topology_impacts_on_sets
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.cluster_topology import (
     DEFAULT_TOPOLOGY,

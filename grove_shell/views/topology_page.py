@@ -5,9 +5,9 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from grove_core.areas.topology.usage_report import SetUsingTopology, TopologyDeletionState, TopologyUsage
-from grove_core.impact_topology import GangTopologyChange, SetTopologyImpact
 from grove_core.kernel.admission import AdmissionVerdict, AdmissionWarning, DenialReason, Deny
 from grove_core.kernel.decisions import Decision
+from grove_core.reconcile_topology import GangTopologyChange, SetTopologyImpact
 from grove_core.resources.api_names import TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import ClusterTopology, Levels
 from grove_shell.page import Page, Span

@@ -1,10 +1,11 @@
 """What is measured in a run: counters from the metrics of the server, and the run made of all counts."""
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final
+
+from prometheus_client.parser import text_string_to_metric_families
 
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.converge.cluster.convergence_monitor import ConvergenceMonitor
@@ -14,8 +15,12 @@ from grove_shell.converge.run_parameters_and_results import ConvergenceRun, RunO
 WORLD: Final = "cluster"
 RESOURCES: Final = frozenset({"computedomains", "computedomaincliques"})
 KINDS: Final = frozenset({"ComputeDomain", "ComputeDomainClique"})
+_SUMMED: Final = (
+    *("writes", "conflicts", "throttled", "timeouts", "repicks"),
+    *("uploaded_bytes", "watch_events", "watch_bytes"),
+)
+"""Counters of the pools of daemons that a run has under the same name."""
 _WRITING: Final = frozenset({"APPLY", "PATCH", "PUT", "POST"})
-_LABEL: Final = re.compile(r'(\w+)="([^"]*)"')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,11 +96,8 @@ def _is_of_domains(labels: Mapping[str, str]) -> bool:
 
 
 def _samples(page: str) -> Iterator[tuple[str, dict[str, str], float]]:
-    for line in page.splitlines():
-        if line and not line.startswith("#"):
-            head, _, value = line.rpartition(" ")
-            name, _, rest = head.partition("{")
-            yield name, dict(_LABEL.findall(rest)), float(value)
+    for family in text_string_to_metric_families(page):
+        yield from ((sample.name, sample.labels, sample.value) for sample in family.samples)
 
 
 async def _page(api: ApiSession) -> str:
@@ -146,8 +148,7 @@ def convergence_run_from_counts(
     """Return the run made of the counts of daemons, monitor and server."""
     pushed = [at for counts in all_counts for at in counts.pushed]
     viewed = sorted(at for counts in all_counts for at in counts.viewed)
-    writes = sum(counts.writes for counts in all_counts)
-    managed = monitor.largest.get("metadata", {}).get("managedFields", [])
+    summed = {name: sum(getattr(counts, name) for counts in all_counts) for name in _SUMMED}
     return ConvergenceRun(
         world=WORLD,
         point=point,
@@ -157,20 +158,13 @@ def convergence_run_from_counts(
         t_global_s=_since(start, monitor.global_at),
         t_push_s=max(pushed) if len(pushed) == point.nodes else None,
         t_views_s=tuple(max(at, 0.0) for at in viewed),
-        writes=writes,
         controller_writes=monitor.controller_writes,
-        conflicts=sum(counts.conflicts for counts in all_counts),
-        throttled=sum(counts.throttled for counts in all_counts),
-        timeouts=sum(counts.timeouts for counts in all_counts),
         cas_failures=max(round(server.transactions) - round(server.good), 0),
-        watch_events=sum(counts.watch_events for counts in all_counts),
-        watch_bytes=sum(counts.watch_bytes for counts in all_counts),
-        uploaded_bytes=sum(counts.uploaded_bytes for counts in all_counts),
         cpu_server_s=max(server.cpu_server_s, 0.0),
         cpu_store_s=max(server.cpu_store_s, 0.0),
         object_bytes=_length(monitor.largest),
-        managed_bytes=_length(managed),
-        repicks=sum(counts.repicks for counts in all_counts),
+        managed_bytes=_length(monitor.largest.get("metadata", {}).get("managedFields", [])),
+        **summed,
     )
 
 

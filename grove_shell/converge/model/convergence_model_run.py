@@ -4,14 +4,13 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 from grove_shell.converge.model.daemon_model import DaemonModel
-from grove_shell.converge.model.model_object_store import ModelObjectStore
+from grove_shell.converge.model.model_object_store import CommittedObjectChange, ModelObjectStore, ServerWatches
 from grove_shell.converge.model.model_run_context import (
     DaemonsAndRegistries,
     daemons_and_registries_of,
     new_model_run_context,
 )
 from grove_shell.converge.model.server_costs import SIZES, ServerCosts, is_object_too_large
-from grove_shell.converge.model.server_watches import CommittedObjectChange, ServerWatches
 from grove_shell.converge.model.simulated_clients import SECOND, ControllerModel, SimulatedController, SimulatedDaemon
 from grove_shell.converge.model.simulated_server import SimulatedServer
 from grove_shell.converge.run_parameters_and_results import ConvergenceRun, RunOutcome, RunParameters

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 from grove_core.areas.domain_cliques.verdicts import RequestResultKind
 from grove_core.resources.compute_domain import NOT_READY, READY
 from grove_shell.converge.model.daemon_model import DaemonModel
-from grove_shell.converge.model.model_object_store import NvlinkCliqueState
+from grove_shell.converge.model.model_object_store import CommittedObjectChange, NvlinkCliqueState
 from grove_shell.converge.model.model_run_context import (
     CONTROLLER_NUMBER,
     DOMAIN_NUMBER,
@@ -19,7 +19,6 @@ from grove_shell.converge.model.model_run_context import (
     ModelWriteResult,
     VirtualRateLimiter,
 )
-from grove_shell.converge.model.server_watches import CommittedObjectChange
 from grove_shell.converge.model.simulated_server import SimulatedServer
 
 SECOND = 1_000_000

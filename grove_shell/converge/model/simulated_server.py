@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from grove_core.areas.domain_cliques.verdicts import RequestResultKind
-from grove_shell.converge.model.model_object_store import ModelObjectStore
+from grove_shell.converge.model.model_object_store import CommittedObjectChange, ModelObjectStore, ServerWatches
 from grove_shell.converge.model.model_run_context import (
     CONTROLLER_NUMBER,
     DOMAIN_NUMBER,
@@ -20,7 +20,6 @@ from grove_shell.converge.model.model_run_context import (
     ModelWriteResult,
 )
 from grove_shell.converge.model.server_costs import DOMAIN_BYTES, RECORD_BYTES, SIZES
-from grove_shell.converge.model.server_watches import CommittedObjectChange, ServerWatches
 
 OnList = Callable[[int, Any], None]
 OnResult = Callable[[ModelWriteResult], None]

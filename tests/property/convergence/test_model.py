@@ -11,7 +11,13 @@ from grove_core.areas.domain_cliques.registration_protocols import RegistrationP
 from grove_core.areas.domain_cliques.verdicts import RequestResultKind
 from grove_shell.converge.model.convergence_model_run import ConvergenceModelRun
 from grove_shell.converge.model.daemon_model import DaemonModel
-from grove_shell.converge.model.model_object_store import EntryIndexAndReadiness, ModelObjectStore, NvlinkCliqueState
+from grove_shell.converge.model.model_object_store import (
+    CommittedObjectChange,
+    EntryIndexAndReadiness,
+    ModelObjectStore,
+    NvlinkCliqueState,
+    ServerWatches,
+)
 from grove_shell.converge.model.model_run_context import (
     DOMAIN_NUMBER,
     ActionWithoutRequest,
@@ -25,7 +31,6 @@ from grove_shell.converge.model.model_run_context import (
     new_model_run_context,
 )
 from grove_shell.converge.model.server_costs import expected_watch_bytes
-from grove_shell.converge.model.server_watches import CommittedObjectChange, ServerWatches
 from grove_shell.converge.model.simulated_clients import SimulatedDaemon
 from grove_shell.converge.model.simulated_server import SimulatedServer
 from grove_shell.converge.run_parameters_and_results import RunOutcome, RunParameters

@@ -9,9 +9,9 @@ from grove_core.areas.topology.rules import FitReason, TopologyDenial, TopologyR
 from grove_core.areas.topology.verdicts import FitVerdict
 from grove_core.areas.workload.rules import WorkloadReason as Workload
 from grove_core.gang_fit import check_gang_fit
-from grove_core.impact_topology import GangTopologyChange, SetTopologyImpact, topology_impacts_on_sets
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap, freeze
+from grove_core.reconcile_topology import GangTopologyChange, SetTopologyImpact, topology_impacts_on_sets
 from grove_core.resources.api_names import MNNVL_ENABLED
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND
 from grove_core.resources.configuration import MnnvlConfiguration, MnnvlMode
