@@ -11,8 +11,8 @@ from typing import Final
 
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, Ensure, Make, Step, StepStage
-from grove_core.resources.new_object import clique_of_new_pod
 from grove_core.resources.object_metadata import metadata_in
+from grove_core.resources.owned_object import clique_of_new_pod
 from grove_shell.apply.create_or_reuse import create_or_reuse
 from grove_shell.apply.fresh_reader import FreshReader, missing_selector_label
 from grove_shell.apply.pod_relist import PodRelist

@@ -8,8 +8,12 @@ from typing import Any
 from grove_core.areas.domain_cliques.domain_snapshot import DomainSnapshot, domain_snapshot_of
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import DOMAIN
-from grove_core.resources.compute_domain import ComputeDomain, compute_domain_from_json, domain_clique_from_json
-from grove_core.resources.daemon_pod import daemon_pod_from_json
+from grove_core.resources.compute_domain import (
+    ComputeDomain,
+    compute_domain_from_json,
+    daemon_pod_from_json,
+    domain_clique_from_json,
+)
 from grove_core.resources.object_metadata import ObjectMetadata, metadata_in, resource_version_number
 from grove_shell.client.object_store import CachedObject, Key, ObjectStore, Raw, StoresByKind
 from grove_shell.domain_daemon.daemon_requests import CLIQUES, DOMAINS, KINDS, PODS

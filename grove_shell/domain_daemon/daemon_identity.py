@@ -18,7 +18,7 @@ from grove_core.areas.domain_cliques.registration_protocols import (
 from grove_core.kernel.errors import MalformedObject, ObjectProblem
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE, DOMAIN
-from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_from_json
+from grove_core.resources.compute_domain import DaemonPod, daemon_pod_from_json
 from grove_core.resources.naming_rules import domain_clique_name, is_dns_subdomain, is_label_value
 from grove_shell.client.api_discovery import connection_advice
 from grove_shell.client.api_session import ApiSession, NoServerResponse

@@ -10,7 +10,7 @@ from typing import Any, Final, Generic, TypeVar
 from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity
 from grove_core.areas.domain_cliques.registration_protocols import DaemonSettings
 from grove_core.kernel.errors import MalformedObject
-from grove_core.resources.daemon_pod import daemon_pod_from_json
+from grove_core.resources.compute_domain import daemon_pod_from_json
 from grove_core.resources.object_metadata import metadata_in, resource_version_number
 from grove_core.version import VERSION
 from grove_shell.client.api_session import ApiSession

@@ -34,9 +34,9 @@ from grove_core.resources.compute_domain import (
     CLIQUE_KIND,
     DOMAIN_KIND,
     compute_domain_from_json,
+    daemon_pod_from_json,
     domain_clique_from_json,
 )
-from grove_core.resources.daemon_pod import daemon_pod_from_json
 from grove_shell.client.api_session import APPLY, JSON, MERGE, ApiSession, NoServerResponse
 from grove_shell.client.kinds import ApiKind
 from grove_shell.client.rate_limiter import RateLimiter

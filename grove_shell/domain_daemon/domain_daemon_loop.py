@@ -39,7 +39,7 @@ from grove_core.areas.domain_cliques.verdicts import (
     WaitAction,
 )
 from grove_core.kernel.decisions import Decision
-from grove_core.resources.daemon_pod import DaemonPod
+from grove_core.resources.compute_domain import DaemonPod
 from grove_shell.domain_daemon.daemon_requests import HttpRequestSender
 from grove_shell.domain_daemon.fabric_process import FabricProcess
 

@@ -18,7 +18,7 @@ from grove_core.kernel.steps import (
     deletes_or_reports_termination,
 )
 from grove_core.plan.plan import Plan
-from grove_core.resources.new_object import clique_of_new_pod
+from grove_core.resources.owned_object import clique_of_new_pod
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.operator.failed_write_retries import FIRST_BACKOFF, FailedWriteRetries
 

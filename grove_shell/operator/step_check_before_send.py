@@ -14,7 +14,7 @@ from typing import Final
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Step, is_gang_termination_deletion
 from grove_core.plan.plan import Plan
-from grove_core.resources.new_object import clique_of_new_pod
+from grove_core.resources.owned_object import clique_of_new_pod
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.cache.cache_view import Observation
 from grove_shell.log_lines import described_error

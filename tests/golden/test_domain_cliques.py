@@ -35,10 +35,11 @@ from grove_core.resources.api_names import DOMAIN
 from grove_core.resources.compute_domain import (
     ComputeDomain,
     ComputeDomainClique,
+    DaemonPod,
     compute_domain_from_json,
+    daemon_pod_from_json,
     domain_clique_from_json,
 )
-from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_from_json
 from grove_core.resources.meta import ref_in
 from tests.golden.reason_notation import write_reasons_in_notation
 

@@ -20,8 +20,8 @@ from grove_core.resources.compute_domain import (
     ComputeDomain,
     ComputeDomainClique,
     DaemonEntry,
+    DaemonPod,
 )
-from grove_core.resources.daemon_pod import DaemonPod
 from grove_core.resources.naming_rules import domain_clique_name
 
 

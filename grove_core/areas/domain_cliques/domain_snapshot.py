@@ -14,8 +14,7 @@ from grove_core.areas.domain_cliques.verdicts import DaemonRegistry
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
-from grove_core.resources.compute_domain import CLIQUE_KIND, ComputeDomain, ComputeDomainClique, DaemonEntry
-from grove_core.resources.daemon_pod import DaemonPod
+from grove_core.resources.compute_domain import CLIQUE_KIND, ComputeDomain, ComputeDomainClique, DaemonEntry, DaemonPod
 from grove_core.resources.naming_rules import name_list_text
 
 _NONE: Final[Mapping[Ref, str]] = MappingProxyType({})

@@ -11,8 +11,7 @@ from grove_core.areas.domain_cliques.verdicts import DaemonAction, ListPodsReque
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.time_formats import format_time
-from grove_core.resources.compute_domain import NOT_READY, DaemonEntry
-from grove_core.resources.daemon_pod import DaemonPod
+from grove_core.resources.compute_domain import NOT_READY, DaemonEntry, DaemonPod
 
 
 def register_new_node(context: DaemonInput, view: CliqueRegistryView) -> Decision[DaemonAction]:

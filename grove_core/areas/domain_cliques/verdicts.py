@@ -10,8 +10,7 @@ from typing import ClassVar, Final, TypeAlias
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
-from grove_core.resources.compute_domain import ComputeDomain, ComputeDomainClique
-from grove_core.resources.daemon_pod import DaemonPod
+from grove_core.resources.compute_domain import ComputeDomain, ComputeDomainClique, DaemonPod
 from grove_core.resources.naming_rules import daemon_hostname
 
 DaemonRegistry: TypeAlias = ComputeDomain | ComputeDomainClique

@@ -29,7 +29,7 @@ from grove_core.resources.domain_sharing_labels import is_shared_by_annotation
 from grove_core.resources.domains_ready_condition import REASON, DomainCreationFailure
 from grove_core.resources.labels import SET, has_label, labels_of_replica, labels_of_set_object
 from grove_core.resources.naming_rules import domain_claim_template_name, name_list_text, replica_of_domain
-from grove_core.resources.new_object import NewObject
+from grove_core.resources.owned_object import NewObject
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.statuses import status_change
 from grove_core.snapshot.snapshot import Snapshot

@@ -31,8 +31,7 @@ from grove_core.resources.domain_sharing_labels import sharing_user_in_labels
 from grove_core.resources.json_field_reader import short_json
 from grove_core.resources.meta import Resource
 from grove_core.resources.naming_rules import is_dns_subdomain
-from grove_core.resources.new_object import NewObject
-from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
+from grove_core.resources.owned_object import CLAIM_KIND, NewObject, OwnedObject
 from grove_core.resources.pod_spec_gpus import with_gpu_claim
 from grove_core.snapshot.snapshot import Snapshot
 

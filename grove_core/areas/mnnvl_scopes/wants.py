@@ -49,8 +49,7 @@ from grove_core.resources.domain_sharing import (
 )
 from grove_core.resources.labels import SET_REPLICA, label_in
 from grove_core.resources.naming_rules import name_list_text, parse_replica_index
-from grove_core.resources.new_object import owner_reference_to
-from grove_core.resources.owned_object import CLAIM_KIND
+from grove_core.resources.owned_object import CLAIM_KIND, owner_reference_to
 from grove_core.snapshot.own_writes import refused_creations
 from grove_core.snapshot.snapshot import Snapshot
 

@@ -22,7 +22,6 @@ from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.connection_settings import ConnectionSettings, NoClusterAccess, read_connection_settings
 from grove_shell.client.reflector import Reflector
 from grove_shell.client.response import CONFLICT
-from grove_shell.converge.cluster.convergence_monitor import ConvergenceMonitor
 from grove_shell.converge.cluster.daemon_pool import (
     DaemonPoolCounters,
     DaemonsForPoolProcess,
@@ -42,6 +41,7 @@ from grove_shell.converge.cluster.run_namespace import (
     check_kinds_installed,
     write_kubeconfig,
 )
+from grove_shell.converge.cluster.run_watches import ConvergenceMonitor
 from grove_shell.converge.model.model_run_context import numbered_daemon_identity
 from grove_shell.converge.run_parameters_and_results import ConvergenceRun, RunParameters
 from grove_shell.domain_controller.domain_reconcile_loop import DomainReconcileLoop

@@ -29,7 +29,7 @@ from grove_core.kernel.decisions import Decision
 from grove_shell.client.api_session import ApiSession
 from grove_shell.client.connection_settings import read_connection_settings
 from grove_shell.client.rate_limiter import RateLimiter
-from grove_shell.converge.cluster.watch_decoder import WatchDecoder
+from grove_shell.converge.cluster.run_watches import WatchDecoder
 from grove_shell.converge.run_parameters_and_results import RunParameters
 from grove_shell.domain_daemon.daemon_process import SingleObjectWatch
 from grove_shell.domain_daemon.daemon_requests import CLIQUES, DOMAINS, REQUEST_TIMEOUT_S, HttpRequestSender

@@ -8,8 +8,8 @@ from typing import Any, Final
 from prometheus_client.parser import text_string_to_metric_families
 
 from grove_shell.client.api_session import ApiSession, NoServerResponse
-from grove_shell.converge.cluster.convergence_monitor import ConvergenceMonitor
 from grove_shell.converge.cluster.daemon_pool import DaemonPoolCounters
+from grove_shell.converge.cluster.run_watches import ConvergenceMonitor
 from grove_shell.converge.run_parameters_and_results import ConvergenceRun, RunOutcome, RunParameters
 
 WORLD: Final = "cluster"

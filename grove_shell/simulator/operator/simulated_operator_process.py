@@ -11,7 +11,7 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, Ensure, Step, StepStage, UnexpectedTarget
 from grove_core.plan.plan import Plan
 from grove_core.resources.configuration import Configuration
-from grove_core.resources.new_object import clique_of_new_pod
+from grove_core.resources.owned_object import clique_of_new_pod
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.resources.topology_usage import SET_KIND
 from grove_shell.apply.execute_plan import Execute

@@ -44,10 +44,10 @@ from grove_core.resources.compute_domain import (
     DOMAIN_KIND,
     ComputeDomain,
     ComputeDomainClique,
+    DaemonPod,
     compute_domain_from_json,
     domain_clique_from_json,
 )
-from grove_core.resources.daemon_pod import DaemonPod
 from grove_shell.converge.model.convergence_model_run import ModelPartsFactory
 from grove_shell.converge.model.daemon_model import START_OF_TIME, DaemonModel, datetime_from_microseconds
 from grove_shell.converge.model.model_object_store import ModelObjectStore, NvlinkCliqueState

@@ -30,7 +30,7 @@ from grove_shell.converge.cluster.run_measurements import (
     parse_server_counters,
     require_no_crashed_daemons,
 )
-from grove_shell.converge.cluster.watch_decoder import WatchDecoder
+from grove_shell.converge.cluster.run_watches import WatchDecoder
 from grove_shell.converge.model.server_costs import parse_server_costs
 from grove_shell.domain_daemon.daemon_requests import parse_daemon_registry
 from tests.property.convergence.points import point

@@ -20,10 +20,11 @@ from grove_core.resources.api_names import DOMAIN, DOMAIN_CLIQUE
 from grove_core.resources.compute_domain import (
     ComputeDomain,
     ComputeDomainClique,
+    DaemonPod,
     compute_domain_from_json,
+    daemon_pod_from_json,
     domain_clique_from_json,
 )
-from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_from_json
 
 Json = dict[str, Any]
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)

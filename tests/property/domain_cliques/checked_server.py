@@ -12,10 +12,11 @@ from grove_core.resources.api_names import NVIDIA
 from grove_core.resources.compute_domain import (
     CLIQUE_KIND,
     DOMAIN_KIND,
+    DaemonPod,
     compute_domain_from_json,
+    daemon_pod_from_json,
     domain_clique_from_json,
 )
-from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_from_json
 from tests.property.domain_cliques.core_functions import CoreFunctions
 from tests.property.domain_cliques.processes import (
     DOMAIN_NAME,

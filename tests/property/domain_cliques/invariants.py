@@ -20,8 +20,7 @@ from grove_core.areas.domain_cliques.verdicts import (
 )
 from grove_core.kernel.frozen import thaw
 from grove_core.plan.plan import Plan
-from grove_core.resources.compute_domain import CLIQUE_KIND, DOMAIN_KIND, NOT_READY, READY, ComputeDomain
-from grove_core.resources.daemon_pod import DaemonPod
+from grove_core.resources.compute_domain import CLIQUE_KIND, DOMAIN_KIND, NOT_READY, READY, ComputeDomain, DaemonPod
 from tests.property.domain_cliques.processes import Commit, DaemonProcess
 from tests.property.domain_cliques.small_cluster import SmallCluster
 from tests.server_side_apply.object_server import Address

@@ -12,10 +12,10 @@ from grove_core.kernel.steps import Apply as ApplyStep
 from grove_core.resources.compute_domain import (
     ComputeDomain,
     ComputeDomainClique,
+    DaemonPod,
     compute_domain_from_json,
     domain_clique_from_json,
 )
-from grove_core.resources.daemon_pod import DaemonPod
 from tests.property.domain_cliques.builders import NOW, Json, clique, domain, entry, planned, pod, status_in
 
 

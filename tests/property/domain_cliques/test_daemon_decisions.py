@@ -38,8 +38,7 @@ from grove_core.areas.domain_cliques.verdicts import (
 )
 from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.resources.api_names import DOMAIN_CLIQUE, NVIDIA
-from grove_core.resources.compute_domain import compute_domain_from_json
-from grove_core.resources.daemon_pod import DaemonPod
+from grove_core.resources.compute_domain import DaemonPod, compute_domain_from_json
 from tests.property.domain_cliques.builders import (
     IDENTITY,
     NOW,

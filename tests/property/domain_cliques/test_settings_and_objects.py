@@ -35,8 +35,7 @@ from grove_core.areas.domain_cliques.verdicts import (
 )
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import thaw
-from grove_core.resources.compute_domain import compute_domain_from_json, domain_clique_from_json
-from grove_core.resources.daemon_pod import daemon_pod_from_json
+from grove_core.resources.compute_domain import compute_domain_from_json, daemon_pod_from_json, domain_clique_from_json
 from grove_core.resources.naming_rules import daemon_hostname, domain_clique_name, field_manager, nvlink_clique_in_name
 from tests.property.domain_cliques.builders import IDENTITY, NOW, SETTINGS, UID, Json, context_for, domain, entry
 

@@ -16,10 +16,10 @@ from grove_core.reconcile_domain import reconcile_compute_domain
 from grove_core.resources.compute_domain import (
     ComputeDomain,
     ComputeDomainClique,
+    DaemonPod,
     compute_domain_from_json,
     domain_clique_from_json,
 )
-from grove_core.resources.daemon_pod import DaemonPod
 from tests.property.domain_cliques.builders import NOW, UID, Json, clique, domain, entry, pod
 
 NODES = ("n1", "n2", "n3", "n4")

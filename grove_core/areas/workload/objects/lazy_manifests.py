@@ -9,7 +9,7 @@ from grove_core.kernel.wants import ObjectToCreate
 from grove_core.resources.api_names import BASE_GANG, POD_GANG, POD_INDEX, TEMPLATE_HASH
 from grove_core.resources.labels import GROUP, GROUP_REPLICA, labels_of_replica, labels_of_set_object
 from grove_core.resources.naming_rules import replica_name
-from grove_core.resources.new_object import Body, NewObject
+from grove_core.resources.owned_object import Body, NewObject
 from grove_core.resources.pod_spec_gpus import with_changed_containers
 from grove_core.snapshot.expected_replicas import ExpectedClique
 

@@ -22,7 +22,7 @@ from grove_core.resources.domain_sharing import MNNVL_ANNOTATIONS as MNNVL_KEYS
 from grove_core.resources.domain_sharing import shared_claim_entry
 from grove_core.resources.labels import labels_of_replica, labels_of_set_object
 from grove_core.resources.merge_patch import changed_fields, changed_labels_or_annotations, replacement_patch
-from grove_core.resources.new_object import NewObject
+from grove_core.resources.owned_object import NewObject
 from grove_core.resources.pod_spec_gpus import with_gpu_claim
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet

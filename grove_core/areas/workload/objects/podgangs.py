@@ -12,7 +12,7 @@ from grove_core.kernel.wants import FieldsToApply, ObjectToCreate, Withheld
 from grove_core.resources.api_names import COMPONENT, PREFIX, SCHEDULER, SCHEDULER_NAME, TOPOLOGY_NAME
 from grove_core.resources.labels import labels_of_set
 from grove_core.resources.merge_patch import changed_labels_or_annotations, replacement_patch
-from grove_core.resources.new_object import NewObject
+from grove_core.resources.owned_object import NewObject
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podcliqueset_spec import TopologyConstraint
 from grove_core.resources.podgang import (

@@ -14,8 +14,7 @@ from grove_core.resources.api_names import CLAIMS, COMPONENT, POD_INDEX
 from grove_core.resources.labels import CLIQUE, GROUP, GROUP_REPLICA, SET_REPLICA, labels_of_replica, labels_of_set
 from grove_core.resources.meta import Resource
 from grove_core.resources.naming_rules import claim_name
-from grove_core.resources.new_object import NewObject
-from grove_core.resources.owned_object import CLAIM_KIND
+from grove_core.resources.owned_object import CLAIM_KIND, NewObject
 from grove_core.resources.pod_spec_gpus import with_changed_containers
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet

@@ -12,7 +12,7 @@ from grove_core.kernel.wants import ObjectToCreate
 from grove_core.resources.api_names import CORE, MANAGED_BY, OPERATOR, RBAC
 from grove_core.resources.labels import SET, SET_REPLICA, labels_of_replica, labels_of_set_object
 from grove_core.resources.naming_rules import replica_name, role_name, token_secret_name
-from grove_core.resources.new_object import Body, NewObject
+from grove_core.resources.owned_object import Body, NewObject
 from grove_core.resources.podcliqueset import PodCliqueSet
 
 _RBAC_GROUP: Final = RBAC.partition("/")[0]

@@ -18,7 +18,7 @@ from grove_core.kernel.wants import ObjectToCreate
 from grove_core.resources.api_names import CORE, DOMAIN_TEMPLATE, GATE, MNNVL_CLAIM, POD_GANG, POD_INDEX
 from grove_core.resources.labels import CLIQUE
 from grove_core.resources.naming_rules import pod_hostname, pod_name, replica_name, token_secret_name
-from grove_core.resources.new_object import NewObject
+from grove_core.resources.owned_object import NewObject
 from grove_core.resources.pod import Pod
 from grove_core.resources.pod_spec_gpus import with_gpu_claim
 from grove_core.resources.podclique import PodClique

@@ -1,17 +1,19 @@
-"""The observer of a run, which is also the cache of the domain controller."""
+"""What is watched in a run: its observer, also the cache of the domain controller; and the lines that daemons get."""
 
 import time
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
-from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity
+from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity, registry_entries_of_clique
 from grove_core.areas.domain_cliques.domain_snapshot import DomainSnapshot
 from grove_core.areas.domain_cliques.verdicts import DaemonRegistry
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE
-from grove_core.resources.compute_domain import READY, ComputeDomain, ComputeDomainClique
-from grove_core.resources.daemon_pod import DaemonPod
+from grove_core.resources.compute_domain import READY, ComputeDomain, ComputeDomainClique, DaemonPod
+from grove_shell.client.response_check import parse_watch_event
 from grove_shell.converge.run_parameters_and_results import RunParameters
 from grove_shell.domain_controller.domain_cache import DomainCache
 from grove_shell.domain_daemon.daemon_requests import parse_daemon_registry
@@ -103,3 +105,71 @@ def _pod_of(daemon: DaemonIdentity) -> DaemonPod:
         domain_uid=daemon.domain_uid,
         clique=daemon.clique,
     )
+
+
+_VERSION: Final = b'"resourceVersion":"'
+_HEAD: Final = 14
+_CACHEABLE: Final = frozenset({b'{"type":"ADDED', b'{"type":"MODIF'})
+_CACHED: Final = 64
+
+
+@dataclass
+class WatchDecoder:
+    """Decodes watch lines once for each version in one process, while every daemon reads its own stream.
+
+    Each line is counted. Its version is searched in the bytes from the end, because managedFields come before it.
+    Decoding the same megabytes for every daemon would measure the daemons and not the server.
+
+    Attributes:
+        events: number of lines without bookmarks.
+        length: bytes of these lines, with line ends.
+        decoded: number of decoded lines.
+        latest: the largest version.
+    """
+
+    events: int = 0
+    length: int = 0
+    decoded: int = 0
+    latest: int = 0
+
+    _events: OrderedDict[bytes, tuple[str, dict[str, Any]]] = field(default_factory=OrderedDict)
+    _registries: OrderedDict[str, DaemonRegistry] = field(default_factory=OrderedDict)
+    _members: OrderedDict[tuple[str, str], tuple[int, bool]] = field(default_factory=OrderedDict)
+
+    def read(self, line: bytes) -> tuple[str, dict[str, Any]]:
+        """Return type and object of one line, decoded or from the cache."""
+        if line[:_HEAD] not in _CACHEABLE:
+            return parse_watch_event(line)
+        self.events += 1
+        self.length += len(line) + 1
+        at = line.rfind(_VERSION) + len(_VERSION)
+        version = line[at : line.index(b'"', at)]
+        event = self._events.get(version)
+        if event is None:
+            event = self._events[version] = parse_watch_event(line)
+            self.decoded += 1
+            self.latest = max(self.latest, int(version))
+            if len(self._events) > _CACHED:
+                self._events.popitem(last=False)
+        return event
+
+    def parse(self, raw: Mapping[str, Any]) -> DaemonRegistry:
+        """Return the registry in an object, parsed or from the cache."""
+        version = str(raw["metadata"].get("resourceVersion") or "")
+        found = self._registries.get(version)
+        if found is None:
+            found = self._registries[version] = parse_daemon_registry(raw)
+            if len(self._registries) > _CACHED:
+                self._registries.popitem(last=False)
+        return found
+
+    def members(self, registry: DaemonRegistry, clique: str) -> tuple[int, bool]:
+        """Return the number of entries of a clique, and whether two have one index; cached by version."""
+        key = (registry.resource_version, clique)
+        found = self._members.get(key)
+        if found is None:
+            indices = [entry.index for entry in registry_entries_of_clique(clique, registry)]
+            found = self._members[key] = (len(indices), len(set(indices)) < len(indices))
+            if len(self._members) > _CACHED:
+                self._members.popitem(last=False)
+        return found
