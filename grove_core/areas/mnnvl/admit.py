@@ -1,8 +1,7 @@
-"""Admission of the MNNVL annotations of a set (MN-070 to MN-078), and whether an operator may start (MN-061)."""
+"""Admission of the MNNVL annotations of a set (MN-070 to MN-077), and whether an operator may start (MN-061)."""
 
-from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator
-from typing import Final, NamedTuple
+from collections.abc import Iterator
+from typing import Final
 
 from grove_core.areas.mnnvl.judge import cliques_with_gpus, opts_out_of_mnnvl, wants_domains
 from grove_core.areas.mnnvl.rules import MnnvlDenial, MnnvlWarning, PreflightFailureReason
@@ -13,15 +12,12 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import DOMAIN_TEMPLATE, MNNVL_CLAIM, MNNVL_ENABLED, NVIDIA
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import Configuration, MnnvlMode, ServedApis
-from grove_core.resources.domain_sharing import CHOICES, MNNVL_ANNOTATIONS, domain_membership_in_manifest
+from grove_core.resources.domain_sharing import CHOICES, MNNVL_ANNOTATIONS
 from grove_core.resources.json_field_reader import short_json
-from grove_core.resources.naming_rules import name_list_text
 from grove_core.resources.pod_spec_gpus import CONTAINER_LISTS, GPU, containers_in, gpus_of
 from grove_core.resources.podcliqueset_manifest import (
     CLIQUES,
-    GROUPS,
     METADATA,
-    TEMPLATE,
     PodCliqueSetManifest,
     Violation,
     annotated_elements,
@@ -29,7 +25,7 @@ from grove_core.resources.podcliqueset_manifest import (
     new_violations,
     set_as_annotated_element,
 )
-from grove_core.resources.podcliqueset_spec import ALL_REPLICAS, CliqueTemplate, ResourceSharing
+from grove_core.resources.podcliqueset_spec import CliqueTemplate
 
 HOSTNAME: Final = "kubernetes.io/hostname"
 _WHOLE_NODE: Final = 4  # GPUs of the smallest node that is part of a multi-node NVLink system
@@ -52,7 +48,7 @@ def admission_warnings(
     subject: Ref, new: PodCliqueSetManifest, configuration: Configuration
 ) -> Iterator[AdmissionWarning]:
     """Yield warnings on what is probably a mistake under the operator's configuration."""
-    for find in (_ignored, _without_gpus, _shared_nodes, _claim_conflicts):
+    for find in (_ignored, _without_gpus, _shared_nodes):
         yield from (one.caution(subject) for one in find(new, configuration))
 
 
@@ -149,104 +145,3 @@ def preflight_objection(configuration: Configuration, served: ServedApis) -> Rea
     if configuration.mnnvl.enabled and served.without_domains:
         return PreflightFailureReason.NO_NVIDIA.because(_SUBJECT, kind=DOMAIN_KIND)
     return None
-
-
-_SAMPLE: Final = 2  # two of a kind conflict exactly if many do
-
-
-class _Pod(NamedTuple):
-    """One pod of the sample.
-
-    Attributes:
-        clique, group: names in the template; the group is empty for a standalone clique.
-        group_replica: of the scaling group; -1 for a standalone clique.
-        number: of the pod in its PodClique.
-        claim: identity of its claim to a ComputeDomain.
-    """
-
-    clique: str
-    group: str
-    replica: int
-    group_replica: int
-    number: int
-    claim: Hashable
-
-
-class _SharingEntry(NamedTuple):
-    """One entry of ``resourceSharing`` of a clique, a scaling group, or the set where both are empty."""
-
-    path: str
-    entry: ResourceSharing
-    group: str = ""
-    clique: str = ""
-
-    def claim_of(self, pod: _Pod) -> tuple[int, ...] | None:
-        """Return the identity of the entry's claim that a pod has; None if it has none."""
-        if self.clique:
-            owner: tuple[int, ...] = (pod.replica, pod.group_replica, pod.number)
-            has_claim = pod.clique == self.clique
-        else:
-            owner = (pod.replica, pod.group_replica) if self.group else (pod.replica,)
-            has_claim = self.entry.concerns(pod.clique, pod.group) and self.group in {"", pod.group}
-        if not has_claim:
-            return None
-        return owner[:-1] if self.entry.scope == ALL_REPLICAS else owner
-
-
-def _claim_conflicts(new: PodCliqueSetManifest, configuration: Configuration) -> Iterator[Violation]:
-    """Entries of `resourceSharing` whose claims others share than their claims to ComputeDomains (MN-078).
-
-    Checks a sample of the pods: two replicas, two replicas of each scaling group, two pods of each clique.
-    """
-    pods = tuple(_pods(new, configuration))
-    for entry in _entries(new) if pods else ():
-        sharing = [(pod, claim) for pod in pods if (claim := entry.claim_of(pod)) is not None]
-        if _is_one_to_many((pod.claim, claim) for pod, claim in sharing):
-            cliques = name_list_text(dict.fromkeys(pod.clique for pod, _ in sharing))
-            yield Violation(entry.path, entry.entry.name, MnnvlWarning.CLAIMS_IN_COMPANY, {"cliques": cliques})
-
-
-def _is_one_to_many(pairs: Iterable[tuple[Hashable, Hashable]]) -> bool:
-    """Return whether a claim of one kind occurs together with several claims of the other kind."""
-    found: dict[tuple[int, Hashable], set[Hashable]] = defaultdict(set)
-    for first, second in pairs:
-        found[0, first].add(second)
-        found[1, second].add(first)
-    return any(len(others) > 1 for others in found.values())
-
-
-def _pods(manifest: PodCliqueSetManifest, configuration: Configuration) -> Iterator[_Pod]:
-    settings, template = configuration.mnnvl, manifest.spec.template
-    groups = template.groups_by_clique
-    each_its_own = settings.in_mode(MnnvlMode.OPERATOR) and wants_domains(manifest.annotations, template)
-    if not each_its_own and not settings.in_mode(MnnvlMode.ANNOTATIONS):
-        return
-    for clique in template.cliques:
-        group = groups.get(clique.name)
-        for replica in _sample(manifest.spec.replicas):
-            for group_replica in _sample(group.replicas) if group is not None else (-1,):
-                shared = (
-                    None
-                    if each_its_own
-                    else domain_membership_in_manifest(manifest, clique, group, replica, group_replica)
-                )
-                for number in _sample(clique.spec.replicas):
-                    index = (clique.name, group.name if group is not None else "", replica, group_replica, number)
-                    if each_its_own or shared is not None:
-                        yield _Pod(*index, claim=index if shared is None else shared.claim)
-
-
-def _entries(manifest: PodCliqueSetManifest) -> Iterator[_SharingEntry]:
-    template = manifest.spec.template
-    for at, entry in enumerate(template.resource_sharing):
-        yield _SharingEntry(f"{TEMPLATE}.resourceSharing[{at}]", entry)
-    for index, group in enumerate(template.pod_clique_scaling_groups):
-        for at, entry in enumerate(group.resource_sharing):
-            yield _SharingEntry(f"{GROUPS}[{index}].resourceSharing[{at}]", entry, group=group.name)
-    for index, clique in enumerate(template.cliques):
-        for at, entry in enumerate(clique.resource_sharing):
-            yield _SharingEntry(f"{CLIQUES}[{index}].resourceSharing[{at}]", entry, clique=clique.name)
-
-
-def _sample(count: int) -> range:
-    return range(min(max(count, 0), _SAMPLE))

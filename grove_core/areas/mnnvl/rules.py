@@ -83,8 +83,3 @@ class MnnvlWarning(Rule):
         "a required podAntiAffinity on {topology} keeps them apart",
     )
     OTHER_GPUS = RuleSentence("MN-077", "asks for GPUs by {how}, which does not count: only {resource} does")
-    CLAIMS_IN_COMPANY = RuleSentence(
-        "MN-078",
-        "pods of {cliques} also have claims to ComputeDomains, and not the same pods share both: the scheduler of "
-        "Kubernetes 1.35 leaves a pod with one new and one allocated claim pending where several nodes fit",
-    )
