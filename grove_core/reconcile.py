@@ -9,7 +9,7 @@ from grove_core.areas.mnnvl_scopes.judge import judge_shared_domains
 from grove_core.areas.mnnvl_scopes.wants import result_of_shared_domains
 from grove_core.areas.topology.judge import gang_topology_of, judge_topology
 from grove_core.areas.topology.wants import result_of_topology
-from grove_core.areas.workload.teardown import finalizer_removals
+from grove_core.areas.workload.deletions import finalizer_removals
 from grove_core.areas.workload.verdicts import WorkloadInputs
 from grove_core.areas.workload.wants import withhold_if_too_large
 from grove_core.kernel.decisions import AreaResult, union_of_results

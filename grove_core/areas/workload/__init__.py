@@ -1,15 +1,14 @@
 """Workload (WL): the objects that a PodCliqueSet consists of, their updates, and their deletion (specs/workload.md).
 
-The pipeline is that of every area: ``rules`` (clauses), ``verdicts`` (result types), ``judge`` (the entry point for
-plans), ``wants`` (all wants of a set), ``startup_order`` (and pods that wait for it), ``workload_statuses``
-(status fields), ``teardown`` (deletes a set in order), ``admit`` (the entry point for admission, and updates of a set).
+The pipeline is that of every area: ``rules`` (clauses), ``verdicts`` (what it gets and gives), ``judge`` (verdicts on a
+set), ``wants`` (wants and findings of them), ``admit`` (the entry point for admission, and updates of a set).
 Beside it:
 
-- ``workload_context`` indexes a snapshot. ``set_objects`` is every object that a set should have, ``surplus_objects``
-  those that are too many.
+- ``workload_context`` indexes a snapshot; ``set_objects`` is every object that a set should have, ``deletions`` what it
+  should no longer have, ``workload_statuses`` its status fields, ``startup_order`` the order in which its pods start.
 - ``template_hash`` and ``template_revision``: is a clique of the present template?
 - ``objects``: ``lazy_manifests`` (what all have in common), ``podcliques_and_groups``, ``podgangs``,
-  ``service_and_rbac``, ``resource_claims``.
+  ``services_rbac_and_claims``.
 - ``pods``: ``pod_slots`` (free indices, excess pods), ``pod_creation`` (which pods are created now), ``pod_manifest``,
   ``scheduling_gates``.
 - ``rolling_update``: ``judge`` (the update of a set), ``clique_update`` and ``scaling_group_update`` (one round of one

@@ -19,12 +19,18 @@ from grove_core.areas.workload.objects.podgangs import (
     gang_topology_constraints,
     podgang_for,
 )
-from grove_core.areas.workload.objects.resource_claims import claims_of_clique, claims_of_group, claims_of_set
-from grove_core.areas.workload.objects.service_and_rbac import rbac_manifests, service_for, service_spec
+from grove_core.areas.workload.objects.services_rbac_and_claims import (
+    claims_of_clique,
+    claims_of_group,
+    claims_of_set,
+    rbac_manifests,
+    service_for,
+    service_spec,
+)
 from grove_core.areas.workload.pods.pod_creation import CliquePods, GangPods, ReplicaPods
 from grove_core.areas.workload.pods.pod_manifest import pod_for
+from grove_core.areas.workload.pods.pod_slots import pods_to_delete
 from grove_core.areas.workload.rules import WorkloadReason
-from grove_core.areas.workload.surplus_objects import pods_to_delete
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import FieldsToApply, ObjectToDelete, Withheld
 from grove_core.resources.api_names import SCHEDULER

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, TypeAlias
 
 from grove_core.areas.mnnvl.verdicts import CliqueDomains
+from grove_core.areas.workload.deletions import desired_teardown_changes, surplus_replica_deletions, unexpected_objects
 from grove_core.areas.workload.judge import PartsJudgement, WorkloadJudgement, judge_workload, set_too_large_reason
 from grove_core.areas.workload.objects.lazy_manifests import LazyManifest
 from grove_core.areas.workload.objects.podcliques_and_groups import removed_metrics
@@ -15,8 +16,6 @@ from grove_core.areas.workload.rolling_update.clique_update import outdated_pods
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.set_objects import SetObjects
 from grove_core.areas.workload.startup_order import startup_wait_findings
-from grove_core.areas.workload.surplus_objects import surplus_replica_deletions, unexpected_objects
-from grove_core.areas.workload.teardown import desired_teardown_changes
 from grove_core.areas.workload.verdicts import WorkloadInputs, WorkloadResult
 from grove_core.areas.workload.workload_statuses import statuses_to_write
 from grove_core.kernel.decisions import AreaResult, Finding

@@ -8,7 +8,7 @@ from grove_core.areas.workload.objects.lazy_manifests import (
     with_grove_labels,
     with_pod_environment_variables,
 )
-from grove_core.areas.workload.objects.resource_claims import with_resource_claims
+from grove_core.areas.workload.objects.services_rbac_and_claims import with_resource_claims
 from grove_core.areas.workload.pods.pod_slots import PodSlot
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.template_hash import short_hash

@@ -1,4 +1,4 @@
-"""Indices of the pods of one clique: free slots, excess pods and duplicates."""
+"""Indices of the pods of one clique: free slots; excess, duplicate and finished pods, and their deletion."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -6,7 +6,10 @@ from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import Final, NamedTuple
 
+from grove_core.areas.workload.rules import WorkloadReason
+from grove_core.kernel.wants import ObjectToDelete, Withheld
 from grove_core.resources.pod import FINISHED_PHASES, Pod
+from grove_core.resources.podclique import PodClique
 
 _PHASES: Final = ("Pending", "Unknown", "Running")
 
@@ -87,3 +90,31 @@ def _usefulness(
     phase = _PHASES.index(pod.phase) if pod.phase in _PHASES else 0
     is_current, is_alone = pod.template_hash == target_hash, pod.uid not in duplicates
     return (pod.scheduled, phase, pod.ready, is_current, is_alone, -pod.index, pod.name)
+
+
+def pods_to_delete(clique: PodClique, pods: Sequence[Pod], wanted: int) -> Iterator[ObjectToDelete | Withheld]:
+    """Return the deletions of finished, excess and duplicate pods of a clique (WL-203 to WL-206)."""
+    for pod in pods:
+        if is_finished_pod(pod) and not pod.deleting and pod.uid:
+            yield ObjectToDelete(pod.ref, pod.guard, (WorkloadReason.ENDED_POD.because(clique.ref, phase=pod.phase),))
+    for pod in excess_pods(pods, wanted, clique.template_hash):
+        yield ObjectToDelete(pod.ref, pod.guard, (WorkloadReason.EXCESS_POD.because(clique.ref, wanted=wanted),))
+    duplicates = duplicate_pods(pods, clique.template_hash)
+    if duplicates and len(active_pods(pods)) <= wanted:
+        yield from _duplicate_deletion(clique, pods, duplicates)
+
+
+def _duplicate_deletion(
+    clique: PodClique, pods: Sequence[Pod], duplicates: Sequence[Pod]
+) -> Iterator[ObjectToDelete | Withheld]:
+    """Return the deletion of one duplicate pod; withheld if it is ready and the clique needs it (WL-205, WL-206)."""
+    duplicate, ready = duplicates[0], sum(pod.ready for pod in active_pods(pods))
+    if duplicate.ready and ready <= clique.needed:
+        because = WorkloadReason.DOUBLE_IS_NEEDED.because(
+            clique.ref, index=duplicate.index, ready=ready, needed=clique.needed
+        )
+        yield Withheld(duplicate.ref, (because,))
+    else:
+        yield ObjectToDelete(
+            duplicate.ref, duplicate.guard, (WorkloadReason.DOUBLED_POD.because(clique.ref, index=duplicate.index),)
+        )

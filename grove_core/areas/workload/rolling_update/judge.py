@@ -1,8 +1,7 @@
 """The update of a set: one replica at a time, each of its cliques and groups by its own rules (WL-043 to WL-224)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from dataclasses import dataclass, replace
 from typing import Final
 
 from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
@@ -15,7 +14,7 @@ from grove_core.areas.workload.rolling_update.scaling_group_update import (
 )
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.workload_context import WorkloadContext
-from grove_core.kernel.frozen import FrozenMap, list_at
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, list_at
 from grove_core.kernel.wants import DesiredChanges, FieldsToApply, ObjectToDelete, StepObstacle, Want, Withheld
 from grove_core.resources.naming_rules import member_clique_name
 from grove_core.resources.pod import Pod
@@ -52,10 +51,6 @@ class ReplicaUpdateState:
     groups: Mapping[str, Sequence[GroupReplicaUpdateState]]
 
 
-def _no_steps() -> Mapping[str, RolloutStep]:
-    return MappingProxyType({})
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetRolloutStep:
     """One round of the update of a set, and what statuses show of it.
@@ -74,8 +69,8 @@ class SetRolloutStep:
     updated: frozenset[str]
     runs: bool = False
     current: int = _NO_REPLICA
-    cliques: Mapping[str, RolloutStep] = field(default_factory=_no_steps)
-    groups: Mapping[str, RolloutStep] = field(default_factory=_no_steps)
+    cliques: Mapping[str, RolloutStep] = FrozenDict()
+    groups: Mapping[str, RolloutStep] = FrozenDict()
     surge: frozenset[str] = frozenset()
     desired: DesiredChanges = _NO_WANTS
 
