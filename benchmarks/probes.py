@@ -220,7 +220,7 @@ def domains(replicas: int, rounds: int) -> dict[str, list[float]]:
 def _expand(raw: Json, told: Configuration, found: dict[str, list[float]] | None) -> None:
     start = process_time()
     root = podcliqueset_from_json(raw)
-    snapshot = snapshot_of_new_set(Snapshot(root=root, pods_of={}, now=NOW, configuration=told, served=_SERVED))
+    snapshot = snapshot_of_new_set(Snapshot(root=root, now=NOW, configuration=told, served=_SERVED))
     reconcile(snapshot)
     first = process_time() - start
     rested = forecast_until_settled(InMemoryCluster((snapshot,)), snapshot, DESIGN, limit=None, until=None)

@@ -45,7 +45,7 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
         >>> metadata = {"name": "llama", "uid": "7f3a"}
         >>> root = podcliqueset_from_json({"kind": "PodCliqueSet", "metadata": metadata, "spec": spec})
         >>> now = datetime(2026, 11, 20, 9, tzinfo=UTC)
-        >>> plan = reconcile(Snapshot(root=root, pods_of={}, now=now, complete=EVERY_KIND))
+        >>> plan = reconcile(Snapshot(root=root, now=now, complete=EVERY_KIND))
         >>> for step in plan.steps:
         ...     print(type(step.action).__name__, step.target.short, step.because[0].rule.code)
         Create Role/grove.io:pcs:llama PodAccess

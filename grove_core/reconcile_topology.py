@@ -13,7 +13,7 @@ from grove_core.areas.topology.verdicts import TopologyJudgement
 from grove_core.areas.workload.judge import set_too_large_reason
 from grove_core.areas.workload.objects.podgangs import gang_topology_constraints
 from grove_core.kernel.decisions import AreaResult
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import FrozenDict, thaw
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref, placeholder_uid
 from grove_core.kernel.steps import Make, Step
@@ -111,7 +111,7 @@ def topology_impacts_on_sets(
     cluster: Cluster, changed: ClusterTopology, now: datetime
 ) -> tuple[SetTopologyImpact, ...]:
     """Return what a change of a topology does to each set that uses it (TP-123); by namespace and name."""
-    after = replace(cluster, topologies={**cluster.topologies, changed.ref.name: changed})
+    after = replace(cluster, topologies=FrozenDict({**cluster.topologies, changed.ref.name: changed}))
     return tuple(
         _set_impact(after.snapshot_of(root, now), by_default=not topology_in_template(root.spec.template).named)
         for root in after.sets

@@ -74,7 +74,7 @@ def pods_made_of(sets: Iterable[Json]) -> list[Json]:
 
 def _pods_of(raw: Json) -> list[Json]:
     now = datetime(2026, 1, 1, tzinfo=UTC)
-    seen: Snapshot | None = snapshot_of_new_set(Snapshot(root=podcliqueset_from_json(raw, {}), pods_of={}, now=now))
+    seen: Snapshot | None = snapshot_of_new_set(Snapshot(root=podcliqueset_from_json(raw, {}), now=now))
     assert seen is not None  # noqa: S101 - for mypy, that cannot see it
     world, pods = InMemoryCluster((seen,)), list[Json]()
     while seen is not None and (steps := reconcile(seen).steps):

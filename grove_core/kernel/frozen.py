@@ -1,7 +1,7 @@
 """Values that cannot change: JSON objects with one text form, and dicts of other values."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NoReturn, TypeAlias, TypeVar
 
 MOST_LEVELS: Final = 256
@@ -89,17 +89,9 @@ class FrozenDict(dict[K, V]):
         return (FrozenDict, (dict(self),))
 
 
-def frozen_lists(items: Mapping[K, Sequence[V]]) -> FrozenDict[K, Sequence[V]]:
+def frozen_lists(items: Mapping[K, Sequence[V]]) -> FrozenDict[K, tuple[V, ...]]:
     """Return an immutable dict of tuples."""
     return FrozenDict(zip(items, map(tuple, items.values()), strict=True))
-
-
-def freeze_mapping_fields(owner: object, names: Iterable[str]) -> None:
-    """Make immutable dicts of those fields of a new value that are other mappings."""
-    for name in names:
-        value = getattr(owner, name)
-        if not isinstance(value, FrozenDict):
-            object.__setattr__(owner, name, FrozenDict(value))
 
 
 def freeze(value: Any) -> Json:  # noqa: ANN401 - any JSON

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from grove_core.kernel.errors import ObjectProblem
-from grove_core.kernel.frozen import EMPTY, FrozenMap
+from grove_core.kernel.frozen import EMPTY, FrozenDict, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.json_field_reader import JsonFieldReader
@@ -77,13 +77,13 @@ def levels_in(spec: JsonFieldReader) -> Levels:
     )
 
 
-def effective_topologies(topologies: Iterable[ClusterTopology]) -> dict[str, ClusterTopology]:
+def effective_topologies(topologies: Iterable[ClusterTopology]) -> FrozenDict[str, ClusterTopology]:
     """Return topologies by name; a ClusterTopology counts before a ClusterTopologyBinding of its name (TP-049)."""
     found: dict[str, ClusterTopology] = {}
     for topology in topologies:
         if topology.ref.kind == TOPOLOGY_KIND or topology.ref.name not in found:
             found[topology.ref.name] = topology
-    return found
+    return FrozenDict(found)
 
 
 def unreadable_topology_names(unread: Iterable[Ref], known: Iterable[ClusterTopology]) -> frozenset[str]:
@@ -92,11 +92,12 @@ def unreadable_topology_names(unread: Iterable[Ref], known: Iterable[ClusterTopo
     return frozenset(ref.name for ref in unread) - sure
 
 
-def shadowed_topology_bindings(topologies: Iterable[ClusterTopology]) -> dict[str, ClusterTopology]:
+def shadowed_topology_bindings(topologies: Iterable[ClusterTopology]) -> FrozenDict[str, ClusterTopology]:
     """Return by name the bindings that do not count, because a ClusterTopology has their name (TP-049)."""
     every = tuple(topologies)
     counting = {one.ref.name for one in every if one.ref.kind == TOPOLOGY_KIND}
-    return {one.ref.name: one for one in every if one.ref.kind != TOPOLOGY_KIND and one.ref.name in counting}
+    shadowed = (one for one in every if one.ref.kind != TOPOLOGY_KIND and one.ref.name in counting)
+    return FrozenDict((one.ref.name, one) for one in shadowed)
 
 
 def level_problems(levels: Levels) -> Iterator[ObjectProblem]:

@@ -1,12 +1,12 @@
 """The indexed objects of a cluster, from which the snapshot of each root is taken."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import Final, TypeAlias, TypeVar
 
-from grove_core.kernel.frozen import FrozenDict, FrozenMap, freeze_mapping_fields, frozen_lists
+from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.compute_domain import ComputeDomain
@@ -26,25 +26,6 @@ _OWNERS_OF_SHARED: Final = frozenset({"PodCliqueSet", "PodGang"})
 
 
 R = TypeVar("R", bound=Resource)
-
-
-_MAPPINGS: Final = (
-    "groups_of",
-    "cliques_of",
-    "gangs_of",
-    "others_of",
-    "claim_templates",
-    "domains",
-    "domains_of",
-    "claims",
-    "shared_of",
-    "leaving_of",
-    "leaving_groups_of",
-    "orphans_of",
-    "foreign_owners",
-    "topologies",
-    "shadowed_topologies",
-)
 
 
 @dataclass(frozen=True)
@@ -75,37 +56,28 @@ class Cluster:
     """
 
     sets: tuple[PodCliqueSet, ...]
-    groups_of: Mapping[str, tuple[ScalingGroup, ...]]
-    cliques_of: Mapping[str, tuple[PodClique, ...]]
-    gangs_of: Mapping[str, tuple[PodGang, ...]]
-    others_of: Mapping[str, tuple[OwnedObject, ...]]
-    pods_of: Mapping[str, Sequence[Pod]]
-    outlived: Mapping[tuple[str, str], Mapping[str, Sequence[Pod]]] = FrozenDict()
+    groups_of: FrozenDict[str, tuple[ScalingGroup, ...]]
+    cliques_of: FrozenDict[str, tuple[PodClique, ...]]
+    gangs_of: FrozenDict[str, tuple[PodGang, ...]]
+    others_of: FrozenDict[str, tuple[OwnedObject, ...]]
+    pods_of: FrozenDict[str, tuple[Pod, ...]]
+    outlived: FrozenDict[tuple[str, str], FrozenDict[str, tuple[Pod, ...]]] = FrozenDict()
     gaps: frozenset[Gap] = frozenset()
     complete: frozenset[Gap] = frozenset()
-    claim_templates: Mapping[tuple[str, str], FrozenMap] = FrozenDict()
-    domains: Mapping[tuple[str, str], ComputeDomain] = FrozenDict()
-    domains_of: Mapping[str, tuple[ComputeDomain, ...]] = FrozenDict()
-    claims: Mapping[tuple[str, str], OwnedObject] = FrozenDict()
-    shared_of: Mapping[tuple[str, str], tuple[ComputeDomain | OwnedObject, ...]] = FrozenDict()
+    claim_templates: FrozenDict[tuple[str, str], FrozenMap] = FrozenDict()
+    domains: FrozenDict[tuple[str, str], ComputeDomain] = FrozenDict()
+    domains_of: FrozenDict[str, tuple[ComputeDomain, ...]] = FrozenDict()
+    claims: FrozenDict[tuple[str, str], OwnedObject] = FrozenDict()
+    shared_of: FrozenDict[tuple[str, str], tuple[ComputeDomain | OwnedObject, ...]] = FrozenDict()
     configuration: Configuration = DEFAULT_CONFIGURATION
     served: ServedApis = NOT_DISCOVERED
-    leaving_of: Mapping[tuple[str, str], tuple[PodClique, ...]] = FrozenDict()
-    leaving_groups_of: Mapping[tuple[str, str], tuple[ScalingGroup, ...]] = FrozenDict()
-    orphans_of: Mapping[tuple[str, str], tuple[PodClique, ...]] = FrozenDict()
-    foreign_owners: Mapping[tuple[str, str, str], str] = FrozenDict()
-    topologies: Mapping[str, ClusterTopology] = FrozenDict()
-    shadowed_topologies: Mapping[str, ClusterTopology] = FrozenDict()
+    leaving_of: FrozenDict[tuple[str, str], tuple[PodClique, ...]] = FrozenDict()
+    leaving_groups_of: FrozenDict[tuple[str, str], tuple[ScalingGroup, ...]] = FrozenDict()
+    orphans_of: FrozenDict[tuple[str, str], tuple[PodClique, ...]] = FrozenDict()
+    foreign_owners: FrozenDict[tuple[str, str, str], str] = FrozenDict()
+    topologies: FrozenDict[str, ClusterTopology] = FrozenDict()
+    shadowed_topologies: FrozenDict[str, ClusterTopology] = FrozenDict()
     is_part: bool = False
-
-    def __post_init__(self) -> None:
-        """Freeze the mappings."""
-        if not isinstance(self.pods_of, FrozenDict):
-            pods_of = frozen_lists(self.pods_of)
-            outlived = {key: FrozenDict({uid: pods_of[uid] for uid in uids}) for key, uids in self.outlived.items()}
-            object.__setattr__(self, "pods_of", pods_of)
-            object.__setattr__(self, "outlived", FrozenDict(outlived))
-        freeze_mapping_fields(self, _MAPPINGS)
 
     def snapshot_of(self, root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot:
         """Return the snapshot of a root. Its objects are shared with the cluster and not copied."""
@@ -152,7 +124,7 @@ class Cluster:
     def _complete_in(self) -> Mapping[str, frozenset[str]]:
         return _kinds_by_namespace(self.complete)
 
-    def _pods_for(self, named: tuple[str, str], cliques: Iterable[PodClique]) -> Mapping[str, Sequence[Pod]]:
+    def _pods_for(self, named: tuple[str, str], cliques: Iterable[PodClique]) -> FrozenDict[str, tuple[Pod, ...]]:
         """The pods of these PodCliques, and the pods that may be of this set and whose PodClique is gone."""
         found = {clique.uid: pods for clique in cliques if (pods := self.pods_of.get(clique.uid)) is not None}
         return FrozenDict({**self.outlived.get(named, {}), **found})

@@ -1,11 +1,12 @@
 """Indexes the objects of a cluster by owner, and finds those whose owner is gone."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Final, TypeVar
 
+from grove_core.kernel.frozen import FrozenDict, frozen_lists
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.domain_sharing_labels import sharing_user_in_labels
@@ -42,11 +43,11 @@ def index_cluster(
         gaps: kinds of which the source left something out, each with the namespace (GT-024).
         complete: kinds of which the source has everything, each with the namespace (WL-010).
     """
-    pods_of: defaultdict[str, list[Pod]] = defaultdict(list)
+    pods_by_owner: defaultdict[str, list[Pod]] = defaultdict(list)
     for pod in pods:
-        pods_of[pod.owner_uid].append(pod)
-    pods_of.pop("", None)
-    pods_of.default_factory = None  # from here on a look-up adds no entry
+        pods_by_owner[pod.owner_uid].append(pod)
+    pods_by_owner.pop("", None)
+    pods_of = frozen_lists(pods_by_owner)
     groups_of, cliques_of = _by_owner(groups), _by_owner(cliques)
     roots = tuple(sorted(sets, key=_by_namespace))
     owners = {root.uid for root in roots}
@@ -55,15 +56,15 @@ def index_cluster(
     unowned = [(set_name_from_labels(one.labels), one) for uid in cliques_of.keys() - owners for one in cliques_of[uid]]
     return Cluster(
         sets=roots,
-        groups_of=groups_of,
-        cliques_of=_with_replica_index(cliques_of, groups_of),
+        groups_of=FrozenDict(groups_of),
+        cliques_of=FrozenDict(_with_replica_index(cliques_of, groups_of)),
         leaving_of=_by_set(one for one in unowned if one[1].deleting),
         leaving_groups_of=_by_set(
             (group.owner_name, group) for uid in groups_of.keys() - owners for group in groups_of[uid] if group.deleting
         ),
         orphans_of=_by_set(one for one in unowned if not one[1].deleting and one[1].owner_kind in OWNERS_OF_CLIQUES),
-        gangs_of=_by_owner(gangs),
-        others_of=_by_owner(others),
+        gangs_of=FrozenDict(_by_owner(gangs)),
+        others_of=FrozenDict(_by_owner(others)),
         pods_of=pods_of,
         outlived=_by_set_of_gang({uid: pods for uid, pods in pods_of.items() if uid not in attached}),
         gaps=gaps,
@@ -88,10 +89,10 @@ def with_domains(cluster: Cluster, domains: Iterable[ComputeDomain], claims: Ite
         return cluster
     return replace(
         cluster,
-        domains=named,
-        domains_of=_by_owner(named.values()),
-        claims=held,
-        shared_of={key: tuple(sorted(items, key=name_sort_key)) for key, items in shared.items()},
+        domains=FrozenDict(named),
+        domains_of=FrozenDict(_by_owner(named.values())),
+        claims=FrozenDict(held),
+        shared_of=FrozenDict((key, tuple(sorted(items, key=name_sort_key))) for key, items in shared.items()),
     )
 
 
@@ -111,9 +112,11 @@ def snapshot_without_pods(
     return with_domains(own, domains, claims).snapshot_of(root, now, attempts)
 
 
-def _by_set_of_gang(pods_of: Mapping[str, Sequence[Pod]]) -> dict[tuple[str, str], dict[str, Sequence[Pod]]]:
+def _by_set_of_gang(
+    pods_of: Mapping[str, tuple[Pod, ...]],
+) -> FrozenDict[tuple[str, str], FrozenDict[str, tuple[Pod, ...]]]:
     """Pods by the label of their set, and by every prefix of their gang's name that may be the name of a set."""
-    found: dict[tuple[str, str], dict[str, Sequence[Pod]]] = {}
+    found: dict[tuple[str, str], dict[str, tuple[Pod, ...]]] = {}
     for uid, pods in pods_of.items():
         for namespace, name in {(pod.namespace, pod.set_name): None for pod in pods if pod.set_name}:
             found.setdefault((namespace, name), {})[uid] = pods
@@ -121,15 +124,15 @@ def _by_set_of_gang(pods_of: Mapping[str, Sequence[Pod]]) -> dict[tuple[str, str
             ends = (at for at, letter in enumerate(gang) if letter == "-")
             for end in ends:
                 found.setdefault((namespace, gang[:end]), {})[uid] = pods
-    return found
+    return FrozenDict(zip(found, map(FrozenDict, found.values()), strict=True))
 
 
-def _by_set(unowned: Iterable[tuple[str, R]]) -> Mapping[tuple[str, str], tuple[R, ...]]:
+def _by_set(unowned: Iterable[tuple[str, R]]) -> FrozenDict[tuple[str, str], tuple[R, ...]]:
     """Objects whose owner is gone, by the set that they name; only its operator removes their finalizers (WL-001)."""
     found: dict[tuple[str, str], list[R]] = {}
     for name, item in sorted(unowned, key=lambda pair: name_sort_key(pair[1])):
         found.setdefault((item.ref.namespace, name), []).append(item)
-    return {key: tuple(items) for key, items in found.items()}
+    return frozen_lists(found)
 
 
 def _by_owner(owned: Iterable[R]) -> dict[str, tuple[R, ...]]:

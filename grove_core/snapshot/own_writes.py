@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
-from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_lists, thaw
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import FAILURES, Action, Attempt, AttemptOutcome, Create, Delete, Make
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_from_json
@@ -97,11 +97,11 @@ def with_own_writes(snapshot: Snapshot) -> Snapshot:
 
 
 def _with_own(
-    named: Mapping[tuple[str, str], Named],
+    named: FrozenDict[tuple[str, str], Named],
     kind: str,
     project: Callable[[dict[str, Any]], Named],
     done: Mapping[Ref, Sequence[Action]],
-) -> Mapping[tuple[str, str], Named]:
+) -> FrozenDict[tuple[str, str], Named]:
     """The objects of a kind by name, with own writes; one that was just created has no uid yet."""
     found = dict[tuple[str, str], Named]()
     for ref, actions in done.items():
@@ -114,7 +114,7 @@ def _with_own(
             found[key] = _written(item, actions)
         elif isinstance(last, Make):
             found[key] = project(thaw(last.manifest))
-    return {**named, **found} if found else named
+    return FrozenDict({**named, **found}) if found else named
 
 
 def _written(item: K, actions: Iterable[Action]) -> K:
@@ -128,7 +128,7 @@ def _written(item: K, actions: Iterable[Action]) -> K:
     return item
 
 
-def _with_own_pods(snapshot: Snapshot, done: Mapping[Ref, Sequence[Action]]) -> Mapping[str, Sequence[Pod]]:
+def _with_own_pods(snapshot: Snapshot, done: Mapping[Ref, Sequence[Action]]) -> FrozenDict[str, tuple[Pod, ...]]:
     """All pods, with own writes to the pods of the root. Linear in the latter.
 
     A pod that was created for a PodClique that is gone by now is included, since it may outlive it (MN-051).
@@ -150,7 +150,7 @@ def _with_own_pods(snapshot: Snapshot, done: Mapping[Ref, Sequence[Action]]) -> 
                 listed.update(pod.ref for pod in outliving)
             if ref not in listed:
                 pods_of[created.owner_uid].append(created)
-    return {**snapshot.pods_of, **pods_of}
+    return FrozenDict({**snapshot.pods_of, **frozen_lists(pods_of)})
 
 
 def possibly_created_cliques(snapshot: Snapshot) -> Iterator[PodClique]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, TypeVar
 
-from grove_core.kernel.frozen import FrozenDict, FrozenMap, freeze_mapping_fields, frozen_lists
+from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.api_names import POD_GANG
@@ -23,9 +23,6 @@ from grove_core.resources.scaling_group import ScalingGroup
 
 EVERY_KIND: Final = frozenset({"Pod", "PodClique", "PodCliqueScalingGroup", "PodGang", DOMAIN_KIND, *OWNED_KINDS})
 """The kinds of the parts of a set; a set can be planned where a source has all objects of these kinds."""
-
-
-_MAPPINGS: Final = ("claim_templates", "named_domains", "named_claims", "foreign_owners", "topologies")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,28 +61,25 @@ class Snapshot:
     cliques: tuple[PodClique, ...] = ()
     gangs: tuple[PodGang, ...] = ()
     others: tuple[OwnedObject, ...] = ()
-    pods_of: Mapping[str, Sequence[Pod]]
+    pods_of: FrozenDict[str, tuple[Pod, ...]] = FrozenDict()
     now: datetime
     attempts: tuple[Attempt, ...] = ()
     not_collected: frozenset[str] = frozenset()
-    claim_templates: Mapping[tuple[str, str], FrozenMap] = FrozenDict()
+    claim_templates: FrozenDict[tuple[str, str], FrozenMap] = FrozenDict()
     complete: frozenset[str] = frozenset()
     domains: tuple[ComputeDomain, ...] = ()
-    named_domains: Mapping[tuple[str, str], ComputeDomain] = FrozenDict()
-    named_claims: Mapping[tuple[str, str], OwnedObject] = FrozenDict()
+    named_domains: FrozenDict[tuple[str, str], ComputeDomain] = FrozenDict()
+    named_claims: FrozenDict[tuple[str, str], OwnedObject] = FrozenDict()
     orphans: tuple[PodClique, ...] = ()
     configuration: Configuration = DEFAULT_CONFIGURATION
     served: ServedApis = NOT_DISCOVERED
-    foreign_owners: Mapping[tuple[str, str, str], str] = FrozenDict()
-    topologies: Mapping[str, ClusterTopology] = FrozenDict()
+    foreign_owners: FrozenDict[tuple[str, str, str], str] = FrozenDict()
+    topologies: FrozenDict[str, ClusterTopology] = FrozenDict()
 
     def __post_init__(self) -> None:
-        """Check the time zone of ``now``, and freeze the mappings."""
+        """Check the time zone of ``now``."""
         if self.now.tzinfo is None:
             raise ValueError(f"now has no time zone: {self.now.isoformat()}; say datetime(..., tzinfo=UTC)")
-        if not isinstance(self.pods_of, FrozenDict):
-            object.__setattr__(self, "pods_of", frozen_lists(self.pods_of))
-        freeze_mapping_fields(self, _MAPPINGS)
 
     def pods(self) -> Iterator[tuple[PodClique, Pod]]:
         """Yield every pod of the root with the PodClique that controls it (GT-001)."""
@@ -148,11 +142,15 @@ def trim_snapshot(snapshot: Snapshot) -> Snapshot:
     own = {clique.uid for clique in snapshot.cliques}
     return replace(
         snapshot,
-        pods_of={uid: pods for uid, pods in snapshot.pods_of.items() if uid in own or pods_may_belong_to(root, pods)},
+        pods_of=FrozenDict(
+            (uid, pods) for uid, pods in snapshot.pods_of.items() if uid in own or pods_may_belong_to(root, pods)
+        ),
         claim_templates=_within(snapshot.claim_templates, root.namespace),
         named_domains=_within(snapshot.named_domains, root.namespace),
         named_claims=_within(snapshot.named_claims, root.namespace),
-        foreign_owners={key: owner for key, owner in snapshot.foreign_owners.items() if key[1] == root.namespace},
+        foreign_owners=FrozenDict(
+            (key, owner) for key, owner in snapshot.foreign_owners.items() if key[1] == root.namespace
+        ),
     )
 
 
@@ -164,5 +162,5 @@ def pods_may_belong_to(root: Ref, pods: Sequence[Pod]) -> bool:
     )
 
 
-def _within(found: Mapping[tuple[str, str], V], namespace: str) -> Mapping[tuple[str, str], V]:
-    return {key: value for key, value in found.items() if key[0] == namespace}
+def _within(found: Mapping[tuple[str, str], V], namespace: str) -> FrozenDict[tuple[str, str], V]:
+    return FrozenDict((key, value) for key, value in found.items() if key[0] == namespace)

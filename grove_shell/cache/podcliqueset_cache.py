@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeAlias
 
+from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.meta import Resource
@@ -94,5 +95,5 @@ class PodCliqueSetCache:
         """Return the snapshot of the set at a moment. Linear in its objects."""
         return replace(
             snapshot_without_pods(self.items.values(), root, now, attempts),
-            pods_of={uid: list(pods.values()) for uid, pods in self.pods.items()},
+            pods_of=FrozenDict((uid, tuple(pods.values())) for uid, pods in self.pods.items()),
         )

@@ -1,6 +1,6 @@
 """The cached topologies, and the sets that use them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain
 from typing import Final
@@ -33,7 +33,7 @@ class TopologyCache(StoresByKind):
     def __init__(self, changed: Callable[[RootKey], None] = lambda _key: None) -> None:
         """Start empty; ``changed`` is called with the key of each root that a change concerns."""
         self.kept = True
-        self.by_name: Mapping[str, ClusterTopology] = FrozenDict()
+        self.by_name = FrozenDict[str, ClusterTopology]()
         self.stores = {kind: ObjectStore(partial(_topology_of_kind, kind), self._on_change) for kind in TOPOLOGY_KINDS}
         self._changed = changed
         self._users = NameReferenceIndex[str]()
@@ -114,7 +114,7 @@ class TopologyCache(StoresByKind):
     def _on_change(
         self, key: Key, _before: CachedObject[ClusterTopology] | None, _after: CachedObject[ClusterTopology] | None
     ) -> None:
-        self.by_name = FrozenDict(effective_topologies(self.found))
+        self.by_name = effective_topologies(self.found)
         self._requeue_users(key[1])
 
     def _requeue_users(self, name: str) -> None:

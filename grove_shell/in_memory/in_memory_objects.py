@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TypeAlias
 
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_lists
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.cluster_topology import ClusterTopology, effective_topologies
@@ -55,7 +55,7 @@ class InMemoryObjects:
             (ref for ref, item in self.items.items() if isinstance(item, PodCliqueSet)), key=lambda ref: ref.sort_key
         )
 
-    def topologies(self) -> dict[str, ClusterTopology]:
+    def topologies(self) -> FrozenDict[str, ClusterTopology]:
         """Return name -> topology; of two kinds with one name the one that counts."""
         return effective_topologies(item for item in self.items.values() if isinstance(item, ClusterTopology))
 
@@ -77,12 +77,12 @@ class InMemoryObjects:
             return None
         return replace(
             snapshot_without_pods(self.items.values(), found, now, attempts),
-            pods_of={uid: tuple(pods) for uid, pods in self.pods.items()},
+            pods_of=frozen_lists(self.pods),
             not_collected=self.not_collected,
             complete=self.complete or frozenset(),
-            claim_templates=dict(self.claim_templates),
+            claim_templates=FrozenDict(self.claim_templates),
             configuration=self.configuration,
             served=self.served,
-            foreign_owners=self.foreign_owners,
+            foreign_owners=FrozenDict(self.foreign_owners),
             topologies=self.topologies(),
         )

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from enum import Enum, unique
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, SetStatus, is_gang_termination_deletion
 from grove_core.kernel.time_formats import format_time
@@ -235,7 +236,8 @@ def _with_clique_of_then(then: Snapshot, now: Snapshot, clique: PodClique) -> Sn
     """Return the snapshot of now with the PodClique as it was: an update may have reached it just before."""
     others = (one for one in now.cliques if one.ref != clique.ref)
     cliques = tuple(sorted((*others, clique), key=lambda one: one.ref.sort_key))
-    return replace(now, cliques=cliques, pods_of={**now.pods_of, clique.uid: then.pods_of.get(clique.uid, ())})
+    pods_of = FrozenDict({**now.pods_of, clique.uid: then.pods_of.get(clique.uid, ())})
+    return replace(now, cliques=cliques, pods_of=pods_of)
 
 
 def _with_replicas_of_now(then: Snapshot, now: Snapshot) -> Snapshot:

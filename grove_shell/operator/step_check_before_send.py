@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
+from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Step, is_gang_termination_deletion
 from grove_core.plan.plan import Plan
@@ -117,4 +118,5 @@ def with_deletions_undone(now: Observation, before: Observation, deleted: Abstra
     pods = {clique.uid: before.pods_of.get(clique.uid, ()) for clique in undone}
     cliques = {**there, **{clique.ref: clique for clique in undone}}
     order = dict.fromkeys(clique.ref for clique in (*before.cliques, *now.cliques))
-    return replace(now, cliques=tuple(cliques[ref] for ref in order if ref in cliques), pods_of={**now.pods_of, **pods})
+    pods_of = FrozenDict({**now.pods_of, **pods})
+    return replace(now, cliques=tuple(cliques[ref] for ref in order if ref in cliques), pods_of=pods_of)

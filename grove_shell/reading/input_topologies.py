@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from grove_core.kernel.errors import MalformedObject, ObjectProblem
+from grove_core.kernel.frozen import FrozenDict
 from grove_core.resources.api_names import CORE, GROVE
 from grove_core.resources.cluster_topology import (
     TOPOLOGY_KINDS,
@@ -81,17 +82,17 @@ class InputTopologies:
         return (ObjectProblem(path="metadata.name", expected="one topology of this name", got=got),)
 
     @property
-    def judging(self) -> Mapping[str, ClusterTopology] | None:
+    def judging(self) -> FrozenDict[str, ClusterTopology] | None:
         """The topologies that manifests are admitted by; None if the input has none."""
         return self.by_name if self._judging and self._found else None
 
     @property
-    def by_name(self) -> Mapping[str, ClusterTopology]:
+    def by_name(self) -> FrozenDict[str, ClusterTopology]:
         """The effective topology of each name."""
         return effective_topologies(topology for topology, _ in self._found.values())
 
     @property
-    def shadowed(self) -> Mapping[str, ClusterTopology]:
+    def shadowed(self) -> FrozenDict[str, ClusterTopology]:
         """The bindings that another topology of their name shadows."""
         return shadowed_topology_bindings(topology for topology, _ in self._found.values())
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from os import PathLike, fspath
 from typing import BinaryIO
 
+from grove_core.kernel.frozen import FrozenDict
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
@@ -230,10 +231,10 @@ def _cluster(collector: ObjectCollector, owners: OwnerReferenceCheck) -> Cluster
     )
     return replace(
         with_domains(cluster, found.domains.values(), found.claims.values()),
-        claim_templates=found.templates,
+        claim_templates=FrozenDict(found.templates),
         configuration=collector.configuration,
         served=collector.live.served or collector.snapshot_headers.served or found.served,
-        foreign_owners=owners.holders,
+        foreign_owners=FrozenDict(owners.holders),
         topologies=collector.topologies.by_name,
         shadowed_topologies=collector.topologies.shadowed,
         is_part=collector.live.is_part,

@@ -7,6 +7,7 @@ from typing import Any, Final, get_type_hints
 
 from grove_core.document.document_reading import attempts_from_json
 from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.frozen import FrozenDict
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.pod import Pod
@@ -168,7 +169,7 @@ class _Reader:
         snapshot = Snapshot(
             root=root,
             **listed,
-            pods_of={uid: self._all_of(Pod, name) for uid, name in seen["pods"].items()},
+            pods_of=FrozenDict((uid, self._all_of(Pod, name)) for uid, name in seen["pods"].items()),
             now=utc_datetime_from_text(seen["now"]),
             attempts=attempts_from_json(words["attempts"]),
             **{name: core_value_from_json(_HINTS[name], seen[name]) for name in _REST & seen.keys()},

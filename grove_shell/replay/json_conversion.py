@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final, TypeAlias, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from grove_core.kernel.frozen import FrozenMap, freeze, thaw
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, freeze, thaw
 
 Json: TypeAlias = Any
 _MICROSECOND: Final = timedelta(microseconds=1)
@@ -91,7 +91,7 @@ def _optional(read: Callable[[Json], Any]) -> Callable[[Json], Any]:
 def _collection(origin: Any, arguments: tuple[Any, ...]) -> Callable[[Json], Any]:  # noqa: ANN401 - a type
     if issubclass(origin, Mapping):
         key, value = map(_reader, arguments)
-        return lambda raw: {key(name): value(found) for name, found in raw}
+        return lambda raw: FrozenDict((key(name), value(found)) for name, found in raw)
     first = _reader(arguments[0])
     if issubclass(origin, AbstractSet):
         return lambda raw: frozenset(map(first, raw))

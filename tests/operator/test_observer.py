@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grove_core.kernel.frozen import frozen_lists
 from grove_core.kernel.steps import Delete, SetStatus, Step
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import PodClique
@@ -90,7 +91,7 @@ def unready(seen: Snapshot, name: str) -> Snapshot:
     """The same with a clique whose pods are not ready any more, of which no status tells yet."""
     uid = next(clique.uid for clique in seen.cliques if clique.ref.name == name)
     lost = [replace(pod, ready=False) for pod in seen.pods_of[uid]]
-    return replace(seen, pods_of={**seen.pods_of, uid: lost})
+    return replace(seen, pods_of=frozen_lists({**seen.pods_of, uid: lost}))
 
 
 def losing(seen: Snapshot, name: str) -> Snapshot:

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from grove_core.kernel.conditions import ConditionStatus, condition_of
+from grove_core.kernel.frozen import frozen_lists
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, Step
 from grove_core.kernel.time_formats import whole_seconds
@@ -244,7 +245,7 @@ class Simulation:
     def fresh(self) -> Snapshot:
         snapshot = self.memory.observe(ROOT, self.now)
         assert snapshot is not None
-        return replace(snapshot, pods_of={uid: tuple(pods) for uid, pods in self.memory.pods.items()})
+        return replace(snapshot, pods_of=frozen_lists({uid: tuple(pods) for uid, pods in self.memory.pods.items()}))
 
     def next(self) -> int:
         self.serial += 1

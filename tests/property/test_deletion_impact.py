@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.kernel.conditions import Condition, ConditionStatus
-from grove_core.kernel.frozen import FrozenMap, freeze
+from grove_core.kernel.frozen import FrozenMap, freeze, frozen_lists
 from grove_core.kernel.steps import Delete, DeletionImpact
 from grove_core.plan.deletion_impact import DeletionImpacts
 from grove_core.reconcile import reconcile
@@ -84,7 +84,7 @@ def test_pl019_the_tolls_of_a_plan_add_up(deleted: AbstractSet[int], going: Abst
         uid: [replace(pod, deleting=place in going) for place, pod in enumerate(pods)]
         for uid, pods in seen.pods_of.items()
     }
-    seen = replace(seen, pods_of=pods_of)
+    seen = replace(seen, pods_of=frozen_lists(pods_of))
     parts = [ref for ref in seen.known() if ref.kind in {"Pod", "PodClique", GROUP_KIND}]
     chosen = {parts[number % len(parts)] for number in deleted}
     uids = {part.uid for part in (*seen.groups, *seen.cliques) if part.ref in chosen}

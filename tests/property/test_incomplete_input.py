@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.conditions import condition_of
+from grove_core.kernel.frozen import FrozenDict, frozen_lists
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Delete, DropFinalizer, Step
 from grove_core.plan.laws import problems_in_plan
@@ -86,13 +87,13 @@ class Gap:
         known = self._left(list(full.topologies.values()), TOPOLOGY_KIND)
         return replace(
             with_domains(cluster, domains, claims).snapshot_of(full.root, full.now, full.attempts),
-            pods_of={uid: found for uid, found in pods.items() if found},
+            pods_of=frozen_lists({uid: found for uid, found in pods.items() if found}),
             complete=full.complete - self.kinds,
             not_collected=self.kinds if self.speaks else self.kinds & INFERRED,
             claim_templates=full.claim_templates,
             configuration=full.configuration,
             served=full.served,
-            topologies={one.ref.name: one for one in known},
+            topologies=FrozenDict({one.ref.name: one for one in known}),
         )
 
     def _left(self, items: list[Any], kind: str) -> Iterator[Any]:
@@ -300,7 +301,9 @@ def test_mn054_domains_stay_while_pods_that_outlive_their_cliques_are_not_known(
     blind = Gap({"Pod"}, 0, speaks=True).seen(full)
     blind = replace(blind, domains=shared)
     assert not harm_in(blind, full)
-    known = replace(full, pods_of={uid: pods for uid, pods in full.pods_of.items() if uid == cliques[0].uid})
+    known = replace(
+        full, pods_of=frozen_lists({uid: pods for uid, pods in full.pods_of.items() if uid == cliques[0].uid})
+    )
     gone = {step.target for step in reconcile(known).steps if isinstance(step.action, Delete)}
     assert len(gone & {domain.ref for domain in shared}) == 1
 
@@ -319,7 +322,7 @@ def test_tp031_the_condition_stays_while_nobody_can_say_whether_it_holds(kind: s
 def test_wl010_a_gang_that_may_exist_is_not_said_to_be_missing() -> None:
     """A stranger's PodClique keeps a gang from being made; where gangs were not collected nobody knows of one."""
     start = applied(set_raw(clique_raw("a"), clique_raw("b")))
-    held = replace(start, foreign_owners={("PodClique", "ml", "llm-0-a"): "of nobody"})
+    held = replace(start, foreign_owners=FrozenDict({("PodClique", "ml", "llm-0-a"): "of nobody"}))
     assert "PodGang" in {one.target.kind for one in reconcile(held).withheld}
     blind = replace(held, complete=held.complete - {"PodGang"}, not_collected=frozenset({"PodGang"}))
     assert "PodGang" not in {one.target.kind for one in reconcile(blind).withheld}
@@ -329,7 +332,7 @@ def test_wl010_a_gang_that_may_exist_is_not_said_to_be_missing() -> None:
 def test_wl232_a_set_is_not_let_go_of_while_parts_of_it_are_not_known(kind: str) -> None:
     life = living(GROUPED, DEFAULT_CONFIGURATION)
     life.world.delete(life.ref)
-    nothing = replace(looked_at(life), groups=(), cliques=(), pods_of={})
+    nothing = replace(looked_at(life), groups=(), cliques=(), pods_of=FrozenDict())
     assert [type(step.action) for step in reconcile(nothing).steps] == [DropFinalizer]
     plan = reconcile(replace(nothing, not_collected=frozenset({kind}), complete=nothing.complete - {kind}))
     assert not plan.steps

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grove_core.kernel.frozen import FrozenDict, frozen_lists
 from grove_core.resources.pod import Pod
 from grove_core.snapshot.cluster import Cluster
 from grove_shell.reading.collected_objects import CollectedObjects, LoadedInput
@@ -32,12 +33,12 @@ def read(items: Sequence[Json]) -> LoadedInput:
 
 def content_of(found: LoadedInput) -> Cluster:
     """The cluster; pods are in no order (PL-001), so they are given one."""
-    outlived = {key: in_order(pods_of) for key, pods_of in found.cluster.outlived.items()}
+    outlived = FrozenDict((key, in_order(pods_of)) for key, pods_of in found.cluster.outlived.items())
     return replace(found.cluster, pods_of=in_order(found.cluster.pods_of), outlived=outlived)
 
 
-def in_order(pods_of: Mapping[str, Sequence[Pod]]) -> dict[str, list[Pod]]:
-    return {uid: sorted(pods, key=lambda pod: pod.name) for uid, pods in pods_of.items()}
+def in_order(pods_of: Mapping[str, Sequence[Pod]]) -> FrozenDict[str, tuple[Pod, ...]]:
+    return frozen_lists({uid: sorted(pods, key=lambda pod: pod.name) for uid, pods in pods_of.items()})
 
 
 def orphan(item: Json, number: int) -> list[Json]:

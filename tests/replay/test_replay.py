@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+from grove_core.kernel.frozen import frozen_lists
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.snapshot.snapshot import trim_snapshot
@@ -85,7 +86,7 @@ class TestReplay:
     def test_rp001_what_is_of_others_changes_nothing(self, world: World, other: World) -> None:
         snapshot = world.snapshot
         strangers = {f"other-{uid}": pods for uid, pods in other.snapshot.pods_of.items()}
-        crowded = replace(snapshot, pods_of={**snapshot.pods_of, **strangers})
+        crowded = replace(snapshot, pods_of=frozen_lists({**snapshot.pods_of, **strangers}))
         assert reconcile(trim_snapshot(crowded)) == reconcile(snapshot)
         assert not strangers.keys() & trim_snapshot(crowded).pods_of.keys()
 

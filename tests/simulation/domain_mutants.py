@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from grove_core.kernel.conditions import REMOVED
-from grove_core.kernel.frozen import FrozenMap, freeze, thaw
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, freeze, thaw
 from grove_core.kernel.steps import Apply, AttemptOutcome, Create, Delete, SetStatus, Step, StepStage
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
@@ -188,7 +188,7 @@ def takes_any_domain_for_its_own(snapshot: Snapshot) -> Plan:
     root = snapshot.root
     labels = FrozenMap(SET.written(root.ref.name))
     named = {key: replace(domain, owner_uid=root.uid, labels=labels) for key, domain in snapshot.named_domains.items()}
-    return reconcile(replace(snapshot, named_domains=named))
+    return reconcile(replace(snapshot, named_domains=FrozenDict(named)))
 
 
 def _always(decide: Decide) -> Callable[[], Decide]:

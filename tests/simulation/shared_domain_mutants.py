@@ -13,7 +13,7 @@ from grove_core.areas.topology.admit import TopologyAdmissionView
 from grove_core.areas.workload.admission.manifest_defaults import with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, AdmitWithChanges, AmendmentVerdict
 from grove_core.kernel.decisions import Decision
-from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, thaw
 from grove_core.kernel.steps import Create, Delete, Ensure, StepStage
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
@@ -73,7 +73,7 @@ def bare_entry(raw: Json, around: CliqueAdmissionView) -> FrozenMap | None:
 def operator_goes_by_names(snapshot: Snapshot) -> Plan:
     """Takes an object without labels for its own."""
     free = {key: one for key, one in snapshot.named_domains.items() if one.labels}
-    plan = reconcile(replace(snapshot, named_domains=free))
+    plan = reconcile(replace(snapshot, named_domains=FrozenDict(free)))
     taken = {name for _, name in snapshot.named_domains.keys() - free.keys()}
     steps = (step for step in plan.steps if not (isinstance(step.action, Ensure) and step.target.name in taken))
     return replace(plan, steps=tuple(steps))
@@ -87,7 +87,7 @@ def joins_what_leaves(raw: Json, around: CliqueAdmissionView) -> Decision[Amendm
 
 def operator_joins_what_leaves(snapshot: Snapshot) -> Plan:
     domains = {key: replace(one, deleting=False) for key, one in snapshot.named_domains.items()}
-    return reconcile(replace(snapshot, named_domains=domains))
+    return reconcile(replace(snapshot, named_domains=FrozenDict(domains)))
 
 
 def deletes_what_is_shared(snapshot: Snapshot) -> Plan:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, Step, StepStage
 from grove_core.resources.api_names import NVIDIA
@@ -215,9 +216,9 @@ def test_sm051_a_deleted_foreign_domain_is_a_violation() -> None:
     assert isinstance(item, ComputeDomain)
     snapshot = Snapshot(
         root=simulation.cluster.sets()[0],
-        pods_of={},
+        pods_of=FrozenDict(),
         now=simulation.scenario.spec.start,
-        named_domains={("ml", "llm-cd-9"): item},
+        named_domains=FrozenDict({("ml", "llm-cd-9"): item}),
     )
     step = Step(StepStage.CLEANUP, ref, Delete(Guard(item.uid, "1")), ())
     with pytest.raises(PromiseViolated) as found:

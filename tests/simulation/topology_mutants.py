@@ -9,7 +9,7 @@ from grove_core.admit_topology import admit_topology
 from grove_core.areas.topology.admit import TopologyAdmissionView
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot
 from grove_core.kernel.admission import AdmissionVerdict, Admit
-from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_lists, thaw
 from grove_core.kernel.steps import Apply, Create, Delete, SetStatus, Step, StepStage
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
@@ -49,14 +49,14 @@ def falls_back(snapshot: Snapshot) -> Plan:
     )
     if not name or name in snapshot.topologies or default is None:
         return reconcile(snapshot)
-    return reconcile(replace(snapshot, topologies={**snapshot.topologies, name: default}))
+    return reconcile(replace(snapshot, topologies=FrozenDict({**snapshot.topologies, name: default})))
 
 
 def follows_always(snapshot: Snapshot) -> Plan:
     """Updates gangs to their topology also when pods are placed."""
     cliques = tuple(replace(one, status=replace(one.status, scheduled=0)) for one in snapshot.cliques)
     pods = {uid: [replace(pod, node="") for pod in found] for uid, found in snapshot.pods_of.items()}
-    free = reconcile(replace(snapshot, cliques=cliques, pods_of=pods))
+    free = reconcile(replace(snapshot, cliques=cliques, pods_of=frozen_lists(pods)))
     follow = (step for step in free.steps if step.target.kind == "PodGang" and isinstance(step.action, Apply))
     return with_steps(reconcile(snapshot), *follow)
 

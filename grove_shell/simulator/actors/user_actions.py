@@ -105,7 +105,7 @@ class UserActions:
             if changed != found:
                 self.cluster.put(changed)
             return
-        applied = snapshot_of_new_set(Snapshot(root=root, pods_of={}, now=self.start), self.rules).root
+        applied = snapshot_of_new_set(Snapshot(root=root, now=self.start), self.rules).root
         made = replace(applied, created_at=clock_time_at(self.start, self._now).replace(microsecond=0))
         self.cluster.add(replace(made, uid=self.cluster.server.new_uid(root.ref)))
 

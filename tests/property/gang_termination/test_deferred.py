@@ -9,6 +9,7 @@ import pytest
 from grove_core.areas.gang_termination.termination_result import TerminationResult, defer_unconfirmed_terminations
 from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
 from grove_core.kernel.conditions import Condition, ConditionStatus
+from grove_core.kernel.frozen import frozen_lists
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete
 from grove_core.plan.planner import steps_for
 from grove_core.reconcile import reconcile
@@ -43,7 +44,7 @@ def due() -> Snapshot:
         uid: tuple(replace(pod, ready=uid not in sick, unready=uid in sick) for pod in of)
         for uid, of in seen.pods_of.items()
     }
-    return replace(seen, cliques=tuple(map(as_it_is, seen.cliques)), pods_of=pods)
+    return replace(seen, cliques=tuple(map(as_it_is, seen.cliques)), pods_of=frozen_lists(pods))
 
 
 SEEN: Final = due()

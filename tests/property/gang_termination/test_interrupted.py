@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.design.judge import judge_by_design
 from grove_core.kernel.conditions import Condition, ConditionStatus
+from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, Step, StepStage, termination_causes
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
@@ -78,7 +79,9 @@ def one_breached_clique_left(since: timedelta, replicas: int = 3) -> Snapshot:
         replace(one, replicas=replicas, status=replace(one.status, conditions=breached)) for one in rest.groups
     )
     was = CliqueStatus(recorded=True, was_available=True)
-    return replace(rest, groups=groups, cliques=tuple(replace(one, status=was) for one in rest.cliques[:1]), pods_of={})
+    return replace(
+        rest, groups=groups, cliques=tuple(replace(one, status=was) for one in rest.cliques[:1]), pods_of=FrozenDict()
+    )
 
 
 @pytest.mark.req("WL-024")

@@ -18,6 +18,7 @@ from grove_core.areas.gang_termination.termination_deletions import (
 from grove_core.areas.gang_termination.verdicts import Delegate, GroupFate, Keep, MinAvailableBreach, Terminate, Wait
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.conditions import ConditionStatus
+from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import GangTermination
 from tests.property.gang_termination.objections import GROUPS, changed
@@ -106,6 +107,6 @@ def test_gt011_a_clique_that_wants_no_pod_and_has_none_has_enough() -> None:
     """Return a group that a user scaled to zero, with a status to be written."""
     seen = at_rest(applied(set_raw(clique_raw("a"))))
     (clique,) = seen.cliques
-    empty = replace(seen, cliques=(replace(clique, replicas=0, min_available=0),), pods_of={})
+    empty = replace(seen, cliques=(replace(clique, replicas=0, min_available=0),), pods_of=FrozenDict())
     (judged,) = judge_by_design(empty).cliques
     assert judged.breach is ConditionStatus.FALSE

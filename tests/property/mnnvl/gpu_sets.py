@@ -7,7 +7,7 @@ from typing import Final
 
 from grove_core.areas.mnnvl.judge import domain_ref
 from grove_core.kernel.conditions import Condition, ConditionStatus
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Step, StepStage
 from grove_core.resources.api_names import DOMAIN_TEMPLATE, DOMAINS_READY, GROVE
 from grove_core.resources.compute_domain import ComputeDomain, compute_domain_from_json
@@ -95,7 +95,7 @@ def set_in_state(
     return replace(
         snapshot,
         root=replace(seen.root, status=status, created_at=NOW - (SOON if young else LATE)),
-        named_domains={} if held is None else {("ml", "llm-cd-0"): held},
+        named_domains=FrozenDict({} if held is None else {("ml", "llm-cd-0"): held}),
         domains=(held,) if held is not None and held.owner_uid == UID else (),
         attempts=(attempt,) if refused else (),
         complete=EVERY_KIND if known else EVERY_KIND - {"ComputeDomain"},

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grove_core.kernel.frozen import frozen_lists
 from grove_core.kernel.steps import Apply, Create, Delete
 from grove_core.plan.laws import problems_in_plan
 from grove_core.reconcile import reconcile
@@ -48,7 +49,7 @@ def without(full: Snapshot, kinds: Iterable[str]) -> Snapshot:
     claims = () if CLAIM_KIND in gap else full.named_claims.values()
     return replace(
         with_domains(cluster, domains, claims).snapshot_of(full.root, full.now, full.attempts),
-        pods_of={} if "Pod" in gap else full.pods_of,
+        pods_of=frozen_lists({} if "Pod" in gap else full.pods_of),
         complete=full.complete - gap,
         not_collected=gap,
         claim_templates=full.claim_templates,

@@ -19,7 +19,7 @@ from grove_core.document.document_reading import document_from_json
 from grove_core.document.document_writing import document_as_json
 from grove_core.document.plan_document import PlanDocument
 from grove_core.kernel.conditions import REMOVED, Condition, ConditionStatus
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import FrozenDict, frozen_lists, thaw
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, SetStatus, Step, StepStage
 from grove_core.kernel.wants import ObjectToCreate, StatusToWrite, Withheld
@@ -306,17 +306,17 @@ def test_mn051_a_surplus_domain_waits_for_pods_that_outlive_their_clique() -> No
     snapshot = set_in_state("joined", "ours", refused=False, before=False, known=True, on=True)
     empty = replace(snapshot, root=replace(snapshot.root, spec=snapshot.root.spec.model_copy(update={"replicas": 0})))
     orphans = {f"gone {uid}": pods for uid, pods in empty.pods_of.items()}
-    orphans["of others"] = [replace(pod, gang="other-0") for pods in empty.pods_of.values() for pod in pods]
-    waiting = desired_mnnvl_changes(replace(empty, cliques=(), pods_of=orphans), judge_mnnvl(empty))
+    orphans["of others"] = tuple(replace(pod, gang="other-0") for pods in empty.pods_of.values() for pod in pods)
+    waiting = desired_mnnvl_changes(replace(empty, cliques=(), pods_of=frozen_lists(orphans)), judge_mnnvl(empty))
     assert [type(one) for one in waiting.withheld] == [Withheld]
     ended = Attempt(
         Step(StepStage.CLEANUP, Ref("v1", "Pod", "ml", "x"), Delete(Guard("x", "1")), ()), AttemptOutcome.DONE
     )
     for attempts in ((), (ended,)):  # with any own writes of other pods (PL-018)
-        plan = reconcile(replace(empty, cliques=(), gangs=(), pods_of=orphans, attempts=attempts))
+        plan = reconcile(replace(empty, cliques=(), gangs=(), pods_of=frozen_lists(orphans), attempts=attempts))
         assert [held.target.name for held in plan.withheld] == ["llm-cd-0"]
         assert not [step for step in plan.steps if step.target.name == "llm-cd-0"]
-    gone = desired_mnnvl_changes(replace(empty, cliques=(), pods_of={}), judge_mnnvl(empty))
+    gone = desired_mnnvl_changes(replace(empty, cliques=(), pods_of=FrozenDict()), judge_mnnvl(empty))
     assert not gone.withheld
     assert [want.target.name for want in gone.wants if not isinstance(want, StatusToWrite)] == ["llm-cd-0"]
 
@@ -338,7 +338,7 @@ def test_mn021_a_part_that_was_just_created_is_a_sibling(*, joined: bool, outcom
     start = with_configuration(applied(set_raw(gpu_clique("a"), clique_raw("b"), groups=(group,))))
     ours = FOUND["ours"]
     assert ours is not None
-    there = replace(start, named_domains={("ml", "llm-cd-0"): ours}, domains=(ours,))
+    there = replace(start, named_domains=FrozenDict({("ml", "llm-cd-0"): ours}), domains=(ours,))
     (tried,) = (step for step in reconcile(start).steps if step.target.name == "llm-cd-0")
     refused = replace(start, attempts=(Attempt(tried, AttemptOutcome.REFUSED, "exceeded quota"),))
     before, after = (there, refused) if joined else (refused, there)

@@ -7,7 +7,7 @@ import pytest
 
 from grove_core.areas.mnnvl.judge import judge_mnnvl
 from grove_core.areas.mnnvl.wants import desired_mnnvl_changes
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_lists
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Step, StepStage
 from grove_core.kernel.wants import ObjectToDelete
@@ -45,8 +45,10 @@ def test_mn050_the_name_of_a_domain_decides_its_replica(label: str | None, repli
     (domain,) = seen.domains
     labels = {key: value for key, value in domain.labels.items() if key not in SET_REPLICA.keys}
     changed = replace(domain, labels=FrozenMap({**labels, **({SET_REPLICA.primary: label} if label else {})}))
-    seen = replace(seen, domains=(changed,), named_domains={("ml", domain.ref.name): changed})
-    assert gone(replace(of_replicas(seen, replicas), cliques=(), pods_of={})) == ["llm-cd-0"] * (replicas == 0)
+    seen = replace(seen, domains=(changed,), named_domains=FrozenDict({("ml", domain.ref.name): changed}))
+    assert gone(replace(of_replicas(seen, replicas), cliques=(), pods_of=FrozenDict())) == ["llm-cd-0"] * (
+        replicas == 0
+    )
 
 
 @pytest.mark.req("MN-052")
@@ -57,9 +59,9 @@ def test_mn040_a_domain_of_the_set_is_not_foreign(siblings: str, labels: dict[st
     seen = set_in_state(siblings, "ours", refused=False, before=False, known=True, on=True)
     (domain,) = seen.domains
     edited = replace(domain, labels=FrozenMap(labels))
-    changed = replace(seen, domains=(edited,), named_domains={("ml", domain.ref.name): edited})
+    changed = replace(seen, domains=(edited,), named_domains=FrozenDict({("ml", domain.ref.name): edited}))
     assert judge_mnnvl(changed) == judge_mnnvl(seen)
-    assert gone(replace(of_replicas(changed, 0), cliques=(), pods_of={})) == []
+    assert gone(replace(of_replicas(changed, 0), cliques=(), pods_of=FrozenDict())) == []
 
 
 def test_mn051_pods_of_a_clique_without_its_annotation_use_the_domain() -> None:
@@ -83,7 +85,7 @@ def test_mn051_pods_of_a_clique_without_its_annotation_use_the_domain() -> None:
 def test_mn051_a_pod_without_its_gang_is_found_by_its_set_and_name(changes: dict[str, Any], goes: bool) -> None:
     seen = of_replicas(ours(), 0)
     left = replace(pod_of(seen), owner_uid="gone", **{"set_name": "llm", **changes})
-    assert gone(replace(seen, cliques=(), pods_of={"gone": [left]})) == ["llm-cd-0"] * goes
+    assert gone(replace(seen, cliques=(), pods_of=frozen_lists({"gone": [left]}))) == ["llm-cd-0"] * goes
 
 
 @pytest.mark.parametrize(
@@ -101,7 +103,7 @@ def test_mn051_a_pod_that_may_just_have_been_created_uses_the_domain(
     manifest = FrozenMap({"metadata": metadata, "spec": FrozenMap({}), "status": FrozenMap({})})
     made = Step(StepStage.WORKLOAD, Ref("v1", "Pod", "ml", pod.name), Create(manifest), ())
     pods_of = seen.pods_of if listed else {}
-    seen = replace(seen, pods_of=pods_of, attempts=(Attempt(made, outcome),))
+    seen = replace(seen, pods_of=frozen_lists(pods_of), attempts=(Attempt(made, outcome),))
     assert gone(seen) == ["llm-cd-0"] * (not held)
     because = [why for one in desired_mnnvl_changes(seen, judge_mnnvl(seen)).withheld for why in one.because]
     assert [dict(why.facts)["pods"] for why in because] == [held] * bool(held)
@@ -118,9 +120,12 @@ def test_mn051_an_unlisted_pod_of_a_deleted_clique_uses_the_domain(*, listed: bo
     made = Step(StepStage.WORKLOAD, Ref("v1", "Pod", "ml", "p"), Create(FrozenMap({"metadata": metadata})), ())
     left = [replace(pod_of(seen), name="p", owner_uid="gone", gang="llm-0")] if listed else []
     bare = replace(
-        seen, cliques=(), pods_of={"gone": left} if listed else {}, attempts=(Attempt(made, AttemptOutcome.DONE),)
+        seen,
+        cliques=(),
+        pods_of=frozen_lists({"gone": left} if listed else {}),
+        attempts=(Attempt(made, AttemptOutcome.DONE),),
     )
     known = with_own_writes(bare)
     assert [pod.name for pod in known.pods_of["gone"]] == ["p"]
     assert gone(known) == []
-    assert gone(replace(bare, attempts=(), pods_of={})) == ["llm-cd-0"]
+    assert gone(replace(bare, attempts=(), pods_of=FrozenDict())) == ["llm-cd-0"]

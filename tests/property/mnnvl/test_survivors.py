@@ -8,7 +8,7 @@ from grove_core.areas.mnnvl.judge import domain_ref, judge_mnnvl
 from grove_core.areas.mnnvl.verdicts import ReplicaDomainState
 from grove_core.areas.mnnvl.wants import desired_mnnvl_changes
 from grove_core.areas.mnnvl_scopes.judge import shared_domain_ref
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, SetStatus, Step, StepStage
 from grove_core.kernel.wants import StatusToWrite, Withheld
@@ -61,8 +61,10 @@ def test_wl024_a_surplus_domain_is_not_created_and_deleted_in_turn() -> None:
     grown = tuple(replace(clique, replicas=2 * MOST) for clique in seen.cliques)
     for domains in (seen.domains, ()):
         named = {(one.ref.namespace, one.ref.name): one for one in domains}
-        look = replace(seen, root=replace(seen.root, spec=none), cliques=grown, domains=domains, named_domains=named)
-        assert {step.target.kind for step in reconcile(replace(look, pods_of={})).steps} <= {
+        look = replace(
+            seen, root=replace(seen.root, spec=none), cliques=grown, domains=domains, named_domains=FrozenDict(named)
+        )
+        assert {step.target.kind for step in reconcile(replace(look, pods_of=FrozenDict())).steps} <= {
             "PodCliqueSet",
             "PodCliqueScalingGroup",
             "PodClique",

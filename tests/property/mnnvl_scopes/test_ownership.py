@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from grove_core.areas.mnnvl_scopes.judge import judge_shared_domains, shared_domain_ref
 from grove_core.areas.mnnvl_scopes.verdicts import SharedObjectState
-from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, thaw
 from grove_core.kernel.steps import Ensure
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import Configuration
@@ -36,7 +36,9 @@ def test_ms085_a_restored_claim_has_the_class_of_the_first_clique() -> None:
     both = set_raw(*(clique_raw(name, pod_spec=GPUS, annotations=told) for name, told in classes.items()))
     seen = converged_set(both)[1]
     (made,) = seen.named_claims.values()
-    gone = replace(seen, named_claims={}, others=tuple(one for one in seen.others if one.ref.kind != made.ref.kind))
+    gone = replace(
+        seen, named_claims=FrozenDict(), others=tuple(one for one in seen.others if one.ref.kind != made.ref.kind)
+    )
     (again,) = (step.action for step in reconcile(gone).steps if step.target.kind == made.ref.kind)
     assert isinstance(again, Ensure)
     assert thaw(again.manifest)["spec"] == thaw(made.spec)
@@ -70,7 +72,7 @@ def test_ms052_a_clique_without_labels_still_uses_its_domain(groups: tuple[Json,
     bare = replace(seen, cliques=tuple(replace(one, labels=FrozenMap({})) for one in seen.cliques))
     assert seen.domains
     assert not [step for step in reconcile(bare).steps if step.target.kind in SHARED]
-    gone = replace(bare, domains=(), named_domains={}, others=(), named_claims={})
+    gone = replace(bare, domains=(), named_domains=FrozenDict(), others=(), named_claims=FrozenDict())
     steps = [step for step in reconcile(gone).steps if step.target.kind in SHARED]
     owners = {
         step.target.name: thaw(step.action.manifest)["metadata"]["ownerReferences"][0]["name"]
@@ -116,7 +118,7 @@ OWN: Json = {ENABLED: "true", SCOPE: "scalingGroupReplica"}
 def owners_of_made(seen: Snapshot) -> dict[str, str]:
     """Domain -> its owner, where all domains and claims are gone and restored."""
     others = tuple(one for one in seen.others if one.ref.kind not in SHARED)
-    gone = replace(seen, domains=(), named_domains={}, others=others, named_claims={})
+    gone = replace(seen, domains=(), named_domains=FrozenDict(), others=others, named_claims=FrozenDict())
     return {
         step.target.name: thaw(step.action.manifest)["metadata"]["ownerReferences"][0]["name"]
         for step in reconcile(gone).steps
@@ -197,7 +199,7 @@ def test_ms040_a_clique_that_shares_nothing_does_not_hide_others() -> None:
 @pytest.mark.parametrize("there", [True, False])
 def test_ms060_objects_in_use_stay_where_annotations_are_off(*, there: bool) -> None:
     seen = replace(half_shared(), configuration=Configuration())
-    gone = replace(seen, domains=(), named_domains={}, others=(), named_claims={})
+    gone = replace(seen, domains=(), named_domains=FrozenDict(), others=(), named_claims=FrozenDict())
     verdicts = judge_shared_domains(seen if there else gone).verdicts
     assert {(one.because.subject.kind, one.state, one.because.subject.name) for one in verdicts} == {
         ("ComputeDomain", SharedObjectState.LEFT_ALONE, "llm-0-cd"),

@@ -14,7 +14,7 @@ from grove_core.admit_podclique import admit_podclique, admit_podgang
 from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
 from grove_core.kernel.admission import AdmitWithChanges, AmendmentVerdict, Deny
 from grove_core.kernel.decisions import Decision
-from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, thaw
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, Ensure, Step, StepStage
 from grove_core.object_explanation import ObjectExplanation, has_object
 from grove_core.reconcile import reconcile
@@ -163,8 +163,8 @@ def test_ms056_objects_that_were_not_collected_are_ensured_and_not_restored(miss
         domains=() if missing == "ComputeDomain" else seen.domains,
         others=tuple(one for one in seen.others if one.ref.kind != missing),
         complete=seen.complete - {missing},
-        named_domains={} if missing == "ComputeDomain" else seen.named_domains,
-        named_claims={} if missing == "ResourceClaim" else seen.named_claims,
+        named_domains=FrozenDict({} if missing == "ComputeDomain" else seen.named_domains),
+        named_claims=FrozenDict({} if missing == "ResourceClaim" else seen.named_claims),
     )
     assert not plan_of(blind)
     fewer = replace(blind, cliques=blind.cliques[1:])

@@ -16,6 +16,7 @@ from grove_core.areas.mnnvl_scopes.clique_admission import (
 )
 from grove_core.areas.mnnvl_scopes.rules import SharedDomainReason
 from grove_core.kernel.admission import Deny
+from grove_core.kernel.frozen import frozen_lists
 from grove_core.kernel.steps import Delete
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import ServedApis
@@ -150,7 +151,9 @@ def test_ms050_the_domain_of_a_removed_clique_is_deleted() -> None:
     less = template.model_copy(update={"cliques": template.cliques[:1]})
     root = replace(seen.root, spec=seen.root.spec.model_copy(update={"template": less}))
     left = seen.cliques[0]
-    without = replace(owned_by_the_set(seen), root=root, cliques=(left,), pods_of={left.uid: seen.pods_of[left.uid]})
+    without = replace(
+        owned_by_the_set(seen), root=root, cliques=(left,), pods_of=frozen_lists({left.uid: seen.pods_of[left.uid]})
+    )
     gone = [step.target.name for step in reconcile(without).steps if isinstance(step.action, Delete)]
     assert gone == ["llm-0-b-cd"]
 

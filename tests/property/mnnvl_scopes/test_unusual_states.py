@@ -13,7 +13,7 @@ from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
 from grove_core.document.document_reading import document_from_json
 from grove_core.kernel.admission import AdmitWithChanges, Deny
 from grove_core.kernel.errors import MalformedObject
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.steps import Delete, Ensure, StepStage
 from grove_core.object_explanation import has_object
 from grove_core.plan.laws import problems_in_plan
@@ -71,7 +71,7 @@ def test_ms036_an_object_that_serves_another_user_is_reported() -> None:
     seen = half_shared()
     (domain,) = seen.domains
     other = replace(domain, labels=FrozenMap({**domain.labels, **SET_REPLICA.written("7")}))
-    taken = replace(seen, domains=(), named_domains={("ml", other.ref.name): other})
+    taken = replace(seen, domains=(), named_domains=FrozenDict({("ml", other.ref.name): other}))
     plan = reconcile(taken)
     assert other.ref in {held.target for held in plan.withheld}
     assert not [step for step in plan.steps if step.target == other.ref]
@@ -85,9 +85,9 @@ def test_ms036_an_object_without_the_label_serves_no_user(which: int) -> None:
     labels = FrozenMap({key: value for key, value in item.labels.items() if key != MNNVL_MANAGED})
     key, other = ("ml", item.ref.name), replace(item, labels=labels)
     if isinstance(other, ComputeDomain):
-        seen = replace(seen, domains=(), named_domains={key: other})
+        seen = replace(seen, domains=(), named_domains=FrozenDict({key: other}))
     else:
-        seen = replace(seen, others=(), named_claims={key: other})
+        seen = replace(seen, others=(), named_claims=FrozenDict({key: other}))
     plan = reconcile(seen)
     assert "another user" in next(held for held in plan.withheld if held.target == item.ref).because[0].sentence
     assert not [step for step in plan.steps if step.target == item.ref]
@@ -170,7 +170,7 @@ def test_ms053_a_claim_stays_with_any_labels(key: str, text: str | None) -> None
     labels = {name: said for name, said in claim.labels.items() if name != key} | ({key: text} if text else {})
     edited = replace(claim, labels=FrozenMap(labels))
     others = tuple(edited if one is claim else one for one in seen.others)
-    plan = reconcile(replace(seen, others=others, named_claims={("ml", claim.ref.name): edited}))
+    plan = reconcile(replace(seen, others=others, named_claims=FrozenDict({("ml", claim.ref.name): edited})))
     assert not [step for step in plan.steps if step.target == claim.ref]
 
 

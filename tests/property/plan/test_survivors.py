@@ -10,7 +10,7 @@ import pytest
 
 from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.kernel.decisions import Finding
-from grove_core.kernel.frozen import FrozenMap, frozen
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import (
@@ -387,7 +387,7 @@ def test_pl001_steps_without_a_root_are_in_order_too() -> None:
 
 
 def test_pl019_a_clique_that_has_no_pods_takes_none_along() -> None:
-    snapshot = replace(world_of(ENDING).snapshot, pods_of={})
+    snapshot = replace(world_of(ENDING).snapshot, pods_of=FrozenDict())
     deleted = {clique.ref for clique in snapshot.cliques} | {group.ref for group in snapshot.groups}
     assert deleted
     assert {DeletionImpacts(snapshot, deleted).of(ref) for ref in deleted} == {DeletionImpact()}

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from grove_core.kernel.frozen import FrozenDict, frozen_lists
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, Step, StepStage
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.cluster_index import index_cluster
@@ -62,7 +63,7 @@ def test_pl018_a_claim_hides_nothing_of_another_kind_that_has_its_name() -> None
     named = replace(claim, ref=replace(claim.ref, name=service.ref.name))
     claims = {**seen.named_claims, (named.ref.namespace, named.ref.name): named}
     deletion = Step(StepStage.CLEANUP, claim.ref, Delete(claim.guard), ())
-    own = with_own_writes(replace(seen, named_claims=claims, attempts=done([deletion])))
+    own = with_own_writes(replace(seen, named_claims=FrozenDict(claims), attempts=done([deletion])))
     assert service in own.others
 
 
@@ -87,7 +88,7 @@ def test_ms043_only_what_a_set_or_a_gang_owned_is_adrift() -> None:
     def found(kind: str) -> list[str]:
         lost = replace(domain, owner_uid="gone", owner_kind=kind)
         cluster = index_cluster(sets=(seen.root,), cliques=seen.cliques, gangs=seen.gangs, others=(), pods=())
-        cluster = replace(cluster, shared_of={(seen.root.ref.namespace, seen.root.ref.name): (lost,)})
+        cluster = replace(cluster, shared_of=FrozenDict({(seen.root.ref.namespace, seen.root.ref.name): (lost,)}))
         return [one.ref.name for one in cluster.snapshot_of(seen.root, NOW).domains]
 
     assert (found("PodGang"), found("PodCliqueSet"), found("Deployment")) == ([domain.ref.name],) * 2 + ([],)
@@ -110,7 +111,7 @@ def test_mn051_a_decision_sees_nothing_of_other_namespaces_and_sets() -> None:
     elsewhere = {("other", name): item for (_, name), item in seen.named_domains.items()}
     (pods,) = (pods for pods in seen.pods_of.values() if pods)
     crowd = {**seen.pods_of, "gone": pods, "else": [replace(pod, gang="chat-0", set_name="chat") for pod in pods]}
-    whole = replace(seen, pods_of=crowd, named_domains={**seen.named_domains, **elsewhere})
+    whole = replace(seen, pods_of=frozen_lists(crowd), named_domains=FrozenDict({**seen.named_domains, **elsewhere}))
     near = trim_snapshot(whole)
     assert near.pods_of.keys() == {*seen.pods_of, "gone"}
     assert near.named_domains == seen.named_domains

@@ -9,7 +9,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of, is_condition_true
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenMap, frozen_lists
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, SetStatus, Step, StepStage
@@ -227,7 +227,7 @@ def test_gt067_a_breach_that_was_over_begins_anew(rules: RuleSet) -> None:
     sick = replace(sick, status=replace(sick.status, was_available=True, observed=1))
     over = told(sick, replace(breach(ConditionStatus.FALSE), last_transition_time=NOW - timedelta(hours=1)))
     lost = tuple(replace(pod, scheduled=True, unready=True) for pod in SEEN.pods_of[clique.uid])
-    seen = replace(SEEN, cliques=(sick,), pods_of={clique.uid: lost})
+    seen = replace(SEEN, cliques=(sick,), pods_of=frozen_lists({clique.uid: lost}))
 
     def since(attempts: tuple[Attempt, ...]) -> object:
         plan = reconcile(replace(seen, attempts=attempts), rules)

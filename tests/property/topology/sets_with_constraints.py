@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any, Final
 
+from grove_core.kernel.frozen import FrozenDict, frozen_lists
 from grove_core.resources.cluster_topology import (
     TOPOLOGY_KIND,
     ClusterTopology,
@@ -31,7 +32,9 @@ def topology(name: str, *levels: tuple[str, str], kind: str = TOPOLOGY_KIND, **m
 
 def with_topologies(snapshot: Snapshot, *known: ClusterTopology, configuration: Configuration = ON) -> Snapshot:
     seen = snapshot.complete | {TOPOLOGY_KIND}
-    return replace(snapshot, configuration=configuration, topologies=effective_topologies(known), complete=seen)
+    return replace(
+        snapshot, configuration=configuration, topologies=FrozenDict(effective_topologies(known)), complete=seen
+    )
 
 
 def constrained_set(**template: Any) -> Json:
@@ -55,4 +58,4 @@ def with_bound_pod(snapshot: Snapshot) -> Snapshot:
     """The snapshot with one pod bound to a node."""
     uid = snapshot.cliques[0].uid
     first, *rest = snapshot.pods_of[uid]
-    return replace(snapshot, pods_of={**snapshot.pods_of, uid: [replace(first, node="n"), *rest]})
+    return replace(snapshot, pods_of=frozen_lists({**snapshot.pods_of, uid: [replace(first, node="n"), *rest]}))

@@ -11,7 +11,7 @@ from grove_core.areas.topology.topology_snapshot import topology_snapshots
 from grove_core.document.document_reading import document_from_json
 from grove_core.document.document_writing import document_as_json
 from grove_core.document.plan_document import PlanDocument
-from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_lists, thaw
 from grove_core.kernel.refs import Guard, placeholder_uid
 from grove_core.kernel.steps import Apply, Create, Step
 from grove_core.plan.laws import problems_in_plan
@@ -207,7 +207,7 @@ def test_tp042_a_cluster_has_a_snapshot_for_each_topology() -> None:
         index_cluster(sets=(running.root,), cliques=bound, gaps=frozenset({("PodClique", "other")})),
         complete=cluster.complete,
         configuration=ON,
-        topologies={"t": topology("t")},
+        topologies=FrozenDict({"t": topology("t")}),
     )
     assert [(one.name, one.not_collected, one.users) for one in topology_snapshots(known, NOW)] == [
         (DEFAULT_TOPOLOGY, ("PodClique",), (TopologyUsingSet("ml", "llm", len(bound)),)),
@@ -221,9 +221,9 @@ def test_tp002_bound_pods_count_before_statuses_show_them() -> None:
     running = with_bound_pod(unplaced_set(topology(DEFAULT_TOPOLOGY)))
     seen = replace(
         index_cluster(sets=(running.root,), cliques=running.cliques),
-        pods_of={uid: list(pods) for uid, pods in running.pods_of.items()},
+        pods_of=frozen_lists({uid: list(pods) for uid, pods in running.pods_of.items()}),
         configuration=ON,
-        topologies={DEFAULT_TOPOLOGY: topology(DEFAULT_TOPOLOGY)},
+        topologies=FrozenDict({DEFAULT_TOPOLOGY: topology(DEFAULT_TOPOLOGY)}),
     )
     assert not any(clique.status.scheduled for clique in running.cliques)
     (one,) = topology_snapshots(seen, NOW)
@@ -243,7 +243,7 @@ def test_tp042_no_set_means_no_user_only_in_a_complete_input(
     complete: frozenset[Gap], is_part: bool, unknown: tuple[str, ...]
 ) -> None:
     found = a_topology("t", held=True)
-    cluster = replace(index_cluster(sets=(), complete=complete), is_part=is_part, topologies={"t": found})
+    cluster = replace(index_cluster(sets=(), complete=complete), is_part=is_part, topologies=FrozenDict({"t": found}))
     (one,) = topology_snapshots(cluster, NOW)
     assert one.not_collected == unknown
     assert bool(reconcile_topology(one).steps) is (not unknown)
@@ -252,7 +252,7 @@ def test_tp042_no_set_means_no_user_only_in_a_complete_input(
 @pytest.mark.parametrize(("uid", "unknown"), [("", ("PodCliqueSet",)), ("u", ())])
 def test_tp042_an_unapplied_set_does_not_make_the_input_complete(uid: str, unknown: tuple[str, ...]) -> None:
     root = replace(applied(set_raw(clique_raw("a"))).root, uid=uid)
-    cluster = replace(index_cluster(sets=(root,)), topologies={"t": a_topology("t", held=True)})
+    cluster = replace(index_cluster(sets=(root,)), topologies=FrozenDict({"t": a_topology("t", held=True)}))
     (one,) = topology_snapshots(cluster, NOW)
     assert one.not_collected == unknown
 

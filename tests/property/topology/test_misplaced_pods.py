@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.areas.topology.wants import findings_of_misplacement, has_unknown_node
+from grove_core.kernel.frozen import frozen_lists
 from grove_core.resources.pod import pod_from_json
 from grove_core.resources.podclique import podclique_from_json
 from grove_core.resources.podcliqueset import podcliqueset_from_json
@@ -60,7 +61,7 @@ def snapshot(nodes: Mapping[str, list[str]], gang: Json, *, phase: str = "Runnin
             for name in CLIQUES
         ),
         gangs=(podgang_from_json({"metadata": owned("train-0", "PodCliqueSet", "train"), "spec": gang}),),
-        pods_of=pods,
+        pods_of=frozen_lists(pods),
         now=datetime(2026, 11, 20, 9, tzinfo=UTC),
     )
 

@@ -7,6 +7,7 @@ import pytest
 
 from grove_core.areas.topology.rules import TopologyReason
 from grove_core.areas.topology.usage_report import TopologyDeletionState, usage_report_of
+from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Rule
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, effective_topologies
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
@@ -22,7 +23,9 @@ def cluster(*names: str, kind: str = TOPOLOGY_KIND, configuration: Configuration
     """A cluster of one set that uses topology ``t``, and the topologies of these names."""
     root = applied(constrained_set(clusterTopologyName="t")).root
     known = effective_topologies(topology(name, kind=kind) for name in names)
-    return replace(index_cluster(sets=(root,), complete=EVERYTHING), topologies=known, configuration=configuration)
+    return replace(
+        index_cluster(sets=(root,), complete=EVERYTHING), topologies=FrozenDict(known), configuration=configuration
+    )
 
 
 @pytest.mark.parametrize(

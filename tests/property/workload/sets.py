@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import FrozenDict, thaw
 from grove_core.kernel.steps import Attempt, Create
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
@@ -43,7 +43,7 @@ def set_raw(
 
 def applied(raw: Json) -> Snapshot:
     """A moment after somebody applied the manifest."""
-    return snapshot_of_new_set(Snapshot(root=podcliqueset_from_json(raw), pods_of={}, now=NOW))
+    return snapshot_of_new_set(Snapshot(root=podcliqueset_from_json(raw), pods_of=FrozenDict(), now=NOW))
 
 
 def rounds_of(start: Snapshot) -> Iterator[tuple[Snapshot, Plan]]:

@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from grove_core.areas.workload.rules import WorkloadReason
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_lists
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, Step, StepStage
 from grove_core.reconcile import drop_finalizers, reconcile
 from grove_core.resources.api_names import GROVE, POD_GANG, SET_FINALIZER
@@ -103,7 +103,9 @@ def test_wl231_a_pod_that_names_its_set_by_any_family_of_labels_holds_it(key: st
         {"metadata": {"name": "x", "namespace": "ml", "labels": labels, "ownerReferences": [owner]}}, {}
     )
     leaving = replace(rested.root, deleting=True)
-    plan = reconcile(replace(rested, root=leaving, groups=(), cliques=(), gangs=(), pods_of={"gone": (pod,)}))
+    plan = reconcile(
+        replace(rested, root=leaving, groups=(), cliques=(), gangs=(), pods_of=frozen_lists({"gone": (pod,)}))
+    )
     assert {held.because[0].rule for held in plan.withheld} == {WorkloadReason.PARTS_REMAIN}
 
 
@@ -150,7 +152,7 @@ def test_wl232_without_a_look_at_the_cliques_the_set_is_held() -> None:
         root=replace(seen.root, deleting=True),
         cliques=(),
         groups=(),
-        pods_of={},
+        pods_of=FrozenDict(),
         not_collected=frozenset({"PodClique"}),
     )
     plan = reconcile(going)
@@ -175,7 +177,7 @@ def test_wl231_a_clique_whose_group_is_seen_gone_holds_the_set() -> None:
     assert reconcile(replace(left, orphans=(), complete=seen.complete)).steps
     made = Step(StepStage.FOUNDATION, stray.ref, Create(FrozenMap({})), ())
     just_made = replace(left, complete=seen.complete, attempts=(Attempt(made, AttemptOutcome.DONE),))
-    for look in (just_made, replace(just_made, pods_of={stray.uid: seen.pods_of[stray.uid]})):
+    for look in (just_made, replace(just_made, pods_of=frozen_lists({stray.uid: seen.pods_of[stray.uid]}))):
         (held,) = reconcile(look).withheld
         assert dict(held.because[0].facts)["remaining"] == 1
 

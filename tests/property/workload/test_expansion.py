@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from grove_core.areas.workload.rules import WorkloadReason
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import frozen_lists, thaw
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, StepStage
 from grove_core.plan.laws import problems_in_plan
 from grove_core.plan.plan import Plan
@@ -78,7 +78,7 @@ def test_wl085_holes_are_filled_first(lost: list[int], fresh: list[int], how: st
         for pod in seen.pods_of[clique.uid]
         if how != "gone" or pod.index not in lost
     ]
-    world = replace(seen, pods_of={clique.uid: pods})
+    world = replace(seen, pods_of=frozen_lists({clique.uid: pods}))
     plan = reconcile(world)
     assert problems_in_plan(plan, world) == ()
     created = [step for step in plan.steps if isinstance(step.action, Create)]
@@ -111,7 +111,7 @@ def with_base_placed(seen: Snapshot) -> Snapshot:
     pods = {
         uid: [replace(pod, scheduled=not pod.has_grove_gate) for pod in found] for uid, found in seen.pods_of.items()
     }
-    return replace(seen, pods_of=pods)
+    return replace(seen, pods_of=frozen_lists(pods))
 
 
 SCALED: Final = set_raw(

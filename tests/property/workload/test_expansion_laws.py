@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from grove_core.document.document_reading import document_from_json
 from grove_core.document.document_writing import document_as_json
 from grove_core.document.plan_document import PlanDocument
+from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create
 from grove_core.plan.laws import problems_in_plan
 from grove_core.reconcile import reconcile
@@ -171,7 +172,7 @@ def test_wl088_pods_are_born_gated_where_they_must_wait_with_names_of_their_own(
 def test_wl010_whatever_reads_as_a_set_is_planned_to_rest(raw: Any) -> None:
     root = outcome(podcliqueset_from_json, raw)
     if isinstance(root, PodCliqueSet):
-        start = snapshot_of_new_set(Snapshot(root=root, pods_of={}, now=NOW))
+        start = snapshot_of_new_set(Snapshot(root=root, pods_of=FrozenDict(), now=NOW))
         if expected_object_counts(start) < 200:
             for seen, plan in rounds_of(start):
                 assert problems_in_plan(plan, seen) == ()

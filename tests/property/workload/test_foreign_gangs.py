@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenMap, frozen_lists
 from grove_core.kernel.steps import Create, Delete
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import POD_GANG
@@ -30,7 +30,7 @@ def renamed(seen: Snapshot, epoch: str) -> Snapshot:
     )
     gangs = tuple(replace(one, ref=replace(one.ref, name=names[one.ref.name])) for one in seen.gangs)
     pods = {uid: [replace(pod, gang=names.get(pod.gang, "")) for pod in found] for uid, found in seen.pods_of.items()}
-    return replace(seen, cliques=cliques, gangs=gangs, pods_of=pods)
+    return replace(seen, cliques=cliques, gangs=gangs, pods_of=frozen_lists(pods))
 
 
 @given(raw_sets(), EPOCHS, st.sampled_from(["design", "field"]))

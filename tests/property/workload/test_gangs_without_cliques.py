@@ -7,6 +7,7 @@ from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 from grove_core.areas.workload.rules import WorkloadReason
+from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.steps import Create
 from tests.property.few_examples import RARELY
 from tests.property.workload.expected import Expected
@@ -44,7 +45,7 @@ def test_wl074_whoever_waits_for_what_cannot_be_made_is_told(raw: Json, which: i
     lacking = {
         gang: cliques for gang, cliques in gangs_of(raw).items() if taken in cliques or taken in cliques.values()
     }
-    start = replace(applied(raw), foreign_owners={(kind, "ml", taken): "nobody"})
+    start = replace(applied(raw), foreign_owners=FrozenDict({(kind, "ml", taken): "nobody"}))
     rounds = list(rounds_of(start))
     steps = (step for _, plan in rounds for step in plan.steps if isinstance(step.action, Create))
     made = {(step.target.kind, step.target.name) for step in steps}

@@ -12,7 +12,7 @@ from grove_core.areas.workload.rolling_update.scaling_group_update import group_
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.conditions import Condition, ConditionStatus
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenMap, frozen_lists
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import FAILURES, Attempt, AttemptOutcome, Delete, Step
 from grove_core.kernel.time_formats import parse_time
@@ -305,7 +305,7 @@ def with_pods(seen: Snapshot, *names: str, **changes: object) -> Snapshot:
         uid: tuple(replace(pod, **changes) for pod in of) if uid in uids else of  # type: ignore[arg-type]  # any field
         for uid, of in seen.pods_of.items()
     }
-    return replace(seen, pods_of=pods)
+    return replace(seen, pods_of=frozen_lists(pods))
 
 
 def test_wl239_who_has_recovered_stays_though_nobody_wrote_that_and_the_replica_lacks_another() -> None:
@@ -324,7 +324,10 @@ def test_wl239_who_has_no_node_does_not_hold_up_the_others() -> None:
 def test_wl239_who_serves_is_left_alone_and_so_is_whom_no_update_holds_back() -> None:
     seen = found_by_an_update()
     pods = {uid: tuple(replace(pod, ready=True) for pod in of) for uid, of in seen.pods_of.items()}
-    assert [step.target.name for step in ended_in(replace(seen, pods_of=pods))] == ["llm-0-pool-1-a", "llm-0-pool-1-b"]
+    assert [step.target.name for step in ended_in(replace(seen, pods_of=frozen_lists(pods)))] == [
+        "llm-0-pool-1-a",
+        "llm-0-pool-1-b",
+    ]
     ((part,),) = (replica.groups for replica in expected_replicas_of(seen))
     (group,) = seen.groups
     after_it = replace(group, status=replace(group.status, updating=False))
@@ -385,6 +388,6 @@ def test_wl043_a_replica_is_as_old_as_the_pods_of_it_that_live(*, phase: str, is
     seen = looked(rested(set_raw(clique_raw("a", 1), groups=(GROUP,))))
     clique = next(one for one in seen.cliques if one.ref.name == "llm-0-pool-0-a")
     pods = (replace(seen.pods_of[clique.uid][0], phase=phase, template_hash="before"),)
-    found = replace(seen, pods_of={**seen.pods_of, clique.uid: pods})
+    found = replace(seen, pods_of=frozen_lists({**seen.pods_of, clique.uid: pods}))
     ((part,),) = (replica.groups for replica in expected_replicas_of(found))
     assert [one.outdated for one in group_replicas_of(part, found.groups[0], WorkloadContext(found))] == [is_old, False]

@@ -10,7 +10,7 @@ from grove_core.areas.workload.admission.manifest_defaults import with_defaults
 from grove_core.areas.workload.objects.podgangs import TopologyConstraintChange, changes_of_podgang
 from grove_core.areas.workload.pods.pod_slots import excess_pods
 from grove_core.areas.workload.rules import WorkloadReason
-from grove_core.kernel.frozen import FrozenMap, Json, thaw
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, Json, frozen_lists, thaw
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, SetStatus, Step
 from grove_core.kernel.time_formats import format_time
 from grove_core.reconcile import reconcile
@@ -175,7 +175,9 @@ def test_wl212_the_next_replica_waits_while_a_group_of_this_one_is_missing() -> 
         seen,
         groups=tuple(group for group in seen.groups if group.ref.name != "llm-0-pool"),
         cliques=tuple(clique for clique in seen.cliques if clique not in members),
-        pods_of={uid: pods for uid, pods in seen.pods_of.items() if uid not in {one.uid for one in members}},
+        pods_of=frozen_lists(
+            {uid: pods for uid, pods in seen.pods_of.items() if uid not in {one.uid for one in members}}
+        ),
     )
     told = [fields.get("updateProgress", {}) for fields in written(without, "llm")]
     assert not [one for one in told if one.get("currentlyUpdating", [{"replicaIndex": 0}])[0]["replicaIndex"] != 0]
@@ -212,7 +214,7 @@ def test_wl085_no_pod_is_made_for_a_clique_that_ends_in_the_same_moment() -> Non
 def going() -> Snapshot:
     """A set that is being deleted, and nothing is left of it."""
     seen = seen_in(rested(ONE))
-    return replace(seen, root=replace(seen.root, deleting=True), cliques=(), groups=(), pods_of={})
+    return replace(seen, root=replace(seen.root, deleting=True), cliques=(), groups=(), pods_of=FrozenDict())
 
 
 def remaining(seen: Snapshot) -> list[Json]:
@@ -251,7 +253,7 @@ def test_wl231_what_is_left_is_counted(going: Snapshot) -> None:
     clique = next(one for one in seen.cliques if one.ref.name == "llm-0-b")
     pods = [pod for pod in seen.pods() if pod[1].name.startswith("llm-0-a")]
     orphans = {"gone": [pod for _, pod in pods], "else": [replace(pods[0][1], set_name="chat", uid="x")]}
-    left = replace(going, cliques=(clique,), pods_of={clique.uid: seen.pods_of[clique.uid], **orphans})
+    left = replace(going, cliques=(clique,), pods_of=frozen_lists({clique.uid: seen.pods_of[clique.uid], **orphans}))
     assert remaining(left) == [3]
 
 

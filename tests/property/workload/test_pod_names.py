@@ -7,6 +7,7 @@ from typing import Final
 import pytest
 
 from grove_core.areas.workload.template_hash import short_hash
+from grove_core.kernel.frozen import frozen_lists
 from grove_core.kernel.steps import Create
 from grove_core.reconcile import reconcile
 from grove_core.resources.pod import Pod
@@ -30,7 +31,7 @@ def pods_in(snapshot: Snapshot) -> dict[int, Pod]:
 
 def seen(snapshot: Snapshot, *pods: Pod) -> Snapshot:
     (clique,) = snapshot.cliques
-    return replace(snapshot, pods_of={clique.uid: list(pods)}, attempts=())
+    return replace(snapshot, pods_of=frozen_lists({clique.uid: list(pods)}), attempts=())
 
 
 def made(snapshot: Snapshot) -> Counter[str]:

@@ -6,7 +6,7 @@ from typing import Any, Final
 import pytest
 
 from grove_core.areas.workload.template_hash import template_hash
-from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_lists, thaw
 from grove_core.kernel.steps import Create
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import TEMPLATE_HASH
@@ -191,7 +191,9 @@ def test_wl019_a_template_of_another_namespace_is_looked_for_there() -> None:
     templates = [{"name": "x", "templateSpec": {"spec": {"inline": True}}}]
     shared = {"name": "x", "scope": "AllReplicas", "namespace": "elsewhere"}
     start = applied(set_raw(clique_raw("a"), resourceClaimTemplates=templates, resourceSharing=[shared]))
-    known = replace(start, claim_templates={("elsewhere", "x"): FrozenMap({"spec": FrozenMap({"inline": False})})})
+    known = replace(
+        start, claim_templates=FrozenDict({("elsewhere", "x"): FrozenMap({"spec": FrozenMap({"inline": False})})})
+    )
     (made,) = (step.action for step in reconcile(known).steps if step.target.kind == "ResourceClaim")
     assert isinstance(made, Create)
     assert made.manifest["spec"] == FrozenMap({"inline": False})
@@ -258,5 +260,5 @@ def test_wl019_a_pod_without_an_index_has_no_claim_of_its_own() -> None:
     ((uid, (first, *others)),) = seen.pods_of.items()
     claims = {other.ref.name for other in seen.others if other.ref.kind == "ResourceClaim"}
     assert claims == {"llm-0-a-0-cache", "llm-0-a-1-cache"}
-    plan = reconcile(replace(seen, pods_of={uid: (replace(first, index=-1), *others)}))
+    plan = reconcile(replace(seen, pods_of=frozen_lists({uid: (replace(first, index=-1), *others)})))
     assert not [step for step in plan.steps if isinstance(step.action, Create)]

@@ -9,7 +9,7 @@ import pytest
 from grove_core.areas.workload.pods.scheduling_gates import GATE_QUESTION
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.explain import is_withheld_as_undecided
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import frozen_lists, thaw
 from grove_core.kernel.steps import Apply, SetStatus, StepStage
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import GATE
@@ -27,7 +27,7 @@ BASE: Final = {"llm-0-a", "llm-0-pool-0-b"}
 
 def with_pods(seen: Snapshot, change: Callable[[str, Pod], Pod]) -> Snapshot:
     pods = {c.uid: [change(c.ref.name, pod) for pod in seen.pods_of[c.uid]] for c in seen.cliques}
-    return replace(seen, pods_of=pods)
+    return replace(seen, pods_of=frozen_lists(pods))
 
 
 def opened(seen: Snapshot) -> set[str]:
@@ -149,7 +149,10 @@ def test_wl090_no_gate_opens_before_the_whole_gang_can() -> None:
     seen = gated()
     assert opened(seen) == BASE
     lost = next(clique.uid for clique in seen.cliques if clique.ref.name == "llm-0-pool-0-b")
-    assert opened(replace(seen, pods_of={uid: pods for uid, pods in seen.pods_of.items() if uid != lost})) == set()
+    assert (
+        opened(replace(seen, pods_of=frozen_lists({uid: pods for uid, pods in seen.pods_of.items() if uid != lost})))
+        == set()
+    )
 
 
 def test_wl091_a_source_without_gangs_says_nothing_of_gates() -> None:

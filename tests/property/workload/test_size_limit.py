@@ -12,6 +12,7 @@ from grove_core.areas.gang_termination.termination_findings import TERMINATION
 from grove_core.areas.gang_termination.verdicts import KEEPS
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.conditions import ConditionStatus
+from grove_core.kernel.frozen import frozen_lists
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Action, Delete, DropFinalizer, SetStatus
 from grove_core.plan.laws import problems_in_plan
@@ -111,6 +112,6 @@ def test_wl024_what_is_being_deleted_is_let_go_of() -> None:
     gated = {
         uid: [replace(pod, has_grove_gate=True, gated=True) for pod in pods] for uid, pods in rested.pods_of.items()
     }
-    held = [one for one in reconcile(replace(rested, pods_of=gated)).withheld if one.target.kind == "Pod"]
+    held = [one for one in reconcile(replace(rested, pods_of=frozen_lists(gated))).withheld if one.target.kind == "Pod"]
     assert len(held) == 3
     assert {one.because[0].rule for one in held} == {WorkloadReason.TOO_LARGE}

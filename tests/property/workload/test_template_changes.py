@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.kernel.errors import MalformedObject
-from grove_core.kernel.frozen import FrozenMap, Json, freeze, frozen, thaw
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, Json, freeze, frozen, thaw
 from grove_core.kernel.steps import Apply, Create, SetStatus
 from grove_core.reconcile import reconcile
 from grove_core.resources.merge_patch import (
@@ -303,7 +303,7 @@ def test_wl010_without_a_look_at_the_pods_nothing_that_depends_on_them_is_planne
     life = rested()
     seen = life.look()
     assert seen is not None
-    blind = replace(seen, complete=seen.complete - {"Pod"}, pods_of={}, attempts=())
+    blind = replace(seen, complete=seen.complete - {"Pod"}, pods_of=FrozenDict(), attempts=())
     targets = {step.target.kind for step in reconcile(blind).steps}
     assert not targets & {"Pod", "PodGang"}
 
