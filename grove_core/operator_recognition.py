@@ -1,4 +1,4 @@
-"""Recognises the operator of a cluster by its objects, and its rule set (GF-111, GF-112, CL-055)."""
+"""Recognises the operator of a cluster by its objects, and its rule set (GF-111, CL-055)."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def python_gc_paused() -> Iterator[None]:
-    """Switch it off inside a ``with`` block (IN-029).
+    """Switch it off inside a ``with`` block (IN-012).
 
     Loading and planning create very many objects and no cycles, so a collection finds nothing.
     """

@@ -17,14 +17,14 @@ _FILLS: Final = re.compile(r"fill: (#\w+)")
 _WORDS: Final = re.compile(r"<text[^>]*>([^<]+)</text>")
 
 
-def test_cl004_the_readme_shows_what_the_program_says(
+def test_pl001_the_readme_shows_what_the_program_says(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *, bless: bool
 ) -> None:
     monkeypatch.chdir(ROOT)
     assert check_console_blocks(README, capsys, bless=bless)
 
 
-def test_cl004_the_library_example_runs(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pl001_the_library_example_runs(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     code = re.search(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
     assert code is not None

@@ -40,8 +40,7 @@ def _index() -> str:
             "each line that gives a reason, so an answer can be followed back to its sentence.\n",
             table(("prefix", "area", "rules", "what it governs"), rows),
             "`kind` is `decision` (it picks a verdict, and has a reason code), `admission` (a manifest is accepted or",
-            "refused), `invariant`, `progress`, `naming`, or `assumption` (what is relied on and cannot be tested",
-            "here).\n",
+            "refused), `invariant`, `progress` or `naming`.\n",
         )
     )
 

@@ -1,6 +1,6 @@
-"""Reads documents and attempts from JSON, to values equal to those written (PL-009).
+"""Reads documents and attempts from JSON, to values equal to those written (CL-011).
 
-For any JSON the only exception is MalformedObject, and every value that is returned is complete (PL-009).
+For any JSON the only exception is MalformedObject, and every value that is returned is complete (CL-011).
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Writes documents as JSON. ``sentence`` and ``summary`` are for readers only; the rest can be read back (PL-009)."""
+"""Writes documents as JSON. ``sentence`` and ``summary`` are for readers only; the rest can be read back (CL-011)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime

@@ -52,7 +52,7 @@ DOMAIN_FORMATS: Final[Mapping[tuple[MnnvlMode, ComputeDomainFormatName], DomainF
 
 
 def domain_format_to_write(configuration: Configuration, served: ServedApis) -> DomainFormat:
-    """Return the format to write: the configured one, else the one that is served, else the design's (MN-006)."""
+    """Return the format to write: the configured one, else the one that is served, else the design's (MN-005)."""
     mnnvl = configuration.mnnvl
     return DOMAIN_FORMATS[mnnvl.mode, mnnvl.shape or served.domains or ComputeDomainFormatName.DESIGN]
 

@@ -45,7 +45,7 @@ class ObjectMetadata(NamedTuple):
 
 
 def resource_version_number(version: object) -> int:
-    """Return a resource version as a number, comparable within one kind (OP-900); 0 for what is none."""
+    """Return a resource version as a number, comparable within one kind (OP-002); 0 for what is none."""
     return int(version) if isinstance(version, str) and version.isdecimal() else 0
 
 

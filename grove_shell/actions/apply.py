@@ -54,7 +54,7 @@ def apply(
     """Compare a saved plan with one made now, and execute its first round; return the exit code (CL-001).
 
     Args:
-        decide: makes a plan; it is checked against the laws of planning before anything is written (OP-025).
+        decide: makes a plan; it is checked against the laws of planning before anything is written (OP-052).
     """
     try:
         document = _read(path)

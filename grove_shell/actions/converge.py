@@ -46,7 +46,7 @@ def converge(options: ConvergeOptions) -> int:
     """Run the experiments and show their results; return the exit code (CL-001)."""
     try:
         return _converge(options)
-    except NoClusterAccess as fault:  # CV-041
+    except NoClusterAccess as fault:  # CL-005
         print_error(fault)
         return ERROR
 

@@ -75,7 +75,7 @@ class FreshReader:
         meta = metadata_in(raw)
         label = missing_selector_label(ref.kind, meta)
         found = await self._restored(ref, meta, label) if label else raw
-        if found is not None:  # of a Secret there is only metadata (OP-006)
+        if found is not None:  # of a Secret there is only metadata (OP-050)
             self.cache.put(ref.kind, {**found, "apiVersion": ref.api_version, "kind": ref.kind})
         return found is not None
 

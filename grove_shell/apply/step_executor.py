@@ -1,4 +1,4 @@
-"""Executes steps on an API server, and puts the object in each response into the cache (OP-001).
+"""Executes steps on an API server, and puts the object in each response into the cache (OP-002).
 
 A step is tried in one place, :meth:`StepExecutor.attempt`: its conditions are checked, it is sent, and the response
 becomes its outcome.

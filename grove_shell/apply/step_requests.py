@@ -1,7 +1,7 @@
 """A step as a request to an API server, and what the response means for the step.
 
 A creation is a POST, a change is a patch of exactly the fields that differ, a status is applied as a whole by its one
-writer (specs/decisions/0010). Every request but a POST names the version that was judged (OP-010).
+writer (specs/decisions/0010). Every request but a POST names the version that was judged (PL-004).
 """
 
 from collections.abc import Mapping

@@ -50,7 +50,7 @@ class SpecificationRule:
 
     @property
     def kind(self) -> str:
-        """``decision``, ``admission``, ``invariant``, ``progress``, ``naming`` or ``assumption``."""
+        """``decision``, ``admission``, ``invariant``, ``progress`` or ``naming``."""
         return self.items.get("kind", "")
 
     @property

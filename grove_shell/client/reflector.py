@@ -135,7 +135,7 @@ class Reflector:
         return version
 
     def _report_unlisted(self, fault: NotListed) -> None:
-        """Report a failed list once: every report requeues all sets (OP-021)."""
+        """Report a failed list once: every report requeues all sets (OP-020)."""
         if str(fault) != self._unlisted:
             self._unlisted = str(fault)
             if fault.is_absent and self.kind.optional:  # OP-034

@@ -121,7 +121,7 @@ _SHARED: Final = (DOMAIN_KIND, "ResourceClaim")
 
 
 def domain_sharing_access() -> Iterator[ResourceAccess]:
-    """Return the further access of ``grove webhooks`` where PodCliques share ComputeDomains (MS-094)."""
+    """Return the further access of ``grove webhooks`` where PodCliques share ComputeDomains (WH-010)."""
     for kind in (KINDS[name] for name in _SHARED):
         yield ResourceAccess(group=kind.group, resource=kind.plural, verbs=("create", "get", "list", "watch"))
         yield ResourceAccess(group=kind.group, resource=kind.plural, verbs=("patch", "update"), unrequested=_TABLE)
@@ -131,7 +131,7 @@ def domain_sharing_access() -> Iterator[ResourceAccess]:
 
 
 def topology_access() -> Iterator[ResourceAccess]:
-    """Return the further access of ``grove webhooks`` where pods are placed by topology; it only reads (TP-090)."""
+    """Return the further access of ``grove webhooks`` where pods are placed by topology; it only reads (WH-005)."""
     cliques = KINDS["PodClique"]
     yield ResourceAccess(group=cliques.group, resource=cliques.plural, verbs=("list", "watch"))
     for kind in (KINDS[name] for name in TOPOLOGY_KINDS):

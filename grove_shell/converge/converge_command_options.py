@@ -1,4 +1,4 @@
-"""Parses the options of ``grove converge`` into points, and reports every problem at once (CV-041)."""
+"""Parses the options of ``grove converge`` into points, and reports every problem at once (CL-005)."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -64,7 +64,7 @@ class RunParameters:
 
 
 def parameters_shared_by_runs(point: RunParameters) -> dict[str, object]:
-    """Return the parameters that all runs of one file share, as they are not axes of curves or sweeps (CV-041)."""
+    """Return the parameters that all runs of one file share, as they are not axes of curves or sweeps (CV-030)."""
     return {field.name: getattr(point, field.name) for field in fields(point) if field.name not in _SWEPT}
 
 

@@ -114,7 +114,7 @@ def write_runs_csv(path: Path, runs: Iterable[ConvergenceRun]) -> None:
 
 
 def parse_runs_csv(text: str, file: str) -> tuple[tuple[ConvergenceRun, ...], tuple[InputFault, ...]]:
-    """Parse a file of runs (CV-041).
+    """Parse a file of runs (CL-005).
 
     Returns:
         The runs and no fault, or no run and every fault with its line and column.

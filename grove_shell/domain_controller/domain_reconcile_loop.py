@@ -31,7 +31,7 @@ OnWrite = Callable[[Step, Response | None, str], None]
 
 
 class DomainReconcileLoop:
-    """Reconciles changed domains; pods are listed again before a withheld decision is repeated (DC-128)."""
+    """Reconciles changed domains; pods are listed again before a withheld decision is repeated (DC-132)."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class DomainReconcileLoop:
                     await self.reconcile(domain)
 
     def _drop_deleted_domains(self) -> None:
-        """Drop requeue times of deleted domains, which would stay due forever (DC-128)."""
+        """Drop requeue times of deleted domains, which would stay due forever (DC-132)."""
         known = {domain.uid for domain in self._cache.domains}
         self._requeue_at = {uid: at for uid, at in self._requeue_at.items() if uid in known}
 

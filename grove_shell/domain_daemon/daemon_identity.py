@@ -64,14 +64,14 @@ class DaemonCommandOptions:
 
 
 def problems_in_daemon_options(arguments: DaemonCommandOptions) -> tuple[ObjectProblem, ...]:
-    """Return every problem that is found without the API server (DC-126)."""
+    """Return every problem that is found without the API server (CL-005)."""
     return tuple(_problems(arguments))
 
 
 async def read_daemon_identity(
     api: ApiSession, arguments: DaemonCommandOptions
 ) -> tuple[DaemonIdentity | None, tuple[ObjectProblem, ...]]:
-    """Read the domain and the pod of a daemon (DC-126).
+    """Read the domain and the pod of a daemon (CL-005).
 
     Returns:
         The identity, or None with every problem.

@@ -1,7 +1,7 @@
 """Requests of a daemon as HTTP requests, and responses of the API server as results for the core.
 
 A request is built before it waits for the rate limiter, as in every client that limits itself; its content may be
-stale when it is sent (DC-121).
+stale when it is sent (DC-120).
 """
 
 import json

@@ -98,7 +98,7 @@ def _of_nothing(webhook: Json) -> Json:
 
 
 def _joining(installation: Installation) -> Json:
-    """Return the webhook of PodCliques that have an MNNVL annotation other than false (MS-094)."""
+    """Return the webhook of PodCliques that have an MNNVL annotation other than false (WH-010)."""
     every, key = "object.metadata.annotations", MNNVL_ENABLED
     said = f"has({every}) && {key!r} in {every} && {every}[{key!r}] != 'false'"
     return {
@@ -115,7 +115,7 @@ def _stamping(installation: Installation) -> Json:
 
 
 def _levels(installation: Installation) -> Json:
-    """Return the webhook of topologies that are created or whose levels change (TP-088, TP-093)."""
+    """Return the webhook of topologies that are created or whose levels change (TP-088, WH-010)."""
     lacks_spec = "!has(object.spec) || !has(oldObject.spec)"
     changed = f"request.operation == 'CREATE' || {lacks_spec} || object.spec != oldObject.spec"
     return {
@@ -181,7 +181,7 @@ def _features(installation: Installation) -> Json:
 
 
 def _configuration(installation: Installation, program: str, said: Mapping[str, Any]) -> Json:
-    """What a program is installation, as the file that it reads (MF-028)."""
+    """What a program is installation, as the file that it reads (MF-027)."""
     text = json.dumps(said, indent=2)
     return program_object("v1", "ConfigMap", f"{program}-config", program, installation.where, data={_FILE: text})
 

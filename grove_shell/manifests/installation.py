@@ -53,7 +53,7 @@ class Installation:
 
     @property
     def is_shared(self) -> bool:
-        """Whether PodCliques share ComputeDomains by annotation (MS-094)."""
+        """Whether PodCliques share ComputeDomains by annotation (WH-010)."""
         return self.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
 
     @property

@@ -1,4 +1,4 @@
-"""Looks for names of our definitions that other definitions of a server have, by discovery (OP-039).
+"""Looks for names of our definitions that other definitions of a server have, by discovery (CL-032).
 
 Discovery is open to every user whose credentials are accepted, so no role has to allow it. It lists
 what is served, and nothing else.

@@ -1,4 +1,4 @@
-"""The HTTP server of a process: ``/healthz``, ``/readyz`` and ``/metrics``; none depends on leadership (OP-040)."""
+"""The HTTP server of a process: ``/healthz``, ``/readyz`` and ``/metrics``; none depends on leadership (OP-034)."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable

@@ -241,7 +241,7 @@ class ReconcileLoop:
         return self.cache.observation(root_key, self.clock(), attempts)
 
     def _checked_plan(self, observation: Observation) -> Plan:
-        """Raise BrokenInvariant where the plan breaks a law of planning (OP-025)."""
+        """Raise BrokenInvariant where the plan breaks a law of planning (OP-052)."""
         plan = self.decide(observation)
         problems = problems_in_plan(plan, observation)
         if problems:

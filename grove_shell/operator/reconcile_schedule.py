@@ -181,12 +181,12 @@ class ReconcileSchedule:
             self.schedule_in((moment - now).total_seconds())
 
     def schedule_withheld_retry(self, *, immediate: bool) -> None:
-        """Schedule the retry of what is withheld: an earlier round may have taken the place of that one (OP-021)."""
+        """Schedule the retry of what is withheld: an earlier round may have taken the place of that one (OP-020)."""
         if immediate or self.backlog.is_waiting:
             self.schedule_in(max(self.backlog.retry_at - _now(), _SHORTEST_REST))
 
     def schedule_in(self, seconds: float) -> None:
-        """Schedule a round; of two scheduled rounds the earlier takes place (OP-021)."""
+        """Schedule a round; of two scheduled rounds the earlier takes place (OP-020)."""
         when = _now() + min(max(seconds, 0.0), _LONGEST_SLEEP)
         if self._timer is not None and self._timer.when() <= when:
             return

@@ -69,7 +69,7 @@ def file_problems_as_faults(file: str, problems: Iterable[ObjectProblem]) -> Ite
 
 
 class BadInput(Exception):
-    """An input has faults; the message lists all of them, one on each line (IN-052).
+    """An input has faults; the message lists all of them, one on each line (IN-030).
 
     Attributes:
         faults: in order of place; never empty.

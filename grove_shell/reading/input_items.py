@@ -75,7 +75,7 @@ def metadata_labels(raw: Mapping[str, Any]) -> dict[str, str]:
 
 
 def kind_and_version_problems(raw: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield the problems of an object without kind or apiVersion (IN-031); a saved plan is recognised (IN-024)."""
+    """Yield the problems of an object without kind or apiVersion (IN-032); a saved plan is recognised (IN-014)."""
     if raw.keys() >= _OF_SAVED_PLANS:
         yield "", "", "a saved plan is for grove apply"
         return

@@ -196,7 +196,7 @@ class InputObjects:
 def is_same_object(before: object, other: object) -> bool:
     """Return whether two objects of one name are the same object in the same state, as in overlapping files.
 
-    Equal resource versions mean equal states (PL-900). Without versions, everything that is read is compared.
+    Equal resource versions mean equal states (PL-004). Without versions, everything that is read is compared.
     """
     if isinstance(before, Resource | Pod) and isinstance(other, Resource | Pod) and before.uid:
         versions = before.resource_version, other.resource_version

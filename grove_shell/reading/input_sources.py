@@ -1,4 +1,4 @@
-"""Reads the items of a file, a directory or standard input (IN-016, IN-026, IN-029).
+"""Reads the items of a file, a directory or standard input (IN-016, IN-026, IN-012).
 
 Rule for this file: every path gives items and faults, never an exception.
 """
@@ -111,7 +111,7 @@ def _stream_items(raw: BinaryIO, name: str, faults: list[InputFault]) -> Iterato
     except UnreadableText as end:
         faults.append(end.fault(name))
         return
-    if _BEGINS_LIKE_A_TABLE.match(head):  # IN-024
+    if _BEGINS_LIKE_A_TABLE.match(head):  # IN-014
         got = "kubectl's table; use -o json"
         faults.append(InputFault(file=name, document=1, line=1, column=1, expected="objects in JSON or YAML", got=got))
         return

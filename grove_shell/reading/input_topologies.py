@@ -29,7 +29,7 @@ _GROUP = GROVE.partition("/")[0]
 
 
 def is_topology(raw: Mapping[str, Any]) -> bool:
-    """Return whether an object is a topology; one without a uid must have the served version (IN-031)."""
+    """Return whether an object is a topology; one without a uid must have the served version (IN-032)."""
     kind, version = raw.get("kind"), raw.get("apiVersion")
     if kind not in TOPOLOGY_KINDS or not isinstance(version, str) or version.partition("/")[0] != _GROUP:
         return False

@@ -109,7 +109,7 @@ class ObjectCollector:
         return True
 
     def _ignore(self, item: InputItem, kind: str) -> None:
-        """Count an object of a kind that no decision reads; a handwritten one may be misspelled (IN-031)."""
+        """Count an object of a kind that no decision reads; a handwritten one may be misspelled (IN-032)."""
         if kind == DEFINITION_KIND:
             if metadata_string(item.value, "name") == _DOMAIN_DEFINITION:
                 self.found.put(item, kind, self.found.shapes, ("", _DOMAIN_DEFINITION), _shape_in(item.value))

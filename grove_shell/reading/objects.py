@@ -135,7 +135,7 @@ def load(
             count as not collected (IN-034).
 
     Raises:
-        BadInput: the input has faults and ``raising`` is set; it holds all of them (IN-052).
+        BadInput: the input has faults and ``raising`` is set; it holds all of them (IN-030).
         TypeError: ``paths`` is one path instead of a list.
 
     Example:

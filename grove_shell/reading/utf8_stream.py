@@ -26,7 +26,7 @@ _KNOWN_BINARIES: Final = (
 
 
 class Utf8Stream:
-    """The characters of one binary stream, read once from front to back (IN-024).
+    """The characters of one binary stream, read once from front to back (IN-014).
 
     Attributes:
         column: number of characters returned since the last newline.

@@ -66,7 +66,7 @@ class ValidationInput:
 
 
 def read_validation_input(paths: Iterable[str], faults: list[InputFault]) -> ValidationInput:
-    """Read files; an object without kind or version, or with a misspelled one of ours, is a fault (IN-031)."""
+    """Read files; an object without kind or version, or with a misspelled one of ours, is a fault (IN-032)."""
     given = ValidationInput()
     for path in paths:
         for item in input_items_in_path(path, faults, standard_input()):

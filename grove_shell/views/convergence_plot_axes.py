@@ -56,7 +56,7 @@ _KILO: Final = 1_000
 
 
 def figure_with_caption(title: str, runs: Sequence[ConvergenceRun]) -> tuple[Figure, Axes]:
-    """A figure with its title above and a caption of the runs below (CV-050)."""
+    """A figure with its title above and a caption of the runs below (CV-021)."""
     lines = [part for line in run_parameter_caption_lines(runs) for part in wrap(line, _CHARACTERS)]
     foot = _LINE * (len(lines) + 1)
     inches = _HEIGHT + foot

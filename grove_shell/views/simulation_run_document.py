@@ -1,4 +1,4 @@
-"""A simulation as a versioned JSON document with its whole history (SM-071)."""
+"""A simulation as a versioned JSON document with its whole history (CL-011)."""
 
 from collections.abc import Mapping
 from typing import Any, Final, assert_never

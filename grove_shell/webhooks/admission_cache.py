@@ -64,8 +64,8 @@ class AdmissionCache(StoresByKind):
         configuration: what verdicts depend on.
         served: what the API server serves.
         kinds: kind -> how it is requested.
-        shares: whether PodCliques share objects by annotation (MS-094).
-        places: whether pods are placed by topology (TP-093).
+        shares: whether PodCliques share objects by annotation (WH-010).
+        places: whether pods are placed by topology (WH-010).
         validates_topologies: whether topologies themselves are validated as well (TP-045).
     """
 

@@ -79,7 +79,7 @@ class SharedObjectCreator:
 async def topologies_with_one_refreshed(
     api: ApiSession, known: Mapping[str, ClusterTopology], name: str, seconds: float = _LOOKUP_TIMEOUT
 ) -> Mapping[str, ClusterTopology] | None:
-    """Return the known topologies with one of them as the API server has it now; None if it cannot be read (TP-090).
+    """Return the known topologies with one of them as the API server has it now; None if it cannot be read (WH-005).
 
     A name that no object can have is not requested, since it would become part of a path.
     """
@@ -114,7 +114,7 @@ class _Unreadable(Exception):
 
 
 def apply_podcliqueset_defaults(request: AdmissionRequest) -> Json:
-    """Return the response whose patch writes the defaults of a PodCliqueSet (WH-004)."""
+    """Return the response whose patch writes the defaults of a PodCliqueSet (WH-002)."""
     if request.operation not in {CREATE, UPDATE}:
         return allow_admission(request)
     return allow_admission(request, patch=list(patch_between(request.new, with_defaults(request.new))))
@@ -138,10 +138,10 @@ def validate_podcliqueset(
 async def validate_podcliqueset_with_topology(
     request: AdmissionRequest, cache: AdmissionCache, api: ApiSession
 ) -> Json:
-    """Return the response for a PodCliqueSet where pods are placed by topology (TP-090).
+    """Return the response for a PodCliqueSet where pods are placed by topology (WH-005).
 
     The cache of topologies may be stale. A refusal that depends on it is decided again with the topology as the API
-    server has it now (TP-090).
+    server has it now (WH-005).
     """
     view = cache.view_for_sets
     response = validate_podcliqueset(request, cache, view)
@@ -207,7 +207,7 @@ def _response(request: AdmissionRequest, verdict: AdmissionVerdict, more: Sequen
 
 
 def _changes_nothing_validated(request: AdmissionRequest) -> bool:
-    """Whether a stored set is being deleted, or only fields without rules change, such as finalizers (WH-007)."""
+    """Whether a stored set is being deleted, or only fields without rules change, such as finalizers (WH-001)."""
     if request.old is None:
         return False
     new, old = _meta(request.new), _meta(request.old)

@@ -70,7 +70,7 @@ class CertificateRefresher:
 
 
 class CertificatesFromFiles(CertificateRefresher):
-    """Serves certificates from files that something else renews, such as cert-manager (WH-024)."""
+    """Serves certificates from files that something else renews, such as cert-manager (WH-021)."""
 
     async def _refresh(self) -> None:
         folder = Path(self._settings.directory)

@@ -163,7 +163,7 @@ class _Running:
         return (service, f"{service}.cluster.local", *host)
 
     def _missing(self) -> list[str]:
-        """Return what is missing until the process is ready (OP-040)."""
+        """Return what is missing until the process is ready (OP-034)."""
         found = []
         if not self._served.is_valid:
             found.append("a valid certificate")

@@ -41,7 +41,7 @@ class WebhookRegistration:
             api: the API server.
             mutating, validating: names of the configurations.
             url: where the API server should call, e.g. ``https://127.0.0.1:9443``; empty to keep what is registered.
-            sharing: whether PodCliques share ComputeDomains by annotation (MS-094).
+            sharing: whether PodCliques share ComputeDomains by annotation (WH-010).
             validates_topologies: whether topologies are validated (TP-045).
         """
         self._api = api

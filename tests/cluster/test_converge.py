@@ -27,7 +27,7 @@ def bare_plane(api_server: ControlPlane, programs: dict[str, Path]) -> Iterator[
 @pytest.mark.parametrize("protocol", list(RegistrationProtocol))
 @pytest.mark.req("CV-060")
 @pytest.mark.req("CV-012")
-def test_cv061_daemons_and_server_count_the_same(bare_plane: ControlPlane, protocol: RegistrationProtocol) -> None:
+def test_cv060_daemons_and_server_count_the_same(bare_plane: ControlPlane, protocol: RegistrationProtocol) -> None:
     point = RunParameters(protocol=protocol, nodes=8, clique_size=4, arrival_s=0.2, readiness_s=0.1, run_limit_s=30)
     measured = cluster_engine_from_kubeconfig(str(bare_plane.kubeconfig()), store_of(bare_plane)).measured(point)
     run, server = measured.run, measured.server
@@ -47,7 +47,7 @@ def test_cv061_daemons_and_server_count_the_same(bare_plane: ControlPlane, proto
     assert not bare_plane.api().all_of(CLIQUES)
 
 
-def test_cv041_a_cluster_without_the_kinds(api_server: ControlPlane, tmp_path: Path) -> None:
+def test_cl005_a_cluster_without_the_kinds(api_server: ControlPlane, tmp_path: Path) -> None:
     words = ["converge", "--world", "cluster", "--nodes", "2", "--kubeconfig", str(api_server.kubeconfig())]
     found = subprocess.run([*GROVE, *words], capture_output=True, text=True, check=False)
     assert (found.returncode, found.stdout) == (1, "")

@@ -40,7 +40,7 @@ def test_dc090_killed_daemon_keeps_its_index_and_stopped_one_leaves(domains: Dom
 
 
 @pytest.mark.req("DC-070")
-@pytest.mark.req("DC-128")
+@pytest.mark.req("DC-132")
 def test_dc090_controller_removes_stale_entries(domains: Domains) -> None:
     domains.make(2)
     domains.start_controller()
@@ -78,7 +78,7 @@ def test_dc090_entries_of_older_daemons_are_taken_over_or_removed(domains: Domai
     assert {reason["requirement"] for line in forced for reason in line["because"]} >= {"DC-032"}
 
 
-def test_dc126_one_report_of_all_problems(domains: Domains) -> None:
+def test_cl005_one_report_of_all_problems(domains: Domains) -> None:
     domains.make(1)
     pod = domains.add_pod(f"{domains.namespace}-0")
     config = str(domains.plane.kubeconfig(domains.user))

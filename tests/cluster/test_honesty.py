@@ -37,7 +37,7 @@ def told(found: Played) -> str:
     return f"seed {found.seed}\n{found.parted.told(found.moves)}"
 
 
-@pytest.mark.req("SM-081")
+@pytest.mark.req("SM-080")
 def test_sm080_a_server_does_as_the_world_in_memory(quiet_plane: ControlPlane, *, bless: bool) -> None:
     found, parted = played(quiet_plane, SEEDS)
     assert parted is None, told(parted)

@@ -232,7 +232,7 @@ class TestMN060:
 class TestPlan:
     """What is said before is what happens, and why can be asked."""
 
-    @pytest.mark.req("PL-009")
+    @pytest.mark.req("CL-011")
     @pytest.mark.req("CL-055")
     def test_mn008_a_plan_with_the_configuration_is_what_then_happens(
         self, grove_plane: ControlPlane, wide: Scene, mnnvl: Operator

@@ -60,7 +60,7 @@ def as_printed(replica: int) -> Json:
 @pytest.mark.req("MN-005")
 @pytest.mark.req("MN-020")
 @pytest.mark.req("MN-030")
-def test_mn006_a_set_comes_up_with_domains_as_they_are_printed(
+def test_mn005_a_set_comes_up_with_domains_as_they_are_printed(
     design_plane: ControlPlane, scene: Scene, designed_operator: Operator
 ) -> None:
     scene.api.add_nodes([f"{scene.namespace}-more-{number}" for number in range(2)], {"test": scene.namespace})
@@ -90,7 +90,7 @@ def claim_of(scene: Scene, pod: Json) -> Json:
 
 
 @pytest.mark.req("CL-032")
-def test_mn006_the_other_shape_is_refused_and_blocks_nobody(
+def test_mn005_the_other_shape_is_refused_and_blocks_nobody(
     design_plane: ControlPlane, scene: Scene, installed_operator: Operator
 ) -> None:
     """Whoever insists on the shape of the driver here has the server's words in the condition."""

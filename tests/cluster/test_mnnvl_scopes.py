@@ -157,7 +157,8 @@ class TestMS037:
         sharing.await_rest()
 
 
-class TestMS053:
+@pytest.mark.req("MN-052")
+class TestWhatIsNotDeleted:
     """The operator MUST NOT delete an object that a PodGang owns, any object of a set that is being deleted, or a claim
     that is shared by annotation as one of ``resourceSharing`` (WL-202), whatever its labels say.
 
@@ -165,7 +166,7 @@ class TestMS053:
     """
 
     @pytest.mark.req("MS-041")
-    def test_ms053_what_is_scaled_in_leaves_nothing_and_a_deleted_set_neither(
+    def test_mn052_what_is_scaled_in_leaves_nothing_and_a_deleted_set_neither(
         self, scene: Scene, sharing: Operator
     ) -> None:
         scene.api.add_nodes([f"{scene.namespace}-more"], {"test": scene.namespace})

@@ -50,7 +50,7 @@ def new_set(scene: Scene) -> Json:
 @pytest.mark.req("MS-031")
 @pytest.mark.req("MS-032")
 @pytest.mark.req("MS-040")
-@pytest.mark.req("MS-045")
+@pytest.mark.req("MS-020")
 def test_ms090_domain_and_claim_are_there_before_the_clique(scene: Scene, joining: Joining) -> None:
     root = new_set(scene)
     manifest = lone(root, "a")
@@ -122,7 +122,7 @@ def test_ms090_a_dry_run_is_refused_where_the_creation_would_be(scene: Scene, jo
 
 
 @pytest.mark.req("MS-036")
-def test_ms094_the_design_s_table_is_enough_and_what_is_asked(scene: Scene, joining: Joining) -> None:
+def test_wh010_the_design_s_table_is_enough_and_what_is_asked(scene: Scene, joining: Joining) -> None:
     """A claim that somebody made by hand is in no copy of ours: it shows when ours is made, and is asked for."""
     root = new_set(scene)
     theirs = scene.api.create(claim_of("llama-0-mnnvl-claim"), scene.namespace)
@@ -149,7 +149,7 @@ def test_ms079_what_is_odd_is_let_through(scene: Scene, joining: Joining) -> Non
     assert joining.made() == ["secrets"]
 
 
-@pytest.mark.req("MS-094")
+@pytest.mark.req("WH-010")
 class TestAWebhookThatIsDownBlocksOnlyWhatItServes:
     """A PodClique whose ``grove.io/mnnvl-enabled`` is absent or ``"false"``, and a PodGang, MUST be stored whether a
     webhook responds or not.
@@ -159,7 +159,7 @@ class TestAWebhookThatIsDownBlocksOnlyWhatItServes:
 
     @pytest.mark.req("MS-030")
     @pytest.mark.req("MS-044")
-    def test_ms094_nobody_shares_without_them_and_others_go_on(
+    def test_wh010_nobody_shares_without_them_and_others_go_on(
         self, scene: Scene, joining: Joining, sharing: Operator
     ) -> None:
         quiet, worker = light("router"), clique("worker")

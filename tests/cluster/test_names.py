@@ -107,7 +107,7 @@ def test_cl032_the_former_definition_lets_go_of_the_name(api: Api, judged: Judge
 
 
 @pytest.mark.parametrize("user", ["admin", "viewer"])
-@pytest.mark.req("OP-039")
+@pytest.mark.req("CL-032")
 def test_cl032_who_takes_the_name_of_sets_is_named_by_all(
     api: Api, judged: Judged, bare_plane: ControlPlane, tmp_path: Path, user: str
 ) -> None:
@@ -133,7 +133,7 @@ def test_cl032_who_takes_the_name_of_sets_is_named_by_all(
     assert taken.items() <= line.items()
 
 
-def test_op039_an_operator_that_can_do_without_it_logs_it_and_starts(api: Api, bare_plane: ControlPlane) -> None:
+def test_cl032_an_operator_that_can_do_without_it_logs_it_and_starts(api: Api, bare_plane: ControlPlane) -> None:
     apply(api, defined("Other", "others", "ctopo"), *custom_resource_definitions())
     assert not is_established(conditions(api, TOPOLOGIES))
     operator = Operator(bare_plane).start()

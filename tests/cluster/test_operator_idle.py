@@ -13,7 +13,7 @@ STATUSES_WAIT = 5.5
 
 
 @pytest.mark.req("OP-024")
-def test_op021_at_rest_there_is_no_write_no_list_and_no_look(scene: Scene, starting: Starting) -> None:
+def test_op020_at_rest_there_is_no_write_no_list_and_no_look(scene: Scene, starting: Starting) -> None:
     """One set is well, one has pods that are never ready, one has a gang that waits for its end."""
     operator = starting(election=SHORT).start()
     pool = group("pool", "worker", replicas=2)

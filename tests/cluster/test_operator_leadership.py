@@ -39,7 +39,7 @@ class TestOneLeads:
     """The holder of the Lease."""
 
     @pytest.mark.req("OP-033")
-    @pytest.mark.req("OP-040")
+    @pytest.mark.req("OP-034")
     @pytest.mark.req("OP-041")
     def test_op030_only_the_holder_writes_and_one_that_goes_makes_room(
         self, scene: Scene, pair: tuple[Operator, Operator]

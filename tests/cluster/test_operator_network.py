@@ -46,7 +46,7 @@ class TestStorms:
     """Everything at once."""
 
     @pytest.mark.parametrize("seed", [1, 2, 3])
-    @pytest.mark.req("OP-001")
+    @pytest.mark.req("OP-002")
     @pytest.mark.req("OP-011")
     def test_wl085_nothing_is_doubled(
         self, grove_plane: ControlPlane, scene: Scene, starting: Starting, seed: int
@@ -152,7 +152,7 @@ class TestAnswers:
 class TestWrites:
     """What goes over the wire."""
 
-    def test_op010_every_change_is_aimed(self, grove_plane: ControlPlane, scene: Scene, starting: Starting) -> None:
+    def test_pl004_every_change_is_aimed(self, grove_plane: ControlPlane, scene: Scene, starting: Starting) -> None:
         """Expansion, an end, scaling in, an update, a deletion."""
         with Proxy(grove_plane) as proxy:
             operator = starting(server=proxy.url).start()
@@ -191,7 +191,7 @@ class TestStart:
     """What must be known before anything is done."""
 
     @pytest.mark.req("OP-080")
-    @pytest.mark.req("OP-040")
+    @pytest.mark.req("OP-034")
     def test_op034_no_round_begins_before_every_kind_was_listed(
         self, grove_plane: ControlPlane, scene: Scene, starting: Starting
     ) -> None:
@@ -233,7 +233,7 @@ class TestWatches:
             lists = [asked for asked, met in proxy.asked[before:] if asked.method == "GET" and not asked.is_watch]
         assert not lists, "a watch goes on where it was"
 
-    @pytest.mark.req("OP-006")
+    @pytest.mark.req("OP-050")
     def test_op002_what_was_missed_is_listed(
         self, programs: dict[str, Path], control_plane: ControlPlane, tmp_path: Path
     ) -> None:

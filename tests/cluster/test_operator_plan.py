@@ -30,7 +30,7 @@ def the_set(scene: Scene) -> Json:
 class TestWhatIsPlannedHappens:
     """One core decides for both."""
 
-    @pytest.mark.req("PL-009")
+    @pytest.mark.req("CL-011")
     def test_gt033_an_end_and_what_comes_after_it(
         self, grove_plane: ControlPlane, scene: Scene, starting: Starting, kinds: dict[str, str]
     ) -> None:

@@ -24,7 +24,6 @@ class TestRefusals:
     """A quota, and an admission policy."""
 
     @pytest.mark.req("OP-020")
-    @pytest.mark.req("OP-021")
     def test_op015_a_quota_refuses_some_pods_of_a_batch(self, scene: Scene, operator: Operator) -> None:
         quota(scene, 3)
         scene.api.create(scene.set_of(clique("worker", 8, minimum=1)))

@@ -176,7 +176,7 @@ def test_tp052_other_levels_wait_until_nobody_is_placed(keeping: Keeping) -> Non
 
 
 @pytest.mark.req("TP-020")
-@pytest.mark.req("PL-009")
+@pytest.mark.req("CL-011")
 def test_tp047_what_a_plan_says_of_topologies_happens(keeping: Keeping) -> None:
     scene, name = keeping.scene, f"{keeping.scene.namespace}-aws"
     keeping.api.create(topology(name))

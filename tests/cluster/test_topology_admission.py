@@ -53,7 +53,7 @@ def settled(guarded: Guarded, *names: str) -> None:
 @pytest.mark.req("TP-065")
 @pytest.mark.req("TP-066")
 @pytest.mark.req("TP-074")
-def test_tp090_a_new_set_is_judged_as_validate_does(guarded: Guarded, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wh005_a_new_set_is_judged_as_validate_does(guarded: Guarded, capsys: pytest.CaptureFixture[str]) -> None:
     liked = guarded.set_of("liked", topologyConstraint={"pack": {"required": "rack", "preferred": "zone"}})
     liked["spec"]["template"]["clusterTopologyName"] = "h100"
     wider = guarded.racked("wider", "gb200")
@@ -80,7 +80,7 @@ def test_tp090_a_new_set_is_judged_as_validate_does(guarded: Guarded, capsys: py
 @pytest.mark.req("TP-060")
 @pytest.mark.req("TP-062")
 @pytest.mark.req("TP-069")
-def test_tp090_another_topology_while_pending_and_none_once_a_pod_is_bound(
+def test_wh005_another_topology_while_pending_and_none_once_a_pod_is_bound(
     guarded: Guarded, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Story 3 of the design."""
@@ -106,7 +106,7 @@ def test_tp090_another_topology_while_pending_and_none_once_a_pod_is_bound(
 @pytest.mark.req("TP-085")
 @pytest.mark.req("TP-088")
 @pytest.mark.req("TP-002")
-def test_tp090_levels_stay_under_pods_that_are_placed(guarded: Guarded, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wh005_levels_stay_under_pods_that_are_placed(guarded: Guarded, capsys: pytest.CaptureFixture[str]) -> None:
     assert guarded.applied(guarded.racked("llama", "h100")).code == 201
     assert guarded.applied(guarded.racked("plain", domain="host")).code == 201
     guarded.bind("llama", 0)  # a dump without any PodClique does not tell who is placed, and a list of none does
@@ -130,7 +130,7 @@ def test_tp090_levels_stay_under_pods_that_are_placed(guarded: Guarded, capsys: 
 
 
 @pytest.mark.req("TP-080")
-def test_tp090_new_levels_are_sound_for_the_server_and_for_us(guarded: Guarded) -> None:
+def test_wh005_new_levels_are_sound_for_the_server_and_for_us(guarded: Guarded) -> None:
     """What the definition says comes first; a topology that passes it has nothing to fear from the webhooks."""
     for levels in ((RACKS[1], RACKS[0]), (RACKS[0], RACKS[0])):
         said = guarded.dry(topology("odd", *levels))
@@ -167,7 +167,7 @@ def test_tp086_a_used_topology_may_be_deleted_and_waits(guarded: Guarded, capsys
     assert guarded.api.find(TOPOLOGIES, "h100") is None
 
 
-@pytest.mark.req("TP-090")
+@pytest.mark.req("WH-005")
 class TestFreshReadOfATopology:
     """A topology that was created a moment ago is found by webhooks whose watch never reports it."""
 
@@ -182,7 +182,7 @@ class TestFreshReadOfATopology:
         prepared.start()
         return prepared
 
-    def test_tp090_it_is_asked_for_by_name(self, lagging: Guarded) -> None:
+    def test_wh005_it_is_asked_for_by_name(self, lagging: Guarded) -> None:
         (trouble,) = [line for line in lagging.program.said("cannot follow") if line["kind"] == "ClusterTopology"]
         assert "cannot watch" in trouble["error"]
         begun = now()
@@ -204,7 +204,7 @@ class TestFreshReadOfATopology:
 
 @pytest.mark.req("WH-005")
 @pytest.mark.req("MF-020")
-def test_tp090_nobody_is_asked_about_who_is_admitted(guarded: Guarded) -> None:
+def test_wh005_nobody_is_asked_about_who_is_admitted(guarded: Guarded) -> None:
     """And what is asked, from the start on, is what is declared."""
     begun = now()
     for number in range(5):
@@ -230,8 +230,8 @@ def test_tp090_nobody_is_asked_about_who_is_admitted(guarded: Guarded) -> None:
 
 @pytest.mark.req("TP-088")
 @pytest.mark.req("TP-086")
-@pytest.mark.req("WH-031")
-def test_tp093_while_they_are_down_levels_wait_and_nothing_else_does(guarded: Guarded) -> None:
+@pytest.mark.req("OP-033")
+def test_wh010_while_they_are_down_levels_wait_and_nothing_else_does(guarded: Guarded) -> None:
     assert guarded.applied(guarded.racked("llama", "h100")).code == 201
     guarded.stop()
     for said in (guarded.applied(topology("h100", *BLOCKS)), guarded.create(topology("other"))):
@@ -249,7 +249,7 @@ def test_tp093_while_they_are_down_levels_wait_and_nothing_else_does(guarded: Gu
 
 
 @pytest.mark.req("WH-025")
-def test_tp093_all_of_them_are_trusted_and_called_at_their_places(guarded: Guarded) -> None:
+def test_wh010_all_of_them_are_trusted_and_called_at_their_places(guarded: Guarded) -> None:
     found = {
         one["name"]: one for one in guarded.api.get("validatingwebhookconfigurations", "grove-validation")["webhooks"]
     }
@@ -271,7 +271,7 @@ def test_tp093_all_of_them_are_trusted_and_called_at_their_places(guarded: Guard
 
 
 @pytest.mark.req("TP-049")
-def test_tp090_a_binding_counts_and_is_judged_by_nobody(guarded: Guarded) -> None:
+def test_wh005_a_binding_counts_and_is_judged_by_nobody(guarded: Guarded) -> None:
     """The newer kind comes to a cluster whose webhooks run, and goes again."""
     definition = binding_definition(guarded)
     binding = {**topology("newer"), "kind": "ClusterTopologyBinding"}
@@ -307,7 +307,7 @@ def binding_definition(guarded: Guarded) -> Json:
 
 
 @pytest.mark.req("WH-025")
-@pytest.mark.req("TP-093")
+@pytest.mark.req("WH-010")
 def test_wh010_switched_off_it_holds_up_nobody(guarded: Guarded, grove_plane: ControlPlane, tmp_path: Path) -> None:
     """First the webhooks alone, then the registration; what is printed for it is applied over what is there."""
     scene, name = guarded.scene, "grove-validation"

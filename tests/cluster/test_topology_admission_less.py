@@ -29,7 +29,7 @@ def called(installed: Installed, scene: Scene, made: str) -> Iterator[datetime]:
         remove_cluster_wide(scene.api, installed.objects)
 
 
-@pytest.mark.req("TP-093")
+@pytest.mark.req("WH-010")
 def test_tp064_while_it_is_off_no_set_comes_to_name_a_topology(
     grove_plane: ControlPlane, scene: Scene, tmp_path: Path
 ) -> None:

@@ -77,7 +77,7 @@ def test_tp040_a_topology_is_locked_by_pods_that_run_and_goes_with_its_last_set(
 
 @pytest.mark.req("TP-050")
 @pytest.mark.req("TP-040")
-def test_tp093_the_operator_holds_topologies_while_no_webhook_answers(guarded: Guarded, keeping: Keeping) -> None:
+def test_wh010_the_operator_holds_topologies_while_no_webhook_answers(guarded: Guarded, keeping: Keeping) -> None:
     """Levels wait for them: the default one is made when they are back, by the same operator."""
     scene = guarded.scene
     assert guarded.applied(topology("h100", *RACKS)).code == 201

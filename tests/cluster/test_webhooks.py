@@ -54,7 +54,7 @@ def test_wh002_every_objection_reaches_the_user(installed: Installed, running: P
 
 
 @pytest.mark.req("WH-001")
-def test_wh004_defaults_are_stored_and_changes_judged(installed: Installed, running: Program) -> None:
+def test_wh002_defaults_are_stored_and_changes_judged(installed: Installed, running: Program) -> None:
     stored = installed.create(installed.set_of("sound", clique("a", 3), clique("b")))
     first = stored["spec"]["template"]["cliques"][0]["spec"]
     assert first["minAvailable"] == 3
@@ -87,7 +87,7 @@ def test_wh005_names_are_compared_with_the_copy(installed: Installed, running: P
     wait_until(refused, lambda words: not words, "and of its end")
 
 
-def test_wh007_an_old_set_is_let_go(installed: Installed) -> None:
+def test_wh001_an_old_set_is_let_go(installed: Installed) -> None:
     """Stored before there were webhooks; what is wrong with it must not keep it for ever."""
     for one in installed.objects:
         if "webhooks" in one:

@@ -33,7 +33,7 @@ def runs_in(folder: Path) -> tuple[ConvergenceRun, ...]:
     return runs
 
 
-@pytest.mark.req("CV-050")
+@pytest.mark.req("CV-021")
 def test_cv021_a_folder_holds_runs_table_and_pictures(tmp_path: Path) -> None:
     done = grove(*SMALL, "--clique-size", "2,4", "--out", str(tmp_path / "out"))
     assert done.returncode == 0
@@ -68,7 +68,7 @@ def test_cv030_results_are_not_overwritten(tmp_path: Path) -> None:
     assert (tmp_path / "runs.csv").read_text(encoding="utf-8") == "mine"
 
 
-def test_cv041_all_problems_are_reported_together(tmp_path: Path) -> None:
+def test_cl005_all_problems_are_reported_together(tmp_path: Path) -> None:
     (tmp_path / "runs.csv").write_text("protocol,nods\n", encoding="utf-8")
     (tmp_path / "costs.yaml").write_text("source: x\nseats: many\n", encoding="utf-8")
     words = ("--nodes", "0", "--protocol", "smw", "--clique-size", "36", "--costs", str(tmp_path / "costs.yaml"))
@@ -81,7 +81,7 @@ def test_cv041_all_problems_are_reported_together(tmp_path: Path) -> None:
     assert "Traceback" not in text
 
 
-def test_cv041_a_folder_holds_one_experiment(undrawn: None, tmp_path: Path) -> None:
+def test_cl005_a_folder_holds_one_experiment(undrawn: None, tmp_path: Path) -> None:
     out = ("--protocol", "ssa", "--nodes", "2", "-j", "1", "--out", str(tmp_path))
     assert grove("converge", *out).returncode == 0
     costs = tmp_path / "costs.yaml"

@@ -173,7 +173,7 @@ def test_cl009_where_files_belong(command: str, capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.parametrize("output", ["human", "json", "yaml"])
-def test_cl004_the_order_of_files_does_not_matter(output: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_pl001_the_order_of_files_does_not_matter(output: str, capsys: pytest.CaptureFixture[str]) -> None:
     said = []
     for files in ((DEGRADED, REAL), (REAL, DEGRADED)):
         run(["plan", "-f", files[0], "-f", files[1], *NOW, "-o", output], "grove")
@@ -238,7 +238,7 @@ def test_cl010_a_clock_before_the_input_is_told(capsys: pytest.CaptureFixture[st
     assert "before the newest" not in said
 
 
-@pytest.mark.req("PL-009")
+@pytest.mark.req("CL-011")
 @pytest.mark.parametrize("words", [PLAN, [*PLAN, "--until", "12h"], ["plan", "-f", REAL, *NOW]])
 def test_cl011_the_document_reads_back(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     run([*words, "-o", "json", "--decisions"], "grove")

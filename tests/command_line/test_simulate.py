@@ -53,7 +53,7 @@ def test_sm001_bad_input_is_1_and_all_problems_are_reported(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("output", ["json", "yaml"])
-def test_sm071_documents(output: str) -> None:
+def test_cl011_documents(output: str) -> None:
     done = grove("simulate", EXAMPLE, "-o", output, "--until", "2m", "-v")
     assert done.returncode == 3  # the end comes too soon for what is expected of it
     assert b"formatVersion" in done.stdout
@@ -86,7 +86,7 @@ def mutant(words: list[str]) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=ROOT, check=False, timeout=120)
 
 
-def test_sm062_a_violation_comes_with_a_scenario_that_repeats_it(tmp_path: Path) -> None:
+def test_sm064_a_violation_comes_with_a_scenario_that_repeats_it(tmp_path: Path) -> None:
     crash = {"at": "30s", "crashPod": {"clique": "llm-0-a", "recovers": "5m"}}
     file = small(tmp_path, events=[{"at": "10s", "relist": {}}, crash])
     found = tmp_path / "found.yaml"
@@ -147,12 +147,12 @@ def test_sm076_an_interrupted_search_reports_its_runs(tmp_path: Path) -> None:
     assert wrong.strip() == b"interrupted"
 
 
-def test_sm078_help_names_every_event() -> None:
+def test_sm001_help_names_every_event() -> None:
     told = grove("simulate", "--help").stdout.decode().split()
     assert {field.alias for field in Event.model_fields.values()} <= set(told) | {"at"}
 
 
-def test_sm078_the_table_has_every_field_of_every_event() -> None:
+def test_sm001_the_table_has_every_field_of_every_event() -> None:
     text = (ROOT / "specs" / "simulation.md").read_text(encoding="utf-8").partition("## Events")[2]
     rows = [row.split("|")[1:3] for row in text.partition("\n## ")[0].splitlines() if row.startswith("| `")]
     table = {event: fields for events, fields in rows for event in re.findall(r"`(\w+)`", events)}
@@ -191,7 +191,7 @@ def test_sm073_a_picture_that_cannot_be_drawn_is_refused(tmp_path: Path) -> None
     assert grove("simulate", EXAMPLE, "--picture", os.devnull + "/x.svg").returncode == 1
 
 
-def test_sm050_what_comes_after_the_end_is_not_reached(tmp_path: Path) -> None:
+def test_sm051_what_comes_after_the_end_is_not_reached(tmp_path: Path) -> None:
     """Whether it would have been met or not."""
     expect = [{"at": at, "pods": pods} for at, pods in (("2m", 1), ("5m", 1), ("6m", 2))]
     scenario = small(
@@ -204,7 +204,7 @@ def test_sm050_what_comes_after_the_end_is_not_reached(tmp_path: Path) -> None:
     assert b"NOT MET   at 6m: not reached, the run was stopped at 2m" in done.stdout
 
 
-def test_sm078_the_scenario_of_the_help_runs(tmp_path: Path) -> None:
+def test_sm001_the_scenario_of_the_help_runs(tmp_path: Path) -> None:
     said = grove("simulate", "--help").stdout.decode()
     scenario = textwrap.dedent(said[said.index("    apiVersion") : said.index("  The path of file:")])
     path = tmp_path / "scenario.yaml"

@@ -151,7 +151,7 @@ def test_in039_a_plan_refuses_it_too(tmp_path: Path, capsys: pytest.CaptureFixtu
         ),
     ],
 )
-def test_in031_nearly_one_of_ours(
+def test_in032_nearly_one_of_ours(
     head: dict[str, str], place: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     raw = {**new(), **head}
@@ -165,7 +165,7 @@ def test_in031_nearly_one_of_ours(
     assert told not in capsys.readouterr().err
 
 
-@pytest.mark.req("IN-031")
+@pytest.mark.req("IN-032")
 @pytest.mark.parametrize(
     ("version", "kind"),
     [
@@ -189,7 +189,7 @@ def test_cl056_others_are_counted_and_nothing_judged_is_no_yes(
     assert json.loads(validate(capsys, *both, "-o", "json")[1])["notJudged"] == {kind: 1}
 
 
-@pytest.mark.req("IN-031")
+@pytest.mark.req("IN-032")
 def test_cl056_an_object_of_no_kind_is_a_fault(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["validate", "-f", written(tmp_path / "values.yaml", {"replicas": 3})], "grove") == 1
     assert "kind: expected a string, got nothing" in capsys.readouterr().err
@@ -240,7 +240,7 @@ def test_wl157_what_no_terminal_can_show_is_escaped(tmp_path: Path, capsys: pyte
 
 
 @pytest.mark.req("CL-056")
-def test_in031_a_set_without_a_version_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_in032_a_set_without_a_version_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Beside one that is admitted, too."""
     lacking = {key: value for key, value in new().items() if key != "apiVersion"}
     files = ("-f", written(tmp_path / "good.yaml", new("chat")), "-f", written(tmp_path / "new.yaml", lacking))

@@ -29,7 +29,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("page", WRITTEN)
 @pytest.mark.usefixtures("checkout")
-def test_cl004_a_page_shows_what_the_program_says(
+def test_pl001_a_page_shows_what_the_program_says(
     page: str, capsys: pytest.CaptureFixture[str], *, bless: bool
 ) -> None:
     check_console_blocks(DOCS / page, capsys, bless=bless)

@@ -1,4 +1,4 @@
-"""When the controller looks at a domain again, and when it does not any more (DC-128)."""
+"""When the controller looks at a domain again, and when it does not any more (DC-132)."""
 
 import asyncio
 import json
@@ -48,13 +48,13 @@ async def run_for(seconds: float, *, deletes: bool) -> Server:
     return server
 
 
-def test_dc128_deleted_domain_lists_no_pods() -> None:
+def test_dc132_deleted_domain_lists_no_pods() -> None:
     server = run_skipping_time(run_for(0.3, deletes=True))
     assert server.writes == 1
     assert server.lists == 0
 
 
-def test_dc128_refused_write_is_requeued_with_delay() -> None:
+def test_dc132_refused_write_is_requeued_with_delay() -> None:
     server = run_skipping_time(run_for(0.3, deletes=False))
     assert server.writes >= 2
     assert 1 <= server.lists <= 15

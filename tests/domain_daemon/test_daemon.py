@@ -33,7 +33,7 @@ from tests.manifests.request_recorder import Recorder
 Json = dict[str, Any]
 
 
-@pytest.mark.req("DC-121")
+@pytest.mark.req("DC-120")
 @pytest.mark.req("DC-123")
 @pytest.mark.req("DC-124")
 def test_dc120_watches_its_own_objects_and_deregisters_in_order(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_dc120_watches_its_own_objects_and_deregisters_in_order(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("count", [10, 12])
-def test_dc121_rate_limit(count: int) -> None:
+def test_dc120_rate_limit(count: int) -> None:
     """Ten go at once, each further one after a fifth of a second more."""
     pauses: list[float] = []
 
@@ -192,6 +192,6 @@ GOOD: Final = DaemonCommandOptions(
         ({"fabric": ("no such program",)}, ["--fabric"]),
     ],
 )
-def test_dc126_every_problem_is_reported(more: Json, paths: list[str]) -> None:
+def test_cl005_every_problem_is_reported(more: Json, paths: list[str]) -> None:
     arguments = DaemonCommandOptions(**{**{name: getattr(GOOD, name) for name in GOOD.__slots__}, **more})
     assert [problem.path for problem in problems_in_daemon_options(arguments)] == paths

@@ -19,7 +19,7 @@ from grove_shell.catalogue.specification_rules import (
     retired_rules_in,
 )
 
-KINDS: Final = frozenset({"decision", "invariant", "admission", "progress", "naming", "assumption"})
+KINDS: Final = frozenset({"decision", "invariant", "admission", "progress", "naming"})
 EXCUSES: Final = ("open", "waived", "by construction")
 NOT_A_RULE: Final = frozenset({"known limits", "gone"})
 
@@ -76,7 +76,7 @@ def _faults_of(rule: SpecificationRule) -> Iterator[str]:
         yield "has no sentence in a quote block"
     if rule.kind not in KINDS:
         yield f"is of kind '{rule.kind}', which is none of {', '.join(sorted(KINDS))}"
-    elif rule.kind != "assumption" and "MUST" not in rule.text:
+    elif "MUST" not in rule.text:
         yield "has no MUST in its sentence"
     for key in EXCUSES:
         if key in rule.items and not rule.items[key]:

@@ -30,7 +30,7 @@ def played(path: Path) -> SimulationRun:
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: str(path.name))
 @pytest.mark.req("SM-051")
-def test_sm050_expectations_are_met(folder: Path, monkeypatch: pytest.MonkeyPatch, *, bless: bool) -> None:
+def test_sm051_expectations_are_met(folder: Path, monkeypatch: pytest.MonkeyPatch, *, bless: bool) -> None:
     write_reasons_in_notation(monkeypatch)
     run = played(folder / "scenario.yaml")
     assert run.violation is None
@@ -42,6 +42,6 @@ def test_sm050_expectations_are_met(folder: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: str(path.stem))
-def test_sm050_expectations_of_the_examples_are_met(path: Path) -> None:
+def test_sm051_expectations_of_the_examples_are_met(path: Path) -> None:
     run = played(path)
     assert (run.violation, run.unmet) == (None, ())

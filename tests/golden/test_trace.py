@@ -152,10 +152,6 @@ class TestReadingSpecs:
         _, problems = checked_rules_in(RULE.replace(old, new), "q.md")
         assert any(line.startswith(problem) for line in problems), problems
 
-    def test_an_assumption_needs_no_must(self) -> None:
-        text = RULE.replace("MUST", "does").replace("decision", "assumption")
-        assert checked_rules_in(text, "q.md")[1] == []
-
 
 class TestReadingCitations:
     """Citations come from rule enums, test names, marks, names of golden cases and plans."""
@@ -340,7 +336,6 @@ class TestTheChecks:
     def test_a_rule_without_a_test(self, excuse: str) -> None:
         assert Trace(rules=(a_rule("QQ-010", kind="invariant"),)).untested() == ["specs/q.md:0: QQ-010 — So"]
         assert Trace(rules=(a_rule("QQ-010", kind="invariant", **{excuse: "why"}),)).untested() == []
-        assert Trace(rules=(a_rule("QQ-010", kind="assumption"),)).untested() == []
 
     def test_two_members_for_one_rule(self) -> None:
         members = (Citation("QQ-010", "rules.py:1", "FIRST"), Citation("QQ-010", "rules.py:2", "SECOND"))

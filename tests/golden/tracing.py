@@ -158,10 +158,7 @@ class Trace:
         return [
             f"{rule.place}: {rule.id} — {rule.title}"
             for rule in self.rules
-            if rule.kind != "assumption"
-            and not excuse_of(rule)
-            and not self.tested[rule.id]
-            and rule.id not in self.golden
+            if not excuse_of(rule) and not self.tested[rule.id] and rule.id not in self.golden
         ]
 
     def without_one_member(self) -> list[str]:

@@ -19,7 +19,7 @@ def record() -> tuple[Played, ...]:
     return tuple(recorded())
 
 
-@pytest.mark.req("SM-081")
+@pytest.mark.req("SM-080")
 def test_sm080_the_world_in_memory_does_as_the_server_did() -> None:
     assert [one.seed for one in record()] == list(RECORDED)
     for one in record():
@@ -57,7 +57,7 @@ def test_sm080_every_wrong_world_is_found(mutant: str) -> None:
         ([], ["a"], False),
     ],
 )
-def test_sm081_a_watcher_is_told_a_part_in_order(model: list[str], server: list[str], *, holds: bool) -> None:
+def test_sm080_a_watcher_is_told_a_part_in_order(model: list[str], server: list[str], *, holds: bool) -> None:
     assert follows(model, server) is holds
     told = (Transcript(told={"pod 1": list(words)}) for words in (model, server))
     assert (difference(*told) is None) is holds

@@ -160,7 +160,7 @@ def difference(model: Transcript, server: Transcript) -> Difference | None:
 
 
 def follows(model: Sequence[Json | str], server: Sequence[Json | str]) -> bool:
-    """Whether the model tells nothing that the server did not, in no other order, and ends as it did (SM-081)."""
+    """Whether the model tells nothing that the server did not, in no other order, and ends as it did (SM-080)."""
     rest = iter(server)
     return all(word in rest for word in model) and model[-1:] == server[-1:]
 

@@ -39,7 +39,7 @@ def view_of(item: Object, named: Named) -> Json:
             "deleting": item.deleting,
             "held": item.has_grove_gate,
             "gated": item.gated
-            and item.has_grove_gate,  # the scheduler's word on a pod that was opened comes later (SM-081)
+            and item.has_grove_gate,  # the scheduler's word on a pod that was opened comes later (SM-080)
             "placed": bool(item.node),
             "scheduled": item.scheduled,
             "ready": item.ready,

@@ -187,7 +187,7 @@ async def act(api: ApiSession, recorder: Recorder) -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-@pytest.mark.req("OP-006")
+@pytest.mark.req("OP-050")
 def test_mf020_the_operator_asks_for_what_is_declared_and_nothing_else() -> None:
     recorder = Recorder(answer)
 
@@ -216,8 +216,7 @@ def answer_webhooks(one: Asked, before: int) -> tuple[int, Json]:
     return 200, {"metadata": {"name": one.name}, "webhooks": [{"name": name, "clientConfig": {}} for name in known]}
 
 
-@pytest.mark.req("MS-094")
-@pytest.mark.req("TP-093")
+@pytest.mark.req("WH-010")
 @pytest.mark.parametrize("placing", [False, True])
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("watched", ["", "ml"])
@@ -320,9 +319,9 @@ def test_mf020_who_places_by_topology_may_read_topologies_everywhere() -> None:
     }
 
 
-@pytest.mark.req("TP-093")
+@pytest.mark.req("WH-010")
 @pytest.mark.parametrize("watched", ["", "ml"])
-def test_tp090_the_webhooks_may_read_what_they_judge_by_and_write_none_of_it(watched: str) -> None:
+def test_wh005_the_webhooks_may_read_what_they_judge_by_and_write_none_of_it(watched: str) -> None:
     """And while TAS is off they may do what they could without it."""
     on = Installation(watched=watched, topology=TopologyAwareSettings(enabled=True))
     more, less = (
@@ -337,7 +336,7 @@ def test_tp090_the_webhooks_may_read_what_they_judge_by_and_write_none_of_it(wat
     }
 
 
-def test_ms094_the_webhooks_may_do_exactly_what_the_design_says() -> None:
+def test_wh010_the_webhooks_may_do_exactly_what_the_design_says() -> None:
     """Besides what they may do in the other mode."""
     followed = {"get", "list", "watch"}
     written = {"create", "patch", "update"}

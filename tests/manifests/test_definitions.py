@@ -278,7 +278,7 @@ def test_mf001_the_definitions_are_as_blessed(capsys: pytest.CaptureFixture[str]
     assert GOLDEN.read_text(encoding="utf-8") == text
 
 
-@pytest.mark.req("CL-004")
+@pytest.mark.req("PL-001")
 def test_mf025_parts_and_formats_say_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["manifests"], "grove") == 0
     text = capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""What `grove manifests` prints for an operator of mode `annotations` (MS-094)."""
+"""What `grove manifests` prints for an operator of mode `annotations` (WH-010)."""
 
 import json
 from dataclasses import replace
@@ -53,14 +53,14 @@ def test_wh010_every_configuration_prints_the_same_entries(watched: str) -> None
 @pytest.mark.parametrize(
     "told", [MnnvlConfiguration(), MnnvlConfiguration(enabled=True), MnnvlConfiguration(mode=MnnvlMode.ANNOTATIONS)]
 )
-def test_ms094_elsewhere_sets_alone_are_registered(told: MnnvlConfiguration) -> None:
+def test_wh010_elsewhere_sets_alone_are_registered(told: MnnvlConfiguration) -> None:
     rules = [rule for one in registered(manifest_objects(Installation(mnnvl=told))).values() for rule in one["rules"]]
     assert {name for rule in rules for name in rule["resources"]} == {"podcliquesets"}
 
 
 @pytest.mark.req("MS-090")
 @pytest.mark.req("CL-055")
-def test_ms094_podcliques_and_podgangs_are_registered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wh010_podcliques_and_podgangs_are_registered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "operator.yaml"
     head = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}
     path.write_text(json.dumps({**head, **SCOPED}), encoding="utf-8")
@@ -87,7 +87,7 @@ def test_ms094_podcliques_and_podgangs_are_registered(tmp_path: Path, capsys: py
         assert webhook["namespaceSelector"] == {"matchLabels": {"kubernetes.io/metadata.name": "ml"}}
 
 
-def test_ms094_both_programs_are_told() -> None:
+def test_wh010_both_programs_are_told() -> None:
     objects = manifest_objects(Installation(mnnvl=MnnvlConfiguration(True, MnnvlMode.ANNOTATIONS)))
     files = {one["metadata"]["name"]: one["data"] for one in objects if one["kind"] == "ConfigMap"}
     for program, read in (("grove-operator", operator_settings), ("grove-webhooks", webhook_settings)):
@@ -115,7 +115,7 @@ def test_ms094_both_programs_are_told() -> None:
         SCOPED,
     ],
 )
-def test_mf028_an_operator_is_told_what_was_written_for_it(
+def test_mf027_an_operator_is_told_what_was_written_for_it(
     said: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     head = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}

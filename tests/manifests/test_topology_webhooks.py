@@ -1,4 +1,4 @@
-"""What `grove manifests` prints for webhooks that judge topologies (TP-093, TP-045)."""
+"""What `grove manifests` prints for webhooks that judge topologies (WH-010, TP-045)."""
 
 import json
 from pathlib import Path
@@ -30,7 +30,7 @@ def printed(path: Path, capsys: pytest.CaptureFixture[str], *words: str) -> list
 
 @pytest.mark.req("CL-055")
 @pytest.mark.req("MF-025")
-def test_tp093_levels_wait_for_us_and_deletions_do_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wh010_levels_wait_for_us_and_deletions_do_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     objects = printed(tmp_path / "operator.yaml", capsys)
     found = registered(objects)
     assert set(found) == {"defaulting.podcliquesets.grove.io", "validation.podcliquesets.grove.io", *GUARDING}
@@ -71,7 +71,7 @@ def test_tp045_webhooks_of_one_namespace_judge_none(tmp_path: Path, capsys: pyte
         Installation(watched="ml", topology=ON),
     ],
 )
-def test_tp093_elsewhere_nothing_of_topologies_is_registered(told: Installation) -> None:
+def test_wh010_elsewhere_nothing_of_topologies_is_registered(told: Installation) -> None:
     rules = [rule for one in registered(manifest_objects(told)).values() for rule in one["rules"]]
     assert not [name for rule in rules for name in rule["resources"] if "topolog" in name]
 
@@ -80,7 +80,7 @@ def test_tp093_elsewhere_nothing_of_topologies_is_registered(told: Installation)
     "told",
     [Installation(topology=ON), Installation(mnnvl=MnnvlConfiguration(True, MnnvlMode.ANNOTATIONS), topology=ON)],
 )
-def test_tp093_bindings_and_parts_of_topologies_are_nobody_s_concern(told: Installation) -> None:
+def test_wh010_bindings_and_parts_of_topologies_are_nobody_s_concern(told: Installation) -> None:
     rules = [rule for one in registered(manifest_objects(told)).values() for rule in one["rules"]]
     names = {name for rule in rules for name in rule["resources"] if "topolog" in name}
     assert names == {"clustertopologies"}

@@ -37,7 +37,7 @@ def shown(cache: ClusterCache) -> set[tuple[str, str]]:
 
 
 @pytest.mark.req("WL-021")
-def test_op001_a_claim_template_wakes_who_names_it_and_nobody_else() -> None:
+def test_op002_a_claim_template_wakes_who_names_it_and_nobody_else() -> None:
     woken: list[RootKey] = []
     cache = ClusterCache()
     for raw in (sharing("llm", (NAMESPACE, "t"), ("far", "x")), sharing("chat", (NAMESPACE, "u"))):

@@ -160,7 +160,7 @@ def test_op002_what_is_newer_than_a_list_stays() -> None:
     assert cache.find(Ref(CORE, "Pod", NAMESPACE, "llm-0-a-0")) is None
 
 
-def test_op001_every_change_is_of_one_set() -> None:
+def test_op002_every_change_is_of_one_set() -> None:
     heard: list[RootKey] = []
     cache = ClusterCache(heard.append)
     cache.put("PodCliqueSet", {**a_set("llm", "uid-llm"), "metadata": meta_of("llm", "uid-llm", "1")})
@@ -222,7 +222,7 @@ def test_op004_what_does_not_read_is_unknown_for_its_set_alone() -> None:
     assert cache.broken() == {}
 
 
-def test_op001_objects_of_every_kind_are_found_and_let_go() -> None:
+def test_op002_objects_of_every_kind_are_found_and_let_go() -> None:
     server, cache = Server(), ClusterCache()
     server.write("PodCliqueSet", a_set("llm", "uid-llm"))
     server.write("PodClique", a_clique("llm", "uid-llm-0-a", "uid-llm"))
@@ -340,7 +340,7 @@ def a_service(of: str, uid: str, version: str) -> Json:
     return {"apiVersion": CORE, "kind": "Service", "metadata": meta}
 
 
-def test_op001_who_loses_an_object_to_another_set_hears_of_it() -> None:
+def test_op002_who_loses_an_object_to_another_set_hears_of_it() -> None:
     """It is deleted and made anew by another set, and the watch told of the second alone."""
     woken: list[RootKey] = []
     cache = ClusterCache(woken.append)

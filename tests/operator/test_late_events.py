@@ -150,7 +150,7 @@ def test_op002_only_the_last_ends_are_remembered(monkeypatch: pytest.MonkeyPatch
     assert [number for number in range(1, 9) if cache.stores[KIND].has_tombstone(f"no. {number}")] == [6, 7, 8]
 
 
-@pytest.mark.req("OP-001")
+@pytest.mark.req("OP-002")
 def test_op002_late_news_of_the_one_before_do_not_hide_the_new_one() -> None:
     cache = knowing(ours("new", 20))
     cache.put(KIND, ours("old", 8))
@@ -263,7 +263,7 @@ def test_op080_a_list_without_a_version_counts_more_than_all_that_is_known() -> 
     assert shown(cache) == ("one", "3000")
 
 
-def test_op021_a_list_that_brings_nothing_new_wakes_nobody() -> None:
+def test_op020_a_list_that_brings_nothing_new_wakes_nobody() -> None:
     cache, woken = knowing(ours("one", 5)), list[object]()
     cache.changed = woken.append
     cache.replace(KIND, [ours("one", 5)], "9")
@@ -282,7 +282,7 @@ def test_op080_a_store_that_went_back_and_caught_up_is_believed() -> None:
     assert shown(cache) == ("one", "9600"), "it changed while the list was under way"
 
 
-def test_op021_a_list_of_topologies_that_brings_nothing_new_wakes_nobody() -> None:
+def test_op020_a_list_of_topologies_that_brings_nothing_new_wakes_nobody() -> None:
     woken = list[object]()
     shelf = TopologyCache(woken.append)
     raw = {"metadata": {"name": "aws", "uid": "t", "resourceVersion": "1"}, "spec": {"levels": []}}

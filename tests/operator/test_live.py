@@ -111,7 +111,7 @@ def test_op053_a_gang_that_serves_without_labels_is_not_ended(
     assert server.writes == []
 
 
-def test_op025_what_breaks_a_law_is_told_and_not_begun(
+def test_op052_what_breaks_a_law_is_told_and_not_begun(
     server: ListingServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A planner that aims its deletions at what is not there any more."""

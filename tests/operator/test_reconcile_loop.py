@@ -95,7 +95,7 @@ class Listener(RoundListener):
 @pytest.mark.parametrize(
     ("version", "times", "law"), [("of last year", 1, "PL-004"), ("1", 2, "PL-013"), ("of last year", 2, "PL-013")]
 )
-def test_op025_an_illegal_plan_is_told_and_not_carried_out(version: str, times: int, law: str) -> None:
+def test_op052_an_illegal_plan_is_told_and_not_carried_out(version: str, times: int, law: str) -> None:
     """A planner that aims at what is not there any more, or at one object twice; the law that it broke is named."""
 
     def decide(snapshot: Snapshot) -> Plan:

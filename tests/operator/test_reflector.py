@@ -132,7 +132,7 @@ def follow(answer: Answer, kind: str, cache: ClusterCache, until: Callable[[], b
 
 
 @pytest.mark.parametrize(("status", "kind"), NOT_SHOWN)
-def test_op021_a_kind_that_stays_out_of_sight_wakes_nobody(
+def test_op020_a_kind_that_stays_out_of_sight_wakes_nobody(
     status: int, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is asked for again every minute, here every fifth of a second; its shelf is told once, and so are the sets."""

@@ -112,7 +112,7 @@ class Making:
 
 
 @pytest.mark.req("WL-088")
-@pytest.mark.req("OP-021")
+@pytest.mark.req("OP-020")
 def test_op023_pods_come_at_once_where_their_gang_is_refused() -> None:
     """Nothing changes after the refusal; the gang is tried again later each time, and pods are there meanwhile."""
 

@@ -20,7 +20,7 @@ from tests.skipped_time import now, run_skipping_time
 
 
 @given(st.lists(st.floats(-5, 50), min_size=1, max_size=5))
-def test_op021_the_earliest_of_all_looks_takes_place(seconds: list[float]) -> None:
+def test_op020_the_earliest_of_all_looks_takes_place(seconds: list[float]) -> None:
     async def scenario() -> list[float]:
         woken: list[float] = []
         turn = ReconcileSchedule(lambda: woken.append(now()))
@@ -32,7 +32,7 @@ def test_op021_the_earliest_of_all_looks_takes_place(seconds: list[float]) -> No
     assert run_skipping_time(scenario()) == [max(min(seconds), 0)]
 
 
-def test_op021_a_moment_that_came_while_the_plan_was_thought_about() -> None:
+def test_op020_a_moment_that_came_while_the_plan_was_thought_about() -> None:
     async def scenario() -> list[float]:
         woken: list[float] = []
         turn = ReconcileSchedule(lambda: woken.append(now()))
@@ -47,7 +47,7 @@ def test_op021_a_moment_that_came_while_the_plan_was_thought_about() -> None:
     assert run_skipping_time(scenario()) == [0, 16]
 
 
-def test_op021_none_takes_place_that_was_stopped() -> None:
+def test_op020_none_takes_place_that_was_stopped() -> None:
     async def scenario() -> list[float]:
         woken: list[float] = []
         turn = ReconcileSchedule(lambda: woken.append(now()))
@@ -63,7 +63,7 @@ def test_op021_none_takes_place_that_was_stopped() -> None:
 STEP = Step(StepStage.WORKLOAD, Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-a"), Create(FrozenMap({})), ())
 
 
-def test_op021_a_refusal_whose_time_was_over_while_it_was_thought_about_is_tried_again() -> None:
+def test_op020_a_refusal_whose_time_was_over_while_it_was_thought_about_is_tried_again() -> None:
     """An earlier look took the place of the one that tries it again, and began a moment too soon."""
 
     async def scenario() -> list[float]:

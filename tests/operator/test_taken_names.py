@@ -60,7 +60,7 @@ def webhooks(connection: ConnectionSettings, out: io.StringIO, stop: asyncio.Eve
 
 
 @pytest.mark.parametrize("program", [operator, webhooks])
-def test_op039_it_is_logged_at_the_start(
+def test_cl032_it_is_logged_at_the_start(
     program: Callable[[ConnectionSettings, io.StringIO, asyncio.Event], Awaitable[int]],
 ) -> None:
     out, stop = io.StringIO(), asyncio.Event()
@@ -78,7 +78,7 @@ def test_op039_it_is_logged_at_the_start(
     assert logged(out) == [{**TAKEN, "level": "warning"}]
 
 
-def test_op039_a_server_that_does_not_answer_yet_is_asked_again() -> None:
+def test_cl032_a_server_that_does_not_answer_yet_is_asked_again() -> None:
     said, requests = list[Json](), list[str]()
 
     async def late(request: web.Request) -> web.StreamResponse:
@@ -99,7 +99,7 @@ def test_op039_a_server_that_does_not_answer_yet_is_asked_again() -> None:
 @pytest.mark.parametrize(
     "body", [b"", b"null", b"[]", b'{"versions": 3}', b'{"versions": [null, {"groupVersion": 1}]}']
 )
-def test_op039_what_says_nothing_of_names_takes_none(body: bytes) -> None:
+def test_cl032_what_says_nothing_of_names_takes_none(body: bytes) -> None:
     async def other(_request: web.Request) -> web.StreamResponse:
         return web.Response(body=body, content_type="application/json")
 

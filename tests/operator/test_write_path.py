@@ -34,7 +34,7 @@ def entered_functions() -> Iterator[str]:
 
 
 @pytest.mark.req("OP-106")
-def test_op001_a_new_pod_passes_few_functions_on_its_way_to_the_server() -> None:
+def test_op002_a_new_pod_passes_few_functions_on_its_way_to_the_server() -> None:
     sent: list[list[str]] = []
     connect = aiohttp.BaseConnector.connect
 

@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 
-def test_sm061_they_import_no_decision_that_they_check() -> None:
+def test_sm064_they_import_no_decision_that_they_check() -> None:
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     (forbidden,) = [
         tuple(contract["forbidden_modules"])

@@ -41,7 +41,7 @@ def test_cl011_another_major_version_is_refused(version: object) -> None:
         document_from_json({**plain(world_of(b"")), "formatVersion": version})
 
 
-def test_pl009_another_init_image_is_read_back() -> None:
+def test_cl011_another_init_image_is_read_back() -> None:
     plan = reconcile(world_of(ENDING).snapshot)
     document = replace(document_of(plan), configuration=Configuration(init_image="a/b:1"))
     written = document_as_json(document, decisions=True)
@@ -70,14 +70,14 @@ def test_cl011_a_time_that_is_none_is_refused() -> None:
 
 @pytest.mark.parametrize("source", [RulesSource("option"), RulesSource("cluster", "v0.1.0-alpha.9 is there")])
 @pytest.mark.req("CL-055")
-def test_pl009_what_chose_the_rules_reads_back(source: RulesSource) -> None:
+def test_cl011_what_chose_the_rules_reads_back(source: RulesSource) -> None:
     told = replace(document_of(reconcile(world_of(b"").snapshot)), rules_from=source)
     assert document_from_json(document_as_json(told, decisions=True)) == told
 
 
 @pytest.mark.parametrize("lacks", ["restsOn", "terminates"])
 @pytest.mark.req("PL-019")
-def test_pl009_a_deletion_with_causes_or_gangs_alone_is_refused(lacks: str) -> None:
+def test_cl011_a_deletion_with_causes_or_gangs_alone_is_refused(lacks: str) -> None:
     raw = plain(world_of(ENDING))["plans"][0]["rounds"][0]["steps"]
     (first, *_) = [step for step in raw if step.get("terminates")]
     recorded = {**first, "outcome": "done", "detail": ""}
@@ -89,7 +89,7 @@ def test_pl009_a_deletion_with_causes_or_gangs_alone_is_refused(lacks: str) -> N
 
 @given(worlds(), st.sampled_from(AttemptOutcome))
 @pytest.mark.req("PL-012")
-def test_pl009_attempts_read_back(world: World, outcome: AttemptOutcome) -> None:
+def test_cl011_attempts_read_back(world: World, outcome: AttemptOutcome) -> None:
     raw = plain(world)["plans"][0]["rounds"][0]["steps"]
     steps = reconcile(world.snapshot).steps
     recorded = [{**step, "outcome": outcome.value, "detail": "words"} for step in raw]
@@ -141,7 +141,7 @@ def test_pl012_an_attempt_of_strange_parts_is_refused(spoiled: Json) -> None:
 
 @pytest.mark.parametrize("takes", [{"pods": "3", "ready": 0, "gpus": 0}, {"pods": 3}, 3])
 @pytest.mark.req("PL-019")
-def test_pl009_what_a_deletion_takes_is_three_numbers(takes: object) -> None:
+def test_cl011_what_a_deletion_takes_is_three_numbers(takes: object) -> None:
     step = {
         "action": "delete",
         "target": {"apiVersion": "v1", "kind": "Pod", "namespace": "ml", "name": "p"},
@@ -174,7 +174,7 @@ def beginning() -> Json:
 
 
 @given(st.sampled_from([ending(), beginning()]).flatmap(almost))
-def test_pl009_a_damaged_plan_is_refused_or_can_be_used(raw: Any) -> None:
+def test_cl011_a_damaged_plan_is_refused_or_can_be_used(raw: Any) -> None:
     """Whatever was done to the file: what reads can be compared with a plan made now, and written again."""
     found = outcome(document_from_json, raw)
     if not isinstance(found, PlanDocument):
@@ -215,7 +215,7 @@ for _ in range(500):
         (("plans", 0, "decisions", 0, "verdict"), True, "instead of a string"),
     ],
 )
-def test_pl009_what_would_fail_later_is_refused_at_once(place: tuple[str | int, ...], value: object, word: str) -> None:
+def test_cl011_what_would_fail_later_is_refused_at_once(place: tuple[str | int, ...], value: object, word: str) -> None:
     raw = beginning()
     more = {"guard": {"uid": "u", "resourceVersion": "1"}, "restsOn": [], "isCause": False, "stage": "CLEANUP"}
     step = {**raw["plans"][0]["rounds"][0]["steps"][0], **more}
@@ -224,7 +224,7 @@ def test_pl009_what_would_fail_later_is_refused_at_once(place: tuple[str | int, 
         document_from_json(replaced(replaced(raw, STEP, step), place, value))
 
 
-def test_pl009_a_reason_has_the_facts_that_its_rule_tells() -> None:
+def test_cl011_a_reason_has_the_facts_that_its_rule_tells() -> None:
     raw = ending()
     place, name = next(
         ((number, at), name)
@@ -239,7 +239,7 @@ def test_pl009_a_reason_has_the_facts_that_its_rule_tells() -> None:
         document_from_json(replaced(raw, facts, {}))
 
 
-def test_pl009_a_change_reads_back() -> None:
+def test_cl011_a_change_reads_back() -> None:
     life = Life(set_raw(clique_raw("a", 2)))
     life.settle()
     life.scale("llm-0-a", 3)
@@ -250,7 +250,7 @@ def test_pl009_a_change_reads_back() -> None:
     assert document_from_json(document_as_json(document, decisions=True)) == document
 
 
-def test_pl009_a_deletion_that_waits_for_what_is_owned_reads_back() -> None:
+def test_cl011_a_deletion_that_waits_for_what_is_owned_reads_back() -> None:
     life = Life(set_raw(clique_raw("a")))
     life.settle()
     life.world.put(replace(life.root, deleting=True))

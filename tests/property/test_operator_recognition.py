@@ -74,7 +74,7 @@ def test_gf111_the_strongest_mark_tells(cliques: list[PodClique], set_hash: str,
         ),
     ],
 )
-def test_gf112_the_newest_release_of_the_generation_is_taken(
+def test_gf111_the_newest_release_of_the_generation_is_taken(
     reason: str, status: ConditionStatus, release: str, words: str
 ) -> None:
     condition = Condition(MIN_AVAILABLE_BREACHED, status, reason, "", START)
@@ -85,7 +85,7 @@ def test_gf112_the_newest_release_of_the_generation_is_taken(
     assert release in found.go_operator.fitting
 
 
-def test_gf112_an_older_generation_is_taken_by_its_own_message() -> None:
+def test_gf111_an_older_generation_is_taken_by_its_own_message() -> None:
     condition = Condition(
         MIN_AVAILABLE_BREACHED, ConditionStatus.FALSE, "InsufficientScheduledPods", "breach suppressed", START
     )

@@ -70,9 +70,9 @@ def without_new_times(step: Step, snapshot: Snapshot) -> Any:
 
 
 class TestPL001:
-    """Equal snapshots MUST give equal plans, byte for byte, in whatever order the objects are; objects of other
-    roots change a plan only by the names they occupy (WL-027). Snapshots and plans cannot change, and copies equal
-    the originals.
+    """The same input MUST give the same output, and equal snapshots equal plans, byte for byte, in whatever order files
+    and objects are; objects of other roots change a plan only by the names they occupy (WL-027). Snapshots and plans
+    cannot change, and copies equal the originals.
     """
 
     @given(worlds())
@@ -304,7 +304,8 @@ class TestPL008:
         assert any(isinstance(step.action, Delete) for step in woken.steps)
 
 
-class TestPL009:
+@pytest.mark.req("CL-011")
+class TestAPlanSurvivesJSON:
     """A plan that is written as JSON and read back MUST equal the original; JSON that is not completely such a plan
     is rejected with what is wrong with it.
     """

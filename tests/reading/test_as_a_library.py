@@ -1,4 +1,4 @@
-"""Reading an input from a program of one's own: what is wrong raises, unless it is asked for (IN-052)."""
+"""Reading an input from a program of one's own: what is wrong raises, unless it is asked for (IN-030)."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from tests.golden.tracing import ROOT
 DEGRADED = ROOT / "examples" / "degraded.yaml"
 
 
-def test_in052_every_problem_is_in_one_exception(tmp_path: Path) -> None:
+def test_in030_every_problem_is_in_one_exception(tmp_path: Path) -> None:
     (tmp_path / "garbage.yaml").write_text("kind: [", encoding="utf-8")
     paths = [str(tmp_path / "missing.yaml"), str(tmp_path / "garbage.yaml"), str(DEGRADED)]
     with pytest.raises(BadInput) as caught:
@@ -30,7 +30,7 @@ def test_in052_every_problem_is_in_one_exception(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["/x", b"/x", Path("/x")])
-def test_in052_one_path_is_no_list_of_paths(path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in030_one_path_is_no_list_of_paths(path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("the disk was read")
 
@@ -39,7 +39,7 @@ def test_in052_one_path_is_no_list_of_paths(path: Any, monkeypatch: pytest.Monke
         load(path)
 
 
-def test_in052_paths_may_be_path_objects() -> None:
+def test_in030_paths_may_be_path_objects() -> None:
     assert load([DEGRADED]).cluster == load([str(DEGRADED)]).cluster
 
 

@@ -130,8 +130,9 @@ class TestIN016:
 
 
 class TestIN012:
-    """An object that is nested deeper than 256 levels, longer than 16 MiB, of more than a million YAML
-    values, or expanded far or into itself by aliases MUST be a fault; the objects after it are still read.
+    """An object that is nested deeper than 256 levels, longer than 16 MiB, of more than a million YAML values, or
+    expanded far or into itself by aliases MUST be a fault; no more than the current object and a few chunks of text is
+    kept in memory.
     """
 
     @SIZES
@@ -172,8 +173,9 @@ def test_in012_size(more: int) -> None:
 
 
 class TestIN014:
-    """A syntax error or a forbidden character MUST end its file, with a fault that says so; any other error
-    makes only its own object unreadable, with every error of it, and all other objects and files are read.
+    """A syntax error, a forbidden character, and text that is not UTF-8, a table of ``kubectl get`` or a saved plan
+    MUST end its file with one fault that names it and its line; any other error makes only its own object unreadable,
+    with every error of it.
     """
 
     @SIZES
@@ -342,7 +344,7 @@ def test_in020_an_empty_list_is_content(text: str) -> None:
     assert read(text) == ([], [])
 
 
-def test_in029_memory_does_not_grow_with_the_list() -> None:
+def test_in012_memory_does_not_grow_with_the_list() -> None:
     def peak(count: int) -> int:  # twenty megabytes, if objects were kept
         data = io.BytesIO(json.dumps({"kind": "List", "items": [POD] * count}).encode())
         tracemalloc.start()

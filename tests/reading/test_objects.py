@@ -49,7 +49,7 @@ def test_in030_a_pod_condition_that_is_a_boolean(tmp_path: Path, items: list[Jso
 
 
 @pytest.mark.parametrize("field", ["kind", "apiVersion"])
-def test_in031_an_object_says_what_it_is(tmp_path: Path, items: list[Json], field: str) -> None:
+def test_in032_an_object_says_what_it_is(tmp_path: Path, items: list[Json], field: str) -> None:
     del items[3][field]
     found = loaded(tmp_path / "cluster.json", items)
     assert field in {fault.path for fault in found.faults}
@@ -57,8 +57,9 @@ def test_in031_an_object_says_what_it_is(tmp_path: Path, items: list[Json], fiel
 
 
 class TestIN032:
-    """Different objects of one kind, namespace and name, or of one ``uid``, MUST be reported and ignored,
-    and identical copies count once; PodCliques and scaling groups need a ``uid`` and a ``resourceVersion``.
+    """An object MUST have ``kind`` and ``apiVersion``, PodCliques and scaling groups also ``uid`` and
+    ``resourceVersion``; a manifest whose kind or version is misspelt, or unknown in an API group of Grove, and
+    different objects of one name or ``uid`` are reported; identical copies count once.
     """
 
     def test_a_second_one_that_differs(self, tmp_path: Path, items: list[Json]) -> None:

@@ -19,7 +19,7 @@ NEEDS_LINKS: Final = pytest.mark.skipif(sys.platform == "win32", reason="symboli
 NOTHING: Final = io.BytesIO()
 
 
-@pytest.mark.req("IN-024")
+@pytest.mark.req("IN-014")
 class TestKnownFormats:
     """A table of ``kubectl get`` and a saved plan are named."""
 
@@ -96,7 +96,7 @@ def test_in016_flow_yaml_and_kyaml(tmp_path: Path, text: str) -> None:
     ],
 )
 @pytest.mark.parametrize("suffix", ["yaml", "json"])
-def test_in024_binary_files(tmp_path: Path, data: bytes, said: str, suffix: str) -> None:
+def test_in014_binary_files(tmp_path: Path, data: bytes, said: str, suffix: str) -> None:
     path = tmp_path / f"a.{suffix}"
     path.write_bytes(data)
     items, faults = read(path)
@@ -104,7 +104,7 @@ def test_in024_binary_files(tmp_path: Path, data: bytes, said: str, suffix: str)
     assert [said in fault.got for fault in faults] == [True]
 
 
-def test_in024_a_nul_far_behind(tmp_path: Path) -> None:
+def test_in014_a_nul_far_behind(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_bytes(b'{"id":"a"}\n' * 20_000 + b'{"id":"\x00"}')
     items, faults = read(path)
@@ -112,7 +112,8 @@ def test_in024_a_nul_far_behind(tmp_path: Path) -> None:
     assert [(fault.line, fault.column, fault.got) for fault in faults] == [(20_001, 8, "a NUL byte")]
 
 
-class TestIN024:
+@pytest.mark.req("IN-014")
+class TestFilesThatHoldNoObjects:
     """A file that is not UTF-8 text, and a table of ``kubectl get`` or a saved plan, MUST be one fault that
     names what it is, and for text the line at which reading stops.
     """
@@ -271,7 +272,8 @@ class TestUnreadablePaths:
             os.close(reader)
 
 
-class TestIN029:
+@pytest.mark.req("IN-012")
+class TestMemoryIsBounded:
     """Reading MUST keep no more in memory than the current object and a few chunks of the text, whatever
     the size of the file.
     """

@@ -1,4 +1,4 @@
-"""Documents, lists and faults of YAML: what is found, and where (IN-001 to IN-029)."""
+"""Documents, lists and faults of YAML: what is found, and where (IN-001 to IN-012)."""
 
 import io
 import json
@@ -335,7 +335,7 @@ def test_in020_an_empty_list_is_content(text: str) -> None:
 
 
 @pytest.mark.parametrize("labels", ["a: b", "<<: {a: b}"])
-def test_in029_memory_does_not_grow_with_the_list(labels: str) -> None:
+def test_in012_memory_does_not_grow_with_the_list(labels: str) -> None:
     pod = f"- kind: Pod\n  metadata: {{name: p, labels: {{{labels}, c: d}}}}\n  spec: {{x: [{{name: a, image: b}}]}}\n"
 
     def peak(count: int) -> int:  # two megabytes, if objects were kept

@@ -132,7 +132,7 @@ def test_sm030_a_removed_node_removes_its_pods() -> None:
     assert [pod.ready for pod in last_pods(found)] == [True, True]
 
 
-def test_sm021_a_cordoned_node_gets_nothing_new() -> None:
+def test_sm020_a_cordoned_node_gets_nothing_new() -> None:
     cordons = [{"at": "0s", "cordon": {"node": f"n-{index}"}} for index in range(3)]
     assert run(*cordons).clique_states[0].placed == 0
     assert (
@@ -283,7 +283,7 @@ def test_sm011_a_new_operator_knows_only_what_it_lists() -> None:
     assert after[0].attempts == ()
 
 
-def test_sm014_a_failed_write_is_tried_again() -> None:
+def test_sm011_a_failed_write_is_tried_again() -> None:
     eyes, found = watched({"at": "0s", "refuseWrites": {"code": 403, "kind": "PodClique", "writes": 9}})
     refused = [answer for answer in eyes.answers if answer.outcome is AttemptOutcome.REFUSED]
     assert len(refused) == 9
@@ -307,7 +307,7 @@ def test_sm040_faults_end() -> None:
     assert min(at for at, _ in entries_of(found, WriteKind.CREATED)) >= 30 * SECOND + FAULTS_STOP_AFTER
 
 
-def test_sm050_an_expectation_is_judged_at_the_end_of_its_moment() -> None:
+def test_sm051_an_expectation_is_judged_at_the_end_of_its_moment() -> None:
     ready_at = next(at for at, _ in entries_of(run(), PodChange.READY))
     expect = [{"at": f"{ready_at}ms", "ready": 2}, {"at": f"{ready_at - 1}ms", "ready": {"llm-0-a": 0}}]
     assert run(expect=expect).unmet == ()
@@ -325,7 +325,7 @@ def test_sm050_an_expectation_is_judged_at_the_end_of_its_moment() -> None:
     ]
 
 
-def test_sm050_never_is_never() -> None:
+def test_sm051_never_is_never() -> None:
     crash = {"at": "30s", "crashPod": {"clique": "llm-0-a", "recovers": "10m"}}
     never = [{"never": what} for what in ("terminated", "breached", "unschedulable", "refused")]
     said = {miss.message.partition(":")[0] for miss in run(crash, expect=never, nodes=2).unmet}
@@ -382,7 +382,7 @@ def test_sm002_a_dump_of_a_real_cluster_goes_on(tmp_path: Path) -> None:
     assert Simulation(drawn, checked(), dump=read.cluster).run().violation is None
 
 
-def test_sm050_every_termination_counts() -> None:
+def test_sm051_every_termination_counts() -> None:
     crashes = [{"at": at, "crashPod": {"clique": "llm-0-a", "recovers": "10m"}} for at in ("30s", "5m")]
     found = run(*crashes, expect=[{"at": "3m", "terminations": 1}, {"at": "end", "terminations": 2}])
     assert found.unmet == ()

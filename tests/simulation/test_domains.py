@@ -186,7 +186,7 @@ def test_sm070_failed_domains_are_shown() -> None:
     assert "ComputeDomainsReady is removed" in lines[-1]
 
 
-def test_sm050_channels_and_failures_are_expected() -> None:
+def test_sm051_channels_and_failures_are_expected() -> None:
     missed = {"at": "end", "joined": {"llm-0-a": 1}, "failedDomains": {"llm": [0]}}
     met = {"at": "end", "joined": 2, "failedDomains": {"llm": []}}
     found = run(expect=[missed, met])

@@ -131,14 +131,14 @@ def test_sm040_f6_answers_that_take_long() -> None:
     assert found.clique_states[0].ready == 2
 
 
-def test_sm014_a_write_takes_its_time() -> None:
+def test_sm011_a_write_takes_its_time() -> None:
     found = run(operator={"write": "500ms"})
     made = [change.at for change in found.changes if change.before is None]
     assert made == [0, 450, 450, 450, 950, 950, 950, 1550, 2150, 2650]  # those of a stage together
     assert found.clique_states[0].ready == 2
 
 
-def test_sm014_a_write_in_flight_takes_effect_after_a_crash() -> None:
+def test_sm011_a_write_in_flight_takes_effect_after_a_crash() -> None:
     slow = {"at": "0s", "slowAnswers": {"delay": "10s", "span": "5s"}}
     found = run(slow, {"at": "2s", "crashOperator": {"down": "1m"}})
     made = [change.at for change in found.changes if change.before is None]
@@ -147,7 +147,7 @@ def test_sm014_a_write_in_flight_takes_effect_after_a_crash() -> None:
     assert found.clique_states[0].ready == 2
 
 
-def test_sm014_a_crash_at_a_write_that_takes_its_time() -> None:
+def test_sm011_a_crash_at_a_write_that_takes_its_time() -> None:
     found = run({"at": "0s", "crashOperator": {"write": 3, "down": "1m"}}, operator={"write": "1s"})
     made = [change.at for change in found.changes if change.before is None]
     assert len([at for at in made if at < 60 * SECOND]) == 1 + 2

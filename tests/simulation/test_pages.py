@@ -151,7 +151,7 @@ def test_sm070_many_names_are_counted() -> None:
     assert line(*objects) == ["creates 1 Role, 2 Secrets"]
 
 
-def test_sm071_the_document_has_the_whole_history() -> None:
+def test_cl011_the_document_has_the_whole_history() -> None:
     crash = {"at": "30s", "crashPod": {"clique": "llm-0-a", "recovers": "5m"}}
     found = run(crash, expect=[{"at": "end", "ready": 7}], check=False)
     document = json.loads(json.dumps(simulation_run_as_json(found)))

@@ -110,14 +110,14 @@ def seeds_for(mistake: str, count: int = RUNS) -> Iterator[int]:
 
 
 @pytest.mark.parametrize("mistake", MUTANTS)
-def test_sm061_every_known_mistake_is_found(mistake: str) -> None:
+def test_sm064_every_known_mistake_is_found(mistake: str) -> None:
     make, codes = MUTANTS[mistake]
     runs = (random_run(seed, without=SLOW) for seed in seeds_for(mistake))
     found = (run.violation.code for scenario in runs if (run := played(scenario, make())).violation is not None)
     assert any(code in codes for code in found)
 
 
-def test_sm061_an_operator_that_forgets_responses_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sm064_an_operator_that_forgets_responses_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SimulatedOperatorProcess, "_apply_response", lambda *_: None)
     runs = (played(random_run(seed, without=SLOW), names_pods_at_random()) for seed in range(RUNS))
     found = (run.violation.code for run in runs if run.violation is not None)
@@ -125,7 +125,7 @@ def test_sm061_an_operator_that_forgets_responses_is_found(monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("mistake", DOMAIN_MUTANTS)
-def test_sm061_every_known_mistake_about_domains_is_found(mistake: str) -> None:
+def test_sm064_every_known_mistake_about_domains_is_found(mistake: str) -> None:
     make, codes = DOMAIN_MUTANTS[mistake]
     runs = (random_run(seed, mnnvl=True, mode="operator") for seed in seeds_for(mistake))
     found = (run.violation.code for scenario in runs if (run := played(scenario, make())).violation is not None)
@@ -133,7 +133,7 @@ def test_sm061_every_known_mistake_about_domains_is_found(mistake: str) -> None:
 
 
 @pytest.mark.parametrize("mistake", SHARED_DOMAIN_MUTANTS)
-def test_sm061_every_known_mistake_about_sharing_is_found(mistake: str) -> None:
+def test_sm064_every_known_mistake_about_sharing_is_found(mistake: str) -> None:
     make, codes = SHARED_DOMAIN_MUTANTS[mistake]
     runs = (switched_on(random_run(seed, mnnvl=True, mode="annotations")) for seed in seeds_for(mistake))
     found = (found.code for scenario in runs if (found := Simulation(scenario, make()).run().violation) is not None)
@@ -155,7 +155,7 @@ def test_sm064_forbidden_writes_to_topologies_are_refused(seed: int) -> None:
 
 
 @pytest.mark.parametrize("mistake", TOPOLOGY_MUTANTS)
-def test_sm061_every_known_mistake_about_topologies_is_found(mistake: str) -> None:
+def test_sm064_every_known_mistake_about_topologies_is_found(mistake: str) -> None:
     make, codes = TOPOLOGY_MUTANTS[mistake]
     drawn = (
         random_run(seed, topologies=True, mnnvl=False, without=SLOW_ANSWERS) for seed in seeds_for(mistake, RUNS // 2)
@@ -165,7 +165,7 @@ def test_sm061_every_known_mistake_about_topologies_is_found(mistake: str) -> No
     assert any(code in codes for code in found)
 
 
-def test_sm062_a_violation_is_shrunk() -> None:
+def test_sm064_a_violation_is_shrunk() -> None:
     seed = next(seed for seed in range(RUNS) if broken(random_run(seed, without=SLOW)) == "GT5")
     before = random_run(seed, without=SLOW)
     after = smallest(before, "GT5", terminates_at_once)

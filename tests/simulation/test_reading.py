@@ -277,7 +277,7 @@ def test_sm002_sets_have_their_defaults(tmp_path: Path) -> None:
 
 
 @given(st.integers(0, 10**6))
-def test_sm062_what_is_written_reads_back(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
+def test_sm064_what_is_written_reads_back(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
     scenario = random_run(seed)
     file = tmp_path_factory.mktemp("written") / "scenario.yaml"
     file.write_text(format_yaml_document(scenario.as_json), encoding="utf-8")
@@ -303,7 +303,7 @@ def test_sm001_a_dump_that_does_not_read(tmp_path: Path) -> None:
     assert read(tmp_path, {"cluster": "dump.yaml"}).scenario is None
 
 
-def test_sm062_a_scenario_of_the_suite_has_nothing_but_what_differs() -> None:
+def test_sm064_a_scenario_of_the_suite_has_nothing_but_what_differs() -> None:
     raw = scenario_of(set_raw(clique_raw("a", 1, 1))).as_json
     assert raw["spec"].keys() == {"sets", "nodes"}
 

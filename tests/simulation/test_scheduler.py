@@ -44,7 +44,7 @@ def pods_by_clique(cluster: SimulatedCluster) -> dict[str, list[Pod]]:
 
 @RARELY
 @given(st.integers(0, 1000), st.integers(1, 6), st.integers(1, 3))
-@pytest.mark.req("SM-021")
+@pytest.mark.req("SM-020")
 def test_sm020_a_gang_is_placed_as_one_or_not_at_all(seed: int, nodes: int, gpus: int) -> None:
     simulation = placed(seed, nodes, gpus)
     pods = pods_by_clique(simulation.cluster)
@@ -68,7 +68,7 @@ def test_sm020_without_gangs_each_pod_that_fits_is_placed(seed: int, nodes: int,
 
 @RARELY
 @given(st.integers(0, 1000), st.integers(0, 100))
-def test_sm021_a_gated_pod_waits(seed: int, order: int) -> None:
+def test_sm020_a_gated_pod_waits(seed: int, order: int) -> None:
     simulation = placed(seed, 6, 3)
     pods = [pod for found in pods_by_clique(simulation.cluster).values() for pod in found]
     pod = Random(order).choice(pods)
@@ -110,7 +110,7 @@ def one(pool: Json, pod_spec: Json, *, cordoned: bool = False) -> str:
         ),
     ],
 )
-def test_sm021_a_node_must_suit(pool: Json, pod_spec: Json, node: str) -> None:
+def test_sm020_a_node_must_suit(pool: Json, pod_spec: Json, node: str) -> None:
     assert one(pool, pod_spec) == node
     assert one(pool, pod_spec, cordoned=True) == ""
 
@@ -120,11 +120,11 @@ def test_sm021_a_node_must_suit(pool: Json, pod_spec: Json, node: str) -> None:
     [("1", 1000), ("500m", 500), ("0.1", 100), ("1k", 10**6), ("1Ki", 1024_000), ("2e3", 2 * 10**6), ("1E", 10**21),
      ("1n", 1), (".5", 500), ("5.", 5000), ("-1", None), ("1 Gi", None), ("Gi", None), ("", None), ("1gb", None)],
 )  # fmt: skip
-def test_sm021_quantities_are_read_as_kubernetes_writes_them(text: str, amount: int | None) -> None:
+def test_sm020_quantities_are_read_as_kubernetes_writes_them(text: str, amount: int | None) -> None:
     assert parse_quantity_as_thousandths(text) == amount
 
 
-def test_sm021_a_pod_asks_for_its_containers_or_its_largest_init_container() -> None:
+def test_sm020_a_pod_asks_for_its_containers_or_its_largest_init_container() -> None:
     spec = freeze(
         {
             "containers": [
@@ -140,7 +140,7 @@ def test_sm021_a_pod_asks_for_its_containers_or_its_largest_init_container() -> 
     assert pod_resource_requests(spec).amounts == {"cpu": 4000, "gpu": 1000, "pods": 1000}
 
 
-def test_sm021_names_of_nodes() -> None:
+def test_sm020_names_of_nodes() -> None:
     assert [node.name for node in nodes_of_pool(NodePool(name="n", count=2))] == ["n-0", "n-1"]
     assert [node.name for node in nodes_of_pool(NodePool(name="n"))] == ["n"]
 

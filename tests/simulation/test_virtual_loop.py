@@ -48,7 +48,7 @@ def test_sm010_a_cancelled_timer_is_no_event() -> None:
     assert queue.now == 1000
 
 
-def test_sm014_the_tasks_of_a_crashed_process_end() -> None:
+def test_sm011_the_tasks_of_a_crashed_process_end() -> None:
     queue, loop = started()
     seen: list[str] = []
 

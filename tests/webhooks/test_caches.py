@@ -47,7 +47,7 @@ def object_of(kind: str, name: str, how: Any) -> Json:
 @given(CHANGES)
 @pytest.mark.req("TP-002")
 @pytest.mark.req("TP-049")
-def test_tp090_the_copies_say_what_the_objects_themselves_would(changes: list[Any]) -> None:
+def test_wh005_the_copies_say_what_the_objects_themselves_would(changes: list[Any]) -> None:
     """One event after another, in whatever order: the same as if all there is were read at once."""
     cache = AdmissionCache(ON)
     there: dict[str, dict[str, Json]] = {kind: {} for kind in cache.stores}

@@ -125,7 +125,7 @@ def test_wh020_what_is_wrong_with_a_secret_is_said() -> None:
             certificate_chain_from_secret(data)
 
 
-def test_wh024_what_does_not_fit_is_not_shown() -> None:
+def test_wh021_what_does_not_fit_is_not_shown() -> None:
     served, good, other = ServedCertificate(), first(), first()
     served.load(good.server)
     for wrong in (
@@ -141,7 +141,7 @@ def test_wh024_what_does_not_fit_is_not_shown() -> None:
     shakes_hands(served, other.bundle, NAMES[0])
 
 
-def test_wh024_certificates_of_others_are_shown_too() -> None:
+def test_wh021_certificates_of_others_are_shown_too() -> None:
     authority, served = trustme.CA(), ServedCertificate()
     issued = authority.issue_cert("localhost")
     served.load(CertificateKeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))

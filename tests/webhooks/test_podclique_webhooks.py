@@ -274,7 +274,7 @@ def test_ms037_what_cannot_be_made_is_told(code: int, expected: int) -> None:
     played(play)
 
 
-def test_mn006_the_shape_is_that_of_the_cluster() -> None:
+def test_mn005_the_shape_is_that_of_the_cluster() -> None:
     told = Configuration(MnnvlConfiguration(True, MnnvlMode.ANNOTATIONS, ComputeDomainFormatName.NVIDIA))
 
     async def play(caller: Caller) -> None:
@@ -306,7 +306,7 @@ def test_ms044_a_gang_is_stamped_once() -> None:
 
 
 @pytest.mark.req("WH-010")
-def test_ms094_elsewhere_they_are_left_as_they_are() -> None:
+def test_wh010_elsewhere_they_are_left_as_they_are() -> None:
     """Where PodCliques share nothing, who is still registered for them says yes."""
 
     async def play() -> list[Any]:

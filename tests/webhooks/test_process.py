@@ -119,7 +119,7 @@ def shown_by(connection: http.client.HTTPSConnection) -> bytes:
     return found
 
 
-def test_wh024_files_are_followed_while_requests_go_on(tmp_path: Path) -> None:
+def test_wh021_files_are_followed_while_requests_go_on(tmp_path: Path) -> None:
     server = Server(tmp_path)
     issue(server.authority, tmp_path)
     with server.running():
@@ -141,7 +141,7 @@ def test_wh024_files_are_followed_while_requests_go_on(tmp_path: Path) -> None:
         again.close()
 
 
-def test_op040_ready_means_that_it_can_be_called(tmp_path: Path) -> None:
+def test_op034_ready_means_that_it_can_be_called(tmp_path: Path) -> None:
     server = Server(tmp_path)
     with server.running():
         (trouble,) = server.wait_for("certificates")
@@ -162,7 +162,7 @@ def test_op040_ready_means_that_it_can_be_called(tmp_path: Path) -> None:
         assert "grove_webhook_certificate_expiry_timestamp_seconds" in server.look("/metrics")[1]
 
 
-def test_wh031_after_a_signal_reviews_are_answered_for_a_while(tmp_path: Path) -> None:
+def test_op033_after_a_signal_reviews_are_answered_for_a_while(tmp_path: Path) -> None:
     server = Server(tmp_path)
     server.config["farewell"] = "5s"
     issue(server.authority, tmp_path)

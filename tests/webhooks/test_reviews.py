@@ -133,7 +133,7 @@ def test_wh002_warnings_are_told() -> None:
     )
 
 
-def test_wh004_defaults_are_written() -> None:
+def test_wh002_defaults_are_written() -> None:
     bare = set_of()
     del bare["spec"]["template"]["cliques"][0]["spec"]["minAvailable"]
     _, said = answered(DEFAULTING, review(bare))
@@ -144,7 +144,7 @@ def test_wh004_defaults_are_written() -> None:
     assert answered(DEFAULTING, review(whole))[1]["response"] == {"uid": "7f3c", "allowed": True}
 
 
-def test_wh004_the_namespace_is_that_of_the_request() -> None:
+def test_wh002_the_namespace_is_that_of_the_request() -> None:
     bare = set_of()
     del bare["metadata"]["namespace"]
     _, said = answered(DEFAULTING, review(bare))
@@ -163,7 +163,7 @@ _JSON = st.recursive(_SCALARS, lambda part: st.lists(part, max_size=3) | st.dict
 
 
 @given(st.dictionaries(_KEYS, _JSON, max_size=4))
-@pytest.mark.req("WH-004")
+@pytest.mark.req("WH-002")
 def test_wh001_whatever_is_asked_is_answered_by_the_core(new: Json) -> None:
     request, problems = parse_review(json.dumps(review(new, namespace="default")).encode())
     assert request is not None, problems
@@ -219,7 +219,7 @@ def test_wh005_what_is_not_known_is_said() -> None:
     assert "were not compared" in answered(VALIDATION, review(set_of()), AdmissionCache())[1]["response"]["warnings"][0]
 
 
-def test_wh007_what_is_let_go_is_not_judged() -> None:
+def test_wh001_what_is_let_go_is_not_judged() -> None:
     old = set_of(min_available=7, finalizers=["grove.io/podcliqueset.grove.io"])
     assert not answered(VALIDATION, review(old))[1]["response"]["allowed"]
     new = set_of(min_available=7)

@@ -31,7 +31,7 @@ from tests.webhooks.topology_webhooks import (
 )
 
 
-def test_tp090_sets_are_judged_in_the_words_of_validate() -> None:
+def test_wh005_sets_are_judged_in_the_words_of_validate() -> None:
     async def play(caller: Caller) -> None:
         for raw, expected in CREATED:
             response = await caller.about(raw)
@@ -44,7 +44,7 @@ def test_tp090_sets_are_judged_in_the_words_of_validate() -> None:
 
 
 @pytest.mark.req("WH-005")
-def test_tp090_who_is_admitted_waits_for_nobody() -> None:
+def test_wh005_who_is_admitted_waits_for_nobody() -> None:
     async def play(caller: Caller) -> None:
         caller.list_all("PodClique", clique("other-0-a", "other"))
         for new, old in (
@@ -66,7 +66,7 @@ def test_tp090_who_is_admitted_waits_for_nobody() -> None:
 
 
 @pytest.mark.req("TP-062")
-def test_tp090_the_name_is_locked_while_a_pod_is_bound() -> None:
+def test_wh005_the_name_is_locked_while_a_pod_is_bound() -> None:
     old, new = a_set("aws-p5", "rack"), a_set("", "rack")
 
     async def play(caller: Caller) -> None:
@@ -84,13 +84,13 @@ def test_tp090_the_name_is_locked_while_a_pod_is_bound() -> None:
     played(play)
 
 
-@pytest.mark.req("TP-090")
+@pytest.mark.req("WH-005")
 class TestARefusalNeedsAFreshTopology:
     """A set that would be refused only because of its topology MUST be judged by a fresh read of that topology, or as
     if topologies were unknown where the read fails.
     """
 
-    def test_tp090_a_topology_that_was_made_a_moment_ago_is_found(self) -> None:
+    def test_wh005_a_topology_that_was_made_a_moment_ago_is_found(self) -> None:
         async def play(caller: Caller) -> None:
             caller.list_all(TOPOLOGY_KIND)
             assert await caller.about(a_set("aws-p5", "rack")) == {"uid": "7f3c", "allowed": True}
@@ -107,7 +107,7 @@ class TestARefusalNeedsAFreshTopology:
         played(play)
 
     @pytest.mark.req("TP-049")
-    def test_tp090_also_one_of_the_other_kind(self) -> None:
+    def test_wh005_also_one_of_the_other_kind(self) -> None:
         binding = {**raw_topology("newer", *DEFAULT_LEVELS), "kind": BINDING_KIND}
 
         async def play(caller: Caller) -> None:
@@ -124,7 +124,7 @@ class TestARefusalNeedsAFreshTopology:
     @pytest.mark.req("TP-061")
     @pytest.mark.req("TP-065")
     @pytest.mark.req("TP-066")
-    def test_tp090_whatever_has_changed_since(self) -> None:
+    def test_wh005_whatever_has_changed_since(self) -> None:
         async def play(caller: Caller) -> None:
             server, flat = caller.server.objects, raw_topology("flat", ("rack", "r"), ("host", "h"))
             turned = a_set("flat", "rack", None, "host")
@@ -145,7 +145,7 @@ class TestARefusalNeedsAFreshTopology:
     @pytest.mark.req("TP-072")
     @pytest.mark.parametrize("hidden", TOPOLOGY_KINDS)
     @pytest.mark.parametrize("code", [403, 500])
-    def test_tp090_what_the_server_does_not_say_is_not_known(self, hidden: str, code: int) -> None:
+    def test_wh005_what_the_server_does_not_say_is_not_known(self, hidden: str, code: int) -> None:
         async def play(caller: Caller) -> Json:
             caller.server.hides[KINDS[hidden].plural] = (code, {"kind": "Status", "message": "no"})
             return await caller.about(a_set("aws-p4", "rack"))
@@ -156,7 +156,7 @@ class TestARefusalNeedsAFreshTopology:
         assert warning.endswith("(TP-072)")
 
     @pytest.mark.req("TP-072")
-    def test_tp090_a_server_that_is_slow_or_away_says_nothing(self) -> None:
+    def test_wh005_a_server_that_is_slow_or_away_says_nothing(self) -> None:
         async def play() -> None:
             server = ObjectServer()
             async with server.connection() as connection, ApiSession(connection, tries=1) as api:
@@ -169,7 +169,7 @@ class TestARefusalNeedsAFreshTopology:
         asyncio.run(play())
 
     @pytest.mark.parametrize("name", ["../../../../api/v1/nodes/a", "a/b", "..", "a?watch=1", "A", "a%2fb", "x" * 300])
-    def test_tp090_a_text_that_is_no_name_is_asked_for_by_nobody(self, name: str) -> None:
+    def test_wh005_a_text_that_is_no_name_is_asked_for_by_nobody(self, name: str) -> None:
         async def play(caller: Caller) -> None:
             assert "TP-060" in numbers(await caller.about(a_set(name, "rack")))
             assert not caller.server.asked
@@ -193,7 +193,7 @@ def test_tp072_a_kind_that_is_not_shown_refuses_nobody(lost: str) -> None:
 BROKEN: Final = {**raw_topology("broken"), "spec": {"levels": [{"domain": "rack"}]}}
 
 
-@pytest.mark.req("TP-090")
+@pytest.mark.req("WH-005")
 def test_tp072_a_topology_that_does_not_read_refuses_nobody() -> None:
     """Others do; and it is not asked for, for it would read no better."""
 

@@ -34,7 +34,7 @@ LESS: Final = raw_topology("aws-p5", ("zone", "z"), ("rack", "r"))
 @pytest.mark.req("TP-085")
 @pytest.mark.req("TP-087")
 @pytest.mark.req("TP-088")
-def test_tp090_topologies_are_judged_in_the_words_of_validate() -> None:
+def test_wh005_topologies_are_judged_in_the_words_of_validate() -> None:
     users, pods = [a_set("aws-p5", "rack")], [clique()]
     labelled = {**P5, "metadata": {**P5["metadata"], "labels": {"x": "y"}, "finalizers": ["grove.io/clustertopology"]}}
     table: tuple[tuple[Json, Json | None, set[str]], ...] = (

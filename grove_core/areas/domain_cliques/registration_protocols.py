@@ -67,7 +67,7 @@ class DaemonSettings:
 
 
 def daemon_settings_problems(protocol: str, limit: int, clique_size: int = 1) -> tuple[ObjectProblem, ...]:
-    """Return every problem of a protocol name, an index limit and a clique size (DC-126)."""
+    """Return every problem of a protocol name, an index limit and a clique size (CL-005)."""
     return tuple(_problems(protocol, limit, clique_size))
 
 

@@ -38,7 +38,7 @@ _MAX_VERSION_DIGITS: Final = 20
 
 
 def resource_version_number(registry: DaemonRegistry) -> int:
-    """Return the resourceVersion as a number, larger for newer states; 0 if it is no number (DC-901)."""
+    """Return the resourceVersion as a number, larger for newer states; 0 if it is no number (DC-072)."""
     text = registry.resource_version
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= _MAX_VERSION_DIGITS else 0
 

@@ -86,7 +86,7 @@ class SharedObjectBuilder:
 
 
 def owner_blocks_deletion(owner: Resource) -> bool:
-    """Return whether a shared object blocks the deletion of its owner: of a PodGang, not of the set (MS-045)."""
+    """Return whether a shared object blocks the deletion of its owner: of a PodGang, not of the set (MS-020)."""
     return owner.ref.kind == "PodGang"
 
 

@@ -139,7 +139,7 @@ def _usage_of(snapshot: TopologySnapshot, found: ClusterTopology, users: tuple[S
 
 
 def _why_not_validated(snapshot: TopologySnapshot, found: ClusterTopology) -> Reason | None:
-    """Return why no webhook validates a topology: only ClusterTopologies are, and only with TAS on (TP-093)."""
+    """Return why no webhook validates a topology: only ClusterTopologies are, and only with TAS on (WH-010)."""
     if found.ref.kind != TOPOLOGY_KIND:
         return TopologyReason.BINDING_NOT_GUARDED.because(found.ref, kind=found.ref.kind)
     return None if snapshot.settings.enabled else TopologyReason.OFF_IS_NOT_GUARDED.because(found.ref)

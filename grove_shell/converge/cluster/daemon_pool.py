@@ -72,7 +72,7 @@ class DaemonPoolCounters:
         pushed: when each daemon first started its fabric daemon.
         viewed: when each daemon first observed its whole clique without duplicate indices.
         refused: error messages of the server.
-        faults: of daemons that crashed; such a run is no result (CV-061).
+        faults: of daemons that crashed; such a run is no result (CV-060).
     """
 
     pushed: list[float] = field(default_factory=list)

@@ -127,7 +127,7 @@ class MeasuredRun:
 
 
 def require_no_crashed_daemons(all_counts: Iterable[DaemonPoolCounters]) -> None:
-    """Check that no daemon crashed: such a run says nothing about the protocol (CV-061).
+    """Check that no daemon crashed: such a run says nothing about the protocol (CV-060).
 
     Raises:
         ChildProcessError: a daemon crashed.

@@ -33,7 +33,7 @@ _Millis = Annotated[int, Field(ge=1, le=3_600_000)]
 
 
 class ServerCosts(StrictModel):
-    """Costs of requests, events and commits. Every field is required, as the constants belong together (CV-041).
+    """Costs of requests, events and commits. Every field is required, as the constants belong together (CL-005).
 
     Attributes:
         source: the origin of the numbers, for captions; kept as one line.

@@ -103,7 +103,7 @@ process_cpu_seconds_total 12.5
 """
 
 
-def test_cv061_counters_of_the_server() -> None:
+def test_cv060_counters_of_the_server() -> None:
     found = parse_server_counters(PAGE, "process_cpu_seconds_total 2.25\n")
     assert found == ServerCounters(
         good=9,
@@ -143,7 +143,7 @@ def test_cv060_a_fabric_daemon_that_was_stopped_is_never_ready() -> None:
     st.tuples(*[st.floats(10, 1000)] * 3),
     st.tuples(*[st.floats(0.001, 0.5)] * 5),
 )
-def test_cv050_fit_recovers_the_constants(fixed: tuple[float, float, float], slopes: tuple[float, ...]) -> None:
+def test_cv021_fit_recovers_the_constants(fixed: tuple[float, float, float], slopes: tuple[float, ...]) -> None:
     """Measurements without noise, of a server that is the model."""
     request, watcher, store = fixed
     put, merge, once, each, stale = slopes
@@ -191,7 +191,7 @@ def test_cv060_client_has_the_requested_limiter() -> None:
     assert rate_limiter_of(point(rate=0.0)) is None
 
 
-def test_cv061_crashed_daemon_is_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cv060_crashed_daemon_is_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """The other daemons are stopped, the fault is reported, and the counts are no run."""
 
     async def broken(_player: object, _api: object) -> None:

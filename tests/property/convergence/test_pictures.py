@@ -27,7 +27,7 @@ def runs() -> list[ConvergenceRun]:
 
 
 @pytest.mark.req("CV-021")
-def test_cv050_every_run_is_a_mark(tmp_path: Path) -> None:
+def test_cv021_every_run_is_a_mark(tmp_path: Path) -> None:
     drawn = runs()
     names = list(draw_convergence_plots(drawn, tmp_path))
     assert sorted(names) == sorted(path.name for path in tmp_path.iterdir())
@@ -54,7 +54,7 @@ def test_cv002_the_same_runs_give_the_same_pictures(tmp_path: Path) -> None:
         assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
 
 
-def test_cv050_unstorable_points_have_one_picture(tmp_path: Path) -> None:
+def test_cv021_unstorable_points_have_one_picture(tmp_path: Path) -> None:
     too_large = [run_in_model(point(RegistrationProtocol.SSA, 4_000), default_server_costs())]
     assert list(draw_convergence_plots(too_large, tmp_path)) == [
         f"{name}.{form}" for name in ("convergence", "convergence-ssa") for form in ("png", "svg")

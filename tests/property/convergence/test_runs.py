@@ -70,7 +70,8 @@ class TestRanges:
         assert [one.nodes for one in points] == nodes
 
 
-class TestCV041:
+@pytest.mark.req("CL-005")
+class TestBadInput:
     """Every problem of the options, of the files of costs and of runs, and of the cluster MUST be reported at
     once, with its place and advice, and nothing be run; runs of another experiment or setting in the file are
     such a problem.
@@ -107,7 +108,7 @@ class TestCV041:
         assert 'did you mean "sharded"?' in str(problems[-2])
         assert "did you mean" not in str(problems[-1])
 
-    @pytest.mark.req("DC-126")
+    @pytest.mark.req("CL-005")
     def test_a_clique_above_the_limit(self) -> None:
         _, problems = run_parameters_from_options(ConvergeCommandOptions(clique_size="9,18,36,72"))
         assert [problem.got for problem in problems] == ["36", "72"]
@@ -220,7 +221,7 @@ class TestFileOfRuns:
         assert parse_runs_csv(runs_as_csv([many]), "runs.csv") == ((many,), ())
 
 
-@pytest.mark.req("CV-041")
+@pytest.mark.req("CL-005")
 class TestBrokenRunFile:
     """A file of runs with problems."""
 
@@ -300,7 +301,7 @@ class TestNotStorable:
         assert not is_object_too_large(RegistrationProtocol.SHARDED, 18)
 
 
-@pytest.mark.req("CV-041")
+@pytest.mark.req("CL-005")
 class TestBrokenCosts:
     """A file of costs with problems."""
 
@@ -400,14 +401,14 @@ def test_cv021_quantiles_count_daemons_without_a_view() -> None:
 
 
 @pytest.mark.req("CV-021")
-def test_cv050_captions_name_every_parameter() -> None:
+def test_cv021_captions_name_every_parameter() -> None:
     runs = [run(point(nodes=18, seed=seed, rate=0.0, burst=1, server_cores=None), setting="costs x") for seed in (0, 3)]
     text = "\n".join(run_parameter_caption_lines(runs))
     for words in ("model: costs x", "cliques of 18", "limiter none", "server cores unlimited", "seeds 0 to 3"):
         assert words in text
 
 
-def test_cv050_varying_parameters_are_listed_in_order() -> None:
+def test_cv021_varying_parameters_are_listed_in_order() -> None:
     runs = [run(point(nodes=18, clique_size=size, limit=72)) for size in (9, 4, 36, 18)]
     assert "cliques of 4, 9, 18, 36;" in "\n".join(run_parameter_caption_lines(runs))
 

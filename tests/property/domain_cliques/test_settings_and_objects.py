@@ -88,7 +88,7 @@ def test_dc003_hosts_have_four_digits() -> None:
         ("sharded", 18, 0, ["clique size"]),
     ],
 )
-def test_dc126_all_problems_are_reported_at_once(protocol: str, limit: int, size: int, places: list[str]) -> None:
+def test_cl005_all_problems_are_reported_at_once(protocol: str, limit: int, size: int, places: list[str]) -> None:
     assert [problem.path for problem in daemon_settings_problems(protocol, limit, size)] == places
 
 

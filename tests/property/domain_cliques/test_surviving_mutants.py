@@ -92,7 +92,7 @@ def test_dc065_rival_in_the_other_registry_contests() -> None:
     assert (after.settled_index, after.contested_since) == (0, NOW)
 
 
-def test_dc126_problem_lists_all_protocols() -> None:
+def test_cl005_problem_lists_all_protocols() -> None:
     (problem,) = daemon_settings_problems("paxos", 18)
     assert problem.expected == "one of rmw, ssa, sharded, sharded-rmw"
 

@@ -63,7 +63,7 @@ class TestOracle:
     @pytest.mark.req("GF-034")
     @pytest.mark.req("GF-035")
     @pytest.mark.req("GF-080")
-    @pytest.mark.req("GF-083")
+    @pytest.mark.req("GF-065")
     @pytest.mark.req("GF-104")
     @pytest.mark.req("GF-105")
     @pytest.mark.req("GF-107")

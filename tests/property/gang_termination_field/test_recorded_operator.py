@@ -76,7 +76,7 @@ OLDER: Final = ()
         (cliques(SPARED), groups(WHOLE), F3),
     ],
 )
-def test_gf112_the_trace_of_a_generation(
+def test_gf111_the_trace_of_a_generation(
     of_cliques: list[PodClique], of_groups: list[ScalingGroup], releases: tuple[str, ...]
 ) -> None:
     assert releases_matching_statuses(of_cliques, of_groups) == releases

@@ -140,7 +140,7 @@ def _check_state(state: dict[str, Any]) -> None:
 
 
 def _check_round_trip(snapshot: Snapshot) -> None:
-    """PL-009: the plan can be read back, with its configuration and the stage of an early status."""
+    """CL-011: the plan can be read back, with its configuration and the stage of an early status."""
     told_of = (one_round_forecast(reconcile(snapshot), NOW),)
     document = PlanDocument(
         rules="design", as_of=NOW, not_collected=(), forecasts=told_of, configuration=snapshot.configuration

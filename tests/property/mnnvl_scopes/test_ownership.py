@@ -208,7 +208,7 @@ def test_ms060_objects_in_use_stay_where_annotations_are_off(*, there: bool) -> 
 
 
 @pytest.mark.parametrize("change", [{"deleting": True}, {"uid": ""}], ids=["goes", "is not stored"])
-def test_ms053_a_deleted_or_unstored_set_is_not_judged(change: Json) -> None:
+def test_mn052_a_deleted_or_unstored_set_is_not_judged(change: Json) -> None:
     seen = half_shared()
     assert judge_shared_domains(seen).verdicts
     assert not judge_shared_domains(replace(seen, root=replace(seen.root, **change))).verdicts

@@ -50,7 +50,7 @@ def one_set(**annotations: str) -> Json:
     return set_raw(clique_raw("a", pod_spec=GPUS), clique_raw("b"), meta={"annotations": said})
 
 
-def test_ms053_objects_of_a_deleted_set_are_not_deleted() -> None:
+def test_mn052_objects_of_a_deleted_set_are_not_deleted() -> None:
     world, seen = converged_set(one_set())
     going = replace(seen, root=replace(seen.root, deleting=True))
     for target, action in plan_of(going).items():
@@ -132,7 +132,7 @@ def owner_of(step: Step) -> tuple[str, bool]:
     return owner["kind"], owner.get("blockOwnerDeletion", False)
 
 
-def test_ms045_objects_of_a_set_do_not_block_its_deletion() -> None:
+def test_ms020_objects_of_a_set_do_not_block_its_deletion() -> None:
     """The webhook, which may create it, has no permission on finalizers of sets; the operator has it for gangs."""
     start = with_configuration(applied(one_set()))
     first = [step for step in reconcile(start).steps if isinstance(step.action, Ensure)]

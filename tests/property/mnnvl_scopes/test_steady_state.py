@@ -150,7 +150,7 @@ def test_ms052_a_disturbed_set_converges_again(raw: Json, data: st.DataObject) -
 
 @RARELY
 @given(annotated_sets())
-def test_pl009_plans_that_ensure_read_back(raw: Json) -> None:
+def test_cl011_plans_that_ensure_read_back(raw: Json) -> None:
     for seen, plan in rounds_of(with_configuration(applied(raw))):
         told_of = (one_round_forecast(plan, NOW),)
         document = PlanDocument(

@@ -164,7 +164,7 @@ def test_wl025_an_unknown_generation_does_not_change() -> None:
 
 
 @given(st.sampled_from(["grove.io/mnnvl-managed", *SET_REPLICA.keys]), st.none() | st.sampled_from(["false", "7", "x"]))
-def test_ms053_a_claim_stays_with_any_labels(key: str, text: str | None) -> None:
+def test_mn052_a_claim_stays_with_any_labels(key: str, text: str | None) -> None:
     seen = half_shared()
     (claim,) = (one for one in seen.others if one.ref.kind == "ResourceClaim")
     labels = {name: said for name, said in claim.labels.items() if name != key} | ({key: text} if text else {})
@@ -177,7 +177,7 @@ def test_ms053_a_claim_stays_with_any_labels(key: str, text: str | None) -> None
 @pytest.mark.parametrize(
     ("component", "goes"), [({}, False), ({"app.kubernetes.io/component": "resource-claim"}, True)]
 )
-def test_ms053_a_claim_of_resource_sharing_is_recognised_by_its_component(
+def test_mn052_a_claim_of_resource_sharing_is_recognised_by_its_component(
     component: dict[str, str], *, goes: bool
 ) -> None:
     """Where no clique shares by annotation its template may have that name too (MS-078)."""

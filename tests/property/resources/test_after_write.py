@@ -214,7 +214,7 @@ def test_pl018_what_is_deleted_and_let_go_is_what_is_read(kind: str, generation:
         assert object_after_write(deleted, SetStatus(frozen({"replicas": 1}), GUARD)) == deleted
 
 
-@pytest.mark.req("WL-097")
+@pytest.mark.req("WL-088")
 def test_pl018_a_pod_loses_our_gate_or_goes() -> None:
     gates = [{"name": GATE}, {"name": "of others"}]
     waiting = condition("PodScheduled", "False", reason="SchedulingGated")

@@ -102,7 +102,7 @@ class TestConditions:
 
     @pytest.mark.req("GT-019")
     @pytest.mark.parametrize("since", [None, "", "yesterday", "2026-11-20", 5])
-    def test_gt900_a_condition_says_since_when(self, read: Reader, raw: Json, since: object) -> None:
+    def test_gt019_a_condition_says_since_when(self, read: Reader, raw: Json, since: object) -> None:
         stored = [condition("A"), condition("MinAvailableBreached") | {"lastTransitionTime": since}]
         assert paths_of(read, {**raw, "status": {"conditions": stored}}) == ["status.conditions[1].lastTransitionTime"]
 

@@ -367,7 +367,7 @@ def test_wl085_the_index_is_read_from_its_label(label: str | None, index: int) -
 
 
 @pytest.mark.parametrize(("gates", "held"), [([], False), (["foreign"], False), (["foreign", GATE], True)])
-def test_wl097_only_grove_s_own_gate_is_ours(gates: list[str], *, held: bool) -> None:
+def test_wl088_only_grove_s_own_gate_is_ours(gates: list[str], *, held: bool) -> None:
     assert read(pod(spec={"schedulingGates": [{"name": name} for name in gates]})).has_grove_gate is held
 
 

@@ -196,7 +196,7 @@ BROKEN: Final[tuple[Any, ...]] = (
 
 
 @pytest.mark.parametrize(("path", "steps", "value"), BROKEN)
-def test_tp090_an_unparsable_field_affects_no_other_verdict(path: str, steps: tuple[str, ...], value: Any) -> None:
+def test_wh005_an_unparsable_field_affects_no_other_verdict(path: str, steps: tuple[str, ...], value: Any) -> None:
     raw = a_set("aws-p5", {"packDomain": "rack"})
     place: Any = raw["spec"]["template"]
     for step in steps[:-1]:
@@ -206,7 +206,7 @@ def test_tp090_an_unparsable_field_affects_no_other_verdict(path: str, steps: tu
 
 
 @given(st.sampled_from([raw for raw, _ in CREATED]), st.sampled_from([None, *(raw for raw, _ in CREATED)]))
-def test_tp090_equal_input_gives_an_equal_verdict(new: Json, old: Json | None) -> None:
+def test_wh005_equal_input_gives_an_equal_verdict(new: Json, old: Json | None) -> None:
     def answer() -> Any:
         return admit(copy.deepcopy(new), copy.deepcopy(old), None, ON, None, PLACED)
 

@@ -18,7 +18,7 @@ from tests.property.topology.sets_with_constraints import ON, topology, unplaced
 from tests.property.workload.sets import NOW
 
 
-@pytest.mark.req("PL-009")
+@pytest.mark.req("CL-011")
 def test_tp030_a_plan_can_be_read_back_from_json() -> None:
     seen = with_topologies(
         with_bound_pod(unplaced_set(topology(DEFAULT_TOPOLOGY))), topology(DEFAULT_TOPOLOGY, ("zone", "z"))

@@ -157,7 +157,7 @@ class TestMoreCapacityNeverHurtsAndOrderDoesNotMatter:
         assert (before, result_of(gang, *cluster_nodes, new).verdict) != (FitVerdict.FITS, FitVerdict.CANNOT)
 
     @given(gangs(), nodes(), st.randoms(use_true_random=False))
-    @pytest.mark.req("CL-004")
+    @pytest.mark.req("PL-001")
     def test_the_order_of_nodes_does_not_matter(
         self, gang: GangToPlace, cluster_nodes: list[Node], chance: object
     ) -> None:

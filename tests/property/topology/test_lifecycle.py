@@ -367,7 +367,7 @@ def test_tp053_a_topology_without_finalizer_is_not_reported_as_held(unknown: tup
     assert not plan.withheld
 
 
-def test_pl009_a_plan_of_a_topology_reads_back_under_any_rule_set() -> None:
+def test_cl011_a_plan_of_a_topology_reads_back_under_any_rule_set() -> None:
     """Rule sets of gang termination do not affect it."""
     forecast = forecast_topology(topology_snapshot(None, "placed"))
     document = PlanDocument(rules="field@v0.1.0-alpha.11", as_of=NOW, not_collected=(), forecasts=(forecast,))

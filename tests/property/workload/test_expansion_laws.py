@@ -96,7 +96,7 @@ def test_pl016_an_illegal_creation_is_seen(raw: Json, crime: str) -> None:
 
 @RARELY
 @given(raw_sets(), st.booleans())
-def test_pl009_plans_that_create_survive_json(raw: Json, decisions: bool) -> None:
+def test_cl011_plans_that_create_survive_json(raw: Json, decisions: bool) -> None:
     told = next(forecasts((applied(raw),), DESIGN, limit=None, until=None))
     told = told if decisions else replace(told, findings=())
     document = PlanDocument(rules="design", as_of=NOW, not_collected=(), forecasts=(told,))

@@ -169,7 +169,7 @@ def test_wl235_where_gangs_were_not_collected_no_gate_opens_and_it_is_said() -> 
     assert not any(map(is_withheld_as_undecided, reconcile(gated()).withheld))
 
 
-def test_wl097_pods_on_their_way_out_and_without_our_gate_are_left_alone() -> None:
+def test_wl088_pods_on_their_way_out_and_without_our_gate_are_left_alone() -> None:
     assert opened(with_pods(gated(), lambda _, pod: replace(pod, deleting=True))) == set()
     assert opened(with_pods(gated(), lambda _, pod: replace(pod, has_grove_gate=False))) == set()
 

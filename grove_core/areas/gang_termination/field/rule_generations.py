@@ -1,4 +1,4 @@
-"""Generations of the Go operator's rules: their releases, and their marks in statuses (GF-100, GF-112)."""
+"""Generations of the Go operator's rules: their releases, and their marks in statuses (GF-100, GF-111)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
@@ -44,7 +44,7 @@ RELEASES: Final[Mapping[str, RuleGeneration]] = MappingProxyType(
 
 
 def releases_matching_statuses(cliques: Iterable[PodClique], groups: Iterable[ScalingGroup]) -> tuple[str, ...]:
-    """Return the releases that can have written the statuses of a cluster, oldest first (GF-112).
+    """Return the releases that can have written the statuses of a cluster, oldest first (GF-111).
 
     All of them where the statuses show none; none of them where they show an older release (GF-136).
     """

@@ -1,4 +1,4 @@
-"""Scheduling gates: when Grove's gate is removed from a pod (WL-090 to WL-097)."""
+"""Scheduling gates: when Grove's gate is removed from a pod (WL-088 to WL-096)."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -117,7 +117,7 @@ def _gate_stays(*because: Reason) -> Decision[bool]:
 
 
 def scheduling_gate_removals(judged: tuple[SchedulingGateJudgement, ...]) -> DesiredChanges:
-    """Return the removal of Grove's gate from every pod that may be scheduled; other gates stay (WL-097).
+    """Return the removal of Grove's gate from every pod that may be scheduled; other gates stay (WL-088).
 
     For each clique with pods that keep their gate one withheld step gives the reason.
     """
