@@ -32,12 +32,12 @@ class Resource:
 
     ref: Ref
     uid: str
-    resource_version: str
-    owner_uid: str
-    owner_kind: str
-    owner_name: str
-    finalizers: tuple[str, ...]
-    deleting: bool
+    resource_version: str = ""
+    owner_uid: str = ""
+    owner_kind: str = ""
+    owner_name: str = ""
+    finalizers: tuple[str, ...] = ()
+    deleting: bool = False
 
     @property
     def guard(self) -> Guard:

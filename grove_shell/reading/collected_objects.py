@@ -81,7 +81,6 @@ class CombinedSnapshotHeaders:
     """
 
     def __init__(self) -> None:
-        """Begin without headers."""
         self.taken_at: datetime | None = None
         self._served: set[ServedApis] = set()
 

@@ -72,7 +72,6 @@ class InputObjects:
     """
 
     def __init__(self) -> None:
-        """Begin empty."""
         self.faults: list[InputFault] = []
         self.gaps: set[Gap] = set()
         self.conflicting: set[Address] = set()

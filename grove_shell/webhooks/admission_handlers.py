@@ -21,6 +21,7 @@ from grove_core.resources.cluster_topology import (
     topology_ref,
 )
 from grove_core.resources.naming_rules import is_dns_subdomain
+from grove_core.resources.object_metadata import metadata_in
 from grove_shell.apply.create_or_reuse import create_or_reuse
 from grove_shell.apply.single_flight import SingleFlight
 from grove_shell.client.api_session import ApiSession, NoServerResponse
@@ -126,8 +127,7 @@ def validate_podcliqueset(
     """Return the response with the core's verdict on a PodCliqueSet (WH-001)."""
     if request.operation not in {CREATE, UPDATE} or _changes_nothing_validated(request):
         return allow_admission(request)
-    meta = _meta(request.new)
-    others = cache.possible_collisions(str(meta.get("namespace") or "default"), str(meta.get("name") or ""))
+    others = cache.possible_collisions(*metadata_in(request.new).key)
     used_names = None if others is None else used_names_in(others)
     verdict = admit(request.new, request.old, used_names, cache.configuration, around=view).verdict
     reason = cache.unknown_because
@@ -158,8 +158,7 @@ async def validate_podcliqueset_with_topology(
 def validate_topology(request: AdmissionRequest, cache: AdmissionCache) -> Json:
     """Return the response with the core's verdict on a topology itself (TP-080 to TP-088)."""
     old = request.old or {}
-    name = str(_meta(request.new if request.operation != DELETE else old).get("name") or "")
-    view = cache.view_for_topology(name)
+    view = cache.view_for_topology(metadata_in(request.new if request.operation != DELETE else old).name)
     if request.operation == DELETE:
         return _response(request, admit_topology_deletion(old, view).verdict)
     if request.operation not in {CREATE, UPDATE}:

@@ -10,6 +10,7 @@ from grove_core.kernel.admission import FieldRemark
 from grove_core.kernel.errors import ObjectProblem
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.json_field_reader import short_json
+from grove_core.resources.object_metadata import metadata_in
 from grove_shell.reading.input_items import MAX_DEPTH
 
 Json = dict[str, Any]
@@ -88,8 +89,6 @@ def allow_admission(request: AdmissionRequest, warnings: Sequence[str] = (), pat
 
 def deny_admission(request: AdmissionRequest, objections: Sequence[FieldRemark], warnings: Sequence[str] = ()) -> Json:
     """Return the response that denies the request for every objection (WH-002); kubectl prints each cause."""
-    meta = request.new.get("metadata")
-    name = meta.get("name") if isinstance(meta, Mapping) else None
     problems = f"{len(objections)} problem{'s' if len(objections) > 1 else ''}"
     status = {
         "code": _INVALID,
@@ -98,7 +97,7 @@ def deny_admission(request: AdmissionRequest, objections: Sequence[FieldRemark],
         "details": {
             "group": request.group,
             "kind": request.kind,
-            "name": str(name or ""),
+            "name": metadata_in(request.new).name,
             "causes": [
                 {"reason": one.reason.rule.code, "field": one.path, "message": _sentence(one)} for one in objections
             ],

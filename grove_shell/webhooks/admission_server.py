@@ -3,12 +3,13 @@
 import json
 import ssl
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from aiohttp import web
 
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
+from grove_core.resources.object_metadata import metadata_in
 from grove_shell.client.api_session import ApiSession
 from grove_shell.log_lines import described_error
 from grove_shell.operator.health_server import HttpServer
@@ -145,12 +146,10 @@ class AdmissionServer(HttpServer):
         self._metrics.count_review(webhook, request.operation, verdict)
         if verdict == "refused":
             status = response["status"]
-            meta = request.new.get("metadata")
-            namespace = meta.get("namespace") if isinstance(meta, Mapping) else None
+            meta = metadata_in(request.new)
             causes = status.get("details", {}).get("causes", ())
             rules = sorted({cause["reason"] for cause in causes}) or [status["reason"]]
-            name = f"{meta.get('name') or ''}" if isinstance(meta, Mapping) else ""
-            name = f"{namespace}/{name}" if namespace else name
+            name = f"{meta.namespace}/{meta.name}" if meta.namespace else meta.name
             label = _LOGGED_AS.get(request.kind, "object")
             facts = {label: name, "operation": request.operation, "uid": request.uid, "rules": rules}
             self._report("info", "refused", **facts)

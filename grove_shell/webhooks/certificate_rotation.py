@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE, MANAGED_BY
+from grove_core.resources.object_metadata import metadata_in
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.kinds import api_path_of
 from grove_shell.client.response import CONFLICT
@@ -38,7 +39,6 @@ class CertificateRefresher:
     """Refreshes the served certificate again and again; an error is logged once until it ends."""
 
     def __init__(self, served: ServedCertificate, settings: CertificateSettings, report: Report) -> None:
-        """Read nothing yet."""
         self._served = served
         self._settings = settings
         self._report = report
@@ -157,7 +157,7 @@ class CertificatesFromSecret(CertificateRefresher):
     def _parse(self, raw: dict[str, Any]) -> CertificateChain | None:
         """Return the chain in our Secret, or None if it is broken (WH-020). Raises UnusableCertificateSecret."""
         secret = f"Secret {self._ref.namespace}/{self._ref.name}"
-        if (raw["metadata"].get("labels") or {}).get(MANAGED_BY) != MANAGER:
+        if metadata_in(raw).labels.get(MANAGED_BY) != MANAGER:
             raise UnusableCertificateSecret(
                 f"{secret} was not made by grove webhooks (its label {MANAGED_BY} is not {MANAGER}) and is left alone:"
                 " delete it, or name another one in certificates.secret, or use certificates.mode: manual"

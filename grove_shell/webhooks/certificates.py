@@ -144,7 +144,6 @@ class ServedCertificate:
     """
 
     def __init__(self) -> None:
-        """Begin without a certificate."""
         self.context = _context()
         self.key_pair: CertificateKeyPair | None = None
         self.loaded = asyncio.Event()

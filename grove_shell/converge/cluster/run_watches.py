@@ -35,7 +35,6 @@ class ConvergenceMonitor(DomainCache):
     """
 
     def __init__(self, point: RunParameters, daemons: Iterable[DaemonIdentity]) -> None:
-        """Start empty."""
         super().__init__()
         self.all_at: float | None = None
         self.global_at: float | None = None

@@ -8,7 +8,7 @@ changes, with the decisions cached in it.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, TypedDict
+from typing import Any, Final
 
 from grove_core.areas.domain_cliques.daemon_input import clique_registry_view_of
 from grove_core.areas.domain_cliques.registry_entry_requests import registry_entries_path
@@ -23,25 +23,6 @@ from grove_shell.converge.model.model_run_context import (
     ModelRunContext,
     ModelWrite,
 )
-
-
-class _Unowned(TypedDict):
-    resource_version: str
-    owner_uid: str
-    owner_kind: str
-    owner_name: str
-    finalizers: tuple[str, ...]
-    deleting: bool
-
-
-_UNOWNED: Final[_Unowned] = {
-    "resource_version": "",
-    "owner_uid": "",
-    "owner_kind": "",
-    "owner_name": "",
-    "finalizers": (),
-    "deleting": False,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +90,7 @@ def _registry_of(entries: Mapping[int, EntryIndexAndReadiness], participants: Da
         items = {path.list_key: [entry.as_json(path.node_key) for entry in found]}
         stored = frozen({"metadata": {}, **({path.parent: items} if path.parent else items)})
     if not participants.point.protocol.sharded:
-        return ComputeDomain(ref=participants.domain, uid=DOMAIN_UID, nodes=tuple(found), stored=stored, **_UNOWNED)
+        return ComputeDomain(ref=participants.domain, uid=DOMAIN_UID, nodes=tuple(found), stored=stored)
     identity = participants.daemons[next(iter(entries))]
     return ComputeDomainClique(
         ref=identity.registry_ref(sharded=True),
@@ -119,7 +100,6 @@ def _registry_of(entries: Mapping[int, EntryIndexAndReadiness], participants: Da
         owners=tuple(participants.daemons[number].pod_uid for number in entries),
         daemons=tuple(found),
         stored=stored,
-        **_UNOWNED,
     )
 
 
