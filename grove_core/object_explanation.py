@@ -93,13 +93,12 @@ class ObjectExplanation:
 
     def findings(self) -> Iterator[Finding]:
         """Yield the findings on the object, on its PodCliques, and on every owner whose termination would delete it."""
-        if self.kind == DOMAIN_KIND and self.ref == shared_domain_ref(self.snapshot, self.name):
-            yield from (one for one in self.plan.findings if one.question == FABRIC and self._shares(one.subject))
-            return
         if self.kind == DOMAIN_KIND:
-            root = self.snapshot.root.ref
-            subjects = {root, root.at_replica(_replica_of_domain(self.snapshot, self.name) or 0)}
-            yield from (one for one in self.plan.findings if one.question == FABRIC and one.subject in subjects)
+            found, root = [one for one in self.plan.findings if one.question == FABRIC], self.snapshot.root.ref
+            subjects, sharers = {root, root.at_replica(_replica_of_domain(self.snapshot, self.name) or 0)}, set[str]()
+            if self.ref == shared_domain_ref(self.snapshot, self.name):
+                subjects, sharers = {root, self.ref}, {one.subject.name for one in found if self.ref in one.causes}
+            yield from (one for one in found if one.subject in subjects or one.subject.name in sharers)
             return
         above = set(self._above())
         cliques = {clique.ref for clique in self.cliques}
@@ -110,17 +109,6 @@ class ObjectExplanation:
             concerns = subject in above or subject in cliques or subject == self.ref
             if concerns or self._is_replica_of_self(subject) or (finding.question == MISPLACEMENT and subject in gangs):
                 yield finding
-
-    def _shares(self, subject: Ref) -> bool:
-        """Whether the subject of a finding is the domain, or a PodClique that shares it."""
-        return subject in {self.ref, self.snapshot.root.ref} or subject.name in self._sharers
-
-    @cached_property
-    def _sharers(self) -> frozenset[str]:
-        """The names of the PodCliques that share the domain."""
-        return frozenset(
-            one.subject.name for one in self.plan.findings if one.question == FABRIC and self.ref in one.causes
-        )
 
     def steps(self) -> Iterator[Step]:
         """Yield the steps for the object, its PodCliques and their pods, without status steps (CL-015)."""

@@ -3,7 +3,7 @@
 For any JSON the only exception is MalformedObject, and every value that is returned is complete (CL-011).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -199,7 +199,7 @@ def _findings(raw: object) -> tuple[Finding, ...]:
             health=SubjectHealth(item["health"]) if "health" in item else SubjectHealth.NOT_JUDGED,
             causes=tuple(map(_ref, read_list(item.get("causes", [])))),
             within=tuple(map(_ref, read_list(item.get("within", [])))),
-            share=_share(item["share"]) if "share" in item else None,
+            share=ExistingAndWantedCounts(*_integers(item["share"], "there", "wanted")) if "share" in item else None,
         )
         for item in read_list(raw)
     )
@@ -209,10 +209,6 @@ def _withheld(raw: Json) -> Withheld:
     obstacle = StepObstacle(raw["obstacle"]) if "obstacle" in raw else StepObstacle.RULE
     because = _reasons(raw["because"])
     return Withheld(_ref(raw["target"]), because, _terminations(raw, because), obstacle)
-
-
-def _share(raw: Json) -> ExistingAndWantedCounts:
-    return ExistingAndWantedCounts(read_integer(raw["there"]), read_integer(raw["wanted"]))
 
 
 def _terminations(raw: Json, because: tuple[Reason, ...]) -> tuple[GangTermination, ...]:
@@ -253,9 +249,11 @@ def _step(raw: Json, because: tuple[Reason, ...]) -> Step:
     elif name == "delete":
         rests_on = tuple((_ref(item["target"]), _guard(item["guard"])) for item in read_list(raw["restsOn"]))
         foreground = raw.get("propagationPolicy") == FOREGROUND
-        takes, terminates = _impact(raw.get("takes")), _terminations(raw, because)
+        impact, terminates = raw.get("takes"), _terminations(raw, because)
         if bool(rests_on) != bool(terminates):
             raise MalformedValue("a deletion with only one of restsOn and terminates (PL-019)")
+        # formats before 1.1 do not contain the impact
+        takes = None if impact is None else DeletionImpact(*_integers(impact, "pods", "ready", "gpus"))
         action = Delete(guard, rests_on, foreground=foreground, takes=takes, terminates=terminates)
         stage = StepStage.CAUSE if read_flag(raw["isCause"]) else stage
     else:
@@ -267,9 +265,8 @@ def _report(raw: Json | None) -> TerminationReport | None:
     return None if raw is None else TerminationReport(tuple(map(_ref, read_list(raw))))
 
 
-def _impact(raw: Json | None) -> DeletionImpact | None:
-    """The impact of a deletion; formats before 1.1 do not contain it."""
-    return None if raw is None else DeletionImpact(*(read_integer(raw[key]) for key in ("pods", "ready", "gpus")))
+def _integers(raw: Json, *keys: str) -> Iterator[int]:
+    return (read_integer(raw[key]) for key in keys)
 
 
 def _guard(raw: Json) -> Guard:

@@ -6,6 +6,7 @@ The entry of a daemon is the same in both, except for the key of its node. Of po
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, Final
 
 from grove_core.kernel.frozen import EMPTY, FrozenMap
@@ -79,11 +80,7 @@ def read_daemon_entries(part: JsonFieldReader, key: str, name: str) -> tuple[Dae
         )
         for entry in part.parts(key)
     ]
-    return tuple(sorted(found, key=_by_node))
-
-
-def _by_node(entry: DaemonEntry) -> str:
-    return entry.node
+    return tuple(sorted(found, key=attrgetter("node")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +137,7 @@ def compute_domain_from_json(raw: Mapping[str, Any], shared: MutableMapping[str,
             deleted_at=top.part("metadata").time("deletionTimestamp"),
             readiness=status.text("status"),
             nodes=read_daemon_entries(status, "nodes", NODE_NAME),
-            cliques=tuple(sorted(cliques, key=_by_id)),
+            cliques=tuple(sorted(cliques, key=attrgetter("id"))),
             stored=FrozenMap.over(raw),
         )
     )
@@ -149,10 +146,6 @@ def compute_domain_from_json(raw: Mapping[str, Any], shared: MutableMapping[str,
 def served_domain_format(channel: Mapping[str, Any]) -> ComputeDomainFormatName:
     """In which shape a cluster has ComputeDomains, by the properties that its schema of ``spec.channel`` has."""
     return ComputeDomainFormatName.NVIDIA if "resourceClaimTemplate" in channel else ComputeDomainFormatName.DESIGN
-
-
-def _by_id(clique: DomainCliqueSummary) -> str:
-    return clique.id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,15 +37,13 @@ def _nested(template: str) -> FrozenMap:
     return FrozenMap({"numNodes": 0, "channel": FrozenMap({"resourceClaimTemplate": named})})
 
 
-def _bare(_template: str) -> FrozenMap:
-    return FrozenMap({"numNodes": 0})
-
-
 DOMAIN_FORMATS: Final[Mapping[tuple[MnnvlMode, ComputeDomainFormatName], DomainFormat]] = MappingProxyType(
     {
         (MnnvlMode.OPERATOR, ComputeDomainFormatName.DESIGN): DomainFormat(NVIDIA, _flat),
         (MnnvlMode.OPERATOR, ComputeDomainFormatName.NVIDIA): DomainFormat(NVIDIA, _nested),
-        (MnnvlMode.ANNOTATIONS, ComputeDomainFormatName.DESIGN): DomainFormat(_ALPHA, _bare),
+        (MnnvlMode.ANNOTATIONS, ComputeDomainFormatName.DESIGN): DomainFormat(
+            _ALPHA, lambda _template: FrozenMap({"numNodes": 0})
+        ),
         (MnnvlMode.ANNOTATIONS, ComputeDomainFormatName.NVIDIA): DomainFormat(NVIDIA, _nested),
     }
 )
@@ -73,10 +71,6 @@ def _claim_of(request: FrozenMap) -> FrozenMap:
     return FrozenMap({"devices": FrozenMap({"requests": (request,)})})
 
 
-def _flat_claim(name: str, request: FrozenMap) -> FrozenMap:
-    return _claim_of(FrozenMap({"name": name, **request}))
-
-
 def _exact_claim(name: str, request: FrozenMap) -> FrozenMap:
     return _claim_of(FrozenMap({"name": name, "exactly": request}))
 
@@ -86,7 +80,7 @@ CLAIM_FORMATS: Final[Mapping[str, ClaimFormat]] = MappingProxyType(
     {
         _V1: ClaimFormat(_V1, _exact_claim),
         _V1BETA2: ClaimFormat(_V1BETA2, _exact_claim),
-        _V1BETA1: ClaimFormat(_V1BETA1, _flat_claim),
+        _V1BETA1: ClaimFormat(_V1BETA1, lambda name, request: _claim_of(FrozenMap({"name": name, **request}))),
     }
 )
 

@@ -56,13 +56,9 @@ def replacement_patch(wanted: FrozenMap, stored: FrozenMap) -> FrozenMap:
             inner = replacement_patch(value, there)
             if inner:
                 changed[key] = inner
-        elif not _is(there, value):
+        elif canonical_json(there) != canonical_json(value):
             changed[key] = value
     return FrozenMap(changed)
-
-
-def _is(stored: Json, wanted: Json) -> bool:
-    return canonical_json(stored) == canonical_json(wanted)
 
 
 def apply_merge_patch(stored: FrozenMap, fields: FrozenMap) -> FrozenMap:

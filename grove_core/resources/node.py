@@ -58,7 +58,9 @@ def unschedulable_reason(node: Node, demand: PodDemand) -> str:
             return f"the taint {taint.key}"
     if any(node.labels.get(key) != value for key, value in demand.selector):
         return "their node selector"
-    if demand.affinity is not None and not any(_holds(term, node) for term in demand.affinity):
+    if demand.affinity is not None and not any(  # an empty term matches nothing
+        term and all(_matches(line, node) for line in term) for term in demand.affinity
+    ):
         return "their node affinity"
     return ""
 
@@ -80,11 +82,6 @@ def _tolerates(one: Toleration, taint: Taint) -> bool:
     if one.effect not in {"", taint.effect} or (one.key and one.key != taint.key):
         return False
     return one.operator not in {"", "Equal"} or (bool(one.key) and one.value == taint.value)
-
-
-def _holds(term: tuple[AffinityExpression, ...], node: Node) -> bool:
-    """An empty term matches nothing."""
-    return bool(term) and all(_matches(line, node) for line in term)
 
 
 def _matches(line: AffinityExpression, node: Node) -> bool:

@@ -49,17 +49,9 @@ def _cores(text: str) -> int | None:
     return None if text == _UNLIMITED else _count(text) or _invalid(text)
 
 
-def _maybe(text: str) -> float | None:
-    return _seconds(text) if text else None
-
-
 def _many(text: str) -> tuple[float, ...]:
     found = tuple(_seconds(part) for part in text.split())
     return found if found == tuple(sorted(found)) else _invalid(text)
-
-
-def _protocol(text: str) -> RegistrationProtocol:
-    return protocol_by_name(text) or _invalid(text)
 
 
 def _cell_of(name: str, value: object) -> str:
@@ -77,16 +69,19 @@ def _cell_of(name: str, value: object) -> str:
 def _columns() -> Iterator[_Column]:
     protocols = ", ".join(one.short_name for one in RegistrationProtocol)
     special: dict[str, tuple[Callable[[str], Any], str]] = {
-        "protocol": (_protocol, f"one of {protocols}"),
+        "protocol": (lambda text: protocol_by_name(text) or _invalid(text), f"one of {protocols}"),
         "outcome": (RunOutcome, f"one of {', '.join(one.value for one in RunOutcome)}"),
-        "server_cores": (_cores, f"a number of cores, or {_UNLIMITED}"),
+        "server_cores": (
+            lambda text: None if text == _UNLIMITED else _count(text) or _invalid(text),
+            f"a number of cores, or {_UNLIMITED}",
+        ),
         "t_views_s": (_many, "seconds, sorted, with spaces between them"),
     }
     by_type: dict[str, tuple[Callable[[str], Any], str]] = {
         "str": (str, "text"),
         "int": (_count, "a whole number"),
         "float": (_seconds, "a number that is not negative"),
-        "float | None": (_maybe, "a number that is not negative, or nothing"),
+        "float | None": (lambda text: _seconds(text) if text else None, "a number that is not negative, or nothing"),
     }
     for field in (*fields(RunParameters), *(one for one in fields(ConvergenceRun) if one.name != "point")):
         kind = field.type.__name__ if isinstance(field.type, type) else str(field.type)

@@ -18,7 +18,6 @@ from grove_core.areas.domain_cliques.verdicts import (
     WaitAction,
 )
 from grove_core.kernel.decisions import Decision
-from grove_core.kernel.reasons import Reason
 from grove_shell.log_lines import log_timestamp, reason_log_fields, write_log_line
 from grove_shell.page import Page, json_text, print_page_to
 
@@ -54,7 +53,8 @@ class DaemonLog:
         if isinstance(verdict, WaitAction) and verdict.after_failure:
             return
         kind = type(verdict)
-        key = (kind, tuple(_key(reason) for reason in because))
+        facts = (tuple(fact for fact in one.facts if fact[0] not in _VARYING_FACTS) for one in because)
+        key = (kind, tuple((one.rule, *shown) for one, shown in zip(because, facts, strict=True)))
         if key == self._last:
             return
         self._last = key
@@ -78,7 +78,3 @@ class DaemonLog:
             page.add((at[11:-1], "dim"), "  ", (f"{message:<26}", style), " ", shown)
             with suppress(OSError):  # as a line of JSON
                 print_page_to(page, self._out)
-
-
-def _key(reason: Reason) -> object:
-    return (reason.rule, tuple(fact for fact in reason.facts if fact[0] not in _VARYING_FACTS))

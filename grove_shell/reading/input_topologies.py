@@ -1,7 +1,7 @@
 """The topologies and nodes of an input: one effective topology for each name; nodes, and the pods on them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from grove_core.kernel.errors import MalformedObject, ObjectProblem
 from grove_core.kernel.frozen import FrozenDict
@@ -97,6 +97,8 @@ class InputTopologies:
         return shadowed_topology_bindings(topology for topology, _ in self._found.values())
 
 
+T = TypeVar("T")
+
 _NODE: Final = "Node"
 
 
@@ -124,29 +126,22 @@ class NodeCollector:
             self._count(item)
         kind, version = item.value.get("kind"), item.value.get("apiVersion")
         if (kind, version) == (_NODE, CORE):
-            self._take_node(item)
+            node = self._parsed(item, node_from_json)
+            if node is not None and self.nodes.setdefault(node.name, node) != node:
+                self.faults.append(_fault(item, "metadata.name", "one node of this name", "another one that differs"))
         elif (kind, version) == ("Pod", CORE):
             self.with_pods = True
-            self._take_pod(item)
+            pod = self._parsed(item, read_pod_on_node)
+            self.pods_on_nodes += [] if pod is None else [pod]
         elif is_topology(item.value):
             self.faults += [_fault(item, *problem) for problem in _level_faults(item.value)]
 
-    def _take_pod(self, item: InputItem) -> None:
+    def _parsed(self, item: InputItem, parse: Callable[[Mapping[str, Any]], T]) -> T | None:
         try:
-            pod = read_pod_on_node(item.value)
+            return parse(item.value)
         except MalformedObject as fault:
             self.faults += [_fault(item, one.path, one.expected, one.got) for one in fault.problems]
-            return
-        self.pods_on_nodes += [] if pod is None else [pod]
-
-    def _take_node(self, item: InputItem) -> None:
-        try:
-            node = node_from_json(item.value)
-        except MalformedObject as fault:
-            self.faults += [_fault(item, one.path, one.expected, one.got) for one in fault.problems]
-            return
-        if self.nodes.setdefault(node.name, node) != node:
-            self.faults.append(_fault(item, "metadata.name", "one node of this name", "another one that differs"))
+            return None
 
 
 def _level_faults(raw: Mapping[str, Any]) -> Iterator[Problem]:

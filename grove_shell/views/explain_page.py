@@ -97,8 +97,9 @@ def explanation_as_json(inquiry: ObjectExplanation, *, only_guards: bool) -> dic
 
 def _whole(page: Page, inquiry: ObjectExplanation) -> None:
     now = inquiry.snapshot.now
+    shows_all = inquiry.kind in {"PodClique", "Pod"}  # of larger objects only what is not as it should be
     for finding in inquiry.findings():
-        if finding.question != PREDICTION and _is_worth_saying(finding, inquiry):
+        if finding.question != PREDICTION and (shows_all or finding.health is not SubjectHealth.HEALTHY):
             page.add(f"  {finding.question}: ", (finding.verdict, "bold"), f"  {finding.subject.short}")
             _because(page, finding)
     for clique in inquiry.cliques[:_CLIQUES]:
@@ -134,11 +135,6 @@ def _course(page: Page, inquiry: ObjectExplanation) -> None:
             page.add(f"    {where}{reason.sentence}", rule_citation(reason))
     if len(held) > _MANY:
         page.add(f"  and {len(held) - _MANY:,} more withheld")
-
-
-def _is_worth_saying(finding: Finding, inquiry: ObjectExplanation) -> bool:
-    """Whether to show a finding: all of a clique or pod; of larger objects only what is not as it should be."""
-    return inquiry.kind in {"PodClique", "Pod"} or finding.health is not SubjectHealth.HEALTHY
 
 
 def _guards(page: Page, inquiry: ObjectExplanation) -> None:

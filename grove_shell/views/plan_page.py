@@ -211,13 +211,11 @@ def _reasons(page: Page, indent: str, reasons: Iterable[Reason]) -> None:
 def _is_eventful(forecast: Forecast) -> bool:
     """Whether any round creates, updates or deletes an object; status updates do not count."""
     return any(
-        displayed_object_updates(round_.steps) or created_counts_by_kind(round_.steps) or _deletes(round_.steps)
+        displayed_object_updates(round_.steps)
+        or created_counts_by_kind(round_.steps)
+        or any(isinstance(step.action, Delete) for step in round_.steps)
         for round_ in forecast.rounds
     )
-
-
-def _deletes(steps: Iterable[Step]) -> bool:
-    return any(isinstance(step.action, Delete) for step in steps)
 
 
 def _counted(steps: Iterable[Step]) -> str:

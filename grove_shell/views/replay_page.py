@@ -95,7 +95,8 @@ def _rule_differences(page: Page, report: ReplayReport, first: datetime, *, full
     page.add((f"rules '{report.other_rules}': other terminations at {count}", "bold yellow"))
     first_of: dict[Hashable, RuleSetTerminationDifference] = {}
     for one in report.rule_differences:
-        first_of.setdefault(_what(one), one)
+        changes = tuple((found.cliques, found.change) for found in one.comparison.differences)
+        first_of.setdefault((one.comparison.root, changes), one)
     shown = list(first_of.values())
     for one in shown if full else shown[:_MOST]:
         root = one.comparison.root
@@ -104,11 +105,6 @@ def _rule_differences(page: Page, report: ReplayReport, first: datetime, *, full
         rules = (one.rules, str(report.other_rules))
         add_rule_set_differences(page, one.comparison, rules, one.at, full=full)
     _more(page, len(shown), full=full)
-
-
-def _what(one: RuleSetTerminationDifference) -> Hashable:
-    """Return the identity of a difference, whatever the time of the decision."""
-    return one.comparison.root, tuple((found.cliques, found.change) for found in one.comparison.differences)
 
 
 def _more(page: Page, count: int, *, full: bool) -> None:

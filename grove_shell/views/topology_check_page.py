@@ -79,8 +79,9 @@ def _body(page: Page, one: TopologyFit, *, verbose: bool) -> None:
 
 def _gang(page: Page, gang: GangFit, *, verbose: bool) -> None:
     requests = ", ".join(amount_text(resource, amount) for resource, amount in gang.requested if resource != PODS)
+    names = gang.names[0] + (f" and {len(gang.names) - 1:,} alike" if len(gang.names) > 1 else "")
     size = f"{plural(gang.pods, 'pod')}{f'; {requests}' if requests else ''}"
-    page.add("    ", _WORDS[gang.result.verdict], f"  {_names(gang.names)} ({size})")
+    page.add("    ", _WORDS[gang.result.verdict], f"  {names} ({size})")
     _fitting(page, "      ", gang.result, verbose=verbose)
     if gang.minimum_result is not None:
         page.add(
@@ -116,10 +117,6 @@ def _fitting(page: Page, indent: str, fitting: GangTreeFit, *, verbose: bool) ->
 def _add_reasons(page: Page, indent: str, because: Sequence[Reason]) -> None:
     for reason in because:
         page.add(f"{indent}{reason.sentence}", rule_citation(reason))
-
-
-def _names(names: tuple[str, ...]) -> str:
-    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1:,} alike"
 
 
 def _promises(promises: Iterable[Colocation]) -> Iterator[str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from grove_core.areas.topology.fit_check import Colocation, GangFit, GangTreeFit
-from grove_core.areas.topology.usage_report import SetUsingTopology, TopologyUsage
+from grove_core.areas.topology.usage_report import TopologyUsage
 from grove_core.document.document_writing import reason_as_json
 from grove_core.gang_fit import GangFitReport, TopologyFit
 from grove_core.resources.cluster_topology import Levels
@@ -76,17 +76,11 @@ def _usage(one: TopologyUsage) -> Json:
         "finalizer": one.has_finalizer,
         "locked": one.locked,
         "notCollected": list(one.not_collected),
-        "users": [_user(user) for user in one.users],
+        "users": [
+            {"namespace": user.namespace, "name": user.name, "byDefault": user.by_default, "boundPods": user.bound}
+            for user in one.users
+        ],
         "because": [reason_as_json(reason) for reason in (*one.because, *one.lock)],
-    }
-
-
-def _user(user: SetUsingTopology) -> Json:
-    return {
-        "namespace": user.namespace,
-        "name": user.name,
-        "byDefault": user.by_default,
-        "boundPods": user.bound,
     }
 
 
