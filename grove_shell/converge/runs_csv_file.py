@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from io import StringIO
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, TypeAlias
 
 from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol, protocol_by_name
 from grove_shell.converge.run_parameters_and_results import ConvergenceRun, RunOutcome, RunParameters
@@ -19,17 +19,8 @@ from grove_shell.reading.input_faults import InputFault
 _UNLIMITED: Final = "unlimited"
 
 
-class _Column(NamedTuple):
-    """How a cell is parsed.
-
-    Attributes:
-        read: returns the value of a text; raises ValueError for an invalid one.
-        expected: describes valid texts.
-    """
-
-    name: str
-    read: Callable[[str], Any]
-    expected: str
+_Column: TypeAlias = tuple[Callable[[str], Any], str]
+"""How a cell is parsed, by a function that raises ValueError for invalid texts, and what valid ones are."""
 
 
 def _count(text: str) -> int:
@@ -43,10 +34,6 @@ def _seconds(text: str) -> float:
 
 def _invalid(text: str) -> Any:  # noqa: ANN401 - it never returns
     raise ValueError(text)
-
-
-def _cores(text: str) -> int | None:
-    return None if text == _UNLIMITED else _count(text) or _invalid(text)
 
 
 def _many(text: str) -> tuple[float, ...]:
@@ -66,9 +53,9 @@ def _cell_of(name: str, value: object) -> str:
     return repr(value) if isinstance(value, float) else str(value)
 
 
-def _columns() -> Iterator[_Column]:
+def _columns() -> Iterator[tuple[str, _Column]]:
     protocols = ", ".join(one.short_name for one in RegistrationProtocol)
-    special: dict[str, tuple[Callable[[str], Any], str]] = {
+    special: dict[str, _Column] = {
         "protocol": (lambda text: protocol_by_name(text) or _invalid(text), f"one of {protocols}"),
         "outcome": (RunOutcome, f"one of {', '.join(one.value for one in RunOutcome)}"),
         "server_cores": (
@@ -77,7 +64,7 @@ def _columns() -> Iterator[_Column]:
         ),
         "t_views_s": (_many, "seconds, sorted, with spaces between them"),
     }
-    by_type: dict[str, tuple[Callable[[str], Any], str]] = {
+    by_type: dict[str, _Column] = {
         "str": (str, "text"),
         "int": (_count, "a whole number"),
         "float": (_seconds, "a number that is not negative"),
@@ -85,16 +72,16 @@ def _columns() -> Iterator[_Column]:
     }
     for field in (*fields(RunParameters), *(one for one in fields(ConvergenceRun) if one.name != "point")):
         kind = field.type.__name__ if isinstance(field.type, type) else str(field.type)
-        yield _Column(field.name, *(special[field.name] if field.name in special else by_type[kind]))
+        yield field.name, special[field.name] if field.name in special else by_type[kind]
 
 
-COLUMNS: Final = tuple(_columns())
+COLUMNS: Final = dict(_columns())
 _OF_POINT: Final = frozenset(field.name for field in fields(RunParameters))
 
 
 def runs_as_csv(runs: Iterable[ConvergenceRun]) -> str:
     """Return the whole file: a line with the column names, then one line for each run."""
-    lines = [[column.name for column in COLUMNS]]
+    lines = [list(COLUMNS)]
     for run in runs:
         values = {name: getattr(run.point if name in _OF_POINT else run, name) for name in lines[0]}
         lines.append([_cell_of(name, value) for name, value in values.items()])
@@ -131,12 +118,11 @@ def parse_runs_csv(text: str, file: str) -> tuple[tuple[ConvergenceRun, ...], tu
 
 
 def _faults_of_header(header: list[str], file: str) -> Iterator[InputFault]:
-    known = [column.name for column in COLUMNS]
     for at, name in enumerate(header):
-        if name not in known or name in header[:at]:
-            expected = "each column once" if name in known else "a column that is known"
+        if name not in COLUMNS or name in header[:at]:
+            expected = "each column once" if name in COLUMNS else "a column that is known"
             yield InputFault(file=file, line=1, column=_place(header, at), expected=expected, got=f'"{name}"')
-    for name in known:
+    for name in COLUMNS:
         if name not in header:
             yield InputFault(file=file, line=1, column=1, expected=f"a column {name}", got="none")
 
@@ -149,16 +135,13 @@ def _read_line(
         return None, [InputFault(file=file, line=line, column=1, expected=expected, got=str(len(cells)))]
     faults: list[InputFault] = []
     values: dict[str, Any] = {}
-    by_name = {column.name: column for column in COLUMNS}
     for at, (name, cell) in enumerate(zip(header, cells, strict=True)):
-        column = by_name[name]
+        read, expected = COLUMNS[name]
         try:
-            values[name] = column.read(cell)
+            values[name] = read(cell)
         except ValueError:
             place = _place(cells, at)
-            faults.append(
-                InputFault(file=file, line=line, column=place, path=name, expected=column.expected, got=f'"{cell}"')
-            )
+            faults.append(InputFault(file=file, line=line, column=place, path=name, expected=expected, got=f'"{cell}"'))
     if faults:
         return None, faults
     point = RunParameters(**{name: value for name, value in values.items() if name in _OF_POINT})
