@@ -32,19 +32,9 @@ def _seconds(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f} s"
 
 
-def _count(group: RunGroup, value: Callable[[ConvergenceRun], int]) -> str:
+def _median(group: RunGroup, value: Callable[[ConvergenceRun], float], form: str = "{:,.0f}") -> str:
     found = group.median_of(value) if group.storable else None
-    return "-" if found is None else f"{round(found):,}"
-
-
-def _megabytes(group: RunGroup) -> str:
-    found = group.median_of(lambda run: run.watch_bytes) if group.storable else None
-    return "-" if found is None else f"{found / _MEGA:,.1f} MB"
-
-
-def _kilobytes(group: RunGroup) -> str:
-    found = group.median_of(lambda run: run.object_bytes) if group.storable else None
-    return "-" if found is None else f"{found / _KILO:,.0f} kB"
+    return "-" if found is None else form.format(found)
 
 
 _COLUMNS: Final[tuple[tuple[str, Callable[[RunGroup], str]], ...]] = (
@@ -59,15 +49,15 @@ _COLUMNS: Final[tuple[tuple[str, Callable[[RunGroup], str]], ...]] = (
     ("view p50", lambda group: _seconds(group.median_of(lambda run: run.seconds_until_share_observed(0.5)))),
     ("view p99", lambda group: _seconds(group.median_of(lambda run: run.seconds_until_share_observed(0.99)))),
     ("T_global", lambda group: _seconds(group.median_of(lambda run: run.t_global_s))),
-    ("writes", lambda group: _count(group, lambda run: run.writes)),
-    ("409", lambda group: _count(group, lambda run: run.conflicts)),
-    ("CAS", lambda group: _count(group, lambda run: run.cas_failures)),
-    ("429+504", lambda group: _count(group, lambda run: run.throttled + run.timeouts)),
-    ("re-picks", lambda group: _count(group, lambda run: run.repicks)),
-    ("events", lambda group: _count(group, lambda run: run.watch_events)),
-    ("watched", _megabytes),
+    ("writes", lambda group: _median(group, lambda run: run.writes)),
+    ("409", lambda group: _median(group, lambda run: run.conflicts)),
+    ("CAS", lambda group: _median(group, lambda run: run.cas_failures)),
+    ("429+504", lambda group: _median(group, lambda run: run.throttled + run.timeouts)),
+    ("re-picks", lambda group: _median(group, lambda run: run.repicks)),
+    ("events", lambda group: _median(group, lambda run: run.watch_events)),
+    ("watched", lambda group: _median(group, lambda run: run.watch_bytes / _MEGA, "{:,.1f} MB")),
     ("CPU", lambda group: _seconds(group.median_of(lambda run: run.cpu_server_s + run.cpu_store_s))),
-    ("object", _kilobytes),
+    ("object", lambda group: _median(group, lambda run: run.object_bytes / _KILO, "{:,.0f} kB")),
 )
 _LEFT: Final = frozenset({"world", "protocol"})
 _OPTIONAL: Final = frozenset({"world", "clique"})
