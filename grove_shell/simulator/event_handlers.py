@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 from grove_shell.simulator.actors.node_controller import NodeController
 from grove_shell.simulator.actors.topology_actions import TopologyActions
 from grove_shell.simulator.actors.user_actions import UserActions
-from grove_shell.simulator.faults.domain_faults import DomainFaults
+from grove_shell.simulator.faults.configuration_faults import ConfigurationFaults
 from grove_shell.simulator.faults.fault_injection import FaultInjector
 from grove_shell.simulator.recording.run_history import HistoryActor
 from grove_shell.simulator.scenario.scenario_events import NodeByNameOrPod
@@ -20,7 +20,7 @@ def handlers_by_event(
     topologies: TopologyActions,
     nodes: NodeController,
     faults: FaultInjector,
-    domain_faults: DomainFaults,
+    configuration_faults: ConfigurationFaults,
 ) -> Mapping[str, tuple[HistoryActor, EventHandler]]:
     """Return actor and handler of each kind of event; the actor of a fault is ``FAULT``."""
 
@@ -56,7 +56,7 @@ def handlers_by_event(
             "lose_answers": faults.lose_answers,
             "refuse_writes": faults.refuse_writes,
             "slow_answers": faults.slow_answers,
-            "change_hashes": faults.change_hashes,
+            "change_hashes": configuration_faults.change_hashes,
             "second_leader": faults.second_leader,
             "jump_clock": faults.jump_clock,
             "hold_foreign": faults.hold_foreign,
@@ -65,9 +65,9 @@ def handlers_by_event(
             "remove_labels": faults.remove_labels,
             "edit_labels": faults.edit_labels,
             "permute_lists": faults.permute_lists,
-            "foreign_domain": domain_faults.foreign_domain,
-            "limit_domains": domain_faults.limit_domains,
-            "reconfigure": domain_faults.reconfigure,
+            "foreign_domain": configuration_faults.foreign_domain,
+            "limit_domains": configuration_faults.limit_domains,
+            "reconfigure": configuration_faults.reconfigure,
         },
     }
     return {kind: (actor, act) for actor, handlers in by_actor.items() for kind, act in handlers.items()}

@@ -13,7 +13,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_shell.simulator.cluster.nodes import Node
+from grove_shell.simulator.cluster.nodes import SimulatedNode
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import (
     SimulatedCluster,
@@ -45,7 +45,7 @@ class ExpectationChecker:
     def __init__(
         self,
         cluster: SimulatedCluster,
-        nodes: Mapping[str, Node],
+        nodes: Mapping[str, SimulatedNode],
         history: RunHistory,
         expected: tuple[Expectation, ...],
     ) -> None:

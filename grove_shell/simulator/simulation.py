@@ -19,12 +19,12 @@ from grove_shell.simulator.actors.topology_actions import TopologyActions
 from grove_shell.simulator.actors.user_actions import UserActions
 from grove_shell.simulator.checks.all_checks import AllChecks
 from grove_shell.simulator.checks.simulation_check import ActualClusterState
-from grove_shell.simulator.cluster.nodes import Node, nodes_of_pool
+from grove_shell.simulator.cluster.nodes import SimulatedNode, nodes_of_pool
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.event_handlers import handlers_by_event
 from grove_shell.simulator.event_queue import EventQueue
 from grove_shell.simulator.expectations import ExpectationChecker
-from grove_shell.simulator.faults.domain_faults import DomainFaults
+from grove_shell.simulator.faults.configuration_faults import ConfigurationFaults
 from grove_shell.simulator.faults.fault_injection import FaultInjector
 from grove_shell.simulator.operator.informers import DelayedTopologyCache
 from grove_shell.simulator.operator.simulated_operator import SimulatedOperator
@@ -94,9 +94,9 @@ class Simulation:
         )
         self.topologies = TopologyActions(self.cluster, self.history, self.options.admission)
         self.faults = FaultInjector(self.cluster, self.operator, self.history)
-        self.domain_faults = DomainFaults(self.cluster, self.operator, self.history)
+        self.configuration_faults = ConfigurationFaults(self.cluster, self.operator, self.history)
         nodes = NodeController(self.cluster, self.nodes, self.scheduler, self.kubelet, self.history)
-        self._handlers = handlers_by_event(self.users, self.topologies, nodes, self.faults, self.domain_faults)
+        self._handlers = handlers_by_event(self.users, self.topologies, nodes, self.faults, self.configuration_faults)
         self.expectations = ExpectationChecker(self.cluster, self.nodes, self.history, spec.expect)
         actors = (self.scheduler, self.kubelet, self.driver, self.operator)
         self.cluster.listeners = [one.on_changes for one in (*checks, self.recorder, *actors, self.expectations)]
@@ -161,7 +161,7 @@ class Simulation:
             self.queue.schedule(event.at, partial(self._execute, event))
         if any(self._handlers[event.kind][0] is HistoryActor.FAULT for event in spec.events):
             self.queue.schedule(end + FAULTS_STOP_AFTER, self.faults.stop_faults)
-            self.queue.schedule(end + FAULTS_STOP_AFTER, self.domain_faults.stop_faults)
+            self.queue.schedule(end + FAULTS_STOP_AFTER, self.configuration_faults.stop_faults)
         return end
 
     def _run_events(self) -> bool:
@@ -228,10 +228,10 @@ def _cluster_of(
     return cluster
 
 
-def _nodes_of(spec: ScenarioSpec, cluster: SimulatedCluster) -> dict[str, Node]:
+def _nodes_of(spec: ScenarioSpec, cluster: SimulatedCluster) -> dict[str, SimulatedNode]:
     """Return the nodes of the scenario, and cordoned nodes of unknown capacity for the pods of a dump."""
     nodes = {node.name: node for pool in spec.nodes for node in nodes_of_pool(pool)}
     for pod in cluster.pods():
         if pod.node and pod.node not in nodes:
-            nodes[pod.node] = Node(pod.node, {}, {}, cordoned=True)
+            nodes[pod.node] = SimulatedNode(pod.node, {}, {}, cordoned=True)
     return nodes

@@ -210,7 +210,7 @@ def test_sm051_a_deleted_foreign_domain_is_a_violation() -> None:
     simulation = Simulation(scenario(), checked())
     simulation.run()
     assert simulation.checks is not None
-    simulation.domain_faults.foreign_domain(ForeignDomain(name="ml/llm-cd-9"))
+    simulation.configuration_faults.foreign_domain(ForeignDomain(name="ml/llm-cd-9"))
     ref = Ref(NVIDIA, "ComputeDomain", "ml", "llm-cd-9")
     item = simulation.cluster.server.items[ref]
     assert isinstance(item, ComputeDomain)

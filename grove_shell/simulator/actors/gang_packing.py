@@ -9,11 +9,11 @@ from typing import NamedTuple, TypeAlias
 
 from grove_core.resources.pod import Pod
 from grove_core.resources.podgang import NO_PACK, GangPackConstraint, PodGangConstraints
-from grove_shell.simulator.cluster.nodes import UNLIMITED, Node, PodResourceRequests
+from grove_shell.simulator.cluster.nodes import UNLIMITED, PodResourceRequests, SimulatedNode
 
-Assignment: TypeAlias = list[tuple[Pod, Node]]
+Assignment: TypeAlias = list[tuple[Pod, SimulatedNode]]
 RequestsOf: TypeAlias = Callable[[Pod], PodResourceRequests]
-ChooseNode: TypeAlias = Callable[[PodResourceRequests, Iterable[Node]], Node | None]
+ChooseNode: TypeAlias = Callable[[PodResourceRequests, Iterable[SimulatedNode]], SimulatedNode | None]
 
 
 class PodBlock(NamedTuple):
@@ -29,7 +29,7 @@ class PodBlock(NamedTuple):
     pack: GangPackConstraint
     pods: tuple[Pod, ...]
     blocks: tuple["PodBlock", ...] = ()
-    placed_nodes: tuple[Node, ...] = ()
+    placed_nodes: tuple[SimulatedNode, ...] = ()
 
     @property
     def size(self) -> int:
@@ -44,7 +44,9 @@ class PodBlock(NamedTuple):
 
 
 def gang_as_pod_blocks(
-    placement: PodGangConstraints, waiting: Mapping[str, Sequence[Pod]], placed_nodes: Mapping[str, Sequence[Node]]
+    placement: PodGangConstraints,
+    waiting: Mapping[str, Sequence[Pod]],
+    placed_nodes: Mapping[str, Sequence[SimulatedNode]],
 ) -> PodBlock:
     """Return the pods of a gang as nested blocks.
 
@@ -83,7 +85,7 @@ def required_node_labels(placement: PodGangConstraints) -> set[str]:
 
 def assign_nodes(
     block: PodBlock,
-    nodes: Sequence[Node],
+    nodes: Sequence[SimulatedNode],
     requests_of: RequestsOf,
     best: ChooseNode,
 ) -> Assignment | None:
@@ -98,7 +100,7 @@ def assign_nodes(
 
 def _within(
     block: PodBlock,
-    nodes: Sequence[Node],
+    nodes: Sequence[SimulatedNode],
     requests_of: RequestsOf,
     best: ChooseNode,
 ) -> Assignment | None:
@@ -125,7 +127,9 @@ def release_reserved_node_room(assigned: Assignment, requests_of: RequestsOf) ->
         node.reserve(requests_of(pod).amounts, -1)
 
 
-def _choices(block: PodBlock, nodes: Sequence[Node], limited: frozenset[str]) -> Iterator[Sequence[Node]]:
+def _choices(
+    block: PodBlock, nodes: Sequence[SimulatedNode], limited: frozenset[str]
+) -> Iterator[Sequence[SimulatedNode]]:
     """Yield the node sets to try for a block: first within a preferred label value, then within the required one."""
     if block.pack == NO_PACK:
         yield nodes
@@ -139,10 +143,10 @@ def _choices(block: PodBlock, nodes: Sequence[Node], limited: frozenset[str]) ->
 
 
 def _domains(
-    key: str, placed_nodes: Iterable[Node], nodes: Sequence[Node], limited: frozenset[str]
-) -> Iterator[Sequence[Node]]:
+    key: str, placed_nodes: Iterable[SimulatedNode], nodes: Sequence[SimulatedNode], limited: frozenset[str]
+) -> Iterator[Sequence[SimulatedNode]]:
     """Yield the nodes of each value of a label; only the value of the placed pods, where there are any."""
-    by_value: dict[str, list[Node]] = {}
+    by_value: dict[str, list[SimulatedNode]] = {}
     for node in nodes:
         if key in node.labels:
             by_value.setdefault(node.labels[key], []).append(node)
@@ -153,7 +157,7 @@ def _domains(
         yield by_value[value]
 
 
-def _room(nodes: Iterable[Node], limited: frozenset[str]) -> int:
+def _room(nodes: Iterable[SimulatedNode], limited: frozenset[str]) -> int:
     """Return what nodes have left of the limited resources that are requested."""
     return sum(
         node.capacity.get(resource, 0) - node.used.get(resource, 0)

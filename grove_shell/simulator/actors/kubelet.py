@@ -7,7 +7,7 @@ from typing import Final
 from grove_core.areas.workload.pods.pod_manifest import INIT_CONTAINER, PARENTS_FLAG
 from grove_core.kernel.frozen import FrozenMap, list_at
 from grove_core.resources.pod import FINISHED_PHASES, Pod
-from grove_shell.simulator.cluster.nodes import Node
+from grove_shell.simulator.cluster.nodes import SimulatedNode
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live_pod
 from grove_shell.simulator.recording.run_history import HistoryActor, PodChange, PodEntry, RunHistory
@@ -26,7 +26,7 @@ class Kubelet:
     """All kubelets of a cluster; the kubelet of a lost node does nothing until the node is back."""
 
     def __init__(
-        self, cluster: SimulatedCluster, nodes: Mapping[str, Node], spec: KubeletSpec, history: RunHistory
+        self, cluster: SimulatedCluster, nodes: Mapping[str, SimulatedNode], spec: KubeletSpec, history: RunHistory
     ) -> None:
         self.cluster = cluster
         self.nodes = nodes

@@ -7,7 +7,7 @@ from typing import Final
 from grove_core.resources.pod import Pod
 from grove_shell.simulator.actors.kubelet import Kubelet, with_ready_containers
 from grove_shell.simulator.actors.scheduler import Scheduler
-from grove_shell.simulator.cluster.nodes import Node, nodes_of_pool
+from grove_shell.simulator.cluster.nodes import SimulatedNode, nodes_of_pool
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live_pod
 from grove_shell.simulator.recording.run_history import (
     EventWithoutEffect,
@@ -33,7 +33,7 @@ class NodeController:
     def __init__(
         self,
         cluster: SimulatedCluster,
-        nodes: dict[str, Node],
+        nodes: dict[str, SimulatedNode],
         scheduler: Scheduler,
         kubelet: Kubelet,
         history: RunHistory,
@@ -101,7 +101,7 @@ class NodeController:
         node.cordoned = False
         self.scheduler.schedule_pass()
 
-    def _node(self, name: str) -> Node:
+    def _node(self, name: str) -> SimulatedNode:
         node = self.nodes.get(name)
         if node is None:
             raise EventWithoutEffect(f"there is no node {name}")
@@ -110,7 +110,7 @@ class NodeController:
     def _record(self, text: str) -> None:
         self.history.record(HistoryActor.NODES, NoteEntry(NoteKind.NODE, text))
 
-    def _if_still_lost(self, name: str, lost_at: int, act: Callable[[Node], None]) -> Callable[[], None]:
+    def _if_still_lost(self, name: str, lost_at: int, act: Callable[[SimulatedNode], None]) -> Callable[[], None]:
         def check() -> None:
             node = self.nodes.get(name)
             if node is not None and node.lost_at == lost_at:
@@ -118,14 +118,14 @@ class NodeController:
 
         return check
 
-    def _mark_unready(self, node: Node) -> None:
+    def _mark_unready(self, node: SimulatedNode) -> None:
         node.unready = True
         for pod in self._pods_on(node.name):
             if pod.ready:
                 self.cluster.put_pod(replace(pod, ready=False, trouble="NodeLost"))
                 self._record_pod(PodChange.UNREADY, pod, f"node {node.name} is lost")
 
-    def _evict(self, node: Node) -> None:
+    def _evict(self, node: SimulatedNode) -> None:
         for pod in self._pods_on(node.name):
             if is_live_pod(pod):
                 why = f"node {node.name} has been lost for {GRACE // SECOND + 300} s"

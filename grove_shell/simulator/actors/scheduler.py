@@ -21,8 +21,8 @@ from grove_shell.simulator.actors.gang_packing import (
 from grove_shell.simulator.cluster.nodes import (
     NO_REQUESTS,
     UNLIMITED,
-    Node,
     PodResourceRequests,
+    SimulatedNode,
     pod_resource_requests,
     recompute_node_resource_requests,
 )
@@ -40,7 +40,7 @@ class Scheduler:
     """
 
     def __init__(
-        self, cluster: SimulatedCluster, nodes: dict[str, Node], spec: SchedulerSpec, history: RunHistory
+        self, cluster: SimulatedCluster, nodes: dict[str, SimulatedNode], spec: SchedulerSpec, history: RunHistory
     ) -> None:
         self.cluster = cluster
         self.nodes = nodes
@@ -153,9 +153,9 @@ class Scheduler:
             block = gang_as_pod_blocks(gang.placement, waiting, self._placed_nodes(gang, cliques))
         return assign_nodes(block, tuple(self.nodes.values()), self.requests_of, self._best)
 
-    def _placed_nodes(self, gang: PodGang, cliques: Mapping[str, PodClique]) -> dict[str, list[Node]]:
+    def _placed_nodes(self, gang: PodGang, cliques: Mapping[str, PodClique]) -> dict[str, list[SimulatedNode]]:
         """Return the nodes of the live placed pods of a gang, by PodClique."""
-        found: defaultdict[str, list[Node]] = defaultdict(list)
+        found: defaultdict[str, list[SimulatedNode]] = defaultdict(list)
         for uid, clique in cliques.items():
             for pod in self.cluster.server.pods.get(uid, ()):
                 if pod.namespace == gang.ref.namespace and pod.gang == gang.ref.name and is_live_pod(pod):
@@ -199,7 +199,7 @@ class Scheduler:
             self._bind(placed, node, cliques)
         return found is not None
 
-    def _best(self, requests: PodResourceRequests, nodes: Iterable[Node]) -> Node | None:
+    def _best(self, requests: PodResourceRequests, nodes: Iterable[SimulatedNode]) -> SimulatedNode | None:
         """Return the fullest node that has room, the first by name of equal ones; None without."""
         fitting = (
             node
@@ -222,7 +222,7 @@ class Scheduler:
         lacking = sorted(name for name in asked if not any(name in node.capacity for node in self.nodes.values()))
         return f"; no node has {', '.join(lacking)}" if lacking else ""
 
-    def _bind(self, pod: Pod, node: Node, cliques: Mapping[str, PodClique]) -> None:
+    def _bind(self, pod: Pod, node: SimulatedNode, cliques: Mapping[str, PodClique]) -> None:
         del self.pending[pod.uid]
         self._reported.pop((pod.namespace, pod.gang), None)
         self.cluster.put_pod(replace(pod, node=node.name, scheduled=True, trouble=""))

@@ -16,7 +16,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.cluster.nodes import Node
+from grove_shell.simulator.cluster.nodes import SimulatedNode
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live_pod
 from grove_shell.simulator.promise_violation import PromiseViolated, PromiseViolation
@@ -40,7 +40,7 @@ class ActualClusterState:
     """
 
     cluster: SimulatedCluster
-    nodes: Mapping[str, Node]
+    nodes: Mapping[str, SimulatedNode]
     start: datetime
     gang_aware: bool = True
     clock_slack: int = 0

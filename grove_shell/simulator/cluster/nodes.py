@@ -17,7 +17,7 @@ _ONE: Final = 1_000
 
 
 @dataclass(slots=True)
-class Node:
+class SimulatedNode:
     """One node.
 
     Attributes:
@@ -68,10 +68,10 @@ class Node:
         return (spared, *left)
 
 
-def nodes_of_pool(pool: NodePool) -> list[Node]:
+def nodes_of_pool(pool: NodePool) -> list[SimulatedNode]:
     """Return the nodes of a pool."""
     capacity = {resource: _thousandths_of(amount) for resource, amount in pool.capacity.items()}
-    return [Node(name, {"kubernetes.io/hostname": name, **pool.labels}, capacity) for name in pool.names]
+    return [SimulatedNode(name, {"kubernetes.io/hostname": name, **pool.labels}, capacity) for name in pool.names]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class PodResourceRequests:
     amounts: Amounts
     labels: Mapping[str, str]
 
-    def match(self, node: Node) -> bool:
+    def match(self, node: SimulatedNode) -> bool:
         """Return whether a node has the labels of the nodeSelector."""
         return all(node.labels.get(key) == value for key, value in self.labels.items())
 
@@ -129,7 +129,9 @@ def _parts(spec: Mapping[str, Any], key: str) -> Iterable[FrozenMap]:
     return [part for part in found if isinstance(part, FrozenMap)] if isinstance(found, tuple) else ()
 
 
-def recompute_node_resource_requests(nodes: Iterable[Node], pods: Iterable[tuple[Pod, PodResourceRequests]]) -> None:
+def recompute_node_resource_requests(
+    nodes: Iterable[SimulatedNode], pods: Iterable[tuple[Pod, PodResourceRequests]]
+) -> None:
     """Recompute what is requested of each node; a pod counts until it is deleted or has ended."""
     by_name = {node.name: node for node in nodes}
     for node in by_name.values():

@@ -13,13 +13,12 @@ from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
+from grove_shell.in_memory.in_memory_objects import StoredObject
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
-from grove_shell.simulator.faults.changed_hashes import changed_hash, with_changed_hashes
 from grove_shell.simulator.operator.api_connection import WriteFault
 from grove_shell.simulator.operator.simulated_operator import SimulatedOperator
 from grove_shell.simulator.recording.run_history import EventWithoutEffect, HistoryActor, RunHistory
 from grove_shell.simulator.scenario.fault_events import (
-    ChangeHashes,
     CrashOperator,
     EditLabels,
     EditStatus,
@@ -119,8 +118,7 @@ class FaultInjector:
     def slow_answers(self, fault: SlowAnswers) -> None:
         """Delay writes (F6)."""
         delay, span = go_duration_text(fault.delay), go_duration_text(fault.span)
-        text = f"each write of the operator takes {delay} longer for {span}"
-        self.history.record_fault(text)
+        self.history.record_fault(f"each write of the operator takes {delay} longer for {span}")
         wire = self.operator.connection
         wire.extra_latency = fault.delay
         self._slow_until = self._now + fault.span
@@ -130,18 +128,6 @@ class FaultInjector:
                 wire.extra_latency = 0
 
         self.cluster.queue.schedule_after(fault.span, stop)
-
-    def change_hashes(self, fault: ChangeHashes) -> None:
-        """Replace all stored template hashes as if by another release, and restart the operator (F13)."""
-        self.history.record_fault("a new release of the operator starts, with another hash function")
-        for item in tuple(self.cluster.server.items.values()):
-            other = with_changed_hashes(item)
-            if other is not item:
-                self.cluster.put(other)
-        for pod in tuple(self.cluster.pods()):
-            if pod.template_hash:
-                self.cluster.put_pod(replace(pod, template_hash=changed_hash(pod.template_hash)))
-        self.operator.crash_later(CrashOperator(down=fault.down))
 
     def second_leader(self, fault: SecondLeader) -> None:
         """Run a second operator whose caches are frozen from now on (F8)."""
@@ -175,9 +161,7 @@ class FaultInjector:
 
     def hold_foreign(self, fault: HoldForeign) -> None:
         """Add a foreign finalizer to an object (F10)."""
-        item = self.cluster.find(fault.kind, fault.name)
-        if item is None:
-            raise EventWithoutEffect(f"there is no {fault.kind} {fault.name}")
+        item = self._found(fault.kind, fault.name)
         if _FOREIGN in item.finalizers or item.deleting:
             raise EventWithoutEffect(f"{item.ref.short} is {'being deleted' if item.deleting else 'held'} already")
         self.history.record_fault(f"{item.ref.short} has a foreign finalizer for {go_duration_text(fault.span)}")
@@ -198,25 +182,21 @@ class FaultInjector:
 
     def edit_status(self, fault: EditStatus) -> None:
         """Write wrong counts into the status of a PodClique (F10)."""
-        clique = self.cluster.clique(fault.clique)
-        if clique is None:
-            raise EventWithoutEffect(f"there is no PodClique {fault.clique}")
+        clique = self._found("PodClique", fault.clique)
+        assert isinstance(clique, PodClique)  # noqa: S101 - its kind
         self.history.record_fault(f"another client writes wrong counts into the status of {clique.ref.short}")
         self.cluster.put(replace(clique, status=replace(clique.status, ready=7, replicas=0, scheduled=3)))
 
     def remove_labels(self, fault: RemoveLabels) -> None:
         """Remove all labels of a PodClique (F10)."""
-        clique = self.cluster.clique(fault.clique)
-        if clique is None:
-            raise EventWithoutEffect(f"there is no PodClique {fault.clique}")
+        clique = self._found("PodClique", fault.clique)
+        assert isinstance(clique, PodClique)  # noqa: S101 - its kind
         self.history.record_fault(f"another client removes all labels of {clique.ref.short}")
         self.cluster.put(replace(clique, labels=EMPTY, template_hash="", base_gang=""))
 
     def edit_labels(self, fault: EditLabels) -> None:
         """Edit labels of an object (F10)."""
-        item = self.cluster.find(fault.kind, fault.name)
-        if item is None:
-            raise EventWithoutEffect(f"there is no {fault.kind} {fault.name}")
+        item = self._found(fault.kind, fault.name)
         assert isinstance(item, PodClique | PodGang | ComputeDomain | OwnedObject)  # noqa: S101 - the kinds that the event allows
         changed = with_applied_fields(item, FrozenMap({"metadata": FrozenMap({"labels": FrozenMap(fault.labels)})}))
         if changed == item:
@@ -237,6 +217,12 @@ class FaultInjector:
                 self.operator.informers.shuffle = None
 
         self.cluster.queue.schedule_after(fault.span, stop)
+
+    def _found(self, kind: str, name: str) -> StoredObject:
+        item = self.cluster.find(kind, name)
+        if item is None:
+            raise EventWithoutEffect(f"there is no {kind} {name}")
+        return item
 
     @property
     def _now(self) -> int:

@@ -26,14 +26,6 @@ from grove_shell.simulator.scenario.scenario_events import (
 from grove_shell.simulator.virtual_time import MINUTE, SECOND
 
 
-def _delete_domain(rng: Random, targets: RandomEventTargets, at: int) -> list[Event]:
-    return [Event(at=at, delete_domain=DomainByName(name=rng.choice(targets.domains)))]
-
-
-def _delete_claim(rng: Random, targets: RandomEventTargets, at: int) -> list[Event]:
-    return [Event(at=at, delete_claim=ClaimByName(name=rng.choice(targets.claims)))]
-
-
 def _foreign_domain(rng: Random, targets: RandomEventTargets, at: int) -> list[Event]:
     """Return a foreign ComputeDomain, often of an earlier set of the same name."""
     earlier = f"PodCliqueSet/{targets.sets[0]['metadata']['name']}" if targets.sets else None
@@ -63,8 +55,8 @@ def random_late_domain_events(rng: Random, targets: RandomEventTargets, horizon:
 
 
 DOMAIN_DRAWS: Final[Mapping[str, Draw]] = {
-    "delete_domain": _delete_domain,
-    "delete_claim": _delete_claim,
+    "delete_domain": lambda rng, to, at: [Event(at=at, delete_domain=DomainByName(name=rng.choice(to.domains)))],
+    "delete_claim": lambda rng, to, at: [Event(at=at, delete_claim=ClaimByName(name=rng.choice(to.claims)))],
     "foreign_domain": _foreign_domain,
     "limit_domains": _limit_domains,
     "reconfigure": _reconfigure,
@@ -120,11 +112,6 @@ def _delete_topology(rng: Random, targets: RandomEventTargets, at: int) -> list[
     return [deletion, Event(at=at + random_duration(rng, 2 * MINUTE), apply_topology=again)]
 
 
-def _name_topology(rng: Random, targets: RandomEventTargets, at: int) -> list[Event]:
-    """Return an update of a set to another topology."""
-    return [_change_topology(rng.choice((*targets.topologies, _SPARE, "")), rng, targets, at)]
-
-
 def _change_topology(name: str, rng: Random, targets: RandomEventTargets, at: int) -> Event:
     """Return an update of a set to a topology; to none where the name is empty."""
     manifest = dict(rng.choice(targets.sets))
@@ -170,7 +157,7 @@ def _named_in(targets: RandomEventTargets) -> list[str]:
 TOPOLOGY_DRAWS: Final[Mapping[str, Draw]] = {
     "apply_topology": _apply_topology,
     "delete_topology": _delete_topology,
-    "name_topology": _name_topology,
+    "name_topology": lambda rng, to, at: [_change_topology(rng.choice((*to.topologies, _SPARE, "")), rng, to, at)],
     "hold_topology": _hold_topology,
     "switch_topologies": _switch_topologies,
 }

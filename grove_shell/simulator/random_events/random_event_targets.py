@@ -66,11 +66,8 @@ def random_event_targets_of(scenario: Scenario, dump: Cluster | None = None) -> 
     nodes = [name for pool in scenario.spec.nodes for name in pool.names]
     settings = _settings_of(scenario)
     domains = tuple(_domains_of(scenario, settings))
-    claims: tuple[str, ...] = ()
-    if any(one.mode == "annotations" for one in settings):
-        shared = tuple(_shared_by(scenario))
-        domains += tuple(dict.fromkeys(one.domain for one in shared))
-        claims = tuple(dict.fromkeys(one.claim for one in shared))
+    shared = tuple(_shared_by(scenario)) if any(one.mode == "annotations" for one in settings) else ()
+    domains += tuple(dict.fromkeys(one.domain for one in shared))
     topologies = tuple(_topologies_of(scenario, dump))
     absent = {kind for kind, names in ((DOMAIN_KIND, domains), (TOPOLOGY_KIND, topologies)) if not names}
     return RandomEventTargets(
@@ -80,7 +77,7 @@ def random_event_targets_of(scenario: Scenario, dump: Cluster | None = None) -> 
         sets=scenario.spec.sets,
         nodes=tuple(nodes),
         domains=domains,
-        claims=claims,
+        claims=tuple(dict.fromkeys(one.claim for one in shared)),
         topologies=topologies,
         kinds=tuple(kind for kind in KINDS if kind not in absent),
     )

@@ -38,13 +38,12 @@ from grove_shell.simulator.virtual_time import MINUTE, SECOND
 _DOWN: Final = (100, 5 * SECOND, 90 * SECOND)
 
 
-def _gate_foreign(rng: Random, targets: RandomEventTargets, at: int) -> list[Event]:
+def _gate_foreign(rng: Random, targets: RandomEventTargets) -> GateForeign:
     pod = random_pod_choice(rng, targets)
-    gate = GateForeign(clique=pod.clique, index=pod.index, span=random_duration(rng, MINUTE))
-    return [Event(at=at % (5 * SECOND), gate_foreign=gate)]
+    return GateForeign(clique=pod.clique, index=pod.index, span=random_duration(rng, MINUTE))
 
 
-def _jump_clock(rng: Random) -> JumpClock:
+def _jump_clock(rng: Random, _: RandomEventTargets) -> JumpClock:
     jump = rng.choice((2 * SECOND, 30 * SECOND, 5 * MINUTE))
     ahead, back = (jump, 0) if rng.random() < 0.5 else (0, jump)  # noqa: PLR2004 - a coin
     return JumpClock(ahead=ahead, back=back, span=random_duration(rng, 2 * MINUTE))
@@ -77,10 +76,11 @@ _FAULTS: Final[Mapping[str, Callable[[Random, RandomEventTargets], ScenarioPart]
     "second_leader": lambda rng, _: SecondLeader(
         span=random_duration(rng, 30 * SECOND), every=rng.choice((1000, 3000))
     ),
-    "jump_clock": lambda rng, _: _jump_clock(rng),
+    "jump_clock": _jump_clock,
     "hold_foreign": lambda rng, targets: HoldForeign(
         kind="PodClique", name=rng.choice(targets.cliques), span=random_duration(rng, MINUTE)
     ),
+    "gate_foreign": _gate_foreign,
     "edit_status": lambda rng, targets: EditStatus(clique=rng.choice(targets.cliques)),
     "remove_labels": lambda rng, targets: RemoveLabels(clique=rng.choice(targets.cliques)),
     "permute_lists": lambda rng, _: PermuteLists(span=random_duration(rng, MINUTE), seed=rng.randrange(1000)),
@@ -89,26 +89,15 @@ _FAULTS: Final[Mapping[str, Callable[[Random, RandomEventTargets], ScenarioPart]
 
 def _draw_of(kind: str) -> Draw:
     make = _FAULTS[kind]
-    return lambda rng, targets, at: [Event.model_validate({"at": at, kind: make(rng, targets)})]
+
+    def draw(rng: Random, targets: RandomEventTargets, at: int) -> list[Event]:
+        moment = at % (5 * SECOND) if kind == "gate_foreign" else at  # a gate has an effect before pods are placed
+        return [Event.model_validate({"at": moment, kind: make(rng, targets)})]
+
+    return draw
 
 
-FAULT_DRAWS: Final[Mapping[str, Draw]] = {
-    "crash_operator": _draw_of("crash_operator"),
-    "lag_cache": _draw_of("lag_cache"),
-    "relist": _draw_of("relist"),
-    "touch": _draw_of("touch"),
-    "lose_answers": _draw_of("lose_answers"),
-    "refuse_writes": _draw_of("refuse_writes"),
-    "slow_answers": _draw_of("slow_answers"),
-    "change_hashes": _draw_of("change_hashes"),
-    "second_leader": _draw_of("second_leader"),
-    "jump_clock": _draw_of("jump_clock"),
-    "hold_foreign": _draw_of("hold_foreign"),
-    "gate_foreign": _gate_foreign,
-    "edit_status": _draw_of("edit_status"),
-    "remove_labels": _draw_of("remove_labels"),
-    "permute_lists": _draw_of("permute_lists"),
-}
+FAULT_DRAWS: Final[Mapping[str, Draw]] = {kind: _draw_of(kind) for kind in _FAULTS}
 
 _LABEL_GROUPS: Final = (
     *(label.keys for label in (SET, SET_REPLICA, GROUP, GROUP_REPLICA, CLIQUE)),

@@ -29,14 +29,6 @@ def random_clique_crashes(rng: Random, targets: RandomEventTargets, horizon: int
     return [Event(at=at, crash_pod=pod) for pod in pods]
 
 
-def _delete_pod(rng: Random, targets: RandomEventTargets, at: int) -> list[Event]:
-    return [Event(at=at, delete_pod=random_pod_choice(rng, targets))]
-
-
-def _fail_pod(rng: Random, targets: RandomEventTargets, at: int) -> list[Event]:
-    return [Event(at=at, fail_pod=random_pod_choice(rng, targets))]
-
-
 def _crash_pod(rng: Random, targets: RandomEventTargets, at: int) -> list[Event]:
     pod = random_pod_choice(rng, targets)
     recovers = rng.choice((10 * SECOND, 2 * MINUTE, 10 * MINUTE))
@@ -101,8 +93,8 @@ def _delete_set(rng: Random, targets: RandomEventTargets, at: int) -> list[Event
 
 
 USER_DRAWS: Final[Mapping[str, Draw]] = {
-    "delete_pod": _delete_pod,
-    "fail_pod": _fail_pod,
+    "delete_pod": lambda rng, targets, at: [Event(at=at, delete_pod=random_pod_choice(rng, targets))],
+    "fail_pod": lambda rng, targets, at: [Event(at=at, fail_pod=random_pod_choice(rng, targets))],
     "crash_pod": _crash_pod,
     "lose_node": _lose_node,
     "cordon": _cordon,

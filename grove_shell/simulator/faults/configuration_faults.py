@@ -1,21 +1,35 @@
-"""Faults of ComputeDomains: another configuration, taken names, a quota (F7, F10, F13)."""
+"""Faults of the configuration and of ComputeDomains: other hashes, taken names, a quota (F7, F10, F13)."""
 
 from dataclasses import replace
 from itertools import count
+from typing import Final
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
+from grove_core.resources.api_names import TEMPLATE_HASH
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.domain_and_claim_formats import domain_format_to_write
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_shell.in_memory.in_memory_objects import StoredObject
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.operator.simulated_operator import SimulatedOperator
 from grove_shell.simulator.recording.run_history import EventWithoutEffect, RunHistory
-from grove_shell.simulator.scenario.fault_events import CrashOperator, ForeignDomain, LimitDomains, Reconfigure
+from grove_shell.simulator.scenario.fault_events import (
+    ChangeHashes,
+    CrashOperator,
+    ForeignDomain,
+    LimitDomains,
+    Reconfigure,
+)
 from grove_shell.simulator.virtual_time import go_duration_text
 
+_OLD_HASH: Final = "-old"
 
-class DomainFaults:
-    """Injects the faults of ComputeDomains, and changes the configuration."""
+
+class ConfigurationFaults:
+    """Injects the faults of ComputeDomains, and changes the configuration or the release."""
 
     def __init__(self, cluster: SimulatedCluster, operator: SimulatedOperator, history: RunHistory) -> None:
         self.cluster = cluster
@@ -40,6 +54,18 @@ class DomainFaults:
             changes.append(f"topologies {_on(configuration.topology.enabled)}")
         self.history.record_fault(f"the operator restarts, configured with {' and '.join(changes)}")
         self.cluster.server.configuration = configuration
+        self.operator.crash_later(CrashOperator(down=fault.down))
+
+    def change_hashes(self, fault: ChangeHashes) -> None:
+        """Replace all stored template hashes as if by another release, and restart the operator (F13)."""
+        self.history.record_fault("a new release of the operator starts, with another hash function")
+        for item in tuple(self.cluster.server.items.values()):
+            other = with_changed_hashes(item)
+            if other is not item:
+                self.cluster.put(other)
+        for pod in tuple(self.cluster.pods()):
+            if pod.template_hash:
+                self.cluster.put_pod(replace(pod, template_hash=changed_hash(pod.template_hash)))
         self.operator.crash_later(CrashOperator(down=fault.down))
 
     def foreign_domain(self, fault: ForeignDomain) -> None:
@@ -99,3 +125,25 @@ class DomainFaults:
 
 def _on(enabled: bool) -> str:  # noqa: FBT001 - a word for a switch
     return "on" if enabled else "off"
+
+
+def changed_hash(text: str) -> str:
+    """Return another hash: equal for equal hashes, and never equal to one that Grove computes."""
+    return f"{text}{_OLD_HASH}" if text else ""
+
+
+def with_changed_hashes(item: StoredObject) -> StoredObject:
+    """Return an object with all of its stored hashes changed; the same object where it stores none."""
+    if isinstance(item, PodClique):
+        hashes = (item.status.update_hash, item.status.current_hash, item.status.set_hash)
+        update, current, whole = map(changed_hash, hashes)
+        labels = item.labels
+        if TEMPLATE_HASH in labels:
+            labels = FrozenMap({**labels, TEMPLATE_HASH: changed_hash(item.template_hash)})
+        status = replace(item.status, update_hash=update, current_hash=current, set_hash=whole)
+        return replace(item, status=status, labels=labels, template_hash=changed_hash(item.template_hash))
+    if isinstance(item, ScalingGroup) and item.status.set_hash:
+        return replace(item, status=replace(item.status, set_hash=changed_hash(item.status.set_hash)))
+    if isinstance(item, PodCliqueSet) and item.status.current_hash:
+        return replace(item, status=replace(item.status, current_hash=changed_hash(item.status.current_hash)))
+    return item
