@@ -15,6 +15,7 @@ from grove_core.rule_sets.rule_set import DESIGN
 from grove_shell.actions.command_input import choose_rule_set
 from grove_shell.exit_codes import DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.page import Page, print_error
+from grove_shell.simulator.checks.all_checks import PROMISES
 from grove_shell.simulator.random_events.randomized_scenario import with_random_events
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.scenario_reader import ScenarioReadResult, read_scenario
@@ -191,7 +192,11 @@ def _run(
 ) -> SimulationRun:
     until = None if options.until is None else options.until // timedelta(milliseconds=1)
     how = SimulationOptions(
-        check=check, counts_only=counts_only, until=until, tick=tick, rules=rule_set(options.rules or DESIGN.name)
+        checks=PROMISES if check else (),
+        counts_only=counts_only,
+        until=until,
+        tick=tick,
+        rules=rule_set(options.rules or DESIGN.name),
     )
     return Simulation(scenario, how, dump=read.cluster, manifests=read.manifests).run()
 

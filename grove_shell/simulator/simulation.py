@@ -76,7 +76,7 @@ class Simulation:
         self.cluster = _cluster_of(spec, self.queue, self.options, dump)
         self.nodes = _nodes_of(spec, self.cluster)
         self.recorder = TimelineRecorder(self.history)
-        self.checks = self._checks() if self.options.check else None
+        self.checks = self._checks() if self.options.checks else None
         checks = () if self.checks is None else (self.checks,)
         self.operator = self._operator((self.recorder, *checks, *self.options.observers))
         self.scheduler = Scheduler(self.cluster, self.nodes, spec.scheduler, self.history)
@@ -104,7 +104,7 @@ class Simulation:
     def _checks(self) -> AllChecks:
         spec = self.scenario.spec
         state = ActualClusterState(self.cluster, self.nodes, spec.start, gang_aware=spec.scheduler.gang_aware)
-        return AllChecks(state, self.options.further_checks)
+        return AllChecks(state, self.options.checks)
 
     def _operator(self, observers: Iterable[OperatorObserver]) -> SimulatedOperator:
         return SimulatedOperator(

@@ -28,8 +28,7 @@ class SimulationOptions:
         rules: rule set of the operator.
         decide: makes the plan of a set; None for ``reconcile`` with these rules.
         decide_topology: makes the plan of a topology.
-        check: whether the promises are checked.
-        further_checks: of the caller, beside those of the promises.
+        checks: what is checked during the run; ``PROMISES`` for the promises, nothing by default.
         counts_only: keep no history entries, only counts.
         until: when to stop, in milliseconds; None for ``until`` of the scenario.
         admission: the admission decisions.
@@ -41,8 +40,7 @@ class SimulationOptions:
     rules: RuleSet = DESIGN
     decide: Decide | None = None
     decide_topology: DecideTopology = reconcile_topology
-    check: bool = False
-    further_checks: tuple[type[SimulationCheck], ...] = ()
+    checks: tuple[type[SimulationCheck], ...] = ()
     counts_only: bool = False
     until: int | None = None
     admission: AdmissionDecisions = field(default_factory=AdmissionDecisions)

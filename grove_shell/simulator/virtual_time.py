@@ -25,8 +25,3 @@ def go_duration_text(span: int) -> str:
 def clock_time_at(start: datetime, at: int) -> datetime:
     """Return the clock time ``at`` milliseconds after the start."""
     return start + timedelta(milliseconds=at)
-
-
-def milliseconds_until(start: datetime, clock_time: datetime) -> int:
-    """Return the milliseconds from the start to a clock time, rounded up so that a round never comes too early."""
-    return -((start - clock_time) // _MILLISECOND)

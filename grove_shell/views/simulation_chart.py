@@ -78,7 +78,7 @@ def _figure(run: SimulationRun) -> Figure:
     places = _places_of(lanes)
     events = _events_of(run)
     bottom = max(places, default=0.0) + 0.8
-    height = _row_height(len(lanes))
+    height = max(0.34 - 0.0035 * max(len(lanes) - _MANY, 0), 0.17)  # inches of a lane: sixty fit on a page
     gap = _LINE / height
     inches = 1.7 + height * (bottom - _STRIP + gap * (len(events) + 1))
     figure = Figure(figsize=(_WIDTH, inches), layout=None)
@@ -101,11 +101,6 @@ def _figure(run: SimulationRun) -> Figure:
     figure.text(0.012, 1 - 0.56 / inches, _subtitle(run), fontsize=9, color="#656d76")
     _draw_legend(figure, inches, run, lanes)
     return figure
-
-
-def _row_height(lanes: int) -> float:
-    """Return the height of a lane in inches: smaller with many lanes, so that sixty fit on a page."""
-    return max(0.34 - 0.0035 * max(lanes - _MANY, 0), 0.17)
 
 
 def _places_of(lanes: list[PodCliqueTimeline]) -> list[float]:
@@ -153,28 +148,25 @@ def _draw_lane(axes: Axes, lane: PodCliqueTimeline, place: float, end: int) -> N
 def _draw_marks(axes: Axes, run: SimulationRun, places: dict[tuple[str, str], float]) -> None:
     for entry in run.history.entries:
         content = entry.content
+        mark, colour, size, name = "X", _BREACH, 8.5, ""
         if isinstance(content, WriteEntry) and content.what is WriteKind.TERMINATED:
-            place = places.get((content.subject.namespace, content.subject.name))
-            if place is not None:
-                axes.plot(entry.at, place, "X", color=_BREACH, markersize=8.5, mec="white", zorder=6)
+            name = content.subject.name
         elif isinstance(content, PodEntry) and content.what in _CRASHES:
-            place = places.get((content.subject.namespace, content.clique))
-            if place is not None:
-                axes.plot(entry.at, place, "v", color=_INK, markersize=6, mec="white", zorder=6)
+            mark, colour, size, name = "v", _INK, 6.0, content.clique
+        place = places.get((content.subject.namespace, name)) if content.subject is not None else None
+        if place is not None:
+            axes.plot(entry.at, place, mark, color=colour, markersize=size, mec="white", zorder=6)
 
 
 def _events_of(run: SimulationRun) -> list[tuple[int, str, str]]:
     """Return time, text and colour of the events of the whole cluster; only the first of many."""
-    found = [
-        (entry.at, _words(entry.content), _SHOWN.get(entry.kind, _BREACH))
-        for entry in run.history.entries
-        if entry.kind in _SHOWN or (entry.kind is WriteKind.DELETED and _is_of_set(entry.content))
-    ]
+    found = []
+    for entry in run.history.entries:
+        subject = entry.content.subject
+        ends_set = entry.kind is WriteKind.DELETED and subject is not None and subject.kind == "PodCliqueSet"
+        if ends_set or entry.kind in _SHOWN:
+            found.append((entry.at, _words(entry.content), _SHOWN.get(entry.kind, _BREACH)))
     return sorted(dict.fromkeys(found))[:_MOST_SHOWN]
-
-
-def _is_of_set(content: EntryContent) -> bool:
-    return content.subject is not None and content.subject.kind == "PodCliqueSet"
 
 
 def _words(content: EntryContent) -> str:

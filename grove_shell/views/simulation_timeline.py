@@ -1,6 +1,6 @@
 """The page of a simulation: the result, then the history with times, actors and reasons, then the PodCliques."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
@@ -39,7 +39,10 @@ _WIDTH: Final = max(len(actor.value) for actor in HistoryActor)
 def simulation_timeline_page(run: SimulationRun, *, verbose: bool = False) -> Page:
     """Return the page of one run."""
     page = Page()
-    unpredicted = _on_predictions(run)
+    unpredicted: list[Span] = []
+    if run.unpredicted:  # the simulated steps are not those of the operator that runs there (SM-098)
+        warning = unpredicted_sets_warning("simulated", len(run.unpredicted))
+        unpredicted.append((f"{warning}; ", STYLES[Urgency.UNKNOWN]))
     page.add(*unpredicted, (run.scenario.metadata.name, "bold"), f": {_headline(run)}")
     if run.rules_from is not None:
         page.add((time_and_rules_line(run.scenario.spec.start, run.rules, run.rules_from), "dim"))
@@ -55,15 +58,9 @@ def simulation_timeline_page(run: SimulationRun, *, verbose: bool = False) -> Pa
     if run.history.entries:
         page.add("")
     _add_clique_states(page, run.clique_states)
-    _add_verdict(page, run)
+    for line in unmet_expectation_lines(run):
+        page.add((line, "bold red"))
     return page
-
-
-def _on_predictions(run: SimulationRun) -> list[Span]:
-    """Return for how many sets the simulated steps are not those of the operator that runs there (SM-098)."""
-    if not run.unpredicted:
-        return []
-    return [(f"{unpredicted_sets_warning('simulated', len(run.unpredicted))}; ", STYLES[Urgency.UNKNOWN])]
 
 
 def _headline(run: SimulationRun) -> str:
@@ -75,12 +72,9 @@ def _headline(run: SimulationRun) -> str:
     if run.history.without_effect:
         words.append(f"{plural(run.history.without_effect, 'event')} without effect")
     if run.expected:
-        words.append(f"{run.expected - _missed(run)} of {plural(run.expected, 'expectation')} met")
+        met = max(run.expected - len(run.unmet), 0)
+        words.append(f"{met} of {plural(run.expected, 'expectation')} met")
     return ", ".join(words)
-
-
-def _missed(run: SimulationRun) -> int:
-    return min(len(run.unmet), run.expected)
 
 
 def _add_entries(page: Page, entries: Sequence[HistoryEntry], *, verbose: bool) -> None:
@@ -114,30 +108,20 @@ def _add_entries(page: Page, entries: Sequence[HistoryEntry], *, verbose: bool) 
             )
 
 
-def _add_clique_states(page: Page, states: Iterable[PodCliqueState]) -> None:
-    found = list(states)
-    if not found:
+def _add_clique_states(page: Page, states: Sequence[PodCliqueState]) -> None:
+    if not states:
         page.add("no PodClique is left")
         return
-    rows = [("PodClique", "replicas", "needed", "pods", "placed", "ready"), *map(_row, found)]
+    numbers = [(one.name, one.replicas, one.needed, one.pods, one.placed, one.ready) for one in states]
+    rows = [("PodClique", "replicas", "needed", "pods", "placed", "ready"), *(tuple(map(str, row)) for row in numbers)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for number, row in enumerate(rows):
         cells = [
             f"{row[0]:<{widths[0]}}",
             *(f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True)),
         ]
-        short = number > 0 and found[number - 1].ready < found[number - 1].needed
+        short = number > 0 and states[number - 1].ready < states[number - 1].needed
         page.add(("  ".join(cells), "bold" if not number else "yellow" if short else ""))
-
-
-def _row(state: PodCliqueState) -> tuple[str, ...]:
-    numbers = (state.replicas, state.needed, state.pods, state.placed, state.ready)
-    return (state.name, *map(str, numbers))
-
-
-def _add_verdict(page: Page, run: SimulationRun) -> None:
-    for line in unmet_expectation_lines(run):
-        page.add((line, "bold red"))
 
 
 def unmet_expectation_lines(run: SimulationRun) -> Iterator[str]:

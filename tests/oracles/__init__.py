@@ -6,6 +6,7 @@ They are written from the documents, not from the core, and passed to each run o
 from typing import Any, Final
 
 from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_shell.simulator.checks.all_checks import PROMISES
 from grove_shell.simulator.checks.final_state_checks import RequiredObjectsCheck
 from grove_shell.simulator.checks.simulation_check import SimulationCheck
 from grove_shell.simulator.simulation_run import SimulationOptions
@@ -42,4 +43,4 @@ ORACLES: Final[tuple[type[SimulationCheck], ...]] = (
 
 def checked(**options: Any) -> SimulationOptions:
     """Return options of a run with the checks of the product and of the tests."""
-    return SimulationOptions(check=True, further_checks=ORACLES, **options)
+    return SimulationOptions(checks=(*PROMISES, *ORACLES), **options)

@@ -20,7 +20,7 @@ from grove_shell.simulator.operator.simulated_operator import SimulatedOperator
 from grove_shell.simulator.recording.run_history import HistoryActor
 from grove_shell.simulator.virtual_time import clock_time_at
 
-_CHECKS: Final[tuple[type[SimulationCheck], ...]] = (
+PROMISES: Final[tuple[type[SimulationCheck], ...]] = (
     PodCountCheck,
     PodDeletionCheck,
     SchedulingGateCheck,
@@ -29,14 +29,15 @@ _CHECKS: Final[tuple[type[SimulationCheck], ...]] = (
     DeletedSetLeftoversCheck,
     RequiredObjectsCheck,
 )
+"""The checks of ``grove simulate --check``."""
 
 
 class AllChecks:
     """Observes the operators and the changes of the cluster; raises PromiseViolated at the first broken promise."""
 
-    def __init__(self, state: ActualClusterState, further: tuple[type[SimulationCheck], ...] = ()) -> None:
+    def __init__(self, state: ActualClusterState, checks: tuple[type[SimulationCheck], ...]) -> None:
         self.state = state
-        self.checks = tuple(check(state) for check in (*_CHECKS, *further))
+        self.checks = tuple(check(state) for check in checks)
 
     def on_changes(self, changes: list[ObjectChange]) -> None:
         """Check the changes of one time step."""

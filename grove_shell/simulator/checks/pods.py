@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Final
 
-from grove_core.kernel.frozen import FrozenMap, canonical_json, thaw
+from grove_core.kernel.frozen import canonical_json, thaw
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete
 from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import GATE
@@ -48,11 +48,11 @@ class PodCountCheck(SimulationCheck):
             self.state.fail(
                 "RS3", f"{pod.name} has another index than the pod of that name before", name, pod.ref.short
             )
-        twice = [index for index, count in Counter(other.index for other in live).items() if count > 1]
+        pods_at = Counter(other.index for other in live)
+        twice = [index for index, count in pods_at.items() if count > 1]
         surging = has_pods_of_two_templates(clique, live)
         if twice and not surging:
-            count = pod_count_at_duplicate_index(twice, live)
-            self.state.fail("RS4", f"{count} live pods of {clique.ref.name} have index {twice[0]}", name)
+            self.state.fail("RS4", f"{pods_at[twice[0]]} live pods of {clique.ref.name} have index {twice[0]}", name)
         seen = next((found.replicas for found in snapshot.cliques if found.uid == clique.uid), clique.replicas)
         most = max(seen, self._replicas(clique)) + surging
         if len(live) > most:
@@ -115,7 +115,7 @@ class SchedulingGateCheck(SimulationCheck):
             by_clique[clique.ref.name].append(pod)
         for step in opened:
             assert isinstance(step.action, Apply)  # noqa: S101 - filtered above
-            if not removes_only_grove_gate(step.action.fields):
+            if canonical_json(step.action.fields) != _REMOVES_OUR_GATE:
                 message = f"more than Grove's gate is removed from {step.target.name}"
                 self.state.fail("RS6", message, step.target.short)
             clique, pod = pods[step.target.name]
@@ -171,16 +171,6 @@ def base_gangs_of(pod: Pod, snapshot: Snapshot) -> tuple[str, ...]:
     return () if base == pod.gang else (base,)
 
 
-def removes_only_grove_gate(fields: FrozenMap) -> bool:
-    """Return whether an apply removes Grove's gate and nothing else."""
-    return canonical_json(fields) == _REMOVES_OUR_GATE
-
-
 def has_pods_of_two_templates(clique: PodClique, live: list[Pod]) -> bool:
     """Return whether pods of two templates exist: then there may be one pod more than replicas."""
     return clique.status.updating or len({pod.template_hash for pod in live} | {clique.template_hash}) > 1
-
-
-def pod_count_at_duplicate_index(twice: list[int], live: list[Pod]) -> int:
-    """Return how many pods have the first index that occurs twice."""
-    return sum(pod.index == twice[0] for pod in live)

@@ -54,20 +54,25 @@ def random_event_targets_of(scenario: Scenario, dump: Cluster | None = None) -> 
     cliques: list[str] = []
     groups: list[tuple[str, int]] = []
     scalers: list[str] = []
-    for manifest in scenario.spec.sets:
-        for replica in ExpectedSet(podcliqueset_from_json(manifest)).replicas:
-            cliques += [part.name for part in replica.all_cliques]
-            groups += [(group.name, group.template.min_available) for group in replica.groups]
-            scalers += [part.name for part in replica.cliques if part.template.spec.auto_scaling_config is not None]
-            scalers += [group.name for group in replica.groups if group.template.scale_config is not None]
+    roots = map(podcliqueset_from_json, scenario.spec.sets)
+    replicas = [(root, replica) for root in roots for replica in ExpectedSet(root).replicas]
+    for _, replica in replicas:
+        cliques += [part.name for part in replica.all_cliques]
+        groups += [(group.name, group.template.min_available) for group in replica.groups]
+        scalers += [part.name for part in replica.cliques if part.template.spec.auto_scaling_config is not None]
+        scalers += [group.name for group in replica.groups if group.template.scale_config is not None]
     if dump is not None:
         cliques += [clique.ref.name for found in dump.cliques_of.values() for clique in found]
         groups += [(group.ref.name, group.min_available) for found in dump.groups_of.values() for group in found]
     nodes = [name for pool in scenario.spec.nodes for name in pool.names]
     settings = _settings_of(scenario)
-    domains = tuple(_domains_of(scenario, settings))
-    shared = tuple(_shared_by(scenario)) if any(one.mode == "annotations" for one in settings) else ()
-    domains += tuple(dict.fromkeys(one.domain for one in shared))
+    domains: tuple[str, ...] = ()
+    shared: list[DomainMembership] = []
+    if any(one.mode == "operator" for one in settings):  # also where MNNVL is switched on later
+        domains = tuple(compute_domain_name(root.ref.name, replica.index) for root, replica in replicas)
+    if any(one.mode == "annotations" for one in settings):
+        shared = [one for root, replica in replicas for one in shared_domain_memberships(root, replica)]
+        domains += tuple(dict.fromkeys(one.domain for one in shared))
     topologies = tuple(_topologies_of(scenario, dump))
     absent = {kind for kind, names in ((DOMAIN_KIND, domains), (TOPOLOGY_KIND, topologies)) if not names}
     return RandomEventTargets(
@@ -94,22 +99,6 @@ def _settings_of(scenario: Scenario) -> tuple[MnnvlSettings, ...]:
     """Return the MNNVL settings at the start and of every reconfiguration, without the default ones."""
     changed = (event.reconfigure.mnnvl for event in scenario.spec.events if event.reconfigure is not None)
     return tuple(one for one in (scenario.spec.operator.mnnvl, *changed) if one is not None and one != MnnvlSettings())
-
-
-def _shared_by(scenario: Scenario) -> Iterator[DomainMembership]:
-    """Yield what the PodCliques at the start share by annotation."""
-    for manifest in scenario.spec.sets:
-        root = podcliqueset_from_json(manifest)
-        for replica in ExpectedSet(root).replicas:
-            yield from shared_domain_memberships(root, replica)
-
-
-def _domains_of(scenario: Scenario, settings: tuple[MnnvlSettings, ...]) -> Iterator[str]:
-    """Yield the ComputeDomains of the replicas at the start, also where MNNVL is switched on later."""
-    if any(one.mode == "operator" for one in settings):
-        for manifest in scenario.spec.sets:
-            root = podcliqueset_from_json(manifest)
-            yield from (compute_domain_name(root.ref.name, replica) for replica in range(root.spec.replicas))
 
 
 Draw: TypeAlias = Callable[[Random, RandomEventTargets, int], list[Event]]

@@ -5,7 +5,6 @@ from typing import Final, TypeAlias, assert_never
 
 from grove_core.areas.gang_termination.termination_findings import PREDICTION, TERMINATION
 from grove_core.areas.gang_termination.verdicts import WAITS
-from grove_core.kernel.conditions import Condition
 from grove_core.kernel.decisions import reasons_for_question
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
@@ -71,17 +70,17 @@ class TimelineRecorder:
         for change in changes:
             before, after = change.before, change.after
             if isinstance(after, PodClique | ScalingGroup | PodCliqueSet) and change.kind == after.ref.kind:
-                known = _conditions(before)
+                status = before.status if isinstance(before, PodClique | ScalingGroup | PodCliqueSet) else None
+                known = {one.type: one for one in status.conditions} if status is not None else {}
                 for condition in after.status.conditions:
                     old = known.get(condition.type)
                     moved = old is None or old.status is not condition.status or old.reason != condition.reason
                     if moved or (condition.type in _IN_WORDS and old != condition):
-                        status = old.status if old is not None else None
-                        self.history.record(HistoryActor.OPERATOR, ConditionEntry(after.ref, condition, status))
+                        entry = ConditionEntry(after.ref, condition, old.status if old is not None else None)
+                        self.history.record(HistoryActor.OPERATOR, entry)
                 gone = known.keys() - {one.type for one in after.status.conditions}
                 words = [word for kind, word in _TAKEN_AWAY.items() if kind in gone]
-                was = getattr(getattr(before, "status", None), "updating", False)
-                if after.status.updating != was:
+                if after.status.updating != (status is not None and status.updating):
                     words.append("an update begins" if after.status.updating else "the update is complete")
                 for word in words:
                     self.history.record(HistoryActor.OPERATOR, NoteEntry(NoteKind.UPDATE, word, after.ref))
@@ -184,9 +183,3 @@ def _clique_of(step: Step, seen: RoundSnapshot) -> str:
     pods = seen.pods() if isinstance(seen, Snapshot) else ()
     found = (clique.ref.name for clique, pod in pods if pod.name == step.target.name)
     return next(found, "")
-
-
-def _conditions(item: object) -> dict[str, Condition]:
-    if isinstance(item, PodClique | ScalingGroup | PodCliqueSet):
-        return {condition.type: condition for condition in item.status.conditions}
-    return {}

@@ -69,8 +69,7 @@ class PossibleObjectNames:
         self._stored: defaultdict[str, set[str]] = defaultdict(set)
         self._names: dict[str, dict[str, None]] | None = None
         self._without_namespace: dict[str, set[str]] = {}
-        for pool in nodes:
-            self._add_pool(pool)
+        self._add(NODE, [name for pool in nodes for name in pool.names])
         self._add(TOPOLOGY_KIND, [DEFAULT_TOPOLOGY, *map(_name_in, topologies)])
         for manifest in sets:
             self._add_root(podcliqueset_from_json(manifest))
@@ -81,7 +80,7 @@ class PossibleObjectNames:
         """Add the names of the objects that an event may create."""
         arguments = event.arguments
         if isinstance(arguments, NodePool):
-            self._add_pool(arguments)
+            self._add(NODE, arguments.names)
         elif isinstance(arguments, ApplySet) and not isinstance(
             admit(arguments.manifest, configuration=_OPEN).verdict, Deny
         ):
@@ -124,9 +123,6 @@ class PossibleObjectNames:
         full = self._all().get(kind, {})
         found = list(full if has_namespace else dict.fromkeys(name.rpartition("/")[2] for name in full))
         return similar_known_names_text(name, found) or f"there is no {kind}"
-
-    def _add_pool(self, pool: NodePool) -> None:
-        self._add(NODE, pool.names)
 
     def _add_root(self, root: PodCliqueSet) -> None:
         self._roots[f"{root.ref.namespace}/{root.ref.name}"].append(root)
