@@ -88,23 +88,27 @@ def _problems_of(fault: ValidationError, model: type[BaseModel]) -> Iterator[Obj
         expected = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
         if error["type"] == "extra_forbidden":
             *outer, name = map(str, error["loc"])
-            near = get_close_matches(name, _field_names(model, outer), n=1)
+            near = get_close_matches(name, field_names_at(model, outer), n=1)
             expected = "unknown field" + (f"; did you mean {near[0]}?" if near else "")
         if error["type"] == "missing":
             expected, got = "a value", "nothing"
         yield ObjectProblem(path=path, expected=expected, got=got)
 
 
-def _field_names(model: type[BaseModel], path: Iterable[str]) -> list[str]:
+def field_names_at(model: type[BaseModel], path: Iterable[object]) -> list[str]:
+    """Return the field names of the part of a model at a location, as they are named in a file."""
     for step in path:
         kinds = [field.annotation for name, field in model.model_fields.items() if step in {name, field.alias}]
-        parts = [kind for kind in (*kinds, *map(_first_argument, kinds)) if isinstance(kind, type)]
-        model = next((part for part in parts if issubclass(part, BaseModel)), model)
-    return [str(field.alias) for field in model.model_fields.values()]
+        model = next((part for kind in kinds for part in _models_in(kind)), model)
+    return [field.alias or name for name, field in model.model_fields.items()]
 
 
-def _first_argument(kind: Any) -> Any:  # noqa: ANN401 - a type
-    return next(iter(get_args(kind)), None)
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:  # noqa: ANN401 - any annotation
+    """Yield the models that a type annotation contains."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models_in(part)
 
 
 class TopologyLevelSettings(StrictModel):

@@ -3,6 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
+from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
+from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.owned_object import CLAIM_KIND
 from grove_shell.simulator.actors.node_controller import NodeController
 from grove_shell.simulator.actors.topology_actions import TopologyActions
 from grove_shell.simulator.actors.user_actions import UserActions
@@ -27,16 +30,19 @@ def handlers_by_event(
     def node(act: Callable[[str], None]) -> Callable[[NodeByNameOrPod], None]:
         return lambda where: act(users.node_of(where))
 
+    def delete(*kinds: str) -> EventHandler:
+        return lambda arguments: users.delete(arguments.name, *kinds)
+
     by_actor: Mapping[HistoryActor, Mapping[str, EventHandler]] = {
         HistoryActor.USER: {
             "apply_set": users.apply,
             "scale": users.scale,
-            "delete_set": users.delete_set,
+            "delete_set": delete("PodCliqueSet"),
             "delete_pod": users.delete_pod,
-            "delete_domain": users.delete_domain,
-            "delete_claim": users.delete_claim,
+            "delete_domain": delete(DOMAIN_KIND),
+            "delete_claim": delete(CLAIM_KIND),
             "apply_topology": topologies.apply_topology,
-            "delete_topology": users.delete_topology,
+            "delete_topology": delete(*TOPOLOGY_KINDS),
         },
         HistoryActor.AUTOSCALER: {"autoscale": users.autoscale},
         HistoryActor.KUBELET: {"fail_pod": users.fail_pod, "crash_pod": users.crash_pod},

@@ -8,9 +8,7 @@ from typing import Any
 from grove_core.areas.workload.admission.manifest_defaults import apply_manifest
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.resources.cluster_topology import TOPOLOGY_KIND, TOPOLOGY_KINDS
-from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
+from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PlannedManifestChange, PodCliqueSet, podcliqueset_from_json
@@ -37,13 +35,9 @@ from grove_shell.simulator.recording.run_history import (
 from grove_shell.simulator.scenario.scenario_events import (
     ApplySet,
     Autoscale,
-    ClaimByName,
     CrashPod,
-    DomainByName,
     NodeByNameOrPod,
     Scale,
-    SetByName,
-    TopologyByName,
 )
 from grove_shell.simulator.scenario.scenario_field_types import PodByCliqueAndIndex
 from grove_shell.simulator.virtual_time import clock_time_at
@@ -135,21 +129,19 @@ class UserActions:
         else:
             raise EventWithoutEffect(f"there is no {target['kind']} {target['name']}")
 
-    def delete_set(self, arguments: SetByName) -> None:
-        """Delete a set, as ``kubectl delete`` does."""
-        self._delete("PodCliqueSet", arguments.name)
+    def delete(self, name: str, *kinds: str) -> None:
+        """Delete the object of one of these kinds, as ``kubectl delete`` does.
 
-    def delete_domain(self, arguments: DomainByName) -> None:
-        """Delete a ComputeDomain, as ``kubectl delete`` does."""
-        self._delete(DOMAIN_KIND, arguments.name)
-
-    def delete_claim(self, arguments: ClaimByName) -> None:
-        """Delete a ResourceClaim, as ``kubectl delete`` does."""
-        self._delete(CLAIM_KIND, arguments.name)
-
-    def delete_topology(self, arguments: TopologyByName) -> None:
-        """Delete a topology, as ``kubectl delete`` does."""
-        self._delete(TOPOLOGY_KIND, arguments.name, TOPOLOGY_KINDS)
+        Raises:
+            EventWithoutEffect: There is none that may be deleted.
+        """
+        item = next(filter(None, (self.cluster.find(kind, name) for kind in kinds)), None)
+        if item is None:
+            raise EventWithoutEffect(f"there is no {kinds[0]} {name}")
+        if item.deleting:
+            raise EventWithoutEffect(f"{kinds[0]} {name} is being deleted already")
+        self.history.record(HistoryActor.USER, WriteEntry(WriteKind.DELETED, item.ref))
+        self.cluster.delete(item.ref)
 
     def delete_pod(self, arguments: PodByCliqueAndIndex) -> None:
         """Delete a pod."""
@@ -184,16 +176,6 @@ class UserActions:
     @property
     def _now(self) -> int:
         return self.cluster.queue.now
-
-    def _delete(self, kind: str, name: str, kinds: tuple[str, ...] = ()) -> None:
-        """Delete the object of one of these kinds. Raises EventWithoutEffect without one that may be deleted."""
-        item = next(filter(None, (self.cluster.find(one, name) for one in kinds or (kind,))), None)
-        if item is None:
-            raise EventWithoutEffect(f"there is no {kind} {name}")
-        if item.deleting:
-            raise EventWithoutEffect(f"{kind} {name} is being deleted already")
-        self.history.record(HistoryActor.USER, WriteEntry(WriteKind.DELETED, item.ref))
-        self.cluster.delete(item.ref)
 
     def _apply(self, manifest: Manifest, what: str = "") -> None:
         meta = manifest.get("metadata")

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -96,8 +96,8 @@ class _ScenarioReader:
     def read_spec(self) -> Scenario | None:
         """Return the scenario; None where it has faults."""
         raw = self.item.value
-        self.topologies = self._stored("topologies", TOPOLOGY_KINDS, self._admitted_topology)
-        self.sets = self._stored("sets", _SET_KINDS, self._admitted_set)
+        self.topologies = self._stored("topologies", TOPOLOGY_KINDS)
+        self.sets = self._stored("sets", _SET_KINDS)
         self.events = self._events(raw)
         try:
             scenario = Scenario.model_validate(raw, context=WRITTEN)
@@ -109,11 +109,11 @@ class _ScenarioReader:
             return None
         if self.faults:
             return None
-        events = tuple(sorted(self.events.values(), key=_at))
-        changes: dict[str, Any] = {"sets": self.sets, "topologies": self.topologies, "events": events}
+        changes: dict[str, Any] = {"sets": self.sets, "topologies": self.topologies}
         if self.newest is not None and "start" not in _part(raw, "spec"):
             changes["start"] = self.newest
-        return scenario.model_copy(update={"spec": scenario.spec.model_copy(update=changes)})
+        changed = scenario.model_copy(update={"spec": scenario.spec.model_copy(update=changes)})
+        return changed.with_events(tuple(self.events.values()))
 
     def check_names(self) -> None:
         """Report names that no object can have (SM-001), unless a fault hides some of the known names."""
@@ -152,9 +152,7 @@ class _ScenarioReader:
                 self.manifests[str(meta.get("namespace") or "default"), str(meta.get("name"))] = item.value
         self.dump, self.newer = loaded.cluster, loaded.newer
 
-    def _stored(
-        self, field: str, kinds: tuple[str, ...], admitted: Callable[[dict[str, Any], str], dict[str, Any] | None]
-    ) -> tuple[dict[str, Any], ...]:
+    def _stored(self, field: str, kinds: tuple[str, ...]) -> tuple[dict[str, Any], ...]:
         """Return the sets or topologies of the start, in the scenario or files beside it, as admission stores them."""
         found: dict[tuple[str, str], dict[str, Any]] = {}
         for place, given in enumerate(_listed(_part(self.item.value, "spec").get(field))):
@@ -162,9 +160,13 @@ class _ScenarioReader:
                 if manifest.get("kind") not in kinds:
                     self._note(f"{where}kind", " or ".join(kinds), short_json(manifest.get("kind")))
                     continue
-                stored = admitted(manifest, where)
-                if stored is None:
+                verdict = self._admission_of(manifest)
+                if isinstance(verdict, Deny):
+                    for objection in verdict.objections:
+                        expected = objection_as_expectation(objection.reason.sentence)
+                        self._note(f"{where}{objection.path}", expected, objection.got)
                     continue
+                stored = manifest if manifest["kind"] in TOPOLOGY_KINDS else with_defaults(manifest)
                 meta = stored["metadata"]
                 name = "/".join(filter(None, (meta.get("namespace"), meta["name"])))
                 if (manifest["kind"], name) in found:
@@ -172,14 +174,11 @@ class _ScenarioReader:
                 found[manifest["kind"], name] = stored
         return tuple(found.values())
 
-    def _admitted_topology(self, manifest: dict[str, Any], where: str) -> dict[str, Any] | None:
-        verdict = admit_topology(manifest, None, NOTHING_KNOWN, self._configuration).verdict
-        return None if self._is_denied(verdict, where) else manifest
-
-    def _admitted_set(self, manifest: dict[str, Any], where: str) -> dict[str, Any] | None:
+    def _admission_of(self, manifest: dict[str, Any]) -> AdmissionVerdict:
+        if manifest["kind"] in TOPOLOGY_KINDS:
+            return admit_topology(manifest, None, NOTHING_KNOWN, self._configuration).verdict
         decision = admit(manifest, configuration=self._configuration, around=self._around)
-        denied = self._is_denied(with_schema_objections(manifest, decision).verdict, where)
-        return None if denied else with_defaults(manifest)
+        return with_schema_objections(manifest, decision).verdict
 
     def _events(self, raw: Mapping[str, Any]) -> dict[int, Event]:
         """Return the events with a manifest in place of each file; admission decides when they happen."""
@@ -217,15 +216,6 @@ class _ScenarioReader:
             self._note(f"{where}.file", f"a file with a {kinds[0]}", name)
         for manifest in meant:
             yield manifest, f"{where} ({name}): "
-
-    def _is_denied(self, verdict: AdmissionVerdict, where: str) -> bool:
-        """Return whether admission denies, and report its objections."""
-        if isinstance(verdict, Deny):
-            for objection in verdict.objections:
-                self._note(
-                    f"{where}{objection.path}", objection_as_expectation(objection.reason.sentence), objection.got
-                )
-        return isinstance(verdict, Deny)
 
     @cached_property
     def _around(self) -> TopologyAdmissionView:
@@ -265,10 +255,6 @@ def _each(kind: type[_Part], value: object) -> dict[int, _Part]:
         with suppress(ValidationError):
             found[place] = kind.model_validate(given, context=WRITTEN)
     return found
-
-
-def _at(event: Event) -> int:
-    return event.at
 
 
 def _part(raw: object, key: str) -> Mapping[str, Any]:

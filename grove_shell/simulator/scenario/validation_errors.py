@@ -1,12 +1,13 @@
 """Texts of faults for the validation errors of pydantic, and the names that a misspelt name may have meant."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from difflib import SequenceMatcher
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 from pydantic import BaseModel
 
 from grove_core.resources.json_field_reader import short_json
+from grove_shell.settings.shared_settings import field_names_at
 
 _SHOWN: Final = 4
 _MOST_COMPARED: Final = 2_000
@@ -48,7 +49,7 @@ def expected_field_value_text(problem: Mapping[str, Any], whole: type[BaseModel]
     context = problem.get("ctx") or {}
     if kind == "extra_forbidden":
         *where, name = problem["loc"]
-        return f"unknown field; {similar_known_names_text(str(name), _fields_at(where, whole))}"
+        return f"unknown field; {similar_known_names_text(str(name), field_names_at(whole, where))}"
     if kind == "literal_error":
         known = context["expected"].replace("'", "").replace(" or ", ", ")
         return f"one of {known}" if ", " in known else str(known)
@@ -67,21 +68,3 @@ def wrong_field_value_text(problem: Mapping[str, Any]) -> str:
         given = problem["input"]
         return ", ".join(map(str, given)) or "nothing" if isinstance(given, Mapping) else short_json(given)
     return short_json(problem["input"])
-
-
-def _fields_at(where: Iterable[int | str], whole: type[BaseModel]) -> list[str]:
-    """Return the field names of the part of a model at a location, as they are named in a file."""
-    found = whole
-    for part in where:
-        fields = {field.alias or name: field for name, field in found.model_fields.items()}
-        if isinstance(part, str) and part in fields:
-            found = next(_models_in(fields[part].annotation), found)
-    return [field.alias or name for name, field in found.model_fields.items()]
-
-
-def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:  # noqa: ANN401 - any annotation
-    """Yield the models that a type annotation contains."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for part in get_args(annotation):
-        yield from _models_in(part)
