@@ -6,8 +6,9 @@ import ssl
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from yarl import URL
@@ -20,6 +21,9 @@ _IN_CLUSTER: Final = "KUBERNETES_SERVICE_HOST"
 _OWN_NAMESPACE: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 FILE_PAUSE_S = 60.0  # kubectl reads the file as often
 PLUGIN_PAUSE_S = 10.0  # a plugin with short-lived tokens would run before every request
+
+
+TokenSource: TypeAlias = Callable[[], Awaitable[str | None]]
 
 
 class NoClusterAccess(Exception):
@@ -42,7 +46,7 @@ class ConnectionSettings:
 
     server: str
     tls: ssl.SSLContext | None
-    token: Callable[[], Awaitable[str | None]]
+    token: TokenSource
     namespace: str = "default"
     server_name: str = ""
     proxy: str = ""
@@ -69,14 +73,12 @@ async def _connected(kubeconfig: str | None, context: str | None) -> ConnectionS
     settings.api_key = {}
     found, given = _config_path(kubeconfig)
     namespace = ""
-    token_source: Callable[[], Awaitable[str | None]] | None = None
+    read_token: TokenSource = partial(settings.get_api_key_with_prefix, "BearerToken")
     try:
         if given:
             found = _existing_files(found)
-            loader = await config.load_kube_config(found, context, settings, persist_config=False)  # type: ignore[no-untyped-call]  # the library has no types for it
-            namespace = _namespace_of(loader.current_context)
-            _check_credentials(loader, settings, found)
-            token_source = TokenSource(loader)
+            namespace, renewed = await _load_kubeconfig(found, context, settings)
+            read_token = renewed or read_token
         elif os.environ.get(_IN_CLUSTER):
             config.load_incluster_config(settings)  # type: ignore[no-untyped-call]  # the library has no types for it
             namespace = _OWN_NAMESPACE.read_text(encoding="utf-8").strip() if _OWN_NAMESPACE.exists() else ""
@@ -97,15 +99,12 @@ async def _connected(kubeconfig: str | None, context: str | None) -> ConnectionS
 
     server = _address(settings.host, f"{found}: the server")
 
-    async def own_token() -> str | None:
-        token = await settings.get_api_key_with_prefix("BearerToken")
-        return None if token is None else token.partition(" ")[2] or token
-
     async def token() -> str | None:
         try:
-            return await (token_source or own_token)()
+            found = await read_token()
         except config.ConfigException as fault:  # a file without a token
             raise OSError(str(fault)) from fault
+        return None if found is None else (found.partition(" ")[2] or found).strip()
 
     return ConnectionSettings(
         server=server,
@@ -115,6 +114,29 @@ async def _connected(kubeconfig: str | None, context: str | None) -> ConnectionS
         server_name=_text(settings.tls_server_name, f"{found}: tls-server-name"),
         proxy=_address(settings.proxy, f"{found}: proxy-url") if settings.proxy else "",
     )
+
+
+async def _load_kubeconfig(path: str, context: str | None, settings: Any) -> tuple[str, TokenSource | None]:  # noqa: ANN401 - the library has no types for it
+    """Load a kubeconfig into settings; return the namespace of the context, and its token if it must be renewed."""
+    from kubernetes.aio.config import load_kube_config_from_dict  # noqa: PLC0415 - it takes half a second
+    from kubernetes.aio.config.kube_config import KubeConfigMerger  # noqa: PLC0415 - as above
+
+    files = KubeConfigMerger(path).config  # type: ignore[no-untyped-call]  # the library has no types for it
+    loader = await load_kube_config_from_dict(files, context, settings)  # type: ignore[no-untyped-call]  # as above
+    inner = loader.current_context["context"]
+    token, namespace, name = settings.api_key.get("BearerToken"), str(inner.get("namespace") or ""), inner.get("user")
+    entry = files["users"].get_with_name(name, safe=True) if name and files.safe_get("users") else None
+    user: Any = entry["user"] if entry else {}
+    if "exec" in user:
+        if not token and not settings.cert_file:  # the library only logs that
+            raise NoClusterAccess(
+                f"{path}: the credential plugin of the user gave no token; run it by hand, or log in again"
+            )
+        return namespace, RenewedToken(partial(_token_of_plugin, loader), PLUGIN_PAUSE_S, token)
+    if "tokenFile" in user and "token" not in user:
+        read = partial(asyncio.to_thread, (Path(user.path).parent / user["tokenFile"]).read_text, encoding="utf-8")
+        return namespace, RenewedToken(read, FILE_PAUSE_S, token)
+    return namespace, None
 
 
 def _config_path(kubeconfig: str | None) -> tuple[str, bool]:
@@ -174,21 +196,6 @@ def _text(value: object, where: str) -> str:
     return value or ""
 
 
-def _namespace_of(context: object) -> str:
-    inner = context.get("context") if isinstance(context, dict) else None
-    return str(inner.get("namespace") or "") if isinstance(inner, dict) else ""
-
-
-def _check_credentials(loader: object, settings: object, path: str) -> None:
-    """Raise where a credential plugin failed: the library only logs that."""
-    user = getattr(loader, "_user", None)
-    has_plugin = user is not None and "exec" in user
-    if has_plugin and not getattr(settings, "api_key", None) and not getattr(settings, "cert_file", None):
-        raise NoClusterAccess(
-            f"{path}: the credential plugin of the user gave no token; run it by hand, or log in again"
-        )
-
-
 def _tls_of(settings: object, path: str) -> ssl.SSLContext:
     authority, certificate = getattr(settings, "ssl_ca_cert", None), getattr(settings, "cert_file", None)
     try:
@@ -202,43 +209,32 @@ def _tls_of(settings: object, path: str) -> ssl.SSLContext:
     return tls
 
 
-class TokenSource:
-    """Returns the current token of a kubeconfig user (OP-044)."""
+class RenewedToken:
+    """A token that is read again at most once in a while, by one caller at a time (OP-044)."""
 
-    def __init__(self, loader: Any, clock: Callable[[], float] = time.monotonic) -> None:  # noqa: ANN401 - the library has no types for it
-        """Start with the token that the loader has read.
-
-        Args:
-            loader: of the client library; it runs the credential plugin and knows whether its token has expired.
-            clock: seconds.
-        """
-        user = getattr(loader, "_user", None)
-        self._loader = loader
-        self._clock = clock
-        self._has_plugin = user is not None and "exec" in user
-        self._has_file = user is not None and "tokenFile" in user and not self._has_plugin
-        self._read_at = clock()
+    def __init__(self, read: TokenSource, pause: float, first: str | None = None) -> None:
+        """Start with a token that was just read; ``pause`` is in seconds."""
+        self._read = read
+        self._pause = pause
+        self._token = first
+        self._read_at = time.monotonic()
         self._one_at_a_time = asyncio.Lock()
 
     async def __call__(self) -> str | None:
-        """Return the token without the word Bearer; None with a client certificate.
-
-        Raises:
-            OSError: the file cannot be read.
-        """
+        """Return the token; None with a client certificate. Raises OSError if it cannot be read."""
         async with self._one_at_a_time:
-            if self._has_file and self._clock() >= self._read_at + FILE_PAUSE_S:
-                self._read_at = self._clock()
-                self._loader._load_user_token()  # noqa: SLF001 - the library reads it once, and has no other way
-            elif self._expires() and self._clock() >= self._read_at + PLUGIN_PAUSE_S:
-                self._read_at = self._clock()
-                await self._loader.load_from_exec_plugin()
-        held = getattr(self._loader, "token", None)
-        return None if held is None else held.partition(" ")[2] or held
+            if time.monotonic() >= self._read_at + self._pause:
+                self._read_at = time.monotonic()
+                self._token = await self._read() or self._token
+        return self._token
 
-    def _expires(self) -> bool:
-        """Return whether the plugin set an expiry; the library renews the token after it."""
-        return self._has_plugin and hasattr(self._loader, "exec_plugin_expiry")
+
+async def _token_of_plugin(loader: Any) -> str | None:  # noqa: ANN401 - of the library, which has no types for it
+    """Return the token of a credential plugin, which runs again after the expiry that it set."""
+    if hasattr(loader, "exec_plugin_expiry"):
+        await loader.load_from_exec_plugin()
+    token: str | None = getattr(loader, "token", None)
+    return token
 
 
 def remove_credential_files() -> None:
