@@ -1,4 +1,4 @@
-"""Exit codes: one list for all commands, part of the interface (CL-001)."""
+"""Exit codes: one list for all commands, part of the interface (CL-001); and the error that ends a command."""
 
 from typing import Final
 
@@ -10,3 +10,7 @@ STALE: Final = 4  # a saved plan is not what would be planned now
 USAGE: Final = 64
 LOST: Final = 75  # the Lease: another process acts now
 INTERRUPTED: Final = 130
+
+
+class CommandFailed(Exception):
+    """A command cannot go on: its argument, a text or a page, is printed, and the exit code is 1 (CL-001)."""

@@ -23,7 +23,7 @@ from grove_core.rule_sets.named import rule_set, rule_sets
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import EVERYWHERE
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.actions.command_input import ClusterUnavailable, LiveCluster
+from grove_shell.actions.command_input import LiveCluster
 from grove_shell.actions.live_cluster_lists import list_all_kinds
 from grove_shell.apply.execute_plan import execute_concurrently
 from grove_shell.apply.fresh_reader import FreshReader
@@ -31,9 +31,9 @@ from grove_shell.apply.planned_round import plan_for_root
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.cluster_cache import ClusterCache
-from grove_shell.client.api_session import ApiSession, NoServerResponse
-from grove_shell.client.connection_settings import NoClusterAccess, read_connection_settings
-from grove_shell.exit_codes import DONE, ERROR, STALE
+from grove_shell.client.api_session import ApiSession
+from grove_shell.client.connection_settings import read_connection_settings
+from grove_shell.exit_codes import DONE, ERROR, STALE, CommandFailed
 from grove_shell.page import Page, escape_unprintable, print_error, print_page, write_stdout
 from grove_shell.reading.collected_objects import CollectedObjects
 from grove_shell.reading.input_faults import file_problems_as_faults
@@ -56,43 +56,31 @@ def apply(
     Args:
         decide: makes a plan; it is checked against the laws of planning before anything is written (OP-052).
     """
-    try:
-        document = _read(path)
-        spaces = {forecast.root.namespace for forecast in document.forecasts}
-        everywhere = len(spaces) > 1 or EVERYWHERE in spaces  # the users of a topology may be in any namespace
-        namespace = None if everywhere else next(iter(spaces), None)
-        live = LiveCluster(kubeconfig=kubeconfig, context=context, namespace=namespace, everywhere=everywhere)
-        found = list_all_kinds(live)
-        steps, stale = _compared(document, found, decide)
-        if stale:
-            page = Page()
-            page.add(("stale: ", "bold red"), "the cluster is not as it was when this plan was made; nothing was done")
-            for line in stale:
-                page.add(f"  {line}")
-            print_error(page)
-            return STALE
-        if dry_run:
-            write_stdout(f"still the plan: {plural(len(steps), 'write')}\n")
-            return DONE
-        return _print_attempts(asyncio.run(_act(live, found, steps)), steps)
-    except (_NotAPlan, _IllegalPlan, ClusterUnavailable, NoClusterAccess, NoServerResponse) as fault:
-        print_error(fault)
-        return ERROR
-
-
-class _NotAPlan(Exception):
-    """The file is not a plan."""
-
-
-class _IllegalPlan(Exception):
-    """A plan made now breaks a law of planning: an error in Grove."""
+    document = _read(path)
+    spaces = {forecast.root.namespace for forecast in document.forecasts}
+    everywhere = len(spaces) > 1 or EVERYWHERE in spaces  # the users of a topology may be in any namespace
+    namespace = None if everywhere else next(iter(spaces), None)
+    live = LiveCluster(kubeconfig=kubeconfig, context=context, namespace=namespace, everywhere=everywhere)
+    found = list_all_kinds(live)
+    steps, stale = _compared(document, found, decide)
+    if stale:
+        page = Page()
+        page.add(("stale: ", "bold red"), "the cluster is not as it was when this plan was made; nothing was done")
+        for line in stale:
+            page.add(f"  {line}")
+        print_error(page)
+        return STALE
+    if dry_run:
+        write_stdout(f"still the plan: {plural(len(steps), 'write')}\n")
+        return DONE
+    return _print_attempts(asyncio.run(_act(live, found, steps)), steps)
 
 
 def _read(path: str) -> PlanDocument:
     try:
         raw = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as fault:
-        raise _NotAPlan(escape_unprintable(f"{path}: {fault.strerror or fault}")) from fault
+        raise CommandFailed(escape_unprintable(f"{path}: {fault.strerror or fault}")) from fault
     except (ValueError, RecursionError) as fault:
         problem = ObjectProblem(path="", expected="a plan that `grove plan --out` wrote", got=f"no JSON ({fault})")
         raise _unread(path, (problem,)) from fault
@@ -100,15 +88,14 @@ def _read(path: str) -> PlanDocument:
         document = document_from_json(raw if isinstance(raw, dict) else {})
     except MalformedObject as fault:
         raise _unread(path, fault.problems) from fault
-    problems = tuple(_problems(document))
-    if problems:
+    if problems := tuple(_problems(document)):
         raise _unread(path, problems)
     return document
 
 
-def _unread(path: str, problems: Iterable[ObjectProblem]) -> _NotAPlan:
+def _unread(path: str, problems: Iterable[ObjectProblem]) -> CommandFailed:
     """Return the error with a line for each problem, short and printable (IN-030)."""
-    return _NotAPlan("\n".join(map(str, file_problems_as_faults(path, problems))))
+    return CommandFailed("\n".join(map(str, file_problems_as_faults(path, problems))))
 
 
 def _problems(document: PlanDocument) -> Iterator[ObjectProblem]:
@@ -128,7 +115,7 @@ def _compared(document: PlanDocument, found: CollectedObjects, decide: Deciding)
     """Return the steps of plans made now, and their differences from the reviewed ones.
 
     Raises:
-        _IllegalPlan: one of these plans breaks laws of planning.
+        CommandFailed: one of these plans breaks laws of planning.
     """
     cache, now = _cached(found), datetime.now(UTC)
     cache.configuration, cache.served = document.configuration, found.served or cache.served
@@ -148,7 +135,7 @@ def _compared(document: PlanDocument, found: CollectedObjects, decide: Deciding)
         stale += [str(change) for change in changes_since_reviewed_plan(forecast.rounds[0].steps, fresh.steps)]
         steps += fresh.steps
     if broken:
-        raise _IllegalPlan(
+        raise CommandFailed(
             "\n".join(("a plan made now breaks laws of planning, a fault of Grove; nothing was done", *broken))
         )
     return steps, stale

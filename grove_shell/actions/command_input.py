@@ -19,6 +19,7 @@ from grove_core.snapshot.cluster import Cluster
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.configuration import read_configuration
+from grove_shell.exit_codes import CommandFailed
 from grove_shell.page import print_error
 from grove_shell.reading.collected_objects import LoadedInput
 from grove_shell.reading.input_faults import InputFault
@@ -27,10 +28,6 @@ from grove_shell.reading.input_sources import input_items_in_path, standard_inpu
 from grove_shell.reading.objects import load
 from grove_shell.views.formatting import REST_UNKNOWN, input_problems_closing_line, input_problems_page
 from grove_shell.views.progress_bars import progress_counter
-
-
-class ClusterUnavailable(Exception):
-    """The cluster cannot be read. The message says what was tried, and what to try next."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +120,7 @@ def read_input(source: InputSource) -> CommandInput:
     """Read everything a command needs. What is wrong with it is in ``problems`` of the result.
 
     Raises:
-        ClusterUnavailable: the cluster of ``--live`` cannot be read.
+        CommandFailed: the cluster of ``--live`` cannot be read.
     """
     configured = read_configuration(source.config)
     collected = None
@@ -153,20 +150,20 @@ def read_input(source: InputSource) -> CommandInput:
     )
 
 
-def read_input_or_report(source: InputSource) -> CommandInput | None:
-    """Read the input and print its problems on standard error; None where nothing can be decided (CL-001)."""
-    try:
-        inputs = read_input(source)
-    except ClusterUnavailable as fault:
-        print_error(fault)
-        return None
+def read_usable_input(source: InputSource) -> CommandInput:
+    """Read the input and print its problems on standard error.
+
+    Raises:
+        CommandFailed: nothing can be decided (CL-001).
+    """
+    inputs = read_input(source)
     if inputs.problems:
-        print_error(
-            input_problems_page(
-                inputs.problems, REST_UNKNOWN if inputs.usable else input_problems_closing_line(inputs.problems)
-            )
-        )
-    return inputs if inputs.usable else None
+        closing = REST_UNKNOWN if inputs.usable else input_problems_closing_line(inputs.problems)
+        page = input_problems_page(inputs.problems, closing)
+        if not inputs.usable:
+            raise CommandFailed(page)
+        print_error(page)
+    return inputs
 
 
 def _preflight_problems(source: InputSource, loaded: LoadedInput) -> Iterator[InputFault]:

@@ -14,7 +14,7 @@ from grove_shell.actions.command_input import (
     InputSource,
     choose_rule_set,
     missing_sets,
-    read_input_or_report,
+    read_usable_input,
 )
 from grove_shell.actions.input_findings import forecasts_with_findings, nothing_judged_message
 from grove_shell.actions.plan import missing_kind_names, time_after
@@ -41,9 +41,7 @@ class CompareOptions:
 
 def compare_rule_sets(source: InputSource, options: CompareOptions) -> int:
     """Compare and print. Returns the exit code (CL-001)."""
-    inputs = read_input_or_report(source)
-    if inputs is None:
-        return ERROR
+    inputs = read_usable_input(source)
     snapshots = tuple(inputs.snapshots(source.namespace, options.sets))
     if lacking := missing_sets(inputs.loaded.cluster, options.sets, source.namespace):
         print_error(f"not in the input: {lacking}")

@@ -1,12 +1,12 @@
 """``grove daemon`` and ``grove domain-controller``: check options and access to the cluster, run."""
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from grove_core.kernel.errors import ObjectProblem
-from grove_shell.actions.main_coroutine import run_main_coroutine
 from grove_shell.client.api_discovery import connection_advice
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.connection_settings import ConnectionSettings, NoClusterAccess, read_connection_settings
@@ -20,8 +20,7 @@ from grove_shell.domain_daemon.daemon_log import DaemonLog
 from grove_shell.domain_daemon.daemon_process import DaemonProcess
 from grove_shell.domain_daemon.daemon_requests import DOMAINS
 from grove_shell.domain_daemon.fabric_process import hosts_file_command
-from grove_shell.exit_codes import ERROR
-from grove_shell.page import print_error
+from grove_shell.exit_codes import CommandFailed
 from grove_shell.reading.input_faults import file_problems_as_faults
 from grove_shell.views.formatting import COMMAND_LINE, NOTHING_STARTED, input_problems_page
 
@@ -30,18 +29,16 @@ def run_daemon(
     arguments: DaemonCommandOptions, *, kubeconfig: str | None = None, context: str | None = None, log: str = "text"
 ) -> int:
     """Run until a signal; return the exit code (CL-001)."""
-    return run_main_coroutine(_run_daemon(arguments, kubeconfig, context, log))
+    return asyncio.run(_run_daemon(arguments, kubeconfig, context, log))
 
 
 async def _run_daemon(arguments: DaemonCommandOptions, kubeconfig: str | None, context: str | None, log: str) -> int:
     problems = list(problems_in_daemon_options(arguments))
     connection = await _connect(kubeconfig, context, problems)
-    if connection is None:
-        return _report(problems)
     async with ApiSession(connection) as api:
         identity, more = await read_daemon_identity(api, arguments)
     if identity is None or problems:
-        return _report([*problems, *more])
+        raise _refused([*problems, *more])
     process = DaemonProcess(
         connection=connection,
         identity=identity,
@@ -54,26 +51,25 @@ async def _run_daemon(arguments: DaemonCommandOptions, kubeconfig: str | None, c
 
 
 async def _connect(
-    kubeconfig: str | None, context: str | None, problems: list[ObjectProblem]
-) -> ConnectionSettings | None:
-    """Connect to the API server; a failure is added to the problems if there are any."""
+    kubeconfig: str | None, context: str | None, problems: Sequence[ObjectProblem]
+) -> ConnectionSettings:
+    """Connect to the API server; a failure is reported with the problems if there are any."""
     try:
         return await read_connection_settings(kubeconfig, context)
     except NoClusterAccess as fault:
         if not problems:
             raise
-        problems.append(ObjectProblem(path="--kubeconfig", expected="a way to a cluster", got=str(fault)))
-        return None
+        problem = ObjectProblem(path="--kubeconfig", expected="a way to a cluster", got=str(fault))
+        raise _refused([*problems, problem]) from fault
 
 
-def _report(problems: Iterable[ObjectProblem]) -> int:
-    print_error(input_problems_page(tuple(file_problems_as_faults(COMMAND_LINE, problems)), NOTHING_STARTED))
-    return ERROR
+def _refused(problems: Iterable[ObjectProblem]) -> CommandFailed:
+    return CommandFailed(input_problems_page(tuple(file_problems_as_faults(COMMAND_LINE, problems)), NOTHING_STARTED))
 
 
 def run_domain_controller(kubeconfig: str | None, context: str | None, **options: Any) -> int:  # noqa: ANN401 - as _run_domain_controller has them
     """Run until a signal; return the exit code (CL-001). Options are those of ``grove domain-controller``."""
-    return run_main_coroutine(_run_domain_controller(kubeconfig, context, **options))
+    return asyncio.run(_run_domain_controller(kubeconfig, context, **options))
 
 
 async def _run_domain_controller(

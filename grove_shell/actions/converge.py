@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Final
 
 from grove_shell.actions.configuration import configuration
-from grove_shell.client.connection_settings import NoClusterAccess
 from grove_shell.converge.converge_command_options import ConvergeCommandOptions, run_parameters_from_options
 from grove_shell.converge.model.convergence_model_run import ModelRunEngine
 from grove_shell.converge.model.server_costs import ServerCosts, parse_server_costs
 from grove_shell.converge.run_parameters_and_results import ConvergenceRun, RunParameters, parameters_shared_by_runs
 from grove_shell.converge.run_schedule import ConvergenceRunEngine, RunSchedule, run_scheduled
 from grove_shell.converge.runs_csv_file import parse_runs_csv, write_runs_csv
-from grove_shell.exit_codes import DONE, ERROR, USAGE
+from grove_shell.exit_codes import DONE, ERROR, USAGE, CommandFailed
 from grove_shell.page import print_error, print_warnings
 from grove_shell.reading.input_faults import InputFault, file_problems_as_faults
 from grove_shell.views.convergence_results import convergence_page, convergence_runs_as_json
@@ -44,14 +43,6 @@ class ConvergeOptions:
 
 def converge(options: ConvergeOptions) -> int:
     """Run the experiments and show their results; return the exit code (CL-001)."""
-    try:
-        return _converge(options)
-    except NoClusterAccess as fault:  # CL-005
-        print_error(fault)
-        return ERROR
-
-
-def _converge(options: ConvergeOptions) -> int:
     points, problems = run_parameters_from_options(options.arguments)
     costs, faults = configuration(options.costs, parse_server_costs)
     folder = Path(options.out) if options.out is not None else None
@@ -63,8 +54,7 @@ def _converge(options: ConvergeOptions) -> int:
     engine = _engine_of(options, costs)
     mismatches = _mismatches(points, earlier, engine, folder)
     if mismatches:
-        print_error(input_problems_page(mismatches, NOTHING_RUN))
-        return ERROR
+        raise CommandFailed(input_problems_page(mismatches, NOTHING_RUN))
     return _run(points, engine, earlier, folder, options)
 
 
@@ -90,11 +80,9 @@ def _run(
     except KeyboardInterrupt:
         interrupted = True
     except ChildProcessError as fault:
-        print_error(fault)
-        return ERROR
+        raise CommandFailed(str(fault)) from fault
     except OSError as fault:
-        print_error(f"cannot write {fault.filename or folder}: {fault.strerror or fault}")
-        return ERROR
+        raise CommandFailed(f"cannot write {fault.filename or folder}: {fault.strerror or fault}") from fault
     if runs:
         _show(runs, schedule, folder, options)
     if interrupted:

@@ -14,7 +14,7 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.naming_rules import most_similar_name
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.actions.command_input import InputSource, choose_rule_set, read_input_or_report
+from grove_shell.actions.command_input import InputSource, choose_rule_set, read_usable_input
 from grove_shell.actions.input_findings import with_input_findings
 from grove_shell.actions.plan import operator_rule_set_note
 from grove_shell.exit_codes import DONE, ERROR, USAGE
@@ -45,9 +45,7 @@ def explain(source: InputSource, target: str, *, output: str, rules: str | None,
     if kind.lower() not in KINDS or not slash or not name:
         print_error(f"{target} is not KIND/NAME with KIND one of pcs, pcsg, pclq, pod, podgang, computedomain")
         return USAGE
-    inputs = read_input_or_report(source)
-    if inputs is None:
-        return ERROR
+    inputs = read_usable_input(source)
     kind = KINDS[kind.lower()]
     rule_set, rules_from, recognition = choose_rule_set(rules, inputs.rules, inputs.loaded.cluster, inputs.loaded.newer)
     found = inputs.snapshots(source.namespace)

@@ -11,7 +11,7 @@ from grove_core.resources.crd_names import CrdNames, crd_names_in
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
-from grove_shell.actions.command_input import ClusterUnavailable, LiveCluster
+from grove_shell.actions.command_input import LiveCluster
 from grove_shell.client.api_discovery import connection_advice, discover_apis
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.connection_settings import NoClusterAccess, read_connection_settings
@@ -31,7 +31,7 @@ def installed_crd_names(live: LiveCluster) -> list[CrdNames]:
     Where the server does not list definitions to this user, only the resources that it serves are looked at.
 
     Raises:
-        ClusterUnavailable: there is no way to it, or it does not answer.
+        NoClusterAccess: there is no way to it, or it does not answer.
     """
     return run_requests(_installed_names(live))
 
@@ -58,7 +58,7 @@ def list_all_kinds(live: LiveCluster) -> CollectedObjects:
     """List every kind at the same time.
 
     Raises:
-        ClusterUnavailable: it cannot be reached, does not answer, or does not serve PodCliqueSets.
+        NoClusterAccess: it cannot be reached, does not answer, or does not serve PodCliqueSets.
     """
     with progress_counter("asking", "objects") as count:
         return run_requests(_collect(live, count or (lambda _item: None)))
@@ -68,14 +68,12 @@ def run_requests(requests: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine that sends requests to a cluster, and return its result.
 
     Raises:
-        ClusterUnavailable: it cannot be reached, or does not answer.
+        NoClusterAccess: it cannot be reached, or does not answer.
     """
     try:
         return asyncio.run(requests)
-    except NoClusterAccess as fault:
-        raise ClusterUnavailable(str(fault)) from fault
     except NoServerResponse as fault:
-        raise ClusterUnavailable(connection_advice(fault)) from fault
+        raise NoClusterAccess(connection_advice(fault)) from fault
 
 
 async def _collect(live: LiveCluster, count: Callable[[Any], None]) -> CollectedObjects:
@@ -86,7 +84,7 @@ async def _collect(live: LiveCluster, count: Callable[[Any], None]) -> Collected
         try:
             sets = await _listed(api, KINDS[POD_CLIQUE_SET], namespace, count)
         except NotListed as fault:
-            raise ClusterUnavailable(f"{connection.server}: {connection_advice(fault)}") from fault
+            raise NoClusterAccess(f"{connection.server}: {connection_advice(fault)}") from fault
         served = await discover_apis(api)
         lists = await asyncio.gather(*(_listed(api, kind, namespace, count) for kind in kinds), return_exceptions=True)
         items, not_listed, complete = list(sets), dict[Gap, str](), {(POD_CLIQUE_SET, namespace)}
@@ -120,7 +118,7 @@ async def _with_relisted(
     The second list has no label selector: a pod whose label was removed still runs.
 
     Raises:
-        ClusterUnavailable: the second list failed.
+        NoClusterAccess: the second list failed.
     """
     seen = {kind for kind, _ in complete}
     if _POD not in seen:
@@ -132,7 +130,7 @@ async def _with_relisted(
             for kind in judged:
                 again += await _listed(api, KINDS[kind], namespace, count, whole=True)
         except NotListed as fault:
-            raise ClusterUnavailable(
+            raise NoClusterAccess(
                 f"{namespace}: listed once, and not a second time: {connection_advice(fault)}"
             ) from fault
     kept = [item for item in items if item["kind"] not in judged or metadata_in(item).key[0] not in short]

@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Any, Final
 
 from grove_shell.actions.configuration import read_configuration
-from grove_shell.exit_codes import DONE, ERROR
+from grove_shell.exit_codes import DONE, CommandFailed
 from grove_shell.manifests.crd_definitions import compute_domain_crds, custom_resource_definitions
 from grove_shell.manifests.deployments import operator_objects, webhook_objects
 from grove_shell.manifests.installation import Installation, daemon_rbac_roles, namespace_and_role_manifests
-from grove_shell.page import print_error, write_stdout
+from grove_shell.page import write_stdout
 from grove_shell.views.formatting import NOTHING_PRINTED, input_problems_page
 from grove_shell.views.renderers import SERIALIZERS
 
@@ -53,8 +53,7 @@ def manifests(
     """
     configured = read_configuration(config)
     if configured.problems:
-        print_error(input_problems_page(configured.problems, NOTHING_PRINTED))
-        return ERROR
+        raise CommandFailed(input_problems_page(configured.problems, NOTHING_PRINTED))
     features = configured.configuration
     whole = replace(installation, mnnvl=features.mnnvl, topology=features.topology, operator=configured.raw)
     objects = manifest_objects(whole, parts, more)

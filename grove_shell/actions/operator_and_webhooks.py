@@ -1,5 +1,6 @@
 """``grove operator`` and ``grove webhooks``: read the configuration, connect to the cluster, run."""
 
+import asyncio
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -7,14 +8,12 @@ from typing import Any
 from grove_core.areas.mnnvl.admit import preflight_objection
 from grove_core.resources.configuration import NOT_DISCOVERED, MnnvlMode
 from grove_shell.actions.configuration import Reader, T, configuration
-from grove_shell.actions.main_coroutine import run_main_coroutine
 from grove_shell.client.api_discovery import check_connection, discover_apis
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.connection_settings import NoClusterAccess, read_connection_settings
-from grove_shell.exit_codes import ERROR
+from grove_shell.exit_codes import CommandFailed
 from grove_shell.operator.crd_name_clashes import find_crd_name_clashes
 from grove_shell.operator.operator_process import OperatorProcess
-from grove_shell.page import print_error
 from grove_shell.replay.decision_log_format import DecisionLog, NotADecisionLog, open_decision_log
 from grove_shell.settings.operator_settings import OperatorSettings, parse_operator_settings
 from grove_shell.settings.webhook_settings import WebhookSettings, parse_webhook_settings
@@ -25,8 +24,6 @@ from grove_shell.webhooks.webhook_process import WebhookProcess
 def run_operator(config: str | None, decision_log: str | None, **options: Any) -> int:  # noqa: ANN401 - as _operate has them
     """Run until it is stopped; return the exit code (CL-001). Options are those of ``grove operator``."""
     settings = _read_settings(config, parse_operator_settings)
-    if settings is None:
-        return ERROR
     with ExitStack() as stack:
         decisions = None
         if decision_log is not None:
@@ -34,9 +31,8 @@ def run_operator(config: str | None, decision_log: str | None, **options: Any) -
                 decisions = stack.enter_context(open_decision_log(Path(decision_log)))
             except (OSError, NotADecisionLog) as fault:
                 words = fault.strerror if isinstance(fault, OSError) else "it is there, and is no decision log"
-                print_error(f"{decision_log}: {words}; try another --decision-log")
-                return ERROR
-        return run_main_coroutine(_operate(settings, decisions, **options))
+                raise CommandFailed(f"{decision_log}: {words}; try another --decision-log") from fault
+        return asyncio.run(_operate(settings, decisions, **options))
 
 
 async def _operate(
@@ -74,8 +70,7 @@ async def _operate(
 
 def run_webhooks(config: str | None, **options: Any) -> int:  # noqa: ANN401 - as _serve has them
     """Run until a signal; return the exit code (CL-001). Options are those of ``grove webhooks``."""
-    settings = _read_settings(config, parse_webhook_settings)
-    return ERROR if settings is None else run_main_coroutine(_serve(settings, **options))
+    return asyncio.run(_serve(_read_settings(config, parse_webhook_settings), **options))
 
 
 async def _serve(
@@ -102,10 +97,9 @@ async def _serve(
     ).run()
 
 
-def _read_settings(path: str | None, read: Reader[T]) -> T | None:
-    """Return the configuration; None after its faults were printed."""
+def _read_settings(path: str | None, read: Reader[T]) -> T:
+    """Return the configuration. Raises CommandFailed with all its faults."""
     settings, faults = configuration(path, read)
     if faults:
-        print_error(input_problems_page(faults, NOTHING_STARTED))
-        return None
+        raise CommandFailed(input_problems_page(faults, NOTHING_STARTED))
     return settings

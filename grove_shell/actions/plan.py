@@ -20,7 +20,7 @@ from grove_shell.actions.command_input import (
     InputSource,
     choose_rule_set,
     missing_sets,
-    read_input_or_report,
+    read_usable_input,
 )
 from grove_shell.actions.input_findings import forecasts_with_findings, nothing_judged_message, sets_with_unknown_nodes
 from grove_shell.exit_codes import CHANGES, DONE, ERROR, FAIL_ON, USAGE
@@ -50,9 +50,7 @@ class PlanOptions:
 
 def plan(source: InputSource, options: PlanOptions) -> int:
     """Plan and print. Returns the exit code (CL-001, CL-002)."""
-    inputs = read_input_or_report(source)
-    if inputs is None:
-        return ERROR
+    inputs = read_usable_input(source)
     snapshots = tuple(inputs.snapshots(source.namespace, options.sets))
     if lacking := missing_sets(inputs.loaded.cluster, options.sets, source.namespace):
         print_error(f"not in the input: {lacking}")

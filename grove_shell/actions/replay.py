@@ -12,8 +12,7 @@ from grove_core.plan.forecast import one_round_forecast
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.named import rule_set
 from grove_shell.actions.compare import comparison_as_json
-from grove_shell.exit_codes import CHANGES, DONE, ERROR, FAIL_ON
-from grove_shell.page import print_error
+from grove_shell.exit_codes import CHANGES, DONE, FAIL_ON, CommandFailed
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.replay.decision_log_format import compact_json, plan_as_json
 from grove_shell.replay.decision_log_reader import DamagedDecisionLog, RecordedDecision, recorded_decisions
@@ -36,12 +35,10 @@ def replay(log: str, rules: str | None, output: str, *, detailed_exitcode: bool,
         with progress_bar(count, "looks") as advance:
             replayed = _replayed(recorded_decisions(read()), rules, advance)
     except OSError as fault:
-        print_error(f"{log}: {fault.strerror}")
-        return ERROR
+        raise CommandFailed(f"{log}: {fault.strerror}") from fault
     except DamagedDecisionLog as flaw:
         problem = InputFault(file=log, line=flaw.line or None, expected=flaw.expected, got=flaw.got)
-        print_error(input_problems_page((problem,), NOTHING_REPLAYED))
-        return ERROR
+        raise CommandFailed(input_problems_page((problem,), NOTHING_REPLAYED)) from flaw
     RENDERERS[output].show(page=lambda: replay_page(replayed, full=verbose), document=lambda: _as_json(replayed))
     if replayed.changed:
         return FAIL_ON

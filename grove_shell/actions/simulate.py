@@ -13,7 +13,7 @@ from grove_core.operator_recognition import RecognisedOperator, not_predicted_fi
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import DESIGN
 from grove_shell.actions.command_input import choose_rule_set
-from grove_shell.exit_codes import DONE, ERROR, FAIL_ON, USAGE
+from grove_shell.exit_codes import DONE, FAIL_ON, USAGE, CommandFailed
 from grove_shell.page import Page, print_error
 from grove_shell.simulator.checks.all_checks import PROMISES
 from grove_shell.simulator.random_events.randomized_scenario import with_random_events
@@ -50,10 +50,9 @@ def simulate(options: SimulateOptions) -> int:
     """Run a scenario and print the result; return the exit code (CL-001)."""
     read = read_scenario(options.scenario)
     if read.scenario is None:
-        print_error(input_problems_page(read.faults, NOTHING_PLAYED))
-        return ERROR
-    if options.picture is not None and not _can_draw(options.picture):
-        return ERROR
+        raise CommandFailed(input_problems_page(read.faults, NOTHING_PLAYED))
+    if options.picture is not None:
+        _check_picture(options.picture)
     rules, source, shown = choose_rule_set(options.rules, None, read.cluster, read.newer)
     if rules.name != DESIGN.name and (options.check or options.seeds is not None):
         print_error(f"--check and --seeds check the promises of the design, not of {rules.name}: add --rules design")
@@ -88,8 +87,8 @@ def _show_run(read: ScenarioReadResult, run: SimulationRun, options: SimulateOpt
         page=lambda: simulation_timeline_page(run, verbose=options.verbose),
         document=lambda: simulation_run_as_json(run),
     )
-    if options.picture is not None and not _draw(run, options.picture):
-        return ERROR
+    if options.picture is not None:
+        _draw(run, options.picture)
     if run.violation is not None:
         _report_smallest(read, run, options)
     return DONE if run.succeeded else FAIL_ON
@@ -137,8 +136,8 @@ def _run_seeds(read: ScenarioReadResult, scenario: Scenario, options: SimulateOp
     if runs.count < wanted and runs.broken is None:
         raise KeyboardInterrupt
     smallest = _report_smallest(read, runs.broken, options) if runs.broken is not None else None
-    if options.picture is not None and not _draw_one_of(read, scenario, smallest, options, last):
-        return ERROR
+    if options.picture is not None:
+        _draw_one_of(read, scenario, smallest, options, last)
     return DONE if runs.broken is None else FAIL_ON
 
 
@@ -155,30 +154,26 @@ def _seeds_page(runs: _SeedRuns, last: int, took: str, *, verbose: bool) -> Page
 
 def _draw_one_of(
     read: ScenarioReadResult, plain: Scenario, smallest: Scenario | None, options: SimulateOptions, seed: int
-) -> bool:
-    """Draw the smallest failing scenario, or the plain one; return whether the file was written (SM-073)."""
+) -> None:
+    """Draw the smallest failing scenario, or the plain one (SM-073)."""
     path = str(options.picture)
     with virtual_time_bar() as tick:
         run = _run(read, smallest or plain, options, check=smallest is not None, tick=tick)
-    if not _draw(run, path):
-        return False
+    _draw(run, path)
     what = "the scenario without random events: no run broke a promise"
     if smallest is not None:
         what = f"the run of seed {seed}, reduced to {plural(len(smallest.spec.events), 'event')}"
     print_error(f"{path} shows {what}")
-    return True
 
 
-def _draw(run: SimulationRun, path: str) -> bool:
-    """Draw a run; return whether the file was written, and report why not."""
+def _draw(run: SimulationRun, path: str) -> None:
+    """Draw a run. Raises CommandFailed if the file cannot be written."""
     from grove_shell.views.simulation_chart import draw_simulation_chart  # noqa: PLC0415 - few want a picture
 
     try:
         draw_simulation_chart(run, path)
     except OSError as fault:
-        print_error(f"cannot write {path}: {fault.strerror or fault}")
-        return False
-    return True
+        raise CommandFailed(f"cannot write {path}: {fault.strerror or fault}") from fault
 
 
 def _run(
@@ -228,14 +223,11 @@ def _report_smallest(read: ScenarioReadResult, run: SimulationRun, options: Simu
     return smallest
 
 
-def _can_draw(path: str) -> bool:
-    """Return whether the format is known and matplotlib is installed, and report what is missing."""
+def _check_picture(path: str) -> None:
+    """Raise CommandFailed if the format is not known or matplotlib is not installed."""
     from importlib.util import find_spec  # noqa: PLC0415 - few want a picture
 
     if Path(path).suffix not in {".svg", ".png"}:
-        print_error(f"--picture {path}: expected a name that ends in .svg or .png")
-        return False
+        raise CommandFailed(f"--picture {path}: expected a name that ends in .svg or .png")
     if find_spec("matplotlib") is None:
-        print_error("--picture needs matplotlib: pip install matplotlib")
-        return False
-    return True
+        raise CommandFailed("--picture needs matplotlib: pip install matplotlib")

@@ -25,14 +25,13 @@ from grove_core.resources.naming_rules import did_you_mean, name_list_text
 from grove_core.resources.topology_usage import TopologyUsingSet
 from grove_core.snapshot.cluster import Cluster
 from grove_shell.actions.command_input import (
-    ClusterUnavailable,
     InputSource,
     decision_time,
     missing_sets,
     selected_sets,
 )
 from grove_shell.actions.configuration import read_configuration
-from grove_shell.exit_codes import DONE, ERROR, FAIL_ON, USAGE
+from grove_shell.exit_codes import DONE, ERROR, FAIL_ON, USAGE, CommandFailed
 from grove_shell.page import print_error, print_warnings
 from grove_shell.reading.collected_objects import LoadedInput
 from grove_shell.reading.input_faults import InputFault
@@ -58,14 +57,11 @@ def check_fit_of_gangs(
 ) -> int:
     """Check and print. Returns the exit code (CL-001, TP-111)."""
     found = read_topology_input(InputSource(filenames=filenames, config=config), NOTHING_DECIDED)
-    if found is None:
-        return ERROR
     lacking = [
         what for what, there in (("PodCliqueSet", found.cluster.sets), ("Node", found.capacity.nodes)) if not there
     ]
     if lacking:
-        print_error(f"nothing to check: no {' and no '.join(lacking)} in the input")
-        return ERROR
+        raise CommandFailed(f"nothing to check: no {' and no '.join(lacking)} in the input")
     if unknown := missing_sets(found.cluster, sets):
         print_error(f"not in the input: {unknown}")
         return USAGE
@@ -97,13 +93,16 @@ class TopologyInput:
     now: datetime
 
 
-def read_topology_input(source: InputSource, unused: str | None = None) -> TopologyInput | None:
-    """Read the input and print its problems; None where nothing is decided.
+def read_topology_input(source: InputSource, unused: str | None = None) -> TopologyInput:
+    """Read the input and print its problems.
 
     Manifests are not refused for their topology constraints, which are the subject of these commands.
 
     Args:
         unused: the last line of the report where nothing is decided; None to advise ``--keep-going``.
+
+    Raises:
+        CommandFailed: nothing can be decided.
     """
     configured = read_configuration(source.config)
     configuration = configured.configuration
@@ -113,11 +112,7 @@ def read_topology_input(source: InputSource, unused: str | None = None) -> Topol
     if source.live is not None:
         from grove_shell.actions.live_cluster_lists import list_all_kinds  # noqa: PLC0415 - the client, which a file does not need
 
-        try:
-            collected = list_all_kinds(source.live)
-        except ClusterUnavailable as fault:
-            print_error(fault)
-            return None
+        collected = list_all_kinds(source.live)
     with progress_counter("reading", "objects") as count:
         capacity = NodeCollector(count)
         loaded = load(
@@ -131,13 +126,12 @@ def read_topology_input(source: InputSource, unused: str | None = None) -> Topol
         )
     problems = (*configured.problems, *sorted((*loaded.faults, *capacity.faults), key=lambda fault: fault.sort_key))
     usable = not problems or source.keep_going
-    if problems:
-        print_error(
-            input_problems_page(problems, REST_UNKNOWN if usable else unused or input_problems_closing_line(problems))
-        )
+    page = input_problems_page(problems, REST_UNKNOWN if usable else unused or input_problems_closing_line(problems))
+    if problems and usable:
+        print_error(page)
     print_warnings((*loaded.foreign_objects, *loaded.not_listed.values()))
     if not usable:
-        return None
+        raise CommandFailed(page)
     cluster = loaded.cluster if source.config is not None else _as_configured(loaded)
     return TopologyInput(cluster=cluster, capacity=capacity, problems=problems, now=decision_time(source, loaded))
 
@@ -145,8 +139,6 @@ def read_topology_input(source: InputSource, unused: str | None = None) -> Topol
 def list_topologies(source: InputSource, output: str) -> int:
     """List topologies with their users and print. Returns the exit code (CL-001)."""
     found = read_topology_input(source)
-    if found is None:
-        return ERROR
     usages, without = usage_report_of(found.cluster, found.now), count_sets_without_topology(found.cluster)
     unknown = incomplete_topology_user_kinds(found.cluster)
     sets = found.cluster.sets
@@ -165,8 +157,6 @@ def impact_of_topology(source: InputSource, name: str, changed: str | None, outp
         changed: file with the changed topology; None for its deletion.
     """
     found = read_topology_input(source)
-    if found is None:
-        return ERROR
     usages = usage_report_of(found.cluster, found.now)
     one = next((one for one in usages if one.name == name), None)
     if one is None or (changed is None and name not in found.cluster.topologies):
@@ -183,8 +173,6 @@ def impact_of_topology(source: InputSource, name: str, changed: str | None, outp
         what = TopologyImpact(one, old, None, decision, (), again)
     else:
         new = _changed(changed, name, old.ref.kind if old is not None else TOPOLOGY_KIND)
-        if new is None:
-            return ERROR
         raw = _raw_of(name, old) if old is not None else None
         if one.not_validated is None:
             around = _topology_view(one, found.cluster, by_placed=True)
@@ -225,11 +213,8 @@ def _raw_of(name: str, topology: ClusterTopology | None) -> dict[str, Any]:
     return {"apiVersion": GROVE, "kind": kind, "metadata": metadata, "spec": {"levels": levels}}
 
 
-def _changed(path: str, name: str, kind: str) -> InputItem | None:
-    """Return the topology in the file of ``--changed``; None where the file does not hold it exactly once.
-
-    The problem is printed.
-    """
+def _changed(path: str, name: str, kind: str) -> InputItem:
+    """Return the topology in the file of ``--changed``. Raises CommandFailed if the file has none, or several."""
     problems: list[InputFault] = []
     found = [item for item in input_items_in_path(path, problems, standard_input()) if is_topology(item.value)]
     chosen = [item for item in found if item_display_name(item) == f"{kind} {name}"]
@@ -243,8 +228,7 @@ def _changed(path: str, name: str, kind: str) -> InputItem | None:
         for item in chosen[1:]
     ]
     if problems:
-        print_error(input_problems_page(problems, NOTHING_DECIDED))
-        return None
+        raise CommandFailed(input_problems_page(problems, NOTHING_DECIDED))
     return chosen[0]
 
 

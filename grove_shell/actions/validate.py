@@ -20,14 +20,13 @@ from grove_core.resources.podcliqueset_spec import read_set_spec
 from grove_core.resources.topology_usage import SET_KIND
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_shell.actions.command_input import (
-    ClusterUnavailable,
     InputSource,
     choose_rule_set,
     cluster_for_operator_recognition,
     read_input,
 )
 from grove_shell.actions.configuration import read_configuration
-from grove_shell.exit_codes import DONE, ERROR
+from grove_shell.exit_codes import DONE, ERROR, CommandFailed
 from grove_shell.manifests.schema_validation import with_schema_objections
 from grove_shell.page import print_error, print_page
 from grove_shell.reading.input_faults import InputFault
@@ -100,10 +99,9 @@ def preflight(source: InputSource) -> int:
 
             installed = installed_crd_names(source.live)
         inputs = read_input(source)
-    except ClusterUnavailable as fault:
+    except CommandFailed:
         print_page(taken_names_page(installed))
-        print_error(fault)
-        return ERROR
+        raise
     cluster, page = inputs.loaded.cluster, taken_names_page([*installed, *inputs.loaded.definitions])
     settings, served = cluster.configuration, cluster.served
     objection = preflight_objection(settings, served)

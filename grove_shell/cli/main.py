@@ -12,7 +12,7 @@ from typing import Final
 
 import click
 
-from grove_shell.exit_codes import DONE, ERROR, INTERRUPTED, USAGE
+from grove_shell.exit_codes import DONE, ERROR, INTERRUPTED, USAGE, CommandFailed
 from grove_shell.python_gc import python_gc_paused
 
 
@@ -31,6 +31,7 @@ def exit_on_sigterm() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
+        _discard_unwritable_stderr()
 
 
 def _leave(_number: int, _frame: FrameType | None) -> None:
@@ -107,6 +108,15 @@ def grove() -> None:
     """
 
 
+def _discard_unwritable_stderr() -> None:
+    """Replace an unwritable standard error; else the interpreter flushes it and exits with another code (OP-064)."""
+    try:
+        if sys.stderr is not None:
+            sys.stderr.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+
+
 def _discard_stdout() -> None:
     """Redirect standard output to the null device, so that the interpreter does not report a broken pipe at exit."""
     if sys.stdout is not None:
@@ -147,6 +157,11 @@ def run(arguments: Sequence[str], name: str) -> int:
         return ERROR
     except click.ClickException as fault:
         _print_usage_error(fault)
+        return ERROR
+    except CommandFailed as fault:
+        from grove_shell.page import print_error
+
+        print_error(fault)
         return ERROR
     except (click.exceptions.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)

@@ -13,6 +13,7 @@ from grove_shell.client.connection_settings import ConnectionSettings
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.client.response import OK, SERVER_FAULT, TOO_MANY, Response, retry_after_in
 from grove_shell.client.socket_closing_connector import SocketClosingConnector
+from grove_shell.exit_codes import CommandFailed
 
 JSON: Final = "application/json"
 MERGE: Final = "application/merge-patch+json"
@@ -25,7 +26,7 @@ _IN_FLIGHT: Final = 32
 _WATCH_TIMEOUTS: Final = 4  # times the timeout of a request: a server sends a bookmark every minute
 
 
-class NoServerResponse(Exception):
+class NoServerResponse(CommandFailed):
     """There was no response: refused, cut, or too late. Whether the request was carried out is not known."""
 
 

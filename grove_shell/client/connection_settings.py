@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from yarl import URL
 
 from grove_core.resources.json_field_reader import short_json
+from grove_shell.exit_codes import CommandFailed
 
 _DEFAULT_CONFIG: Final = "~/.kube/config"
 _SHAPES: Final = (TypeError, ValueError, LookupError, AttributeError, RecursionError)
@@ -26,7 +27,7 @@ PLUGIN_PAUSE_S = 10.0  # a plugin with short-lived tokens would run before every
 TokenSource: TypeAlias = Callable[[], Awaitable[str | None]]
 
 
-class NoClusterAccess(Exception):
+class NoClusterAccess(CommandFailed):
     """No cluster can be reached: no configuration, or one that cannot be read. The message says what to try."""
 
 

@@ -8,11 +8,13 @@ from typing import Final
 
 from aiohttp import web
 
+from grove_shell.exit_codes import CommandFailed
+
 _TEXT: Final = "text/plain; version=0.0.4"
 _FINISH: Final = 2.5  # seconds; aiohttp waits twice as long (OP-033)
 
 
-class CannotListen(Exception):
+class CannotListen(CommandFailed):
     """A port is taken, or must not be used; the message says which, and what to change."""
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
+from unittest.mock import patch
 
 import pytest
 import yaml
@@ -128,8 +129,9 @@ def test_op052_what_breaks_a_law_is_told_and_not_begun(
         )
         return replace(plan, steps=tuple(steps))
 
-    options = saved(server, tmp_path, capsys)
-    assert apply(*options, decide=decide) == 1
+    path, kubeconfig = saved(server, tmp_path, capsys)
+    with patch.dict(apply.__kwdefaults__, decide=decide):
+        assert run(["apply", path, "--kubeconfig", kubeconfig], "grove") == 1
     said = capsys.readouterr().err
     assert "a plan made now breaks laws of planning" in said
     assert aimed
