@@ -12,7 +12,7 @@ from typing import Final
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.podclique import GROUP_KIND
-from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET, watched_kinds
+from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET, ApiKind, watched_kinds
 from grove_shell.settings.operator_settings import OperatorSettings
 from grove_shell.settings.webhook_settings import MUTATING, REGISTRATION_GROUP, VALIDATING, WebhookSettings
 
@@ -49,6 +49,10 @@ class ResourceAccess:
 
 
 _WATCHED: Final = "list watch"
+_CLUSTER: Final = RequestScope.CLUSTER
+_LEASES: Final = ("coordination.k8s.io", "leases")
+_SECRETS: Final = ("", "secrets")
+_PODS: Final = ("", "pods")
 _WITH_STATUS: Final = (POD_CLIQUE_SET, GROUP_KIND, "PodClique", "PodGang")
 _BLOCKING: Final = (
     "an API server with OwnerReferencesPermissionEnforcement asks for it where an owner waits for its parts"
@@ -78,20 +82,34 @@ VERBS: Final[Mapping[str, str]] = MappingProxyType(
 """The verbs on objects of each kind besides list and watch; ``get`` reads what a creation without a response left."""
 
 
+def _access(
+    resource: ApiKind | tuple[str, str],
+    verbs: str,
+    part: str = "",
+    *,
+    scope: RequestScope = RequestScope.WATCHED,
+    name: str = "",
+    unrequested: str = "",
+) -> ResourceAccess:
+    """Return the access to a kind, or to a plural in an API group; ``part`` is ``/status`` and the like."""
+    group, plural = resource if isinstance(resource, tuple) else (resource.group, resource.plural)
+    return ResourceAccess(
+        group=group,
+        resource=f"{plural}{part}",
+        verbs=tuple(sorted(verbs.split())),
+        scope=scope,
+        names=(name,) if name else (),
+        unrequested=unrequested,
+    )
+
+
 def _of_kinds(*, everywhere: bool, by_topology: bool) -> Iterator[ResourceAccess]:
     for kind in watched_kinds(KINDS, everywhere=everywhere, by_topology=by_topology).values():
         done = "" if kind.clustered and not everywhere else VERBS[kind.kind]
-        verbs = tuple(sorted(f"{_WATCHED} {done}".split()))
-        scope = RequestScope.CLUSTER if kind.clustered else RequestScope.WATCHED
-        yield ResourceAccess(group=kind.group, resource=kind.plural, verbs=verbs, scope=scope)
+        yield _access(kind, f"{_WATCHED} {done}", scope=_CLUSTER if kind.clustered else RequestScope.WATCHED)
         if kind.kind in _WITH_STATUS:
-            yield ResourceAccess(group=kind.group, resource=f"{kind.plural}/status", verbs=("patch",))
-            yield ResourceAccess(
-                group=kind.group, resource=f"{kind.plural}/finalizers", verbs=("update",), unrequested=_BLOCKING
-            )
-
-
-_LEASES: Final = "coordination.k8s.io"
+            yield _access(kind, "patch", "/status")
+            yield _access(kind, "update", "/finalizers", unrequested=_BLOCKING)
 
 
 def operator_access(*, everywhere: bool = True, by_topology: bool = False) -> tuple[ResourceAccess, ...]:
@@ -103,17 +121,16 @@ def operator_access(*, everywhere: bool = True, by_topology: bool = False) -> tu
     """
     return (
         *_of_kinds(everywhere=everywhere, by_topology=by_topology),
-        ResourceAccess(group="", resource="pods/status", verbs=("get", "list", "watch"), unrequested=_GRANTED),
-        ResourceAccess(group="events.k8s.io", resource="events", verbs=("create",)),
-        ResourceAccess(group=_LEASES, resource="leases", scope=RequestScope.HOME, verbs=("create",)),
-        ResourceAccess(
-            group=_LEASES,
-            resource="leases",
-            scope=RequestScope.HOME,
-            verbs=("get", "update"),
-            names=(OperatorSettings().leader_election.name,),
-        ),
+        _access(_PODS, "get list watch", "/status", unrequested=_GRANTED),
+        _access(("events.k8s.io", "events"), "create"),
+        *_of_one_object(_LEASES, OperatorSettings().leader_election.name),
     )
+
+
+def _of_one_object(resource: tuple[str, str], name: str) -> Iterator[ResourceAccess]:
+    """Yield the access to create, read and replace one object in the namespace of the process."""
+    yield _access(resource, "create", scope=RequestScope.HOME)
+    yield _access(resource, "get update", scope=RequestScope.HOME, name=name)
 
 
 _TABLE: Final = "it is in the table of the design; the operator does it instead (D12)"
@@ -123,21 +140,17 @@ _SHARED: Final = (DOMAIN_KIND, "ResourceClaim")
 def domain_sharing_access() -> Iterator[ResourceAccess]:
     """Return the further access of ``grove webhooks`` where PodCliques share ComputeDomains (WH-010)."""
     for kind in (KINDS[name] for name in _SHARED):
-        yield ResourceAccess(group=kind.group, resource=kind.plural, verbs=("create", "get", "list", "watch"))
-        yield ResourceAccess(group=kind.group, resource=kind.plural, verbs=("patch", "update"), unrequested=_TABLE)
-    sets, gangs = KINDS[POD_CLIQUE_SET], KINDS["PodGang"]
-    yield ResourceAccess(group=sets.group, resource=sets.plural, verbs=("get",), unrequested=_TABLE)
-    yield ResourceAccess(group=gangs.group, resource=gangs.plural, verbs=("get", "list", "watch"), unrequested=_TABLE)
+        yield _access(kind, "create get list watch")
+        yield _access(kind, "patch update", unrequested=_TABLE)
+    yield _access(KINDS[POD_CLIQUE_SET], "get", unrequested=_TABLE)
+    yield _access(KINDS["PodGang"], "get list watch", unrequested=_TABLE)
 
 
 def topology_access() -> Iterator[ResourceAccess]:
     """Return the further access of ``grove webhooks`` where pods are placed by topology; it only reads (WH-005)."""
-    cliques = KINDS["PodClique"]
-    yield ResourceAccess(group=cliques.group, resource=cliques.plural, verbs=("list", "watch"))
-    for kind in (KINDS[name] for name in TOPOLOGY_KINDS):
-        yield ResourceAccess(
-            group=kind.group, resource=kind.plural, scope=RequestScope.CLUSTER, verbs=("get", "list", "watch")
-        )
+    yield _access(KINDS["PodClique"], "list watch")
+    for name in TOPOLOGY_KINDS:
+        yield _access(KINDS[name], "get list watch", scope=_CLUSTER)
 
 
 def webhook_access(suffix: str = "", *, shared: bool = False, by_topology: bool = False) -> tuple[ResourceAccess, ...]:
@@ -148,31 +161,16 @@ def webhook_access(suffix: str = "", *, shared: bool = False, by_topology: bool 
         shared: whether PodCliques share ComputeDomains by annotation.
         by_topology: whether pods are placed by topology.
     """
-    defaults, sets = WebhookSettings(), KINDS[POD_CLIQUE_SET]
+    defaults = WebhookSettings()
+    registered = ((MUTATING, defaults.registration.mutating), (VALIDATING, defaults.registration.validating))
     return (
-        ResourceAccess(group=sets.group, resource=sets.plural, verbs=("list", "watch")),
+        _access(KINDS[POD_CLIQUE_SET], "list watch"),
         *(domain_sharing_access() if shared else ()),
         *(topology_access() if by_topology else ()),
-        ResourceAccess(group="", resource="secrets", scope=RequestScope.HOME, verbs=("create",)),
-        ResourceAccess(
-            group="",
-            resource="secrets",
-            scope=RequestScope.HOME,
-            verbs=("get", "update"),
-            names=(defaults.certificates.secret,),
-        ),
+        *_of_one_object(_SECRETS, defaults.certificates.secret),
         *(
-            ResourceAccess(
-                group=REGISTRATION_GROUP,
-                resource=resource,
-                scope=RequestScope.CLUSTER,
-                verbs=("get", "patch"),
-                names=(f"{name}{suffix}",),
-            )
-            for resource, name in (
-                (MUTATING, defaults.registration.mutating),
-                (VALIDATING, defaults.registration.validating),
-            )
+            _access((REGISTRATION_GROUP, plural), "get patch", scope=_CLUSTER, name=f"{name}{suffix}")
+            for plural, name in registered
         ),
     )
 
@@ -180,20 +178,14 @@ def webhook_access(suffix: str = "", *, shared: bool = False, by_topology: bool 
 _OWNING: Final = (
     "an API server with OwnerReferencesPermissionEnforcement asks for it where an owner is added to what is there"
 )
-_DOMAINS: Final = (KINDS[DOMAIN_KIND].group, KINDS[DOMAIN_KIND].plural)
-_CLIQUES: Final = (_DOMAINS[0], "computedomaincliques")
-
-
-def _access(resource: tuple[str, str], verbs: str, part: str = "") -> ResourceAccess:
-    return ResourceAccess(group=resource[0], resource=f"{resource[1]}{part}", verbs=tuple(sorted(verbs.split())))
-
-
+_DOMAINS: Final = KINDS[DOMAIN_KIND]
+_CLIQUES: Final = (_DOMAINS.group, "computedomaincliques")
 DAEMON: Final = (
     _access(_DOMAINS, "get list watch"),
     _access(_DOMAINS, "patch update", "/status"),
     _access(_CLIQUES, "create get list patch update watch"),
-    ResourceAccess(group=_CLIQUES[0], resource=_CLIQUES[1], verbs=("delete",), unrequested=_OWNING),
-    _access(("", "pods"), "get list patch watch"),
+    _access(_CLIQUES, "delete", unrequested=_OWNING),
+    _access(_PODS, "get list patch watch"),
 )
 """The access of ``grove daemon``, with any protocol."""
 
@@ -201,6 +193,6 @@ DOMAIN_CONTROLLER: Final = (
     _access(_DOMAINS, "list watch"),
     _access(_DOMAINS, "patch", "/status"),
     _access(_CLIQUES, "list patch watch"),
-    _access(("", "pods"), "list watch"),
+    _access(_PODS, "list watch"),
 )
 """The access of ``grove domain-controller``."""

@@ -1,8 +1,7 @@
 """The HTTP server of a process: ``/healthz``, ``/readyz`` and ``/metrics``; none depends on leadership (OP-034)."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from collections.abc import Callable, Iterable
 from ssl import SSLContext
 from typing import Final
 
@@ -16,18 +15,6 @@ _FINISH: Final = 2.5  # seconds; aiohttp waits twice as long (OP-033)
 
 class CannotListen(CommandFailed):
     """A port is taken, or must not be used; the message says which, and what to change."""
-
-
-@asynccontextmanager
-async def listening_at(server: AbstractAsyncContextManager[int], host: str, port: int) -> AsyncIterator[int]:
-    """Enter a server and yield the port that it listens on. Raises CannotListen."""
-    async with AsyncExitStack() as stack:
-        try:
-            found = await stack.enter_async_context(server)
-        except OSError as fault:
-            words = f"cannot listen at {host}:{port}: {fault.strerror or fault}; --config says where to"
-            raise CannotListen(words) from fault
-        yield found
 
 
 class HttpServer:
@@ -57,15 +44,16 @@ class HttpServer:
         """Listen, and return the port.
 
         Raises:
-            OSError: the port is taken, or the address is not of this machine; see :func:`listening_at`.
+            CannotListen: the port is taken, or the address is not of this machine.
         """
         host, port, tls = self._listens_at
         await self._runner.setup()
         try:
             await web.TCPSite(self._runner, host, port, ssl_context=tls).start()
-        except OSError:
+        except OSError as fault:
             await self._runner.cleanup()
-            raise
+            words = f"cannot listen at {host}:{port}: {fault.strerror or fault}; --config says where to"
+            raise CannotListen(words) from fault
         found: int = self._runner.addresses[0][1]
         return found
 

@@ -26,7 +26,7 @@ from grove_shell.client.reflector import Reflector
 from grove_shell.exit_codes import DONE, LOST
 from grove_shell.operator.crd_name_clashes import log_crd_name_clashes
 from grove_shell.operator.event_recorder import EventRecorder
-from grove_shell.operator.health_server import HealthServer, listening_at
+from grove_shell.operator.health_server import HealthServer
 from grove_shell.operator.json_log import JsonLog, WithheldTopologyWrites
 from grove_shell.operator.leader_elector import LeaderElector, LeadershipLost
 from grove_shell.operator.metrics import OperatorMetrics
@@ -157,7 +157,7 @@ class _Running:
             metrics=self._metrics.render,
             notes=lambda: (*self._topology_notes.notes, *self._unread()),
         )
-        async with listening_at(serving, served.host, served.port) as port:
+        async with serving as port:
             self._log.report(
                 "info",
                 "operator starts",

@@ -13,7 +13,7 @@ from grove_shell.client.connection_settings import ConnectionSettings
 from grove_shell.client.reflector import Reflector
 from grove_shell.exit_codes import DONE
 from grove_shell.operator.crd_name_clashes import log_crd_name_clashes
-from grove_shell.operator.health_server import CannotListen, HealthServer, listening_at
+from grove_shell.operator.health_server import CannotListen, HealthServer
 from grove_shell.operator.json_log import JsonLog
 from grove_shell.settings.webhook_settings import WebhookSettings
 from grove_shell.until_stopped import run_until_stopped
@@ -102,7 +102,7 @@ class _Running:
         serving = self._options.settings.serving
         health = HealthServer(host=serving.host, port=serving.port, missing=self._missing, metrics=self._metrics.render)
         errors: list[CannotListen] = []
-        async with listening_at(health, serving.host, serving.port) as port:
+        async with health as port:
             self._log.report(
                 "info",
                 "webhooks start",
@@ -147,7 +147,7 @@ class _Running:
             metrics=self._metrics,
             report=self._log.report,
         )
-        async with listening_at(server, listening.host, listening.port) as port:
+        async with server as port:
             self._listens = True
             host = self._options.url_host
             self._registration.url = f"https://{f'[{host}]' if ':' in host else host}:{port}" if host else ""
