@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from io import StringIO
 from typing import Any, TextIO
 
-from grove_shell.exit_codes import CommandFailed
-
 Span = tuple[str, str]
 
 
@@ -54,8 +52,8 @@ def print_error(message: Page | Exception | str) -> None:
 
     A message may contain text of a file or a server, so unprintable characters are escaped (IN-030).
     """
-    if isinstance(message, CommandFailed):
-        (message,) = message.args
+    if isinstance(message, Exception) and message.args and isinstance(message.args[0], Page):
+        message = message.args[0]
     page = message if isinstance(message, Page) else Page()
     for line in () if isinstance(message, Page) else str(message).removesuffix("\n").split("\n"):
         page.add(line)
