@@ -22,7 +22,7 @@ from grove_core.areas.topology.verdicts import FitVerdict, GangTopology, Topolog
 from grove_core.areas.workload.judge import set_too_large_reason
 from grove_core.areas.workload.objects.podgangs import gang_topology_constraints
 from grove_core.kernel.admission import DenialReason
-from grove_core.kernel.frozen import EMPTY
+from grove_core.kernel.frozen import EMPTY, FrozenDict
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import Levels
@@ -169,7 +169,7 @@ class _SetFitCheck:
 
     def fit_by(self, name: str, levels: Levels, because: tuple[Reason, ...]) -> TopologyFit:
         """Return the fit by one topology."""
-        gang_topology = GangTopology(name, dict(levels))
+        gang_topology = GangTopology(name, FrozenDict(levels))
         gangs = tuple(_gang_request(self.snapshot, gang, gang_topology, self.demands) for gang in self.gangs)
         fit = fit_gangs(gangs, self.free, levels, self.snapshot.root.ref)
         unlabelled = unlabelled_nodes(self.free, levels)

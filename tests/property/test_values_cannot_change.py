@@ -9,9 +9,23 @@ from datetime import datetime, timedelta
 from typing import Annotated, Any, Final
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from pydantic import BaseModel
 
+from grove_core.areas.gang_termination.design.judge import judge_by_design
+from grove_core.areas.gang_termination.design.wanted_statuses import SetCounts
+from grove_core.areas.gang_termination.field.failed_terminations import FailedTerminations
+from grove_core.areas.gang_termination.field.judge import GoOperatorJudgement, judge_by_go_operator
+from grove_core.areas.gang_termination.field.rule_generations import RuleGeneration
+from grove_core.areas.gang_termination.termination_deletions import Terminations
+from grove_core.areas.gang_termination.termination_result import TerminationResult
+from grove_core.areas.gang_termination.verdicts import SetFates, TerminationJudgement
+from grove_core.areas.mnnvl.verdicts import CliqueDomains, MnnvlJudgement
+from grove_core.areas.mnnvl_scopes.verdicts import SharedDomainsJudgement
+from grove_core.areas.topology.verdicts import GangTopology, TopologyJudgement
+from grove_core.areas.workload.rolling_update.judge import SetRolloutStep
+from grove_core.areas.workload.verdicts import WorkloadInputs
+from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.plan.forecast import Forecast, one_round_forecast
 from grove_core.plan.plan import Plan
@@ -20,9 +34,31 @@ from grove_core.resources.pod import Pod
 from grove_core.snapshot.cluster import Cluster
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
-from tests.property.strategies.worlds import World, worlds
+from tests.property.strategies.worlds import World, world_of, worlds
+from tests.property.terminating_sets import ENDING
 
-ROOTS: Final = (Snapshot, Cluster, Plan, Forecast)
+ROOTS: Final = (
+    Snapshot,
+    Cluster,
+    Plan,
+    Forecast,
+    TerminationJudgement,
+    GoOperatorJudgement,
+    SetFates,
+    Terminations,
+    TerminationResult,
+    SetCounts,
+    FailedTerminations,
+    MnnvlJudgement,
+    CliqueDomains,
+    SharedDomainsJudgement,
+    TopologyJudgement,
+    GangTopology,
+    WorkloadInputs,
+    SetRolloutStep,
+    AreaResult,
+)
+"""What areas read and return, and the results of every stage."""
 LEAVES: Final = (str, int, bool, float, bytes, type(None), datetime, timedelta, FrozenMap)
 CONTAINERS: Final = (tuple, frozenset, FrozenDict)
 NOT_FROZEN: Final = {Pod: "a frozen dataclass would cost a quarter of the time that loading 100,000 pods takes"}
@@ -39,7 +75,8 @@ def parts_of(kind: Any) -> Iterator[Any]:
     elif typing.get_origin(kind) is Annotated:
         yield typing.get_args(kind)[0]
     else:
-        yield from typing.get_args(kind)
+        origin = typing.get_origin(kind)
+        yield from (*typing.get_args(kind), *([origin] if dataclasses.is_dataclass(origin) else []))
 
 
 def is_immutable(kind: Any) -> bool:
@@ -48,7 +85,7 @@ def is_immutable(kind: Any) -> bool:
     if origin in {typing.Union, types.UnionType, Annotated, typing.Literal, type} or kind in {..., Any}:
         return True
     if origin is not None:
-        return origin in CONTAINERS
+        return origin in CONTAINERS or dataclasses.is_dataclass(origin)  # which is looked at by itself
     if isinstance(kind, str) or not isinstance(kind, type):
         return True  # a forward reference, a type variable, or the value of a literal
     if kind in LEAVES or kind in NOT_FROZEN or kind is type or issubclass(kind, enum.Enum) or hasattr(kind, "_fields"):
@@ -86,6 +123,15 @@ def test_pl001_snapshots_and_plans_have_a_hash(world: World) -> None:
     for name in ("pods_of", "claim_templates", "named_domains", "named_claims", "foreign_owners", "topologies"):
         assert isinstance(getattr(snapshot, name), FrozenDict)
     assert all(isinstance(pods, tuple) for pods in snapshot.pods_of.values())
+
+
+@given(worlds())
+@example(world_of(ENDING))
+def test_pl001_judgements_have_a_hash(world: World) -> None:
+    seen = world.snapshot
+    assert hash(judge_by_design(seen)) == hash(judge_by_design(seen))
+    for generation in RuleGeneration:
+        assert hash(judge_by_go_operator(seen, generation)) == hash(judge_by_go_operator(seen, generation))
 
 
 @given(worlds())

@@ -2,13 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple
 
 from grove_core.areas.gang_termination.breach_delays import breach_deadline, breach_delay_reason, earliest_due_breach
 from grove_core.areas.gang_termination.verdicts import GroupFates, MinAvailableBreach, SetFates, Terminate
+from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import GangTermination, Step, gangs_terminated_by
@@ -36,7 +36,7 @@ class ReplicaTermination:
     because: Reason
     deadline: datetime
     rests_on: tuple[tuple[Ref, Guard], ...]
-    last: AbstractSet[str]
+    last: frozenset[str]
 
 
 class Terminations(NamedTuple):
@@ -47,8 +47,8 @@ class Terminations(NamedTuple):
         of_groups: uid of a scaling group and index of its replica -> its termination.
     """
 
-    of_set: Mapping[int, ReplicaTermination]
-    of_groups: Mapping[tuple[str, int], ReplicaTermination]
+    of_set: FrozenDict[int, ReplicaTermination]
+    of_groups: FrozenDict[tuple[str, int], ReplicaTermination]
 
 
 def terminations_among(
@@ -62,17 +62,17 @@ def terminations_among(
     """
     groups = {one.group.ref: one for one in fates.groups}
     return Terminations(
-        {
-            one.index: replica_termination(rules[0], one.breaches, root, cliques, groups)
+        FrozenDict(
+            (one.index, replica_termination(rules[0], one.breaches, root, cliques, groups))
             for one in fates.replicas
             if isinstance(one.fate, Terminate)
-        },
-        {
-            (one.group.uid, index): replica_termination(rules[1], one.acting[index], one.group, cliques, {})
+        ),
+        FrozenDict(
+            ((one.group.uid, index), replica_termination(rules[1], one.acting[index], one.group, cliques, {}))
             for one in fates.groups
             for index, fate in one.fates.items()
             if isinstance(fate, Terminate)
-        },
+        ),
     )
 
 
@@ -98,13 +98,12 @@ def replica_termination(
     if cause.ref in groups:
         group, breached, *_ = groups[cause.ref]
         named = tuple((clique.ref, clique.guard) for clique in breached[:_NAMED])
-        return ReplicaTermination(
-            cause.ref, reason, over, ((cause.ref, group.guard), *named), {clique.uid for clique in breached}
-        )
+        last = frozenset(clique.uid for clique in breached)
+        return ReplicaTermination(cause.ref, reason, over, ((cause.ref, group.guard), *named), last)
     clique = cliques[cause.ref]
     if clique.deleting:
         return ReplicaTermination(cause.ref, reason, over, ((owner.ref, owner.guard),), frozenset())
-    return ReplicaTermination(cause.ref, reason, over, ((cause.ref, clique.guard),), {clique.uid})
+    return ReplicaTermination(cause.ref, reason, over, ((cause.ref, clique.guard),), frozenset({clique.uid}))
 
 
 def terminated_clique_deletions(

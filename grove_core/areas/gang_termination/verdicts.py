@@ -1,13 +1,12 @@
 """The verdicts of gang termination: breaches, the fates of replicas and groups, and the judgement of a set."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple, TypeAlias
 
 from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.kernel.conditions import ConditionStatus
-from grove_core.kernel.frozen import Json
+from grove_core.kernel.frozen import FrozenDict, Json
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Ref
 from grove_core.resources.podclique import PodClique
@@ -110,19 +109,19 @@ class GroupJudgement(NamedTuple):
 
     group: ScalingGroup
     delay: timedelta | None
-    breached: Mapping[int, Sequence[CliqueJudgement]]
+    breached: FrozenDict[int, tuple[CliqueJudgement, ...]]
     breach: ConditionStatus
     since: datetime
     fate: GroupFate
-    replica_fates: Mapping[int, GroupFate]
-    acting: Mapping[int, Sequence[MinAvailableBreach]]
+    replica_fates: FrozenDict[int, GroupFate]
+    acting: FrozenDict[int, tuple[MinAvailableBreach, ...]]
     guard: TerminationReason | None = None
     deleted_replicas: int = 0
 
     @property
-    def breached_cliques(self) -> list[PodClique]:
+    def breached_cliques(self) -> tuple[PodClique, ...]:
         """Return the breached cliques of its breached replicas."""
-        return [one.clique for cliques in self.breached.values() for one in cliques]
+        return tuple(one.clique for cliques in self.breached.values() for one in cliques)
 
     @property
     def left(self) -> int:
@@ -139,7 +138,7 @@ class ReplicaJudgement(NamedTuple):
 
     index: int  # type: ignore[assignment]  # hides tuple.index, which is not used
     fate: ReplicaFate
-    breaches: Sequence[MinAvailableBreach]
+    breaches: tuple[MinAvailableBreach, ...]
 
 
 class TerminationJudgement(NamedTuple):
@@ -151,7 +150,7 @@ class TerminationJudgement(NamedTuple):
         guard: why nothing of the set may be terminated; None if it may.
     """
 
-    cliques: Sequence[CliqueJudgement] = ()
+    cliques: tuple[CliqueJudgement, ...] = ()
     leaving: tuple[PodClique, ...] = ()
     groups: tuple[GroupJudgement, ...] = ()
     replicas: tuple[ReplicaJudgement, ...] = ()
@@ -200,16 +199,16 @@ class GroupFates(NamedTuple):
     """
 
     group: ScalingGroup
-    breached: Sequence[PodClique]
-    acting: Mapping[int, Sequence[MinAvailableBreach]]
-    fates: Mapping[int, GroupFate]
+    breached: tuple[PodClique, ...]
+    acting: FrozenDict[int, tuple[MinAvailableBreach, ...]]
+    fates: FrozenDict[int, GroupFate]
 
 
 class SetFates(NamedTuple):
     """The fates of the replicas of a set and of its scaling groups, by whatever rules."""
 
-    replicas: Sequence[ReplicaJudgement]
-    groups: Sequence[GroupFates]
+    replicas: tuple[ReplicaJudgement, ...]
+    groups: tuple[GroupFates, ...]
 
     @property
     def terminating(self) -> TerminatingReplicas:

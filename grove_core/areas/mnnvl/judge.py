@@ -13,6 +13,7 @@ from grove_core.areas.mnnvl.verdicts import (
     ReplicaDomain,
     ReplicaDomainState,
 )
+from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create
@@ -78,8 +79,12 @@ def clique_domains_of(snapshot: Snapshot, judgement: MnnvlJudgement) -> CliqueDo
     """Return which new PodCliques and scaling groups use a domain, and which are withheld."""
     name = snapshot.root.ref.name
     return CliqueDomains(
-        {one.index: domain_claim_template_name(name, one.index) for one in judgement.replicas if one.joins_new_parts},
-        {one.index: one.because for one in judgement.replicas if one.withholds_parts},
+        FrozenDict(
+            (one.index, domain_claim_template_name(name, one.index))
+            for one in judgement.replicas
+            if one.joins_new_parts
+        ),
+        FrozenDict((one.index, one.because) for one in judgement.replicas if one.withholds_parts),
     )
 
 

@@ -1,11 +1,10 @@
 """Verdicts of MNNVL about the replicas of a set, and the part of them that other areas use."""
 
-from collections.abc import Mapping
 from datetime import datetime
 from enum import Enum, unique
-from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.domains_ready_condition import DomainCreationFailure
 
@@ -102,5 +101,5 @@ class CliqueDomains(NamedTuple):
         waiting: replica -> why its parts are withheld (MN-010).
     """
 
-    templates: Mapping[int, str] = MappingProxyType({})
-    waiting: Mapping[int, tuple[Reason, ...]] = MappingProxyType({})
+    templates: FrozenDict[int, str] = FrozenDict()
+    waiting: FrozenDict[int, tuple[Reason, ...]] = FrozenDict()

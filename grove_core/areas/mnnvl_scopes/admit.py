@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from grove_core.areas.mnnvl_scopes.rules import SharedDomainDenial
 from grove_core.kernel.admission import DenialReason
-from grove_core.kernel.frozen import FrozenMap, list_at
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, list_at
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import MNNVL_DEVICE_CLASS, MNNVL_ENABLED, MNNVL_SCOPE, SHARED_CLAIM
@@ -58,7 +58,7 @@ class DomainSharingGroup(NamedTuple):
     pods: int
     max_replicas: int
     highest: str
-    classes: Mapping[str, str]
+    classes: FrozenDict[str, str]
 
 
 def domain_sharing_groups_of(manifest: PodCliqueSetManifest) -> Iterator[DomainSharingGroup]:
@@ -98,7 +98,9 @@ def domain_sharing_groups_of(manifest: PodCliqueSetManifest) -> Iterator[DomainS
             pods=(earlier.pods if earlier else 0) + pods,
             max_replicas=max_replicas,
             highest=member.base_name,
-            classes={**classes_before, member.device_class: classes_before.get(member.device_class, annotation_path)},
+            classes=FrozenDict(
+                {**classes_before, member.device_class: classes_before.get(member.device_class, annotation_path)}
+            ),
         )
     yield from found.values()
 

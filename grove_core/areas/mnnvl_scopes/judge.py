@@ -22,7 +22,7 @@ from grove_core.areas.mnnvl_scopes.verdicts import (
     UnchangedSharedObject,
     WithheldSharedObject,
 )
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import BASE_GANG, POD_GANG
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
@@ -59,20 +59,20 @@ def judge_shared_domains(snapshot: Snapshot) -> SharedDomainsJudgement:
     uses = tuple(_uses(root.ref.name, sharing, planned))
     gangs = {gang.ref.name: gang for gang in snapshot.gangs if gang.uid and not gang.deleting}
     verdicts = [_verdict_on(snapshot, kind, use, gangs.get(use.gang, root)) for use in uses for kind in SHARED_KINDS]
-    positions = {name: one.position_in(root.ref.name) for name, one in planned.items()}
+    positions = FrozenDict((name, one.position_in(root.ref.name)) for name, one in planned.items())
     return SharedDomainsJudgement((*verdicts, *_surplus(snapshot)), mnnvl_annotations_of(snapshot), positions)
 
 
-def mnnvl_annotations_of(snapshot: Snapshot) -> dict[str, FrozenMap]:
+def mnnvl_annotations_of(snapshot: Snapshot) -> FrozenDict[str, FrozenMap]:
     """Return name of a clique in the template -> the MNNVL annotations of its new PodCliques (MS-010)."""
     if not snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
-        return {}
+        return FrozenDict()
     root, template = snapshot.root, snapshot.root.spec.template
     groups = template.groups_by_clique
-    return {
-        clique.name: effective_mnnvl_annotations(root.annotations, clique, groups.get(clique.name))
+    return FrozenDict(
+        (clique.name, effective_mnnvl_annotations(root.annotations, clique, groups.get(clique.name)))
         for clique in template.cliques
-    }
+    )
 
 
 class _SharedUse(NamedTuple):

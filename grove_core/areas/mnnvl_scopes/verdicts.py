@@ -1,12 +1,10 @@
 """Verdicts of MNNVL by annotation on the domains and claims of a set."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, unique
-from types import MappingProxyType
 from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.domain_sharing import CliquePosition, DomainMembership
@@ -107,5 +105,5 @@ class SharedDomainsJudgement(NamedTuple):
     """
 
     verdicts: tuple[SharedObjectVerdict, ...] = ()
-    annotations: Mapping[str, FrozenMap] = MappingProxyType({})
-    positions: Mapping[str, CliquePosition] = MappingProxyType({})
+    annotations: FrozenDict[str, FrozenMap] = FrozenDict()
+    positions: FrozenDict[str, CliquePosition] = FrozenDict()

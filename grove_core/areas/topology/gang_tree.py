@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from grove_core.areas.topology.node_capacity import CLUSTER_LEVEL, NodeCapacity
+from grove_core.kernel.frozen import FrozenDict
 from grove_core.resources.pod_demand import PodDemand
 from grove_core.resources.podgang import NO_PACK, GangPackConstraint, PodGangConstraints
 
@@ -91,7 +92,7 @@ class GangTree:
     name: str
     batches: tuple[PodBatch, ...]
     subtrees: tuple["GangTree", ...]
-    totals: Mapping[int, int]
+    totals: FrozenDict[int, int]
     shape: TreeShape
 
     @property
@@ -137,7 +138,7 @@ def placement_tree(
         tuple((batch.demand, batch.pods) for batch in own_batches),
         tuple(subtree.shape for subtree in narrower),
     )
-    return GangTree(level, name, tuple(own_batches), tuple(narrower), totals, shape)
+    return GangTree(level, name, tuple(own_batches), tuple(narrower), FrozenDict(totals), shape)
 
 
 def constrained_parts_of(gang: GangToPlace) -> Iterator[ConstrainedPart]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from grove_core.areas.topology.rules import TopologyReason
 from grove_core.areas.topology.verdicts import GangTopology, TopologyJudgement, TopologyResolution
 from grove_core.kernel.conditions import LONGEST_MESSAGE
+from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND, Levels
 from grove_core.resources.naming_rules import did_you_mean, name_list_text
@@ -35,7 +36,7 @@ def judge_topology(snapshot: Snapshot) -> TopologyJudgement:
     lacking = tuple(missing_topology_domains(snapshot, name, levels))
     if lacking:
         return TopologyJudgement(TopologyResolution.LACKING, (*lacking, which), name)
-    return TopologyJudgement(TopologyResolution.USED, (which,), name, dict(levels))
+    return TopologyJudgement(TopologyResolution.USED, (which,), name, FrozenDict(levels))
 
 
 def gang_topology_of(snapshot: Snapshot, judgement: TopologyJudgement) -> GangTopology:

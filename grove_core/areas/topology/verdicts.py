@@ -1,10 +1,9 @@
 """Verdicts about topologies, and the part of them that other areas use."""
 
-from collections.abc import Mapping
 from enum import Enum, unique
-from types import MappingProxyType
 from typing import NamedTuple
 
+from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Reason
 
 
@@ -62,7 +61,7 @@ class TopologyJudgement(NamedTuple):
     resolution: TopologyResolution
     because: tuple[Reason, ...]
     name: str = ""
-    keys: Mapping[str, str] = MappingProxyType({})
+    keys: FrozenDict[str, str] = FrozenDict()
 
 
 class GangTopology(NamedTuple):
@@ -77,7 +76,7 @@ class GangTopology(NamedTuple):
     """
 
     topology: str = ""
-    keys: Mapping[str, str] = MappingProxyType({})
+    keys: FrozenDict[str, str] = FrozenDict()
     waiting: tuple[Reason, ...] = ()
     follows: Reason | None = None
     locked: Reason | None = None

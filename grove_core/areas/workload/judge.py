@@ -1,6 +1,6 @@
 """Judges the parts of a set: the round of its update, the constraints of its gangs, the gates of its pods."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -11,6 +11,7 @@ from grove_core.areas.workload.rolling_update.judge import SetRolloutStep, judge
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.verdicts import WorkloadInputs
 from grove_core.areas.workload.workload_context import WorkloadContext
+from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import Withheld
 from grove_core.resources.podclique import GROUP_KIND
@@ -40,10 +41,10 @@ class PartsJudgement:
 
     context: WorkloadContext
     inputs: WorkloadInputs
-    replicas: Sequence[ExpectedReplica]
+    replicas: tuple[ExpectedReplica, ...]
     rollout: SetRolloutStep | None
-    terminating: AbstractSet[str]
-    gang_constraints: Mapping[str, TopologyConstraintChange | Withheld]
+    terminating: frozenset[str]
+    gang_constraints: FrozenDict[str, TopologyConstraintChange | Withheld]
 
     @property
     def cliques_without_new_pods(self) -> AbstractSet[str]:
@@ -102,24 +103,24 @@ def _knows_replicas(snapshot: Snapshot) -> bool:
     return "PodClique" in snapshot.complete and not (is_grouped and GROUP_KIND in snapshot.not_collected)
 
 
-def _terminating_cliques(replicas: Sequence[ExpectedReplica], inputs: WorkloadInputs) -> AbstractSet[str]:
+def _terminating_cliques(replicas: Sequence[ExpectedReplica], inputs: WorkloadInputs) -> frozenset[str]:
     """Return the names of the cliques that are being terminated."""
     ending = inputs.terminating
     if not ending.replicas and not ending.parts:
         return frozenset()
     parts = (part for replica in replicas for part in replica.all_cliques)
-    return {part.name for part in parts if ending.holds(part.replica, part.group, part.group_replica)}
+    return frozenset(part.name for part in parts if ending.holds(part.replica, part.group, part.group_replica))
 
 
 def _gang_constraints(
     context: WorkloadContext, replicas: Sequence[ExpectedReplica], topology: GangTopology
-) -> Mapping[str, TopologyConstraintChange | Withheld]:
+) -> FrozenDict[str, TopologyConstraintChange | Withheld]:
     if not topology.topology:
-        return {}
+        return FrozenDict()
     expected = (part for replica in replicas for part in replica.gangs)
     existing = ((part, gang) for part in expected if (gang := context.gangs.get(part.name)) is not None)
     changes = ((part.name, topology_constraint_change(context.root, gang, part, topology)) for part, gang in existing)
-    return {name: change for name, change in changes if change is not None}
+    return FrozenDict((name, change) for name, change in changes if change is not None)
 
 
 def set_too_large_reason(snapshot: Snapshot) -> Reason | None:

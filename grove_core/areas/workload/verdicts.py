@@ -1,14 +1,12 @@
 """What the workload area gets from other areas, and its result for a set."""
 
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import NamedTuple
 
 from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
 from grove_core.areas.mnnvl.verdicts import CliqueDomains
 from grove_core.areas.topology.verdicts import GangTopology
 from grove_core.kernel.decisions import AreaResult
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenDict, FrozenMap
 
 
 class WorkloadInputs(NamedTuple):
@@ -23,7 +21,7 @@ class WorkloadInputs(NamedTuple):
 
     terminating: TerminatingReplicas = TerminatingReplicas()
     clique_domains: CliqueDomains = CliqueDomains()
-    mnnvl_annotations: Mapping[str, FrozenMap] = MappingProxyType({})
+    mnnvl_annotations: FrozenDict[str, FrozenMap] = FrozenDict()
     gang_topology: GangTopology = GangTopology()
 
 

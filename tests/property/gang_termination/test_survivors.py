@@ -46,9 +46,13 @@ def test_pl015_every_deletion_of_a_termination_has_its_causes() -> None:
     first, *_ = seen.cliques
     cause = MinAvailableBreach(first.ref, NOW, timedelta(hours=1))
     end = replica_termination(TerminationReason.DELAY_EXPIRED, [cause], seen.root, {first.ref: first}, {})
-    assert (end.rests_on, end.last) == (((first.ref, first.guard),), {first.uid})
+    assert (end.rests_on, end.last) == (((first.ref, first.guard),), frozenset({first.uid}))
     words = (TerminationReason.GANG_TERMINATED, TerminationReason.GROUP_REPLICA_TERMINATED)
-    found = list(terminated_clique_deletions(seen.root.ref, seen.cliques, Terminations({0: end}, {}), words))
+    found = list(
+        terminated_clique_deletions(
+            seen.root.ref, seen.cliques, Terminations(FrozenDict({0: end}), FrozenDict()), words
+        )
+    )
     assert {one.target.name: (one.rests_on, one.is_cause) for one in found} == {
         clique.ref.name: (end.rests_on, clique is first) for clique in seen.cliques if clique.replica_index == 0
     }

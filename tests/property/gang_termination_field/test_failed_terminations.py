@@ -19,7 +19,7 @@ from grove_core.areas.gang_termination.field.rule_generations import RuleGenerat
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
 from grove_core.areas.gang_termination.verdicts import Keep, MinAvailableBreach, Terminate, Wait
 from grove_core.kernel.conditions import Condition, ConditionStatus
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import (
     Attempt,
@@ -141,7 +141,7 @@ def test_gf092_what_lasts_in_part_is_not_through() -> None:
     """Of two cliques that could not be deleted, another client deleted one."""
     seen = seen_with({X0.ref: "gone"})
     both = unfinished(seen, end_of(X0, G0, X0), end_of(Y0, G0, X0))
-    assert both == FailedTerminations({0: {G0.ref, X0.ref}}, {})
+    assert both == FailedTerminations(FrozenDict({0: frozenset({G0.ref, X0.ref})}))
     assert unfinished(seen, end_of(X0, G0, X0)).unwritten_flags == {
         G0.ref: UnwrittenTerminationFlag(OVER, (G0.ref, X0.ref))
     }

@@ -25,6 +25,7 @@ from grove_core.areas.gang_termination.field.scaling_group_judgement import (
 )
 from grove_core.areas.gang_termination.status_counts import PodCounts
 from grove_core.kernel.conditions import Condition, ConditionStatus
+from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
 from grove_core.resources.podclique import CliqueStatus
@@ -163,7 +164,7 @@ SICK: Final = {**WELL, "0-x": "sick", "1-x": "sick"}
 def test_gf092_a_flag_is_written_again_for_its_breach(
     stored: tuple[Condition, ...], tried: datetime, *, told: bool
 ) -> None:
-    failed = FailedTerminations(unwritten_flags={GROUP.ref: UnwrittenTerminationFlag(tried, (NAMED,))})
+    failed = FailedTerminations(unwritten_flags=FrozenDict({GROUP.ref: UnwrittenTerminationFlag(tried, (NAMED,))}))
     found = looked_at(with_conditions(*stored), SICK, failed=failed)
     assert found.unwritten_flag_causes == ((NAMED,) if told else ())
     assert found.flag == (new_termination_flag(GROUP, NOW) if told else FLAG if FLAG in stored else None)
@@ -171,7 +172,7 @@ def test_gf092_a_flag_is_written_again_for_its_breach(
 
 @pytest.mark.parametrize("generation", RuleGeneration)
 def test_gf101_generations_without_flags_write_none(generation: RuleGeneration) -> None:
-    failed = FailedTerminations(unwritten_flags={GROUP.ref: UnwrittenTerminationFlag(NOW, (NAMED,))})
+    failed = FailedTerminations(unwritten_flags=FrozenDict({GROUP.ref: UnwrittenTerminationFlag(NOW, (NAMED,))}))
     found = looked_at(with_conditions(breached_since(NOW - DELAY)), SICK, generation, failed)
     assert found.has_termination_flag == generation.requires_breach_history
     assert found.unwritten_flag_causes == ((NAMED,) if generation.requires_breach_history else ())

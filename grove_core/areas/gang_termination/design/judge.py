@@ -77,7 +77,7 @@ def _judge_replica(
         if group is not None and group.delay is not None:
             breaches.append(MinAvailableBreach(group.group.ref, group.since, group.delay))
     fate = fate_of_breaches(breaches, now) if breaches and guard is None else _KEEP
-    return ReplicaJudgement(index, fate, breaches)
+    return ReplicaJudgement(index, fate, tuple(breaches))
 
 
 def replica_fate_reasons(

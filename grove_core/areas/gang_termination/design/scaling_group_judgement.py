@@ -6,7 +6,6 @@ decides. Replicas whose delay still runs count as breached, so a group never ter
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from types import MappingProxyType
 from typing import Any, Final, assert_never
 
 from grove_core.areas.gang_termination.breach_delays import delay_reasons, fate_of_breaches, group_fate
@@ -23,13 +22,14 @@ from grove_core.areas.gang_termination.verdicts import (
     Wait,
 )
 from grove_core.kernel.conditions import Condition, ConditionStatus, is_condition_true, transition_time
+from grove_core.kernel.frozen import FrozenDict, frozen_lists
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import breach_condition_of
 
 _KEEP: Final = Keep()
-_NONE: Final[Mapping[int, Any]] = MappingProxyType({})
+_NONE: Final[FrozenDict[int, Any]] = FrozenDict()
 
 
 def judge_group(
@@ -89,35 +89,37 @@ def group_termination_delay(root: PodCliqueSet, group: ScalingGroup) -> timedelt
     return root.shape.groups.get(short, root.shape.delay)
 
 
-def _breached_replicas(group: ScalingGroup, members: Sequence[CliqueJudgement]) -> Mapping[int, list[CliqueJudgement]]:
+def _breached_replicas(
+    group: ScalingGroup, members: Sequence[CliqueJudgement]
+) -> FrozenDict[int, tuple[CliqueJudgement, ...]]:
     """Return the breached cliques by replica index, without surplus replicas (GT-040)."""
     found: dict[int, list[CliqueJudgement]] = {}
     for judged in members:
         if judged.breach is ConditionStatus.TRUE and 0 <= judged.clique.group_replica_index < group.replicas:
             found.setdefault(judged.clique.group_replica_index, []).append(judged)
-    return dict(sorted(found.items())) if found else _NONE
+    return frozen_lists(dict(sorted(found.items()))) if found else _NONE
 
 
 def _acting_on(
     breached: Mapping[int, Sequence[CliqueJudgement]], delay: timedelta
-) -> Mapping[int, Sequence[MinAvailableBreach]]:
-    return {
-        index: [MinAvailableBreach(judged.clique.ref, judged.since, delay) for judged in cliques]
+) -> FrozenDict[int, tuple[MinAvailableBreach, ...]]:
+    return FrozenDict(
+        (index, tuple([MinAvailableBreach(judged.clique.ref, judged.since, delay) for judged in cliques]))
         for index, cliques in breached.items()
-    }
+    )
 
 
 def _fates_of(
     breached: Iterable[int], acting: Mapping[int, Sequence[MinAvailableBreach]], breach: ConditionStatus, now: datetime
-) -> Mapping[int, GroupFate]:
+) -> FrozenDict[int, GroupFate]:
     """Return the fate of each breached replica; one fate for all where the group must not act on any."""
     if not acting:
-        return dict.fromkeys(breached, _KEEP)
+        return FrozenDict(dict.fromkeys(breached, _KEEP))
     if breach is ConditionStatus.UNKNOWN:
-        return dict.fromkeys(breached, Suspend())
+        return FrozenDict(dict.fromkeys(breached, Suspend()))
     if breach is ConditionStatus.TRUE:
-        return dict.fromkeys(breached, Delegate())
-    return {index: fate_of_breaches(breaches, now) for index, breaches in acting.items()}
+        return FrozenDict(dict.fromkeys(breached, Delegate()))
+    return FrozenDict((index, fate_of_breaches(breaches, now)) for index, breaches in acting.items())
 
 
 def group_breach_reasons(judged: GroupJudgement) -> tuple[Reason, ...]:

@@ -22,6 +22,7 @@ from grove_core.areas.gang_termination.verdicts import (
 )
 from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of, transition_time
 from grove_core.kernel.decisions import Decision
+from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import StatusToWrite
 from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
@@ -75,10 +76,10 @@ class SetCounts:
         availability: of the set.
     """
 
-    counts: Mapping[Ref, PodCounts]
-    placements: Mapping[Ref, Decision[ConditionStatus]]
-    usable: Mapping[str, UsableReplicaCounts]
-    missing: Mapping[int, tuple[str, ...]]
+    counts: FrozenDict[Ref, PodCounts]
+    placements: FrozenDict[Ref, Decision[ConditionStatus]]
+    usable: FrozenDict[str, UsableReplicaCounts]
+    missing: FrozenDict[int, tuple[str, ...]]
     availability: SetAvailability
 
 
@@ -93,16 +94,16 @@ def counts_of_set(snapshot: Snapshot, judgement: TerminationJudgement) -> SetCou
         placements[clique.ref] = _scheduled_condition_status(clique, found)
         members[clique.owner_uid].append(clique)
         there.add(clique.ref.short)
-    usable = {
-        judged.group.ref.name: _usable_replicas_of_group(judged.group, members[judged.group.uid], counts)
+    usable = FrozenDict(
+        (judged.group.ref.name, _usable_replicas_of_group(judged.group, members[judged.group.uid], counts))
         for judged in judgement.groups
-    }
-    missing = {
-        replica.index: _missing_constituents_of_replica(snapshot.root, replica.index, there)
+    )
+    missing = FrozenDict(
+        (replica.index, _missing_constituents_of_replica(snapshot.root, replica.index, there))
         for replica in judgement.replicas
-    }
+    )
     availability = _availability_of_set(snapshot.root, judgement, usable, missing)
-    return SetCounts(counts, placements, usable, missing, availability)
+    return SetCounts(FrozenDict(counts), FrozenDict(placements), usable, missing, availability)
 
 
 def _missing_constituents_of_replica(root: PodCliqueSet, index: int, there: AbstractSet[str]) -> tuple[str, ...]:

@@ -82,11 +82,11 @@ def findings_of_termination(snapshot: Snapshot, judgement: TerminationJudgement,
 
 def fates_of(judgement: TerminationJudgement) -> SetFates:
     """Return the fates in a judgement; a group without breached cliques has none."""
-    groups = [
+    groups = tuple(
         GroupFates(one.group, one.breached_cliques, one.acting, one.replica_fates)
         for one in judgement.groups
         if one.breached
-    ]
+    )
     return SetFates(judgement.replicas, groups)
 
 

@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
-from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from grove_core.areas.gang_termination.field.clique_judgement import JudgedClique
+from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import FAILURES, Delete, SetStatus
 from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
@@ -39,8 +39,8 @@ class FailedTerminations(NamedTuple):
         unwritten_flags: scaling group whose flag was not written -> the termination that the flag would record.
     """
 
-    incomplete: Mapping[int, AbstractSet[Ref]] = MappingProxyType({})
-    unwritten_flags: Mapping[Ref, UnwrittenTerminationFlag] = MappingProxyType({})
+    incomplete: FrozenDict[int, frozenset[Ref]] = FrozenDict()
+    unwritten_flags: FrozenDict[Ref, UnwrittenTerminationFlag] = FrozenDict()
 
 
 _NOTHING: Final = FailedTerminations()
@@ -80,7 +80,8 @@ def failed_terminations_in(snapshot: Snapshot) -> FailedTerminations:
         for group in snapshot.groups
         if group.replica_index in complete.keys() - incomplete.keys()
     }
-    return FailedTerminations(incomplete, never_flagged | flags)
+    causes_of = FrozenDict((index, frozenset(causes)) for index, causes in incomplete.items())
+    return FailedTerminations(causes_of, FrozenDict(never_flagged | flags))
 
 
 def _is_incomplete(target: Ref, action: Delete, existing: Mapping[Ref, Resource]) -> bool:
@@ -109,7 +110,7 @@ class CountedGroupReplica(NamedTuple):
     """
 
     number: int
-    members: Sequence[JudgedClique]
+    members: tuple[JudgedClique, ...]
     has_deleted_members: bool = False
     was_breached: bool = False
 
@@ -161,7 +162,7 @@ def counted_group_replicas(
     if causes is None:
         for index, found in regular.items():
             if sum(not one.is_leaving for one in found) == len(group.clique_names):
-                yield CountedGroupReplica(index, found)
+                yield CountedGroupReplica(index, tuple(found))
         return
     names = {
         index: {member_clique_name(group.ref.name, index, short) for short in group.clique_names}
@@ -174,7 +175,7 @@ def counted_group_replicas(
         not named_causes or (bool(remaining_causes) and all(one.breached for one in remaining_causes))
     )
     for index, expected in names.items():
-        members = [one for one in regular.get(index, ()) if not one.is_leaving]
+        members = tuple(one for one in regular.get(index, ()) if not one.is_leaving)
         missing = expected - remaining.keys()
         was_breached = bool(missing) and (
             is_still_breached or (bool(remaining_causes) and not missing.isdisjoint(named_causes))

@@ -43,10 +43,10 @@ class JudgedReplica(NamedTuple):
 
     number: int
     fate: ReplicaFate
-    breaches: Sequence[MinAvailableBreach]
+    breaches: tuple[MinAvailableBreach, ...]
     absent: tuple[str, ...]
-    cliques: Sequence[JudgedClique]
-    groups: Sequence[JudgedGroup]
+    cliques: tuple[JudgedClique, ...]
+    groups: tuple[JudgedGroup, ...]
     lingers: bool = False
 
 
@@ -111,7 +111,7 @@ def _replicas(
         grouped[found.group.replica_index].append(found)
     there = {seen.clique.replica_index for seen in cliques} | grouped.keys()
     return tuple(
-        _replica(snapshot, index, alone, grouped.get(index, ()), delay, begun=index in begun)
+        _replica(snapshot, index, alone, tuple(grouped.get(index, ())), delay, begun=index in begun)
         for index in sorted(there)
         if 0 <= index < snapshot.root.spec.replicas
     )
@@ -121,7 +121,7 @@ def _replica(
     snapshot: Snapshot,
     index: int,
     alone: Mapping[str, JudgedClique],
-    groups: Sequence[JudgedGroup],
+    groups: tuple[JudgedGroup, ...],
     delay: timedelta,
     *,
     begun: bool,
@@ -134,10 +134,10 @@ def _replica(
     root = snapshot.root
     names = [standalone_clique_name(root.ref.name, index, short) for short in root.shape.standalone]
     absent = tuple(name for name in names if name not in alone)
-    cliques = [alone[name] for name in names if name in alone]
+    cliques = tuple(alone[name] for name in names if name in alone)
     constituents: list[JudgedClique | JudgedGroup] = [*groups, *cliques]
     asks_all = begun or not absent
-    found = [breach for one in constituents if asks_all or one.is_leaving if (breach := one.candidate(delay))]
+    found = tuple(breach for one in constituents if asks_all or one.is_leaving if (breach := one.candidate(delay)))
     fate = fate_of_breaches(found, snapshot.now) if found and not root.deleting else _KEEP
     ends = isinstance(fate, Terminate)
     if absent and not (begun and ends):
@@ -147,6 +147,6 @@ def _replica(
 
 def fates_of(judgement: GoOperatorJudgement) -> SetFates:
     """Return the fates in a judgement."""
-    replicas = [ReplicaJudgement(one.number, one.fate, one.breaches) for one in judgement.replicas]
-    groups = [GroupFates(one.group, one.breached_cliques, one.acting, one.fates) for one in judgement.groups]
+    replicas = tuple(ReplicaJudgement(one.number, one.fate, one.breaches) for one in judgement.replicas)
+    groups = tuple(GroupFates(one.group, one.breached_cliques, one.acting, one.fates) for one in judgement.groups)
     return SetFates(replicas, groups)

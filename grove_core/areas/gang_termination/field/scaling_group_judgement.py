@@ -23,6 +23,7 @@ from grove_core.areas.gang_termination.field.rule_generations import RuleGenerat
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
 from grove_core.areas.gang_termination.verdicts import Delegate, GroupFate, Keep, MinAvailableBreach, Suspend
 from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of, is_condition_true, transition_time
+from grove_core.kernel.frozen import FrozenDict, frozen_lists
 from grove_core.kernel.reasons import Fact, Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import format_time, whole_seconds
@@ -72,16 +73,16 @@ class JudgedGroup(NamedTuple):
     """
 
     group: ScalingGroup
-    members: Sequence[JudgedClique]
+    members: tuple[JudgedClique, ...]
     scheduled: int
     available: int
     unbreached: int
     breach: Condition | None
     why: GoOperatorReason
     flag: Condition | None
-    acting: Mapping[int, Sequence[MinAvailableBreach]]
+    acting: FrozenDict[int, tuple[MinAvailableBreach, ...]]
     fate: GroupFate
-    fates: Mapping[int, GroupFate]
+    fates: FrozenDict[int, GroupFate]
     guard: GoOperatorReason | None = None
     unwritten_flag_causes: tuple[Ref, ...] = ()
 
@@ -91,9 +92,9 @@ class JudgedGroup(NamedTuple):
         return is_condition_true(self.breach)
 
     @property
-    def breached_cliques(self) -> list[PodClique]:
+    def breached_cliques(self) -> tuple[PodClique, ...]:
         """Return its breached cliques that are not being deleted."""
-        return [one.clique for one in self.members if one.breached and not one.clique.deleting]
+        return tuple(one.clique for one in self.members if one.breached and not one.clique.deleting)
 
     @property
     def left(self) -> int:
@@ -155,16 +156,16 @@ def judge_group(
     whole = tuple(counted_group_replicas(group, regular, failed.incomplete.get(group.replica_index)))
     seen = JudgedGroup(
         group=group,
-        members=members,
+        members=tuple(members),
         scheduled=sum(one.is_scheduled and not one.has_deleted_members for one in whole),
         available=sum(one.is_scheduled and one.is_available for one in whole),
         unbreached=sum(not one.is_breached for one in whole),
         breach=breach_condition_of(group.status),
         why=GoOperatorReason.NOT_OBSERVED,
         flag=condition_of(group.status.conditions, TERMINATION_IN_PROGRESS),
-        acting={},
+        acting=FrozenDict(),
         fate=Keep(),
-        fates={},
+        fates=FrozenDict(),
     )
     if looks and not group.deleting:
         seen = _with_status(seen, regular, whole, now, generation)
@@ -239,10 +240,10 @@ def _with_fates(seen: JudgedGroup, delay: timedelta, now: datetime) -> JudgedGro
             acting[one.clique.group_replica_index].append(breach)
     if not acting:
         return seen
-    ordered = dict(sorted(acting.items()))
+    ordered = frozen_lists(dict(sorted(acting.items())))
     fates: dict[int, GroupFate] = {index: fate_of_breaches(breaches, now) for index, breaches in ordered.items()}
     if is_being_updated(seen.group.status):
         fates = dict.fromkeys(ordered, Suspend())
     elif seen.group.replicas - len(ordered) < seen.group.min_available:
         fates = dict.fromkeys(ordered, Delegate())
-    return seen._replace(acting=ordered, fates=fates, fate=group_fate(fates.values()))
+    return seen._replace(acting=ordered, fates=FrozenDict(fates), fate=group_fate(fates.values()))

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
+from grove_core.kernel.frozen import FrozenDict, frozen_lists
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.domain_sharing import (
     DomainSharingScope,
@@ -55,8 +56,8 @@ class UsedNames:
         below: namespace and words -> the sets whose names begin with these words and an index.
     """
 
-    patterns: Mapping[tuple[str, tuple[str, ...]], tuple[NamePattern, ...]]
-    below: Mapping[tuple[str, tuple[str, ...]], tuple[tuple[str, ...], ...]]
+    patterns: FrozenDict[tuple[str, tuple[str, ...]], tuple[NamePattern, ...]]
+    below: FrozenDict[tuple[str, tuple[str, ...]], tuple[tuple[str, ...], ...]]
 
     def collisions(self, manifest: PodCliqueSetManifest) -> Iterator[NameCollision]:
         """Return one collision for each kind and each other set. Sets with the same name are the same set.
@@ -93,8 +94,8 @@ def used_names_of(sets: Iterable[PodCliqueSetManifest], held: Iterable[tuple[str
         for end in _possible_name_ends(words):
             below[namespace, words[:end]].append(words)
     return UsedNames(
-        {key: tuple(patterns) for key, patterns in found.items()},
-        {key: tuple(sorted(longer)) for key, longer in below.items()},
+        frozen_lists(found),
+        FrozenDict((key, tuple(sorted(longer))) for key, longer in below.items()),
     )
 
 

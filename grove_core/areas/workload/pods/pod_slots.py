@@ -24,7 +24,7 @@ class PodSlot(NamedTuple):
     """
 
     index: int  # type: ignore[assignment]  # hides tuple.index, which is not used here
-    before: Sequence[str]
+    before: tuple[str, ...]
     is_surge: bool
 
 
@@ -56,7 +56,7 @@ def free_pod_slots(pods: Iterable[Pod], replicas: int, surge: int) -> Iterator[P
     wanted = replicas + surge
     free = (index for index in range(len(taken) + wanted) if index not in taken)
     for index in islice(free, max(0, wanted - alive)):
-        yield PodSlot(index, sorted(inactive_uids.get(index, ())), index >= replicas)
+        yield PodSlot(index, tuple(sorted(inactive_uids.get(index, ()))), index >= replicas)
 
 
 def excess_pods(pods: Iterable[Pod], wanted: int, target_hash: str) -> list[Pod]:

@@ -1,6 +1,6 @@
 """The update of a set: one replica at a time, each of its cliques and groups by its own rules (WL-043 to WL-224)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -48,7 +48,7 @@ class ReplicaUpdateState:
     placed: int
     breached: bool
     rolling: bool
-    groups: Mapping[str, Sequence[GroupReplicaUpdateState]]
+    groups: FrozenDict[str, tuple[GroupReplicaUpdateState, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +69,8 @@ class SetRolloutStep:
     updated: frozenset[str]
     runs: bool = False
     current: int = _NO_REPLICA
-    cliques: Mapping[str, RolloutStep] = FrozenDict()
-    groups: Mapping[str, RolloutStep] = FrozenDict()
+    cliques: FrozenDict[str, RolloutStep] = FrozenDict()
+    groups: FrozenDict[str, RolloutStep] = FrozenDict()
     surge: frozenset[str] = frozenset()
     desired: DesiredChanges = _NO_WANTS
 
@@ -131,8 +131,8 @@ def _update_round(context: WorkloadContext, idle: SetRolloutStep, current: Repli
         idle,
         runs=True,
         current=current.part.index,
-        cliques=cliques,
-        groups=groups,
+        cliques=FrozenDict(cliques),
+        groups=FrozenDict(groups),
         surge=frozenset(name for name, roll in (*cliques.items(), *groups.items()) if roll.surge),
         desired=DesiredChanges(tuple(wants), tuple(withheld)),
     )
@@ -161,7 +161,7 @@ def _replica_beyond(
 def _state_of(context: WorkloadContext, part: ExpectedReplica) -> ReplicaUpdateState:
     outdated = breached = rolling = False
     available, placed = True, 0
-    groups: dict[str, Sequence[GroupReplicaUpdateState]] = {}
+    groups: dict[str, tuple[GroupReplicaUpdateState, ...]] = {}
     for clique_part in part.all_cliques:
         clique = context.clique_of(clique_part)
         if clique is None:
@@ -181,13 +181,13 @@ def _state_of(context: WorkloadContext, part: ExpectedReplica) -> ReplicaUpdateS
         if group is None:
             available = False
             continue
-        groups[group_part.name] = found = list(group_replicas_of(group_part, group, context))
+        groups[group_part.name] = found = tuple(group_replicas_of(group_part, group, context))
         serving = sum(replica.available for replica in found)
         outdated = outdated or any(replica.outdated for replica in found)
         rolling = rolling or group.status.updating
         available = available and serving >= group.needed
         breached = breached or is_marked_breached(group.status)
-    return ReplicaUpdateState(part, outdated, available, placed, breached, rolling, groups)
+    return ReplicaUpdateState(part, outdated, available, placed, breached, rolling, FrozenDict(groups))
 
 
 def _may_have_old_pods(clique: PodClique, pods: Sequence[Pod]) -> bool:
@@ -210,7 +210,9 @@ def _with_stand_ins(context: WorkloadContext, rollout: SetRolloutStep) -> SetRol
             is_served = all(replica.available for replica in found)
             if group.status.updating and not is_served and _replica_beyond(context, group, found) is not None:
                 groups[name] = RolloutStep(runs=True)
-    return replace(rollout, cliques=cliques, groups=groups, surge=frozenset({*cliques, *groups}))
+    return replace(
+        rollout, cliques=FrozenDict(cliques), groups=FrozenDict(groups), surge=frozenset({*cliques, *groups})
+    )
 
 
 def _current(context: WorkloadContext, states: Sequence[ReplicaUpdateState]) -> ReplicaUpdateState | None:

@@ -155,8 +155,8 @@ class _Progress(NamedTuple):
         extra_is_missed: whether the extra replica exists and is not available.
     """
 
-    outdated: Sequence[GroupReplicaUpdateState]
-    unavailable: Sequence[GroupReplicaUpdateState]
+    outdated: tuple[GroupReplicaUpdateState, ...]
+    unavailable: tuple[GroupReplicaUpdateState, ...]
     available: int
     extra_serves: bool
     extra_is_missed: bool
@@ -165,8 +165,8 @@ class _Progress(NamedTuple):
 def _progress_of(
     group: ScalingGroup, replicas: Sequence[GroupReplicaUpdateState], extra: GroupReplicaUpdateState | None
 ) -> _Progress:
-    outdated = [replica for replica in replicas if replica.outdated]
-    unavailable = [replica for replica in replicas if not replica.available]
+    outdated = tuple(replica for replica in replicas if replica.outdated)
+    unavailable = tuple(replica for replica in replicas if not replica.available)
     return _Progress(
         outdated,
         unavailable,
