@@ -138,11 +138,12 @@ def objections_to(
 def _violations(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
     for element in annotated_elements(manifest):
         yield from _values(element)
-    yield from _claim_names(manifest)
-    yield from _sharing_names(manifest)
+    sharing = tuple(domain_sharing_groups_of(manifest))
+    yield from _claim_names(manifest, sharing)
+    yield from _sharing_names(manifest) if sharing else ()
     if manifest.name:
-        yield from _lengths(manifest)
-        yield from _duplicate_names(manifest)
+        yield from _lengths(manifest, sharing)
+        yield from _duplicate_names(manifest, sharing)
 
 
 def _values(element: AnnotatedElement) -> Iterator[Violation]:
@@ -166,10 +167,9 @@ def _values(element: AnnotatedElement) -> Iterator[Violation]:
         yield Violation(element.at(MNNVL_DEVICE_CLASS), device_class, SharedDomainDenial.DEVICE_CLASS_INVALID, {})
 
 
-def _claim_names(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
+def _claim_names(manifest: PodCliqueSetManifest, sharing: Iterable[DomainSharingGroup]) -> Iterator[Violation]:
     """Claims of the user with the name of the claim to a shared domain (MS-074)."""
-    sharing_cliques = {index for sharing in domain_sharing_groups_of(manifest) for index in sharing.cliques}
-    for index in sorted(sharing_cliques):
+    for index in sorted({index for one in sharing for index in one.cliques}):
         pod_spec = manifest.spec.template.cliques[index].spec.pod_spec
         for at, claim in enumerate(list_at(pod_spec, "resourceClaims")):
             if isinstance(claim, FrozenMap) and claim.get("name") == SHARED_CLAIM:
@@ -179,8 +179,6 @@ def _claim_names(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
 
 def _sharing_names(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
     """Claim templates of ``resourceSharing`` whose claims could have the name of a shared claim (MS-078)."""
-    if not any(True for _ in domain_sharing_groups_of(manifest)):
-        return
     template = manifest.spec.template
     lists = (
         (TEMPLATE, template.resource_sharing),
@@ -196,9 +194,9 @@ def _sharing_names(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
                 )
 
 
-def _lengths(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
+def _lengths(manifest: PodCliqueSetManifest, sharing_groups: Iterable[DomainSharingGroup]) -> Iterator[Violation]:
     """Claim names that are too long, by the largest index (MS-076)."""
-    for sharing in domain_sharing_groups_of(manifest):
+    for sharing in sharing_groups:
         claim_name = sharing.highest + CLAIM_SUFFIX
         excess = len(claim_name) - LONGEST_LABEL
         if excess > 0:
@@ -208,9 +206,10 @@ def _lengths(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
             )
 
 
-def _duplicate_names(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
+def _duplicate_names(
+    manifest: PodCliqueSetManifest, sharing_groups: tuple[DomainSharingGroup, ...]
+) -> Iterator[Violation]:
     """PodCliques with the name of a replica of a scaling group, so that two domains had one name (MS-077)."""
-    sharing_groups = tuple(domain_sharing_groups_of(manifest))
     groups = {sharing.name: sharing for sharing in sharing_groups if sharing.scope is DomainSharingScope.GROUP_REPLICA}
     names_around_index = _names_around_index(groups)
     for sharing in sharing_groups:

@@ -57,6 +57,7 @@ class SetObjects:
         self._parts = parts
         self._context = parts.context
         self._inputs = parts.inputs
+        self._waiting = parts.inputs.clique_domains.waiting
         self._root = parts.context.root
         self._closed = parts.cliques_without_new_pods
 
@@ -119,7 +120,7 @@ class SetObjects:
     ) -> Iterator[LazyManifest | FieldsToApply]:
         context = self._context
         make = partial(podclique_for, context, owner, expected, self._inputs)
-        yield LazyManifest("PodClique", expected.name, make)
+        yield LazyManifest("PodClique", expected.name, make, waiting=self._waiting.get(expected.replica, ()))
         clique = context.clique_of(expected)
         if clique is not None and context.revision.is_current(clique, expected):
             fields = changes_of_podclique(context, clique, expected)
@@ -128,7 +129,8 @@ class SetObjects:
                 yield FieldsToApply(clique.ref, clique.guard, fields, (why.because(clique.ref),))
 
     def _group(self, expected: ExpectedGroup) -> Iterator[LazyManifest | FieldsToApply | Withheld]:
-        yield LazyManifest(GROUP_KIND, expected.name, partial(scaling_group_for, self._root, expected, self._inputs))
+        make = partial(scaling_group_for, self._root, expected, self._inputs)
+        yield LazyManifest(GROUP_KIND, expected.name, make, waiting=self._waiting.get(expected.replica, ()))
         group = self._context.groups.get(expected.name)
         if group is not None:
             fields = changes_of_scaling_group(group, expected)

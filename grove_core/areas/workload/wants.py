@@ -3,10 +3,9 @@
 An object is created once its owner exists, since its manifest has the owner's uid (WL-010).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final, TypeAlias
 
-from grove_core.areas.mnnvl.verdicts import CliqueDomains
 from grove_core.areas.workload.deletions import desired_teardown_changes, surplus_replica_deletions, unexpected_objects
 from grove_core.areas.workload.judge import PartsJudgement, WorkloadJudgement, judge_workload, set_too_large_reason
 from grove_core.areas.workload.objects.lazy_manifests import LazyManifest
@@ -17,6 +16,7 @@ from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.set_objects import SetObjects
 from grove_core.areas.workload.startup_order import startup_wait_findings
 from grove_core.areas.workload.verdicts import WorkloadInputs, WorkloadResult
+from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.areas.workload.workload_statuses import statuses_to_write
 from grove_core.kernel.decisions import AreaResult, Finding
 from grove_core.kernel.frozen import FrozenMap, object_at
@@ -35,9 +35,8 @@ from grove_core.kernel.wants import (
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.merge_patch import changed_fields
+from grove_core.resources.meta import Resource
 from grove_core.resources.owned_object import OwnedObject
-from grove_core.resources.podclique import GROUP_KIND
-from grove_core.snapshot.expected_replicas import ExpectedReplica
 from grove_core.snapshot.snapshot import Snapshot
 
 UPDATE: Final = "update"
@@ -134,7 +133,7 @@ def wants_for_missing_objects(parts: PartsJudgement) -> DesiredChanges:
 
     Kinds that the context does not know completely are left alone.
     """
-    existing = _Existing(parts)
+    existing = {(ref.kind, ref.name): found for ref, found in parts.context.snapshot.targets().items()}
     wants: list[Want | Withheld] = []
     manifests: dict[_Key, LazyManifest] = {}
     for item in SetObjects(parts).everything():
@@ -146,45 +145,35 @@ def wants_for_missing_objects(parts: PartsJudgement) -> DesiredChanges:
             wants.append(_second_of_name(manifests[key], item))
         else:
             manifests[key] = item
-            wants += existing.wants_for(item)
+            wants += _wants_for(parts, item, existing.get(key))
     withheld = (want.target for want in wants if isinstance(want, Withheld))
     expected = {*manifests, *((target.kind, target.name) for target in withheld)}
     return DesiredChanges.of([*wants, *unexpected_objects(parts.context, expected)])
 
 
-class _Existing:
-    """The existing objects of a set, against which the expected ones are compared."""
+def _wants_for(parts: PartsJudgement, item: LazyManifest, found: Resource | None) -> Iterator[Want | Withheld]:
+    """Return what has to be done about one expected object."""
+    context = parts.context
+    if not context.knows(item.kind):
+        return
+    if found is None and item.waiting:
+        ref = Ref(GROVE, item.kind, context.root.ref.namespace, item.name)
+        obstacle = StepObstacle.RULE if context.knows(DOMAIN_KIND) else StepObstacle.DOMAINS_NOT_COLLECTED
+        yield Withheld(ref, item.waiting, obstacle=obstacle)
+    elif found is None and not (item.kind == "PodClique" and item.name in parts.terminating):
+        yield _creation_of(context, item)
+    elif item.kind in _FOLLOW_TEMPLATE and isinstance(found, OwnedObject) and not _has_spec(found, item):
+        yield from _spec_changes(found, item.make())
 
-    def __init__(self, parts: PartsJudgement) -> None:
-        self._context = parts.context
-        self._terminating = parts.terminating
-        self._waiting = _waiting_for_domains(parts.replicas, parts.inputs.clique_domains)
-        self._found = {(ref.kind, ref.name): found for ref, found in parts.context.snapshot.targets().items()}
 
-    def wants_for(self, item: LazyManifest) -> Iterator[Want | Withheld]:
-        """Return what has to be done about one expected object."""
-        key = (item.kind, item.name)
-        found = self._found.get(key)
-        if not self._context.knows(item.kind):
-            return
-        if found is None and key in self._waiting:
-            ref = Ref(GROVE, item.kind, self._context.root.ref.namespace, item.name)
-            is_known = self._context.knows(DOMAIN_KIND)
-            obstacle = StepObstacle.RULE if is_known else StepObstacle.DOMAINS_NOT_COLLECTED
-            yield Withheld(ref, self._waiting[key], obstacle=obstacle)
-        elif found is None and not (item.kind == "PodClique" and item.name in self._terminating):
-            yield self._creation_of(item)
-        elif item.kind in _FOLLOW_TEMPLATE and isinstance(found, OwnedObject) and not _has_spec(found, item):
-            yield from _spec_changes(found, item.make())
-
-    def _creation_of(self, item: LazyManifest) -> ObjectToCreate | Withheld:
-        """Return the creation of an object; it is withheld where a foreign object has its name (WL-027)."""
-        want = item.make()
-        holder = self._context.snapshot.foreign_owners.get((item.kind, want.target.namespace, item.name))
-        if holder is None:
-            return want
-        because = WorkloadReason.NAME_IS_ANOTHERS.because(want.target, holder=holder)
-        return Withheld(want.target, (because, *want.because))
+def _creation_of(context: WorkloadContext, item: LazyManifest) -> ObjectToCreate | Withheld:
+    """Return the creation of an object; it is withheld where a foreign object has its name (WL-027)."""
+    want = item.make()
+    holder = context.snapshot.foreign_owners.get((item.kind, want.target.namespace, item.name))
+    if holder is None:
+        return want
+    because = WorkloadReason.NAME_IS_ANOTHERS.because(want.target, holder=holder)
+    return Withheld(want.target, (because, *want.because))
 
 
 def _second_of_name(first: LazyManifest, second: LazyManifest) -> Withheld:
@@ -197,19 +186,6 @@ def _second_of_name(first: LazyManifest, second: LazyManifest) -> Withheld:
 def _has_spec(found: OwnedObject, item: LazyManifest) -> bool:
     """Return whether an object has the expected spec already; this saves the whole manifest for most objects."""
     return item.spec is not None and not changed_fields(item.spec(), found.spec)
-
-
-def _waiting_for_domains(
-    replicas: Iterable[ExpectedReplica], clique_domains: CliqueDomains
-) -> Mapping[tuple[str, str], tuple[Reason, ...]]:
-    """Return the cliques and groups of replicas that wait for a ComputeDomain, and why (MN-010)."""
-    return {
-        (kind, part.name): clique_domains.waiting[replica.index]
-        for replica in (replicas if clique_domains.waiting else ())
-        if replica.index in clique_domains.waiting
-        for kind, parts in (("PodClique", replica.all_cliques), (GROUP_KIND, replica.groups))
-        for part in parts
-    }
 
 
 def _spec_changes(found: OwnedObject, wanted: ObjectToCreate) -> Iterator[FieldsToApply]:

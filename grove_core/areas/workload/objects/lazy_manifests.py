@@ -25,12 +25,14 @@ class LazyManifest(NamedTuple):
     Attributes:
         make: builds the manifest.
         spec: builds the ``spec`` alone, where that is cheaper and the spec is compared.
+        waiting: why it is not created yet: its replica waits for a ComputeDomain (MN-010).
     """
 
     kind: str
     name: str
     make: Callable[[], ObjectToCreate]
     spec: Callable[[], FrozenMap] | None = None
+    waiting: tuple[Reason, ...] = ()
 
 
 def object_to_create(
