@@ -101,7 +101,7 @@ def earliest_wake(fates: SetFates) -> datetime | None:
     also while other replicas of the group are terminated.
     """
     waits = [one.fate.until for one in fates.replicas if isinstance(one.fate, Wait)]
-    terminating = {one.index for one in fates.replicas if isinstance(one.fate, Terminate)}
+    terminating = {one.number for one in fates.replicas if isinstance(one.fate, Terminate)}
     for one in fates.groups:
         if one.group.replica_index not in terminating:
             waits.extend(fate.until for fate in one.fates.values() if isinstance(fate, Wait))

@@ -63,7 +63,7 @@ def terminations_among(
     groups = {one.group.ref: one for one in fates.groups}
     return Terminations(
         FrozenDict(
-            (one.index, replica_termination(rules[0], one.breaches, root, cliques, groups))
+            (one.number, replica_termination(rules[0], one.breaches, root, cliques, groups))
             for one in fates.replicas
             if isinstance(one.fate, Terminate)
         ),

@@ -100,7 +100,7 @@ class GroupJudgement(NamedTuple):
         breached: replica index -> its breached cliques, for the breached replicas, sorted by index (GT-040).
         breach, since: status and transition time of its breach condition (GT-041 to GT-043).
         fate: for the group as a whole.
-        replica_fates: replica index -> fate, for the breached replicas.
+        fates: replica index -> fate, for the breached replicas.
         acting: replica index -> its breaches that may be acted on: there is a delay, and no guard.
         guard: why none of its replicas may be terminated; None if they may.
         deleted_replicas: number of further replicas that count as breached, because the termination of the replica of
@@ -113,7 +113,7 @@ class GroupJudgement(NamedTuple):
     breach: ConditionStatus
     since: datetime
     fate: GroupFate
-    replica_fates: FrozenDict[int, GroupFate]
+    fates: FrozenDict[int, GroupFate]
     acting: FrozenDict[int, tuple[MinAvailableBreach, ...]]
     guard: TerminationReason | None = None
     deleted_replicas: int = 0
@@ -133,10 +133,11 @@ class ReplicaJudgement(NamedTuple):
     """One replica of the set; reasons are derived from it when they are needed.
 
     Attributes:
+        number: its index.
         breaches: of its constituents; empty where no delay is set.
     """
 
-    index: int  # type: ignore[assignment]  # hides tuple.index, which is not used
+    number: int
     fate: ReplicaFate
     breaches: tuple[MinAvailableBreach, ...]
 
@@ -214,7 +215,7 @@ class SetFates(NamedTuple):
     def terminating(self) -> TerminatingReplicas:
         """Return the replicas that are terminated."""
         return TerminatingReplicas(
-            frozenset(one.index for one in self.replicas if isinstance(one.fate, Terminate)),
+            frozenset(one.number for one in self.replicas if isinstance(one.fate, Terminate)),
             frozenset(
                 (one.group.ref.name, index)
                 for one in self.groups

@@ -259,8 +259,8 @@ class TestASurplusReplicaDoesNotCount:
         for judged in judgement.groups:
             usable = counts.usable[judged.group.ref.name]
             assert 0 <= usable.available <= usable.scheduled <= judged.group.replicas
-            assert all(index < judged.group.replicas for index in judged.replica_fates)
-        assert all(replica.index < world.root.spec.replicas for replica in judgement.replicas)
+            assert all(index < judged.group.replicas for index in judged.fates)
+        assert all(replica.number < world.root.spec.replicas for replica in judgement.replicas)
         assert len(judgement.cliques) == sum(not clique.deleting for clique in world.cliques)
 
 

@@ -63,7 +63,7 @@ class TestGT033:
     def test_exactly_its_cliques(self, world: World) -> None:
         snapshot = world.snapshot
         judgement, gone = judge_by_design(snapshot), deleted(reconcile(snapshot))
-        ended = {replica.index for replica in judgement.replicas if replica.fate == Terminate()}
+        ended = {replica.number for replica in judgement.replicas if replica.fate == Terminate()}
         for clique in snapshot.cliques:
             if clique.replica_index in ended and not clique.deleting:
                 assert clique.ref.name in gone
@@ -121,7 +121,7 @@ class TestGT050:
     @pytest.mark.req("GT-054")
     def test_what_is_left_is_enough(self, world: World) -> None:
         for judged in judge_by_design(world.snapshot).groups:
-            if Terminate() in judged.replica_fates.values():
+            if Terminate() in judged.fates.values():
                 assert judged.left >= judged.group.min_available
                 assert not judged.group.status.updating
 
@@ -192,7 +192,7 @@ class TestGT063:
             {step.target: step.action for step in reconcile(moment.snapshot).steps if is_termination(step)}
             for moment in (world, world.at(world.now + timedelta(hours=9)))
         )
-        ended = {replica.index for replica in judge_by_design(world.snapshot).replicas if replica.fate == Terminate()}
+        ended = {replica.number for replica in judge_by_design(world.snapshot).replicas if replica.fate == Terminate()}
         for clique in world.cliques:
             if clique.replica_index in ended and clique.ref in now:
                 before, after = now[clique.ref], later[clique.ref]

@@ -18,7 +18,7 @@ WORLDS = st.one_of(storms(), busy_worlds())
 
 def breached(judgement: TerminationJudgement) -> dict[int, set[Ref]]:
     """Return the breached constituents by replica of the set."""
-    return {replica.index: {breach.ref for breach in replica.breaches} for replica in judgement.replicas}
+    return {replica.number: {breach.ref for breach in replica.breaches} for replica in judgement.replicas}
 
 
 class TestGT037:
@@ -31,7 +31,7 @@ class TestGT037:
         fates = [replica.fate for replica in judgement.replicas]
         assert Terminate() not in [
             *fates,
-            *(fate for group in judgement.groups for fate in group.replica_fates.values()),
+            *(fate for group in judgement.groups for fate in group.fates.values()),
         ]
         assert not [step for step in reconcile(leaving).steps if is_termination(step)]
 
@@ -74,7 +74,7 @@ class TestARolloutOfTheSetSuspendsNothing:
         updated = replace(world.root, status=replace(world.root.status, updating=True))
         before, after = judge_by_design(world.snapshot), judge_by_design(replace(world, root=updated).snapshot)
         assert [judged.breach for judged in before.cliques] == [judged.breach for judged in after.cliques]
-        assert [(group.breach, group.replica_fates) for group in before.groups] == [
-            (group.breach, group.replica_fates) for group in after.groups
+        assert [(group.breach, group.fates) for group in before.groups] == [
+            (group.breach, group.fates) for group in after.groups
         ]
         assert [replica.fate for replica in before.replicas] == [replica.fate for replica in after.replicas]

@@ -84,7 +84,7 @@ def replica_fate_reasons(
     root: PodCliqueSet, judged: ReplicaJudgement, missing: Iterable[str], now: datetime, guard: TerminationReason | None
 ) -> tuple[Reason, ...]:
     """Return why a replica is terminated, waited for or kept, and after that what is missing of it (GT-038)."""
-    subject = root.ref.at_replica(judged.index)
+    subject = root.ref.at_replica(judged.number)
     also = (TerminationReason.CONSTITUENT_MISSING.because(subject, name=name) for name in missing)
     if judged.fate == _KEEP:
         return ((guard or _no_clock(root)).because(subject), *also)

@@ -144,7 +144,7 @@ def group_fate_reasons(judged: GroupJudgement, now: datetime) -> tuple[Reason, .
     if not judged.breached:
         return (TerminationReason.GROUP_NOTHING_BREACHED.because(judged.group.ref),)
     kind = type(judged.fate)
-    like = [index for index, fate in judged.replica_fates.items() if isinstance(fate, kind)]
+    like = [index for index, fate in judged.fates.items() if isinstance(fate, kind)]
     reasons = (reason for index in like for reason in group_replica_fate_reasons(judged, index, now))
     return tuple(dict.fromkeys(reasons))
 
@@ -152,7 +152,7 @@ def group_fate_reasons(judged: GroupJudgement, now: datetime) -> tuple[Reason, .
 def group_replica_fate_reasons(judged: GroupJudgement, index: int, now: datetime) -> tuple[Reason, ...]:
     """Return why a breached replica of the group is terminated, waited for, or kept."""
     group = judged.group
-    fate = judged.replica_fates[index]
+    fate = judged.fates[index]
     match fate:
         case Suspend():
             return (TerminationReason.SUSPENDED_BY_UPDATE.because(group.ref),)

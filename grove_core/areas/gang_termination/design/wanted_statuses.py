@@ -99,7 +99,7 @@ def counts_of_set(snapshot: Snapshot, judgement: TerminationJudgement) -> SetCou
         for judged in judgement.groups
     )
     missing = FrozenDict(
-        (replica.index, _missing_constituents_of_replica(snapshot.root, replica.index, there))
+        (replica.number, _missing_constituents_of_replica(snapshot.root, replica.number, there))
         for replica in judgement.replicas
     )
     availability = _availability_of_set(snapshot.root, judgement, usable, missing)

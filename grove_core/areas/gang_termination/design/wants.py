@@ -70,22 +70,20 @@ def findings_of_termination(snapshot: Snapshot, judgement: TerminationJudgement,
         yield Finding(ref, BREACH, group.breach.value, group_breach_reasons(group), causes=breached)
         acting = [*chain.from_iterable(group.acting.values())]
         yield termination_finding(ref, group.fate, group_fate_reasons(group, now), acting, now)
-        for index, fate in group.replica_fates.items():
+        for index, fate in group.fates.items():
             because, acting = group_replica_fate_reasons(group, index, now), [*group.acting.get(index, ())]
             yield termination_finding(ref.at_replica(index), fate, because, acting, now)
     for replica in judgement.replicas:
-        missing = tally.missing[replica.index]
+        missing = tally.missing[replica.number]
         because = replica_fate_reasons(snapshot.root, replica, missing, now, judgement.guard)
-        finding = termination_finding(root.at_replica(replica.index), replica.fate, because, replica.breaches, now)
+        finding = termination_finding(root.at_replica(replica.number), replica.fate, because, replica.breaches, now)
         yield finding._replace(health=SubjectHealth.LACKING) if missing else finding
 
 
 def fates_of(judgement: TerminationJudgement) -> SetFates:
     """Return the fates in a judgement; a group without breached cliques has none."""
     groups = tuple(
-        GroupFates(one.group, one.breached_cliques, one.acting, one.replica_fates)
-        for one in judgement.groups
-        if one.breached
+        GroupFates(one.group, one.breached_cliques, one.acting, one.fates) for one in judgement.groups if one.breached
     )
     return SetFates(judgement.replicas, groups)
 
