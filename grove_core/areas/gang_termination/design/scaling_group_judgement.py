@@ -60,7 +60,7 @@ def judge_group(
     if group.status.updating:
         breach = ConditionStatus.UNKNOWN
     else:
-        if 0 < cliques_left == sum(map(len, breached.values())) and _is_due(group, stored, delay, now):
+        if 0 < cliques_left == sum(map(len, breached.values())) and _is_stored_breach_due(group, stored, delay, now):
             deleted_replicas = group.replicas - len(breached)
         if group.replicas - len(breached) - deleted_replicas < group.needed:
             breach = ConditionStatus.TRUE
@@ -74,12 +74,14 @@ def judge_group(
     )
 
 
-def _is_due(group: ScalingGroup, stored: Condition | None, delay: timedelta | None, now: datetime) -> bool:
+def _is_stored_breach_due(
+    group: ScalingGroup, stored: Condition | None, delay: timedelta | None, now: datetime
+) -> bool:
     """Return whether its stored breach is due, so that its replica of the set may be partly terminated already."""
-    if delay is None or not is_condition_true(stored):
-        return False
-    return isinstance(
-        fate_of_breaches((MinAvailableBreach(group.ref, stored.last_transition_time, delay),), now), Terminate
+    return (
+        delay is not None
+        and is_condition_true(stored)
+        and fate_of_breaches([MinAvailableBreach(group.ref, stored.last_transition_time, delay)], now) == Terminate()
     )
 
 
