@@ -54,12 +54,13 @@ def metadata_in(raw: Mapping[str, Any]) -> ObjectMetadata:
     meta = raw.get("metadata")
     if not isinstance(meta, Mapping):
         return ObjectMetadata(*_NOTHING, ControllerReference(), {}, deleting=False)
-    labels = meta.get("labels")
+    namespace, name, uid = meta.get("namespace"), meta.get("name"), meta.get("uid")
+    version, labels = meta.get("resourceVersion"), meta.get("labels")
     return ObjectMetadata(
-        str(meta.get("namespace") or ""),
-        str(meta.get("name") or ""),
-        str(meta.get("uid") or ""),
-        str(meta.get("resourceVersion") or ""),
+        namespace if isinstance(namespace, str) else "",
+        name if isinstance(name, str) else "",
+        uid if isinstance(uid, str) else "",
+        version if isinstance(version, str) else "",
         _controller_in(meta.get("ownerReferences")),
         labels if isinstance(labels, Mapping) else {},
         bool(meta.get("deletionTimestamp")),

@@ -20,6 +20,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE, DOMAIN
 from grove_core.resources.compute_domain import DaemonPod, daemon_pod_from_json
 from grove_core.resources.naming_rules import domain_clique_name, is_dns_subdomain, is_label_value
+from grove_core.resources.object_metadata import metadata_in
 from grove_shell.client.api_discovery import connection_advice
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.connection_settings import NoClusterAccess
@@ -84,7 +85,7 @@ async def read_daemon_identity(
     uid = arguments.domain_uid
     if domain is not None and not uid:
         found = await _read_object(api, DOMAINS, domain, "--domain", problems)
-        uid = str((found.get("metadata") or {}).get("uid") or "") if found is not None else ""
+        uid = metadata_in(found).uid if found is not None else ""
     ref = Ref(CORE, PODS.kind, domain[0] if domain else "", "")
     own = DaemonPod(ref=ref, uid="", node=arguments.node, ip=arguments.ip)
     if pod is not None:

@@ -60,20 +60,6 @@ def object_name_in_faults(value: object, index: int = -1) -> str:
     return f"items[{index}]" if index >= 0 else ""
 
 
-def metadata_string(raw: Mapping[str, Any], key: str) -> str:
-    """Return a string field of the metadata; empty without one."""
-    meta = raw.get("metadata")
-    found = meta.get(key) if isinstance(meta, Mapping) else None
-    return found if isinstance(found, str) else ""
-
-
-def metadata_labels(raw: Mapping[str, Any]) -> dict[str, str]:
-    """Return the labels of an object whose values are strings."""
-    meta = raw.get("metadata")
-    labels = meta.get("labels") if isinstance(meta, Mapping) else None
-    return {key: text for key, text in labels.items() if isinstance(text, str)} if isinstance(labels, Mapping) else {}
-
-
 def kind_and_version_problems(raw: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield the problems of an object without kind or apiVersion (IN-032); a saved plan is recognised (IN-014)."""
     if raw.keys() >= _OF_SAVED_PLANS:

@@ -15,11 +15,12 @@ from grove_core.resources.cluster_topology import (
     shadowed_topology_bindings,
 )
 from grove_core.resources.node import Node, node_from_json
+from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.pod_demand import PodOnNode, read_pod_on_node
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.topology_usage import bound_pods_by_set
 from grove_shell.reading.input_faults import InputFault
-from grove_shell.reading.input_items import InputItem, Problem, item_problem_as_fault, metadata_string
+from grove_shell.reading.input_items import InputItem, Problem, item_problem_as_fault
 from grove_shell.reading.input_sources import item_display_name
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def is_topology(raw: Mapping[str, Any]) -> bool:
     kind, version = raw.get("kind"), raw.get("apiVersion")
     if kind not in TOPOLOGY_KINDS or not isinstance(version, str) or version.partition("/")[0] != _GROUP:
         return False
-    return version == GROVE or metadata_string(raw, "uid") != ""
+    return version == GROVE or metadata_in(raw).uid != ""
 
 
 def admission_topology_view(

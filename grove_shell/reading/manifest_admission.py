@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from grove_core.resources.configuration import Configuration
+from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.podcliqueset import PlannedManifestChange, PodCliqueSet, podcliqueset_from_json
 from grove_core.resources.podcliqueset_spec import SetSpec
-from grove_shell.reading.input_items import InputItem, metadata_string
+from grove_shell.reading.input_items import InputItem
 from grove_shell.reading.input_objects import TEMPLATE_KIND, InputObjects
 from grove_shell.reading.input_sources import item_display_name
 
@@ -35,9 +36,9 @@ def manifest_with_namespace(item: InputItem, namespace: str | None) -> InputItem
 
 def is_of_other_namespace(item: InputItem, namespace: str | None) -> bool:
     """Return whether a manifest has another namespace than ``-n``, which ``kubectl apply -n`` refuses (IN-039)."""
-    if not namespace or item.value.get("kind") not in _PLACED or metadata_string(item.value, "uid"):
+    if not namespace or item.value.get("kind") not in _PLACED or metadata_in(item.value).uid:
         return False
-    return metadata_string(item.value, "namespace") not in {"", namespace}
+    return metadata_in(item.value).namespace not in {"", namespace}
 
 
 def unique_manifests(manifests: Iterable[InputItem], found: InputObjects) -> dict[tuple[str, str], InputItem]:
@@ -48,7 +49,7 @@ def unique_manifests(manifests: Iterable[InputItem], found: InputObjects) -> dic
     conflicting = found.conflicting_keys_of_kind("PodCliqueSet")
     every: dict[tuple[str, str], list[InputItem]] = {}
     for item in manifests:
-        name, namespace = metadata_string(item.value, "name"), metadata_string(item.value, "namespace")
+        namespace, name, *_ = metadata_in(item.value)
         alike_named = [
             key for key in found.running.keys() | conflicting if key[1] == name and namespace in {"", key[0]}
         ]
@@ -69,7 +70,7 @@ def names_used_by_sets(
     """The names that sets of an input use: manifests, and those of a cluster that none of them replaces (WL-117)."""
     from grove_core.admit import used_names_in  # noqa: PLC0415 - see above
 
-    replaced = {(metadata_string(raw, "namespace"), metadata_string(raw, "name")) for raw in manifests}
+    replaced = {metadata_in(raw)[:2] for raw in manifests}
     kept = (raw for (namespace, name), raw in running.items() if not {(namespace, name), ("", name)} & replaced)
     return used_names_in((*manifests, *kept))
 

@@ -13,6 +13,7 @@ from grove_core.resources.configuration import ComputeDomainFormatName, Configur
 from grove_core.resources.crd_names import crd_names_in
 from grove_core.resources.json_field_reader import JsonFieldReader, short_json
 from grove_core.resources.newer_release_fields import is_unknown_grove_kind, newer_release_fields_in
+from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.owned_object import CLAIM_KIND, OWNED_KINDS, owned_object_from_json
 from grove_core.resources.pod import pod_from_json
 from grove_core.snapshot.cluster import EVERYWHERE
@@ -25,8 +26,6 @@ from grove_shell.reading.collected_objects import (
 from grove_shell.reading.input_items import (
     api_server_error_message,
     kind_and_version_problems,
-    metadata_labels,
-    metadata_string,
 )
 from grove_shell.reading.input_objects import API_GROUPS, DEFINITION_KIND, TEMPLATE_KIND, InputObjects, is_same_object
 from grove_shell.reading.input_sources import InputItem, item_display_name, kind_and_metadata
@@ -85,7 +84,7 @@ class ObjectCollector:
             pass
         elif API_GROUPS.get(kind) != version.rpartition("/")[0]:
             self._ignore(item, kind)
-        elif kind == "PodCliqueSet" and not metadata_string(raw, "uid"):
+        elif kind == "PodCliqueSet" and not metadata_in(raw).uid:
             self.manifests.append(item)
         else:
             self._take_ours(item, kind)
@@ -111,11 +110,11 @@ class ObjectCollector:
     def _ignore(self, item: InputItem, kind: str) -> None:
         """Count an object of a kind that no decision reads; a handwritten one may be misspelled (IN-032)."""
         if kind == DEFINITION_KIND:
-            if metadata_string(item.value, "name") == _DOMAIN_DEFINITION:
+            if metadata_in(item.value).name == _DOMAIN_DEFINITION:
                 self.found.put(item, kind, self.found.shapes, ("", _DOMAIN_DEFINITION), _shape_in(item.value))
             if (names := crd_names_in(item.value)) is not None:
                 self.found.definitions.append(names)
-        if not metadata_string(item.value, "uid"):
+        if not metadata_in(item.value).uid:
             from grove_shell.manifests.schema_validation import misspelling_in  # noqa: PLC0415 - dumps of clusters have none of these
 
             misspelling = misspelling_in(item.value)
@@ -129,7 +128,8 @@ class ObjectCollector:
         if is_unknown_grove_kind(kind, group, _KINDS_OF_GROVE):
             self.newer[f"kind {kind}"] += 1
         if (kind, item.value.get("apiVersion")) == ("Node", CORE):
-            self.nodes[metadata_string(item.value, "name")] = metadata_labels(item.value)
+            node = metadata_in(item.value)
+            self.nodes[node.name] = {key: text for key, text in node.labels.items() if isinstance(text, str)}
         self.ignored[kind] += 1
 
     def _take_capture(self, item: InputItem) -> None:
@@ -140,7 +140,7 @@ class ObjectCollector:
 
     def _take_template(self, item: InputItem) -> None:
         """Take a claim template; one without a valid spec may be a foreign object, so it is no fault (WL-021)."""
-        key = (metadata_string(item.value, "namespace") or "default", metadata_string(item.value, "name"))
+        key = metadata_in(item.value).key
         spec = item.value.get("spec")
         if isinstance(spec, Mapping):
             self.found.put(item, TEMPLATE_KIND, self.found.templates, key, FrozenMap.over(spec))

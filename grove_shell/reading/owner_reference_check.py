@@ -12,7 +12,6 @@ from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_core.snapshot.cluster_index import OWNERS_OF_CLIQUES
-from grove_shell.reading.input_items import metadata_string
 from grove_shell.reading.input_objects import Address, InputObjects, Key
 from grove_shell.reading.input_sources import InputItem, item_display_name
 
@@ -59,9 +58,8 @@ class OwnerReferenceCheck:
     def report_unreadable(self, unread: Iterable[UnreadableObject]) -> None:
         """Report objects that cannot be parsed, unless they are foreign; owners first, since others refer to them."""
         for item, kind, fault in sorted(unread, key=lambda one: (_RANKS.get(one.kind, 0), item_display_name(one.item))):
-            namespace, name = metadata_string(item.value, "namespace") or "default", metadata_string(item.value, "name")
-            ranked = kind in _RANKS and name
-            if ranked and self._is_foreign(item, (kind, namespace, name), metadata_in(item.value).controller):
+            meta = metadata_in(item.value)
+            if kind in _RANKS and meta.name and self._is_foreign(item, (kind, *meta.key), meta.controller):
                 continue
             self._found.add_faults(item, fault.problems)
             self._found.mark_kind_incomplete(kind, item.value)
