@@ -31,7 +31,7 @@ from grove_core.resources.node import Node
 from grove_core.resources.pod_demand import PodDemand, PodOnNode, pod_demand_of
 from grove_core.resources.podcliqueset_manifest import PodCliqueSetManifest
 from grove_core.resources.topology_usage import bound_pod_count, constrained_levels
-from grove_core.snapshot.expected_replicas import ExpectedGang, expected_replicas_of
+from grove_core.snapshot.expected_replicas import ExpectedGang, expected_set_of
 from grove_core.snapshot.snapshot import Snapshot
 
 _CLAIMS: Final = "resource claims"
@@ -165,7 +165,7 @@ class _SetFitCheck:
             )
             for clique in template.cliques
         }
-        self.gangs = [gang for replica in expected_replicas_of(snapshot) for gang in replica.gangs]
+        self.gangs = [gang for replica in expected_set_of(snapshot).replicas for gang in replica.gangs]
 
     def fit_by(self, name: str, levels: Levels, because: tuple[Reason, ...]) -> TopologyFit:
         """Return the fit by one topology."""

@@ -24,7 +24,7 @@ from grove_core.resources.cluster_topology import ClusterTopology, cluster_topol
 from grove_core.resources.object_after_write import object_after_write
 from grove_core.resources.topology_usage import topology_in_template
 from grove_core.snapshot.cluster import Cluster
-from grove_core.snapshot.expected_replicas import expected_replicas_of
+from grove_core.snapshot.expected_replicas import expected_set_of
 from grove_core.snapshot.snapshot import Snapshot
 
 
@@ -132,7 +132,7 @@ def _gang_impacts(snapshot: Snapshot, judgement: TopologyJudgement) -> Iterator[
         return
     existing = {gang.ref.name: gang for gang in snapshot.gangs}
     unknown = bool(snapshot.root.uid) and not existing and "PodGang" not in snapshot.complete
-    for replica in expected_replicas_of(snapshot):
+    for replica in expected_set_of(snapshot).replicas:
         for part in replica.gangs:
             gang = existing.get(part.name)
             if unknown:

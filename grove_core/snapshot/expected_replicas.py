@@ -7,9 +7,9 @@ only (WL-010).
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final
 
+from grove_core.kernel.frozen import FrozenDict
 from grove_core.resources.domain_sharing import CliquePosition
 from grove_core.resources.naming_rules import (
     member_clique_name,
@@ -21,8 +21,6 @@ from grove_core.resources.naming_rules import (
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podcliqueset_spec import CliqueTemplate, GroupTemplate, first_templates_by_name
 from grove_core.snapshot.snapshot import Snapshot
-
-_OF_TEMPLATE: Final[Mapping[str, int]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,8 +132,8 @@ class ExpectedSet:
     def __init__(
         self,
         root: PodCliqueSet,
-        group_replicas: Mapping[str, int] = _OF_TEMPLATE,
-        pods: Mapping[str, int] = _OF_TEMPLATE,
+        group_replicas: Mapping[str, int] = FrozenDict(),
+        pods: Mapping[str, int] = FrozenDict(),
     ) -> None:
         """Prepare.
 
@@ -238,17 +236,15 @@ def expected_set_of(snapshot: Snapshot) -> ExpectedSet:
     )
 
 
-def expected_replicas_of(snapshot: Snapshot) -> tuple[ExpectedReplica, ...]:
-    """Return the expected replicas of a set. Linear in the expected objects."""
-    return expected_set_of(snapshot).replicas
-
-
 MOST: Final = 1_000_000
 """The largest number of PodCliques and pods of a set that is planned."""
 
 
 def expected_object_counts(snapshot: Snapshot) -> int:
-    """Return how many PodCliques and pods a set should have. Linear in its templates and existing parts."""
+    """Return how many PodCliques and pods a set can have at most, without building them.
+
+    Each scaling group counts with the replicas of the largest. Linear in the templates and the existing parts.
+    """
     root = snapshot.root
     weights = {clique.name: 1 + max(0, clique.spec.replicas) for clique in root.spec.template.cliques}
     live = max((group.replicas for group in snapshot.groups), default=0)

@@ -23,7 +23,7 @@ from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.pod import UNSCHEDULABLE
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset_spec import UpdateStrategy
-from grove_core.snapshot.expected_replicas import expected_replicas_of
+from grove_core.snapshot.expected_replicas import expected_set_of
 from grove_core.snapshot.own_writes import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.workload.life import Life
@@ -328,7 +328,7 @@ def test_wl239_who_serves_is_left_alone_and_so_is_whom_no_update_holds_back() ->
         "llm-0-pool-1-a",
         "llm-0-pool-1-b",
     ]
-    ((part,),) = (replica.groups for replica in expected_replicas_of(seen))
+    ((part,),) = (replica.groups for replica in expected_set_of(seen).replicas)
     (group,) = seen.groups
     after_it = replace(group, status=replace(group.status, updating=False))
     assert [bool(one.due) for one in group_replicas_of(part, group, WorkloadContext(seen))] == [True, False]
@@ -338,7 +338,7 @@ def test_wl239_who_serves_is_left_alone_and_so_is_whom_no_update_holds_back() ->
 def test_wl076_of_a_replica_that_ends_an_update_deletes_nothing() -> None:
     seen, ended = in_an_update("a")
     both = [step.target for step in ended]
-    scene, replicas = WorkloadContext(with_own_writes(seen)), expected_replicas_of(seen)
+    scene, replicas = WorkloadContext(with_own_writes(seen)), expected_set_of(seen).replicas
     for ending, gone in (
         (TerminatingReplicas(), both),
         (TerminatingReplicas(frozenset({1})), both),
@@ -389,5 +389,5 @@ def test_wl043_a_replica_is_as_old_as_the_pods_of_it_that_live(*, phase: str, is
     clique = next(one for one in seen.cliques if one.ref.name == "llm-0-pool-0-a")
     pods = (replace(seen.pods_of[clique.uid][0], phase=phase, template_hash="before"),)
     found = replace(seen, pods_of=frozen_lists({**seen.pods_of, clique.uid: pods}))
-    ((part,),) = (replica.groups for replica in expected_replicas_of(found))
+    ((part,),) = (replica.groups for replica in expected_set_of(found).replicas)
     assert [one.outdated for one in group_replicas_of(part, found.groups[0], WorkloadContext(found))] == [is_old, False]

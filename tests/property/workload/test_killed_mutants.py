@@ -15,7 +15,7 @@ from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Dele
 from grove_core.kernel.time_formats import format_time
 from grove_core.reconcile import reconcile
 from grove_core.resources.podgang import PodGangConstraints
-from grove_core.snapshot.expected_replicas import expected_replicas_of
+from grove_core.snapshot.expected_replicas import expected_set_of
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, pods_of, set_raw
@@ -85,7 +85,7 @@ def test_wl026_annotations_of_the_set_and_a_new_topology_are_written_together() 
     seen = seen_in(rested(ONE))
     (gang,) = seen.gangs
     root = replace(seen.root, annotations=FrozenMap({"team": "x"}))
-    (part,) = expected_replicas_of(seen)[0].gangs
+    (part,) = expected_set_of(seen).replicas[0].gangs
     move = TopologyConstraintChange(
         PodGangConstraints("rack-scale"), WorkloadReason.GANG_FOLLOWS_PODS.because(gang.ref, pods=1)
     )
