@@ -54,7 +54,8 @@ def admit_podclique(raw: Mapping[str, Any], around: CliqueAdmissionView) -> Deci
         return Decision(Deny((DenialReason(path, short_json(SHARED_CLAIM), taken),)), (entry.because, taken))
     if isinstance(entry, CliqueJoinsDomain):
         after = {**raw, "spec": {**(raw.get("spec") or {}), "podSpec": thaw(entry.pod_spec)}}
-        return Decision(AdmitWithChanges(tuple(patch_between(raw, after)), entry.ensures), (entry.because,))
+        patch = tuple(map(FrozenMap.over, patch_between(raw, after)))
+        return Decision(AdmitWithChanges(patch, entry.ensures), (entry.because,))
     return Decision(AdmitWithChanges(warnings=_cautions(clique.ref, clique.annotations, entry)), (entry.because,))
 
 
@@ -63,7 +64,8 @@ def admit_podgang(raw: Mapping[str, Any], configuration: Configuration) -> Decis
     gang = ref_in(raw, SCHEDULER, "PodGang")
     if not configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         return Decision(AdmitWithChanges(), (SharedDomainReason.SCOPES_OFF.because(gang),))
-    patch = tuple(patch_between(raw, thaw(with_adoption_annotation(FrozenMap.over(raw)))))
+    after = thaw(with_adoption_annotation(FrozenMap.over(raw)))
+    patch = tuple(map(FrozenMap.over, patch_between(raw, after)))
     return Decision(AdmitWithChanges(patch), (SharedDomainReason.STAMPED.because(gang, annotation=MNNVL_ADOPTED),))
 
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from grove_core.kernel.decisions import Decision
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import ObjectToEnsure
 
@@ -61,11 +62,11 @@ class AdmitWithChanges:
     """The object is admitted with changes, after other objects were ensured.
 
     Attributes:
-        patch: JSON patch (RFC 6902) as plain dicts; empty where nothing changes.
+        patch: JSON patch (RFC 6902); empty where nothing changes.
         ensures: the objects that must be ensured before the response is sent; skipped in a dry run.
     """
 
-    patch: tuple[dict[str, Any], ...] = ()
+    patch: tuple[FrozenMap, ...] = ()
     ensures: tuple[ObjectToEnsure, ...] = ()
     warnings: tuple[AdmissionWarning, ...] = ()
 

@@ -12,6 +12,7 @@ from grove_core.areas.topology.admit import NOTHING_KNOWN, TopologyAdmissionView
 from grove_core.areas.workload.admission.manifest_defaults import patch_between, with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import AttemptOutcome
 from grove_core.kernel.wants import ObjectToEnsure
 from grove_core.resources.cluster_topology import (
@@ -185,7 +186,7 @@ async def mutate_podclique(request: AdmissionRequest, cache: AdmissionCache, cre
         if outcome is not AttemptOutcome.DONE:
             message = f"the objects that the PodClique shares cannot be created: {trouble} (MS-090)"
             return deny_admission_temporarily(request, message, retriable=outcome is not AttemptOutcome.REFUSED)
-    return allow_admission(request, warnings, verdict.patch)
+    return allow_admission(request, warnings, [*map(thaw, verdict.patch)])
 
 
 def mutate_podgang(request: AdmissionRequest, cache: AdmissionCache) -> Json:
@@ -193,7 +194,7 @@ def mutate_podgang(request: AdmissionRequest, cache: AdmissionCache) -> Json:
     if request.operation != CREATE:
         return allow_admission(request)
     verdict = admit_podgang(request.new, cache.configuration).verdict
-    return allow_admission(request) if isinstance(verdict, Deny) else allow_admission(request, patch=verdict.patch)
+    return allow_admission(request, patch=() if isinstance(verdict, Deny) else [*map(thaw, verdict.patch)])
 
 
 def _response(request: AdmissionRequest, verdict: AdmissionVerdict, more: Sequence[str] = ()) -> Json:

@@ -25,6 +25,7 @@ from grove_core.areas.mnnvl_scopes.verdicts import SharedDomainsJudgement
 from grove_core.areas.topology.verdicts import GangTopology, TopologyJudgement
 from grove_core.areas.workload.rolling_update.judge import SetRolloutStep
 from grove_core.areas.workload.verdicts import WorkloadInputs
+from grove_core.kernel.admission import AdmitWithChanges, Deny
 from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.plan.forecast import Forecast, one_round_forecast
@@ -57,6 +58,8 @@ ROOTS: Final = (
     WorkloadInputs,
     SetRolloutStep,
     AreaResult,
+    AdmitWithChanges,
+    Deny,
 )
 """What areas read and return, and the results of every stage."""
 LEAVES: Final = (str, int, bool, float, bytes, type(None), datetime, timedelta, FrozenMap)

@@ -101,7 +101,7 @@ class Webhooks:
                 return Attempt(step, attempt.outcome, detail)
         if not verdict.patch:
             return step
-        manifest = freeze(with_json_patch(raw, verdict.patch))
+        manifest = freeze(with_json_patch(raw, tuple(map(thaw, verdict.patch))))
         assert isinstance(manifest, FrozenMap)  # noqa: S101 - a patched object is an object
         return replace(step, action=Create(manifest))
 

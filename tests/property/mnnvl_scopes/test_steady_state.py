@@ -207,7 +207,7 @@ def test_ms032_webhook_and_operator_agree(raw: Json) -> None:
             verdict = admit_podclique(bare(manifest), admission_view(world, seen)).verdict
             assert isinstance(verdict, AdmitWithChanges)
             ensured |= {one.target.name for one in verdict.ensures}
-            assert patched(bare(manifest), list(verdict.patch)) == manifest
+            assert patched(bare(manifest), [*map(thaw, verdict.patch)]) == manifest
         assert ensured == wanted
         attempts = execute_plan(world.attempt, plan.steps)
         for step in made:
