@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Coroutine, Iterator
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TextIO
 
@@ -24,96 +23,86 @@ from grove_shell.webhooks.certificates import ServedCertificate
 from grove_shell.webhooks.webhook_registration import WebhookRegistration
 
 
-@dataclass(kw_only=True)
 class WebhookProcess:
-    """The options of one process of the webhooks.
+    """One process of the webhooks, and its parts.
 
     Attributes:
-        connection: to the API server.
-        settings: the configuration file.
-        namespace: of the Service and the Secret.
-        watched: the namespace whose sets are admitted; empty for all.
-        url_host: name or address by which an API server outside the cluster's network calls; empty inside.
-        served: what the API server serves.
-        out: where the log is written; standard error by default.
         stop: stops the process when it is set, as a signal does.
     """
 
-    connection: ConnectionSettings
-    settings: WebhookSettings
-    namespace: str
-    watched: str = ""
-    url_host: str = ""
-    served: ServedApis = NOT_DISCOVERED
-    out: TextIO | None = None
-    stop: asyncio.Event = field(default_factory=asyncio.Event)
-
-    async def run(self) -> int:
-        """Run until a signal; returns the exit code.
-
-        Raises:
-            CannotListen: a port is not available; nothing was served.
-        """
-        served = ServedCertificate()
-        metrics = WebhookMetrics(lambda: served.expires)
-        agent = f"grove-webhooks/{VERSION}"
-        async with ApiSession(self.connection, on_response=metrics.count_request, user_agent=agent) as api:
-            return await _Running(self, api, served, metrics).run()
-
-
-class _Running:
-    """A running process and its parts."""
-
     def __init__(
-        self, options: WebhookProcess, api: ApiSession, served: ServedCertificate, metrics: WebhookMetrics
+        self,
+        *,
+        connection: ConnectionSettings,
+        settings: WebhookSettings,
+        namespace: str,
+        watched: str = "",
+        url_host: str = "",
+        served: ServedApis = NOT_DISCOVERED,
+        out: TextIO | None = None,
+        stop: asyncio.Event | None = None,
     ) -> None:
-        self._options = options
-        self._api = api
-        self._served = served
-        self._metrics = metrics
-        self._log = JsonLog(options.out)
-        self._cache = AdmissionCache(options.settings.configuration, options.served, everywhere=not options.watched)
+        """Send no request yet.
+
+        Args:
+            connection: to the API server.
+            settings: the configuration file.
+            namespace: of the Service and the Secret.
+            watched: the namespace whose sets are admitted; empty for all.
+            url_host: name or address by which an API server outside the cluster's network calls; empty inside.
+            served: what the API server serves.
+            out: where the log is written; standard error by default.
+        """
+        self._settings, self._namespace, self._url_host = settings, namespace, url_host
+        self.stop = stop or asyncio.Event()
+        self._served = served_certificate = ServedCertificate()
+        self._metrics = WebhookMetrics(lambda: served_certificate.expires)
+        agent = f"grove-webhooks/{VERSION}"
+        self._api = ApiSession(connection, on_response=self._metrics.count_request, user_agent=agent)
+        self._log = JsonLog(out)
+        self._cache = AdmissionCache(settings.configuration, served, everywhere=not watched)
         self._reflectors = [
-            Reflector(
-                api, self._cache.kinds[kind], self._cache, namespace=options.watched, report=self._report_unlisted
-            )
+            Reflector(self._api, self._cache.kinds[kind], self._cache, namespace=watched, report=self._report_unlisted)
             for kind in self._cache.stores
         ]
-        registered, certificates = options.settings.registration, options.settings.certificates
-        suffix = f"-{options.watched}" if options.watched else ""
+        registered, certificates = settings.registration, settings.certificates
+        suffix = f"-{watched}" if watched else ""
         self._registration = WebhookRegistration(
-            api,
+            self._api,
             mutating=f"{registered.mutating}{suffix}",
             validating=f"{registered.validating}{suffix}",
             sharing=self._cache.shares,
             validates_topologies=self._cache.validates_topologies,
         )
-        report = self._log.report
-        names = self._dns_names()
+        report, names = self._log.report, self._dns_names()
         make = partial(
-            CertificatesFromSecret, api, served, self._registration, namespace=options.namespace, names=names
+            CertificatesFromSecret, self._api, self._served, self._registration, namespace=namespace, names=names
         )
         self._secret = make(certificates, report=report) if certificates.mode == "auto" else None
-        self._certificates = self._secret or CertificatesFromFiles(served, certificates, report)
+        self._certificates = self._secret or CertificatesFromFiles(self._served, certificates, report)
         self._listens = False
 
     async def run(self) -> int:
-        """Run until a signal or ``stop``; return the exit code."""
-        serving = self._options.settings.serving
+        """Run until a signal or ``stop``; return the exit code.
+
+        Raises:
+            CannotListen: a port is not available; nothing was served.
+        """
+        serving = self._settings.serving
         health = HealthServer(host=serving.host, port=serving.port, missing=self._missing, metrics=self._metrics.render)
         errors: list[CannotListen] = []
-        async with health as port:
+        async with self._api, health as port:
             self._log.report(
                 "info",
                 "webhooks start",
                 version=VERSION,
-                server=self._options.connection.server,
+                server=self._api.connection.server,
                 port=port,
-                namespace=self._options.namespace,
-                certificates=self._options.settings.certificates.mode,
+                namespace=self._namespace,
+                certificates=self._settings.certificates.mode,
             )
             try:
-                await run_until_stopped(self._options.stop, self._tasks(), self._drain)
+                await run_until_stopped(self.stop, self._tasks(), self._drain)
             except* CannotListen as faults:
                 errors += [fault for fault in faults.exceptions if isinstance(fault, CannotListen)]
         if errors:
@@ -132,12 +121,12 @@ class _Running:
         """Become unready, and serve on until clients have noticed."""
         if self._listens:
             self._listens = False
-            await asyncio.sleep(self._options.settings.farewell)
+            await asyncio.sleep(self._settings.farewell)
 
     async def _serve(self) -> None:
         """Listen once there is a certificate, until cancelled."""
         await self._served.loaded.wait()
-        listening = self._options.settings.listening
+        listening = self._settings.listening
         server = AdmissionServer(
             host=listening.host,
             port=listening.port,
@@ -149,7 +138,7 @@ class _Running:
         )
         async with server as port:
             self._listens = True
-            host = self._options.url_host
+            host = self._url_host
             self._registration.url = f"https://{f'[{host}]' if ':' in host else host}:{port}" if host else ""
             if self._secret is not None:
                 self._secret.listening.set()
@@ -158,8 +147,8 @@ class _Running:
 
     def _dns_names(self) -> tuple[str, ...]:
         """Return the names by which API servers call: those of the Service, and the given host."""
-        service = f"{self._options.settings.registration.service}.{self._options.namespace}.svc"
-        host = (self._options.url_host,) if self._options.url_host else ()
+        service = f"{self._settings.registration.service}.{self._namespace}.svc"
+        host = (self._url_host,) if self._url_host else ()
         return (service, f"{service}.cluster.local", *host)
 
     def _missing(self) -> list[str]:
