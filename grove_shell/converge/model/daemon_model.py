@@ -57,23 +57,6 @@ _CachedAction = EntryIndexAndReadiness | ActionWithoutRequest | int
 class DaemonModel:
     """State and decisions of one daemon. Times are in microseconds; ``jitter`` is a factor around 1."""
 
-    __slots__ = (
-        "_contested_since",
-        "_fabric_ready",
-        "_failures",
-        "_first_action",
-        "_not_before",
-        "_number",
-        "_object_number",
-        "_participants",
-        "_retry_after",
-        "_running_index",
-        "_settled_index",
-        "_throttled_until",
-        "_version",
-        "_view",
-    )
-
     def __init__(self, participants: DaemonsAndRegistries, number: int, retry_after: int) -> None:
         self._participants = participants
         self._number = number

@@ -44,8 +44,6 @@ class NvlinkCliqueState:
         decisions: cache of decisions on this state, by everything else that a decision depends on.
     """
 
-    __slots__ = ("_peers", "_registry", "count", "decisions", "entries", "has_duplicates", "holders", "ready")
-
     def __init__(self, entries: Mapping[int, EntryIndexAndReadiness]) -> None:
         self.entries = entries
         holders: dict[int, int] = {}

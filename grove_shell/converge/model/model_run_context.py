@@ -179,8 +179,6 @@ _SECOND = 1_000_000
 class VirtualRateLimiter:
     """A token bucket of one client, in microseconds; full at the start, and unlimited if the point has no rate."""
 
-    __slots__ = ("_due", "_interval", "_slack")
-
     def __init__(self, point: RunParameters) -> None:
         self._interval = round(_SECOND / point.rate) if point.rate else 0
         self._slack = (point.burst - 1) * self._interval

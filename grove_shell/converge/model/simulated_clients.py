@@ -37,23 +37,6 @@ class SimulatedDaemon:
         pushed_at: when it first started its fabric daemon; None until then.
     """
 
-    __slots__ = (
-        "_busy",
-        "_chance",
-        "_clique_size",
-        "_context",
-        "_limiter",
-        "_model",
-        "_number",
-        "_server",
-        "_wake_at",
-        "arrives_at",
-        "pushed_at",
-        "ready_after",
-        "starts",
-        "viewed_at",
-    )
-
     def __init__(self, number: int, model: DaemonModel, context: ModelRunContext, server: SimulatedServer) -> None:
         point = context.participants.point
         self._number = number
