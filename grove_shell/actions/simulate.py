@@ -16,11 +16,14 @@ from grove_shell.actions.command_input import choose_rule_set
 from grove_shell.exit_codes import DONE, FAIL_ON, USAGE, CommandFailed
 from grove_shell.page import Page, print_error
 from grove_shell.simulator.checks.all_checks import PROMISES
-from grove_shell.simulator.random_events.randomized_scenario import with_random_events
+from grove_shell.simulator.random_events.randomized_scenario import (
+    MOST_RUNS,
+    smallest_failing_scenario,
+    with_random_events,
+)
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.scenario_reader import ScenarioReadResult, read_scenario
 from grove_shell.simulator.scenario.unknown_names import unknown_names_in
-from grove_shell.simulator.shrink_scenario import MOST_RUNS, smallest_failing_scenario
 from grove_shell.simulator.simulation import Simulation
 from grove_shell.simulator.simulation_run import SimulationOptions, SimulationRun
 from grove_shell.views.formatting import NOTHING_PLAYED, input_problems_page, plural

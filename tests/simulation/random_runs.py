@@ -24,10 +24,9 @@ from grove_core.resources.configuration import Configuration
 from grove_shell.settings.shared_settings import MnnvlSettings
 from grove_shell.simulator.cluster.topologies import RoundSnapshot
 from grove_shell.simulator.operator.simulated_operator import Decide
-from grove_shell.simulator.random_events.randomized_scenario import with_random_events
+from grove_shell.simulator.random_events.randomized_scenario import smallest_failing_scenario, with_random_events
 from grove_shell.simulator.recording.run_history import HistoryActor
 from grove_shell.simulator.scenario.scenario import Scenario
-from grove_shell.simulator.shrink_scenario import smallest_failing_scenario
 from grove_shell.simulator.simulation import Simulation
 from grove_shell.simulator.simulation_run import SimulationRun
 from grove_shell.views.renderers import format_yaml_document

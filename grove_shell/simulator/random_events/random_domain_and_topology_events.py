@@ -7,12 +7,7 @@ from typing import Any, Final
 from grove_shell.settings.shared_settings import MnnvlSettings, TopologyLevelSettings, TopologySettings
 from grove_shell.simulator.random_events.random_event_targets import Draw, RandomEventTargets, random_duration
 from grove_shell.simulator.random_events.random_user_events import random_clique_crashes, random_scale_events
-from grove_shell.simulator.scenario.fault_events import (
-    ForeignDomain,
-    HoldForeign,
-    LimitDomains,
-    Reconfigure,
-)
+from grove_shell.simulator.scenario import fault_events as faults
 from grove_shell.simulator.scenario.scenario import API_VERSION
 from grove_shell.simulator.scenario.scenario_events import (
     ApplySet,
@@ -30,24 +25,26 @@ def _foreign_domain(rng: Random, targets: RandomEventTargets, at: int) -> list[E
     """Return a foreign ComputeDomain, often of an earlier set of the same name."""
     earlier = f"PodCliqueSet/{targets.sets[0]['metadata']['name']}" if targets.sets else None
     owner = rng.choice((None, "Deployment/other", earlier))
-    fault = ForeignDomain(name=rng.choice(targets.domains), owner=owner, span=random_duration(rng, 3 * MINUTE))
+    fault = faults.ForeignDomain(name=rng.choice(targets.domains), owner=owner, span=random_duration(rng, 3 * MINUTE))
     return [Event(at=at, foreign_domain=fault)]
 
 
 def _limit_domains(rng: Random, targets: RandomEventTargets, at: int) -> list[Event]:
     most = rng.randrange(len(targets.domains) + 1)
-    return [Event(at=at, limit_domains=LimitDomains(most=most, span=random_duration(rng, 3 * MINUTE)))]
+    return [Event(at=at, limit_domains=faults.LimitDomains(most=most, span=random_duration(rng, 3 * MINUTE)))]
 
 
 def _reconfigure(rng: Random, targets: RandomEventTargets, at: int) -> list[Event]:
     settings = MnnvlSettings(enabled=rng.random() < 0.5, mode="annotations" if targets.claims else "operator")  # noqa: PLR2004 - a coin
-    return [Event(at=at, reconfigure=Reconfigure(mnnvl=settings, down=rng.choice((100, 5 * SECOND, 90 * SECOND))))]
+    return [
+        Event(at=at, reconfigure=faults.Reconfigure(mnnvl=settings, down=rng.choice((100, 5 * SECOND, 90 * SECOND))))
+    ]
 
 
 def random_late_domain_events(rng: Random, targets: RandomEventTargets, horizon: int, kinds: list[str]) -> list[Event]:
     """Return events by which replicas start without a ComputeDomain, and get one later when parts are recreated."""
     most = rng.randrange(len(targets.domains))
-    late = Event(at=0, limit_domains=LimitDomains(most=most, span=rng.choice((SECOND, 5 * SECOND, 30 * SECOND))))
+    late = Event(at=0, limit_domains=faults.LimitDomains(most=most, span=rng.choice((SECOND, 5 * SECOND, 30 * SECOND))))
     then = rng.randrange(15 * SECOND, 15 * SECOND + horizon, 100)
     if "scale" in kinds and rng.random() < 0.5:  # noqa: PLR2004 - a coin
         return [late, *random_scale_events(rng, targets, then)]
@@ -124,7 +121,7 @@ def _change_topology(name: str, rng: Random, targets: RandomEventTargets, at: in
 def _hold_topology(rng: Random, targets: RandomEventTargets, at: int) -> list[Event]:
     """Return a foreign finalizer on a topology, often with its deletion, and changes of the sets that use it."""
     name, span = rng.choice((*targets.topologies, *_named_in(targets))), rng.randrange(10 * SECOND, 3 * MINUTE, 500)
-    events = [Event(at=at, hold_foreign=HoldForeign(kind="ClusterTopology", name=name, span=span))]
+    events = [Event(at=at, hold_foreign=faults.HoldForeign(kind="ClusterTopology", name=name, span=span))]
     if rng.random() < 0.5:  # noqa: PLR2004 - a coin
         events.append(Event(at=at + rng.randrange(0, span // 2, 100), delete_topology=TopologyByName(name=name)))
     then = at + rng.randrange(span // 2, span, 100)
@@ -139,7 +136,7 @@ def _switch_topologies(rng: Random, targets: RandomEventTargets, at: int) -> lis
     """Return a reconfiguration of topologies, often followed by an update of a set to one."""
     settings = topology_settings_with_levels(rng.choice(HIERARCHIES[:3]), enabled=rng.random() < 0.7)  # noqa: PLR2004 - mostly on
     down = rng.choice((100, 5 * SECOND, 90 * SECOND))
-    events = [Event(at=at, reconfigure=Reconfigure(topology_aware_scheduling=settings, down=down))]
+    events = [Event(at=at, reconfigure=faults.Reconfigure(topology_aware_scheduling=settings, down=down))]
     if targets.sets and rng.random() < 0.5:  # noqa: PLR2004 - a coin
         events.append(
             _change_topology(rng.choice(targets.topologies), rng, targets, at + rng.randrange(0, MINUTE, 100))

@@ -13,24 +13,7 @@ from grove_shell.simulator.random_events.random_event_targets import (
     random_duration,
     random_pod_choice,
 )
-from grove_shell.simulator.scenario.fault_events import (
-    ChangeHashes,
-    CrashOperator,
-    EditLabels,
-    EditStatus,
-    GateForeign,
-    HoldForeign,
-    JumpClock,
-    LagCache,
-    LoseAnswers,
-    PermuteLists,
-    RefuseWrites,
-    Relist,
-    RemoveLabels,
-    SecondLeader,
-    SlowAnswers,
-    Touch,
-)
+from grove_shell.simulator.scenario import fault_events as faults
 from grove_shell.simulator.scenario.scenario_events import Event
 from grove_shell.simulator.scenario.scenario_field_types import Kind, ScenarioPart
 from grove_shell.simulator.virtual_time import MINUTE, SECOND
@@ -38,24 +21,24 @@ from grove_shell.simulator.virtual_time import MINUTE, SECOND
 _DOWN: Final = (100, 5 * SECOND, 90 * SECOND)
 
 
-def _gate_foreign(rng: Random, targets: RandomEventTargets) -> GateForeign:
+def _gate_foreign(rng: Random, targets: RandomEventTargets) -> faults.GateForeign:
     pod = random_pod_choice(rng, targets)
-    return GateForeign(clique=pod.clique, index=pod.index, span=random_duration(rng, MINUTE))
+    return faults.GateForeign(clique=pod.clique, index=pod.index, span=random_duration(rng, MINUTE))
 
 
-def _jump_clock(rng: Random, _: RandomEventTargets) -> JumpClock:
+def _jump_clock(rng: Random, _: RandomEventTargets) -> faults.JumpClock:
     jump = rng.choice((2 * SECOND, 30 * SECOND, 5 * MINUTE))
     ahead, back = (jump, 0) if rng.random() < 0.5 else (0, jump)  # noqa: PLR2004 - a coin
-    return JumpClock(ahead=ahead, back=back, span=random_duration(rng, 2 * MINUTE))
+    return faults.JumpClock(ahead=ahead, back=back, span=random_duration(rng, 2 * MINUTE))
 
 
-def _lag_cache(rng: Random, targets: RandomEventTargets) -> LagCache:
+def _lag_cache(rng: Random, targets: RandomEventTargets) -> faults.LagCache:
     kinds: tuple[Kind, ...] = tuple(rng.sample(targets.kinds, rng.randint(1, 3)))
-    return LagCache(kinds=kinds, span=random_duration(rng, MINUTE))
+    return faults.LagCache(kinds=kinds, span=random_duration(rng, MINUTE))
 
 
 _FAULTS: Final[Mapping[str, Callable[[Random, RandomEventTargets], ScenarioPart]]] = {
-    "crash_operator": lambda rng, _: CrashOperator(
+    "crash_operator": lambda rng, _: faults.CrashOperator(
         write=rng.randrange(20),
         committed=rng.random() < 0.5,  # noqa: PLR2004 - a coin
         down=rng.choice(_DOWN),
@@ -63,27 +46,27 @@ _FAULTS: Final[Mapping[str, Callable[[Random, RandomEventTargets], ScenarioPart]
     ),
     "lag_cache": _lag_cache,
     # of the present: an operator never accepts an older list than it has seen (RS9)
-    "relist": lambda _, __: Relist(),
-    "touch": lambda rng, targets: Touch(kind=rng.choice(targets.kinds), writes=rng.randint(1, 5)),
-    "lose_answers": lambda rng, _: LoseAnswers(writes=rng.randint(1, 10)),
-    "refuse_writes": lambda rng, targets: RefuseWrites(
+    "relist": lambda _, __: faults.Relist(),
+    "touch": lambda rng, targets: faults.Touch(kind=rng.choice(targets.kinds), writes=rng.randint(1, 5)),
+    "lose_answers": lambda rng, _: faults.LoseAnswers(writes=rng.randint(1, 10)),
+    "refuse_writes": lambda rng, targets: faults.RefuseWrites(
         code=rng.choice((403, 422, 429, 503)), kind=rng.choice((None, *targets.kinds)), writes=rng.randint(1, 8)
     ),
-    "slow_answers": lambda rng, _: SlowAnswers(
+    "slow_answers": lambda rng, _: faults.SlowAnswers(
         delay=rng.choice((200, 2 * SECOND, 10 * SECOND)), span=random_duration(rng, MINUTE)
     ),
-    "change_hashes": lambda rng, _: ChangeHashes(down=rng.choice(_DOWN)),
-    "second_leader": lambda rng, _: SecondLeader(
+    "change_hashes": lambda rng, _: faults.ChangeHashes(down=rng.choice(_DOWN)),
+    "second_leader": lambda rng, _: faults.SecondLeader(
         span=random_duration(rng, 30 * SECOND), every=rng.choice((1000, 3000))
     ),
     "jump_clock": _jump_clock,
-    "hold_foreign": lambda rng, targets: HoldForeign(
+    "hold_foreign": lambda rng, targets: faults.HoldForeign(
         kind="PodClique", name=rng.choice(targets.cliques), span=random_duration(rng, MINUTE)
     ),
     "gate_foreign": _gate_foreign,
-    "edit_status": lambda rng, targets: EditStatus(clique=rng.choice(targets.cliques)),
-    "remove_labels": lambda rng, targets: RemoveLabels(clique=rng.choice(targets.cliques)),
-    "permute_lists": lambda rng, _: PermuteLists(span=random_duration(rng, MINUTE), seed=rng.randrange(1000)),
+    "edit_status": lambda rng, targets: faults.EditStatus(clique=rng.choice(targets.cliques)),
+    "remove_labels": lambda rng, targets: faults.RemoveLabels(clique=rng.choice(targets.cliques)),
+    "permute_lists": lambda rng, _: faults.PermuteLists(span=random_duration(rng, MINUTE), seed=rng.randrange(1000)),
 }
 
 
@@ -116,11 +99,11 @@ def random_label_edits(rng: Random, targets: RandomEventTargets, horizon: int) -
         at = rng.randrange(0, horizon, 100)
         if targets.claims and rng.random() < _CLAIM_PROBABILITY:
             name, labels = rng.choice(targets.claims), {MNNVL_MANAGED: rng.choice((None, "false"))}
-            events.append(Event(at=at, edit_labels=EditLabels(kind=CLAIM_KIND, name=name, labels=labels)))
+            events.append(Event(at=at, edit_labels=faults.EditLabels(kind=CLAIM_KIND, name=name, labels=labels)))
             continue
         sets = [str(manifest["metadata"]["name"]) for manifest in targets.sets]
         gangs = [f"{name}-{index}" for name in sets for index in _INDICES]
         text = rng.choice((None, *_INDICES, *sets, *gangs, rng.choice(targets.cliques)))
         name, labels = rng.choice(targets.cliques), dict.fromkeys(rng.choice(_LABEL_GROUPS), text)
-        events.append(Event(at=at, edit_labels=EditLabels(kind="PodClique", name=name, labels=labels)))
+        events.append(Event(at=at, edit_labels=faults.EditLabels(kind="PodClique", name=name, labels=labels)))
     return events

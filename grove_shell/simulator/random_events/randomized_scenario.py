@@ -1,6 +1,6 @@
-"""Adds random events to a scenario, before it runs; the same seed gives the same events (SM-010)."""
+"""Adds random events to a scenario, the same for the same seed (SM-010), and shrinks one that breaks a promise."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from random import Random
 from typing import Final
 
@@ -16,6 +16,8 @@ from grove_shell.simulator.random_events.random_user_events import USER_DRAWS, r
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.virtual_time import SECOND
 
+MOST_RUNS: Final = 400
+"""Limit of the scenarios that are tried."""
 _MOST_EVENTS: Final = 6
 _OUTAGE_PROBABILITY: Final = 0.3
 _DOMAIN_EVENT_PROBABILITY: Final = 0.4
@@ -80,3 +82,38 @@ def with_random_events(
     if "edit_labels" not in without and label_rng.random() < _LABEL_EDIT_PROBABILITY:
         events += random_label_edits(label_rng, targets, horizon)
     return scenario.with_events(tuple(events))
+
+
+def smallest_failing_scenario(scenario: Scenario, fails: Callable[[Scenario], bool]) -> Scenario:
+    """Return the smallest failing scenario found within ``MOST_RUNS`` runs, without its expectations.
+
+    Halves of the events are left out, then quarters, then single ones, until each that is left is needed.
+
+    Args:
+        scenario: a failing scenario.
+        fails: returns whether a scenario breaks the promise.
+    """
+    best, left = scenario, MOST_RUNS
+
+    def replaces_best(candidate: Scenario) -> bool:
+        nonlocal best, left
+        left -= 1
+        if left < 0 or not fails(candidate):
+            return False
+        best = candidate
+        return True
+
+    replaces_best(scenario.model_copy(update={"spec": scenario.spec.model_copy(update={"expect": ()})}))
+    size = max(len(best.spec.events) // 2, 1)
+    while best.spec.events:
+        place, dropped = 0, False
+        while place < len(best.spec.events):
+            events = best.spec.events
+            if replaces_best(best.with_events(events[:place] + events[place + size :])):
+                dropped = True
+            else:
+                place += size
+        if size == 1 and not dropped:
+            break
+        size = max(size // 2, 1)
+    return best
