@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from grove_core.kernel.conditions import ConditionStatus, condition_of, is_condition_true
+from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of, is_condition_true
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED, TOPOLOGY_FINALIZER, TOPOLOGY_IN_SYNC
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, ClusterTopology
 from grove_core.resources.domains_ready_condition import domain_creation_failure_in
@@ -53,7 +53,7 @@ class ExpectationChecker:
         self.nodes = nodes
         self.history = history
         self.unmet: list[UnmetExpectation] = []
-        timed = [(found.at, found) for found in expected if isinstance(found.at, int)]
+        timed = ((found.at, found) for found in expected if isinstance(found.at, int))
         self._timed = sorted(timed, key=lambda pair: pair[0])
         self._last = [found for found in expected if found.at == "end"]
         self._never = {found.never for found in expected if found.never is not None}
@@ -87,21 +87,22 @@ class ExpectationChecker:
         """Record the expectations of times after the stop of the run as not met."""
         stop = go_duration_text(self.cluster.queue.now)
         for at, _ in self._timed:
-            self.unmet.append(
-                UnmetExpectation(at, f"at {go_duration_text(at)}: not reached, the run was stopped at {stop}")
-            )
+            self._add(at, f"at {go_duration_text(at)}: not reached, the run was stopped at {stop}")
         self._timed.clear()
+
+    def _add(self, at: int, message: str) -> None:
+        self.unmet.append(UnmetExpectation(at, message))
 
     def _record(self, what: str, subject: str) -> None:
         if what in self._never and what not in self._seen:
             self._seen.add(what)
             at = self.cluster.queue.now
-            self.unmet.append(UnmetExpectation(at, f"never {what}: {subject} was, at {go_duration_text(at)}"))
+            self._add(at, f"never {what}: {subject} was, at {go_duration_text(at)}")
 
     def _check(self, at: int, when: str, expected: Expectation) -> None:
         for what, wanted, found in self._differences(expected):
             if wanted != found:
-                self.unmet.append(UnmetExpectation(at, f"{when}: expected {what} {wanted}, found {found}"))
+                self._add(at, f"{when}: expected {what} {wanted}, found {found}")
 
     def _differences(self, expected: Expectation) -> Iterator[tuple[str, object, object]]:
         names = {item.uid: item.ref.name for item in self.cluster.server.items.values() if isinstance(item, PodClique)}
@@ -130,19 +131,14 @@ class ExpectationChecker:
             if getattr(expected, what) is not None:
                 yield what, getattr(expected, what), number
         for name, replicas in expected.failed_domains.items():
-            root = self.cluster.find("PodCliqueSet", name)
-            failed = (
-                domain_creation_failure_in(root.status.conditions).replicas if isinstance(root, PodCliqueSet) else ()
-            )
+            failed = domain_creation_failure_in(self._conditions_of_set(name)).replicas
             yield f"failed domains of {name}", list(replicas), list(failed)
         yield from self._of_topologies(expected, live)
         for clique, image in expected.images.items():
             images = {first_container_image(self.cluster, pod) for name, pod in live if name == clique}
             yield f"image of {clique}", image, ", ".join(sorted(images)) or "no pod"
-        for name, wanted in (
-            *((name, "there") for name in expected.exists),
-            *((name, "gone") for name in expected.gone),
-        ):
+        addresses = (*((name, "there") for name in expected.exists), *((name, "gone") for name in expected.gone))
+        for name, wanted in addresses:
             kind, _, short = name.partition("/")
             yield name, wanted, "there" if self.cluster.find(kind, short) else "gone"
 
@@ -160,8 +156,7 @@ class ExpectationChecker:
             gang = self.cluster.find("PodGang", name)
             yield f"topology of {name}", topology, gang.placement.topology if isinstance(gang, PodGang) else "no gang"
         for name, holds in expected.in_sync.items():
-            root = self.cluster.find("PodCliqueSet", name)
-            stored = condition_of(root.status.conditions, TOPOLOGY_IN_SYNC) if isinstance(root, PodCliqueSet) else None
+            stored = condition_of(self._conditions_of_set(name), TOPOLOGY_IN_SYNC)
             yield f"in sync of {name}", holds, stored is None or stored.status is not ConditionStatus.FALSE
         for name, held in expected.held.items():
             found = self._topology(name)
@@ -169,6 +164,10 @@ class ExpectationChecker:
         for name, domains in expected.levels.items():
             found = self._topology(name)
             yield f"levels of {name}", domains, tuple(level.domain for level in found.levels) if found else "gone"
+
+    def _conditions_of_set(self, name: str) -> tuple[Condition, ...]:
+        root = self.cluster.find("PodCliqueSet", name)
+        return root.status.conditions if isinstance(root, PodCliqueSet) else ()
 
     def _topology(self, name: str) -> ClusterTopology | None:
         found = next(filter(None, (self.cluster.find(kind, name) for kind in TOPOLOGY_KINDS)), None)

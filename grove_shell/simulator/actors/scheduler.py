@@ -124,8 +124,9 @@ class Scheduler:
         for pod in pods:
             waiting[cliques[pod.owner_uid].ref.name].append(pod)
         needed: list[Pod] = []
+        live = self._live_pods(gang, cliques)
         for group in gang.groups:
-            placed = self._placed(group.name, gang, cliques)
+            placed = sum(pod.scheduled for pod in live[group.name])
             missing = max(group.min_replicas - placed, 0)
             needed += waiting[group.name][:missing]
             if missing > len(waiting[group.name]):
@@ -143,23 +144,27 @@ class Scheduler:
         chosen = {pod.uid for pod in needed}
         return [pod for pod in pods if pod.uid not in chosen]
 
-    def _assign(self, gang: PodGang, pods: Iterable[Pod], cliques: Mapping[str, PodClique]) -> Assignment | None:
-        """Return nodes for pods of a gang that meet its placement, together with its placed pods; None without."""
+    def _assign(self, gang: PodGang | None, pods: Iterable[Pod], cliques: Mapping[str, PodClique]) -> Assignment | None:
+        """Return nodes for pods, close to the placed pods of their gang where it requires this; None without."""
         block = PodBlock(NO_PACK, tuple(pods))
-        if gang.placement._replace(topology="") != NO_PLACEMENT:
+        if gang is not None and gang.placement._replace(topology="") != NO_PLACEMENT:
             waiting: defaultdict[str, list[Pod]] = defaultdict(list)
             for pod in block.pods:
                 waiting[cliques[pod.owner_uid].ref.name].append(pod)
-            block = gang_as_pod_blocks(gang.placement, waiting, self._placed_nodes(gang, cliques))
+            live = self._live_pods(gang, cliques)
+            nodes = {
+                name: [self.nodes[pod.node] for pod in found if pod.node in self.nodes] for name, found in live.items()
+            }
+            block = gang_as_pod_blocks(gang.placement, waiting, nodes)
         return assign_nodes(block, tuple(self.nodes.values()), self.requests_of, self._best)
 
-    def _placed_nodes(self, gang: PodGang, cliques: Mapping[str, PodClique]) -> dict[str, list[SimulatedNode]]:
-        """Return the nodes of the live placed pods of a gang, by PodClique."""
-        found: defaultdict[str, list[SimulatedNode]] = defaultdict(list)
+    def _live_pods(self, gang: PodGang, cliques: Mapping[str, PodClique]) -> defaultdict[str, list[Pod]]:
+        """Return the live pods of a gang, by PodClique."""
+        found: defaultdict[str, list[Pod]] = defaultdict(list)
         for uid, clique in cliques.items():
             for pod in self.cluster.server.pods.get(uid, ()):
                 if pod.namespace == gang.ref.namespace and pod.gang == gang.ref.name and is_live_pod(pod):
-                    found[clique.ref.name] += [self.nodes[pod.node]] if pod.node in self.nodes else []
+                    found[clique.ref.name].append(pod)
         return found
 
     def _shortage(self, gang: PodGang, needed: list[Pod]) -> str:
@@ -176,25 +181,14 @@ class Scheduler:
         keys = ", ".join(sorted(required_node_labels(gang.placement)))
         return f"it needs nodes for {len(needed)} pods at once, {why or f'and there are none so near by {keys}'}"
 
-    def _placed(self, clique: str, gang: PodGang, cliques: Mapping[str, PodClique]) -> int:
-        return sum(
-            pod.scheduled and is_live_pod(pod) and pod.gang == gang.ref.name
-            for uid, found in cliques.items()
-            if found.ref.name == clique and found.ref.namespace == gang.ref.namespace
-            for pod in self.cluster.server.pods.get(uid, ())
-        )
-
     def _mark_all_unschedulable(self, pods: Iterable[Pod]) -> list[Pod]:
         for pod in pods:
             self._mark_unschedulable(pod)
         return []
 
     def _place(self, pod: Pod, gang: PodGang | None, cliques: Mapping[str, PodClique]) -> bool:
-        """Place a single pod, close to its gang where this requires it; return whether it was placed."""
-        if gang is not None:
-            found = self._assign(gang, (pod,), cliques)
-        else:
-            found = assign_nodes(PodBlock(NO_PACK, (pod,)), tuple(self.nodes.values()), self.requests_of, self._best)
+        """Place a single pod; return whether it was placed."""
+        found = self._assign(gang, (pod,), cliques)
         for placed, node in found or ():
             self._bind(placed, node, cliques)
         return found is not None
