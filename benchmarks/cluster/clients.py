@@ -8,7 +8,7 @@ import json
 import statistics
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, Final
 
@@ -149,7 +149,7 @@ async def _list_ours(stage: Stage, still: list[float]) -> float:
     cache = ClusterCache()
 
     async def take() -> None:
-        async for page in list_pages(stage.api, KINDS["Pod"], NAMESPACE, _LABEL):
+        async for page in list_pages(stage.api, replace(KINDS["Pod"], selector=_LABEL), NAMESPACE):
             for item in page.items:
                 cache.put("Pod", item)
             return

@@ -1,9 +1,7 @@
 """The metadata of an unread object: one value, made once where the object enters."""
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
-
-_NOTHING: Final = "", "", "", ""
+from typing import Any, NamedTuple
 
 
 class ControllerReference(NamedTuple):
@@ -51,9 +49,8 @@ def resource_version_number(version: object) -> int:
 
 def metadata_in(raw: Mapping[str, Any]) -> ObjectMetadata:
     """Return the metadata of an object, which may be malformed."""
-    meta = raw.get("metadata")
-    if not isinstance(meta, Mapping):
-        return ObjectMetadata(*_NOTHING, ControllerReference(), {}, deleting=False)
+    stored = raw.get("metadata")
+    meta: Mapping[str, Any] = stored if isinstance(stored, Mapping) else {}
     namespace, name, uid = meta.get("namespace"), meta.get("name"), meta.get("uid")
     version, labels = meta.get("resourceVersion"), meta.get("labels")
     return ObjectMetadata(

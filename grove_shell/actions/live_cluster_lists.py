@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable
+from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from grove_core.resources.api_names import CORE
@@ -170,7 +171,7 @@ async def _listed(
         whole: whether to list without a label selector, and keep pods by their owner.
     """
     found: list[Json] = []
-    async for page in list_pages(api, kind, namespace, "" if whole else None):
+    async for page in list_pages(api, replace(kind, selector="") if whole else kind, namespace):
         if page.first:
             found.clear()
         items = [item for item in page.items if kind.kind != _POD or not whole or _is_of_grove(item)]

@@ -1,6 +1,7 @@
 """Writes of the operator to one API server, and the uncached list of a set before a gang is terminated (OP-013)."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from grove_core.kernel.refs import Ref
@@ -58,8 +59,9 @@ class ClusterWriter:
         """List one kind into the cache; return why the list must not decide about a termination, empty if it may."""
         namespace, name = root_key
         found: dict[Ref, Mapping[str, Any]] = {}
-        as_of, selector = 0, "" if kind == "Pod" else f"{SET.primary}={name}"  # a pod may have no label any more
-        async for page in list_pages(self._api, KINDS[kind], namespace, selector, least=self._cache.newest(kind)):
+        selector = "" if kind == "Pod" else f"{SET.primary}={name}"  # a pod may have no label any more
+        as_of, listed = 0, replace(KINDS[kind], selector=selector)
+        async for page in list_pages(self._api, listed, namespace, least=self._cache.newest(kind)):
             if page.first:
                 found.clear()
             as_of = resource_version_number(page.version)

@@ -23,7 +23,7 @@ from grove_shell.client.paged_lists import NotListed, list_pages
 
 _POD: Final = "Pod"
 _LIST_AGAIN_AFTER: Final = 10.0
-_PODS: Final = replace(KINDS[_POD], metadata_only=True)
+_PODS: Final = replace(KINDS[_POD], metadata_only=True, selector="")
 
 
 @dataclass(slots=True)
@@ -96,7 +96,7 @@ class PodRelist:
     async def _read_unknown(self, namespace: str, listed: PodList) -> None:
         """Read every pod of a PodClique that the cache does not have; none after the server did not respond."""
         cache, unknown = self._reader.cache, list[tuple[str, Mapping[str, Any]]]()
-        async for page in list_pages(self._reader.api, _PODS, namespace, "", least=cache.newest(_POD)):
+        async for page in list_pages(self._reader.api, _PODS, namespace, least=cache.newest(_POD)):
             if page.first:
                 unknown.clear()
             for raw in page.items:

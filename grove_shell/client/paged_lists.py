@@ -53,21 +53,18 @@ class ListPage:
     first: bool
 
 
-async def list_pages(
-    api: ApiSession, kind: ApiKind, namespace: str = "", selector: str | None = None, *, least: int = 0
-) -> AsyncIterator[ListPage]:
+async def list_pages(api: ApiSession, kind: ApiKind, namespace: str = "", *, least: int = 0) -> AsyncIterator[ListPage]:
     """Yield the pages of a list; other tasks run between two pages.
 
     Args:
         namespace: of the objects; empty for all.
-        selector: a label selector; None for that of the kind.
         least: the oldest version that the list may have.
 
     Raises:
         NoServerResponse: there was no response, or an older one (OP-080).
         NotListed: the response was no list, or expired twice (OP-080).
     """
-    query = {**({} if kind.name else {_LIMIT: str(_PAGE)}), **selector_query(kind, selector)}
+    query = {**({} if kind.name else {_LIMIT: str(_PAGE)}), **selector_query(kind)}
     token, first = "", True
     while True:
         parameters: Mapping[str, str] = {**query, "continue": token} if token else query
@@ -108,11 +105,10 @@ async def list_all_objects(api: ApiSession, kind: ApiKind, namespace: str = "") 
     return found, version
 
 
-def selector_query(kind: ApiKind, selector: str | None = None) -> dict[str, str]:
+def selector_query(kind: ApiKind) -> dict[str, str]:
     """Return the query parameters that select objects by label, or the one object of a name."""
-    wanted = kind.selector if selector is None else selector
     by_name = {"fieldSelector": f"metadata.name={kind.name}"} if kind.name else {}
-    return {**by_name, **({"labelSelector": wanted} if wanted else {})}
+    return {**by_name, **({"labelSelector": kind.selector} if kind.selector else {})}
 
 
 def accept_header(kind: ApiKind, *, a_list: bool) -> str:

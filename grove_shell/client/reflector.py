@@ -32,23 +32,18 @@ class ReflectorCache(Protocol):
 
     def newest(self, kind: str) -> int:
         """Return the newest version of a kind, from responses to writes too; 0 without one."""
-        ...
 
     def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
         """Apply a complete list as of a version; without a version it overrules everything known."""
-        ...
 
     def put(self, kind: str, raw: Mapping[str, Any]) -> None:
         """Apply a new or changed object."""
-        ...
 
     def drop(self, kind: str, raw: Mapping[str, Any]) -> None:
         """Apply a deletion, given the last state of the object."""
-        ...
 
     def mark_kind_unlisted(self, kind: str, why: str) -> None:
         """Forget the kind: listing it is forbidden, or it is not served."""
-        ...
 
 
 class Reflector:
