@@ -13,8 +13,14 @@ from grove_core.areas.mnnvl import rules as mnnvl
 from grove_core.areas.mnnvl_scopes import rules as mnnvl_scopes
 from grove_core.areas.topology import rules as topology
 from grove_core.areas.workload import rules as workload
-from grove_core.document.document_values import (
+from grove_core.document.plan_document import (
+    AUTO,
+    FOREGROUND,
+    FORMAT_VERSION,
+    Json,
     MalformedValue,
+    PlanDocument,
+    RulesSource,
     read_fact,
     read_flag,
     read_integer,
@@ -23,7 +29,6 @@ from grove_core.document.document_values import (
     read_object,
     read_text,
 )
-from grove_core.document.plan_document import AUTO, FOREGROUND, FORMAT_VERSION, Json, PlanDocument, RulesSource
 from grove_core.kernel.decisions import ExistingAndWantedCounts, Finding, SubjectHealth
 from grove_core.kernel.errors import MalformedObject, ObjectProblem
 from grove_core.kernel.reasons import Reason, Rule

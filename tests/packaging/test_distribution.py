@@ -24,6 +24,7 @@ PROGRAMS: Final = {"grove", "kubectl-grove", "grove-initc"}
 READ_AT_RUN_TIME: Final = {
     "grove_core/py.typed",
     "grove_shell/converge/model/costs.yaml",
+    "grove_shell/manifests/definitions.json",
     "grove_shell/manifests/pod_spec.json",
     "grove_shell/py.typed",
 }
