@@ -91,6 +91,7 @@ def _rule(rule: SpecificationRule) -> str:
         ("releases", ", ".join(rule.generations)),
     ]
     listed = [f"- {key}: {words}" for key, words in lines if words]
+    listed += [f"- {prose(detail)}" for detail in rule.details]
     return "\n".join((f"## {heading_of(rule)} {{ #{slug(rule.id)} }}\n", f"> {prose(rule.text)}\n", *listed, ""))
 
 

@@ -1,6 +1,7 @@
 """Parses spec files, and finds rules by number, reason code and rule set.
 
-A rule is a heading, a sentence in a quote block and a list; given-up numbers are in tables.
+A rule is a heading, a sentence in a quote block, a list, and rows in the tables of its file; given-up numbers are in
+tables, too.
 """
 
 import re
@@ -40,6 +41,7 @@ class SpecificationRule:
         text: the sentence, on one line.
         items: the list below it, by key; values are on one line.
         place: file and line.
+        details: its times, limits and cases, from the tables of its file.
     """
 
     id: str
@@ -47,6 +49,7 @@ class SpecificationRule:
     text: str
     items: Mapping[str, str]
     place: str
+    details: tuple[str, ...] = ()
 
     @property
     def kind(self) -> str:
@@ -77,6 +80,7 @@ class RetiredRule:
 def parse_specification_rules(text: str, file: str) -> list[SpecificationRule]:
     """Return all rules of one spec file, in its order."""
     found, line, before = [], 1, 0
+    rows = _ROW.findall(text)
     headings = [*HEADING.finditer(text)]
     ends = [*(heading.start() for heading in headings[1:]), len(text)]
     for heading, end in zip(headings, ends, strict=True):
@@ -87,7 +91,8 @@ def parse_specification_rules(text: str, file: str) -> list[SpecificationRule]:
         body = text[heading.end() : end]
         quote = " ".join(part.strip() for part in _QUOTE.findall(body))
         items = {key: " ".join(value.split()) for key, value in ITEM.findall(body)}
-        found.append(SpecificationRule(rule["id"], rule["title"], quote, items, f"{file}:{line}"))
+        details = tuple(f"{case}: {value}" for number, case, value in rows if number == rule["id"])
+        found.append(SpecificationRule(rule["id"], rule["title"], quote, items, f"{file}:{line}", details))
     return found
 
 

@@ -58,6 +58,8 @@ def rule_page(one: SpecificationRule) -> Page:
     """Return a page of one rule."""
     page = Page()
     _add_rule(page, one)
+    for detail in one.details:
+        _add_text(page, f"- {detail}")
     page.add(_NAMES, f"{one.kind}; source: {one.items.get('source', '')}")
     if one.generations:
         page.add(_NAMES, f"in generations {', '.join(one.generations)} of the Go operator")

@@ -12,6 +12,7 @@ from typing import Final
 _IN_NAME: Final = re.compile(r"(?:test_)?(?P<prefix>[a-z]{2})(?P<number>\d{3})(?:_|$)")
 _IN_CLASS: Final = re.compile(r"Test(?P<prefix>[A-Z]{2})(?P<number>\d{3})(?![0-9])")
 _IN_PLAN: Final = re.compile(r"""(?:\brequirement["']?:\s*["']?|^\s*- \w+ )(?P<id>[A-Z]{2}-\d{3})\b""", re.MULTILINE)
+_ROW: Final = re.compile(r"^\| ([A-Z]{2}-\d{3}) \|", re.MULTILINE)
 _MENTION: Final = re.compile(r"\b[A-Z]{2}-\d{3}\b")
 
 
@@ -127,6 +128,13 @@ def guarantees_in(text: str, file: str) -> list[tuple[str, str]]:
         return [(file, "")]
     place = f"{file}:{len(before.splitlines()) + 2}"
     return [(place, " ".join(one.split())) for one in re.split(r"(?<=\.)\s+", rest.partition("\n## ")[0].strip())]
+
+
+def rows_in(text: str, file: str) -> list[Citation]:
+    """Return the rows of the tables of a spec that begin with a rule number: its times, limits and cases."""
+    return [
+        Citation(row[1], f"{file}:{text.count(chr(10), 0, row.start()) + 1}", "a row") for row in _ROW.finditer(text)
+    ]
 
 
 def mentions_in(source: str, file: str, prefixes: frozenset[str]) -> list[Citation]:

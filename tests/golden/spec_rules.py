@@ -23,6 +23,12 @@ KINDS: Final = frozenset({"decision", "invariant", "admission", "progress", "nam
 EXCUSES: Final = ("open", "waived", "by construction")
 NOT_A_RULE: Final = frozenset({"known limits", "gone"})
 
+LONGEST_RULE: Final = 50
+"""Words of a rule."""
+
+LONGEST_BECAUSE: Final = 60
+"""Words of a ``because``. What it would require beyond its rule stands in the tables of the spec."""
+
 _LIKE_A_RULE: Final = re.compile(r"#+\s*[A-Za-z]{2}-?\d")
 _ID: Final = re.compile(r"[A-Z]{2}-\d{3}")
 
@@ -78,6 +84,12 @@ def _faults_of(rule: SpecificationRule) -> Iterator[str]:
         yield f"is of kind '{rule.kind}', which is none of {', '.join(sorted(KINDS))}"
     elif "MUST" not in rule.text:
         yield "has no MUST in its sentence"
+    because = rule.items.get("because", "")
+    for what, words, most in (("sentence", rule.text, LONGEST_RULE), ("because", because, LONGEST_BECAUSE)):
+        if len(words.split()) > most:
+            yield f"has a {what} of {len(words.split())} words, more than {most}"
+    if "MUST" in because:
+        yield "requires something in its because"
     for key in EXCUSES:
         if key in rule.items and not rule.items[key]:
             yield f"says '{key}' without saying why"

@@ -6,7 +6,16 @@ from typing import Final
 import pytest
 
 from grove_shell.catalogue.specification_rules import RetiredRule, SpecificationRule
-from tests.golden.citations import Citation, cited_in, guarantees_in, members_in, mentions_in, quotes_in, rules_shown_in
+from tests.golden.citations import (
+    Citation,
+    cited_in,
+    guarantees_in,
+    members_in,
+    mentions_in,
+    quotes_in,
+    rows_in,
+    rules_shown_in,
+)
 from tests.golden.sources import source_entries, sources_named_in
 from tests.golden.spec_rules import NOT_A_RULE, checked_retired_rules_in, checked_rules_in, digest_of
 from tests.golden.tracing import ROOT, Trace, trace_of
@@ -127,6 +136,11 @@ class TestReadingSpecs:
             [],
         )
 
+    def test_its_times_limits_and_cases_are_in_tables(self) -> None:
+        table = "\n## Cases\n\n| rule | case | what follows |\n|---|---|---|\n| QQ-010 | a tie | the first |\n"
+        ((rule,), problems) = checked_rules_in(RULE + table, "q.md")
+        assert (rule.details, problems) == (("a tie: the first",), [])
+
     def test_the_digest_knows_words_and_not_lines(self) -> None:
         (first,), _ = checked_rules_in(RULE, "q.md")
         (wrapped,), _ = checked_rules_in(RULE.replace("MUST\n> come", "MUST come"), "q.md")
@@ -146,6 +160,9 @@ class TestReadingSpecs:
             ("thing MUST", "thing should", "q.md:5: QQ-010 has no MUST"),
             ("- source", "- kind: naming\n- source", "q.md:5: QQ-010 says 'kind' twice"),
             ("- source", "- open:\n- source", "q.md:5: QQ-010 says 'open' without saying why"),
+            ("come first.", "come first." + " so" * 50, "q.md:5: QQ-010 has a sentence of 56 words, more than 50"),
+            ("- source", f"- because:{' so' * 61}\n- source", "q.md:5: QQ-010 has a because of 61 words, more than 60"),
+            ("- source", "- because: it MUST\n- source", "q.md:5: QQ-010 requires something in its because"),
         ],
     )
     def test_bad_form_is_told_with_its_place(self, old: str, new: str, problem: str) -> None:
@@ -220,6 +237,10 @@ class TestReadingCitations:
         plan += "- SomethingHappened QQ-014:\n    since: QQ-015\n- NothingHappened QQ-016\nmessage: Something QQ-017\n"
         shown = {"QQ-010", "QQ-011", "QQ-012", "QQ-014", "QQ-016"}
         assert rules_shown_in(plan + "sentence: QQ-013 is not a reason\n") == shown
+
+    def test_rows_of_times_limits_and_cases_belong_to_rules(self) -> None:
+        table = "| rule | what | value |\n|---|---|---|\n| QQ-010 | a pause | a minute |\n| QQ | a prefix | |\n"
+        assert rows_in(table, "q.md") == [Citation("QQ-010", "q.md:3", "a row")]
 
     def test_numbers_in_comments_count_where_there_is_a_spec(self) -> None:
         source = "# QQ-010, and RFC-123, ZZ-100\nx = 1\n"

@@ -24,6 +24,7 @@ from tests.golden.citations import (
     members_in,
     mentions_in,
     quotes_in,
+    rows_in,
     rules_in_name,
     rules_shown_in,
 )
@@ -53,6 +54,7 @@ class Trace:
         shown: paths of the golden cases whose plan has a reason of a rule, by rule.
         case_names: the names of all golden cases.
         mentions: rule numbers anywhere else in the code.
+        rows: rows of times, limits and cases in the specs, each of a rule.
         guarantees: place and text of each sentence under "## Guarantees".
         sources: the entries of ``specs/sources.md``.
         files: files of ``specs/``, as a ``source:`` names them.
@@ -68,6 +70,7 @@ class Trace:
     shown: Mapping[str, frozenset[str]] = field(default_factory=dict)
     case_names: frozenset[str] = frozenset()
     mentions: tuple[Citation, ...] = ()
+    rows: tuple[Citation, ...] = ()
     guarantees: tuple[tuple[str, str], ...] = ()
     sources: tuple[str, ...] = ()
     files: frozenset[str] = frozenset()
@@ -146,7 +149,7 @@ class Trace:
         heirs = [Citation(rule.now, rule.place, rule.id) for rule in self.retired if rule.now not in NOT_A_RULE]
         retired = {rule.id: rule.now for rule in self.retired}
         wrong = []
-        for citation in sorted({*self.members, *self.tests, *self.cases, *self.mentions, *shown, *heirs}):
+        for citation in sorted({*self.members, *self.tests, *self.cases, *self.mentions, *self.rows, *shown, *heirs}):
             if citation.id in retired:
                 wrong.append(f"{citation}, which is retired (now: {retired[citation.id]})")
             elif citation.id not in self.by_id:
@@ -267,11 +270,14 @@ def trace_of(root: Path = ROOT) -> Trace:
     rules: list[SpecificationRule] = []
     faults: list[str] = []
     guarantees: list[tuple[str, str]] = []
+    rows: list[Citation] = []
     for path in sorted((root / "specs").glob("*.md")):
         more_rules, more_faults = checked_rules_in(*read(path))
         rules += more_rules
         faults += more_faults
-        guarantees += guarantees_in(*read(path)) if more_rules else ()
+        if more_rules:
+            guarantees += guarantees_in(*read(path))
+            rows += rows_in(*read(path))
     retired, more_faults = checked_retired_rules_in(*read(root / RETIRED))
     faults += more_faults
     test_files = [read(path) for path in sorted((root / "tests").rglob("test_*.py"))]
@@ -303,6 +309,7 @@ def trace_of(root: Path = ROOT) -> Trace:
         shown={requirement: frozenset(places) for requirement, places in shown.items()},
         case_names=frozenset(folder.name for folder in folders),
         mentions=tuple(mention for source, file in code for mention in mentions_in(source, file, prefixes)),
+        rows=tuple(rows),
         guarantees=tuple(guarantees),
         sources=tuple(source_entries((root / SOURCES).read_text(encoding="utf-8"))),
         files=frozenset(
