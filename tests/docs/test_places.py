@@ -6,6 +6,7 @@ from typing import Final
 import pytest
 
 from docs.generator.layers import layers
+from docs.generator.rules import areas
 from tests.docs.site import DOCS, ROOT
 
 CONTRIBUTING: Final = ROOT / "CONTRIBUTING.md"
@@ -35,6 +36,26 @@ def test_contributing_describes_each_package_of_the_shell_and_no_other() -> None
     rows = re.findall(r"^\| (`[\w`, ]+`) \|", text.partition("| package |")[2].partition("\n\n")[0], re.MULTILINE)
     described = [name for row in rows for name in re.findall(r"\w+", row)]
     assert sorted(described) == sorted(name for layer in layers()["grove_shell"] for name in layer)
+
+
+def test_the_places_of_each_prefix_of_rules_are_there() -> None:
+    text = (ROOT / "specs" / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([A-Z, ]+) \| (`.+) \|$", text, re.MULTILINE)
+    areas_of = {prefix: area for prefix, (area, _) in areas().items()}
+    assert sorted(prefix for row, _ in rows for prefix in row.split(", ")) == sorted(areas_of)
+    named = [
+        path.replace("<area>", areas_of[prefix])
+        for row, places in rows
+        for prefix in row.split(", ")
+        for path in PATH.findall(places)
+    ]
+    assert [path for path in named if not (ROOT / path).is_dir()] == []
+
+
+def test_contributing_names_each_part_of_the_core() -> None:
+    text = CONTRIBUTING.read_text(encoding="utf-8").partition("### Layers")[2].partition("An area may")[0]
+    parts = [name for layer in layers()["grove_core"] for name in layer]
+    assert sorted(set(re.findall(r"`(\w+)`", text))) == sorted(parts)
 
 
 def test_every_place_that_contributing_names_is_there() -> None:
