@@ -181,7 +181,7 @@ class _SetFitCheck:
         root, levels = snapshot.root.ref, snapshot.topologies[name].levels
         refusals: list[Reason] = []
         if snapshot.topologies[name].deleting:
-            refusals.append(TopologyDenial.TOPOLOGY_LEAVING.because(root))
+            refusals.append(TopologyDenial.TOPOLOGY_BEING_DELETED.because(root))
         bound = sum(bound_pod_count(clique, snapshot.pods_of.get(clique.uid, ())) for clique in snapshot.cliques)
         if bound:
             refusals.append(TopologyDenial.TOPOLOGY_LOCKED.because(root, before=current, scheduled=bound))

@@ -1,14 +1,37 @@
 """Reasons: a rule, the object it was applied to, and the facts. Data, which is rendered only for readers."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from enum import Enum
 from string import Formatter
-from typing import Any, NamedTuple, TypeAlias
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.refs import Ref
 
 Fact: TypeAlias = str | int | bool
+
+FORMER_CODES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "DomainLeaves": "EarlierObjectBeingDeleted",
+        "EndRemains": "TerminationIncomplete",
+        "GoesWithSet": "DeletedWithSet",
+        "LeftByAnEnd": "TerminationDueBeforeUpdate",
+        "LetGo": "FinalizerRemoved",
+        "LetInWithout": "CreatedWithoutClaim",
+        "NoneHolds": "NoDomainHasRoom",
+        "NotAsked": "FreshReadFailed",
+        "NotNow": "AdmissionMustWait",
+        "OddAnnotation": "AnnotationInvalid",
+        "OddOnClique": "CliqueAnnotationInvalid",
+        "Remains": "OutdatedCliqueRemains",
+        "Stamped": "GangAnnotated",
+        "StrangerSeen": "OtherAddressOnNode",
+        "TopologyLeaving": "TopologyBeingDeleted",
+        "Untold": "StatusNotWritten",
+    }
+)
+"""Earlier names of reason codes. Saved plans, decision logs and ``grove rules`` accept them; nothing prints them."""
 
 
 class RuleSentence:

@@ -135,7 +135,9 @@ class _Obstacles:
             return StepObstacle.REFUSED, WithheldStepReason.REFUSED_BEFORE.because(step.target, detail=detail)
         left = _of_same_termination(self.left, step) if step.stage >= StepStage.CAUSE else None
         if left is not None and step.stage is StepStage.STATUS:
-            return StepObstacle.RULE, WithheldStepReason.END_REMAINS.because(step.target, part=left.target.short)
+            return StepObstacle.RULE, WithheldStepReason.TERMINATION_INCOMPLETE.because(
+                step.target, part=left.target.short
+            )
         cause = _of_same_termination(self.refused_causes, step)
         if cause is not None:
             return StepObstacle.RULE, WithheldStepReason.CAUSE_REMAINS.because(step.target, cause=cause.target.short)
@@ -144,7 +146,7 @@ class _Obstacles:
                 step.target, companion=left.target.short
             )
         if self.unwritten is not None and creates_after_status_write(step):
-            return StepObstacle.RULE, WithheldStepReason.UNTOLD.because(
+            return StepObstacle.RULE, WithheldStepReason.STATUS_NOT_WRITTEN.because(
                 step.target, subject=self.unwritten.target.short
             )
         return None
@@ -188,7 +190,7 @@ def _not_confirmed(waiting: Sequence[Step], wants: Iterable[Want], view: Planned
     deleted = {want.target for want in wants if isinstance(want, ObjectToDelete)}
     for step in waiting:
         if step.target not in deleted:
-            because = (WithheldStepReason.NOT_ASKED.because(step.target, detail=detail), *step.because)
+            because = (WithheldStepReason.FRESH_READ_FAILED.because(step.target, detail=detail), *step.because)
             yield Withheld(step.target, because, gangs_terminated_by(step), StepObstacle.NOT_CONFIRMED)
 
 

@@ -15,9 +15,11 @@ class WithheldStepReason(Rule):
     CAUSE_REMAINS = RuleSentence(
         "PL-027", "{cause}, the cause, could not be deleted before, so nothing else is deleted for it"
     )
-    END_REMAINS = RuleSentence("PL-028", "it would report a termination, and {part} could not be deleted yet")
-    NOT_ASKED = RuleSentence(
+    TERMINATION_INCOMPLETE = RuleSentence(
+        "PL-028", "it would report a termination, and {part} could not be deleted yet"
+    )
+    FRESH_READ_FAILED = RuleSentence(
         "PL-029", "a gang is terminated only after a fresh read, which failed and is repeated: {detail}"
     )
-    UNTOLD = RuleSentence("PL-021", "the status of {subject} has to be written first, and was refused")
+    STATUS_NOT_WRITTEN = RuleSentence("PL-021", "the status of {subject} has to be written first, and was refused")
     REFUSED_BEFORE = RuleSentence("PL-012", "the server refused this a moment ago: {detail}")

@@ -14,7 +14,7 @@ from grove_core.rule_sets.named import rule_set
 from grove_shell.actions.compare import comparison_as_json
 from grove_shell.exit_codes import CHANGES, DONE, FAIL_ON, CommandFailed
 from grove_shell.reading.input_faults import InputFault
-from grove_shell.replay.decision_log_format import compact_json, plan_as_json
+from grove_shell.replay.decision_log_format import compact_json, is_recorded_plan, plan_as_json
 from grove_shell.replay.decision_log_reader import DamagedDecisionLog, RecordedDecision, recorded_decisions
 from grove_shell.views.formatting import NOTHING_REPLAYED, input_problems_page
 from grove_shell.views.progress_bars import progress_bar
@@ -69,9 +69,9 @@ def _replayed(looks: Iterable[RecordedDecision], other_rules: str | None, advanc
     for look in looks:
         now, own = look.snapshot.now, rule_set(look.rules)
         plan = reconcile(look.snapshot, own)
-        again = plan_as_json(plan, now)
-        if compact_json(again) != compact_json(look.plan):
-            others.append(DecisionDifferingFromLog(look.line, look.name, now, tuple(_where(look.plan, again))))
+        if not is_recorded_plan(look.plan, plan, now):
+            differences = tuple(_where(look.plan, plan_as_json(plan, now)))
+            others.append(DecisionDifferingFromLog(look.line, look.name, now, differences))
         if other_rules is not None:
             forecast = one_round_forecast(reconcile(look.snapshot, rule_set(other_rules)), now)
             found = compare_forecasts(one_round_forecast(plan, now), forecast)

@@ -19,7 +19,7 @@ from grove_core.areas.mnnvl import rules as mnnvl
 from grove_core.areas.mnnvl_scopes import rules as mnnvl_scopes
 from grove_core.areas.topology import rules as topology
 from grove_core.areas.workload import rules as workload
-from grove_core.kernel.reasons import Rule
+from grove_core.kernel.reasons import FORMER_CODES, Rule
 from grove_core.plan import rules as planning
 from grove_core.rule_sets.go_operator import FIELD
 from grove_core.rule_sets.named import rule_set
@@ -167,7 +167,8 @@ def rules_replacing_design(generation: str) -> tuple[SpecificationRule, ...]:
 
 
 def find_rules(word: str) -> tuple[SpecificationRule, ...]:
-    """Return the rules with this number or reason code, ignoring case."""
+    """Return the rules with this number or reason code, also an earlier code, ignoring case."""
     asked, codes = word.casefold(), reason_codes()
+    asked = next((code.casefold() for former, code in FORMER_CODES.items() if former.casefold() == asked), asked)
     rules = specification_rules_by_number().values()
     return tuple(one for one in rules if asked and asked in {one.id.casefold(), codes.get(one.id, "").casefold()})

@@ -22,6 +22,7 @@ from typing import Any, Final, NamedTuple, TextIO
 
 from grove_core.document.document_writing import document_as_json, finding_as_json
 from grove_core.document.plan_document import PlanDocument
+from grove_core.kernel.reasons import FORMER_CODES
 from grove_core.plan.forecast import one_round_forecast
 from grove_core.plan.plan import Plan
 from grove_core.resources.compute_domain import ComputeDomain
@@ -47,6 +48,7 @@ _DIGITS: Final = 16
 _WHOLE: Final = re.compile(rb',"chain":"([0-9a-f]{16})"}$')
 """The end of a complete line."""
 _LONGEST_ENDING: Final = len(_TAIL) + _DIGITS + len('"}')
+_FORMER_CODES: Final = {code: former for former, code in FORMER_CODES.items()}
 HEAD: Final = '{"decisionLog":'
 """The beginning of a head."""
 
@@ -133,9 +135,28 @@ def is_decision_log_start(line: bytes) -> bool:
     return first != b"" and HEAD.encode().startswith(first)
 
 
-def plan_as_json(plan: Plan, at: datetime) -> dict[str, Any]:
-    """Return a plan as in saved plans, its only round, with a digest of its verdicts."""
+def plan_as_json(plan: Plan, at: datetime, *, former_codes: bool = False) -> dict[str, Any]:
+    """Return a plan as in saved plans, its only round, with a digest of its verdicts.
+
+    Args:
+        former_codes: whether reason codes have the names of earlier releases.
+    """
     document = PlanDocument(rules=plan.rules, as_of=at, not_collected=(), forecasts=(one_round_forecast(plan, at),))
     (saved,) = document_as_json(document, decisions=False)["plans"]
-    verdicts = short_text_digest(compact_json([finding_as_json(finding) for finding in plan.findings]))
-    return {**saved["rounds"][0], "verdicts": verdicts}
+    found = [saved["rounds"][0], [finding_as_json(finding) for finding in plan.findings]]
+    first, findings = _with_former_codes(found) if former_codes else found
+    return {**first, "verdicts": short_text_digest(compact_json(findings))}
+
+
+def is_recorded_plan(recorded: Mapping[str, Any], plan: Plan, at: datetime) -> bool:
+    """Return whether a log has this plan, with the reason codes of this release or of earlier ones."""
+    written = compact_json(recorded)
+    return any(written == compact_json(plan_as_json(plan, at, former_codes=former)) for former in (False, True))
+
+
+def _with_former_codes(found: Any) -> Any:  # noqa: ANN401 - any JSON
+    if isinstance(found, Mapping):
+        return {
+            key: _FORMER_CODES.get(one, one) if key == "rule" else _with_former_codes(one) for key, one in found.items()
+        }
+    return [_with_former_codes(one) for one in found] if isinstance(found, list | tuple) else found

@@ -7,6 +7,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
+from grove_core.kernel.reasons import FORMER_CODES
 from grove_core.rule_sets.named import rule_sets
 from grove_shell.catalogue.specification_rules import (
     RetiredRule,
@@ -77,6 +78,14 @@ class TestRules:
         printed: Json = json.loads(spoken(capsys, "rules", "GF-002", "-o", "json"))
         (rule,) = printed["rules"]
         assert (rule["code"], rule["insteadOf"], rule["kind"]) == ("DelayMissing", "GT-031", "decision")
+
+    @pytest.mark.parametrize(("former", "code"), sorted(FORMER_CODES.items()))
+    def test_cl040_an_earlier_code_leads_to_its_rule(
+        self, former: str, code: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        codes = reason_codes().values()
+        assert (code in codes, former in codes) == (True, False)
+        assert spoken(capsys, "rules", former) == spoken(capsys, "rules", code)
 
     @pytest.mark.parametrize(
         ("number", "printed"),

@@ -33,7 +33,11 @@ from tests.oracles.sharing_facts import (
 )
 
 _WAITING: Final = frozenset(
-    {SharedDomainReason.DOMAIN_LEAVES, SharedDomainReason.NAME_SERVES_ANOTHER, SharedDomainReason.NOT_ENSURED}
+    {
+        SharedDomainReason.EARLIER_OBJECT_BEING_DELETED,
+        SharedDomainReason.NAME_SERVES_ANOTHER,
+        SharedDomainReason.NOT_ENSURED,
+    }
 )
 
 

@@ -1,5 +1,7 @@
 """The JSON plan: what is none of ours is refused with a reason, never with a traceback."""
 
+import json
+import re
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -171,6 +173,11 @@ def beginning() -> Json:
         rules="design", as_of=START, not_collected=("Pod",), forecasts=(one_round_forecast(reconcile(seen), START),)
     )
     return document_as_json(document, decisions=True)
+
+
+def test_cl011_a_plan_with_earlier_reason_codes_reads_back() -> None:
+    found = document_from_json(ending())
+    assert document_from_json(json.loads(re.sub(r'"rule": "\w+"', '"rule": "LetGo"', json.dumps(ending())))) == found
 
 
 @given(st.sampled_from([ending(), beginning()]).flatmap(almost))

@@ -99,7 +99,7 @@ def test_pl020_what_is_created_and_written_counts() -> None:
 
 def test_pl020_another_change_is_another() -> None:
     ref = Life(set_raw(clique_raw("a", 1))).ref
-    because = (WorkloadReason.LET_GO.because(ref, finalizer="one"),)
+    because = (WorkloadReason.FINALIZER_REMOVED.because(ref, finalizer="one"),)
     one, other = (
         Step(StepStage.WORKLOAD, ref, Apply(FrozenMap({"spec": (number,)}), GUARD), because) for number in (1, 2)
     )
@@ -109,6 +109,6 @@ def test_pl020_another_change_is_another() -> None:
 
 def test_pl020_a_release_of_another_finalizer_is_another() -> None:
     life = Life(set_raw(clique_raw("a", 1)))
-    because = (WorkloadReason.LET_GO.because(life.ref, finalizer="one"),)
+    because = (WorkloadReason.FINALIZER_REMOVED.because(life.ref, finalizer="one"),)
     one, other = (Step(StepStage.CLEANUP, life.ref, DropFinalizer(name, GUARD), because) for name in ("one", "other"))
     assert [change.what for change in changes_since_reviewed_plan([one], [other])] == ["what is written"]

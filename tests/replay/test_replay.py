@@ -13,7 +13,7 @@ from grove_core.kernel.frozen import frozen_lists
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.snapshot.snapshot import trim_snapshot
-from grove_shell.replay.decision_log_format import DecisionLog, compact_json, plan_as_json
+from grove_shell.replay.decision_log_format import DecisionLog, compact_json, is_recorded_plan, plan_as_json
 from grove_shell.replay.decision_log_reader import recorded_decisions
 from grove_shell.replay.decision_log_recorder import DecisionLogRecorder
 from grove_shell.replay.json_conversion import core_value_as_json, core_value_from_json
@@ -72,6 +72,14 @@ class TestReplay:
                 == compact_json(look.plan)
                 == compact_json(plan_as_json(reconcile(snapshot), snapshot.now))
             )
+
+    def test_rp001_a_log_with_earlier_reason_codes_is_as_recorded(self) -> None:
+        snapshots = played("tests/golden/simulation/deletion_of_a_set/scenario.yaml").snapshots
+        plans = [(reconcile(snapshot), snapshot.now) for snapshot in snapshots]
+        former = [plan_as_json(plan, now, former_codes=True) for plan, now in plans]
+        assert any('"rule":"LetGo"' in compact_json(one) for one in former)
+        assert all(is_recorded_plan(one, plan, now) for one, (plan, now) in zip(former, plans, strict=True))
+        assert not is_recorded_plan(former[0], *plans[-1])
 
     @given(field_worlds())
     def test_rp001_by_the_fields_rules_too(self, world: World) -> None:

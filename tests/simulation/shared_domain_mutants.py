@@ -149,7 +149,11 @@ def all_wait(snapshot: Snapshot) -> Plan:
         held
         for held in plan.withheld
         if {why.rule for why in held.because}
-        & {SharedDomainReason.DOMAIN_LEAVES, SharedDomainReason.NAME_SERVES_ANOTHER, SharedDomainReason.NOT_ENSURED}
+        & {
+            SharedDomainReason.EARLIER_OBJECT_BEING_DELETED,
+            SharedDomainReason.NAME_SERVES_ANOTHER,
+            SharedDomainReason.NOT_ENSURED,
+        }
     ]
     new = [step for step in plan.steps if step.target.kind == "PodClique" and isinstance(step.action, Create)]
     if not waits or not new:

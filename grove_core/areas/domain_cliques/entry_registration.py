@@ -43,7 +43,7 @@ def take_over_registry_entry(
         listed_at = state.pods_listed_at
         expired = listed_at is None or context.now >= listed_at + settings.recheck_interval
         if listed_at is None or expired or state.pods_listed_for != own.ip:
-            return context.decision(ListPodsRequest(own.ip), ComputeDomainReason.STRANGER_SEEN, ip=own.ip)
+            return context.decision(ListPodsRequest(own.ip), ComputeDomainReason.OTHER_ADDRESS_ON_NODE, ip=own.ip)
         newer = newer_daemon_pod(state.pods, identity.pod_uid, own.ip)
         if newer is not None:
             until = listed_at + settings.recheck_interval

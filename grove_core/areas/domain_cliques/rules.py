@@ -64,7 +64,7 @@ class ComputeDomainReason(Rule):
     )
 
     CLIQUE_UNLABELLED = RuleSentence("DC-050", "its pod has no label with clique {clique} yet")
-    STRANGER_SEEN = RuleSentence(
+    OTHER_ADDRESS_ON_NODE = RuleSentence(
         "DC-051", "its node is registered with {ip}, not with its own address; it looks for the pod with {ip}"
     )
     SUPERSEDED = RuleSentence("DC-052", "pod {pod} on the same node is newer, so it stands by until {until}")

@@ -244,7 +244,7 @@ def _obstacle(
         holder, user = user_of_shared_object(found), str(membership.user)
         return SharedDomainReason.NAME_SERVES_ANOTHER.because(clique, holder=holder, user=user, **kind_and_name)
     if found is not None and found.deleting:
-        return SharedDomainReason.DOMAIN_LEAVES.because(clique, **kind_and_name)
+        return SharedDomainReason.EARLIER_OBJECT_BEING_DELETED.because(clique, **kind_and_name)
     if found is None and (ref.kind, ref.name) in refused:
         return SharedDomainReason.NOT_ENSURED.because(clique, error=refused[ref.kind, ref.name], **kind_and_name)
     return None
@@ -252,5 +252,5 @@ def _obstacle(
 
 def _invalid(clique: LabelledClique, annotation: str, trouble: str) -> CliqueUnchanged:
     got = short_json(clique.annotations[annotation]) if annotation in clique.annotations else "nothing"
-    because = SharedDomainReason.ODD_ANNOTATION.because(clique.ref, annotation=annotation, trouble=trouble, got=got)
+    because = SharedDomainReason.ANNOTATION_INVALID.because(clique.ref, annotation=annotation, trouble=trouble, got=got)
     return CliqueUnchanged(because, (annotation, trouble))

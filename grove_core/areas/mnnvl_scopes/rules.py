@@ -11,7 +11,7 @@ class SharedDomainReason(Rule):
 
     SCOPES_OFF = RuleSentence("MS-001", "MNNVL by annotation is off in the operator's configuration")
     NOT_OPTED_IN = RuleSentence("MS-002", "it does not opt in: {annotation} is {value}")
-    ODD_ANNOTATION = RuleSentence("MS-003", "it is admitted unchanged: {annotation} {trouble}, got {got}")
+    ANNOTATION_INVALID = RuleSentence("MS-003", "it is admitted unchanged: {annotation} {trouble}, got {got}")
     OPTED_IN = RuleSentence("MS-004", "it opts in with scope {scope}, and shares ComputeDomain {domain} of {user}")
     NOT_READ = RuleSentence("MS-005", "it is left to validation, since it cannot be parsed: {problem}")
     CLIQUES_OPT_IN = RuleSentence("MS-006", "of its cliques these share ComputeDomains by annotation: {cliques}")
@@ -22,7 +22,7 @@ class SharedDomainReason(Rule):
 
     DOMAIN_SHARED = RuleSentence("MS-030", "the PodCliques of {user} share it")
     CLAIM_SHARED = RuleSentence("MS-031", "pods of {user} use ComputeDomain {domain} by it")
-    DOMAIN_LEAVES = RuleSentence("MS-035", "an earlier {kind} {name} is being deleted")
+    EARLIER_OBJECT_BEING_DELETED = RuleSentence("MS-035", "an earlier {kind} {name} is being deleted")
     NAME_SERVES_ANOTHER = RuleSentence("MS-036", "{kind} {name} serves {holder}, and is needed for {user}")
     NOT_ENSURED = RuleSentence("MS-037", "{kind} {name}, which it needs, cannot be created: {error}")
     SET_UNKNOWN = RuleSentence("MS-038", "PodCliqueSet {name}, which is to own what it needs, is not known yet")
@@ -31,7 +31,7 @@ class SharedDomainReason(Rule):
     HANDED_OVER = RuleSentence("MS-041", "the PodGang of its users exists, and takes it over from {owner}")
     OWNER_IS_GONE = RuleSentence("MS-043", "its owner is gone, and {user} uses it: {owner} takes it over")
 
-    STAMPED = RuleSentence(
+    GANG_ANNOTATED = RuleSentence(
         "MS-044", "it gets the annotation {annotation}: it takes over what its pods share once it has a uid"
     )
 
@@ -47,7 +47,7 @@ class SharedDomainReason(Rule):
         "MS-007", "its annotation {annotation} puts it into the domain of its replica, and one domain is enough"
     )
     SWITCHED_OFF = RuleSentence("MS-060", "{user} uses it, and MNNVL by annotation is off: it stays as it is")
-    LET_IN_WITHOUT = RuleSentence(
+    CREATED_WITHOUT_CLAIM = RuleSentence(
         "MS-061", "it was created while MNNVL by annotation was off, and stays without a claim"
     )
 
@@ -56,7 +56,7 @@ class SharedDomainReason(Rule):
 class SharedDomainDenial(Rule):
     """Why a set or a PodClique is refused."""
 
-    NOT_NOW = RuleSentence("MS-039", "must wait: {why}")
+    ADMISSION_MUST_WAIT = RuleSentence("MS-039", "must wait: {why}")
     SCOPED_VALUE_INVALID = RuleSentence("MS-070", 'must be "true" or "false"')
     MNNVL_SCOPE_UNKNOWN = RuleSentence("MS-071", "must be one of {known}")
     MNNVL_SCOPE_MISPLACED = RuleSentence("MS-072", "must be one of {allowed} {place}")
@@ -77,7 +77,7 @@ class SharedDomainDenial(Rule):
 class SharedDomainWarning(Rule):
     """Warnings on what is probably a mistake."""
 
-    ODD_ON_CLIQUE = RuleSentence("MS-079", "{trouble}: the PodClique joins no ComputeDomain")
+    CLIQUE_ANNOTATION_INVALID = RuleSentence("MS-079", "{trouble}: the PodClique joins no ComputeDomain")
     OUT_OF_REACH = RuleSentence(
         "MS-080", "asks for GPUs, and the set's {annotation} does not reach members of group {group}"
     )

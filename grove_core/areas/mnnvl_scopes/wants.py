@@ -196,7 +196,9 @@ def _finding_on(
     if isinstance(membership, CliqueUnchanged):
         return Finding(clique.ref, QUESTION, "JoinsNothing", (membership.because,))
     if shared_claim_entry(clique.pod_spec) is None:
-        return Finding(clique.ref, QUESTION, "LetInWithout", (SharedDomainReason.LET_IN_WITHOUT.because(clique.ref),))
+        return Finding(
+            clique.ref, QUESTION, "LetInWithout", (SharedDomainReason.CREATED_WITHOUT_CLAIM.because(clique.ref),)
+        )
     domain = builder.ref_of(DOMAIN_KIND, membership)
     domain_of[builder.ref_of(CLAIM_KIND, membership)] = domain
     return Finding(clique.ref, QUESTION, "Joins", (domain_sharing_reason(clique, membership),), causes=(domain,))

@@ -165,7 +165,7 @@ def _reference_violations(update: _SetUpdate) -> Iterator[Violation]:
             facts = {"known": name_list_text(known), "meant": did_you_mean(name, known)}
             yield Violation(update.reference_path, name, TopologyDenial.TOPOLOGY_UNKNOWN, facts)
     elif update.topology is not None and update.topology.deleting:
-        yield Violation(update.reference_path, name, TopologyDenial.TOPOLOGY_LEAVING, {})
+        yield Violation(update.reference_path, name, TopologyDenial.TOPOLOGY_BEING_DELETED, {})
 
 
 def _domain_violations(update: _SetUpdate) -> Iterator[Violation]:

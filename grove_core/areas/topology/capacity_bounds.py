@@ -72,7 +72,7 @@ class CapacityBounds:
         if not domains:
             return (FitReason.NO_DOMAIN.because(subject, level=level, where=self.domain_text(domain)),)
         best = max(domains, key=lambda one: min(limit.have / limit.need for limit in self._limits(tree, one)))
-        none = FitReason.NONE_HOLDS.because(
+        none = FitReason.NO_DOMAIN_HAS_ROOM.because(
             subject,
             level=level,
             where=f" of {self.domain_text(domain)}" if domain.level != CLUSTER_LEVEL else "",

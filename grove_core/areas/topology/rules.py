@@ -62,7 +62,7 @@ class TopologyDenial(Rule):
     """Why a set or a topology is refused."""
 
     TOPOLOGY_UNKNOWN = RuleSentence("TP-060", "must name a topology that exists; known: {known}{meant}")
-    TOPOLOGY_LEAVING = RuleSentence("TP-061", "must not name a topology that is being deleted")
+    TOPOLOGY_BEING_DELETED = RuleSentence("TP-061", "must not name a topology that is being deleted")
     TOPOLOGY_LOCKED = RuleSentence(
         "TP-062", "must not change while pods of the set are bound; was {before}, bound pods: {scheduled}"
     )
@@ -110,7 +110,7 @@ class FitReason(Rule):
 
     HAS_A_PLACE = RuleSentence("TP-100", "there is room for {pods} in {where}")
     NO_DOMAIN = RuleSentence("TP-101", "no node of {where} is part of a {level}: none has the labels of every level")
-    NONE_HOLDS = RuleSentence("TP-107", "no {level}{where} has room for {pods} of {name}; the best of {of}:")
+    NO_DOMAIN_HAS_ROOM = RuleSentence("TP-107", "no {level}{where} has room for {pods} of {name}; the best of {of}:")
     NOT_LOOKED_AT = RuleSentence(
         "TP-106", "by their resources they fit into {where}, but they ask for {what}, which is not checked here"
     )

@@ -104,7 +104,10 @@ def desired_teardown_changes(snapshot: Snapshot) -> DesiredChanges:
         withheld = Withheld(root.ref, (WorkloadReason.PARTS_REMAIN.because(root.ref, remaining=remaining),))
         return DesiredChanges((*parts, *removals), (withheld,))
     drop_finalizers = FinalizerToDrop(
-        root.ref, root.guard, SET_FINALIZER, (WorkloadReason.LET_GO.because(root.ref, finalizer=SET_FINALIZER),)
+        root.ref,
+        root.guard,
+        SET_FINALIZER,
+        (WorkloadReason.FINALIZER_REMOVED.because(root.ref, finalizer=SET_FINALIZER),),
     )
     return DesiredChanges((*removals, drop_finalizers))
 
@@ -115,7 +118,10 @@ def finalizer_removals(parts: Iterable[ScalingGroup | PodClique]) -> Iterator[Fi
         finalizer = GROUP_FINALIZER if isinstance(part, ScalingGroup) else CLIQUE_FINALIZER
         if part.deleting and finalizer in part.finalizers:
             yield FinalizerToDrop(
-                part.ref, part.guard, finalizer, (WorkloadReason.LET_GO.because(part.ref, finalizer=finalizer),)
+                part.ref,
+                part.guard,
+                finalizer,
+                (WorkloadReason.FINALIZER_REMOVED.because(part.ref, finalizer=finalizer),),
             )
 
 
@@ -150,5 +156,5 @@ def _parts_of(snapshot: Snapshot) -> Iterator[ObjectToDelete]:
     groups = {group.uid for group in snapshot.groups}
     for part in (*snapshot.groups, *(clique for clique in snapshot.cliques if clique.owner_uid not in groups)):
         if not part.deleting:
-            because = WorkloadReason.GOES_WITH_SET.because(snapshot.root.ref)
+            because = WorkloadReason.DELETED_WITH_SET.because(snapshot.root.ref)
             yield ObjectToDelete(part.ref, part.guard, (because,), foreground=True)

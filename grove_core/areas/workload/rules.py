@@ -9,7 +9,7 @@ from grove_core.kernel.reasons import Rule, RuleSentence
 class WorkloadReason(Rule):
     """Why an object of a set is treated as it is."""
 
-    LET_GO = RuleSentence("WL-001", "it is being deleted, and {finalizer} has nothing left to wait for")
+    FINALIZER_REMOVED = RuleSentence("WL-001", "it is being deleted, and {finalizer} has nothing left to wait for")
 
     POD_ACCESS = RuleSentence("WL-011", "pods that start in order watch each other with it")
     SERVICE_OF_REPLICA = RuleSentence("WL-012", "it gives the pods of replica {replica} of the set their addresses")
@@ -70,10 +70,10 @@ class WorkloadReason(Rule):
     MEMBER_REMAINS = RuleSentence(
         "WL-236", "{member}, of the same replica, is of an old template and could not be deleted, so this stays"
     )
-    REMAINS = RuleSentence(
+    OUTDATED_CLIQUE_REMAINS = RuleSentence(
         "WL-238", "it is of an old template and could not be deleted; the update of {group} retries it"
     )
-    LEFT_BY_AN_END = RuleSentence(
+    TERMINATION_DUE_BEFORE_UPDATE = RuleSentence(
         "WL-239", "its termination was due before the update began; another part of replica {replica} was created again"
     )
     REPLICA_NOT_AVAILABLE = RuleSentence("WL-227", "replica {replica} is not available")
@@ -82,7 +82,7 @@ class WorkloadReason(Rule):
     OLD_PODS = RuleSentence("WL-229", "{outdated} of its {pods} pods are of an old template")
     ROLLOUT_WAITS = RuleSentence("WL-223", "replicas of an old template wait until this one is available: {left}")
 
-    GOES_WITH_SET = RuleSentence("WL-230", "the set is being deleted; its pods are deleted first")
+    DELETED_WITH_SET = RuleSentence("WL-230", "the set is being deleted; its pods are deleted first")
     PARTS_REMAIN = RuleSentence(
         "WL-231", "it stays until its PodCliques, scaling groups and pods are gone: {remaining}"
     )

@@ -37,7 +37,7 @@ def test_dc051_lists_pods_before_taking_over() -> None:
         context_for(registry, DaemonSettings(protocol=RegistrationProtocol.SHARDED), state={"other_read_at": NOW})
     )
     assert decision.verdict == ListPodsRequest("10.9.9.9")
-    assert decision.because[0].rule is ComputeDomainReason.STRANGER_SEEN
+    assert decision.because[0].rule is ComputeDomainReason.OTHER_ADDRESS_ON_NODE
 
 
 @pytest.mark.parametrize("protocol", list(RegistrationProtocol))

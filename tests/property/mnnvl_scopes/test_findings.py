@@ -72,7 +72,7 @@ def test_ms061_a_clique_stored_without_the_claim_is_reported_and_unchanged() -> 
     verdicts = {
         found.subject.name: found.verdict
         for found in plan.findings
-        if found.because[0].rule is SharedDomainReason.LET_IN_WITHOUT
+        if found.because[0].rule is SharedDomainReason.CREATED_WITHOUT_CLAIM
     }
     assert verdicts == {"llm-0-a": "LetInWithout"}
     assert "mnnvl" not in str([step.action for step in plan.steps if step.target.name == "llm-0-a"])

@@ -112,7 +112,9 @@ def test_ms035_a_domain_that_is_being_deleted_is_awaited(*, leaves: bool) -> Non
     domains = {(domain.ref.namespace, domain.ref.name): replace(domain, deleting=leaves)}
     view = replace(NOBODY, owner=seen.root, domains=domains, claims=seen.named_claims)
     admission = judge_clique_admission(clique, view)
-    because = SharedDomainReason.DOMAIN_LEAVES.because(clique.ref, kind="ComputeDomain", name=domain.ref.name)
+    because = SharedDomainReason.EARLIER_OBJECT_BEING_DELETED.because(
+        clique.ref, kind="ComputeDomain", name=domain.ref.name
+    )
     assert (admission == CliqueMustWait(because)) is leaves
     assert isinstance(admission, CliqueJoinsDomain) is not leaves
 

@@ -61,7 +61,7 @@ def test_tp111_other_topologies_are_checked_if_the_own_one_cannot_place() -> Non
 def test_tp111_what_keeps_a_set_from_another_topology() -> None:
     leaving = topology("t", deletionTimestamp="2026-11-20T09:00:00Z")
     (free,) = check_gang_fit(applied_to(DEFAULT, leaving), GROUND, ()).others
-    assert [reason.rule for reason in free.switch_refusals] == [TopologyDenial.TOPOLOGY_LEAVING]
+    assert [reason.rule for reason in free.switch_refusals] == [TopologyDenial.TOPOLOGY_BEING_DELETED]
     bound = with_bound_pod(unplaced_set(DEFAULT, topology("t", ("zone", ZONE))))
     (locked,) = check_gang_fit(bound, GROUND, ()).others
     assert [reason.rule for reason in locked.switch_refusals] == [TopologyDenial.TOPOLOGY_LOCKED]

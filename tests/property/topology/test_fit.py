@@ -172,7 +172,10 @@ SMALL: Final = a_demand(0, 1)
 def test_tp116_too_little_of_a_resource() -> None:
     gang = a_gang(a_clique("a", 1, a_demand(3)), a_clique("b", 1, a_demand(2)), required="r")
     found = result_of(gang, a_node("n0", ONE, 3), a_node("n1", ONE, 1), a_node("n2", OTHER, 1))
-    assert (found.verdict, rules_of(found)) == (FitVerdict.CANNOT, [FitReason.NONE_HOLDS, FitReason.RESOURCE_SHORT])
+    assert (found.verdict, rules_of(found)) == (
+        FitVerdict.CANNOT,
+        [FitReason.NO_DOMAIN_HAS_ROOM, FitReason.RESOURCE_SHORT],
+    )
     assert found.because[1].sentence == "rack a/1 has 4 nvidia.com/gpu free, and they ask for 5 nvidia.com/gpu"
 
 
@@ -180,7 +183,10 @@ def test_tp117_room_for_too_few_pods_and_why() -> None:
     gang = a_gang(a_clique("a", 3, GPU4), required="r")
     tainted = a_node("n2", ONE, 8, 9, TAINT)
     found = result_of(gang, a_node("n0", ONE, 4), a_node("n1", ONE, 3), tainted, a_node("n3", OTHER, 0))
-    assert (found.verdict, rules_of(found)) == (FitVerdict.CANNOT, [FitReason.NONE_HOLDS, FitReason.PLACES_SHORT])
+    assert (found.verdict, rules_of(found)) == (
+        FitVerdict.CANNOT,
+        [FitReason.NO_DOMAIN_HAS_ROOM, FitReason.PLACES_SHORT],
+    )
     assert "room for 1 of 3 pods of llm-0-a, each 4 nvidia.com/gpu" in found.because[1].sentence
     assert "of its 3 nodes 1 has too little free, 1 excludes them by the taint gpu-only" in found.because[1].sentence
 
@@ -201,7 +207,10 @@ def test_tp118_too_many_large_pods() -> None:
     """Each kind fits by itself and there are enough GPUs, but a node takes one pod of either kind."""
     gang = a_gang(a_clique("a", 2, a_demand(3)), a_clique("b", 2, a_demand(4)), required="r")
     found = result_of(gang, *(a_node(f"n{number}", ONE, 5) for number in range(3)))
-    assert (found.verdict, rules_of(found)) == (FitVerdict.CANNOT, [FitReason.NONE_HOLDS, FitReason.LARGE_SHORT])
+    assert (found.verdict, rules_of(found)) == (
+        FitVerdict.CANNOT,
+        [FitReason.NO_DOMAIN_HAS_ROOM, FitReason.LARGE_SHORT],
+    )
     assert "room for 3 of the 4 pods that ask for 3 nvidia.com/gpu or more" in found.because[1].sentence
 
 
@@ -210,12 +219,15 @@ def test_tp119_too_few_domains() -> None:
     cliques = (a_clique("a", 2, a_demand(3)), a_clique("b", 2, a_demand(3)))
     gang = a_gang(*cliques, required="z", a=GangPackConstraint("r"), b=GangPackConstraint("r"))
     found = result_of(gang, a_node("n0", ONE, 6), a_node("n1", OTHER, 3), a_node("n2", {"z": "a", "r": "3"}, 3))
-    assert (found.verdict, rules_of(found)) == (FitVerdict.CANNOT, [FitReason.NONE_HOLDS, FitReason.PARTS_SHORT])
+    assert (found.verdict, rules_of(found)) == (
+        FitVerdict.CANNOT,
+        [FitReason.NO_DOMAIN_HAS_ROOM, FitReason.PARTS_SHORT],
+    )
     assert "at most 1 of 2 such as llm-0-a, each in one rack" in found.because[1].sentence
     alone = result_of(
         a_gang(cliques[0], required="z", a=GangPackConstraint("h")), a_node("n0", ONE, 5), a_node("n1", ONE, 5)
     )
-    assert rules_of(alone) == [FitReason.NONE_HOLDS, FitReason.NONE_HOLDS, FitReason.PLACES_SHORT]
+    assert rules_of(alone) == [FitReason.NO_DOMAIN_HAS_ROOM, FitReason.NO_DOMAIN_HAS_ROOM, FitReason.PLACES_SHORT]
 
 
 def test_tp120_neither_a_placement_nor_a_proof() -> None:

@@ -211,10 +211,10 @@ def test_wl238_who_could_not_be_deleted_is_told_while_the_update_does_not_get_to
         seen = replace(seen, groups=(replace(group, status=replace(group.status, progress=progress)),))
     assert not ended_in(seen)
     plan = reconcile(after(seen, attempt))
-    remaining = [one.target for one in plan.withheld if one.because[0].rule is WorkloadReason.REMAINS]
+    remaining = [one.target for one in plan.withheld if one.because[0].rule is WorkloadReason.OUTDATED_CLIQUE_REMAINS]
     assert remaining == [stuck.target]
     assert failed_writes_still_wanted([attempt], plan, seen) == (attempt,)
-    assert not any(one.because[0].rule is WorkloadReason.REMAINS for one in reconcile(seen).withheld)
+    assert not any(one.because[0].rule is WorkloadReason.OUTDATED_CLIQUE_REMAINS for one in reconcile(seen).withheld)
 
 
 HOUR: Final = timedelta(hours=1)
@@ -293,7 +293,7 @@ def test_wl239_who_was_to_end_when_an_update_began_is_not_waited_for(seen: Snaps
     ended = ended_in(seen)
     assert [step.target.name for step in ended] == (["llm-0-pool-0-b"] if goes else [])
     assert {reason.rule for step in ended for reason in step.because} == (
-        {WorkloadReason.LEFT_BY_AN_END} if goes else set()
+        {WorkloadReason.TERMINATION_DUE_BEFORE_UPDATE} if goes else set()
     )
     assert WorkloadReason.GROUP_UPDATE_WAITS in held(reconcile(seen))
 

@@ -136,7 +136,7 @@ def group_rollout_step(
         absents += [_deletion(clique, because) for clique in (replica.old if remaining else replica.cliques)]
         held += _kept_members(replica, remaining, because)
     absents += [
-        _deletion(clique, WorkloadReason.LEFT_BY_AN_END.because(group.ref, replica=replica.index))
+        _deletion(clique, WorkloadReason.TERMINATION_DUE_BEFORE_UPDATE.because(group.ref, replica=replica.index))
         for replica in replicas
         for clique in replica.due
     ]
@@ -224,4 +224,6 @@ def _reported(
     """Return the old members that could not be deleted and are not tried now, so that they stay known (WL-238)."""
     for replica in replicas:
         for clique in _undeletable_members(replica, undeletable):
-            yield Withheld(clique.ref, (WorkloadReason.REMAINS.because(clique.ref, group=group.ref.short),))
+            yield Withheld(
+                clique.ref, (WorkloadReason.OUTDATED_CLIQUE_REMAINS.because(clique.ref, group=group.ref.short),)
+            )
