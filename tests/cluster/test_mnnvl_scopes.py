@@ -56,8 +56,8 @@ def await_owners(scene: Scene, wanted: dict[str, tuple[str, str]], *, seconds: f
 
 
 class TestMS041:
-    """Domain and claim MUST be handed over to the PodGang that the label ``grove.io/podgang`` of their users names, for
-    scope ``replica`` to the base gang, once it has a uid.
+    """Domain and claim MUST be handed over to the PodGang of their users once it has a uid: to the one that the label
+    ``grove.io/podgang`` of the users names, for scope ``replica`` to the base gang.
 
     From the set to the gang, and with it.
     """

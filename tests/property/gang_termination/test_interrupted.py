@@ -26,8 +26,8 @@ def ends_in(world: World) -> list[Step]:
 
 
 class TestGT066:
-    """While the status of a scaling group that is not updated has a breach that is due, and only breached cliques of
-    this group are left of its replica of the set, its other replicas MUST count as breached too.
+    """While a scaling group that is not updated has a due breach in its status, and of its replica of the set only
+    breached cliques of this group are left, its other replicas MUST count as breached too.
     """
 
     @given(st.one_of(storms(), worlds()), st.floats(min_value=0, max_value=1), st.booleans())
