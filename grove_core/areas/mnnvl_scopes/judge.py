@@ -136,7 +136,9 @@ def _verdict_on(snapshot: Snapshot, kind: str, use: _SharedUse, owner: Resource)
             return WithheldSharedObject(SharedObjectState.UNKNOWN, why.SHARED_NOT_COLLECTED.because(ref, **names))
         return MissingSharedObject(why.ENSURED_AGAIN.because(ref, user=user), kind, membership, owner)
     if found.deleting:
-        return WithheldSharedObject(SharedObjectState.WAITED_FOR, why.DOMAIN_LEAVES.because(found.ref, **names))
+        return WithheldSharedObject(
+            SharedObjectState.WAITED_FOR, why.EARLIER_OBJECT_BEING_DELETED.because(found.ref, **names)
+        )
     stored_owner = f"{found.owner_kind} {found.owner_name}"
     if found.owner_uid == owner.uid or "PodGang" not in snapshot.complete or not found.uid:
         return UnchangedSharedObject(SharedObjectState.BELONGS, why.BELONGS.because(found.ref, owner=stored_owner))
