@@ -45,7 +45,7 @@ def admit_podclique(raw: Mapping[str, Any], around: CliqueAdmissionView) -> Deci
         return Decision(AdmitWithChanges(), (because,))
     entry = judge_clique_admission(clique, around)
     if isinstance(entry, CliqueMustWait):
-        because = SharedDomainDenial.NOT_NOW.because(clique.ref, why=entry.because.sentence)
+        because = SharedDomainDenial.ADMISSION_MUST_WAIT.because(clique.ref, why=entry.because.sentence)
         objection = DenialReason(_ANNOTATION.format(MNNVL_ENABLED), short_json("true"), because)
         return Decision(Deny((objection,)), (entry.because, because))
     if isinstance(entry, ClaimConflict):
@@ -66,7 +66,9 @@ def admit_podgang(raw: Mapping[str, Any], configuration: Configuration) -> Decis
         return Decision(AdmitWithChanges(), (SharedDomainReason.SCOPES_OFF.because(gang),))
     after = thaw(with_adoption_annotation(FrozenMap.over(raw)))
     patch = tuple(map(FrozenMap.over, patch_between(raw, after)))
-    return Decision(AdmitWithChanges(patch), (SharedDomainReason.STAMPED.because(gang, annotation=MNNVL_ADOPTED),))
+    return Decision(
+        AdmitWithChanges(patch), (SharedDomainReason.GANG_ANNOTATED.because(gang, annotation=MNNVL_ADOPTED),)
+    )
 
 
 def set_name_in_labels(raw: Mapping[str, Any]) -> str:
@@ -79,5 +81,5 @@ def _cautions(subject: Ref, annotations: Mapping[str, object], entry: CliqueUnch
     annotation, trouble = entry.invalid
     if not annotation:
         return ()
-    because = SharedDomainWarning.ODD_ON_CLIQUE.because(subject, trouble=trouble)
+    because = SharedDomainWarning.CLIQUE_ANNOTATION_INVALID.because(subject, trouble=trouble)
     return (AdmissionWarning(_ANNOTATION.format(annotation), short_json(annotations.get(annotation)), because),)
