@@ -77,7 +77,7 @@ def mutant(words: list[str]) -> subprocess.CompletedProcess[bytes]:
         "from tests.simulation.mutants import terminates_at_once\n"
         "played = simulation.Simulation.__init__\n"
         "def hasty(self, scenario, options=None, **more):\n"
-        "    kept = {name: getattr(options, name) for name in ('check', 'counts_only', 'until', 'observers')}\n"
+        "    kept = {name: getattr(options, name) for name in ('checks', 'counts_only', 'until', 'observers')}\n"
         "    played(self, scenario, simulation.SimulationOptions(**kept, decide=terminates_at_once), **more)\n"
         "simulation.Simulation.__init__ = hasty\n"
         "from grove_shell.cli.main import run\n"
