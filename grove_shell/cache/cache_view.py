@@ -94,7 +94,7 @@ class CacheView(StoresByKind):
 
     def root_keys(self) -> list[RootKey]:
         """Return the keys of all roots: sets, deleted ones with leftovers included, and reconciled topologies."""
-        names = {DEFAULT_TOPOLOGY, *self.topologies.by_name} if self.topologies.kept else ()
+        names = dict.fromkeys((DEFAULT_TOPOLOGY, *self.topologies.by_name)) if self.topologies.kept else ()
         topologies = (topology_root_key(name) for name in names if self._has_topology(name))
         return [*self._set_caches, *topologies]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import chain
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from grove_core.areas.topology.topology_snapshot import KINDS_THAT_SHOW_USE
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
@@ -29,7 +29,8 @@ from grove_shell.client.object_store import CachedObject, Key, ObjectStore, Raw
 
 _FEWEST_SHARED: Final = 8_192
 _SHARED_EACH: Final = 4  # strings of one object that others may have as well
-_PARSERS: Final[Mapping[str, Callable[[Raw, dict[str, str]], Any]]] = MappingProxyType(
+Parser: TypeAlias = Callable[[Raw, dict[str, str]], Any]
+PARSERS: Final[Mapping[str, Parser]] = MappingProxyType(
     {
         SET_KIND: podcliqueset_from_json,
         GROUP_KIND: scaling_group_from_json,
@@ -57,20 +58,27 @@ class ClusterCache(CacheView):
         changed: called with the key of each root that a change concerns.
     """
 
-    def __init__(self, changed: Callable[[RootKey], None] = lambda _key: None) -> None:
-        """Start empty."""
+    def __init__(
+        self, changed: Callable[[RootKey], None] = lambda _key: None, parsers: Mapping[str, Parser] = PARSERS
+    ) -> None:
+        """Start empty.
+
+        Args:
+            parsers: kind -> parser, topologies excepted.
+        """
         super().__init__(TopologyCache(self._notify))
         self.changed = changed
+        self._parsers = parsers
         self._template_users = NameReferenceIndex[Key]()
         self._places: dict[str, _Place] = {}  # uid of a scaling group or PodClique -> place of the objects it controls
-        self._controlled: dict[str, set[Address]] = {}  # uid of a controller -> its objects
+        self._controlled: dict[str, dict[Address, None]] = {}  # uid of a controller -> its objects
         self._shared: dict[str, str] = {}
         self._most_shared = _FEWEST_SHARED
         self.stores = {
             kind: ObjectStore(
                 partial(self._parse, kind), partial(self._file, kind), index_of=partial(self._place_of, kind)
             )
-            for kind in _PARSERS
+            for kind in parsers
         } | self.topologies.stores
         self.stores[TEMPLATE_KIND] = ObjectStore(partial(self._parse, TEMPLATE_KIND), self._on_template)
         self.stores[SET_KIND].subscribers.append(self._note_set)
@@ -122,7 +130,7 @@ class ClusterCache(CacheView):
             self._most_shared = max(
                 _FEWEST_SHARED, _SHARED_EACH * sum(len(one.entries) for one in self.stores.values())
             )
-        return _PARSERS[kind](raw, self._shared)
+        return self._parsers[kind](raw, self._shared)
 
     def _place_of(self, kind: str, meta: ObjectMetadata) -> _Place | None:
         controller = meta.controller.uid
@@ -143,7 +151,7 @@ class ClusterCache(CacheView):
             return
         root_key, controller = after.index
         if moves and controller:
-            self._controlled.setdefault(controller, set()).add((kind, *key))
+            self._controlled.setdefault(controller, {})[kind, *key] = None
         if root_key[1]:
             set_cache = self._set_caches.get(root_key)
             if set_cache is None:
@@ -155,7 +163,7 @@ class ClusterCache(CacheView):
         root_key, controller = entry.index
         controlled = self._controlled.get(controller)
         if controlled is not None:
-            controlled.discard(address)
+            controlled.pop(address, None)
             if not controlled:
                 del self._controlled[controller]
         set_cache = self._set_caches.get(root_key)
@@ -187,7 +195,7 @@ class ClusterCache(CacheView):
         """Requeue the topology of a set whose number of bound pods changes."""
         was, now = _bound_at(before), _bound_at(after)
         if was != now:
-            for root_key in {root_key for root_key, count in (was, now) if count}:
+            for root_key in dict.fromkeys(root_key for root_key, count in (was, now) if count):
                 self.topologies.note_bound_pods_changed(root_key)
 
     def _note_completeness(self, _key: Key, before: _AnEntry, after: _AnEntry) -> None:

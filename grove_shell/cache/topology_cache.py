@@ -83,19 +83,20 @@ class TopologyCache(StoresByKind):
         was_listed = self.stores[kind].listed
         super().replace(kind, items, version)
         if not was_listed:
-            for name in {DEFAULT_TOPOLOGY, *self._users.names, *(name for _, name in self.stores[kind].entries)}:
+            there = (name for _, name in self.stores[kind].entries)
+            for name in sorted({DEFAULT_TOPOLOGY, *self._users.names, *there}):
                 self._requeue_users(name)
 
     def requeue_topologies(self) -> None:
         """Requeue all topologies: what is known of their users has changed."""
-        for name in {DEFAULT_TOPOLOGY, *self.by_name}:
+        for name in dict.fromkeys((DEFAULT_TOPOLOGY, *self.by_name)):
             self._requeue_topology(name)
 
     def mark_kind_unlisted(self, kind: str, why: str) -> None:
         """Forget all of a kind: its watch has failed."""
         super().mark_kind_unlisted(kind, why)
         self._requeue_topology(DEFAULT_TOPOLOGY)
-        for name in self._users.names:
+        for name in sorted(self._users.names):
             self._requeue_users(name)
 
     def note(self, root_key: RootKey, topology: str) -> None:

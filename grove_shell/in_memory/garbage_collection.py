@@ -1,37 +1,55 @@
 """Deletion in memory: finalizers, foreground and background deletion, and the garbage collection of owned objects."""
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeAlias
 
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_lists
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt
+from grove_core.resources.cluster_topology import ClusterTopology, effective_topologies
 from grove_core.resources.compute_domain import ComputeDomain
-from grove_core.resources.object_after_write import with_deletion_accepted, without_finalizer
+from grove_core.resources.configuration import Configuration, ServedApis
+from grove_core.resources.object_after_write import Known, with_deletion_accepted, without_finalizer
 from grove_core.resources.pod import FINISHED_PHASES, Pod
 from grove_core.resources.podclique import PodClique
-from grove_shell.in_memory.in_memory_objects import InMemoryObjects, StoredObject, next_resource_version
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.snapshot.cluster_index import snapshot_without_pods
+from grove_core.snapshot.snapshot import Snapshot
 
 FOREGROUND: Final = "foregroundDeletion"
 
 
-class GarbageCollectedStore(InMemoryObjects):
+StoredObject: TypeAlias = Known
+
+
+class GarbageCollectedStore:
     """Objects with owner references and finalizers. Mutable.
 
     Attributes:
+        items: every object but pods.
+        pods: uid of a PodClique -> its pods, also after its deletion.
+        not_collected, complete: kinds of which objects may be missing, and kinds of which none is.
         manifests: of the objects that were created here.
         lingering: whether a deleted pod that runs stays until :meth:`end_pod`.
         clock: returns the deletionTimestamp of a ComputeDomain; None for none.
     """
 
     def __init__(self, *, lingering: bool) -> None:
-        """Start empty."""
-        super().__init__()
+        """Start empty; no kind is complete."""
+        self.items: dict[Ref, StoredObject] = {}
+        self.pods: dict[str, list[Pod]] = {}
+        self.claim_templates: dict[tuple[str, str], FrozenMap] = {}
+        self.foreign_owners: dict[tuple[str, str, str], str] = {}
+        self.not_collected: frozenset[str] = frozenset()
+        self.complete: frozenset[str] | None = None
+        self.configuration, self.served = Configuration(), ServedApis()
         self.manifests: dict[Ref, FrozenMap] = {}
         self.lingering = lingering
         self.clock: Callable[[], datetime] | None = None
+        self._version = 0  # the newest of any object
         self._clique_of_pod: dict[Ref, str] = {}  # pod -> uid of its PodClique; rebuilt where a pod is missing
         self._is_indexed = False
         self._owned: defaultdict[str, set[Ref]] = defaultdict(set)
@@ -41,6 +59,7 @@ class GarbageCollectedStore(InMemoryObjects):
     def add(self, item: StoredObject) -> None:
         """Add an object as it is."""
         self.items[item.ref] = item
+        self._note_version(item.resource_version)
         self._refs[item.uid] = item.ref
         self._owned[item.owner_uid].add(item.ref)
         if isinstance(item, PodClique):
@@ -49,7 +68,28 @@ class GarbageCollectedStore(InMemoryObjects):
     def add_pod(self, pod: Pod) -> None:
         """Add a new pod as it is."""
         self.pods.setdefault(pod.owner_uid, []).append(pod)
+        self._note_version(pod.resource_version)
         self._clique_of_pod[pod.ref] = pod.owner_uid
+
+    def next_version(self) -> str:
+        """Return the resourceVersion of the next write; later ones are larger (OP-900)."""
+        self._version += 1
+        return str(self._version)
+
+    def _note_version(self, version: str) -> None:
+        if version.isdecimal():
+            self._version = max(self._version, int(version))
+
+    @property
+    def newest_version(self) -> str:
+        """The resourceVersion of the last write."""
+        return str(self._version)
+
+    def all_objects(self) -> Iterator[StoredObject | Pod]:
+        """Yield all objects."""
+        yield from self.items.values()
+        for pods in self.pods.values():
+            yield from pods
 
     def has(self, uid: str) -> bool:
         """Return whether an object of this uid exists, pods excepted."""
@@ -66,7 +106,7 @@ class GarbageCollectedStore(InMemoryObjects):
         if before is not None and before.owner_uid != item.owner_uid:
             self._owned[before.owner_uid].discard(item.ref)
             self._owned[item.owner_uid].add(item.ref)
-        self.items[item.ref] = replace(item, resource_version=next_resource_version(item.resource_version))
+        self.items[item.ref] = replace(item, resource_version=self.next_version())
 
     def delete(self, ref: Ref) -> None:
         """Delete an object or a pod in the background; an object with finalizers stays until they are dropped."""
@@ -101,7 +141,7 @@ class GarbageCollectedStore(InMemoryObjects):
         """Store a pod as it is, with a new version."""
         pods = self.pods[pod.owner_uid]
         place = next(place for place, other in enumerate(pods) if other.uid == pod.uid)
-        pods[place] = replace(pod, resource_version=next_resource_version(pod.resource_version))
+        pods[place] = replace(pod, resource_version=self.next_version())
 
     def end_pod(self, ref: Ref) -> None:
         """Remove a pod: its containers have stopped."""
@@ -179,3 +219,24 @@ class GarbageCollectedStore(InMemoryObjects):
         if not self.pods.get(item.uid):
             self.pods.pop(item.uid, None)
         self._finish_owner(item.owner_uid)
+
+    def topologies(self) -> FrozenDict[str, ClusterTopology]:
+        """Return name -> topology; of two kinds with one name the one that counts."""
+        return effective_topologies(item for item in self.items.values() if isinstance(item, ClusterTopology))
+
+    def observe(self, root: Ref, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot | None:
+        """Return the snapshot of a set; None if it does not exist."""
+        found = self.items.get(root)
+        if not isinstance(found, PodCliqueSet):
+            return None
+        return replace(
+            snapshot_without_pods(self.items.values(), found, now, attempts),
+            pods_of=frozen_lists(self.pods),
+            not_collected=self.not_collected,
+            complete=self.complete or frozenset(),
+            claim_templates=FrozenDict(self.claim_templates),
+            configuration=self.configuration,
+            served=self.served,
+            foreign_owners=FrozenDict(self.foreign_owners),
+            topologies=self.topologies(),
+        )

@@ -42,8 +42,7 @@ from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_from
 from grove_core.resources.podgang import PodGang, podgang_from_json
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_from_json
 from grove_core.snapshot.snapshot import Snapshot, pods_may_belong_to
-from grove_shell.in_memory.garbage_collection import FOREGROUND, GarbageCollectedStore
-from grove_shell.in_memory.in_memory_objects import StoredObject
+from grove_shell.in_memory.garbage_collection import FOREGROUND, GarbageCollectedStore, StoredObject
 
 _NO_NEW_FINALIZERS: Final = "no new finalizers can be added if the object is being deleted"
 _CreatedObject: TypeAlias = ScalingGroup | PodClique | PodGang | Pod | OwnedObject | ComputeDomain | ClusterTopology
@@ -93,6 +92,9 @@ class InMemoryCluster(GarbageCollectedStore):
         root = snapshot.root.ref  # pods of a deleted PodClique count as well (WL-231, MN-051)
         orphaned = (uid for uid, pods in snapshot.pods_of.items() if pods_may_belong_to(root, pods))
         self.pods |= {uid: list(snapshot.pods_of[uid]) for uid in orphaned if uid not in self.pods}
+        for pods in snapshot.pods_of.values():
+            for pod in pods:
+                self._note_version(pod.resource_version)
 
     def observe(self, root: Ref, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot | None:
         """Return the snapshot of a set, None if it does not exist; later objects are created at ``now``."""
@@ -140,7 +142,10 @@ class InMemoryCluster(GarbageCollectedStore):
         ref = step.target
         try:
             item = _created_object(
-                action.manifest, self._next_uid(ref), self._observed_at if self.clock is None else self.clock()
+                action.manifest,
+                self._next_uid(ref),
+                self.next_version(),
+                self._observed_at if self.clock is None else self.clock(),
             )
         except MalformedObject as fault:
             return Attempt(step, AttemptOutcome.REFUSED, "; ".join(map(str, fault.problems)))
@@ -224,16 +229,16 @@ def _adds_to(item: StoredObject, fields: FrozenMap) -> bool:
     return not set(wanted) <= set(item.finalizers)
 
 
-def _created_object(manifest: FrozenMap, uid: str, at: datetime | None) -> _CreatedObject:
+def _created_object(manifest: FrozenMap, uid: str, version: str, at: datetime | None) -> _CreatedObject:
     """Return the object that a server stores for a manifest. Raises MalformedObject where a server would refuse it.
 
     Args:
         manifest: the whole object.
-        uid: of the new object.
+        uid, version: of the new object.
         at: its creationTimestamp; None for none.
     """
     raw = thaw(manifest)
-    raw["metadata"] |= {"uid": uid, "resourceVersion": "1", "generation": 1}
+    raw["metadata"] |= {"uid": uid, "resourceVersion": version, "generation": 1}
     if at is not None:
         raw["metadata"]["creationTimestamp"] = format_time(whole_seconds(at))
     project = _PROJECTIONS.get(raw["kind"])

@@ -26,9 +26,9 @@ from grove_shell.simulator.event_queue import EventQueue
 from grove_shell.simulator.expectations import ExpectationChecker
 from grove_shell.simulator.faults.configuration_faults import ConfigurationFaults
 from grove_shell.simulator.faults.fault_injection import FaultInjector
-from grove_shell.simulator.operator.informers import DelayedTopologyCache
 from grove_shell.simulator.operator.simulated_operator import SimulatedOperator
 from grove_shell.simulator.operator.simulated_operator_process import OperatorObserver
+from grove_shell.simulator.operator.simulated_watches import SimulatedWatches
 from grove_shell.simulator.promise_violation import PromiseViolated, PromiseViolation
 from grove_shell.simulator.recording.pod_clique_states import pod_clique_states_of
 from grove_shell.simulator.recording.run_history import (
@@ -224,7 +224,7 @@ def _cluster_of(
     cluster = SimulatedCluster(server, queue, options.admission)
     if spec.admission.watch:
         cluster.admission_watch = spec.admission.watch
-        cluster.delayed_topologies = DelayedTopologyCache(cluster, spec.admission.watch)
+        cluster.delayed_topologies = SimulatedWatches(cluster, spec.admission.watch).topology_view
     return cluster
 
 

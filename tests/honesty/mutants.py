@@ -7,8 +7,8 @@ from typing import Final
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, Make, SetStatus, Step
 from grove_core.resources.pod import Pod
+from grove_shell.in_memory.garbage_collection import StoredObject
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
-from grove_shell.in_memory.in_memory_objects import StoredObject
 
 
 class Lingering(InMemoryCluster):

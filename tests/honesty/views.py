@@ -12,7 +12,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_shell.in_memory.in_memory_objects import StoredObject
+from grove_shell.in_memory.garbage_collection import StoredObject
 from tests.honesty.slots import LABELS, Json
 
 Object: TypeAlias = StoredObject | Pod

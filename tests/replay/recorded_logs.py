@@ -12,9 +12,9 @@ from grove_core.resources.configuration import Configuration
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.apply.planned_round import PlannedRound
+from grove_shell.cache.cache_view import Observation
 from grove_shell.replay.decision_log_format import DecisionLog
 from grove_shell.replay.decision_log_recorder import DecisionLogRecorder
-from grove_shell.simulator.cluster.topologies import RoundSnapshot
 from grove_shell.simulator.recording.run_history import HistoryActor
 from grove_shell.simulator.scenario.scenario_reader import read_scenario
 from grove_shell.simulator.simulation import Simulation
@@ -49,12 +49,12 @@ class Seen:
     def on_start(self, actor: HistoryActor, configuration: Configuration, objection: Reason | None) -> None:
         pass
 
-    def on_plan(self, _actor: HistoryActor, seen: RoundSnapshot, plan: Plan) -> None:
+    def on_plan(self, _actor: HistoryActor, seen: Observation, plan: Plan) -> None:
         if isinstance(seen, Snapshot):
             self.snapshots.append(seen)
             self.recorder.on_planned(look_at(seen, plan, f"plan-{len(self.snapshots)}"))
 
-    def on_write(self, actor: HistoryActor, seen: RoundSnapshot, attempt: Attempt) -> None:
+    def on_write(self, actor: HistoryActor, seen: Observation, attempt: Attempt) -> None:
         pass
 
     def on_crash(self, actor: HistoryActor, writes: int) -> None:

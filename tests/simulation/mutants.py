@@ -112,7 +112,9 @@ def deletes_a_healthy_pod(snapshot: Snapshot) -> Plan:
     doomed = [
         pods[0]
         for clique in snapshot.cliques
-        if (pods := sorted((pod for pod in snapshot.pods_of[clique.uid] if pod.ready), key=lambda pod: pod.name))
+        if (
+            pods := sorted((pod for pod in snapshot.pods_of.get(clique.uid, ()) if pod.ready), key=lambda pod: pod.name)
+        )
         and len(pods) == clique.min_available
     ][:1]
     return with_steps(plan, *(step_of(StepStage.CLEANUP, pod.ref, Delete(pod.guard), plan) for pod in doomed))

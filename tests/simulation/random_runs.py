@@ -21,8 +21,8 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Attempt
 from grove_core.plan.plan import Plan
 from grove_core.resources.configuration import Configuration
+from grove_shell.cache.cache_view import Observation
 from grove_shell.settings.shared_settings import MnnvlSettings
-from grove_shell.simulator.cluster.topologies import RoundSnapshot
 from grove_shell.simulator.operator.simulated_operator import Decide
 from grove_shell.simulator.random_events.randomized_scenario import smallest_failing_scenario, with_random_events
 from grove_shell.simulator.recording.run_history import HistoryActor
@@ -71,7 +71,7 @@ class RulesSeen:
     def __init__(self) -> None:
         self.hit: set[str] = set()
 
-    def on_plan(self, _actor: HistoryActor, _seen: RoundSnapshot, plan: Plan) -> None:
+    def on_plan(self, _actor: HistoryActor, _seen: Observation, plan: Plan) -> None:
         for because in (
             *(finding.because for finding in plan.findings),
             *(step.because for step in plan.steps),
@@ -79,7 +79,7 @@ class RulesSeen:
         ):
             self.hit.update(f"{why.rule.requirement} {why.rule.code}" for why in because)
 
-    def on_write(self, actor: HistoryActor, seen: RoundSnapshot, attempt: Attempt) -> None:
+    def on_write(self, actor: HistoryActor, seen: Observation, attempt: Attempt) -> None:
         pass
 
     def on_start(self, actor: HistoryActor, configuration: Configuration, objection: Reason | None) -> None:

@@ -7,8 +7,8 @@ from grove_core.kernel.steps import Attempt
 from grove_core.plan.plan import Plan
 from grove_core.resources.configuration import Configuration
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.cache.cache_view import Observation
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
-from grove_shell.simulator.cluster.topologies import RoundSnapshot
 from grove_shell.simulator.recording.run_history import EntryKind, HistoryActor
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.scenario_field_types import WRITTEN
@@ -50,11 +50,11 @@ class PlanRecorder:
         self.seen: list[tuple[Snapshot, Plan]] = []
         self.answers: list[Attempt] = []
 
-    def on_plan(self, _actor: HistoryActor, seen: RoundSnapshot, plan: Plan) -> None:
+    def on_plan(self, _actor: HistoryActor, seen: Observation, plan: Plan) -> None:
         if isinstance(seen, Snapshot):
             self.seen.append((seen, plan))
 
-    def on_write(self, _actor: HistoryActor, _seen: RoundSnapshot, attempt: Attempt) -> None:
+    def on_write(self, _actor: HistoryActor, _seen: Observation, attempt: Attempt) -> None:
         self.answers.append(attempt)
 
     def on_start(self, actor: HistoryActor, configuration: Configuration, objection: Reason | None) -> None:

@@ -6,9 +6,8 @@ from grove_core.kernel.admission import Deny
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.cluster_topology import ClusterTopology, cluster_topology_from_json
-from grove_shell.simulator.cluster.simulated_admission import AdmissionDecisions, Json
+from grove_shell.simulator.cluster.simulated_admission import AdmissionDecisions, Json, topology_manifest
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
-from grove_shell.simulator.cluster.topologies import topology_manifest
 from grove_shell.simulator.recording.run_history import (
     HistoryActor,
     RefusedApplyEntry,

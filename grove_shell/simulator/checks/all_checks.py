@@ -8,15 +8,15 @@ from grove_core.kernel.steps import Attempt
 from grove_core.plan.plan import Plan
 from grove_core.resources.configuration import Configuration
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.cache.cache_view import Observation
 from grove_shell.simulator.checks.final_state_checks import DeletedSetLeftoversCheck, RequiredObjectsCheck
 from grove_shell.simulator.checks.gang_termination import GangTerminationCheck
 from grove_shell.simulator.checks.operator_write_check import OperatorWriteCheck
 from grove_shell.simulator.checks.pods import PodCountCheck, PodDeletionCheck, SchedulingGateCheck
 from grove_shell.simulator.checks.simulation_check import ActualClusterState, Manifest, SimulationCheck
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
-from grove_shell.simulator.cluster.topologies import RoundSnapshot, topologies_to_reconcile, topology_snapshot_in
-from grove_shell.simulator.operator.informers import Informers
 from grove_shell.simulator.operator.simulated_operator import SimulatedOperator
+from grove_shell.simulator.operator.simulated_watches import SimulatedWatches
 from grove_shell.simulator.recording.run_history import HistoryActor
 from grove_shell.simulator.virtual_time import clock_time_at
 
@@ -45,7 +45,7 @@ class AllChecks:
         for check in self.checks:
             check.on_changes(changes)
 
-    def on_plan(self, actor: HistoryActor, seen: RoundSnapshot, plan: Plan) -> None:
+    def on_plan(self, actor: HistoryActor, seen: Observation, plan: Plan) -> None:
         """Check a plan before it is executed."""
         if not plan.steps or not isinstance(seen, Snapshot):
             return
@@ -53,7 +53,7 @@ class AllChecks:
         for check in self.checks:
             check.on_plan(actor, seen, plan)
 
-    def on_write(self, actor: HistoryActor, seen: RoundSnapshot, attempt: Attempt) -> None:
+    def on_write(self, actor: HistoryActor, seen: Observation, attempt: Attempt) -> None:
         """Check a step after it was executed or failed."""
         for check in self.checks:
             if isinstance(seen, Snapshot):
@@ -78,17 +78,11 @@ class AllChecks:
         """Check the promises at rest, when no event is left; another round must plan nothing (O2)."""
         for check in self.checks:
             check.at_rest()
-        informers = Informers(operator.cluster, 0)
-        informers.view.configuration = operator.configuration
+        watches = SimulatedWatches(operator.cluster, 0)
+        watches.start(operator.configuration)
         clock = clock_time_at(operator.start, self.state.now)
-        snapshots = (informers.view.observe(root, clock) for root in informers.view.roots())
-        plans = [operator.decide(snapshot) for snapshot in snapshots if snapshot is not None]
-        topology_snapshots = (
-            topology_snapshot_in(informers.view, root.name, clock, ())
-            for root in topologies_to_reconcile(informers.view)
-        )
-        plans += [operator.decide_topology(snapshot) for snapshot in topology_snapshots]
-        for steps in (plan.steps for plan in plans):
+        snapshots = (watches.cache.observation(root_key, clock) for root_key in watches.cache.root_keys())
+        for steps in (operator.plan(snapshot).steps for snapshot in snapshots if snapshot is not None):
             if steps:
                 short = ", ".join(f"{type(step.action).__name__} {step.target.short}" for step in steps[:3])
                 self.state.fail(

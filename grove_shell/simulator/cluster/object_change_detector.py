@@ -6,8 +6,8 @@ from typing import TypeAlias
 
 from grove_core.kernel.refs import Ref
 from grove_core.resources.pod import Pod
+from grove_shell.in_memory.garbage_collection import StoredObject
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
-from grove_shell.in_memory.in_memory_objects import StoredObject
 
 Object: TypeAlias = StoredObject | Pod
 

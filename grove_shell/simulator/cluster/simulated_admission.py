@@ -1,7 +1,7 @@
 """Admission in a run: of sets and topologies that users write, and of PodCliques and PodGangs (SM-002)."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
@@ -17,13 +17,16 @@ from grove_core.kernel.frozen import FrozenMap, freeze, thaw
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Ensure, Step, StepStage
 from grove_core.resources.api_names import GROVE
-from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, ClusterTopology
+from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, ClusterTopology, effective_topologies
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Configuration, MnnvlMode
+from grove_core.resources.meta import Resource
 from grove_core.resources.object_after_write import with_applied_fields
 from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.topology_usage import bound_pods_by_set, sets_by_topology
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
-from grove_shell.simulator.cluster.topologies import topology_manifest
 
 Json: TypeAlias = Mapping[str, Any]
 AMENDED: Final = frozenset({"PodClique", "PodGang"})
@@ -155,3 +158,25 @@ def with_json_patch(value: Json, patch: tuple[dict[str, Any], ...]) -> dict[str,
             place[key] = step["value"]
     found: dict[str, Any] = whole[""]
     return found
+
+
+def topology_view_in(items: Iterable[Resource]) -> TopologyAdmissionView:
+    """Return what admission sees of topologies; whether pods are bound is read from the status of their PodClique."""
+    there = tuple(items)
+    bound = bound_pods_by_set(item for item in there if isinstance(item, PodClique))
+    sets = (item for item in there if isinstance(item, PodCliqueSet))
+    users = sets_by_topology(((one.ref.namespace, one.ref.name, one.spec.template) for one in sets), bound)
+    return TopologyAdmissionView(
+        effective_topologies(item for item in there if isinstance(item, ClusterTopology)), bound, users
+    )
+
+
+def topology_manifest(topology: ClusterTopology) -> dict[str, Any]:
+    """Return the manifest of a topology."""
+    metadata = {"name": topology.ref.name, "labels": dict(topology.labels), "finalizers": list(topology.finalizers)}
+    return {
+        "apiVersion": topology.ref.api_version,
+        "kind": topology.ref.kind,
+        "metadata": {key: value for key, value in metadata.items() if value},
+        "spec": {"levels": [level._asdict() for level in topology.levels]},
+    }

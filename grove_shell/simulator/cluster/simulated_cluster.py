@@ -14,11 +14,10 @@ from grove_core.resources.owned_object import CLAIM_KIND
 from grove_core.resources.pod import FINISHED_PHASES, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_shell.in_memory.garbage_collection import StoredObject
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
-from grove_shell.in_memory.in_memory_objects import StoredObject
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange, ObjectChangeDetector
-from grove_shell.simulator.cluster.simulated_admission import AdmissionDecisions, Webhooks
-from grove_shell.simulator.cluster.topologies import topology_view_in
+from grove_shell.simulator.cluster.simulated_admission import AdmissionDecisions, Webhooks, topology_view_in
 from grove_shell.simulator.event_queue import EventQueue
 
 _QUOTA: Final = (
@@ -130,7 +129,7 @@ class SimulatedCluster:
     def add(self, item: StoredObject) -> None:
         """Add a new object."""
         self._dirty = True
-        self.server.add(item)
+        self.server.add(replace(item, resource_version=self.server.next_version()))
 
     def delete(self, ref: Ref) -> None:
         """Delete an object on behalf of another client than the operator."""
@@ -141,7 +140,11 @@ class SimulatedCluster:
 
     def topology_view(self) -> TopologyAdmissionView:
         """Return the topologies and their users as admission sees them now."""
-        return topology_view_in(self.server) if self.delayed_topologies is None else self.delayed_topologies()
+        return (
+            topology_view_in(self.server.items.values())
+            if self.delayed_topologies is None
+            else self.delayed_topologies()
+        )
 
     def find(self, kind: str, name: str) -> StoredObject | None:
         """Return the object of a kind with a name (``name`` or ``namespace/name``); the first of several, or None."""

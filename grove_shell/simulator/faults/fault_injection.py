@@ -64,11 +64,11 @@ class FaultInjector:
         """Stop all faults."""
         self.operator.stop_faults()
         self.operator.clock_offset = 0
-        self.operator.informers.frozen.clear()
-        self.operator.informers.shuffle = None
+        self.operator.watches.frozen.clear()
+        self.operator.watches.shuffle = None
         for leader in self.old:
             leader.stop()
-        self.operator.catch_up()
+        self.operator.watches.catch_up()
 
     def crash_operator(self, fault: CrashOperator) -> None:
         """Crash the operator (F1)."""
@@ -83,17 +83,17 @@ class FaultInjector:
             f"the operator's cache of {', '.join(fault.kinds)} is frozen for {go_duration_text(fault.span)}"
         )
         for kind in fault.kinds:
-            self.operator.informers.frozen[kind] = self._now + fault.span
-        self.cluster.queue.schedule_after(fault.span, self.operator.catch_up)
+            self.operator.watches.frozen[kind] = self._now + fault.span
+        self.cluster.queue.schedule_after(fault.span, self.operator.watches.catch_up)
 
     def relist(self, fault: Relist) -> None:
         """Relist all kinds (F2, F3)."""
         self.history.record_fault(f"the operator relists everything, as of {go_duration_text(fault.back)} ago")
-        self.operator.informers.relist(fault.back)
+        self.operator.watches.relist(fault.back)
         for kind in KINDS if fault.back else ():  # the next round sees the past, the one after it the present
-            frozen = self.operator.informers.frozen
+            frozen = self.operator.watches.frozen
             frozen[kind] = max(frozen.get(kind, 0), self._now + 1)
-        self.cluster.queue.schedule_after(1, self.operator.catch_up)
+        self.cluster.queue.schedule_after(1, self.operator.watches.catch_up)
         self.operator.enqueue_all()
 
     def touch(self, fault: Touch) -> None:
@@ -141,8 +141,8 @@ class FaultInjector:
             decide_topology=self.operator.decide_topology,
             observers=self.operator.observers,
         )
-        old.informers.relist(self.operator.spec.watch)
-        old.informers.frozen = dict.fromkeys(map(str, KINDS), _NEVER)
+        old.watches.relist(self.operator.spec.watch)
+        old.watches.frozen = dict.fromkeys(map(str, KINDS), _NEVER)
         self.old.append(old)
         for at in range(fault.every, fault.span, fault.every):
             self.cluster.queue.schedule_after(at, old.enqueue_all)
@@ -210,11 +210,11 @@ class FaultInjector:
     def permute_lists(self, fault: PermuteLists) -> None:
         """Put the operator's lists in random order (F12)."""
         self.history.record_fault(f"the operator's lists come in random order for {go_duration_text(fault.span)}")
-        mine = self.operator.informers.shuffle = Random(fault.seed)  # noqa: S311 - an order is no secret
+        mine = self.operator.watches.shuffle = Random(fault.seed)  # noqa: S311 - an order is no secret
 
         def stop() -> None:
-            if self.operator.informers.shuffle is mine:
-                self.operator.informers.shuffle = None
+            if self.operator.watches.shuffle is mine:
+                self.operator.watches.shuffle = None
 
         self.cluster.queue.schedule_after(fault.span, stop)
 

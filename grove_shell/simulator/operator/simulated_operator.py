@@ -11,12 +11,13 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile_topology import reconcile_topology
 from grove_core.resources.configuration import Configuration, ServedApis
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.cache.cache_view import Observation
+from grove_shell.cache.root_keys import RootKey
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
-from grove_shell.simulator.cluster.topologies import RoundSnapshot
 from grove_shell.simulator.operator.api_connection import ApiConnection
-from grove_shell.simulator.operator.informers import Informers
 from grove_shell.simulator.operator.simulated_operator_process import OperatorObserver, SimulatedOperatorProcess
+from grove_shell.simulator.operator.simulated_watches import SimulatedWatches
 from grove_shell.simulator.recording.run_history import HistoryActor
 from grove_shell.simulator.scenario.fault_events import CrashOperator
 from grove_shell.simulator.scenario.scenario import OperatorSpec
@@ -34,7 +35,7 @@ class SimulatedOperator:
 
     Attributes:
         configuration: the configuration at the start of its process.
-        informers: the cache of its process.
+        watches: feed the cache of its process.
         clock_offset: milliseconds that its clock is ahead.
     """
 
@@ -58,14 +59,14 @@ class SimulatedOperator:
         self.decide_topology = decide_topology
         self.preflight = preflight
         self.observers = tuple(observers)
-        self.informers = Informers(cluster, spec.watch)
+        self._process: SimulatedOperatorProcess | None = None
+        self.watches = SimulatedWatches(cluster, spec.watch, self._enqueue)
         self.connection = ApiConnection(cluster, spec.write)
         self.clock_offset = 0
         self._crash_fault: CrashOperator | None = None
         self._crashes_left = 0
         self.configuration = cluster.server.configuration
         self._down_until = cluster.queue.now
-        self._process: SimulatedOperatorProcess | None = None
         self._earlier_rounds = 0
         self._start()
 
@@ -76,17 +77,16 @@ class SimulatedOperator:
 
     def on_changes(self, _changes: Iterable[ObjectChange]) -> None:
         """Let the changes arrive in the cache after the watch delay."""
-        self.cluster.queue.schedule_after(self.spec.watch, self.catch_up)
-
-    def catch_up(self) -> None:
-        """Let what has arrived enter the cache; every root gets a round if anything has."""
-        if self.informers.catch_up():
-            self.enqueue_all()
+        self.cluster.queue.schedule_after(self.spec.watch, self.watches.catch_up)
 
     def enqueue_all(self) -> None:
         """Ask for a round of every root."""
         if self._process is not None:
             self._process.enqueue_all()
+
+    def _enqueue(self, root_key: RootKey) -> None:
+        if self._process is not None:
+            self._process.enqueue(root_key)
 
     def crash_later(self, fault: CrashOperator) -> None:
         """Crash at a later write or at once, as often as the fault requires."""
@@ -138,13 +138,12 @@ class SimulatedOperator:
         if self.actor is HistoryActor.OPERATOR and not self._passes_preflight():
             self._start_at(now + _RESTART_AFTER)
             return
-        self.informers.view.configuration = self.configuration
-        self.informers.relist(0)
+        self.watches.start(self.configuration)
         self._process = SimulatedOperatorProcess(
             queue=self.cluster.queue,
-            informers=self.informers,
+            watches=self.watches,
             connection=self.connection,
-            decide=self._decide,
+            decide=self.plan,
             clock=lambda: clock_time_at(self.start, self.cluster.queue.now + self.clock_offset),
             shortest_rest=self.spec.round,
             actor=self.actor,
@@ -160,7 +159,8 @@ class SimulatedOperator:
             observer.on_start(self.actor, self.configuration, objection)
         return objection is None
 
-    def _decide(self, observation: RoundSnapshot) -> Plan:
+    def plan(self, observation: Observation) -> Plan:
+        """Return the plan of a set or a topology."""
         return (
             self.decide_topology(observation) if isinstance(observation, TopologySnapshot) else self.decide(observation)
         )

@@ -16,15 +16,15 @@ from grove_core.resources.podclique import GROUP_KIND
 from grove_core.resources.topology_usage import SET_KIND
 from grove_shell.apply.execute_plan import Execute
 from grove_shell.apply.planned_round import PlannedRound, RoundListener
+from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.operator.failed_write_retries import FailedWriteRetries
 from grove_shell.operator.reconcile_loop import ReconcileLoop
 from grove_shell.operator.reconcile_schedule import ReconcileSchedule
 from grove_shell.simulator.cluster.object_change_detector import Object
-from grove_shell.simulator.cluster.topologies import RoundSnapshot
 from grove_shell.simulator.event_queue import EventQueue
 from grove_shell.simulator.operator.api_connection import ApiConnection, OperatorCrash
-from grove_shell.simulator.operator.informers import Informers
+from grove_shell.simulator.operator.simulated_watches import SimulatedWatches
 from grove_shell.simulator.promise_violation import PromiseViolated, PromiseViolation
 from grove_shell.simulator.recording.run_history import HistoryActor
 from grove_shell.simulator.virtual_loop import VirtualLoop
@@ -42,11 +42,11 @@ class OperatorObserver(Protocol):
         """A process started, or exited before its first round because of an objection."""
         ...
 
-    def on_plan(self, actor: HistoryActor, seen: RoundSnapshot, plan: Plan) -> None:
+    def on_plan(self, actor: HistoryActor, seen: Observation, plan: Plan) -> None:
         """A plan was made; its steps are executed next."""
         ...
 
-    def on_write(self, actor: HistoryActor, seen: RoundSnapshot, attempt: Attempt) -> None:
+    def on_write(self, actor: HistoryActor, seen: Observation, attempt: Attempt) -> None:
         """A step was executed or failed."""
         ...
 
@@ -60,7 +60,7 @@ class SimulatedOperatorProcess(RoundListener):
     """One process, from its start to its end.
 
     Attributes:
-        informers: its cache.
+        watches: feed its cache.
         connection: its connection to the API server.
         decide: makes a plan.
         clock: returns the time of day.
@@ -71,9 +71,9 @@ class SimulatedOperatorProcess(RoundListener):
     """
 
     queue: EventQueue
-    informers: Informers
+    watches: SimulatedWatches
     connection: ApiConnection
-    decide: Callable[[RoundSnapshot], Plan]
+    decide: Callable[[Observation], Plan]
     clock: Callable[[], datetime]
     shortest_rest: int
     actor: HistoryActor
@@ -83,11 +83,11 @@ class SimulatedOperatorProcess(RoundListener):
 
     def __post_init__(self) -> None:
         self._event_loop = VirtualLoop(self.queue)  # type: ignore[abstract]  # sockets, threads and processes are missing
-        self._seen: RoundSnapshot | None = None
-        self._is_notified = False
+        self._seen: Observation | None = None
+        self._notified: dict[RootKey, None] = {}
         self._are_pods_listed = False
         self._reconcile_loop = ReconcileLoop(
-            cache=self.informers,
+            cache=self.watches.cache,
             writer=self,
             decide=self._decide,
             listeners=(self,),
@@ -96,27 +96,32 @@ class SimulatedOperatorProcess(RoundListener):
         )
         self._event_loop.call_soon(self._reconcile_loop.start)
 
+    def enqueue(self, root_key: RootKey) -> None:
+        """Ask for a round of a root."""
+        if not self._notified:
+            self._event_loop.call_soon(self._enqueue_notified)
+        self._notified[root_key] = None
+
     def enqueue_all(self) -> None:
         """Ask for a round of every root."""
-        if not self._is_notified:
-            self._is_notified = True
-            self._event_loop.call_soon(self._enqueue_all)
+        for root_key in self.watches.cache.root_keys():
+            self.enqueue(root_key)
 
     def stop(self) -> None:
         """End the process; a write in flight still reaches the API server."""
         self._reconcile_loop.pause()
         self._event_loop.close()
 
-    def _enqueue_all(self) -> None:
-        self._is_notified = False
-        for root_key in self.informers.root_keys():
+    def _enqueue_notified(self) -> None:
+        notified, self._notified = self._notified, {}
+        for root_key in notified:
             self._reconcile_loop.enqueue(root_key)
 
     def _new_schedule(self, enqueue: Callable[[], None]) -> ReconcileSchedule:
         backlog = FailedWriteRetries(jitter=lambda: 1.0)
         return ReconcileSchedule(enqueue, backlog=backlog, shortest_rest=self.shortest_rest / SECOND)
 
-    def _decide(self, observation: RoundSnapshot) -> Plan:
+    def _decide(self, observation: Observation) -> Plan:
         with self._event_loop.raising():
             return self.decide(observation)
 
@@ -145,15 +150,15 @@ class SimulatedOperatorProcess(RoundListener):
 
     async def relist_set(self, _root_key: RootKey) -> None:
         """Read everything that decides about a termination."""
-        self.informers.read(_RELISTED)
+        self.watches.read(_RELISTED)
 
     async def _attempt(
-        self, seen: RoundSnapshot | None, withdrawn_because: _Withdrawn | None, writes_before: int, step: Step
+        self, seen: Observation | None, withdrawn_because: _Withdrawn | None, writes_before: int, step: Step
     ) -> Attempt:
         is_new_pod = bool(clique_of_new_pod(step))
         if is_new_pod and not self._are_pods_listed:  # OP-106
             self._are_pods_listed = True
-            self.informers.read_uncached_pods()
+            self.watches.read_uncached_pods()
         if withdrawn_because is not None and isinstance(step.action, Create | Delete):
             words = withdrawn_because(step)
             if words is not None:
@@ -173,7 +178,7 @@ class SimulatedOperatorProcess(RoundListener):
 
     def _send(
         self,
-        seen: RoundSnapshot | None,
+        seen: Observation | None,
         writes_before: int,
         step: Step,
         response: "asyncio.Future[_Response]",
@@ -199,20 +204,20 @@ class SimulatedOperatorProcess(RoundListener):
     def _apply_response(self, attempt: Attempt, found: Object | None) -> None:
         """Apply what a response shows of the object, and of the cause of a deletion, to the cache (PL-018)."""
         action, target = attempt.step.action, attempt.step.target
-        has_changed = False
         if self.actor is HistoryActor.SECOND and isinstance(action, Ensure):
             return  # it would take over what a later set of the name shares
         if attempt.outcome is AttemptOutcome.DONE or attempt.unexpected is UnexpectedTarget.ABSENT:
             if found is not None:
-                has_changed = self.informers.put(found)
+                self.watches.put(found)
             elif action.guard is not None:
-                has_changed = self.informers.drop(target, action.guard.uid)
+                self.watches.drop(target, action.guard.uid)
         elif isinstance(action, Delete) and attempt.step.stage is not StepStage.CAUSE:
             for ref, guard in action.rests_on:
                 cause = self.connection.find(ref)
-                has_changed |= self.informers.drop(ref, guard.uid) if cause is None else self.informers.put(cause)
-        if has_changed:
-            self.enqueue_all()
+                if cause is None:
+                    self.watches.drop(ref, guard.uid)
+                else:
+                    self.watches.put(cause)
 
 
 def _respond(response: "asyncio.Future[_Response]", found: _Response) -> None:

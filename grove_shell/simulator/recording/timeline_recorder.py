@@ -27,8 +27,8 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.cache.cache_view import Observation
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
-from grove_shell.simulator.cluster.topologies import RoundSnapshot
 from grove_shell.simulator.recording.run_history import (
     BreachWaitEntry,
     ConditionEntry,
@@ -93,7 +93,7 @@ class TimelineRecorder:
         ordered = sorted(self._unpredicted, key=lambda root: root.sort_key)
         return {root: tuple(self._unpredicted[root]) for root in ordered}
 
-    def on_plan(self, actor: HistoryActor, seen: RoundSnapshot, plan: Plan) -> None:
+    def on_plan(self, actor: HistoryActor, seen: Observation, plan: Plan) -> None:
         """Record which replicas wait, and what is withheld, when it is new or changed."""
         for why in reasons_for_question(PREDICTION, plan.findings):
             self._unpredicted.setdefault(plan.root, {})[why.sentence] = None
@@ -113,7 +113,7 @@ class TimelineRecorder:
         self._withheld[plan.root] = withheld
         del seen
 
-    def on_write(self, actor: HistoryActor, seen: RoundSnapshot, attempt: Attempt) -> None:
+    def on_write(self, actor: HistoryActor, seen: Observation, attempt: Attempt) -> None:
         """Record a write with its reasons."""
         step = attempt.step
         if attempt.outcome is AttemptOutcome.DONE and isinstance(step.action, Delete):
@@ -176,7 +176,7 @@ def _kind_of(step: Step) -> WriteKind:
             assert_never(action)
 
 
-def _clique_of(step: Step, seen: RoundSnapshot) -> str:
+def _clique_of(step: Step, seen: Observation) -> str:
     if isinstance(step.action, Create):
         owner = step.action.manifest["metadata"]["ownerReferences"][0]  # type: ignore[index,call-overload]  # a new object has an owner (PL-016)
         return str(owner["name"])  # type: ignore[index,call-overload]  # a new object has an owner (PL-016)

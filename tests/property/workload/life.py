@@ -14,6 +14,7 @@ from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, Ste
 from grove_core.plan.laws import problems_in_plan
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
+from grove_core.resources.labels import set_name_from_labels
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -55,6 +56,17 @@ class Life:
         found = self.world.items[self.ref]
         assert isinstance(found, PodCliqueSet)
         return found
+
+    def leftovers(self) -> list[ScalingGroup | PodClique]:
+        """Return the parts of a deleted set that are being deleted (WL-001), sorted."""
+        sets = {(ref.namespace, ref.name) for ref, item in self.world.items.items() if isinstance(item, PodCliqueSet)}
+        found: list[ScalingGroup | PodClique] = []
+        for item in self.world.items.values():
+            if isinstance(item, ScalingGroup | PodClique) and item.deleting:
+                of_set = item.owner_name if isinstance(item, ScalingGroup) else set_name_from_labels(item.labels)
+                if (item.ref.namespace, of_set) not in sets:
+                    found.append(item)
+        return sorted(found, key=lambda item: item.ref.sort_key)
 
     def edit(self, **changes: object) -> None:
         """Change fields of the set's spec."""

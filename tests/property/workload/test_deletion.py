@@ -91,7 +91,7 @@ def test_wl001_every_reader_of_labels_names_the_same_set(labels: dict[str, str])
     cluster = index_cluster(sets=(life.root,), cliques=(stray,))
     assert (stray in cluster.snapshot_of(life.root, life.now).cliques) is (name == "llm")
     life.world.add(replace(stray, ref=replace(stray.ref, name="stray")))
-    assert len(life.world.leftovers()) == (name == "")
+    assert len(life.leftovers()) == (name == "")
 
 
 @pytest.mark.parametrize("key", SET.keys)
@@ -215,8 +215,8 @@ def test_wl001_what_is_left_of_a_set_that_is_gone_is_let_go() -> None:
     assert not life.world.items
     for part in (group, clique):
         life.world.add(replace(part, deleting=True))
-    assert life.world.leftovers() == [life.clique(clique.ref.name), life.group(group.ref.name)]
-    for attempt in execute_plan(life.world.attempt, drop_finalizers(life.world.leftovers())):
+    assert life.leftovers() == [life.clique(clique.ref.name), life.group(group.ref.name)]
+    for attempt in execute_plan(life.world.attempt, drop_finalizers(life.leftovers())):
         assert attempt.outcome is AttemptOutcome.DONE
     assert not life.world.items
 
