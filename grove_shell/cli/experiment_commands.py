@@ -10,8 +10,8 @@ from grove_shell.cli.options import DurationOption, output_option, rules_option
 _HELP: Final = """\
 Simulate a cluster: what the operator does under the events and faults of a scenario, in virtual time.
 
-The scenario lists PodCliqueSets, nodes, events and expectations.  Decisions and reconcile loop are those of the
-real operator; its caches, the scheduler, kubelets, nodes and users are simulated.  A day takes seconds.
+The scenario lists PodCliqueSets, nodes, events and expectations.  Decisions, reconcile loop and cache are those of
+the real operator; its API server, the scheduler, kubelets, nodes and users are simulated.  A day takes seconds.
 
 \b
 Examples:
