@@ -82,6 +82,7 @@ class ClusterCache(CacheView):
         } | self.topologies.stores
         self.stores[TEMPLATE_KIND] = ObjectStore(partial(self._parse, TEMPLATE_KIND), self._on_template)
         self.stores[SET_KIND].subscribers.append(self._note_set)
+        self.stores[DOMAIN_KIND].subscribers.append(self._note_domain)
         for kind in (GROUP_KIND, "PodClique"):
             self.stores[kind].subscribers.append(self._note_controller)
         for kind in ("Pod", "PodClique"):
@@ -190,6 +191,14 @@ class ClusterCache(CacheView):
         root = None if after is None else after.item
         self.topologies.note(key, "" if root is None else topology_in_template(root.spec.template).topology)
         self._template_users.note(key, frozenset() if root is None else _templates_named_by(root))
+
+    def _note_domain(self, key: Key, before: _AnEntry, after: _AnEntry) -> None:
+        """Requeue the sets whose name a ComputeDomain begins with: they may want its name, whoever owns it (OP-020)."""
+        namespace, name = key
+        notified = {entry.index.root_key for entry in (before, after) if entry is not None}
+        for root_key in ((namespace, name[:place]) for place, letter in enumerate(name) if letter == "-"):
+            if root_key in self._set_caches and root_key not in notified:
+                self._notify(root_key)
 
     def _note_bound(self, _key: Key, before: _AnEntry, after: _AnEntry) -> None:
         """Requeue the topology of a set whose number of bound pods changes."""

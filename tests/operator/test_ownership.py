@@ -5,7 +5,8 @@ from typing import Any, Final
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.resources.api_names import CORE, GROVE, MANAGED_BY, OPERATOR
+from grove_core.resources.api_names import CORE, GROVE, MANAGED_BY, NVIDIA, OPERATOR
+from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.labels import SET, SET_REPLICA
 from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.cache.cluster_cache import ClusterCache
@@ -165,3 +166,17 @@ def test_op075_an_owner_that_is_put_right_brings_its_own_along() -> None:
     assert cache.of((NAMESPACE, "chat"), "PodClique") == cache.of((NAMESPACE, "chat"), "Pod") == []
     assert seen_by(cache)["llm"][1:] == (["llm-0-pool-0-b"], {"uid-llm-0-pool-0-b": ["llm-0-pool-0-b-0"]})
     assert set(told) == {(NAMESPACE, name) for name in SETS}
+
+
+def test_op020_a_foreign_domain_that_disappears_requeues_the_set_that_waits_for_its_name() -> None:
+    """Such a name, ``llm-0-cd``, is that of a replica, so neither its labels nor its form show the set."""
+    requeued: list[tuple[str, str]] = []
+    cache = ClusterCache(requeued.append)
+    for name in SETS:
+        cache.put("PodCliqueSet", {"kind": "PodCliqueSet", **a_set(name, f"uid-{name}")})
+    meta = {"name": "llm-0-cd", "namespace": NAMESPACE, "uid": "uid-of-a-foreign-one", "resourceVersion": "7"}
+    domain: Json = {"apiVersion": NVIDIA, "kind": DOMAIN_KIND, "metadata": meta, "spec": {"numNodes": 0}}
+    cache.put(DOMAIN_KIND, domain)
+    requeued.clear()
+    cache.drop(DOMAIN_KIND, {**domain, "metadata": {**meta, "resourceVersion": "8"}})
+    assert set(requeued) == {(NAMESPACE, "llm")}

@@ -33,7 +33,10 @@ class TopologyReferenceCheck(SimulationCheck):
         self._leaving_since: dict[str, int] = {}
 
     def on_changes(self, changes: list[ObjectChange]) -> None:
-        """Update the topologies first, then check the sets that were admitted."""
+        """Update deleted PodCliques, then the topologies, then check the sets that were admitted."""
+        for change in changes:
+            if isinstance(change.object, PodClique) and change.after is None:
+                self._clique(change.object, None)
         for change in changes:
             if isinstance(change.object, ClusterTopology):
                 self._topology(change.object.ref.name, change.before, change.after)
