@@ -72,7 +72,7 @@ class GarbageCollectedStore:
         self._clique_of_pod[pod.ref] = pod.owner_uid
 
     def next_version(self) -> str:
-        """Return the resourceVersion of the next write; later ones are larger (OP-900)."""
+        """Return the resourceVersion of the next write; later ones are larger (OP-002)."""
         self._version += 1
         return str(self._version)
 
