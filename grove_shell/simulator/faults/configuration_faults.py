@@ -12,7 +12,7 @@ from grove_core.resources.domain_and_claim_formats import domain_format_to_write
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_shell.in_memory.in_memory_objects import StoredObject
+from grove_shell.in_memory.garbage_collection import StoredObject
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.operator.simulated_operator import SimulatedOperator
 from grove_shell.simulator.recording.run_history import EventWithoutEffect, RunHistory

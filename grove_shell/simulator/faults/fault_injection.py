@@ -13,7 +13,7 @@ from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
-from grove_shell.in_memory.in_memory_objects import StoredObject
+from grove_shell.in_memory.garbage_collection import StoredObject
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.operator.api_connection import WriteFault
 from grove_shell.simulator.operator.simulated_operator import SimulatedOperator
