@@ -193,7 +193,7 @@ class ClusterCache(CacheView):
         self._template_users.note(key, frozenset() if root is None else _templates_named_by(root))
 
     def _note_domain(self, key: Key, before: _AnEntry, after: _AnEntry) -> None:
-        """Requeue the sets whose name a ComputeDomain begins with: they may want its name, of any owner (OP-020)."""
+        """Requeue the sets whose name a ComputeDomain begins with: they may want its name, of any owner (OP-075)."""
         namespace, name = key
         notified = {entry.index.root_key for entry in (before, after) if entry is not None}
         for root_key in ((namespace, name[:place]) for place, letter in enumerate(name) if letter == "-"):

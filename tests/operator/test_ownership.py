@@ -168,7 +168,7 @@ def test_op075_an_owner_that_is_put_right_brings_its_own_along() -> None:
     assert set(told) == {(NAMESPACE, name) for name in SETS}
 
 
-def test_op020_a_foreign_domain_that_disappears_requeues_the_set_that_waits_for_its_name() -> None:
+def test_op075_a_foreign_domain_that_disappears_requeues_the_set_that_waits_for_its_name() -> None:
     """Such a name, ``llm-0-cd``, is that of a replica, so neither its labels nor its form show the set."""
     requeued: list[tuple[str, str]] = []
     cache = ClusterCache(requeued.append)
