@@ -8,6 +8,7 @@ import pytest
 from docs.generator.layers import layers
 from docs.generator.rules import areas
 from tests.docs.site import DOCS, ROOT
+from tests.property.test_reasons_are_output import ALLOWED
 
 CONTRIBUTING: Final = ROOT / "CONTRIBUTING.md"
 PAGES: Final = ("explanation/glossary.md", "explanation/architecture.md")
@@ -56,6 +57,12 @@ def test_contributing_names_each_part_of_the_core() -> None:
     text = CONTRIBUTING.read_text(encoding="utf-8").partition("### Layers")[2].partition("An area may")[0]
     parts = [name for layer in layers()["grove_core"] for name in layer]
     assert sorted(set(re.findall(r"`(\w+)`", text))) == sorted(parts)
+
+
+def test_contributing_names_each_module_that_decides_by_a_reason() -> None:
+    known = CONTRIBUTING.read_text(encoding="utf-8").partition("## Known violations")[2]
+    checks_facts = {"grove_core/kernel/reasons.py"}
+    assert {path for path in PATH.findall(known) if path in ALLOWED} == ALLOWED.keys() - checks_facts
 
 
 def test_every_place_that_contributing_names_is_there() -> None:
