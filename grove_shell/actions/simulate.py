@@ -22,8 +22,8 @@ from grove_shell.simulator.random_events.randomized_scenario import (
     with_random_events,
 )
 from grove_shell.simulator.scenario.scenario import Scenario
+from grove_shell.simulator.scenario.scenario_problems import unknown_names_in
 from grove_shell.simulator.scenario.scenario_reader import ScenarioReadResult, read_scenario
-from grove_shell.simulator.scenario.unknown_names import unknown_names_in
 from grove_shell.simulator.simulation import Simulation
 from grove_shell.simulator.simulation_run import SimulationOptions, SimulationRun
 from grove_shell.views.formatting import NOTHING_PLAYED, input_problems_page, plural

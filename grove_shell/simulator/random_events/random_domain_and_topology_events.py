@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from grove_shell.settings.shared_settings import MnnvlSettings, TopologyLevelSettings, TopologySettings
 from grove_shell.simulator.random_events.random_event_targets import Draw, RandomEventTargets, random_duration
-from grove_shell.simulator.random_events.random_user_events import random_clique_crashes, random_scale_events
+from grove_shell.simulator.random_events.random_user_events_and_faults import random_clique_crashes, random_scale_events
 from grove_shell.simulator.scenario import fault_events as faults
 from grove_shell.simulator.scenario.scenario import API_VERSION
 from grove_shell.simulator.scenario.scenario_events import (

@@ -11,8 +11,12 @@ from grove_shell.simulator.random_events.random_domain_and_topology_events impor
     random_late_domain_events,
 )
 from grove_shell.simulator.random_events.random_event_targets import Draw, random_event_targets_of
-from grove_shell.simulator.random_events.random_faults import FAULT_DRAWS, random_label_edits
-from grove_shell.simulator.random_events.random_user_events import USER_DRAWS, random_clique_crashes
+from grove_shell.simulator.random_events.random_user_events_and_faults import (
+    FAULT_DRAWS,
+    USER_DRAWS,
+    random_clique_crashes,
+    random_label_edits,
+)
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.virtual_time import SECOND
 

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from difflib import SequenceMatcher
 from typing import Any, Final
 
 from grove_core.admit import admit
@@ -29,7 +30,6 @@ from grove_shell.simulator.scenario.scenario_events import (
     Scale,
 )
 from grove_shell.simulator.scenario.scenario_field_types import AUTOSCALER, NODE
-from grove_shell.simulator.scenario.validation_errors import similar_known_names_text
 
 
 def shared_domain_memberships(root: PodCliqueSet, replica: ExpectedReplica) -> Iterator[DomainMembership]:
@@ -42,6 +42,8 @@ def shared_domain_memberships(root: PodCliqueSet, replica: ExpectedReplica) -> I
             yield member
 
 
+_SHOWN: Final = 4
+_MOST_COMPARED: Final = 2_000
 CLIQUE_TEMPLATE: Final = "clique"
 _SET_PARTS: Final = ("PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "PodGang", AUTOSCALER)
 _KINDS: Final = frozenset({*_SET_PARTS, DOMAIN_KIND, CLAIM_KIND, TOPOLOGY_KIND, NODE})
@@ -210,3 +212,20 @@ def _names_in_replica(root: PodCliqueSet, replica: ExpectedReplica) -> Iterator[
 def _name_in(manifest: Mapping[str, Any]) -> str:
     meta = manifest.get("metadata")
     return str(meta.get("name")) if isinstance(meta, Mapping) else ""
+
+
+def similar_known_names_text(name: str, known: Iterable[str]) -> str:
+    """Return ``known: a, b and 3 more`` with the most similar names first; empty without known names.
+
+    Above 2,000 known names they stay in their order, because comparing them takes too long.
+    """
+    found = list(known)
+    matcher = SequenceMatcher(b=name)
+
+    def dissimilarity(other: str) -> float:
+        matcher.set_seq1(other)
+        return -matcher.ratio()
+
+    ordered = sorted(found, key=dissimilarity) if len(found) <= _MOST_COMPARED else found
+    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    return f"known: {', '.join(ordered[:_SHOWN])}{more}" if found else ""

@@ -31,8 +31,11 @@ from grove_shell.simulator.scenario.possible_object_names import PossibleObjectN
 from grove_shell.simulator.scenario.scenario import Expectation, Scenario
 from grove_shell.simulator.scenario.scenario_events import Event, NodePool
 from grove_shell.simulator.scenario.scenario_field_types import WRITTEN, ScenarioPart
-from grove_shell.simulator.scenario.unknown_names import unknown_names_among
-from grove_shell.simulator.scenario.validation_errors import expected_field_value_text, wrong_field_value_text
+from grove_shell.simulator.scenario.scenario_problems import (
+    expected_field_value_text,
+    unknown_names_among,
+    wrong_field_value_text,
+)
 
 _SET_KINDS: Final = ("PodCliqueSet",)
 _ADDING_NAMES: Final = frozenset({"addNodes", "applySet", "applyTopology", "scale", "autoscale"})

@@ -1,4 +1,4 @@
-"""Finds names in a scenario that no object can have at their time, before the run (SM-001).
+"""The problems of a scenario in words: wrong values of fields, and names that no object can have (SM-001).
 
 A name is unknown only if no run can create its object. Whether an object that was scaled in or deleted still exists is
 checked when the event happens (SM-007).
@@ -6,10 +6,18 @@ checked when the event happens (SM-007).
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
+from pydantic import BaseModel
+
+from grove_core.resources.json_field_reader import short_json
 from grove_core.snapshot.cluster import Cluster
-from grove_shell.simulator.scenario.possible_object_names import CLIQUE_TEMPLATE, PossibleObjectNames
+from grove_shell.settings.shared_settings import field_names_at
+from grove_shell.simulator.scenario.possible_object_names import (
+    CLIQUE_TEMPLATE,
+    PossibleObjectNames,
+    similar_known_names_text,
+)
 from grove_shell.simulator.scenario.scenario import Expectation, Scenario
 from grove_shell.simulator.scenario.scenario_events import Event
 from grove_shell.simulator.scenario.scenario_field_types import ScenarioPart, object_names_in
@@ -79,3 +87,43 @@ def _unknown_in(part: ScenarioPart, place: str, known: PossibleObjectNames, whic
     for path, kind, name in object_names_in(part):
         if known.covers(kind) and not known.has(kind, name):
             yield UnknownName(f"{place}.{path}", f"a {kind} {which}; {known.suggestions(kind, name)}", f'"{name}"')
+
+
+_EXPECTED: Final[Mapping[str, str]] = {
+    "bool_type": "true or false",
+    "int_type": "a whole number",
+    "string_type": "a string",
+    "string_too_short": "a name",
+    "missing": "a value",
+    "tuple_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "model_attributes_type": "an object",
+}
+
+
+def expected_field_value_text(problem: Mapping[str, Any], whole: type[BaseModel]) -> str:
+    """Return what a field must be."""
+    kind = problem["type"]
+    context = problem.get("ctx") or {}
+    if kind == "extra_forbidden":
+        *where, name = problem["loc"]
+        return f"unknown field; {similar_known_names_text(str(name), field_names_at(whole, where))}"
+    if kind == "literal_error":
+        known = context["expected"].replace("'", "").replace(" or ", ", ")
+        return f"one of {known}" if ", " in known else str(known)
+    if kind == "greater_than_equal":
+        return f"a whole number of at least {context['ge']}"
+    if kind == "less_than_equal":
+        return f"a whole number of at most {context['le']}"
+    return _EXPECTED.get(kind, str(problem["msg"]).removeprefix("Value error, "))
+
+
+def wrong_field_value_text(problem: Mapping[str, Any]) -> str:
+    """Return the wrong value, shortened."""
+    if problem["type"] == "missing":
+        return "nothing"
+    if problem["type"] in {"exactly_one", "when_or_never", "one_of_two"}:
+        given = problem["input"]
+        return ", ".join(map(str, given)) or "nothing" if isinstance(given, Mapping) else short_json(given)
+    return short_json(problem["input"])
