@@ -22,7 +22,6 @@ from grove_shell.simulator.checks.simulation_check import ActualClusterState
 from grove_shell.simulator.cluster.nodes import SimulatedNode, nodes_of_pool
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.event_handlers import handlers_by_event
-from grove_shell.simulator.event_queue import EventQueue
 from grove_shell.simulator.expectations import ExpectationChecker
 from grove_shell.simulator.faults.configuration_faults import ConfigurationFaults
 from grove_shell.simulator.faults.fault_injection import FaultInjector
@@ -42,7 +41,7 @@ from grove_shell.simulator.recording.timeline_recorder import TimelineRecorder
 from grove_shell.simulator.scenario.scenario import Scenario, ScenarioSpec
 from grove_shell.simulator.scenario.scenario_events import Event
 from grove_shell.simulator.simulation_run import SimulationOptions, SimulationRun
-from grove_shell.simulator.virtual_time import MINUTE, clock_time_at
+from grove_shell.simulator.virtual_time import MINUTE, EventQueue, clock_time_at
 
 FAULTS_STOP_AFTER: Final = 5 * MINUTE
 """All faults stop this many milliseconds after the end of the last event (SM-040)."""

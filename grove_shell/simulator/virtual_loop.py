@@ -9,8 +9,7 @@ from functools import partial
 from math import ceil
 from typing import Any, Final, TypeVar, TypeVarTuple
 
-from grove_shell.simulator.event_queue import EventQueue, ScheduledCallback
-from grove_shell.simulator.virtual_time import SECOND
+from grove_shell.simulator.virtual_time import SECOND, EventQueue, ScheduledCallback
 
 _ROUNDING: Final = 1e-6  # milliseconds: a time of the loop is a sum of floats
 

@@ -12,10 +12,10 @@ from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from grove_shell.simulator.actors.kubelet import Kubelet
 from grove_shell.simulator.actors.user_actions import UserActions
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
-from grove_shell.simulator.event_queue import EventQueue
 from grove_shell.simulator.recording.run_history import EventWithoutEffect, RunHistory
 from grove_shell.simulator.scenario.scenario import KubeletSpec
 from grove_shell.simulator.scenario.scenario_events import Scale
+from grove_shell.simulator.virtual_time import EventQueue
 from tests.honesty.hands import START, step_of
 from tests.honesty.moves import Move, What
 from tests.honesty.slots import FOREIGN_FINALIZER, SLOTS, set_manifest

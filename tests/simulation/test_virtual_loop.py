@@ -5,8 +5,8 @@ from contextlib import suppress
 
 import pytest
 
-from grove_shell.simulator.event_queue import EventQueue
 from grove_shell.simulator.virtual_loop import VirtualLoop
+from grove_shell.simulator.virtual_time import EventQueue
 
 
 def started() -> tuple[EventQueue, VirtualLoop]:

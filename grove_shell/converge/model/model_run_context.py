@@ -15,7 +15,7 @@ from grove_core.resources.api_names import NVIDIA
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_shell.converge.model.server_costs import ServerCosts
 from grove_shell.converge.run_parameters_and_results import RunParameters
-from grove_shell.simulator.event_queue import EventQueue
+from grove_shell.simulator.virtual_time import EventQueue
 
 CONTROLLER_NUMBER: Final = -1
 """The number of the controller among the writers; daemons are numbered from 0."""

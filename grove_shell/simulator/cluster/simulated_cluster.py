@@ -18,7 +18,7 @@ from grove_shell.in_memory.garbage_collection import StoredObject
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange, ObjectChangeDetector
 from grove_shell.simulator.cluster.simulated_admission import AdmissionDecisions, Webhooks, topology_view_in
-from grove_shell.simulator.event_queue import EventQueue
+from grove_shell.simulator.virtual_time import EventQueue
 
 _QUOTA: Final = (
     "403 Forbidden: exceeded quota: domains, requested: count/computedomains.resource.nvidia.com=1, "

@@ -22,13 +22,12 @@ from grove_shell.operator.failed_write_retries import FailedWriteRetries
 from grove_shell.operator.reconcile_loop import ReconcileLoop
 from grove_shell.operator.reconcile_schedule import ReconcileSchedule
 from grove_shell.simulator.cluster.object_change_detector import Object
-from grove_shell.simulator.event_queue import EventQueue
 from grove_shell.simulator.operator.api_connection import ApiConnection, OperatorCrash
 from grove_shell.simulator.operator.simulated_watches import SimulatedWatches
 from grove_shell.simulator.promise_violation import PromiseViolated, PromiseViolation
 from grove_shell.simulator.recording.run_history import HistoryActor
 from grove_shell.simulator.virtual_loop import VirtualLoop
-from grove_shell.simulator.virtual_time import SECOND
+from grove_shell.simulator.virtual_time import SECOND, EventQueue
 
 _RELISTED: Final = (SET_KIND, GROUP_KIND, "PodClique", "Pod")
 _Withdrawn: TypeAlias = Callable[[Step], str | None]

@@ -8,7 +8,7 @@ from grove_core.kernel.admission import DenialReason
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_shell.simulator.event_queue import EventQueue
+from grove_shell.simulator.virtual_time import EventQueue
 
 
 @unique

@@ -34,7 +34,7 @@ from grove_shell.converge.model.server_costs import expected_watch_bytes
 from grove_shell.converge.model.simulated_clients import SimulatedDaemon
 from grove_shell.converge.model.simulated_server import SimulatedServer
 from grove_shell.converge.run_parameters_and_results import RunOutcome, RunParameters
-from grove_shell.simulator.event_queue import EventQueue
+from grove_shell.simulator.virtual_time import EventQueue
 from tests.property.convergence.full_model import FullParts, LoggedFastParts
 from tests.property.convergence.points import PROTOCOLS, costs_with, drawn, expected_watch_events, point, run_of, slow
 
