@@ -82,7 +82,7 @@ class Bench:
             self._decisions[pods] = self.probe("decisions", options)
         return self._decisions[pods]
 
-    def commands_in_turn(self, commands: Sequence[Sequence[str]], rounds: int) -> list[Runs]:
+    def commands_in_order(self, commands: Sequence[Sequence[str]], rounds: int) -> list[Runs]:
         """Times of some programs, after one run of each that warms up."""
         times: list[list[tuple[float, float]]] = [[] for _ in commands]
         for measured in range(-1, rounds):

@@ -200,10 +200,10 @@ def expansion(replicas: int, rounds: int) -> dict[str, list[float]]:
 def domains(replicas: int, rounds: int) -> dict[str, list[float]]:
     """The same of a set with a ComputeDomain for each replica, in both modes, and of one without, in turn."""
     gc.disable()  # as the program does
-    bare, told = bare_set(replicas), sharing_set(replicas)
+    bare, reported = bare_set(replicas), sharing_set(replicas)
     ways = {
         "operator": (bare, Configuration(mnnvl=MnnvlConfiguration(enabled=True))),
-        "annotations": (told, Configuration(mnnvl=MnnvlConfiguration(enabled=True, mode=MnnvlMode.ANNOTATIONS))),
+        "annotations": (reported, Configuration(mnnvl=MnnvlConfiguration(enabled=True, mode=MnnvlMode.ANNOTATIONS))),
         "off": (bare, Configuration()),
     }
     found: dict[str, dict[str, list[float]]] = {way: {"first": [], "all": [], "steps": []} for way in ways}
@@ -217,10 +217,10 @@ def domains(replicas: int, rounds: int) -> dict[str, list[float]]:
     return {f"{key}, {way}": values for way, kept in found.items() for key, values in kept.items()}
 
 
-def _expand(raw: Json, told: Configuration, found: dict[str, list[float]] | None) -> None:
+def _expand(raw: Json, reported: Configuration, found: dict[str, list[float]] | None) -> None:
     start = process_time()
     root = podcliqueset_from_json(raw)
-    snapshot = snapshot_of_new_set(Snapshot(root=root, now=NOW, configuration=told, served=_SERVED))
+    snapshot = snapshot_of_new_set(Snapshot(root=root, now=NOW, configuration=reported, served=_SERVED))
     reconcile(snapshot)
     first = process_time() - start
     rested = forecast_until_settled(InMemoryCluster((snapshot,)), snapshot, DESIGN, limit=None, until=None)

@@ -15,7 +15,7 @@ from grove_core.kernel.time_formats import format_time
 
 def p10_start(bench: Bench) -> Iterator[Row]:
     """How long a person waits for help."""
-    ours, theirs = bench.commands_in_turn(
+    ours, theirs = bench.commands_in_order(
         [[sys.executable, "-m", "grove_shell", "plan", "--help"], [sys.executable, "-c", "pass"]], bench.sizes.starts
     )
     yield ratio("P10", "grove plan --help / python -c pass", ours.wall, theirs.wall, bounds=(5, 7.5))
@@ -37,7 +37,7 @@ def p11_plan(bench: Bench) -> Iterator[Row]:
     path = bench.file(Form.PRETTY, pods, owners=True)
     command = [sys.executable, "-m", "grove_shell", "plan", "-f", path, "--now", format_time(NOW)]
     read = f"import json, gc; gc.disable(); json.loads(open({path!r}, encoding='utf-8').read())"
-    ours, machine, theirs = bench.commands_in_turn(
+    ours, machine, theirs = bench.commands_in_order(
         [command, [*command, "-o", "json"], [sys.executable, "-c", read]], bench.sizes.rounds
     )
     yield Row(
@@ -61,7 +61,7 @@ def w4_places(bench: Bench) -> Iterator[Row]:
     pods = min(bench.sizes.few, 2 * few)
     command = (sys.executable, "-m", "grove_shell", "topology", "check")
     commands = [[*command, *_check_files(bench.folder, *size)] for size in ((few, pods), (most, pods), (8, 8))]
-    small, large, least = bench.commands_in_turn(commands, bench.sizes.rounds)
+    small, large, least = bench.commands_in_order(commands, bench.sizes.rounds)
     yield Row(
         id="W4",
         what=f"grove topology check: {most:,} nodes, two topologies, a gang of {pods:,} pods at three levels",

@@ -6,12 +6,12 @@ from grove_core.kernel.time_formats import parse_duration
 from grove_shell.log_lines import described_error
 
 
-def test_op023_a_fault_is_told_with_the_innermost_place_in_our_code() -> None:
+def test_op023_a_fault_is_reported_with_the_innermost_place_in_our_code() -> None:
     with pytest.raises(AttributeError) as caught:
         parse_duration(None)  # type: ignore[arg-type]  # what no caller of ours may do
-    told = described_error(caught.value)
-    assert told.startswith("AttributeError: ")
-    assert "(at grove_core/kernel/time_formats.py:" in told
+    reported = described_error(caught.value)
+    assert reported.startswith("AttributeError: ")
+    assert "(at grove_core/kernel/time_formats.py:" in reported
 
 
 def test_op023_a_fault_of_others_has_its_words_on_one_line() -> None:

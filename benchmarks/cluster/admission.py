@@ -96,9 +96,11 @@ def reviews(plane: ControlPlane, folder: Path, many: int) -> list[Latency]:
 
 
 @contextmanager
-def _running(plane: ControlPlane, scene: Scene, folder: Path, told: TopologyAwareSettings = BLIND) -> Iterator[None]:
+def _running(
+    plane: ControlPlane, scene: Scene, folder: Path, reported: TopologyAwareSettings = BLIND
+) -> Iterator[None]:
     """Webhooks that the API server calls."""
-    installed = Installed(plane, _NAMESPACE, folder, SHARED, told)
+    installed = Installed(plane, _NAMESPACE, folder, SHARED, reported)
     apply(scene.api, installed.objects)
     webhooks = Joining(installed, scene).start()
     try:
@@ -181,9 +183,9 @@ class _Asking:
         return lone(self._root, f"c{self._serial}", **{"enabled": "true", **annotations})
 
     def _posts(self, api: ApiSession, *, no: bool = False, **annotations: str) -> Calls:
-        told = {"enabled": "false"} if no else annotations
+        reported = {"enabled": "false"} if no else annotations
         for _ in range(self._many + IN_FLIGHT):
-            body = self._clique(**told)
+            body = self._clique(**reported)
             yield lambda body=body: self._post(api, body)  # type: ignore[misc]  # mypy does not infer defaults
 
     def _sets(self, api: ApiSession) -> Calls:

@@ -144,7 +144,7 @@ class Course:
         rests: how often everything came to rest.
     """
 
-    lives: list[int] = field(default_factory=list)
+    peaks: list[int] = field(default_factory=list)
     watching: list[int] = field(default_factory=list)
     rests: int = 0
 
@@ -163,9 +163,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--kill-every", type=float, default=180.0, metavar="SECONDS")
     parser.add_argument("--rules", default="design")
     parser.add_argument("--log", type=Path, default=Path("churn.jsonl"))
-    told = parser.parse_args(arguments)
-    told.log = told.log.absolute()  # operators run elsewhere
-    watched = told.log.with_suffix(".watched.jsonl")
+    reported = parser.parse_args(arguments)
+    reported.log = reported.log.absolute()  # operators run elsewhere
+    watched = reported.log.with_suffix(".watched.jsonl")
     with ControlPlane(binaries.build(_say)) as plane:
         api = plane.api()
         install_definitions(api)
@@ -173,33 +173,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for user in ("operator", "operator-2"):
             let(api, user)
         scene = Scene(api, NAMESPACE, nodes=NODES)
-        acts = Operator(plane, namespace=NAMESPACE, options=("--decision-log", str(told.log)))
+        acts = Operator(plane, namespace=NAMESPACE, options=("--decision-log", str(reported.log)))
         sees = Operator(plane, "operator-2", namespace=NAMESPACE, options=("--observe", "--decision-log", str(watched)))
-        acts.rules = sees.rules = told.rules
+        acts.rules = sees.rules = reported.rules
         before = {(one["kind"], one["metadata"]["name"]) for one in api.everything_in(NAMESPACE)}
         acts.start()
         sees.start()
-        crowd, course = Crowd(scene, told.seed), Course()
+        crowd, course = Crowd(scene, reported.seed), Course()
         begun = time.monotonic()
-        next_kill, next_rest = begun + told.kill_every, begun + REST_EVERY
-        while (now := time.monotonic()) < begun + told.minutes * 60:
+        next_kill, next_rest = begun + reported.kill_every, begun + REST_EVERY
+        while (now := time.monotonic()) < begun + reported.minutes * 60:
             crowd.act()
             if now >= next_kill:
-                course.lives.append(memory_of(acts))
+                course.peaks.append(memory_of(acts))
                 course.watching.append(memory_of(sees))
                 acts.kill()
                 acts.start()
-                next_kill = now + told.kill_every
+                next_kill = now + reported.kill_every
                 _say(
                     f"{(now - begun) / 60:5.1f} min: {sum(crowd.done.values())} acts, memory of the one that acts "
-                    f"{course.lives[-1] // 1024} MiB, of the one that watches {course.watching[-1] // 1024} MiB"
+                    f"{course.peaks[-1] // 1024} MiB, of the one that watches {course.watching[-1] // 1024} MiB"
                 )
             if now >= next_rest:
                 _rest(crowd, acts)
                 course.rests += 1
                 next_rest = time.monotonic() + REST_EVERY
             time.sleep(crowd.chance.uniform(*PAUSE))
-        return _verdict(scene, acts, sees, crowd, course, before, (told.log, watched))
+        return _verdict(scene, acts, sees, crowd, course, before, (reported.log, watched))
 
 
 def _rest(crowd: Crowd, acts: Operator) -> None:
@@ -221,7 +221,7 @@ def _verdict(
     for name in left:
         crowd.heal(name)
     _rest(crowd, acts)
-    _say(f"acts: {dict(crowd.done)}; killed {len(course.lives)} times")
+    _say(f"acts: {dict(crowd.done)}; killed {len(course.peaks)} times")
     _say(f"at rest {course.rests} times on the way, and with {len(left)} sets now: a new look finds nothing to do")
     for name in left:
         scene.api.delete("podcliquesets", name, NAMESPACE)

@@ -14,7 +14,7 @@ from urllib.request import urlopen
 
 _TICKS: Final = 100
 _PATIENCE: Final = 60.0
-_TOLD: Final = re.compile('kind="(PodClique|PodCliqueScalingGroup|PodGang)"')  # have a status of ours
+_REPORTED: Final = re.compile('kind="(PodClique|PodCliqueScalingGroup|PodGang)"')  # have a status of ours
 _LINE: Final = re.compile(r"(?P<name>\w+)\{(?P<labels>[^}]*)\} (?P<value>[\d.e+]+)")
 
 
@@ -100,7 +100,7 @@ class Operator:
                 many = int(float(line["value"]))
                 found["writes"] += many
                 if 'action="Create"' in line["labels"] and 'outcome="done"' in line["labels"]:
-                    found["fewest"] += many * (2 if _TOLD.search(line["labels"]) else 1)
+                    found["fewest"] += many * (2 if _REPORTED.search(line["labels"]) else 1)
         return Cost(
             processor=(int(fields[11]) + int(fields[12])) / _TICKS,
             requests=found["requests"],

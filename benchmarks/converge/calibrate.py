@@ -200,11 +200,11 @@ async def calibrated(kubeconfig: str, store: str, source: str, say: Callable[[st
 
 def text_of(costs: ServerCosts) -> str:
     """As ``--costs`` reads it; to four digits, since a second calibration differs in the third."""
-    told = {
+    reported = {
         name: float(f"{value:.4g}") if isinstance(value, float) else value
         for name, value in costs.model_dump(by_alias=True).items()
     }
-    return str(yaml.safe_dump(told, sort_keys=False, allow_unicode=True))
+    return str(yaml.safe_dump(reported, sort_keys=False, allow_unicode=True))
 
 
 def main(arguments: list[str]) -> int:
@@ -212,15 +212,15 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.converge.calibrate", description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--source", default="fitted to kube-apiserver 1.35 and etcd 3.6 on two shared cores")
-    told = parser.parse_args(arguments)
+    reported = parser.parse_args(arguments)
     with ControlPlane(binaries.find(), parts=STORE) as plane:
         install(plane.api(), *compute_domain_crds())
 
         def say(line: str) -> None:
             print(line, flush=True)
 
-        costs = asyncio.run(calibrated(str(plane.kubeconfig()), store_of(plane), told.source, say))
-    told.out.write_text(text_of(costs), encoding="utf-8")
+        costs = asyncio.run(calibrated(str(plane.kubeconfig()), store_of(plane), reported.source, say))
+    reported.out.write_text(text_of(costs), encoding="utf-8")
     print(text_of(costs))
     return 0
 

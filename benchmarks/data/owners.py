@@ -78,11 +78,11 @@ def bare_set(replicas: int) -> Raw:
 def sharing_set(replicas: int) -> Raw:
     """The same as its user wrote it who wants one ComputeDomain for each replica by annotation, groups included."""
     found = bare_set(replicas)
-    told = {"annotations": {MNNVL_ENABLED: "true"}}
+    reported = {"annotations": {MNNVL_ENABLED: "true"}}
     template = found["spec"]["template"]
-    groups = [{**group, **told} for group in template["podCliqueScalingGroups"]]
+    groups = [{**group, **reported} for group in template["podCliqueScalingGroups"]]
     spec = {**found["spec"], "template": {**template, "podCliqueScalingGroups": groups}}
-    return {**found, "metadata": {**found["metadata"], **told}, "spec": spec}
+    return {**found, "metadata": {**found["metadata"], **reported}, "spec": spec}
 
 
 def _group(members: list[Clique]) -> Raw:

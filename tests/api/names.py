@@ -21,11 +21,11 @@ def page_of(module: ModuleType = grove_core) -> str:
     """One line for each name; below a type its public fields and methods."""
     exported = {name: getattr(module, name) for name in module.__all__}
     named = {kind.__name__: kind for value in exported.values() for kind in _types_in(value)}
-    lines = [line for name, value in sorted({**named, **exported}.items()) for line in _told(name, value)]
+    lines = [line for name, value in sorted({**named, **exported}.items()) for line in _reported(name, value)]
     return HEADER + "".join(f"{line}\n" for line in lines)
 
 
-def _told(name: str, value: Any) -> Iterator[str]:
+def _reported(name: str, value: Any) -> Iterator[str]:
     if inspect.isclass(value):
         yield f"{name}: type of {value.__module__}"
         for member, kind in _members(value):
@@ -54,12 +54,12 @@ def _members(kind: type) -> Iterator[tuple[str, str]]:
 
 def _signature(function: Any) -> str:
     """As it is written, but with ``...`` for defaults: a value has no name."""
-    told = []
+    reported = []
     for name, parameter in inspect.signature(function).parameters.items():
         default = "" if parameter.default is parameter.empty else " = ..."
         kind = "" if name == "self" else f": {_short(parameter.annotation)}"
-        told.append(f"{name}{kind}{default}")
-    return f"({', '.join(told)}) -> {_short(inspect.signature(function).return_annotation)}"
+        reported.append(f"{name}{kind}{default}")
+    return f"({', '.join(reported)}) -> {_short(inspect.signature(function).return_annotation)}"
 
 
 def _short(annotation: Any) -> str:

@@ -21,7 +21,7 @@ from tests.cluster.nvidia.driver import Driver
 from tests.cluster.operators import Operator, Starting, install_definitions, let
 from tests.cluster.plane import EVERYTHING, INSTALLED, OPERATORS, REVIEWER, STORE, ControlPlane
 from tests.cluster.scenes import PARTS_OF_SETS, Scene
-from tests.cluster.sharing import SHARED, TOLD, Joining
+from tests.cluster.sharing import REPORTED, SHARED, Joining
 from tests.cluster.webhooks import Installed
 
 DAEMONS: Final = "viewer"
@@ -232,7 +232,7 @@ def sharing(installed_operator: Operator, fabric: Driver, joining: Joining) -> O
     """An operator beside these webhooks that is told the same, and has yet to be started."""
     assert fabric.daemons_ready
     assert joining.runs
-    installed_operator.mnnvl = TOLD
+    installed_operator.mnnvl = REPORTED
     return installed_operator
 
 

@@ -229,12 +229,12 @@ class Domains:
     def await_status(self, **wanted: Any) -> None:
         """What the controller says of the domain: ``status`` and, by id, ``cliques``."""
 
-        def told() -> Json:
+        def reported() -> Json:
             status = self.domain.get("status", {})
             cliques = {one["id"]: one["status"] for one in status.get("cliques") or []}
             return {"status": status.get("status"), "cliques": cliques}
 
-        wait_until(told, lambda found: found == wanted, f"the domain says {wanted}")
+        wait_until(reported, lambda found: found == wanted, f"the domain says {wanted}")
 
     def close(self) -> None:
         """Nodes and processes go; the namespace is somebody else's."""

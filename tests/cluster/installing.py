@@ -46,10 +46,10 @@ def _established(definition: Json) -> bool:
     return any(one["type"] == "Established" and one["status"] == "True" for one in conditions)
 
 
-def access_for(told: Installation, users: Mapping[str, str]) -> list[Json]:
+def access_for(reported: Installation, users: Mapping[str, str]) -> list[Json]:
     """Accounts and roles of some programs as they are printed, bound to users: program -> user."""
     found = []
-    for one in manifest_objects(told, ("rbac",)):
+    for one in manifest_objects(reported, ("rbac",)):
         user = users.get(one["metadata"]["labels"]["app.kubernetes.io/name"])
         if user is not None:
             bound = {"subjects": [{"apiGroup": RBAC, "kind": "User", "name": user}]} if "subjects" in one else {}

@@ -20,7 +20,7 @@ from tests.cluster.api import APPLY, Api, ApiError, Json, wait_until
 from tests.cluster.plane import ControlPlane
 
 GROVE: Final = (sys.executable, "-m", "grove_shell")
-NOBODY_ELSE: Final[Mapping[str, Any]] = {"enabled": False}
+NO_OTHER: Final[Mapping[str, Any]] = {"enabled": False}
 SHORT: Final[Mapping[str, Any]] = {"leaseDuration": "3s", "renewDeadline": "2s", "retryPeriod": "300ms"}
 READING: Final = frozenset({"get", "list", "watch"})
 _RBAC: Final = "rbac.authorization.k8s.io"
@@ -83,7 +83,7 @@ class Operator:
         user: str = "operator",
         *,
         namespace: str = "",
-        election: Mapping[str, Any] = NOBODY_ELSE,
+        election: Mapping[str, Any] = NO_OTHER,
         client: Mapping[str, Any] = MappingProxyType({}),
         server: str = "",
         options: tuple[str, ...] = (),
@@ -226,7 +226,7 @@ class Operator:
         return [event for event in self._audited if event["objectRef"]["resource"] not in {"leases", "events"}]
 
     @property
-    def told(self) -> list[Json]:
+    def reported(self) -> list[Json]:
         """Its Events in its namespace, as audit events of their creation."""
         return [event for event in self._audited if event["objectRef"]["resource"] == "events"]
 

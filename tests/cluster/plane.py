@@ -31,7 +31,7 @@ EVERYTHING: Final = (*STORE, CONTROLLERS, SCHEDULER, KUBELET)
 _START_SECONDS: Final = 60.0
 _TRIES: Final = 3
 _TAKEN: Final = "address already in use"
-_TELLING: Final = re.compile(r"^[EF]\d{4} |^(Error|error|panic|fatal)\b|\"level\":\"(error|fatal|panic)\"|level=ERROR")
+_ERROR: Final = re.compile(r"^[EF]\d{4} |^(Error|error|panic|fatal)\b|\"level\":\"(error|fatal|panic)\"|level=ERROR")
 _NAME: Final = re.compile(r"\blookup \S+( on \S+)?: ")  # as Go says it of a name that it could not resolve
 _GANG_APISERVER: Final = {"runtime-config": "scheduling.k8s.io/v1alpha1=true", "feature-gates": "GenericWorkload=true"}
 _GANG_SCHEDULER: Final = {"feature-gates": "GenericWorkload=true,GangScheduling=true"}
@@ -280,5 +280,5 @@ def _tail(log: Path, lines: int = 12) -> str:
     if not log.exists():
         return "  (no log)"
     said = log.read_text(encoding="utf-8", errors="replace").splitlines()
-    telling = [line for line in said if _TELLING.search(line)] or said
-    return "\n".join(f"  {line[:400]}" for line in telling[-lines:]) or "  (its log is empty)"
+    errors = [line for line in said if _ERROR.search(line)] or said
+    return "\n".join(f"  {line[:400]}" for line in errors[-lines:]) or "  (its log is empty)"

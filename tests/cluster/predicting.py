@@ -16,7 +16,9 @@ def predicted(plane: ControlPlane, scene: Scene, *options: str) -> Counts:
     ran = grove(*asked, kubeconfig=plane.kubeconfig("admin"))
     assert ran.returncode == 0, ran.stderr
     (plan,) = json.loads(ran.stdout)["plans"]
-    steps = [step for told in plan["rounds"] for step in told["steps"] if step["action"] in {"create", "delete"}]
+    steps = [
+        step for reported in plan["rounds"] for step in reported["steps"] if step["action"] in {"create", "delete"}
+    ]
     return Counter((step["action"], *_shown(step["target"]["kind"], step["target"]["name"])) for step in steps)
 
 

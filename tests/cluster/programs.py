@@ -72,8 +72,8 @@ def write_signing_key(path: Path) -> None:
 
 def write_audit_policy(path: Path, users: Iterable[str]) -> None:
     """Have every request of these users written down, without its body, and nobody else's."""
-    told = {"level": "Metadata", "users": list(users), "omitStages": ["RequestReceived"]}
-    rules = [told, {"level": "None"}]
+    reported = {"level": "Metadata", "users": list(users), "omitStages": ["RequestReceived"]}
+    rules = [reported, {"level": "None"}]
     path.write_text(json.dumps({"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "rules": rules}), encoding="utf-8")
 
 

@@ -12,7 +12,7 @@ from tests.cluster.scenes import API_VERSION, Scene, clique
 from tests.cluster.webhooks import Installed
 
 SHARED: Final = MnnvlConfiguration(enabled=True, mode=MnnvlMode.ANNOTATIONS)
-TOLD: Final[Mapping[str, Any]] = {"enabled": True, "mode": "annotations"}
+REPORTED: Final[Mapping[str, Any]] = {"enabled": True, "mode": "annotations"}
 CLAIMS: Final = "resourceclaims"
 CLAIM: Final = "mnnvl"
 ADOPTED: Final = "grove.io/mnnvl-resources-adopted"

@@ -79,7 +79,7 @@ def test_two_that_build_at_once_build_once(cache: Path, tmp_path: Path, monkeypa
     [(FAILING_GO, 69, "dial tcp: lookup proxy.example.com: no such host"), (BREAKING_GO, 1, "undefined: nobody")],
     ids=["no way to the modules", "does not compile"],
 )
-def test_a_build_that_fails_says_why_and_leaves_nothing_that_looks_built(
+def test_a_failed_build_gives_its_reason_and_leaves_no_partial_result(
     go: str, code: int, words: str, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only what cannot be had here is no failure: the session goes on, and skips the tests."""

@@ -189,7 +189,7 @@ class TestItsKubelet:
 class TestItsUsers:
     """RBAC is on, and what an operator asks is written down."""
 
-    def test_nobody_may_nothing(self, api_server: ControlPlane, namespace: str) -> None:
+    def test_an_empty_role_allows_no_request(self, api_server: ControlPlane, namespace: str) -> None:
         with pytest.raises(ApiError, match='User "nobody" cannot create resource "pods"') as refused:
             api_server.api("nobody").create(pod("refused", on=namespace))
         assert (refused.value.code, refused.value.reason) == (403, "Forbidden")

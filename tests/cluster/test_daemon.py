@@ -72,8 +72,8 @@ def test_dc090_entries_of_older_daemons_are_taken_over_or_removed(domains: Domai
     for daemon in domains.daemons:
         daemon.launch()
     domains.await_converged()
-    told = {rule for daemon in domains.daemons for rule in daemon.rules}
-    assert told >= {"DC-051", "DC-022", "DC-040"}
+    reported = {rule for daemon in domains.daemons for rule in daemon.rules}
+    assert reported >= {"DC-051", "DC-022", "DC-040"}
     forced = [line for daemon in domains.daemons for line in daemon.lines if len(line.get("because", [])) > 1]
     assert {reason["requirement"] for line in forced for reason in line["because"]} >= {"DC-032"}
 
@@ -88,7 +88,7 @@ def test_cl005_one_report_of_all_problems(domains: Domains) -> None:
     found = subprocess.run([*GROVE, "daemon", *words, *more], capture_output=True, text=True, check=False)
     assert found.returncode == 1
     assert found.stderr.splitlines()[0] == "8 problems on the command line"
-    for told in (
+    for reported in (
         'command line: --protocol: expected one of rmw, ssa, sharded, sharded-rmw, got "csa"',
         "command line: --limit: expected an integer from 1 to 10000, got 0",
         "command line: --clique: expected an id of at most 63 lowercase letters",
@@ -97,4 +97,4 @@ def test_cl005_one_report_of_all_problems(domains: Domains) -> None:
         "command line: --domain: expected an existing ComputeDomain, got none of that name",
         f'command line: --node: expected what the pod {place}/{pod} has, "{place}-0", got "elsewhere"',
     ):
-        assert told in found.stderr
+        assert reported in found.stderr

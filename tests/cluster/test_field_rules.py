@@ -45,10 +45,10 @@ def score_of(operator: Operator) -> Json:
 def replayed(log: Path, *more: str) -> Json:
     ran = grove("replay", str(log), "-o", "json", *more)
     assert ran.returncode == 0, (ran.returncode, ran.stdout[-2000:], ran.stderr)
-    told: Json = json.loads(ran.stdout)
-    assert told["otherwise"] == []
-    assert told["asRecorded"] == told["looks"] > 10
-    return told
+    reported: Json = json.loads(ran.stdout)
+    assert reported["otherwise"] == []
+    assert reported["asRecorded"] == reported["looks"] > 10
+    return reported
 
 
 @pytest.mark.req("GF-092")
@@ -57,14 +57,14 @@ def replayed(log: Path, *more: str) -> Json:
 @pytest.mark.req("OP-035")
 @pytest.mark.req("RP-001")
 @pytest.mark.req("RP-007")
-def test_gf073_it_ends_whole_as_two_observers_see_it_and_every_look_can_be_decided_again(
+def test_gf073_it_terminates_completely_for_two_observers_and_every_round_is_reproducible(
     scene: Scene, starting: Starting, tmp_path: Path
 ) -> None:
     """One that watches by the same rules predicts it, one that watches by the design's does not; an hour in small."""
     logs = [tmp_path / name for name in ("acts.jsonl", "knows.jsonl", "design.jsonl")]
-    told = [("--decision-log", str(log)) for log in logs]
-    acts = starting(options=told[0])
-    knows, other = (starting("operator-2", options=("--observe", *words)) for words in told[1:])
+    reported = [("--decision-log", str(log)) for log in logs]
+    acts = starting(options=reported[0])
+    knows, other = (starting("operator-2", options=("--observe", *words)) for words in reported[1:])
     acts.rules = knows.rules = "field"
     for each in (acts, knows, other):
         each.start()

@@ -32,22 +32,22 @@ def played(
     return asyncio.run(scenario())
 
 
-def told(found: Played) -> str:
+def reported(found: Played) -> str:
     assert found.parted is not None
-    return f"seed {found.seed}\n{found.parted.told(found.moves)}"
+    return f"seed {found.seed}\n{found.parted.reported(found.moves)}"
 
 
 @pytest.mark.req("SM-080")
 def test_sm080_a_server_does_as_the_world_in_memory(quiet_plane: ControlPlane, *, bless: bool) -> None:
     found, parted = played(quiet_plane, SEEDS)
-    assert parted is None, told(parted)
+    assert parted is None, reported(parted)
     assert len(found) == len(SEEDS)
     if bless:
         write(one for one in found if one.seed in RECORDED)
 
 
-def test_sm080_a_wrong_world_is_told_in_few_words(quiet_plane: ControlPlane) -> None:
+def test_sm080_a_wrong_model_is_reported_briefly(quiet_plane: ControlPlane) -> None:
     _, parted = played(quiet_plane, FEW, MUTANTS["writes in vain"])
     assert parted is not None
-    assert len(parted.moves) <= 4, told(parted)
-    assert "on the server: written: nothing" in told(parted)
+    assert len(parted.moves) <= 4, reported(parted)
+    assert "on the server: written: nothing" in reported(parted)

@@ -22,8 +22,8 @@ def planned(scene: Scene, plane: ControlPlane, *options: str, user: str = "admin
 def steps(plan: Json) -> list[tuple[str, str, str]]:
     return [
         (step["action"], step["target"]["kind"], step["target"]["name"])
-        for told in plan["plans"]
-        for step in told["rounds"][0]["steps"]
+        for reported in plan["plans"]
+        for step in reported["rounds"][0]["steps"]
     ]
 
 

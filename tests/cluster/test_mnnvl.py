@@ -106,8 +106,8 @@ class TestMN010:
             assert templates(pod) == [f"llama-rct-{pod['metadata']['labels'][REPLICA]}"]
             has_gpus = "-router-" not in pod["metadata"]["name"]
             assert users(pod) == {"main": [CLAIM] if has_gpus else []}
-            (told,) = pod["status"]["resourceClaimStatuses"]
-            status = claims[told["resourceClaimName"]]["status"]
+            (reported,) = pod["status"]["resourceClaimStatuses"]
+            status = claims[reported["resourceClaimName"]]["status"]
             (result,) = status["allocation"]["devices"]["results"]
             assert (result["driver"], result["pool"]) == (DRIVER, pod["spec"]["nodeName"])
             assert [each["uid"] for each in status["reservedFor"]] == [pod["metadata"]["uid"]]

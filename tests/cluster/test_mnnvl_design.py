@@ -85,12 +85,12 @@ def test_mn005_a_set_comes_up_with_domains_as_they_are_printed(
 
 
 def claim_of(scene: Scene, pod: Json) -> Json:
-    (told,) = pod["status"]["resourceClaimStatuses"]
-    return scene.get("resourceclaims", told["resourceClaimName"])
+    (reported,) = pod["status"]["resourceClaimStatuses"]
+    return scene.get("resourceclaims", reported["resourceClaimName"])
 
 
 @pytest.mark.req("CL-032")
-def test_mn005_the_other_shape_is_refused_and_blocks_nobody(
+def test_mn005_the_other_shape_is_refused_and_blocks_nothing(
     design_plane: ControlPlane, scene: Scene, installed_operator: Operator
 ) -> None:
     """Whoever insists on the shape of the driver here has the server's words in the condition."""

@@ -90,7 +90,9 @@ class TestMN011:
         assert runs(scene) == before
 
     @pytest.mark.req("OP-023")
-    def test_mn011_where_none_may_be_made_the_refusal_alone_wakes_the_set(self, scene: Scene, mnnvl: Operator) -> None:
+    def test_mn011_where_none_may_be_made_the_refusal_alone_requeues_the_set(
+        self, scene: Scene, mnnvl: Operator
+    ) -> None:
         """However many replicas there are: none waits for the others to be refused one after the other."""
         scene.api.add_nodes([f"{scene.namespace}-big"], {"test": scene.namespace}, **{"nvidia.com/gpu": str(MANY)})
         limit_domains(scene.api, scene.namespace, 0)
@@ -108,12 +110,12 @@ class TestMN011:
     def see_no_waiting(self, operator: Operator, failing: list[int]) -> None:
         """From the refusal of a domain to the creation of its pods it takes no timer."""
         made = written(operator, "podcliques")
-        told: dict[str, str] = {}
+        reported: dict[str, str] = {}
         for each in self.refusals(operator):
-            told.setdefault(each["objectRef"]["name"], each["stageTimestamp"])
+            reported.setdefault(each["objectRef"]["name"], each["stageTimestamp"])
         for index in failing:
             (asked, _) = made[f"llama-{index}-worker"]
-            waited = datetime.fromisoformat(asked) - datetime.fromisoformat(told[f"llama-cd-{index}"])
+            waited = datetime.fromisoformat(asked) - datetime.fromisoformat(reported[f"llama-cd-{index}"])
             assert 0 < waited.total_seconds() < FEW_SECONDS, waited
 
     def refusals(self, operator: Operator) -> list[Json]:
@@ -165,7 +167,7 @@ class TestMissingWebhook:
     """A webhook that nobody answers for refuses."""
 
     @pytest.mark.req("MN-011")
-    def test_op011_a_webhook_that_nobody_answers_for_blocks_nobody(self, scene: Scene, mnnvl: Operator) -> None:
+    def test_op011_a_webhook_without_a_backend_blocks_nothing(self, scene: Scene, mnnvl: Operator) -> None:
         unheard(scene)
         try:
             mnnvl.start()
@@ -243,8 +245,8 @@ class TestMN040:
         scene.api.create(scene.set_of(clique("worker"), replicas=2))
         pods = scene.await_ready(2)
         said = await_message(scene, bool, "it is told")
-        told = "ComputeDomain llama-cd-1 belongs to no controller"
-        assert said == SAID.format([1]) + told
+        reported = "ComputeDomain llama-cd-1 belongs to no controller"
+        assert said == SAID.format([1]) + reported
         assert annotated(scene) == {"llama-0-worker": "llama-rct-0", "llama-1-worker": None}
         assert all(is_ready(pod) for pod in pods)
         before = runs(scene)

@@ -135,7 +135,7 @@ class TestMS037:
     """
 
     @pytest.mark.req("PL-016")
-    def test_ms037_its_cliques_wait_untried_and_nobody_else(self, scene: Scene, sharing: Operator) -> None:
+    def test_ms037_only_its_cliques_wait_untried(self, scene: Scene, sharing: Operator) -> None:
         limit_domains(scene.api, scene.namespace, 1)
         sharing.start()
         scene.api.create(enabled(scene.set_of(clique("worker"), replicas=2)))

@@ -159,7 +159,7 @@ class TestAWebhookThatIsDownBlocksOnlyWhatItServes:
 
     @pytest.mark.req("MS-030")
     @pytest.mark.req("MS-044")
-    def test_wh010_nobody_shares_without_them_and_others_go_on(
+    def test_wh010_only_sharing_cliques_wait_without_them(
         self, scene: Scene, joining: Joining, sharing: Operator
     ) -> None:
         quiet, worker = light("router"), clique("worker")

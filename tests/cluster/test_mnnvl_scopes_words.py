@@ -10,7 +10,7 @@ import yaml
 from tests.cluster.api import ApiError, Json
 from tests.cluster.operators import grove
 from tests.cluster.scenes import Scene, clique, group
-from tests.cluster.sharing import TOLD, Joining, says, shares
+from tests.cluster.sharing import REPORTED, Joining, says, shares
 
 BAD: Final = {
     "value": ({"cliques": says(enabled="yes")}, "MS-070"),
@@ -22,7 +22,7 @@ BAD: Final = {
 }
 
 
-def annotated_set(scene: Scene, told: dict[str, Json], name: str = "llama") -> Json:
+def annotated_set(scene: Scene, reported: dict[str, Json], name: str = "llama") -> Json:
     """A set that says something of MNNVL in some places."""
     pool = group("pool", "worker")
     manifest = scene.set_of(clique("router"), clique("worker"), name=name, podCliqueScalingGroups=[pool])
@@ -32,7 +32,7 @@ def annotated_set(scene: Scene, told: dict[str, Json], name: str = "llama") -> J
         "cliques": template["cliques"][0],
         "groups": template["podCliqueScalingGroups"][0],
     }
-    for place, annotations in told.items():
+    for place, annotations in reported.items():
         places[place]["annotations"] = annotations
     return manifest
 
@@ -43,7 +43,7 @@ class TestInTheSameWords:
     @pytest.fixture
     def config(self, tmp_path: Path) -> Path:
         path = tmp_path / "operator.yaml"
-        path.write_text(yaml.safe_dump({"kind": "OperatorConfiguration", "mnnvl": dict(TOLD)}), encoding="utf-8")
+        path.write_text(yaml.safe_dump({"kind": "OperatorConfiguration", "mnnvl": dict(REPORTED)}), encoding="utf-8")
         return path
 
     def compare(self, config: Path, refused: ApiError, rule: str, new: Json, old: Json | None = None) -> None:
@@ -68,8 +68,8 @@ class TestInTheSameWords:
 
     def test_ms070_every_bad_annotation(self, scene: Scene, joining: Joining, config: Path) -> None:
         assert joining.runs
-        for told, rule in BAD.values():
-            manifest = annotated_set(scene, told)
+        for reported, rule in BAD.values():
+            manifest = annotated_set(scene, reported)
             with pytest.raises(ApiError) as refused:
                 scene.api.create(manifest)
             self.compare(config, refused.value, rule, manifest)

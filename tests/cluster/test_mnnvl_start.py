@@ -110,7 +110,7 @@ class TestMN061:
 
     @pytest.mark.req("OP-011")
     @pytest.mark.req("MN-011")
-    def test_mn061_when_the_definition_goes_later_nobody_is_blocked(
+    def test_mn061_a_definition_that_is_removed_later_blocks_nothing(
         self, grove_plane: ControlPlane, scene: Scene, installed_operator: Operator
     ) -> None:
         installed_operator.mnnvl = ON
@@ -148,8 +148,8 @@ class TestMN016:
     def test_mn016_it_says_on_the_set_what_it_waits_for(
         self, grove_plane: ControlPlane, scene: Scene, starting: Starting
     ) -> None:
-        told = Installation(home=scene.namespace, watched=scene.namespace)
-        roles = apply(scene.api, blinded(access_for(told, {OPERATOR: INSTALLED})))
+        reported = Installation(home=scene.namespace, watched=scene.namespace)
+        roles = apply(scene.api, blinded(access_for(reported, {OPERATOR: INSTALLED})))
         with installed(grove_plane, *released()), device_classes(scene.api), Driver(grove_plane, scene.namespace):
             operator = starting(INSTALLED, mnnvl=ON).start()
             scene.api.create(scene.set_of(clique("worker"), replicas=2))
@@ -170,7 +170,7 @@ class TestMN016:
                 assert "ComputeDomains were not collected: whether llama-cd-0 exists is unknown" in ran.stdout, ran
             operator.stop()
 
-            apply(scene.api, access_for(told, {OPERATOR: INSTALLED}))
+            apply(scene.api, access_for(reported, {OPERATOR: INSTALLED}))
             operator.start()
             scene.await_ready(2)
             assert sorted(domains(scene)) == ["llama-cd-0", "llama-cd-1"]

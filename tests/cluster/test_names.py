@@ -108,7 +108,7 @@ def test_cl032_the_former_definition_lets_go_of_the_name(api: Api, judged: Judge
 
 @pytest.mark.parametrize("user", ["admin", "viewer"])
 @pytest.mark.req("CL-032")
-def test_cl032_who_takes_the_name_of_sets_is_named_by_all(
+def test_cl032_the_object_that_takes_the_name_of_sets_is_named_everywhere(
     api: Api, judged: Judged, bare_plane: ControlPlane, tmp_path: Path, user: str
 ) -> None:
     """By the preflight also for a user who may not list definitions."""

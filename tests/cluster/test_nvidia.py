@@ -72,18 +72,18 @@ def home(nvidia_plane: ControlPlane, namespace: str) -> Iterator[Home]:
 class TestItsKinds:
     """What the server tells of them, and what it refuses."""
 
-    def test_discovery_tells_the_only_version_and_both_kinds(self, nvidia_plane: ControlPlane) -> None:
+    def test_discovery_reports_the_only_version_and_both_kinds(self, nvidia_plane: ControlPlane) -> None:
         api = nvidia_plane.api()
         group = api.request("GET", f"/apis/{GROUP}")
         assert [each["groupVersion"] for each in group["versions"]] == [VERSION]
-        told = {each["name"]: each["kind"] for each in api.request("GET", f"/apis/{VERSION}")["resources"]}
-        assert told == {
+        reported = {each["name"]: each["kind"] for each in api.request("GET", f"/apis/{VERSION}")["resources"]}
+        assert reported == {
             "computedomaincliques": "ComputeDomainClique",
             "computedomains": "ComputeDomain",
             "computedomains/status": "ComputeDomain",
         }
 
-    def test_who_may_nothing_learns_the_kind_and_its_shape_all_the_same(self, nvidia_plane: ControlPlane) -> None:
+    def test_discovery_works_without_rights(self, nvidia_plane: ControlPlane) -> None:
         nobody = nvidia_plane.api("nobody")
         with pytest.raises(ApiError, match='cannot list resource "computedomains"') as refused:
             nobody.request("GET", f"/apis/{VERSION}/computedomains")
@@ -130,8 +130,8 @@ class TestItsKinds:
             "channel": {"resourceClaimTemplate": {"name": "a-rct"}, "allocationMode": "Single"},
         }
         assert "status" not in made
-        told = home.api.patch(DOMAINS, "a", home.namespace, patch={"status": {}}, subresource="status")
-        assert told["status"] == {"status": "NotReady"}
+        reported = home.api.patch(DOMAINS, "a", home.namespace, patch={"status": {}}, subresource="status")
+        assert reported["status"] == {"status": "NotReady"}
 
     @pytest.mark.parametrize(
         "change", [{"numNodes": 4}, {"channel": {"resourceClaimTemplate": {"name": "another"}}}], ids=["nodes", "name"]
@@ -146,12 +146,12 @@ class TestItsKinds:
     def test_daemons_of_a_clique_own_an_entry_each(self, home: Home) -> None:
         for node in ("n1", "n2"):
             entry = {"nodeName": node, "ipAddress": "192.0.2.7", "cliqueID": "c.1", "index": int(node[1:])}
-            told = {"apiVersion": VERSION, "kind": "ComputeDomainClique", "metadata": {"name": "u.c.1"}}
+            reported = {"apiVersion": VERSION, "kind": "ComputeDomainClique", "metadata": {"name": "u.c.1"}}
             home.api.patch(
                 CLIQUES,
                 "u.c.1",
                 home.namespace,
-                patch={**told, "daemons": [entry]},
+                patch={**reported, "daemons": [entry]},
                 media=APPLY,
                 fieldManager=f"cd-daemon-{node}",
             )
@@ -196,9 +196,9 @@ class TestItsDriver:
         ready = home.await_ready("first", "second")
         assert sorted(each["spec"]["nodeName"] for each in ready) == home.nodes
         home.run("third", template="a-rct")
-        told = home.await_object("pods", "third", lambda found: condition(found, "PodScheduled"), "nothing is left")
-        assert condition(told, "PodScheduled")["reason"] == "Unschedulable"
-        assert "cannot allocate all claims" in condition(told, "PodScheduled")["message"]
+        reported = home.await_object("pods", "third", lambda found: condition(found, "PodScheduled"), "nothing is left")
+        assert condition(reported, "PodScheduled")["reason"] == "Unschedulable"
+        assert "cannot allocate all claims" in condition(reported, "PodScheduled")["message"]
         home.api.delete("pods", "first", home.namespace)
         home.await_ready("third")
 

@@ -67,7 +67,7 @@ def test_without_the_kind_every_path_of_it_is_not_found_in_plain_words(control_p
         api.resource(DOMAINS)
 
 
-def test_without_rights_a_list_tells_nothing_of_whether_the_kind_is_there(control_plane: ControlPlane) -> None:
+def test_without_rights_a_list_does_not_show_whether_the_kind_exists(control_plane: ControlPlane) -> None:
     nobody = control_plane.api("nobody")
     with pytest.raises(ApiError, match='cannot list resource "computedomains"') as refused:
         nobody.request("GET", f"/apis/{GROUP}/v1beta1/computedomains")
@@ -81,8 +81,8 @@ def test_another_kind_of_the_group_is_no_domain(control_plane: ControlPlane) -> 
     api = control_plane.api()
     install(api, compute_domain_clique())
     try:
-        told = api.request("GET", f"/apis/{GROUP}/v1beta1")["resources"]
-        assert [each["name"] for each in told] == ["computedomaincliques"]
+        reported = api.request("GET", f"/apis/{GROUP}/v1beta1")["resources"]
+        assert [each["name"] for each in reported] == ["computedomaincliques"]
         with pytest.raises(ApiError, match="404 page not found") as missed:
             api.request("GET", f"/apis/{GROUP}/v1beta1/computedomains")
         assert missed.value.code == 404

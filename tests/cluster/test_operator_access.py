@@ -96,7 +96,9 @@ class TestOP044:
         assert says in said
         assert grove_plane.url in said or str(path) in said
 
-    def test_op044_nobody_is_there(self, api_server: ControlPlane, command: tuple[str, ...], tmp_path: Path) -> None:
+    def test_op044_no_operator_is_found(
+        self, api_server: ControlPlane, command: tuple[str, ...], tmp_path: Path
+    ) -> None:
         with socket.socket() as held:
             held.bind(("127.0.0.1", 0))
             server = f"https://127.0.0.1:{held.getsockname()[1]}"
@@ -108,7 +110,7 @@ class TestOP044:
         assert said.startswith(server)
         assert "is it up, and is --context the one you mean?" in said
 
-    def test_op044_who_may_not_see_sets(self, grove_plane: ControlPlane, command: tuple[str, ...]) -> None:
+    def test_op044_a_user_without_rights_on_sets(self, grove_plane: ControlPlane, command: tuple[str, ...]) -> None:
         said = refused(command, grove_plane.kubeconfig("nobody"))
         assert 'User "nobody" cannot list resource "podcliquesets" in API group "grove.io"' in said
 
@@ -121,7 +123,7 @@ class TestOP044:
 class TestConfigurationFile:
     """Nothing is started with a mistake in it."""
 
-    def test_in030_five_mistakes_are_told_at_once(self, api_server: ControlPlane, tmp_path: Path) -> None:
+    def test_in030_five_mistakes_are_reported_at_once(self, api_server: ControlPlane, tmp_path: Path) -> None:
         config = {
             "apiVersion": "operator.config.grove.io/v1alpha1",
             "kind": "OperatorConfiguration",

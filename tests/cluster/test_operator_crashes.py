@@ -116,10 +116,10 @@ class TestKilled:
         scene.await_status(availableReplicas=2)
         narrow.await_rest()
         deletions = narrow.writes("podcliques", "delete")
-        told = [(event["objectRef"]["name"], event["requestReceivedTimestamp"]) for event in deletions]
-        assert sorted(name for name, _ in told) == [name for name in sorted(before) if name.startswith("llama-0-")], (
-            told
-        )
+        reported = [(event["objectRef"]["name"], event["requestReceivedTimestamp"]) for event in deletions]
+        assert sorted(name for name, _ in reported) == [
+            name for name in sorted(before) if name.startswith("llama-0-")
+        ], reported
         moments = [datetime.fromisoformat(event["requestReceivedTimestamp"]) for event in deletions]
         assert min(moments) >= since + timedelta(seconds=3)
         assert not created_twice(narrow)

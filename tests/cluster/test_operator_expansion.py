@@ -118,8 +118,8 @@ class TestOP012:
         for resource, name in (("podcliques", "llama-0-router"), ("podcliquesets", "llama"), ("podgangs", "llama-0")):
             scene.patch(resource, name, {"metadata": {"labels": {"example.com/team": "blue"}}})
 
-        for told, verdict in (("true", "True"), (None, "False")):
-            scene.annotate_pods("llama-0-router", not_ready=told)
+        for reported, verdict in (("true", "True"), (None, "False")):
+            scene.annotate_pods("llama-0-router", not_ready=reported)
             found = scene.await_condition("podcliques", "llama-0-router", "MinAvailableBreached", verdict)
             assert condition(found, "example.com/Warm") == theirs["status"]["conditions"][0]
         assert "f:conditions" in written_by("thermometer", found)

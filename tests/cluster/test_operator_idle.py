@@ -13,7 +13,7 @@ STATUSES_WAIT = 5.5
 
 
 @pytest.mark.req("OP-024")
-def test_op020_at_rest_there_is_no_write_no_list_and_no_look(scene: Scene, starting: Starting) -> None:
+def test_op020_at_rest_there_is_no_write_no_list_and_no_round(scene: Scene, starting: Starting) -> None:
     """One set is well, one has pods that are never ready, one has a gang that waits for its end."""
     operator = starting(election=SHORT).start()
     pool = group("pool", "worker", replicas=2)
@@ -28,14 +28,14 @@ def test_op020_at_rest_there_is_no_write_no_list_and_no_look(scene: Scene, start
     scene.annotate_pods("broken-0-router", not_ready="true")
     scene.await_condition("podcliques", "broken-0-router", "MinAvailableBreached", "True")
     operator.await_rest()
-    looks = [(time.monotonic(), _rounds(operator.get("/metrics")))]
+    rounds = [(time.monotonic(), _rounds(operator.get("/metrics")))]
 
     def quiet() -> bool:
         """Whether the last look is over for longer than statuses may wait."""
         seen = _rounds(operator.get("/metrics"))
-        if seen != looks[-1][1]:
-            looks.append((time.monotonic(), seen))
-        return time.monotonic() - looks[-1][0] > STATUSES_WAIT
+        if seen != rounds[-1][1]:
+            rounds.append((time.monotonic(), seen))
+        return time.monotonic() - rounds[-1][0] > STATUSES_WAIT
 
     wait_until(quiet, bool, "no look any more")
 

@@ -21,7 +21,7 @@ def pair(starting: Starting) -> tuple[Operator, Operator]:
     return first, starting("operator-2", election=SHORT, client=narrow).start()
 
 
-def told_at(line: Json) -> datetime:
+def reported_at(line: Json) -> datetime:
     return datetime.fromisoformat(line["ts"])
 
 
@@ -57,7 +57,7 @@ class TestOneLeads:
             assert f"\n{name}{{" in first.get("/metrics")
         gone = datetime.now().astimezone()
         assert first.stop() == 0
-        leads_at = told_at(second.await_line("leads"))
+        leads_at = reported_at(second.await_line("leads"))
         assert leads_at - gone < timedelta(seconds=2), "the Lease was released, so nobody waits for its end"
         scene.scale("podcliques", "llama-0-worker", 4)
         scene.await_ready(4)
@@ -88,7 +88,7 @@ class TestALeaderThatStandsStill:
         first.pause()
         begun = len(scene.names("pods"))
         assert begun < 120, "it was paused too late to show anything"
-        leads_at = told_at(second.await_line("leads"))
+        leads_at = reported_at(second.await_line("leads"))
         scene.await_ready(128)
         first.go_on()
         assert first.await_end() == LOST
@@ -134,5 +134,5 @@ class TestWatchingOnly:
             "podcliques", "llama-0-worker", lambda found: found and found["metadata"]["uid"] != old, "it ended"
         )
         assert {event["verb"] for event in watching.requests} <= {"list", "watch"}
-        assert not watching.told
+        assert not watching.reported
         assert watching.requests

@@ -104,7 +104,7 @@ class TestAnswers:
         assert {"pods", "podcliques", "services", "podgangs"} <= {asked.resource for asked in lost}
         assert len(operator.writes("pods", "create")) == 3
 
-    def test_op065_who_is_too_many_waits_as_long_as_he_is_told(
+    def test_op065_a_throttled_client_waits_for_retry_after(
         self, grove_plane: ControlPlane, scene: Scene, starting: Starting
     ) -> None:
         with Proxy(grove_plane) as proxy:
@@ -124,7 +124,7 @@ class TestAnswers:
         assert not operator.said("create PodClique: unreachable")
 
     @pytest.mark.req("OP-020")
-    def test_op023_what_fails_is_tried_later_each_time_and_delays_nobody(
+    def test_op023_what_fails_is_tried_later_each_time_and_delays_nothing(
         self, grove_plane: ControlPlane, scene: Scene, starting: Starting
     ) -> None:
         with Proxy(grove_plane) as proxy:

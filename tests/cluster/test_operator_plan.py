@@ -83,4 +83,4 @@ class TestWhatIsPlannedHappens:
             assert f'cannot list resource "{kind}"' in " ".join(ran.stdout.split())
         document = json.loads(grove(*asked, "-o", "json", kubeconfig=kubeconfig).stdout)
         assert {f"Pod in {scene.namespace}", f"Service in {scene.namespace}"} <= set(document["notCollected"])
-        assert not [step for plan in document["plans"] for told in plan["rounds"] for step in told["steps"]]
+        assert not [step for plan in document["plans"] for reported in plan["rounds"] for step in reported["steps"]]

@@ -31,8 +31,8 @@ class TestRefusals:
         assert "exceeded quota: gpus" in line["detail"]
         assert line["set"] == f"{scene.namespace}/llama"
         kept = {pod["metadata"]["uid"] for pod in scene.await_ready(3)}
-        told = wait_until(lambda: scene.events("RefusedBefore"), bool, "it is told")
-        assert "exceeded quota: gpus" in told[0]["note"]
+        reported = wait_until(lambda: scene.events("RefusedBefore"), bool, "it is told")
+        assert "exceeded quota: gpus" in reported[0]["note"]
         scene.api.create(scene.set_of(light("worker", 2), name="other"))
         scene.await_ready(2, "other-0-worker", seconds=10)
         refused = [event for event in operator.requests if event["responseStatus"]["code"] == 403]
@@ -47,8 +47,8 @@ class TestRefusals:
         scene.api.create(scene.set_of(light("worker", 2), name="bad"))
         line = operator.await_line("create Pod: refused")
         assert "no bad pods here" in line["detail"]
-        told = wait_until(lambda: scene.events("RefusedBefore"), bool, "it is told")
-        assert "no bad pods here" in told[0]["note"]
+        reported = wait_until(lambda: scene.events("RefusedBefore"), bool, "it is told")
+        assert "no bad pods here" in reported[0]["note"]
         scene.api.create(scene.set_of(light("worker", 2), name="good"))
         scene.await_ready(2, "good-0-worker", seconds=10)
         assert len(scene.events("RefusedBefore")) == len({each["note"] for each in scene.events("RefusedBefore")})
@@ -65,11 +65,11 @@ class TestRefusals:
         scene.api.create({"apiVersion": API_VERSION, "kind": "PodClique", "metadata": metadata, "spec": spec})
         forbid(scene, "podcliques", "!object.metadata.name.startsWith('bad-')", "it stays", operations=("UPDATE",))
         scene.api.delete("podcliques", "bad-0-worker", scene.namespace)
-        told = "dropFinalizer PodClique: refused"
-        wait_until(lambda: operator.said(told), lambda lines: len(lines) >= 3, "it is tried again")
-        assert "it stays" in operator.said(told)[0]["detail"]
-        assert operator.said(told)[0]["set"] == f"{scene.namespace}/bad"
-        assert len(operator.said(told)) < 8, "later each time"
+        reported = "dropFinalizer PodClique: refused"
+        wait_until(lambda: operator.said(reported), lambda lines: len(lines) >= 3, "it is tried again")
+        assert "it stays" in operator.said(reported)[0]["detail"]
+        assert operator.said(reported)[0]["set"] == f"{scene.namespace}/bad"
+        assert len(operator.said(reported)) < 8, "later each time"
         scene.api.delete("validatingadmissionpolicybindings", f"{scene.namespace}-policy")
         scene.await_gone("podcliques", "bad-0-worker")
 
@@ -152,7 +152,7 @@ class TestOP011:
             line = operator.await_line(f"create {kind}: refused")
             assert "it belongs to another owner" in line["detail"]
         notes = wait_until(
-            lambda: [told["note"] for told in scene.events("RefusedBefore")],
+            lambda: [reported["note"] for reported in scene.events("RefusedBefore")],
             lambda notes: (
                 any("Service/llama-0" in note for note in notes)
                 and any("PodClique/llama-0-router" in note for note in notes)

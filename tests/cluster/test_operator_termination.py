@@ -86,31 +86,31 @@ class TestTheEndOfAReplica:
         assert order[-1] == "llama-0-router", "the cause goes last (GT-063)"
 
     @pytest.mark.req("OP-041")
-    def test_op042_an_end_is_told_once_also_by_two_processes(self, scene: Scene, starting: Starting) -> None:
+    def test_op042_an_end_is_reported_once_also_by_two_processes(self, scene: Scene, starting: Starting) -> None:
         operator = starting().start()
         scene.api.create(the_set(scene, delay="8s"))
         all_ready(scene, 7)
         before = uids(scene, "podcliques")
         scene.annotate_pods("llama-0-router", not_ready="true")
         due = await_breach(scene, "llama-0-router") + timedelta(seconds=8)
-        (told,) = wait_until(lambda: scene.events("TerminationScheduled"), bool, "the wait is told")
-        assert (told["regarding"]["name"], told["type"]) == ("llama", "Warning")
-        assert f"{due:%Y-%m-%dT%H:%M:%SZ}" in told["note"]
+        (reported,) = wait_until(lambda: scene.events("TerminationScheduled"), bool, "the wait is told")
+        assert (reported["regarding"]["name"], reported["type"]) == ("llama", "Warning")
+        assert f"{due:%Y-%m-%dT%H:%M:%SZ}" in reported["note"]
         operator.kill()
         operator.start()
         await_new(scene, "llama-0-router", before["llama-0-router"])
         all_ready(scene, 7)
         assert due <= min(deleted_at(operator).values())
         assert len(scene.events("TerminationScheduled")) == 1
-        (told,) = scene.events("GangTerminated")
-        assert told["metadata"]["creationTimestamp"] >= f"{due:%Y-%m-%dT%H:%M:%SZ}"
-        writing = [event for event in operator.told if event["objectRef"]["name"] == told["metadata"]["name"]]
+        (reported,) = scene.events("GangTerminated")
+        assert reported["metadata"]["creationTimestamp"] >= f"{due:%Y-%m-%dT%H:%M:%SZ}"
+        writing = [event for event in operator.reported if event["objectRef"]["name"] == reported["metadata"]["name"]]
         assert datetime.fromisoformat(writing[0]["stageTimestamp"]) < min(deleted_at(operator).values())
         plans = {line["plan"] for line in operator.lines if line["msg"] == "delete PodClique: done"}
-        assert told["metadata"]["annotations"]["grove.io/plan"] in plans
+        assert reported["metadata"]["annotations"]["grove.io/plan"] in plans
 
     @pytest.mark.req("GT-014")
-    def test_gt034_whoever_heals_in_time_stays(self, scene: Scene, operator: Operator) -> None:
+    def test_gt034_a_clique_that_recovers_in_time_stays(self, scene: Scene, operator: Operator) -> None:
         """Another set that ends later shows that the time of the first one is over."""
         scene.api.create(the_set(scene))
         scene.api.create(the_set(scene, "other"))

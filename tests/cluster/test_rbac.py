@@ -123,8 +123,8 @@ def manifest(namespace: str) -> Json:
         clique("lone", 3, minAvailable=2, pod=pod, autoScalingConfig={"maxReplicas": 4, "minReplicas": 2}),
         clique("member", 1, pod=pod),
     ]
-    told = {"annotations": shares()}
-    group = {"name": "pool", "cliqueNames": ["member"], "replicas": 2, "minAvailable": 1, **told}
+    reported = {"annotations": shares()}
+    group = {"name": "pool", "cliqueNames": ["member"], "replicas": 2, "minAvailable": 1, **reported}
     sharing = [{"name": "x", "scope": "PerReplica"}]
     whole = grove_set(
         "llm",
@@ -135,7 +135,7 @@ def manifest(namespace: str) -> Json:
         resourceClaimTemplates=[DEVICES],
         resourceSharing=sharing,
     )
-    whole["metadata"] |= {"finalizers": [SET_FINALIZER], **told}
+    whole["metadata"] |= {"finalizers": [SET_FINALIZER], **reported}
     return whole
 
 
@@ -203,10 +203,10 @@ def test_mf025_everything_is_applied_in_one_go(programs: dict[str, Path]) -> Non
     """In a cluster of its own, for nobody answers for the webhooks that are registered at the end."""
     with ControlPlane(programs, parts=STORE) as plane:
         api = plane.api()
-        for told in (Installation(), Installation(home="ml", watched="ml")):
-            if told.watched:
+        for reported in (Installation(), Installation(home="ml", watched="ml")):
+            if reported.watched:
                 api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml"}})
-            objects = manifest_objects(told)
+            objects = manifest_objects(reported)
             applied = apply(api, objects)
             assert [one["kind"] for one in applied] == [one["kind"] for one in objects]
             for made, one in itertools.product(applied, objects):

@@ -92,7 +92,7 @@ def test_wl084_it_waits_until_enough_are_ready(scene: Scene, operator: Operator,
         assert said(folder) == [*waits, "grove-initc: all are ready"]
 
 
-def test_wl084_trouble_is_told_and_waited_out(scene: Scene, operator: Operator, tmp_path: Path) -> None:
+def test_wl084_trouble_is_reported_and_waited_out(scene: Scene, operator: Operator, tmp_path: Path) -> None:
     """An account that may not look at pods: it says so, and waits on."""
     scene.api.create(ordered(scene))
     scene.await_ready(3)

@@ -18,7 +18,7 @@ from tests.cluster.installing import access_for, apply, remove_cluster_wide
 from tests.cluster.operators import SHORT, Starting, grove, install_definitions
 from tests.cluster.plane import INSTALLED, ControlPlane
 from tests.cluster.scenes import Scene, clique, condition, group
-from tests.cluster.topology_scene import KEYS, TOPOLOGIES, Keeping, levels, required, told
+from tests.cluster.topology_scene import KEYS, TOPOLOGIES, Keeping, levels, reported, required
 
 BINDINGS: Final = "clustertopologybindings"
 SETS: Final = "podcliquesets"
@@ -86,13 +86,13 @@ def test_tp043_one_that_is_deleted_while_used_goes_with_its_last_set(keeping: Ke
     keeping.await_held(name)
     scene.await_ready(2)
     keeping.api.delete(TOPOLOGIES, name)
-    (told_of,) = wait_until(lambda: keeping.events(name), bool, "the administrator is told")
-    assert (told_of["reason"], told_of["type"]) == ("UsersStay", "Warning")
+    (reported_for,) = wait_until(lambda: keeping.events(name), bool, "the administrator is told")
+    assert (reported_for["reason"], reported_for["type"]) == ("UsersStay", "Warning")
     assert (
         f"it is being deleted, and its finalizer holds it while it is used by {scene.namespace}/llama"
-        in told_of["note"]
+        in reported_for["note"]
     )
-    assert keeping.ready_page() == f"ok\n{told_of['note']}\n"
+    assert keeping.ready_page() == f"ok\n{reported_for['note']}\n"
     assert keeping.find(name)["metadata"]["deletionTimestamp"]
     scene.api.delete(SETS, "llama", scene.namespace)
     wait_until(lambda: keeping.find(name), lambda found: not found, "it is gone")
@@ -138,7 +138,7 @@ def test_tp030_a_gang_follows_while_it_waits_and_stays_once_it_is_bound(keeping:
 @pytest.mark.req("TP-051")
 @pytest.mark.req("TP-053")
 @pytest.mark.req("TP-047")
-def test_tp052_other_levels_wait_until_nobody_is_placed(keeping: Keeping) -> None:
+def test_tp052_other_levels_wait_until_no_pod_is_placed(keeping: Keeping) -> None:
     """An operator that is told other levels while the default is in use starts all the same, and says so (D16)."""
     scene = keeping.scene
     keeping.start()
@@ -150,7 +150,9 @@ def test_tp052_other_levels_wait_until_nobody_is_placed(keeping: Keeping) -> Non
 
     keeping.start(zone=KEYS["zone"], rack="example.com/cabinet")
     wait_until(
-        lambda: [one["reason"] for one in keeping.events(DEFAULT_TOPOLOGY)], lambda told: "DefaultInUse" in told, "told"
+        lambda: [one["reason"] for one in keeping.events(DEFAULT_TOPOLOGY)],
+        lambda reported: "DefaultInUse" in reported,
+        "told",
     )
     assert f"placed by them: {scene.namespace}/llama" in keeping.ready_page()
     assert keeping.find(DEFAULT_TOPOLOGY)["spec"]["levels"] == levels(**KEYS)
@@ -184,7 +186,7 @@ def test_tp047_what_a_plan_says_of_topologies_happens(keeping: Keeping) -> None:
     manifest = scene.set_of(clique("a"), clique("b", 2), podCliqueScalingGroups=[pool], clusterTopologyName=name)
     manifest["spec"]["template"]["topologyConstraint"] = {"pack": {"required": "zone", "preferred": "rack"}}
     scene.api.create(manifest)
-    keeping.operator.topology = told()
+    keeping.operator.topology = reported()
     keeping.operator.configure()
     asked = ("plan", "--live", "--all-namespaces", "-o", "json", "--config", str(keeping.operator.config))
     ran = grove(*asked, kubeconfig=keeping.operator.plane.kubeconfig("admin"))
@@ -213,7 +215,7 @@ def test_tp047_what_a_plan_says_of_topologies_happens(keeping: Keeping) -> None:
 
 
 def steps_of(plan: Json) -> list[Json]:
-    return [step for told in plan["rounds"] for step in told["steps"] if step["action"] == "create"]
+    return [step for reported in plan["rounds"] for step in reported["steps"] if step["action"] == "create"]
 
 
 @pytest.mark.req("MF-020")
@@ -227,7 +229,7 @@ def test_tp045_an_operator_of_one_namespace_follows_and_keeps_none(
     objects = access_for(installation, {OPERATOR: INSTALLED})
     apply(scene.api, objects)
     operator = starting(INSTALLED)
-    operator.topology = told()
+    operator.topology = reported()
     operator.start()
     scene.api.create(topology(name))
     scene.api.create(near(scene, named=name))
@@ -281,7 +283,7 @@ def test_tp049_where_only_the_newer_kind_is_known(keeping: Keeping) -> None:
 
 
 @pytest.mark.req("TP-123")
-def test_tp121_who_uses_what_is_asked_of_the_server(
+def test_tp121_users_of_a_topology_are_read_from_the_server(
     keeping: Keeping, grove_plane: ControlPlane, tmp_path: Path
 ) -> None:
     """The table of the design document, and what a change and a deletion would mean, without writing anything."""
@@ -338,7 +340,7 @@ def test_tp030_two_operators_and_a_change_that_races_with_a_binding_pod(
     election = {**SHORT, "enabled": True, "namespace": scene.namespace}
     pair = [starting(INSTALLED, namespace="", election=election) for _ in range(2)]
     for each in pair:
-        each.topology = told()
+        each.topology = reported()
         each.start()
     (leader,) = wait_until(lambda: [one for one in pair if one.said("leads")], bool, "one of them leads")
     for round_, rack in enumerate(sorted(racks)):

@@ -117,9 +117,9 @@ def test_wh005_levels_stay_under_pods_that_are_placed(guarded: Guarded, capsys: 
     assert guarded.dry(shorter).code == 409
     assert f"{guarded.scene.namespace}/llama" in guarded.applied(shorter, dry=True).words
     assert guarded.agree(topology("gb200", *RACKS), capsys) == set()
-    told = topology("h100", labels={"team": "a"}, annotations={"note": "b"})
-    assert guarded.agree(told, capsys) == set()
-    assert guarded.applied(told).code == 200
+    reported = topology("h100", labels={"team": "a"}, annotations={"note": "b"})
+    assert guarded.agree(reported, capsys) == set()
+    assert guarded.applied(reported).code == 200
 
     odd = topology(DEFAULT_TOPOLOGY, *DEFAULT[:1])
     assert guarded.agree(odd, capsys) == {"TP-085"}
@@ -204,7 +204,7 @@ class TestFreshReadOfATopology:
 
 @pytest.mark.req("WH-005")
 @pytest.mark.req("MF-020")
-def test_wh005_nobody_is_asked_about_who_is_admitted(guarded: Guarded) -> None:
+def test_wh005_admitted_pods_are_not_reviewed_again(guarded: Guarded) -> None:
     """And what is asked, from the start on, is what is declared."""
     begun = now()
     for number in range(5):
@@ -271,7 +271,7 @@ def test_wh010_all_of_them_are_trusted_and_called_at_their_places(guarded: Guard
 
 
 @pytest.mark.req("TP-049")
-def test_wh005_a_binding_counts_and_is_judged_by_nobody(guarded: Guarded) -> None:
+def test_wh005_a_binding_counts_and_is_not_reviewed(guarded: Guarded) -> None:
     """The newer kind comes to a cluster whose webhooks run, and goes again."""
     definition = binding_definition(guarded)
     binding = {**topology("newer"), "kind": "ClusterTopologyBinding"}
@@ -308,7 +308,7 @@ def binding_definition(guarded: Guarded) -> Json:
 
 @pytest.mark.req("WH-025")
 @pytest.mark.req("WH-010")
-def test_wh010_switched_off_it_holds_up_nobody(guarded: Guarded, grove_plane: ControlPlane, tmp_path: Path) -> None:
+def test_wh010_switched_off_it_delays_nothing(guarded: Guarded, grove_plane: ControlPlane, tmp_path: Path) -> None:
     """First the webhooks alone, then the registration; what is printed for it is applied over what is there."""
     scene, name = guarded.scene, "grove-validation"
     off = Installed(grove_plane, scene.namespace, tmp_path, everywhere=True)

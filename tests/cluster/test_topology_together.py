@@ -86,8 +86,8 @@ def test_wh010_the_operator_holds_topologies_while_no_webhook_answers(guarded: G
     keeping.start(**dict(PLACING.levels))
     keeping.await_held("h100")
     assert not keeping.find(DEFAULT_TOPOLOGY)
-    told = wait_until(lambda: keeping.operator.said("create ClusterTopology: refused"), bool, "it is tried")
-    assert "failed calling webhook" in told[0]["detail"]
+    reported = wait_until(lambda: keeping.operator.said("create ClusterTopology: refused"), bool, "it is tried")
+    assert "failed calling webhook" in reported[0]["detail"]
     guarded.start()
     wait_until(lambda: keeping.find(DEFAULT_TOPOLOGY), bool, "it is made", seconds=60)
     scene.await_ready(2)

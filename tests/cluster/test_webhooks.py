@@ -188,7 +188,7 @@ def test_wh020_replicas_share_one_certificate(installed: Installed) -> None:
     assert set(secret["data"]) == {"ca.crt", "ca.key", "tls.crt", "tls.key"}
 
 
-def test_wh020_somebody_elses_secret_is_left_and_told(installed: Installed) -> None:
+def test_wh020_a_foreign_secret_is_kept_and_reported(installed: Installed) -> None:
     text = base64.b64encode(b"theirs").decode()
     metadata = {"name": "grove-webhook-certs", "namespace": installed.namespace}
     data = {"tls.crt": text, "tls.key": text}
@@ -237,12 +237,12 @@ def test_wh025_an_address_of_ours_takes_the_place_of_the_service(installed: Inst
         (listening,) = program.said("listening")
     for one in installed.registration:
         stored = installed.api.get(one["kind"], one["metadata"]["name"])["webhooks"]
-        for found, told in zip(stored, one["webhooks"], strict=True):
-            path = told["clientConfig"]["service"]["path"]
+        for found, reported in zip(stored, one["webhooks"], strict=True):
+            path = reported["clientConfig"]["service"]["path"]
             assert found["clientConfig"].keys() == {"url", "caBundle"}
             assert found["clientConfig"]["url"] == f"https://{HOST}:{listening['port']}{path}"
-            assert {key: found.get(key, []) for key in told if key != "clientConfig"} == {
-                key: told[key] for key in told if key != "clientConfig"
+            assert {key: found.get(key, []) for key in reported if key != "clientConfig"} == {
+                key: reported[key] for key in reported if key != "clientConfig"
             }
 
 

@@ -17,7 +17,7 @@ def levels(**keys: str) -> list[Json]:
     return [{"domain": domain, "key": key} for domain, key in keys.items()]
 
 
-def told(*, enabled: bool = True, **keys: str) -> Json:
+def reported(*, enabled: bool = True, **keys: str) -> Json:
     """Topology-aware scheduling in a configuration."""
     return {"enabled": enabled, "levels": levels(**(keys or KEYS))}
 
@@ -31,7 +31,7 @@ class Keeping:
         self.api: Api = scene.api
 
     def start(self, **configured: Any) -> None:
-        self.operator.topology = told(**configured)
+        self.operator.topology = reported(**configured)
         self.operator.start()
 
     def find(self, name: str, kind: str = TOPOLOGIES) -> Json:

@@ -61,9 +61,9 @@ class Installed:
         self._mnnvl = mnnvl
         self._topology = topology
         self._watched = "" if everywhere else namespace
-        told = Installation(home=namespace, watched=self._watched, mnnvl=mnnvl, topology=topology)
-        self.registration = [one for one in manifest_objects(told, ("webhooks",)) if "webhooks" in one]
-        self.objects = [*access_for(told, {WEBHOOKS: REVIEWER}), *map(on_loopback, self.registration)]
+        reported = Installation(home=namespace, watched=self._watched, mnnvl=mnnvl, topology=topology)
+        self.registration = [one for one in manifest_objects(reported, ("webhooks",)) if "webhooks" in one]
+        self.objects = [*access_for(reported, {WEBHOOKS: REVIEWER}), *map(on_loopback, self.registration)]
 
     def program(self, name: str = "webhooks", **certificates: Any) -> Program:
         """One process of them."""

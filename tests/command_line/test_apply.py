@@ -26,7 +26,7 @@ def said_of(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> st
     return capsys.readouterr().err
 
 
-def test_cl005_every_reason_why_a_plan_cannot_be_carried_out_is_told(
+def test_cl005_every_reason_why_a_plan_cannot_be_carried_out_is_reported(
     reviewed: Json, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first, *_ = reviewed["plans"]

@@ -85,8 +85,8 @@ def test_cl005_a_folder_holds_one_experiment(undrawn: None, tmp_path: Path) -> N
     out = ("--protocol", "ssa", "--nodes", "2", "-j", "1", "--out", str(tmp_path))
     assert grove("converge", *out).returncode == 0
     costs = tmp_path / "costs.yaml"
-    told = default_server_costs().model_copy(update={"source": "somewhere else"}).model_dump(by_alias=True)
-    costs.write_text(format_yaml_document(told), encoding="utf-8")
+    reported = default_server_costs().model_copy(update={"source": "somewhere else"}).model_dump(by_alias=True)
+    costs.write_text(format_yaml_document(reported), encoding="utf-8")
     done = grove("converge", *out, "--resume", "--arrival", "0s", "--costs", str(costs))
     assert (done.returncode, done.stdout) == (1, b"")
     assert b"setting: expected" in done.stderr

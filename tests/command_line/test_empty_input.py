@@ -96,15 +96,17 @@ def test_cl056_a_namespace_without_sets(capsys: pytest.CaptureFixture[str]) -> N
         assert "not in the input: a PodCliqueSet in namespace nowhere" in capsys.readouterr().err
 
 
-def test_in053_an_error_beside_sets_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_in053_an_error_beside_sets_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     degraded = list(yaml.safe_load_all((ROOT / "examples" / "degraded.yaml").read_text("utf-8")))
     (tmp_path / "both.yaml").write_text(yaml.safe_dump_all([*degraded, STATUS]), encoding="utf-8")
     assert run(["plan", "-f", str(tmp_path / "both.yaml"), "--now", "2026-11-20T09:00:00Z"], "grove") == 0
-    told = "warning: the input holds an error of an API server: podcliquesets.grove.io is forbidden (Forbidden, 403)"
-    assert told in capsys.readouterr().out.splitlines()
+    reported = (
+        "warning: the input holds an error of an API server: podcliquesets.grove.io is forbidden (Forbidden, 403)"
+    )
+    assert reported in capsys.readouterr().out.splitlines()
 
 
-def test_in053_with_json_it_is_told_on_standard_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_in053_with_json_it_is_reported_on_standard_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     degraded = list(yaml.safe_load_all((ROOT / "examples" / "degraded.yaml").read_text("utf-8")))
     (tmp_path / "both.yaml").write_text(yaml.safe_dump_all([*degraded, STATUS]), encoding="utf-8")
     words = ["plan", "-f", str(tmp_path / "both.yaml"), "--now", "2026-11-20T09:00:00Z", "-o", "json", "--rounds", "1"]

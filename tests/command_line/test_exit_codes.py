@@ -115,7 +115,7 @@ def test_cl005_a_file_that_is_not_there_is_nothing_to_go_past(
     assert capsys.readouterr().err == "1 problem in the input\n  nosuch.yaml: no such file\nNothing was decided.\n"
 
 
-def test_cl002_fail_on_looks_at_every_round(capsys: pytest.CaptureFixture[str]) -> None:
+def test_cl002_fail_on_covers_every_round(capsys: pytest.CaptureFixture[str]) -> None:
     words = [*PLAN, "qwen", "--fail-on", "delete"]
     assert run(words, "grove") == 0
     assert run([*words, "--until", "6h"], "grove") == 3
@@ -225,7 +225,7 @@ def test_cl010_the_verdict_comes_first(capsys: pytest.CaptureFixture[str]) -> No
     assert "10:15:00Z" in first
 
 
-def test_cl010_a_clock_before_the_input_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_cl010_a_clock_before_the_input_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["plan", "-f", DEGRADED, "inference/qwen", "--now"]
     run([*words, "2026-11-20T05:00:00Z"], "grove")
     message = "note: --now is 3h41m before the newest time in the input (2026-11-20T08:41:00Z)"

@@ -12,7 +12,7 @@ from tests.golden.tracing import ROOT
 
 CASE: Final = ROOT / "tests" / "golden" / "topology" / "tp131_pods_in_two_racks" / "given.yaml"
 NOW: Final = ("--now", "2026-11-20T09:00:00Z")
-TOLD: Final = "its pods have to share one value of topology.k8s.aws/network-node-layer-2: 2 pods in nn-1; "
+REPORTED: Final = "its pods have to share one value of topology.k8s.aws/network-node-layer-2: 2 pods in nn-1; "
 
 
 def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
@@ -23,7 +23,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 def test_tp131_plan_names_them_and_does_not_call_it_well(capsys: pytest.CaptureFixture[str]) -> None:
     shown = said(capsys, "plan", "-f", str(CASE))
     assert "pods of 1 gang outside their required topology domain" in shown.splitlines()[0]
-    assert f"MISPLACED  PodClique train-0-worker: {TOLD}train-0-worker-x9bdl in nn-2" in shown
+    assert f"MISPLACED  PodClique train-0-worker: {REPORTED}train-0-worker-x9bdl in nn-2" in shown
     (plan,) = (
         one for one in json.loads(said(capsys, "plan", "-f", str(CASE), "-o", "json"))["plans"] if "misplaced" in one
     )
@@ -32,7 +32,7 @@ def test_tp131_plan_names_them_and_does_not_call_it_well(capsys: pytest.CaptureF
 
 @pytest.mark.parametrize("target", ["pcs/train", "pclq/train-0-worker", "pod/train-0-worker-x9bdl", "podgang/train-0"])
 def test_tp131_explain_names_them(target: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert TOLD in said(capsys, "explain", target, "-f", str(CASE))
+    assert REPORTED in said(capsys, "explain", target, "-f", str(CASE))
 
 
 def test_tp131_one_unknown_node_is_enough(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -72,11 +72,11 @@ def test_cl032_the_start_is_judged_before(
 
 
 @pytest.mark.usefixtures("files")
-def test_cl032_a_configuration_that_does_not_read_is_told_whole(capsys: pytest.CaptureFixture[str]) -> None:
+def test_cl032_a_configuration_that_does_not_read_is_reported_in_full(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["validate", "--preflight", "--config", "wrong.yaml", "-f", "with.json"], "grove") == 1
-    told = capsys.readouterr().err
-    assert "mnnvl.enabled" in told
-    assert "mnnvl.mode" in told
+    reported = capsys.readouterr().err
+    assert "mnnvl.enabled" in reported
+    assert "mnnvl.mode" in reported
 
 
 @pytest.mark.usefixtures("files")
@@ -105,7 +105,7 @@ def test_mn061_a_plan_for_an_operator_that_would_not_start_is_none(capsys: pytes
 
 @pytest.mark.usefixtures("files")
 @pytest.mark.req("MN-074")
-def test_cl055_validate_judges_as_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_cl055_validate_judges_as_configured(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["validate", "-f", "pcs.json", "--config", "on.yaml"], "grove") == 0
     assert "mnnvl.mode: operator" in capsys.readouterr().out
     assert run(["validate", "-f", "pcs.json"], "grove") == 0

@@ -47,10 +47,10 @@ def test_gf134_it_is_said_on_top_and_fails_a_check(rules: list[str], capsys: pyt
     assert f"a release newer than v0.1.0-alpha.12-rc1, the newest known here, runs there {marks}" in shown
     if "field" not in rules:
         assert f"of a release newer than v0.1.0-alpha.12-rc1, the newest known here {marks}" in shown
-    told: Json = json.loads(said(capsys, *words, "-o", "json"))
-    (plan,) = told["plans"]
+    reported: Json = json.loads(said(capsys, *words, "-o", "json"))
+    (plan,) = reported["plans"]
     assert [why["requirement"] for why in plan["notPredicted"]] == ["GF-134"]
-    assert told["summary"] | {"delete": 0, "create": 0} == told["summary"]
+    assert reported["summary"] | {"delete": 0, "create": 0} == reported["summary"]
     explained = said(capsys, "explain", "pcs/embed", "-f", str(CASE), *NOW, *rules)
     assert "runs there (PodGang embed-0-7f3a9c, kind PodGangMap): what it does is not predicted" in explained
 
@@ -79,7 +79,7 @@ def put(one: Json, mark: str) -> None:
         ("status", "field status.podGangMapping of PodClique"),
     ],
 )
-def test_gf134_each_mark_tells(mark: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_gf134_each_mark_reports(mark: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     dump: Json = json.loads(PLAIN.read_text("utf-8"))
     for one in dump["items"]:
         put(one, mark)

@@ -69,8 +69,8 @@ print("the page")
 @pytest.mark.parametrize(("variable", "styled"), [("FORCE_COLOR", True), ("NO_COLOR", False)])
 def test_cl049_colours_in_a_pipe_only_where_they_are_forced(variable: str, styled: bool) -> None:
     words = [*GROVE, "plan", "-f", str(DEGRADED), *NOW]
-    told = {**os.environ, "TERM": "xterm", variable: "1"}  # a dumb terminal has no colours to force
-    done = subprocess.run(words, capture_output=True, cwd=ROOT, check=True, env=told, timeout=60)
+    reported = {**os.environ, "TERM": "xterm", variable: "1"}  # a dumb terminal has no colours to force
+    done = subprocess.run(words, capture_output=True, cwd=ROOT, check=True, env=reported, timeout=60)
     assert (b"\x1b[" in done.stdout) == styled
 
 
@@ -100,7 +100,7 @@ def test_cl003_a_plan_of_a_dump_loads_no_definitions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "module", "function", "told"),
+    ("words", "module", "function", "reported"),
     [
         (["operator"], "operator_and_webhooks", "run_operator", "on"),
         (["webhooks"], "operator_and_webhooks", "run_webhooks", "on"),
@@ -110,7 +110,7 @@ def test_cl003_a_plan_of_a_dump_loads_no_definitions() -> None:
     ],
 )
 def test_cl003_only_what_ends_soon_runs_without_the_collector(
-    words: list[str], module: str, function: str, told: str
+    words: list[str], module: str, function: str, reported: str
 ) -> None:
     """The executable, not the function that runs commands: it is there that the collector was once turned off."""
     code = (
@@ -119,7 +119,7 @@ def test_cl003_only_what_ends_soon_runs_without_the_collector(
         f"sys.argv = ['grove', *{words!r}]\ngrove_shell.__main__.main()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=ROOT, check=True, timeout=60)
-    assert done.stdout.split() == [told.encode()]
+    assert done.stdout.split() == [reported.encode()]
 
 
 @pytest.mark.parametrize("command", ["plan", "explain", "validate"])

@@ -133,7 +133,7 @@ class TestRules:
             )
         ]
 
-    def test_gf100_an_operator_is_told_its_rules(self) -> None:
+    def test_gf100_an_operator_is_configured_with_its_rules(self) -> None:
         settings, problems = parse_operator_settings({**CONFIGURATION, "rules": "field@alpha.11"})
         assert not problems
         assert settings.rules == "field@v0.1.0-alpha.11"
@@ -257,7 +257,7 @@ class TestPlans:
 class TestCompare:
     """Two rule sets on one cluster."""
 
-    def test_cl043_who_is_spared_and_why(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_cl043_spared_cliques_and_the_reason(self, capsys: pytest.CaptureFixture[str]) -> None:
         shown = spoken(capsys, "compare", "-f", BREACHED[0], "--now", BREACHED[1], "--until", "4m")
         first, *_ = shown.splitlines()
         assert first.startswith("NOT PREDICTED: "), "an update of embed is in progress (GF-131)"
@@ -307,7 +307,7 @@ class TestCompare:
             "no termination under either rule set: llm-serving/deepseek, llm-serving/embed",
         ]
 
-    def test_cl003_the_other_name_of_it_is_told(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_cl003_the_other_name_of_it_is_reported(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert "(also: upgrade-check)" in " ".join(spoken(capsys, "--help").split())
         for name in ("compare", "upgrade-check"):
             assert "Also available as grove upgrade-check" in " ".join(spoken(capsys, name, "--help").split())

@@ -148,8 +148,8 @@ def test_sm076_an_interrupted_search_reports_its_runs(tmp_path: Path) -> None:
 
 
 def test_sm001_help_names_every_event() -> None:
-    told = grove("simulate", "--help").stdout.decode().split()
-    assert {field.alias for field in Event.model_fields.values()} <= set(told) | {"at"}
+    reported = grove("simulate", "--help").stdout.decode().split()
+    assert {field.alias for field in Event.model_fields.values()} <= set(reported) | {"at"}
 
 
 def test_sm001_the_table_has_every_field_of_every_event() -> None:

@@ -47,7 +47,7 @@ def cluster(path: Path) -> str:
     return written(path, *items)
 
 
-def test_tp084_a_change_of_levels_is_judged_by_who_uses_them(
+def test_tp084_a_change_of_levels_is_judged_by_the_sets_that_use_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     topology = given("ClusterTopology")
@@ -61,7 +61,7 @@ def test_tp084_a_change_of_levels_is_judged_by_who_uses_them(
 @pytest.mark.parametrize(
     ("kind", "spec"), [("PodClique", {"replicas": "x"}), ("PodCliqueSet", {"template": {"cliques": "none"}})]
 )
-def test_tp076_who_cannot_be_read_may_be_placed(
+def test_tp076_an_object_that_cannot_be_read_may_be_placed(
     kind: str, spec: Json, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """As through the webhooks: placed pods lead to a refusal, and unknown ones to a warning."""
@@ -94,7 +94,7 @@ def test_tp060_a_plan_of_a_set_that_would_be_refused_says_why(
 
 
 @pytest.mark.req("IN-030")
-def test_tp080_two_topologies_of_one_name_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tp080_two_topologies_of_one_name_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one, other = given("ClusterTopology"), given("ClusterTopology")
     other["spec"]["levels"] = other["spec"]["levels"][:1]
     assert run(["plan", "-f", written(tmp_path / "two.yaml", one, other, given("PodCliqueSet"))], "grove") == 1

@@ -47,7 +47,7 @@ def test_tp111_what_is_undecided_is_no_success(tmp_path: Path, capsys: pytest.Ca
 
 @pytest.mark.req("CL-009")
 @pytest.mark.parametrize(
-    ("words", "code", "told"),
+    ("words", "code", "reported"),
     [
         (("impact", "aws-p4", "-f", CLUSTER), 64, "known: aws-p5, gcp-a3, grove-topology, did you mean aws-p5?"),
         (("check", "-f", NODES), 1, "no PodCliqueSet in the input"),
@@ -62,12 +62,12 @@ def test_tp111_what_is_undecided_is_no_success(tmp_path: Path, capsys: pytest.Ca
         (("impact", "aws-p5", "-f", CLUSTER, "--changed", TOPOLOGIES), 1, "expected ClusterTopology aws-p5, once"),
     ],
 )
-def test_cl001_what_is_wrong_is_told(
-    words: tuple[str, ...], code: int, told: str, capsys: pytest.CaptureFixture[str]
+def test_cl001_what_is_wrong_is_reported(
+    words: tuple[str, ...], code: int, reported: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found, out, err = said(capsys, *words)
     assert (found, out) == (code, "")
-    assert told in err
+    assert reported in err
 
 
 @pytest.mark.req("IN-032")
@@ -76,7 +76,7 @@ class TestInvalidTopologiesAndNodesInTheInput:
     the input, each with its place.
     """
 
-    def test_two_topologies_of_one_name_are_told_with_both_places(
+    def test_two_topologies_of_one_name_are_reported_with_both_places(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         one = written(tmp_path / "one.yaml", topology("spare"), topology())
@@ -88,7 +88,7 @@ class TestInvalidTopologiesAndNodesInTheInput:
         assert f"another one in {one}, document 2" in err
         assert said(capsys, "list", "-f", one, "-f", one)[0] == 0
 
-    def test_in_one_list_they_are_told_apart(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_in_one_list_they_are_distinguished(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         items = [a_set(), topology(), topology("aws-p5", ("rack", "r"))]
         path = written(tmp_path / "list.yaml", {"apiVersion": "v1", "kind": "List", "items": items})
         err = said(capsys, "list", "-f", path)[2]
@@ -106,7 +106,7 @@ class TestInvalidTopologiesAndNodesInTheInput:
         )
 
     @pytest.mark.parametrize(
-        ("levels", "told"),
+        ("levels", "reported"),
         [
             ((("rack", "r"), ("zone", "z")), "spec.levels[1].domain: expected levels from broad to narrow"),
             ((("rack", "r"), ("rack", "s")), "spec.levels[1].domain: expected another one than level 0"),
@@ -115,13 +115,13 @@ class TestInvalidTopologiesAndNodesInTheInput:
         ],
     )
     def test_levels_that_are_not_sound(
-        self, levels: tuple[tuple[str, str], ...], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+        self, levels: tuple[tuple[str, str], ...], reported: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         path = written(tmp_path / "levels.yaml", topology("aws-p5", *levels))
         for words in (("list", "-f", path), ("check", "-f", path, "-f", LLAMA, "-f", NODES)):
             code, out, err = said(capsys, *words)
             assert (code, out) == (1, "")
-            assert told in err
+            assert reported in err
         assert said(capsys, "list", "-f", path, "--keep-going")[1] != ""
 
     def test_nodes_and_pods_that_are_not_sound(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -141,7 +141,7 @@ class TestInvalidTopologiesAndNodesInTheInput:
 
 
 @pytest.mark.req("TP-010")
-def test_tp111_a_topology_that_is_missing_is_told_and_the_others_are_tried(
+def test_tp111_a_topology_that_is_missing_is_reported_and_the_others_are_tried(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = written(tmp_path / "set.yaml", a_set(clusterTopologyName="dgx-h10"))
@@ -153,7 +153,7 @@ def test_tp111_a_topology_that_is_missing_is_told_and_the_others_are_tried(
 
 
 @pytest.mark.req("TP-061")
-def test_tp111_nobody_comes_to_what_leaves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tp111_a_draining_node_gets_no_pod(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     leaving = read(TOPOLOGIES)[1]
     leaving["metadata"] |= {"deletionTimestamp": "2026-11-20T09:00:00Z"}
     path = written(tmp_path / "t.yaml", read(TOPOLOGIES)[0], leaving)
@@ -162,7 +162,7 @@ def test_tp111_nobody_comes_to_what_leaves(tmp_path: Path, capsys: pytest.Captur
 
 
 @pytest.mark.req("WL-024")
-def test_tp111_a_set_of_millions_is_told_and_left(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tp111_a_set_of_millions_is_reported_and_left(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     raw = a_set()
     raw["spec"]["replicas"] = 2_000_000
     path = written(tmp_path / "set.yaml", raw)

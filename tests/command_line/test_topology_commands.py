@@ -42,8 +42,8 @@ def with_finalizers(*names: str) -> Json:
 
 def configured(tmp_path: Path) -> str:
     """A configuration with topology-aware scheduling on."""
-    told = {"enabled": True, "levels": topology()["spec"]["levels"]}
-    return written(tmp_path / "on.yaml", CONFIGURATION | {"topologyAwareScheduling": told})
+    reported = {"enabled": True, "levels": topology()["spec"]["levels"]}
+    return written(tmp_path / "on.yaml", CONFIGURATION | {"topologyAwareScheduling": reported})
 
 
 @pytest.mark.req("TP-121")
@@ -101,7 +101,7 @@ class TestTP123:
     and exit with 1 where admission refuses and with 3 where the affected sets are unknown.
     """
 
-    def test_who_uses_it_is_not_known(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_its_users_are_unknown(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         known = [one for one in read(CLUSTER) if one["kind"] in {"ClusterTopology", "PodCliqueSet"}]
         path, changed = written(tmp_path / "c.yaml", *known), written(tmp_path / "t.yaml", topology())
         code, out, _ = said(capsys, "impact", "aws-p5", "-f", path, "--changed", changed)
@@ -156,7 +156,7 @@ class TestHeldAndLockedWithReasons:
     cluster is known.
     """
 
-    def test_manifests_alone_tell_nothing_of_a_cluster(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_manifests_alone_say_nothing_about_a_cluster(self, capsys: pytest.CaptureFixture[str]) -> None:
         code, out, _ = said(capsys, "list", "-f", "examples/topology/hardware")
         assert code == 0
         assert out.splitlines()[:2] == ["dgx-h100     ml/llama  a manifest", "gb200-nvl72  ml/moe    a manifest"]
@@ -176,16 +176,16 @@ class TestHeldAndLockedWithReasons:
 
     @pytest.mark.req("TP-123")
     @pytest.mark.parametrize(
-        ("finalizers", "told"),
+        ("finalizers", "reported"),
         [((HOLD,), "whether it is deleted is not known"), ((), "which sets would lose it is not known: add those")],
     )
-    def test_no_deletion_is_promised_to_concern_nobody(
-        self, finalizers: tuple[str, ...], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    def test_no_deletion_is_reported_without_impact(
+        self, finalizers: tuple[str, ...], reported: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         code, out, _ = said(capsys, "impact", "aws-p5", "-f", written(tmp_path / "t", with_finalizers(*finalizers)))
         assert code == 3
         assert "could not be checked without knowing which sets use it" in out
-        assert told in out
+        assert reported in out
         assert ("it is deleted at once" in out) is (not finalizers)
 
     @pytest.mark.req("TP-123")
@@ -234,8 +234,8 @@ class TestTP127:
         assert "BindingNotGuarded TP-127" in out
         assert "LevelsInUse" not in out
         assert "STAYS    inference-llama-0, inference-llama-1" in out
-        told = json.loads(said(capsys, "impact", "aws-p5", "-f", path, "--changed", changed, "-o", "json")[1])
-        assert (told["verdict"], told["objections"], told["topology"]["locked"]) == (None, [], False)
+        reported = json.loads(said(capsys, "impact", "aws-p5", "-f", path, "--changed", changed, "-o", "json")[1])
+        assert (reported["verdict"], reported["objections"], reported["topology"]["locked"]) == (None, [], False)
         assert "LevelsInUse" not in said(capsys, "list", "-f", path)[1]
 
     @pytest.mark.req("TP-053")

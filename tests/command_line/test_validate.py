@@ -156,13 +156,13 @@ def test_in032_nearly_one_of_ours(
 ) -> None:
     raw = {**new(), **head}
     path = written(tmp_path / "new.yaml", raw)
-    told = f"{place}: expected {expected}, got"
+    reported = f"{place}: expected {expected}, got"
     for command in ("validate", "plan"):
         assert run([command, "-f", path], "grove") == 1
-        assert told in capsys.readouterr().err
+        assert reported in capsys.readouterr().err
     raw["metadata"]["uid"] = "u"
     run(["validate", "-f", written(tmp_path / "stored.yaml", raw)], "grove")
-    assert told not in capsys.readouterr().err
+    assert reported not in capsys.readouterr().err
 
 
 @pytest.mark.req("IN-032")

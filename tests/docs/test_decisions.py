@@ -47,5 +47,5 @@ def test_numbers_are_used_once_and_none_is_left_out() -> None:
         ),
     ],
 )
-def test_what_is_missing_is_told(text: str, faults: list[str]) -> None:
+def test_what_is_missing_is_reported(text: str, faults: list[str]) -> None:
     assert faults_of(text) == faults

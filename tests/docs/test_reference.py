@@ -72,7 +72,7 @@ def test_every_rule_is_in_the_page_of_its_area() -> None:
     assert len(re.findall(r"^## [A-Z]{2}-\d{3} ", text, re.MULTILINE)) == len(specification_rules_by_number())
 
 
-def test_a_rule_is_told_whole() -> None:
+def test_a_rule_is_reported_in_full() -> None:
     rule = specification_rules_by_number()[TerminationReason.DELAY_RUNNING.requirement]
     page = generated()["reference/rules/gang_termination.md"]
     section = page.partition("{ #gt-034 }")[2].partition("\n## ")[0]

@@ -20,7 +20,7 @@ class Server:
 
     def __init__(self, cache: DomainCache, *, deletes: bool) -> None:
         self.lists = self.writes = 0
-        self._shelf = cache
+        self._cache = cache
         self._deletes = deletes
 
     async def request(self, method: str, _path: str, **_asked: Any) -> Response:
@@ -30,7 +30,7 @@ class Server:
             return Response(200, json.dumps({"metadata": {"resourceVersion": "200"}, "items": []}).encode())
         self.writes += 1
         if self._deletes:  # the deletion event arrives before the response
-            self._shelf.drop("ComputeDomain", domain(150))
+            self._cache.drop("ComputeDomain", domain(150))
         return Response(409, b'{"message": "the object has been modified"}')
 
 

@@ -127,12 +127,12 @@ class ApiServer:
         stream = web.StreamResponse()
         await stream.prepare(request)
         wanted, history = _selector(request), self.store.history.setdefault(kind.kind, [])
-        told = bisect_right(history, int(request.query["resourceVersion"]), key=lambda change: change.version)
+        reported = bisect_right(history, int(request.query["resourceVersion"]), key=lambda change: change.version)
         with suppress(ConnectionError):
             while not self._closes:
                 more = self._more
-                for change in history[told:]:
-                    told += 1
+                for change in history[reported:]:
+                    reported += 1
                     what, raw = _event(change, wanted)
                     if not what:
                         continue
@@ -140,7 +140,7 @@ class ApiServer:
                         return stream
                     await stream.write(json.dumps({"type": what, "object": _shown(raw, kind)}).encode() + b"\n")
                     self.hear_event(what, raw)
-                if told == len(history):
+                if reported == len(history):
                     with suppress(TimeoutError):
                         await asyncio.wait_for(more.wait(), 3600)
         return stream

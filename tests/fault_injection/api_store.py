@@ -107,7 +107,7 @@ class Store:
 
     def remove(self, address: Address) -> Json:
         raw = self.there.pop(address)
-        self._tell(address.kind, raw, None)
+        self._report(address.kind, raw, None)
         return raw
 
     def collect_garbage(self) -> None:
@@ -130,10 +130,10 @@ class Store:
     def _keep(self, address: Address, raw: Json) -> Json:
         before, self.there[address] = self.there.get(address), raw
         raw["metadata"]["resourceVersion"] = str(self.version + 1)
-        self._tell(address.kind, before, raw)
+        self._report(address.kind, before, raw)
         return raw
 
-    def _tell(self, kind: str, before: Json | None, after: Json | None) -> None:
+    def _report(self, kind: str, before: Json | None, after: Json | None) -> None:
         self.version += 1
         self.history.setdefault(kind, []).append(Change(self.version, before, after))
         self.changed()

@@ -45,7 +45,7 @@ class FaultRates:
     kept: str = ""
     kept_by: int = 403
     kept_for: int = 0
-    untold: int = 0
+    unreported: int = 0
     lost: str = ""
     mute: str = ""
     fixed: str = ""
@@ -62,7 +62,7 @@ class FaultRates:
         """Nothing goes wrong any more."""
         self.bad = self.hesitates = self.cuts = 0.0
         self.denied = self.kept = self.lost = self.mute = self.fixed = ""
-        self.kept_for = self.untold = self.blind = 0
+        self.kept_for = self.unreported = self.blind = 0
         self.slow = {}
 
     async def before(self, request: web.Request) -> web.Response | None:
@@ -100,8 +100,8 @@ class FaultRates:
             return _status(self.muted_by, reason=_REASONS[self.muted_by])
         if self.fixed and request.method == "PATCH" and request.path.endswith(f"/podcliques/{self.fixed}"):
             return _status(self.muted_by, reason=_REASONS[self.muted_by])
-        if self.untold > 0 and request.path.endswith("/status") and TERMINATION_IN_PROGRESS in await request.text():
-            self.untold -= 1
+        if self.unreported > 0 and request.path.endswith("/status") and TERMINATION_IN_PROGRESS in await request.text():
+            self.unreported -= 1
             return _status(self.kept_by, reason=_REASONS[self.kept_by])
         return None
 
@@ -123,8 +123,14 @@ class FaultRates:
 
 
 def _status(code: int, *, reason: str = "", patience: str = "") -> web.Response:
-    told: Json = {"kind": "Status", "status": "Failure", "code": code, "reason": reason, "message": f"trouble {code}"}
-    return web.json_response(told, status=code, headers={"Retry-After": patience} if patience else {})
+    reported: Json = {
+        "kind": "Status",
+        "status": "Failure",
+        "code": code,
+        "reason": reason,
+        "message": f"trouble {code}",
+    }
+    return web.json_response(reported, status=code, headers={"Retry-After": patience} if patience else {})
 
 
 def _cut(request: web.Request) -> None:

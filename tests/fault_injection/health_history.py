@@ -109,7 +109,7 @@ class HealthHistory:
         """Whether it was available, and nothing keeps anybody from telling that it is not, or from ending it."""
         name, fault_rates = raw["metadata"]["name"], self._climate
         muted = fault_rates.mute and fault_rates.muted_for and name.startswith(fault_rates.mute)
-        kept = fault_rates.kept_for or fault_rates.untold or fault_rates.fixed or fault_rates.slow
+        kept = fault_rates.kept_for or fault_rates.unreported or fault_rates.fixed or fault_rates.slow
         return bool((raw.get("status") or {}).get("wasAvailable")) and not muted and not kept
 
 

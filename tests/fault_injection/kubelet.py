@@ -41,11 +41,11 @@ class Kubelet:
 
 
 def is_ready(raw: Json) -> bool:
-    told = (raw.get("status") or {}).get("conditions", ())
-    return any((one["type"], one["status"]) == ("Ready", "True") for one in told)
+    reported = (raw.get("status") or {}).get("conditions", ())
+    return any((one["type"], one["status"]) == ("Ready", "True") for one in reported)
 
 
 def _status(*, ready: bool) -> Json:
-    told = [{"type": "PodScheduled", "status": "True"}, {"type": "Ready", "status": str(ready)}]
+    reported = [{"type": "PodScheduled", "status": "True"}, {"type": "Ready", "status": str(ready)}]
     main = {"name": "main", "started": True, "ready": ready, "restartCount": 0}
-    return {"phase": "Running", "conditions": told, "containerStatuses": [main]}
+    return {"phase": "Running", "conditions": reported, "containerStatuses": [main]}

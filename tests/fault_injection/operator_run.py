@@ -59,7 +59,7 @@ class OperatorRun:
         self._settings = OperatorSettings.model_validate({**_SETTINGS, "rules": rules})
         self.ended: dict[str, dict[str, float]] = {}
         self.health = HealthHistory(self.fault_rates)
-        self._told: dict[str, tuple[float, Json]] = {}  # uid of a pod -> when a watch told of it, and how it was
+        self._reported: dict[str, tuple[float, Json]] = {}  # uid of a pod -> when a watch told of it, and how it was
         self._server = ""
         self._process: OperatorProcess | None = None
         self._running: asyncio.Task[int] | None = None
@@ -114,15 +114,15 @@ class OperatorRun:
             await asyncio.sleep(1)
             cliques = self.cliques()
             parts = (*cliques, *self.store.of(GROUP_KIND, NAMESPACE))
-            told = self._well(parts, {one["metadata"]["name"] for one in cliques if self._is_well(one)})
+            reported = self._well(parts, {one["metadata"]["name"] for one in cliques if self._is_well(one)})
             well = self._well(
                 parts, {one["metadata"]["name"] for one in cliques if has_enough_ready_pods(one, self.pods_of(one))}
             )
             counts = self.fault_rates.is_without_faults and self._running is not None and not self._running.done()
             for raw in parts:
                 name, uid = raw["metadata"]["name"], raw["metadata"]["uid"]
-                is_plain = (name in told) == (name in well)  # what a list shows no watch tells
-                self.health.go_on(name, uid, well=name in told, counts=counts and is_plain)
+                is_plain = (name in reported) == (name in well)  # what a list shows no watch tells
+                self.health.go_on(name, uid, well=name in reported, counts=counts and is_plain)
             for raw in cliques if self.judges else ():
                 template = self._template_of(raw)
                 if template is not None and (words := self.health.too_late(raw, template)):
@@ -142,13 +142,13 @@ class OperatorRun:
 
     def _hear_event(self, what: str, raw: Json) -> None:
         if raw.get("kind") == "Pod":
-            self._told[raw["metadata"]["uid"]] = (seconds(), {} if what == "DELETED" else raw)
+            self._reported[raw["metadata"]["uid"]] = (seconds(), {} if what == "DELETED" else raw)
 
     def _is_well(self, clique: Json) -> bool:
         """Whether enough of its pods are ready, and the operator must know that."""
 
         def is_known(pod: Json) -> bool:
-            when, raw = self._told.get(pod["metadata"]["uid"], (seconds(), {}))
+            when, raw = self._reported.get(pod["metadata"]["uid"], (seconds(), {}))
             return when < seconds() - _HEARD and bool(raw) and is_ready(raw) and not is_leaving(raw)
 
         return has_enough_ready_pods(clique, filter(is_known, self.pods_of(clique)))

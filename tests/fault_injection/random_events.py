@@ -65,7 +65,9 @@ def kept(run: OperatorRun, clique: Json, _root: str) -> None:
     """One may not be deleted for a while, or what tells of an end not be written."""
     fault_rates = run.fault_rates
     fault_rates.kept, fault_rates.kept_by = clique["metadata"]["name"], run.random.choice(_CODES)
-    fault_rates.kept_for, fault_rates.untold = run.random.choice(((0, 0), (0, 0), (1, 0), (9, 0), (_ALWAYS, 0), (0, 3)))
+    fault_rates.kept_for, fault_rates.unreported = run.random.choice(
+        ((0, 0), (0, 0), (1, 0), (9, 0), (_ALWAYS, 0), (0, 3))
+    )
 
 
 def lost(run: OperatorRun, clique: Json, _root: str) -> None:
@@ -249,8 +251,8 @@ async def _live(run: OperatorRun, choice: tuple[Happens, ...]) -> OperatorRun:
         kubelet.cancel()
         watch.cancel()
     lines = [json.loads(line) for line in run.log.getvalue().splitlines()]
-    told = (line["error"] for line in lines if line["msg"] == "round failed")
-    run.faults += {words for words in told if words.startswith(("internal error", "broken invariant"))}
+    reported = (line["error"] for line in lines if line["msg"] == "round failed")
+    run.faults += {words for words in reported if words.startswith(("internal error", "broken invariant"))}
     return run
 
 

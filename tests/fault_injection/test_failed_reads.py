@@ -28,7 +28,7 @@ from tests.fault_injection.virtual_time import run_in_virtual_time, seconds
 
 @pytest.mark.parametrize("code", [403, 503])
 @pytest.mark.parametrize("rules", ["design", "field"])
-def test_op013_who_recovers_while_the_server_shows_nothing_is_told(rules: str, code: int) -> None:
+def test_op013_a_clique_that_recovers_while_the_server_shows_nothing_is_reported(rules: str, code: int) -> None:
     """Another replica is due, and the server cannot be asked about it for minutes."""
 
     async def nothing_is_shown(run: OperatorRun) -> None:
@@ -57,7 +57,7 @@ def test_op013_who_recovers_while_the_server_shows_nothing_is_told(rules: str, c
 @pytest.mark.parametrize("who", ["one-0-a", "one-0-g-0-x"], ids=["a clique", "a group"])
 @pytest.mark.parametrize("code", [403, 503])
 @pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
-def test_op013_who_recovers_beside_who_is_due_is_told(rules: str, code: int, who: str) -> None:
+def test_op013_a_clique_that_recovers_beside_a_due_one_is_reported(rules: str, code: int, who: str) -> None:
     """Both are of one replica, so it was to go too, had the server shown that it may."""
 
     async def nothing_is_shown(run: OperatorRun) -> None:
@@ -112,7 +112,7 @@ def test_op013_the_rest_of_the_set_does_not_stand_still(rules: str) -> None:
 @pytest.mark.req("PL-028")
 @pytest.mark.req("GF-051")
 @pytest.mark.parametrize("rules", ["design", "field"])
-def test_op013_no_end_is_told_that_nobody_tried(rules: str) -> None:
+def test_op013_no_untried_termination_is_reported(rules: str) -> None:
     """A group that had its flag for nothing would never be ended."""
     ended_at = 0.0
 
@@ -187,7 +187,7 @@ def test_op013_an_update_deletes_what_it_has_to(rules: str, pause: float) -> Non
 @pytest.mark.req("PL-029")
 @pytest.mark.parametrize("code", [403, 503])
 @pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
-def test_op013_a_template_that_is_mended_saves_who_is_due(rules: str, code: int) -> None:
+def test_op013_a_repaired_template_saves_the_due_clique(rules: str, code: int) -> None:
     """Its update begins, so it is due no longer, and its pods are made again."""
 
     async def nothing_is_shown(run: OperatorRun) -> None:
@@ -304,7 +304,7 @@ def test_op013_an_end_that_has_begun_has_so_whatever_becomes_due_meanwhile(
 @pytest.mark.req("GF-092")
 @pytest.mark.req("PL-029")
 @pytest.mark.parametrize(("sooner", "later"), [(10, 58.5), (50, 30), (30, 50)])
-def test_op013_no_flag_tells_of_an_end_whose_cause_is_taken_away(sooner: float, later: float) -> None:
+def test_op013_no_flag_reports_a_termination_without_its_cause(sooner: float, later: float) -> None:
     """The group is breached as well, so it is due later; a flag would spare it for good."""
 
     async def nothing_is_shown(run: OperatorRun) -> None:

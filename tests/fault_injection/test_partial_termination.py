@@ -52,7 +52,7 @@ def test_gf091_an_end_goes_on_where_it_broke_off(rules: str, sick: str, kept: st
     ("sick", "kept"), [("one-0-a", "one-0-b"), ("one-0-g-1-x", "one-0-g-0-x"), ("one-0-g-1-x", "one-0-b")]
 )
 @pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
-def test_gf091_who_recovers_in_a_half_done_end_stays(
+def test_gf091_a_clique_that_recovers_in_a_half_done_end_stays(
     rules: str, sick: str, kept: str, code: int, times: int, heals: int
 ) -> None:
     names = dict[str, str]()
@@ -77,15 +77,15 @@ def test_gf091_who_recovers_in_a_half_done_end_stays(
 @pytest.mark.parametrize("kept_for", [0, 5], ids=["", "after an end that took a while"])
 @pytest.mark.parametrize(("code", "times"), [(403, 1), (409, 1), (503, 1), (403, 6), (409, 6)])
 @pytest.mark.parametrize("sick", ["one-0-a", "one-0-g-0-x"], ids=["sick clique", "sick group"])
-def test_gf092_a_flag_that_fails_ends_nobody_again(sick: str, code: int, times: int, kept_for: int) -> None:
-    async def nobody_may_tell(run: OperatorRun) -> None:
+def test_gf092_a_flag_that_fails_terminates_nothing_more(sick: str, code: int, times: int, kept_for: int) -> None:
+    async def statuses_forbidden(run: OperatorRun) -> None:
         deletion_fails(run, "one-0-b", code, kept_for)
-        run.fault_rates.untold = times
+        run.fault_rates.unreported = times
         pod_fails(run, sick)
 
-    run = run_in_virtual_time(run_of("field", nobody_may_tell))
+    run = run_in_virtual_time(run_of("field", statuses_forbidden))
     assert not run.faults, run.faults
-    assert run.fault_rates.untold < times
+    assert run.fault_rates.unreported < times
     assert created_twice(run) == set()
     assert run.ended.keys() == NAMES == there(run).keys()
 
@@ -111,7 +111,7 @@ def test_op103_a_refusal_that_runs_out_in_the_end_of_another_is_not_forgotten(ru
 def test_gf092_a_flag_that_failed_is_of_one_breach(code: int) -> None:
     async def relapses(run: OperatorRun) -> None:
         deletion_fails(run, "one-0-b", code, 9)
-        run.fault_rates.untold = 1
+        run.fault_rates.unreported = 1
         pod_fails(run, "one-0-g-0-x")
         await until(lambda: "one-0-g-0-x" in run.ended and "one-0-g-0-x" in there(run))
         await asyncio.sleep(25)
@@ -125,7 +125,7 @@ def test_gf092_a_flag_that_failed_is_of_one_breach(code: int) -> None:
 
 @pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
 def test_gf091_an_end_is_through_when_its_last_part_went_another_way(rules: str) -> None:
-    async def somebody_helps(run: OperatorRun) -> None:
+    async def a_user_repairs(run: OperatorRun) -> None:
         deletion_fails(run, "one-0-b", 403, 8)
         pod_fails(run, "one-0-g-0-x")
         await asyncio.sleep(115)
@@ -133,7 +133,7 @@ def test_gf091_an_end_is_through_when_its_last_part_went_another_way(rules: str)
         seen = {"metadata": {"annotations": {"looked-at": "yes"}}}
         run.store.patch(Address("PodClique", NAMESPACE, "one-0-b"), seen)
 
-    run = run_in_virtual_time(run_of(rules, somebody_helps))
+    run = run_in_virtual_time(run_of(rules, a_user_repairs))
     assert not run.faults, run.faults
     assert created_twice(run) == set()
     assert run.ended.keys() == NAMES == there(run).keys()
@@ -167,8 +167,10 @@ def test_op023_what_fails_elsewhere_in_the_set_puts_no_end_off(rules: str) -> No
 @pytest.mark.parametrize("sick", [("one-0-g-0-x",), ("one-0-a", "one-0-g-1-y")], ids=["a group", "a clique first"])
 @pytest.mark.parametrize("by_hand", [75, 100])
 @pytest.mark.parametrize("rules", ["design", "field"])
-def test_gf092_who_deletes_the_cause_by_hand_ends_nobody_again(rules: str, by_hand: int, sick: tuple[str, ...]) -> None:
-    async def somebody_helps(run: OperatorRun) -> None:
+def test_gf092_a_clique_that_deletes_the_cause_by_hand_terminates_nothing_more(
+    rules: str, by_hand: int, sick: tuple[str, ...]
+) -> None:
+    async def a_user_repairs(run: OperatorRun) -> None:
         deletion_fails(run, sick[0], 403)
         for name in sick:
             pod_fails(run, name)
@@ -176,7 +178,7 @@ def test_gf092_who_deletes_the_cause_by_hand_ends_nobody_again(rules: str, by_ha
         run.fault_rates.kept_for = 0
         run.store.delete(Address("PodClique", NAMESPACE, sick[0]), {})
 
-    run = run_in_virtual_time(run_of(rules, somebody_helps))
+    run = run_in_virtual_time(run_of(rules, a_user_repairs))
     assert not run.faults, run.faults
     assert created_twice(run) == set()
     assert there(run).keys() == NAMES
@@ -185,7 +187,7 @@ def test_gf092_who_deletes_the_cause_by_hand_ends_nobody_again(rules: str, by_ha
 @pytest.mark.req("OP-103")
 @pytest.mark.parametrize("kept_for", [0, 5])
 @pytest.mark.parametrize("rules", ["design", "field"])
-def test_gf092_an_answer_that_is_lost_ends_nobody_again(rules: str, kept_for: int) -> None:
+def test_gf092_an_answer_that_is_lost_terminates_nothing_more(rules: str, kept_for: int) -> None:
     async def the_last_answer_is_lost(run: OperatorRun) -> None:
         deletion_fails(run, "one-0-b", 503, kept_for)
         run.fault_rates.lost = "one-0-g-0-x"
@@ -206,8 +208,10 @@ ALL_RULES: Final = ("design", "field", "field@v0.1.0-alpha.11")
 @pytest.mark.parametrize("code", [403, 409, 503])
 @pytest.mark.parametrize(("sick", "mute"), [("one-0-a", "one-0-a"), ("one-0-g-0-x", "one-0-g")])
 @pytest.mark.parametrize("rules", ALL_RULES)
-def test_gt067_a_hiccup_ends_nobody_though_no_status_is_taken(rules: str, sick: str, mute: str, code: int) -> None:
-    async def it_recovers_and_nobody_may_write_it(run: OperatorRun) -> None:
+def test_gt067_a_hiccup_terminates_nothing_though_no_status_is_taken(
+    rules: str, sick: str, mute: str, code: int
+) -> None:
+    async def it_recovers_without_a_status_write(run: OperatorRun) -> None:
         pod_fails(run, sick)
         await asyncio.sleep(20)
         run.fault_rates.mute, run.fault_rates.muted_by = mute, code
@@ -219,7 +223,7 @@ def test_gt067_a_hiccup_ends_nobody_though_no_status_is_taken(rules: str, sick: 
         await asyncio.sleep(100)
         run.fault_rates.mute = ""
 
-    run = run_in_virtual_time(run_of(rules, it_recovers_and_nobody_may_write_it))
+    run = run_in_virtual_time(run_of(rules, it_recovers_without_a_status_write))
     assert not run.faults, run.faults
     assert not run.ended
 
@@ -229,7 +233,7 @@ def test_gt067_a_hiccup_ends_nobody_though_no_status_is_taken(rules: str, sick: 
 @pytest.mark.parametrize("times", [1, 2, 3, 10, ALWAYS])
 @pytest.mark.parametrize("code", [403, 409, 503])
 @pytest.mark.parametrize("rules", ["design", "field"])
-def test_gt067_a_status_that_fails_after_an_end_ends_nobody_again(rules: str, code: int, times: int) -> None:
+def test_gt067_a_status_that_fails_after_an_end_terminates_nothing_more(rules: str, code: int, times: int) -> None:
     async def no_status_is_taken(run: OperatorRun) -> None:
         pod_fails(run, "one-0-a")
         pod_fails(run, "one-0-g-0-x")
@@ -250,7 +254,7 @@ def test_gt067_a_status_that_fails_after_an_end_ends_nobody_again(rules: str, co
 @pytest.mark.parametrize("kept_for", [0, 8, 9])
 @pytest.mark.parametrize("code", [403, 409, 503])
 @pytest.mark.parametrize("rules", ["design", "field"])
-def test_gt067_who_relapses_while_no_status_is_taken_ends_in_time(
+def test_gt067_a_clique_that_relapses_while_no_status_is_taken_ends_in_time(
     rules: str, code: int, kept_for: int, pause: int
 ) -> None:
     sick_at, ended_at = 0.0, 0.0
@@ -291,7 +295,7 @@ def with_a_label(run: OperatorRun) -> None:
 @pytest.mark.parametrize("code", [403, 409, 503])
 @pytest.mark.parametrize("ill", [False, True], ids=["a hiccup", "for good"])
 @pytest.mark.parametrize("rules", ["design", "field"])
-def test_pl013_a_breach_is_told_though_its_clique_may_not_be_written(rules: str, ill: bool, code: int) -> None:
+def test_pl013_a_breach_is_reported_though_its_clique_may_not_be_written(rules: str, ill: bool, code: int) -> None:
     async def it_may_not_be_written(run: OperatorRun) -> None:
         pod_fails(run, "one-0-a")
         await asyncio.sleep(10)
@@ -317,7 +321,9 @@ def test_pl013_a_breach_is_told_though_its_clique_may_not_be_written(rules: str,
 @pytest.mark.parametrize("ill", [False, True], ids=["a hiccup", "for good"])
 @pytest.mark.parametrize("fixed", ["", "one-0-a"], ids=["", "may not be changed"])
 @pytest.mark.parametrize("rules", ["design", "field"])
-def test_pl013_a_clock_that_began_anew_is_told_before_a_change(rules: str, fixed: str, ill: bool, code: int) -> None:
+def test_pl013_a_clock_that_began_anew_is_reported_before_a_change(
+    rules: str, fixed: str, ill: bool, code: int
+) -> None:
     ended_at = 0.0
 
     async def it_relapses_and_is_changed(run: OperatorRun) -> None:

@@ -18,7 +18,7 @@ def test_op074_nothing_that_is_well_ends_and_all_that_is_due_does(seed: int) -> 
 @pytest.mark.req("OP-013")
 @pytest.mark.req("OP-074")
 @pytest.mark.parametrize("seed", [7, 33])
-def test_op106_who_goes_out_of_sight_is_not_made_again(seed: int) -> None:
+def test_op106_a_pod_that_loses_its_label_is_not_made_again(seed: int) -> None:
     run = random_run(seed, UNSEEN)
     assert not run.faults, run.faults
 
@@ -35,7 +35,7 @@ def test_op023_whatever_was_asked_for_is_there_in_the_end(seed: int) -> None:
 @pytest.mark.req("OP-103")
 @pytest.mark.parametrize("rules", ["design", "field"])
 @pytest.mark.parametrize("seed", range(2))
-def test_op023_single_writes_that_fail_end_nobody_too_early_and_nobody_too_late(seed: int, rules: str) -> None:
+def test_op023_failed_single_writes_do_not_shift_a_termination(seed: int, rules: str) -> None:
     run = random_run(seed, FAIR, rules)
     assert not run.faults, run.faults
     assert run.ends

@@ -63,7 +63,7 @@ def test_gt067_a_recovery_is_known_though_the_end_of_another_is_planned(
 @pytest.mark.parametrize("denied_by", [403, 409, 503])
 @pytest.mark.parametrize("hiccup", [9, 35, 55])
 @pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
-def test_pl013_that_a_breach_is_over_is_told_where_its_clique_may_not_be_deleted(
+def test_pl013_that_a_breach_is_over_is_reported_where_its_clique_may_not_be_deleted(
     rules: str, hiccup: int, denied_by: int
 ) -> None:
     async def nothing_may_be_deleted(run: OperatorRun) -> None:
@@ -91,8 +91,8 @@ def test_pl013_that_a_breach_is_over_is_told_where_its_clique_may_not_be_deleted
 @pytest.mark.req("GT-067")
 @pytest.mark.parametrize("code", [403, 409, 503])
 @pytest.mark.parametrize("rules", ["design", "field"])
-def test_op023_who_recovered_while_no_operator_ran_is_told_though_he_is_to_go(rules: str, code: int) -> None:
-    async def nobody_runs(run: OperatorRun) -> None:
+def test_op023_a_recovery_without_an_operator_is_reported_before_the_deletion(rules: str, code: int) -> None:
+    async def no_operator_runs(run: OperatorRun) -> None:
         pod_fails(run, "one-0-b")
         await asyncio.sleep(30)
         pod_fails(run, "one-0-a")
@@ -113,7 +113,7 @@ def test_op023_who_recovered_while_no_operator_ran_is_told_though_he_is_to_go(ru
         await asyncio.sleep(45)
         recovers(run, "one-0-a")
 
-    run = run_in_virtual_time(run_of(rules, nobody_runs))
+    run = run_in_virtual_time(run_of(rules, no_operator_runs))
     assert not run.faults, run.faults
     assert not run.ended
 
@@ -121,7 +121,7 @@ def test_op023_who_recovered_while_no_operator_ran_is_told_though_he_is_to_go(ru
 @pytest.mark.req("PL-013")
 @pytest.mark.parametrize("code", [403, 409, 503])
 @pytest.mark.parametrize("rules", ["design", "field"])
-def test_op023_who_recovers_while_his_replica_cannot_be_scaled_in_is_told(rules: str, code: int) -> None:
+def test_op023_a_recovery_during_a_failed_scale_in_is_reported(rules: str, code: int) -> None:
     async def it_is_scaled_in(run: OperatorRun) -> None:
         run.judges = False
         pod_fails(run, "one-1-a")
@@ -149,7 +149,9 @@ def test_op023_who_recovers_while_his_replica_cannot_be_scaled_in_is_told(rules:
 @pytest.mark.req("PL-015")
 @pytest.mark.parametrize(("code", "times"), [(409, 12), (403, 7), (403, 1)])
 @pytest.mark.parametrize("pause", [0.01, 1.5, 5])
-def test_pl013_an_end_is_told_before_annotations_of_its_group_are_written(code: int, times: int, pause: float) -> None:
+def test_pl013_an_end_is_reported_before_annotations_of_its_group_are_written(
+    code: int, times: int, pause: float
+) -> None:
     def annotated(raw: Json) -> None:
         raw["spec"]["template"]["podCliqueScalingGroups"][0]["annotations"] = {"team": "blue"}
 
@@ -171,7 +173,7 @@ def test_pl013_an_end_is_told_before_annotations_of_its_group_are_written(code: 
 
 @pytest.mark.parametrize("code", [403, 409, 503])
 @pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
-def test_gt067_who_recovered_and_leaves_is_no_cause(rules: str, code: int) -> None:
+def test_gt067_a_clique_that_recovered_and_leaves_is_no_cause(rules: str, code: int) -> None:
     """It was deleted by hand, and a finalizer of somebody else's holds it."""
 
     async def it_leaves(run: OperatorRun) -> None:
@@ -195,7 +197,7 @@ def test_gt067_who_recovered_and_leaves_is_no_cause(rules: str, code: int) -> No
 @pytest.mark.req("OP-103")
 @pytest.mark.parametrize("code", [403, 409, 503])
 @pytest.mark.parametrize("rules", ["design", "field"])
-def test_wl236_who_is_updated_with_one_that_cannot_be_deleted_goes_once(rules: str, code: int) -> None:
+def test_wl236_a_clique_that_is_updated_with_one_that_cannot_be_deleted_goes_once(rules: str, code: int) -> None:
     """Nobody knows it the first time; from then on it waits for the other one."""
 
     async def it_is_updated(run: OperatorRun) -> None:

@@ -105,10 +105,10 @@ def test_gf091_an_end_that_is_wanted_again_while_a_part_of_it_stands_refused_has
 
 @pytest.mark.parametrize("code", [403, 409])
 @pytest.mark.parametrize("rules", ["design", "field"])
-def test_wl236_who_is_of_the_present_template_holds_nobody(rules: str, code: int) -> None:
+def test_wl236_a_clique_of_the_present_template_delays_nothing(rules: str, code: int) -> None:
     """It could not be deleted with its sick neighbour, which somebody mends now."""
 
-    async def somebody_mends_it(run: OperatorRun) -> None:
+    async def it_is_repaired(run: OperatorRun) -> None:
         run.judges = False
         pod_fails(run, "one-0-g-1-x")
         await asyncio.sleep(55)
@@ -121,13 +121,13 @@ def test_wl236_who_is_of_the_present_template_holds_nobody(rules: str, code: int
         assert gone >= {"one-0-g-1-x", "one-0-g-0-x", "one-0-g-2-x"}
         assert "one-0-g-1-y" not in gone
 
-    run = run_in_virtual_time(run_of(rules, somebody_mends_it, pool=SPARE))
+    run = run_in_virtual_time(run_of(rules, it_is_repaired, pool=SPARE))
     assert not run.faults, run.faults
 
 
 @pytest.mark.req("WL-236")
 @pytest.mark.parametrize("code", [403, 409])
-def test_wl238_each_further_change_of_the_template_deletes_nobody_but_who_cannot_be_deleted(code: int) -> None:
+def test_wl238_each_further_template_change_deletes_only_the_undeletable_clique(code: int) -> None:
     async def it_is_changed_again(run: OperatorRun) -> None:
         run.judges = False
         deletion_fails(run, "one-0-g-0-y", code)
@@ -143,7 +143,7 @@ def test_wl238_each_further_change_of_the_template_deletes_nobody_but_who_cannot
 
 @pytest.mark.req("OP-013")
 @pytest.mark.parametrize("rules", ["design", "field"])
-def test_pl029_what_nobody_wants_any_more_goes_while_its_end_is_put_off(rules: str) -> None:
+def test_pl029_an_unwanted_object_goes_while_its_termination_is_deferred(rules: str) -> None:
     async def nothing_is_shown(run: OperatorRun) -> None:
         pod_fails(run, "one-0-b")
         await asyncio.sleep(50)
@@ -226,7 +226,7 @@ def test_wl239_an_end_that_an_update_found_half_done_does_not_hold_it_up(
 @pytest.mark.req("WL-236")
 @pytest.mark.parametrize("code", [403, 409, 503])
 @pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
-def test_wl239_nobody_goes_with_who_was_due_and_cannot_be_deleted(rules: str, code: int) -> None:
+def test_wl239_an_undeletable_due_clique_takes_nothing_along(rules: str, code: int) -> None:
     """Whoever went would be made again and go again at every look."""
 
     async def it_is_edited(run: OperatorRun) -> None:

@@ -41,13 +41,13 @@ async def while_it_is_followed(run: OperatorRun) -> None:
     loses_its_label(run, "one-0-a")
 
 
-async def while_nobody_follows(run: OperatorRun) -> None:
+async def while_unlabelled(run: OperatorRun) -> None:
     await run.end()
     loses_its_label(run, "one-0-a")
     run.begin()
 
 
-async def while_nobody_can_ask(run: OperatorRun) -> None:
+async def while_reads_fail(run: OperatorRun) -> None:
     run.fault_rates.blind = 503
     loses_its_label(run, "one-0-a")
     await asyncio.sleep(40)
@@ -56,7 +56,7 @@ async def while_nobody_can_ask(run: OperatorRun) -> None:
 
 
 @pytest.mark.req("OP-018")
-@pytest.mark.parametrize("loses", [while_it_is_followed, while_nobody_follows, while_nobody_can_ask])
+@pytest.mark.parametrize("loses", [while_it_is_followed, while_unlabelled, while_reads_fail])
 def test_op106_a_pod_that_lost_its_label_is_not_made_again(loses: Callable[[OperatorRun], Awaitable[None]]) -> None:
     """It serves on, and is followed again."""
 

@@ -11,7 +11,7 @@ from grove_shell.operator import event_recorder, json_log, reconcile_loop
 
 BEGIN: Final = datetime(2026, 11, 20, 8, 0, 0, tzinfo=UTC)
 _UNDER_WAY: Final = 0.0005  # seconds: bytes on the loopback are there at once, or a moment later
-_TOLD_THE_TIME: Final = (reconcile_loop, event_recorder, json_log)
+_PASSED_THE_TIME: Final = (reconcile_loop, event_recorder, json_log)
 
 Result = TypeVar("Result")
 
@@ -58,7 +58,7 @@ def now() -> datetime:
 
 def run_in_virtual_time(scenario: Coroutine[Any, Any, Result]) -> Result:
     """What a scenario comes to, the clocks of the operator showing the time of its loop."""
-    clocks = [mock.patch.object(module, "datetime", _Clock) for module in _TOLD_THE_TIME]
+    clocks = [mock.patch.object(module, "datetime", _Clock) for module in _PASSED_THE_TIME]
     for clock in clocks:
         clock.start()
     try:

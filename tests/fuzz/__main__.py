@@ -88,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(border: FuzzTarget, course: Course, chance: random.Random, seconds: float, folder: Path) -> None:
-    began = told = time.monotonic()
+    began = reported = time.monotonic()
     while (now := time.monotonic()) - began < seconds:
         way = chance.choice(border.ways)
         data = border.make(chance, way)
@@ -104,8 +104,8 @@ def _run(border: FuzzTarget, course: Course, chance: random.Random, seconds: flo
             course.broken[found.place] += 1
             if course.broken[found.place] == 1:
                 _hand_over(border, course.name, way, data, found, folder)
-        if now - told > _PATIENCE:
-            told = now
+        if now - reported > _PATIENCE:
+            reported = now
             count, broken = course.outcomes.total(), course.broken.total()
             line = f"{course.name} {now - began:6.0f} s  {count:9,} inputs  {course.most} MiB  {broken} broken\n"
             sys.stderr.write(line)

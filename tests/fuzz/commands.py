@@ -47,27 +47,27 @@ def kept(*words: str) -> str:
     Raises:
         Broken: with the promise.
     """
-    told = said(*words)
-    for problem in problems_of(told, structured="json" in words):
+    reported = said(*words)
+    for problem in problems_of(reported, structured="json" in words):
         raise Broken(problem)
-    return _WORDS.get(told.code, str(told.code))
+    return _WORDS.get(reported.code, str(reported.code))
 
 
-def problems_of(told: Said, *, structured: bool) -> Iterator[str]:
+def problems_of(reported: Said, *, structured: bool) -> Iterator[str]:
     """Every promise that was not kept."""
-    if told.code not in CODES:
-        yield f"exit code {told.code}"
-    if told.code and not (told.out + told.err).strip():
-        yield f"exit code {told.code}, and not a word"
-    if "Traceback" in told.out + told.err:
+    if reported.code not in CODES:
+        yield f"exit code {reported.code}"
+    if reported.code and not (reported.out + reported.err).strip():
+        yield f"exit code {reported.code}, and not a word"
+    if "Traceback" in reported.out + reported.err:
         yield "a traceback was printed"
-    for line in (told.err + told.out).split("\n"):
+    for line in (reported.err + reported.out).split("\n"):
         if not line.isprintable():
             yield f"not printable: {line!r}"
-    if structured and told.out:
+    if structured and reported.out:
         try:
-            json.loads(told.out, parse_constant=_refuse)
-            told.out.encode()
+            json.loads(reported.out, parse_constant=_refuse)
+            reported.out.encode()
         except ValueError as fault:
             yield f"no JSON on standard output: {fault}"
 

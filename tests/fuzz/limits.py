@@ -63,7 +63,7 @@ def run_input(border: FuzzTarget, way: str, data: bytes) -> InputResult:
         with _limited(hung):
             outcome = border.feed(way, data)
     except (Exception, TimeLimitExceeded) as fault:  # noqa: BLE001 - whatever it is, it is a find
-        broken, place = _told(fault)
+        broken, place = _reported(fault)
     if hung:
         outcome, broken = "BROKEN", f"no answer in {CPU_SECONDS:.0f} s: {hung[0]}"
         place = f"hang {hung[0]}"
@@ -90,7 +90,7 @@ def _limited(hung: list[str]) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _told(fault: BaseException) -> tuple[str, str]:
+def _reported(fault: BaseException) -> tuple[str, str]:
     """In words, and the place that is the same for every input that ends there."""
     stack = grove_stack_frames(traceback.extract_tb(fault.__traceback__))
     words = "".join(traceback.format_exception_only(fault)).strip()

@@ -65,7 +65,7 @@ def configuration_files(folder: Path) -> Iterator[FuzzTarget]:
     def feed(way: str, data: bytes) -> str:
         path = folder / ("told.json" if data[:1] == b"{" else "told.yaml")
         path.write_bytes(data)
-        return _webhooks_told(str(path)) if way == "webhooks" else kept(*_with(path, CONFIGURED[way]))
+        return _webhook_flags(str(path)) if way == "webhooks" else kept(*_with(path, CONFIGURED[way]))
 
     yield FuzzTarget((*CONFIGURED, "webhooks"), _configuration, feed)
 
@@ -161,7 +161,7 @@ def _with(path: Path, words: tuple[str, ...]) -> list[str]:
     return [str(path) if word == _FILE else word for word in words]
 
 
-def _webhooks_told(path: str) -> str:
+def _webhook_flags(path: str) -> str:
     """As ``grove webhooks`` begins; what it goes on with serves until it is told to stop."""
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):

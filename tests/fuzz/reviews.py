@@ -148,10 +148,10 @@ def _texts(kind: str) -> tuple[str, ...]:
     items = [*islice((item for item in every if item.get("kind") == kind), _EACH)]
     items += [*THERE] if kind == TOPOLOGY_KIND else [set_of(), _stored()] if kind == _SET else []
     asked = {"group": _OF[kind], "version": "v1alpha1", "kind": kind}
-    told = [review(new, kind=asked) for new in items]
-    told += [review(new, {**new, "spec": items[0].get("spec")}, kind=asked) for new in items]
-    told += [review(None, old, kind=asked, operation="DELETE") for old in items[:2]]
-    return tuple(json.dumps(one) for one in told)
+    reported = [review(new, kind=asked) for new in items]
+    reported += [review(new, {**new, "spec": items[0].get("spec")}, kind=asked) for new in items]
+    reported += [review(None, old, kind=asked, operation="DELETE") for old in items[:2]]
+    return tuple(json.dumps(one) for one in reported)
 
 
 def _made(chance: random.Random, way: str) -> bytes:

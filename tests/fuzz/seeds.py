@@ -103,9 +103,11 @@ def plans() -> tuple[str, ...]:
         for path in golden(area, most=3):
             beside = path.with_name("operator.yaml")
             config = ("--config", str(beside)) if beside.exists() else ()
-            told = said("plan", "-f", str(path), "--now", NOW, "-o", "json", "--decisions", "--until", "6h", *config)
-            if told.code == 0 and len(told.out) < 5 * MOST:
-                found.append(json.dumps(json.loads(told.out)))
+            reported = said(
+                "plan", "-f", str(path), "--now", NOW, "-o", "json", "--decisions", "--until", "6h", *config
+            )
+            if reported.code == 0 and len(reported.out) < 5 * MOST:
+                found.append(json.dumps(json.loads(reported.out)))
     return tuple(found)
 
 

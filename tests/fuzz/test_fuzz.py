@@ -29,7 +29,7 @@ def test_whatever_comes_in_there_is_an_answer(name: str, tmp_path: Path) -> None
             assert not found.broken, (way, data)
 
 
-def test_what_breaks_a_promise_is_told_with_its_place() -> None:
+def test_what_breaks_a_promise_is_reported_with_its_place() -> None:
     def feed(_way: str, data: bytes) -> str:
         return f"{int(data)}"
 
@@ -40,7 +40,7 @@ def test_what_breaks_a_promise_is_told_with_its_place() -> None:
     assert found.broken.startswith("ValueError: invalid literal")
 
 
-def test_what_never_answers_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_never_answers_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def feed(_way: str, _data: bytes) -> str:
         while True:
             pass

@@ -188,8 +188,8 @@ def test_gt002_the_first_round_is_as_expected(folder: Path, capsys: pytest.Captu
                 groups.setdefault(subject["name"], []).append(subject["replica"])
     assert groups == expect["terminate"]["podCliqueScalingGroups"], why
     assert sets == expect["terminate"]["podCliqueSetReplicas"], why
-    woken = [plan["wakeAt"] for plan in document["plans"] if plan["root"]["kind"] == "PodCliqueSet"]
-    assert woken == [expect["wakeAt"]], why
+    requeued = [plan["wakeAt"] for plan in document["plans"] if plan["root"]["kind"] == "PodCliqueSet"]
+    assert requeued == [expect["wakeAt"]], why
 
     stored = {f"{item['kind']}/{item['metadata']['name']}": item.get("status", {}) for item in given(folder)}
     written = {f"{step['target']['kind']}/{step['target']['name']}": step["object"] for step in steps}

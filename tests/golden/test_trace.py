@@ -165,7 +165,7 @@ class TestReadingSpecs:
             ("- source", "- because: it MUST\n- source", "q.md:5: QQ-010 requires something in its because"),
         ],
     )
-    def test_bad_form_is_told_with_its_place(self, old: str, new: str, problem: str) -> None:
+    def test_bad_form_is_reported_with_its_place(self, old: str, new: str, problem: str) -> None:
         _, problems = checked_rules_in(RULE.replace(old, new), "q.md")
         assert any(line.startswith(problem) for line in problems), problems
 
@@ -229,7 +229,7 @@ class TestReadingCitations:
         assert cited_in(source, "t.py") == [Citation("QQ-012", "t.py:2", "test_x")]
 
     @pytest.mark.parametrize("name", ["test_qq0101_x", "test_q010_x", "test_qq010x", "test_x_qq010"])
-    def test_names_that_only_look_like_it(self, name: str) -> None:
+    def test_similar_names_do_not_match(self, name: str) -> None:
         assert cited_in(f"def {name}(): ...", "t.py") == []
 
     def test_reasons_of_a_plan(self) -> None:

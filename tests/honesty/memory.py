@@ -41,7 +41,7 @@ def play(
         player.cluster.deliver_changes()
         transcript.frames.append(player.eyes.take(outcome, player.sight()))
     events = ((change.object, change.after is None) for change in player.cluster.changes)
-    transcript.told = player.eyes.told(events)
+    transcript.reported = player.eyes.reported(events)
     return transcript
 
 

@@ -54,7 +54,7 @@ class WantsOwners(Lingering):
         return replace(answer, outcome=AttemptOutcome.CONFLICT) if vanished else answer
 
 
-class LooksAtNoGuard(Lingering):
+class IgnoresGuards(Lingering):
     """Whoever comes late writes all the same."""
 
     def attempt(self, step: Step) -> Attempt:
@@ -147,7 +147,7 @@ MUTANTS: Final[Mapping[str, Callable[[], InMemoryCluster]]] = {
     "knows not its own": KnowsNotItsOwn,
     "takes what is there": TakesWhatIsThere,
     "wants owners": WantsOwners,
-    "looks at no guard": LooksAtNoGuard,
+    "looks at no guard": IgnoresGuards,
     "guards gates": GuardsGates,
     "rests on nothing": RestsOnNothing,
     "held by nothing": HeldByNothing,

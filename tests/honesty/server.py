@@ -65,7 +65,7 @@ class Server:
             if transcript.frames and (late := player.eyes.preview("", player.observation())) != Frame("", {}, ()):
                 last = transcript.frames[-1]
                 transcript.frames[-1] = Frame(last.outcome, {**last.changed, **late.changed}, late.written)
-            transcript.told = player.eyes.told(self.events[namespace])
+            transcript.reported = player.eyes.reported(self.events[namespace])
             return transcript
 
     async def news(self, namespace: str, seconds: float) -> None:

@@ -26,7 +26,7 @@ from grove_core.resources.podclique import GROUP_KIND
 
 Json = dict[str, Any]
 
-NOBODY: Final = "00000000-0000-4000-8000-000000000000"
+NO_OWNER: Final = "00000000-0000-4000-8000-000000000000"
 FOREIGN_FINALIZER: Final = "example.com/held"
 _SET_NAME: Final = "s"
 _IMAGE: Final = "example.com/main:1"

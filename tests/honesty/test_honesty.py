@@ -24,7 +24,7 @@ def test_sm080_the_world_in_memory_does_as_the_server_did() -> None:
     assert [one.seed for one in record()] == list(RECORDED)
     for one in record():
         parted = difference(play(one.moves), one.server)
-        assert parted is None, f"seed {one.seed}\n{parted.told(one.moves)}"
+        assert parted is None, f"seed {one.seed}\n{parted.reported(one.moves)}"
 
 
 def test_sm080_the_record_shows_what_servers_do() -> None:
@@ -57,7 +57,7 @@ def test_sm080_every_wrong_world_is_found(mutant: str) -> None:
         ([], ["a"], False),
     ],
 )
-def test_sm080_a_watcher_is_told_a_part_in_order(model: list[str], server: list[str], *, holds: bool) -> None:
+def test_sm080_a_watcher_is_reported_a_part_in_order(model: list[str], server: list[str], *, holds: bool) -> None:
     assert follows(model, server) is holds
-    told = (Transcript(told={"pod 1": list(words)}) for words in (model, server))
-    assert (difference(*told) is None) is holds
+    reported = (Transcript(reported={"pod 1": list(words)}) for words in (model, server))
+    assert (difference(*reported) is None) is holds

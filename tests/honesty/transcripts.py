@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from grove_core.kernel.refs import Guard
 from tests.honesty.moves import Move
-from tests.honesty.slots import NOBODY, Json
+from tests.honesty.slots import NO_OWNER, Json
 from tests.honesty.views import GONE, Object, view_of
 
 SKIPPED: Final = "nothing to do"
@@ -43,12 +43,12 @@ class Transcript:
     """
 
     frames: list[Frame] = field(default_factory=list)
-    told: dict[str, list[Json | str]] = field(default_factory=dict)
+    reported: dict[str, list[Json | str]] = field(default_factory=dict)
 
     @property
     def as_json(self) -> Json:
         """As it is recorded."""
-        return {"frames": [frame.as_json for frame in self.frames], "told": self.told}
+        return {"frames": [frame.as_json for frame in self.frames], "told": self.reported}
 
 
 def transcript_of(raw: Mapping[str, Any]) -> Transcript:
@@ -72,13 +72,13 @@ class Eyes:
 
     def uid_of(self, slot: str) -> str:
         """Of the incarnation that was seen last, be it gone or not."""
-        return self.guards[slot][-1].uid if slot in self.guards else NOBODY
+        return self.guards[slot][-1].uid if slot in self.guards else NO_OWNER
 
     def guard_of(self, slot: str, *, stale: bool) -> Guard:
         """By which an object was judged: as it was last seen, or as it was before."""
         seen = self.guards.get(slot, [])
         place = 2 if stale else 1
-        return seen[-place] if len(seen) >= place else Guard(NOBODY, "1")
+        return seen[-place] if len(seen) >= place else Guard(NO_OWNER, "1")
 
     def preview(self, outcome: str, sight: Sight) -> Frame:
         """The frame that this sight would make."""
@@ -111,7 +111,7 @@ class Eyes:
         self._views = {slot: view_of(item, self.named) for slot, item in sight.items()}
         return frame
 
-    def told(self, events: Iterable[tuple[Object, bool]]) -> dict[str, list[Json | str]]:
+    def reported(self, events: Iterable[tuple[Object, bool]]) -> dict[str, list[Json | str]]:
         """What was told of every incarnation that was seen: objects as they were, and whether they went."""
         found: dict[str, list[Json | str]] = {}
         for item, went in events:
@@ -140,7 +140,7 @@ class Difference:
     model: str
     server: str
 
-    def told(self, moves: Sequence[Move]) -> str:
+    def reported(self, moves: Sequence[Move]) -> str:
         """For a person: the whole sequence, and what came of the last move."""
         steps = [f"  {number}. {move}" for number, move in enumerate(moves[: self.at], 1)]
         return "\n".join([*steps, f"in memory:     {self.model}", f"on the server: {self.server}"])
@@ -151,11 +151,11 @@ def difference(model: Transcript, server: Transcript) -> Difference | None:
     for number, (mine, real) in enumerate(zip(model.frames, server.frames, strict=False), 1):
         for ours, theirs in _differing(mine, real):
             return Difference(number, ours, theirs)
-    for name in sorted({*model.told, *server.told}):
-        both = model.told.get(name, []), server.told.get(name, [])
+    for name in sorted({*model.reported, *server.reported}):
+        both = model.reported.get(name, []), server.reported.get(name, [])
         if not follows(*both):
-            told = (f"a watcher is told of {name}: {_short(words)}" for words in both)
-            return Difference(len(model.frames), *told)
+            reported = (f"a watcher is told of {name}: {_short(words)}" for words in both)
+            return Difference(len(model.frames), *reported)
     return None
 
 

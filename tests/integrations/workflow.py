@@ -16,7 +16,7 @@ WORKFLOW: Final = ROOT / "integrations/github/grove-plan.yaml"
 STAND_IN: Final = Path(__file__).with_name("gh")
 _BASH: Final = ("bash", "--noprofile", "--norc", "-eo", "pipefail")  # what `shell: bash` means
 _EXPRESSION: Final = re.compile(r"\$\{\{ *(.*?) *\}\}")
-_NOBODY: Final = {
+_NO_OWNER: Final = {
     "GIT_AUTHOR_NAME": "a",
     "GIT_AUTHOR_EMAIL": "a@example.com",
     "GIT_COMMITTER_NAME": "a",
@@ -49,7 +49,7 @@ class PullRequest:
     """
 
     home: Path
-    told: Mapping[str, str] = field(default_factory=dict)
+    reported: Mapping[str, str] = field(default_factory=dict)
     contexts: dict[str, str] = field(default_factory=lambda: {"github.repository": "o/r", "github.token": "t"})
 
     @property
@@ -107,20 +107,20 @@ class PullRequest:
         return self.run("Judge").returncode
 
     def tell(self) -> None:
-        told = self.run("Tell")
-        assert (told.returncode, told.stderr) == (0, "")
+        reported = self.run("Tell")
+        assert (reported.returncode, reported.stderr) == (0, "")
 
     def _environment(self) -> dict[str, str]:
         inherited = {key: value for key, value in os.environ.items() if not key.startswith(("GIT_", "GITHUB_"))}
         path = f"{self.home / 'bin'}{os.pathsep}{os.environ['PATH']}"
         ours = {"PATH": path, "RUNNER_TEMP": str(self.home / "temp"), "COMMENTS": str(self.home / "comments")}
-        return {**inherited, **_NOBODY, **read_workflow()["env"], **self.told, **ours}
+        return {**inherited, **_NO_OWNER, **read_workflow()["env"], **self.reported, **ours}
 
     def _filled(self, text: str) -> str:
         return _EXPRESSION.sub(lambda match: self.contexts[match[1]], text)
 
     def _git(self, *words: str) -> None:
-        self._run("git", *words, env=os.environ | _NOBODY).check_returncode()
+        self._run("git", *words, env=os.environ | _NO_OWNER).check_returncode()
 
     def _run(self, *words: str, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

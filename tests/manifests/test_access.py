@@ -85,8 +85,8 @@ def golden() -> Iterator[tuple[ClusterCache, Snapshot, Plan]]:
         now = parse_time(yaml.safe_load(case.read_text(encoding="utf-8"))["now"])
         assert now is not None
         cache = cached(item.value for item in input_items_in_path(str(path), [], standard_input()))
-        told = path.parent / "operator.yaml"
-        configuration = read_configuration(str(told) if told.exists() else None).configuration
+        reported = path.parent / "operator.yaml"
+        configuration = read_configuration(str(reported) if reported.exists() else None).configuration
         cluster = load([str(path)], io.BytesIO(), configuration=configuration).cluster
         for root in cluster.sets:
             snapshot = cluster.snapshot_of(root, now)
@@ -125,7 +125,7 @@ def ends() -> Iterator[tuple[ClusterCache, Step]]:
 
 
 @functools.cache
-def telling() -> tuple[tuple[ClusterCache, Snapshot, Plan], ...]:
+def rounds_with_new_writes() -> tuple[tuple[ClusterCache, Snapshot, Plan], ...]:
     """Of these looks those whose plan has a write that none before has: by action, and what it is done to."""
     found, known = [], set[tuple[type, str]]()
     for cache, snapshot, plan in golden():
@@ -138,7 +138,7 @@ def telling() -> tuple[tuple[ClusterCache, Snapshot, Plan], ...]:
 
 def steps() -> Iterator[tuple[ClusterCache, Step]]:
     """At least one write of every kind that a plan may hold."""
-    yield from ((cache, step) for cache, _, plan in telling() for step in plan.steps)
+    yield from ((cache, step) for cache, _, plan in rounds_with_new_writes() for step in plan.steps)
     empty = cached([])
     for _, plan in rounds_of(applied(sound())):
         yield from ((empty, step) for step in plan.steps if isinstance(step.action, Create))
@@ -163,7 +163,7 @@ async def act(api: ApiSession, recorder: Recorder) -> None:
     """Have the operator do everything it can do."""
     for cache, step in steps():
         await ClusterWriter(api, cache).executor()(step)
-    for cache, snapshot, plan in telling():
+    for cache, snapshot, plan in rounds_with_new_writes():
         await ClusterWriter(api, cache).relist_set((snapshot.root.ref.namespace, snapshot.root.ref.name))
         events = EventRecorder(api, "me")
         events.on_planned(
@@ -308,10 +308,12 @@ def test_mf020_roles_are_the_declared_access(program: str, watched: str, *, suff
         assert not any(scope is RequestScope.CLUSTER for scope, *_ in expected)
 
 
-def test_mf020_who_places_by_topology_may_read_topologies_everywhere() -> None:
-    told = Installation(watched="ml", topology=TopologyAwareSettings(enabled=True))
+def test_mf020_placement_by_topology_grants_reading_topologies_everywhere() -> None:
+    reported = Installation(watched="ml", topology=TopologyAwareSettings(enabled=True))
     outside = {
-        one for one in granted(manifest_objects(told, ("rbac",)), "grove-operator") if one[0] is RequestScope.CLUSTER
+        one
+        for one in granted(manifest_objects(reported, ("rbac",)), "grove-operator")
+        if one[0] is RequestScope.CLUSTER
     }
     kinds = ("clustertopologies", "clustertopologybindings")
     assert outside == {
@@ -325,7 +327,8 @@ def test_wh005_the_webhooks_may_read_what_they_judge_by_and_write_none_of_it(wat
     """And while TAS is off they may do what they could without it."""
     on = Installation(watched=watched, topology=TopologyAwareSettings(enabled=True))
     more, less = (
-        granted(manifest_objects(told, ("rbac",)), "grove-webhooks") for told in (on, Installation(watched=watched))
+        granted(manifest_objects(reported, ("rbac",)), "grove-webhooks")
+        for reported in (on, Installation(watched=watched))
     )
     of_cliques = RequestScope.WATCHED if watched else RequestScope.CLUSTER
     verbs = ("get", "list", "watch")
@@ -346,8 +349,8 @@ def test_wh010_the_webhooks_may_do_exactly_what_the_design_says() -> None:
         ("grove.io", "podcliquesets"): followed,
         ("scheduler.grove.io", "podgangs"): followed,
     }
-    told = Installation(mnnvl=MnnvlConfiguration(enabled=True, mode=MnnvlMode.ANNOTATIONS))
-    more = granted(manifest_objects(told, ("rbac",)), "grove-webhooks")
+    reported = Installation(mnnvl=MnnvlConfiguration(enabled=True, mode=MnnvlMode.ANNOTATIONS))
+    more = granted(manifest_objects(reported, ("rbac",)), "grove-webhooks")
     less = granted(manifest_objects(Installation(), ("rbac",)), "grove-webhooks")
     found: dict[tuple[str, str], set[str]] = {}
     for _, group, resource, verb, _ in more:
@@ -356,7 +359,7 @@ def test_wh010_the_webhooks_may_do_exactly_what_the_design_says() -> None:
     assert found == table
     assert less <= more
     assert {(group, resource) for _, group, resource, _, _ in more - less} == set(table)
-    assert granted(manifest_objects(told, ("rbac",)), "grove-operator") == granted(
+    assert granted(manifest_objects(reported, ("rbac",)), "grove-operator") == granted(
         manifest_objects(Installation(), ("rbac",)), "grove-operator"
     )
 

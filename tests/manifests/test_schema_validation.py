@@ -106,7 +106,7 @@ def test_in039_a_sound_manifest_is_admitted() -> None:
 @pytest.mark.req("WL-159")
 @pytest.mark.req("GT-103")
 @pytest.mark.parametrize(("place", "value", "requirement", "words"), tuple(misspelt()))
-def test_wl158_each_slip_is_told_with_its_place(place: Place, value: object, requirement: str, words: str) -> None:
+def test_wl158_each_slip_is_reported_with_its_place(place: Place, value: object, requirement: str, words: str) -> None:
     (found,) = [one for one in objections(spoilt(place, value)) if words in one.reason.sentence]
     assert found.reason.rule.requirement == requirement
     assert found.path.startswith(path_of(place))
@@ -127,12 +127,12 @@ def test_wl158_all_of_it_is_one_report() -> None:
 def test_wl158_what_is_said_of_a_list_does_not_hide_what_is_wrong_in_it() -> None:
     raw = changed((*LEADER, "spec", "minAvailabe"), 1, sound())
     raw["spec"]["template"]["cliques"].pop()
-    told = {one.path: one.reason.rule.requirement for one in objections(raw, sound())}
-    assert told["spec.template.cliques"] == "GT-101"
-    assert told["spec.template.cliques[1].spec.minAvailabe"] == "WL-158"
+    reported = {one.path: one.reason.rule.requirement for one in objections(raw, sound())}
+    assert reported["spec.template.cliques"] == "GT-101"
+    assert reported["spec.template.cliques[1].spec.minAvailabe"] == "WL-158"
 
 
-def test_wl158_one_slip_is_told_once() -> None:
+def test_wl158_one_slip_is_reported_once() -> None:
     for place, value, _, _ in misspelt():
         paths = [one.path for one in objections(spoilt(place, value)) if one.path.startswith(path_of(place))]
         assert len(paths) == len(set(paths)), place
@@ -158,9 +158,9 @@ def test_mf005_every_keyword_is_a_rule_or_a_limit_of_size() -> None:
 
 
 def test_mf005_keywords_refuse_what_they_are_for() -> None:
-    told = set(KEYWORDS.values())
+    reported = set(KEYWORDS.values())
     for case in BROKEN:
-        if case.requirement in told and case.old is None and case.requirement not in {"GT-094", "GT-095"}:
+        if case.requirement in reported and case.old is None and case.requirement not in {"GT-094", "GT-095"}:
             assert flaws(case.new), case.requirement
 
 

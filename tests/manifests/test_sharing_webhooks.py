@@ -32,7 +32,7 @@ EVERY_MODE: Final = tuple(
 @pytest.mark.parametrize("watched", ["", "ml"])
 def test_wh010_every_configuration_prints_the_same_entries(watched: str) -> None:
     """What is off has no rules, so that applying it anew is enough to be called no more."""
-    printed = [manifest_objects(replace(told, watched=watched), ("webhooks",)) for told in EVERY_MODE]
+    printed = [manifest_objects(replace(reported, watched=watched), ("webhooks",)) for reported in EVERY_MODE]
     names = [
         {one["metadata"]["name"]: [webhook["name"] for webhook in one["webhooks"]] for one in objects[-2:]}
         for objects in printed
@@ -51,10 +51,12 @@ def test_wh010_every_configuration_prints_the_same_entries(watched: str) -> None
 
 
 @pytest.mark.parametrize(
-    "told", [MnnvlConfiguration(), MnnvlConfiguration(enabled=True), MnnvlConfiguration(mode=MnnvlMode.ANNOTATIONS)]
+    "reported", [MnnvlConfiguration(), MnnvlConfiguration(enabled=True), MnnvlConfiguration(mode=MnnvlMode.ANNOTATIONS)]
 )
-def test_wh010_elsewhere_sets_alone_are_registered(told: MnnvlConfiguration) -> None:
-    rules = [rule for one in registered(manifest_objects(Installation(mnnvl=told))).values() for rule in one["rules"]]
+def test_wh010_elsewhere_sets_alone_are_registered(reported: MnnvlConfiguration) -> None:
+    rules = [
+        rule for one in registered(manifest_objects(Installation(mnnvl=reported))).values() for rule in one["rules"]
+    ]
     assert {name for rule in rules for name in rule["resources"]} == {"podcliquesets"}
 
 
@@ -87,7 +89,7 @@ def test_wh010_podcliques_and_podgangs_are_registered(tmp_path: Path, capsys: py
         assert webhook["namespaceSelector"] == {"matchLabels": {"kubernetes.io/metadata.name": "ml"}}
 
 
-def test_wh010_both_programs_are_told() -> None:
+def test_wh010_both_programs_are_reported() -> None:
     objects = manifest_objects(Installation(mnnvl=MnnvlConfiguration(True, MnnvlMode.ANNOTATIONS)))
     files = {one["metadata"]["name"]: one["data"] for one in objects if one["kind"] == "ConfigMap"}
     for program, read in (("grove-operator", operator_settings), ("grove-webhooks", webhook_settings)):
@@ -115,7 +117,7 @@ def test_wh010_both_programs_are_told() -> None:
         SCOPED,
     ],
 )
-def test_mf027_an_operator_is_told_what_was_written_for_it(
+def test_mf027_an_operator_gets_the_configuration_written_for_it(
     said: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     head = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}
@@ -137,7 +139,7 @@ def test_mf027_an_operator_is_told_what_was_written_for_it(
     assert ("grove-webhooks-config" in files) == (features.mnnvl.enabled or features.topology.enabled)
 
 
-def test_cl055_a_bad_configuration_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_cl055_a_bad_configuration_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "operator.yaml"
     path.write_text("mnnvl: {enabled: maybe}\n", encoding="utf-8")
     assert run(["manifests", "--config", str(path)], "grove") == 1

@@ -134,15 +134,15 @@ def _made(place: Path) -> Iterator[tuple[Mapping[str, str], Iterable[str]]]:
 def _judge(names: Sequence[str], options: argparse.Namespace) -> None:
     """Let the plugin judge; where nobody knows which tests enter what, it finds that out first."""
     hashes = _hashes()
-    told, reach = WORK / "asked.json", WORK / f"reach-{_digest()}.json"
+    reported, reach = WORK / "asked.json", WORK / f"reach-{_digest()}.json"
     for older in set(WORK.glob("reach*.json")) - {reach}:
         older.unlink()
     paths = {"reach": str(reach), "verdicts": str(WORK / "verdicts.jsonl")}
     asked = {**paths, "names": [[name, hashes[name]] for name in names]}
-    told.write_text(json.dumps({**asked, "jobs": options.jobs, "seconds": options.seconds}), encoding="utf-8")
+    reported.write_text(json.dumps({**asked, "jobs": options.jobs, "seconds": options.seconds}), encoding="utf-8")
     plugins = ("-p", "tests.mutation.profile", "-p", "tests.mutation.judge")
     quiet = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:benchmark")
-    environment = {ASKED: str(told), "HYPOTHESIS_PROFILE": NAME}
+    environment = {ASKED: str(reported), "HYPOTHESIS_PROFILE": NAME}
     rounds = [] if reach.is_file() else ["which tests enter which function"]
     for doing in [*rounds, f"{len(names)} mutants"] if names else []:
         _say(f"{doing}: verdicts go to {WORK / 'verdicts.jsonl'}")

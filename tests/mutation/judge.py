@@ -96,8 +96,8 @@ class _Court:
         """A verdict; none where the test that killed fails anyway."""
         pid, status = os.waitpid(-1, 0)
         name, of, near, reading = self._running.pop(pid)
-        with os.fdopen(reading) as told:
-            place = told.read()
+        with os.fdopen(reading) as reported:
+            place = reported.read()
         verdict = _EXITS.get(os.waitstatus_to_exitcode(status), TIMEOUT)
         if verdict == KILLED and not self._passes(near[int(place)]):
             self._due.append((name, of))

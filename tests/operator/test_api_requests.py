@@ -77,7 +77,7 @@ def test_op030_a_write_that_waited_for_its_credentials_asks_again_whether_it_may
     assert isinstance(deletion, NoServerResponse)
 
 
-def test_op030_somebody_else_had_a_turn_before_the_first_byte() -> None:
+def test_op030_other_tasks_run_before_the_first_byte() -> None:
     """It leads when there is a connection, and does not any more when the request is written to it."""
 
     async def scenario() -> list[str]:
@@ -114,9 +114,9 @@ def test_op074_what_is_withdrawn_leaves_no_connection() -> None:
     """Also not where that is known only when the request is written; and nobody is told of an answer."""
 
     async def scenario() -> tuple[list[str], list[tuple[str, int]], set[int]]:
-        slow, told, open_at = Slow(), list[tuple[str, int]](), set[int]()
+        slow, reported, open_at = Slow(), list[tuple[str, int]](), set[int]()
         slow.let.set()
-        async with api_with(slow.answer, observer=lambda *seen: told.append(seen)) as api:
+        async with api_with(slow.answer, observer=lambda *seen: reported.append(seen)) as api:
             await api.request("GET", "/first")
             for number in range(40):
                 words = iter([None, "spared"] if number % 2 else ["spared"])
@@ -124,11 +124,11 @@ def test_op074_what_is_withdrawn_leaves_no_connection() -> None:
                     await api.request("DELETE", "/second", body={}, unless=words.__next__)
                 open_at.add(open_sockets())
             assert (await api.request("DELETE", "/third", body={}, unless=lambda: None)).ok
-        return slow.asked, told, open_at
+        return slow.asked, reported, open_at
 
-    heard, told, open_at = asyncio.run(scenario())
+    heard, reported, open_at = asyncio.run(scenario())
     assert heard == ["GET /first", "DELETE /third"]
-    assert told == [("GET", 200), ("DELETE", 200)]
+    assert reported == [("GET", 200), ("DELETE", 200)]
     assert max(open_at) - min(open_at) < 10, open_at
 
 

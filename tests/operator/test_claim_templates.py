@@ -37,12 +37,12 @@ def shown(cache: ClusterCache) -> set[tuple[str, str]]:
 
 
 @pytest.mark.req("WL-021")
-def test_op002_a_claim_template_wakes_who_names_it_and_nobody_else() -> None:
-    woken: list[RootKey] = []
+def test_op002_a_claim_template_requeues_only_the_sets_that_name_it() -> None:
+    requeued: list[RootKey] = []
     cache = ClusterCache()
     for raw in (sharing("llm", (NAMESPACE, "t"), ("far", "x")), sharing("chat", (NAMESPACE, "u"))):
         cache.put("PodCliqueSet", raw)
-    cache.changed = woken.append
+    cache.changed = requeued.append
     for event, expected in (
         (a_template("5", "a"), [(NAMESPACE, "llm")]),
         (a_template("6", "b"), [(NAMESPACE, "llm")]),
@@ -51,22 +51,22 @@ def test_op002_a_claim_template_wakes_who_names_it_and_nobody_else() -> None:
         (a_template("8", "b", name="x"), []),
         (a_template("9", "b", name="x", namespace="far"), [(NAMESPACE, "llm")]),
     ):
-        woken.clear()
+        requeued.clear()
         cache.put(TEMPLATE_KIND, event)
-        assert woken == expected
-    woken.clear()
+        assert requeued == expected
+    requeued.clear()
     cache.drop(TEMPLATE_KIND, a_template("6", "b"))
-    assert woken == [(NAMESPACE, "llm")]
+    assert requeued == [(NAMESPACE, "llm")]
     changed = sharing("llm", ("far", "x"))
     changed["metadata"]["resourceVersion"] = "10"
     cache.put("PodCliqueSet", changed)
-    woken.clear()
+    requeued.clear()
     cache.put(TEMPLATE_KIND, {**a_template("11", "b"), "metadata": {**a_template("11", "b")["metadata"], "uid": "2"}})
-    assert woken == []
+    assert requeued == []
     cache.drop("PodCliqueSet", changed)
-    woken.clear()
+    requeued.clear()
     cache.drop(TEMPLATE_KIND, a_template("9", "b", name="x", namespace="far"))
-    assert woken == []
+    assert requeued == []
 
 
 def test_op002_older_news_of_a_claim_template_changes_nothing() -> None:

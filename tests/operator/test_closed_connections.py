@@ -73,15 +73,15 @@ async def deaf(said: bytes, *, is_proxy: bool) -> AsyncIterator[tuple[Deaf, Conn
     """Somebody, the way to him or through him, and when he is done."""
     authority, ours = trustme.CA(), ssl.create_default_context()
     authority.configure_trust(ours)
-    somebody = Deaf(authority, said)
-    there = f"https://127.0.0.1:{somebody.port}"
+    peer = Deaf(authority, said)
+    there = f"https://127.0.0.1:{peer.port}"
     server, proxy = ("https://localhost:1", there) if is_proxy else (there, "")
-    served = asyncio.ensure_future(asyncio.to_thread(somebody.serve))
+    served = asyncio.ensure_future(asyncio.to_thread(peer.serve))
     try:
-        yield somebody, ConnectionSettings(server=server, tls=ours, token=no_token, proxy=proxy), served
+        yield peer, ConnectionSettings(server=server, tls=ours, token=no_token, proxy=proxy), served
         await served
     finally:
-        somebody.close()
+        peer.close()
 
 
 async def watched(api: ApiSession) -> None:
@@ -94,13 +94,13 @@ async def watched(api: ApiSession) -> None:
 )
 @pytest.mark.parametrize("said", SAID, ids=["nothing", "half an answer", "an answer", "rubbish", "a refusal"])
 @pytest.mark.parametrize("is_proxy", [False, True], ids=["a server", "a proxy"])
-def test_op033_who_leaves_hangs_up(
+def test_op033_a_client_that_stops_closes_its_connection(
     what: Callable[[ApiSession], Awaitable[object]], said: bytes, *, is_proxy: bool
 ) -> None:
     """Whoever breaks off what he asked for and leaves lets no connection go on, though nobody says farewell to him."""
 
     async def left() -> bool:
-        async with deaf(said, is_proxy=is_proxy) as (somebody, way, served):
+        async with deaf(said, is_proxy=is_proxy) as (peer, way, served):
             async with ApiSession(way) as api:
                 before = connections()
                 asking = asyncio.ensure_future(what(api))
@@ -110,13 +110,13 @@ def test_op033_who_leaves_hangs_up(
                 with suppress(asyncio.CancelledError, NoServerResponse, WatchRefused):
                     await asking
             assert len(connections() - before) == 1, "that of somebody"
-            return await asyncio.to_thread(somebody.is_left)
+            return await asyncio.to_thread(peer.is_left)
 
     assert asyncio.run(left())
 
 
 @pytest.mark.filterwarnings("ignore:Sending a large body directly:ResourceWarning")
-def test_op033_who_leaves_waits_for_nobody_who_takes_nothing() -> None:
+def test_op033_a_client_that_stops_does_not_wait_for_a_stuck_peer() -> None:
     """A write of which the other side never reads the end."""
 
     async def left() -> None:
@@ -131,7 +131,7 @@ def test_op033_who_leaves_waits_for_nobody_who_takes_nothing() -> None:
     asyncio.run(asyncio.wait_for(left(), PATIENCE))
 
 
-def test_op033_who_leaves_tries_no_other_address(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_op033_a_client_that_leaves_tries_no_other_address(monkeypatch: pytest.MonkeyPatch) -> None:
     """A request that nobody gave up is in its TLS handshake with the first one."""
 
     async def left() -> None:

@@ -96,7 +96,7 @@ def feed(cache: ClusterCache, event: tuple[str, str, Json]) -> None:
     (cache.drop if what == "DELETED" else cache.put)(kind, raw)
 
 
-def told(cache: ClusterCache) -> dict[str, tuple[Any, ...]]:
+def reported(cache: ClusterCache) -> dict[str, tuple[Any, ...]]:
     """What every set sees, in a form that can be compared."""
     found = {}
     for name in SETS:
@@ -132,7 +132,7 @@ def test_op002_what_comes_early_or_twice_changes_nothing(server: Server, chance:
     for event in server.log:
         if event[0] == "DELETED" or chance.random() < 0.5:
             feed(cache, event)
-    assert told(cache) == told(listed(server))
+    assert reported(cache) == reported(listed(server))
 
 
 @given(servers(), st.data())
@@ -144,7 +144,7 @@ def test_op002_a_list_repairs_what_was_lost(server: Server, data: st.DataObject)
     for kind in ("Pod", "PodCliqueSet", "PodClique"):
         items = [raw for (of, _), raw in server.there.items() if of == kind]
         cache.replace(kind, items, str(server.version))
-    assert told(cache) == told(listed(server))
+    assert reported(cache) == reported(listed(server))
 
 
 def test_op002_what_is_newer_than_a_list_stays() -> None:
@@ -248,16 +248,16 @@ def a_domain(name: str, **metadata: object) -> Json:
     return {"apiVersion": "resource.nvidia.com/v1beta1", "kind": "ComputeDomain", "metadata": meta}
 
 
-def test_in033_a_set_sees_who_holds_a_name_and_owns_its_own() -> None:
-    woken: list[RootKey] = []
-    cache = ClusterCache(woken.append)
+def test_in033_a_set_sees_the_holder_of_a_name_and_owns_its_own() -> None:
+    requeued: list[RootKey] = []
+    cache = ClusterCache(requeued.append)
     cache.put("PodCliqueSet", a_set("llm", "u"))
-    woken.clear()
+    requeued.clear()
     cache.put("ComputeDomain", a_domain("llm-cd-0", ownerReferences=[owner("u", kind="PodCliqueSet", name="llm")]))
     cache.put("ComputeDomain", a_domain("llm-cd-1"))
-    assert woken == [(NAMESPACE, "llm")] * 2
+    assert requeued == [(NAMESPACE, "llm")] * 2
     cache.put("ComputeDomain", a_domain("of nobody"))
-    assert len(woken) == 2
+    assert len(requeued) == 2
     seen = cache.observe((NAMESPACE, "llm"), NOW)
     assert seen is not None
     assert [one.ref.name for one in seen.domains] == ["llm-cd-0"]
@@ -340,15 +340,15 @@ def a_service(of: str, uid: str, version: str) -> Json:
     return {"apiVersion": CORE, "kind": "Service", "metadata": meta}
 
 
-def test_op002_who_loses_an_object_to_another_set_hears_of_it() -> None:
+def test_op002_a_set_that_loses_an_object_is_requeued() -> None:
     """It is deleted and made anew by another set, and the watch told of the second alone."""
-    woken: list[RootKey] = []
-    cache = ClusterCache(woken.append)
+    requeued: list[RootKey] = []
+    cache = ClusterCache(requeued.append)
     cache.put("Service", a_service("chat", "1", "5"))
-    woken.clear()
+    requeued.clear()
     cache.put("Service", a_service("llm", "2", "6"))
-    assert woken == [(NAMESPACE, "chat"), (NAMESPACE, "llm")]
+    assert requeued == [(NAMESPACE, "chat"), (NAMESPACE, "llm")]
     assert not cache.holds((NAMESPACE, "chat")), "nothing is left there"
-    woken.clear()
+    requeued.clear()
     cache.put("Service", a_service("llm", "3", "7"))
-    assert woken == [(NAMESPACE, "llm")]
+    assert requeued == [(NAMESPACE, "llm")]

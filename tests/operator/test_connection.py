@@ -74,7 +74,7 @@ def test_op044_files_that_are_not_there_are_passed_over(
         ("{folder}:{gone}", "{folder}: Is a directory; try"),
     ],
 )
-def test_op044_where_none_is_there_it_is_told(
+def test_op044_where_none_is_there_it_is_reported(
     named: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     places = {"gone": tmp_path / "gone", "folder": tmp_path}
@@ -179,12 +179,12 @@ def tokens(kubeconfig: str, between: Callable[[], object] = lambda: None) -> lis
     return asyncio.run(scenario())
 
 
-@pytest.mark.parametrize(("lives", "later"), [(-1, "token-2"), (3600, "token-1")])
+@pytest.mark.parametrize(("lifetime", "later"), [(-1, "token-2"), (3600, "token-1")])
 def test_op044_a_plugin_is_asked_again_when_its_token_ran_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lives: int, later: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lifetime: int, later: str
 ) -> None:
     monkeypatch.setattr(connection_settings, "PLUGIN_PAUSE_S", 0.0)
-    until = f"{datetime.now(UTC) + timedelta(seconds=lives):%Y-%m-%dT%H:%M:%SZ}"
+    until = f"{datetime.now(UTC) + timedelta(seconds=lifetime):%Y-%m-%dT%H:%M:%SZ}"
     plugin = tmp_path / "plugin"
     asked = tmp_path / "asked"
     plugin.write_text(
@@ -199,7 +199,7 @@ def test_op044_a_plugin_is_asked_again_when_its_token_ran_out(
     user = {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": str(plugin)}}
     first, second = tokens(of_user(tmp_path, user))
     assert later in {first, second}
-    assert (first == second) is (lives > 0)
+    assert (first == second) is (lifetime > 0)
 
 
 def test_op044_a_token_file_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,7 +35,7 @@ def test_op015_pods_of_another_clique_are_made_before(failed: AttemptOutcome) ->
 
 
 @pytest.mark.parametrize("hopeless", [1, 3])
-def test_op015_who_failed_once_is_not_held_up_by_those_who_always_do(hopeless: int) -> None:
+def test_op015_a_step_that_failed_once_is_not_delayed_by_steps_that_always_fail(hopeless: int) -> None:
     """Creations stop at the first that is not accepted (OP-015), which would be the same one each time."""
     pace, seen = WriteThrottle(), cache_with().observe(HOME, datetime.now(UTC))
     assert seen is not None

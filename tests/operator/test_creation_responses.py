@@ -49,7 +49,7 @@ def test_op011_a_kind_that_is_gone_is_a_refusal(making: type[Create | Ensure]) -
 
 
 @pytest.mark.parametrize("making", [Create, Ensure])
-def test_op011_a_webhook_that_nobody_can_ask_is_a_refusal(making: type[Create | Ensure]) -> None:
+def test_op011_an_unreachable_webhook_is_a_refusal(making: type[Create | Ensure]) -> None:
     found = created(making, 500, reason="InternalError", message=NOT_CONFIRMED)
     assert (found.outcome, found.detail) == (AttemptOutcome.REFUSED, NOT_CONFIRMED)
 

@@ -33,9 +33,9 @@ def encoded(text: bytes) -> str:
 
 def kubeconfig(folder: Path, user: Json) -> str:
     authority = encoded(trustme.CA().cert_pem.bytes())
-    told = config_of("https://127.0.0.1:1", user, **{"certificate-authority-data": authority})
+    reported = config_of("https://127.0.0.1:1", user, **{"certificate-authority-data": authority})
     path = folder / "config"
-    path.write_text(told, encoding="utf-8")
+    path.write_text(reported, encoding="utf-8")
     return str(path)
 
 
@@ -69,10 +69,10 @@ def test_op044_nor_that_of_a_plugin(tmp_path: Path, files: Path) -> None:
         "clientCertificateData": base64.b64decode(mine["client-certificate-data"]).decode(),
         "clientKeyData": base64.b64decode(mine["client-key-data"]).decode(),
     }
-    told = {"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": status}
+    reported = {"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": status}
     plugin = tmp_path / "plugin"
-    plugin.write_text(f"#!{sys.executable}\nprint({json.dumps(told)!r})\n", encoding="utf-8")
+    plugin.write_text(f"#!{sys.executable}\nprint({json.dumps(reported)!r})\n", encoding="utf-8")
     plugin.chmod(plugin.stat().st_mode | stat.S_IXUSR)
-    user = {"exec": {"apiVersion": told["apiVersion"], "command": str(plugin), "interactiveMode": "Never"}}
+    user = {"exec": {"apiVersion": reported["apiVersion"], "command": str(plugin), "interactiveMode": "Never"}}
     assert asyncio.run(read_connection_settings(kubeconfig(tmp_path, user))).tls is not None
     assert list(files.iterdir()) == []

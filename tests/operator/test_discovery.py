@@ -31,12 +31,12 @@ class Publishing:
             self.asked += 1
             status, schemas = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
             return web.json_response({"components": {"schemas": schemas}}, status=status)
-        told = {
+        reported = {
             "/apis/resource.k8s.io": {"versions": [{"groupVersion": "resource.k8s.io/v1"}]},
             "/apis/resource.nvidia.com": {"preferredVersion": {"groupVersion": VERSION}},
             f"/apis/{VERSION}": {"resources": [{"kind": "ComputeDomain"}]},
         }
-        return web.json_response(told[request.path])
+        return web.json_response(reported[request.path])
 
     async def serve(self, looks: int) -> ServedApis:
         async with api_with(self.answer) as api:
@@ -61,7 +61,7 @@ def test_op034_it_ends_where_none_comes() -> None:
     assert server.asked == 2
 
 
-def test_op034_nobody_waits_for_what_is_forbidden() -> None:
+def test_op034_a_forbidden_kind_is_not_waited_for() -> None:
     server = Publishing((403, {}), KNOWN)
     assert asyncio.run(server.serve(4)).domains is None
     assert server.asked == 1

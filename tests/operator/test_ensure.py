@@ -112,7 +112,7 @@ def test_pl016_a_quota_that_is_full_is_asked_before_the_name(
     ("code", "said"),
     [(403, {"kind": "Status", "message": "not yours to see"}), (503, {"kind": "Status", "message": "busy"}), (200, {})],
 )
-def test_pl016_a_refusal_stands_where_nobody_can_look(code: int, said: Json) -> None:
+def test_pl016_a_refusal_stands_without_a_fresh_read(code: int, said: Json) -> None:
     server = ObjectServer()
     server.refuses["computedomains"] = (403, {"kind": "Status", "message": "exceeded quota: gpus"})
     server.hides["computedomains"] = (code, said)
@@ -120,7 +120,7 @@ def test_pl016_a_refusal_stands_where_nobody_can_look(code: int, said: Json) -> 
     assert (attempt.outcome, attempt.detail) == (AttemptOutcome.REFUSED, "exceeded quota: gpus")
 
 
-def test_ms043_what_an_owner_of_before_left_is_seen_and_strangers_are_not_ours() -> None:
+def test_ms043_objects_of_an_earlier_owner_are_seen_and_foreign_ones_are_not_ours() -> None:
     """A domain of a gang that is gone is the set's to hand over; one of another set only holds its name."""
     cache = ClusterCache()
     cache.put("PodCliqueSet", a_set())

@@ -55,14 +55,14 @@ def test_op080_it_is_begun_again_without_pages() -> None:
 
 def test_op080_it_is_not_begun_a_third_time() -> None:
     server = Paged(stubborn=True)
-    with pytest.raises(NotListed, match="Pod: too old") as told:
+    with pytest.raises(NotListed, match="Pod: too old") as reported:
         server.ask(lambda api: list_all_objects(api, POD))
-    assert told.value.is_transient
+    assert reported.value.is_transient
     assert server.limits == ["500", "500", None, None]
 
 
 @pytest.mark.req("OP-013")
-def test_op080_a_last_look_that_runs_out_of_date_ends() -> None:
+def test_op080_an_expired_fresh_read_ends() -> None:
     async def relist_set(api: ApiSession) -> None:
         cache = ClusterCache()
         await ClusterWriter(api, cache).relist_set(("ml", "llm"))

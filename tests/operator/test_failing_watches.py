@@ -58,7 +58,7 @@ class Server:
         self.since: list[str] = []
         self.lists = 0
         self.cache = ClusterCache()
-        self.told: list[str] = []
+        self.reported: list[str] = []
 
     async def answer(self, request: web.Request) -> web.Response:
         if "watch" in request.query:
@@ -80,7 +80,7 @@ class Server:
                     api,
                     KINDS["PodCliqueSet"],
                     self.cache,
-                    report=lambda _kind, words: self.told.append(words),
+                    report=lambda _kind, words: self.reported.append(words),
                 )
                 following = asyncio.create_task(keeping.run())
                 while not (until() or len(self.since) > 20 or following.done()):  # noqa: ASYNC110 - nobody tells
@@ -116,17 +116,17 @@ def test_op080_a_watch_that_begins_with_an_error_is_followed_by_a_list(status: i
 
 @pytest.mark.parametrize("making", [refused, error])
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 500])
-def test_op080_the_words_of_a_refusal_are_told_once(making: Callable[[int], Watch], status: int) -> None:
+def test_op080_the_words_of_a_refusal_are_reported_once(making: Callable[[int], Watch], status: int) -> None:
     server = Server(making(status))
     server.follow(lambda: False)
-    assert server.told == ([] if status in SILENT else [WORDS])
+    assert server.reported == ([] if status in SILENT else [WORDS])
 
 
 @pytest.mark.parametrize("status", KEPT)
 def test_op080_trouble_of_the_server_costs_no_list(status: int) -> None:
     server = Server(refused(status))
     server.follow(lambda: False)
-    assert (server.lists, set(server.since), server.told) == (1, {"5"}, [WORDS])
+    assert (server.lists, set(server.since), server.reported) == (1, {"5"}, [WORDS])
 
 
 def test_op080_an_error_after_events_goes_on_behind_them() -> None:
@@ -138,31 +138,31 @@ def test_op080_an_error_after_events_goes_on_behind_them() -> None:
 
     server = Server(one_later)
     server.follow(lambda: len(server.since) > 2)
-    assert (server.lists, server.since[:3], server.told[:1]) == (1, ["5", "6", "7"], [WORDS])
+    assert (server.lists, server.since[:3], server.reported[:1]) == (1, ["5", "6", "7"], [WORDS])
 
 
 def test_op080_a_kind_that_is_not_shown_any_more_is_lost() -> None:
     server = Server(refused(403), 403)
     assert server.follow(lambda: "PodCliqueSet" in server.cache.lost)
-    assert server.told == [WORDS, f"PodCliqueSet: {WORDS}"]
+    assert server.reported == [WORDS, f"PodCliqueSet: {WORDS}"]
 
 
-def test_op004_what_is_not_shown_once_more_is_told_once_more() -> None:
+def test_op004_what_is_not_shown_once_more_is_reported_once_more() -> None:
     """Though nothing came on a watch in between."""
     server = Server(refused(404), 403, 403, 200, 403)
     assert server.follow(lambda: server.lists > 5)
-    assert server.told == [f"PodCliqueSet: {WORDS}"] * 2
+    assert server.reported == [f"PodCliqueSet: {WORDS}"] * 2
 
 
 @pytest.mark.parametrize("watch", [*map(refused, KEPT), empty, no_event])
-def test_op080_who_hears_nothing_for_long_asks(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_op080_a_silent_watch_is_checked(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
     """Five minutes are a fifth of a second here."""
     monkeypatch.setattr(reflector, "_RELIST_AFTER", 0.2)
     server = Server(watch)
     assert server.follow(server.shows)
 
 
-def test_op080_who_hears_something_does_not_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_op080_a_watch_with_events_is_not_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reflector, "_RELIST_AFTER", 0.2)
     bookmark = {"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "6"}}}
     server = Server(error(503, bookmark))
@@ -172,7 +172,7 @@ def test_op080_who_hears_something_does_not_ask(monkeypatch: pytest.MonkeyPatch)
 
 def test_op080_a_store_that_went_back_is_believed() -> None:
     """After a restore of etcd: the watch is too old, and the list is of a time before."""
-    cache, told, lists = ClusterCache(), list[str](), 0
+    cache, reported, lists = ClusterCache(), list[str](), 0
 
     def in_version(name: str, uid: str, version: str) -> dict[str, Any]:
         return set_raw(clique_raw("a"), meta={"name": name, "namespace": "ml", "uid": uid, "resourceVersion": version})
@@ -190,13 +190,15 @@ def test_op080_a_store_that_went_back_is_believed() -> None:
     async def follow() -> None:
         async with api_with(answer) as api:
             kind = KINDS["PodCliqueSet"]
-            task = asyncio.create_task(Reflector(api, kind, cache, report=lambda _, words: told.append(words)).run())
+            task = asyncio.create_task(
+                Reflector(api, kind, cache, report=lambda _, words: reported.append(words)).run()
+            )
             await until(lambda: lists >= 4)
             task.cancel()
             await asyncio.wait([task])
 
     asyncio.run(follow())
-    assert [words for words in told if "older state" in words] == [WENT_BACK]
+    assert [words for words in reported if "older state" in words] == [WENT_BACK]
     refs = [Ref(GROVE, "PodCliqueSet", *root_key) for root_key in cache.root_keys()]
     found = {ref.name: (item.uid, item.resource_version) for ref in refs if (item := cache.find(ref))}
     assert found == {"same": ("s", "4000"), "again": ("old", "4100")}
@@ -211,7 +213,7 @@ def test_op080_older_news_on_a_watch_show_that_a_store_went_back(what: str) -> N
     assert server.follow(lambda: server.lists > 1 and server.shows())
 
 
-def test_op080_what_others_told_of_before_a_list_counts_as_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_op080_events_of_others_before_a_list_count_as_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """An answer to a write was of a version that the list is older than; the list shows what was before."""
     server, since = Server(refused(410)), list[str]()
 
@@ -221,13 +223,13 @@ def test_op080_what_others_told_of_before_a_list_counts_as_told(monkeypatch: pyt
 
     monkeypatch.setattr(server.cache, "newest", newest)
     assert server.follow(server.shows)
-    assert (server.told, since[:2]) == ([WENT_BACK], ["PodCliqueSet"] * 2)
+    assert (server.reported, since[:2]) == ([WENT_BACK], ["PodCliqueSet"] * 2)
 
 
-def test_op080_answers_to_writes_are_told_of() -> None:
+def test_op080_responses_to_writes_are_reported() -> None:
     """Of every kind that is written, topologies too."""
     cache = ClusterCache()
     cache.put("PodCliqueSet", LATER)
     cache.put("ClusterTopology", {"metadata": {"name": "aws", "uid": "t", "resourceVersion": "12"}})
-    told = {kind: cache.newest(kind) for kind in ("PodCliqueSet", "ClusterTopology", "ClusterTopologyBinding")}
-    assert told == {"PodCliqueSet": 9, "ClusterTopology": 12, "ClusterTopologyBinding": 0}
+    reported = {kind: cache.newest(kind) for kind in ("PodCliqueSet", "ClusterTopology", "ClusterTopologyBinding")}
+    assert reported == {"PodCliqueSet": 9, "ClusterTopology": 12, "ClusterTopologyBinding": 0}

@@ -65,16 +65,16 @@ def test_wl084_it_is_over_when_enough_were_ready_at_once(wanted: Mapping[str, in
     """Whatever is told of pods, in any order; what is known is written down apart."""
     waiting, there, over = ReadyPodStore(wanted), dict[str, Json](), False
     for version, (what, drawn) in enumerate(events, 1):
-        told = _in_version(version, drawn)
+        reported = _in_version(version, drawn)
         if what == "put":
-            there[told["metadata"]["name"]] = told
-            waiting.put("Pod", told)
+            there[reported["metadata"]["name"]] = reported
+            waiting.put("Pod", reported)
         elif what == "drop":
-            there.pop(told["metadata"]["name"], None)
-            waiting.drop("Pod", told)
+            there.pop(reported["metadata"]["name"], None)
+            waiting.drop("Pod", reported)
         elif what == "replace":
-            there = {pod["metadata"]["name"]: pod for pod in told}
-            waiting.replace("Pod", told, str(version))
+            there = {pod["metadata"]["name"]: pod for pod in reported}
+            waiting.replace("Pod", reported, str(version))
         else:
             there = {}
             waiting.mark_kind_unlisted("Pod", "pods is forbidden")
@@ -98,8 +98,8 @@ def initc_of(capsys: pytest.CaptureFixture[str], tmp_path: Path, *options: str) 
     (plan,) = json.loads(capsys.readouterr().out)["plans"]
     (found,) = (
         container
-        for told in plan["rounds"]
-        for step in told["steps"]
+        for reported in plan["rounds"]
+        for step in reported["steps"]
         if step["target"]["kind"] == "Pod"
         for container in step["object"]["spec"].get("initContainers", ())
     )

@@ -82,10 +82,10 @@ def test_op065_no_list_is_no_empty_list(text: str) -> None:
         async for page in list_pages(api, KINDS["PodCliqueSet"]):
             raise AssertionError(page)
 
-    with pytest.raises(NotListed, match="PodCliqueSet: the response is not a list") as told:
+    with pytest.raises(NotListed, match="PodCliqueSet: the response is not a list") as reported:
         ask(Saying(text), listed)
-    assert told.value.is_transient
-    assert not told.value.is_absent
+    assert reported.value.is_transient
+    assert not reported.value.is_absent
 
 
 ANYTHING: Final = st.recursive(
@@ -122,20 +122,20 @@ def test_op065_a_page_that_comes_again_is_none() -> None:
             taken.append(len(one.items))
             assert len(taken) < 5
 
-    with pytest.raises(NotListed, match="the response is not a list") as told:
+    with pytest.raises(NotListed, match="the response is not a list") as reported:
         ask(Saying(page), listed)
-    assert (taken, told.value.is_transient) == ([1], True)
+    assert (taken, reported.value.is_transient) == ([1], True)
 
 
 @pytest.mark.parametrize("watch", [LOGIN, "[]\n", '{"type": "ADDED"}\n', '{"type": "ADDED", "object": {}}\n', "5\n"])
 @pytest.mark.req("OP-080")
 def test_op065_the_copy_stays_and_the_server_is_asked_again(watch: str) -> None:
     """What is known was listed once; then every list and every watch is answered by somebody else."""
-    server, cache, told = Saying(a_list(SET), LOGIN, watch=watch), ClusterCache(), list[str]()
+    server, cache, reported = Saying(a_list(SET), LOGIN, watch=watch), ClusterCache(), list[str]()
 
     async def follow(api: ApiSession) -> bool:
         following = asyncio.create_task(
-            Reflector(api, KINDS["PodCliqueSet"], cache, report=lambda _kind, words: told.append(words)).run()
+            Reflector(api, KINDS["PodCliqueSet"], cache, report=lambda _kind, words: reported.append(words)).run()
         )
         async with asyncio.timeout(20):
             while server.watches < 2 and not following.done():  # noqa: ASYNC110 - the server tells nobody
@@ -149,7 +149,7 @@ def test_op065_the_copy_stays_and_the_server_is_asked_again(watch: str) -> None:
     assert cache.find(Ref(GROVE, "PodCliqueSet", "ml", "llama")) is not None
     assert dict(cache.lost) == {}
     assert server.watches >= 2
-    assert [words.partition(":")[0] for words in told] == ["the line is not a watch event"]
+    assert [words.partition(":")[0] for words in reported] == ["the line is not a watch event"]
 
 
 def test_op065_what_was_never_listed_is_not_known_to_be_nothing() -> None:
@@ -171,7 +171,7 @@ def test_op065_what_names_no_kinds_does_not_say_that_one_is_missing(text: str) -
     assert ask(Saying(text), discover_apis) == ServedApis()
 
 
-def test_op065_who_greets_says_what_came() -> None:
+def test_op065_the_connect_check_reports_the_response() -> None:
     with pytest.raises(NoClusterAccess, match=r"please log in.*is there a proxy on the way"):
         ask(Saying(LOGIN), check_connection)
 

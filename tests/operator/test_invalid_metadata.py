@@ -95,7 +95,7 @@ def test_op065_a_reflector_outlives_it(line: str, monkeypatch: pytest.MonkeyPatc
     """It is told, in a watch and then in lists, and asks again."""
     monkeypatch.setattr(reflector, "_LONGEST_BACKOFF", 0.05)
     monkeypatch.setattr(reflector, "_RELIST_AFTER", 0.2)
-    asks, told = list[str](), list[str]()
+    asks, reported = list[str](), list[str]()
 
     async def answer(request: web.Request) -> web.Response:
         asks.append("watch" if "watch" in request.query else "list")
@@ -106,7 +106,7 @@ def test_op065_a_reflector_outlives_it(line: str, monkeypatch: pytest.MonkeyPatc
 
     async def scenario() -> bool:
         async with api_with(answer) as api:
-            keeping = Reflector(api, KINDS["Pod"], ClusterCache(), report=lambda _kind, words: told.append(words))
+            keeping = Reflector(api, KINDS["Pod"], ClusterCache(), report=lambda _kind, words: reported.append(words))
             following = asyncio.create_task(keeping.run())
             async with asyncio.timeout(10):
                 while asks.count("list") < 3 and not following.done():  # noqa: ASYNC110 - the server tells nobody
@@ -117,7 +117,7 @@ def test_op065_a_reflector_outlives_it(line: str, monkeypatch: pytest.MonkeyPatc
         return died
 
     assert not asyncio.run(scenario())
-    assert [words.partition(":")[0] for words in told] == ["the line is not a watch event", "Pod"]
+    assert [words.partition(":")[0] for words in reported] == ["the line is not a watch event", "Pod"]
 
 
 JUNK: Final = st.recursive(

@@ -80,7 +80,7 @@ def test_op065_it_was_not_done(kind: str, text: str) -> None:
 
 @pytest.mark.parametrize("kind", ["apply", "status", "delete"])
 @pytest.mark.req("OP-002")
-def test_op065_nobody_is_buried_for_a_kind_that_is_not_served_right_now(kind: str) -> None:
+def test_op065_a_kind_that_is_not_served_leaves_no_tombstones(kind: str) -> None:
     attempt, cache = tried(kind, "404 page not found\n", 404)
     assert attempt.outcome is AttemptOutcome.UNREACHABLE
     assert cache.find(CLIQUE) is not None
@@ -123,19 +123,19 @@ class Fickle:
     "text", [LOGIN, "{}", "[]", '{"kind": "Status"}', '{"kind": "Lease", "metadata": {"name": "x"}}']
 )
 @pytest.mark.req("OP-030")
-def test_op065_a_login_page_makes_nobody_a_leader(text: str) -> None:
+def test_op065_a_login_page_grants_no_lease(text: str) -> None:
     async def scenario() -> tuple[list[bool], list[str]]:
-        elected, told = list[bool](), list[str]()
+        elected, reported = list[bool](), list[str]()
         async with api_with(Fickle((200, ""), first=text).answer) as api:
-            leader = LeaderElector(api, TERMS, "we", elected.append, told.append)
+            leader = LeaderElector(api, TERMS, "we", elected.append, reported.append)
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(leader.run(), 0.2)
             assert not leader.may_write
-        return elected, told
+        return elected, reported
 
-    elected, told = asyncio.run(scenario())
+    elected, reported = asyncio.run(scenario())
     assert elected == []
-    assert len(told) == 1
+    assert len(reported) == 1
 
 
 @pytest.mark.parametrize(("status", "text"), [(200, LOGIN), (409, '{"kind": "Status", "reason": "Conflict"}')])

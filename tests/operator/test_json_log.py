@@ -32,8 +32,8 @@ def test_op064_a_disk_that_is_full() -> None:
     with suppress(OSError), Path("/dev/full").open("w", encoding="utf-8") as out:  # closing it may fail
         for size in (1, 100, 10_000, 1):
             JsonLog(out).report("info", "round", words="x" * size)
-        told = True
-    assert told
+        reported = True
+    assert reported
 
 
 def test_op064_a_process_without_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,7 +108,7 @@ def test_op018_while_it_cannot_be_followed_it_goes_out_of_sight() -> None:
     assert cache.vanished_pods("ml") == 1
 
 
-def test_op018_who_was_let_go_of_is_left_alone() -> None:
+def test_op018_an_object_that_was_let_go_of_is_left_alone() -> None:
     """Somebody took its owner as well, to keep it for himself."""
     server, cache = Older(), cache_with(a_pod(NAME, "a", FOLLOWED))
     del server.pods[NAME]["metadata"]["ownerReferences"]
@@ -146,7 +146,7 @@ class Going(Server):
 
 
 @pytest.mark.req("OP-106")
-def test_op018_who_went_meanwhile_needs_none() -> None:
+def test_op018_an_object_that_went_meanwhile_needs_none() -> None:
     server, cache = Going(a_pod(NAME, "a", {})), cache_with(a_pod(NAME, "a", FOLLOWED))
 
     async def write(reader: FreshReader) -> None:
@@ -158,7 +158,7 @@ def test_op018_who_went_meanwhile_needs_none() -> None:
 
 
 @pytest.mark.req("OP-065")
-def test_op018_what_is_no_answer_gives_it_to_nobody() -> None:
+def test_op018_an_invalid_response_restores_no_label() -> None:
     server, cache = Going(a_pod(NAME, "a", {})), cache_with()
     server.page = "<html>please log in</html>"
 
@@ -173,7 +173,7 @@ def test_op018_what_is_no_answer_gives_it_to_nobody() -> None:
 
 
 @pytest.mark.req("OP-011")
-def test_op018_who_had_the_name_and_went_is_made_in_the_next_round() -> None:
+def test_op018_an_object_that_had_the_name_and_went_is_made_in_the_next_round() -> None:
     """A conflict is looked at again; what was done is not."""
     server, cache = Going(a_pod(NAME, "a", {})), cache_with()
     server.takes = True
@@ -200,7 +200,7 @@ def test_op018_what_was_made_and_is_not_followed_is_looked_for(status: int) -> N
 
 
 @pytest.mark.req("OP-106")
-def test_op018_who_went_while_an_answer_showed_it_is_not_taken_in() -> None:
+def test_op018_an_object_that_went_while_an_answer_showed_it_is_not_taken_in() -> None:
     server, cache = Going(a_pod(NAME, "a", {})), cache_with()
 
     async def write(reader: FreshReader) -> None:

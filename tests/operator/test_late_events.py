@@ -38,9 +38,9 @@ def named(uid: str) -> Json:
     return {"metadata": {"name": REF.name, "namespace": NAMESPACE, "uid": uid}}
 
 
-def knowing(*told: Json) -> ClusterCache:
+def knowing(*reported: Json) -> ClusterCache:
     cache = ClusterCache()
-    for raw in told:
+    for raw in reported:
         cache.put(KIND, raw)
     return cache
 
@@ -74,7 +74,7 @@ def test_op002_one_that_came_after_the_question_is_not_what_was_not_found() -> N
     assert asyncio.run(asked_for()) == ("two", "21")
 
 
-def test_op002_a_label_that_was_given_back_before_its_loss_was_told() -> None:
+def test_op002_a_label_that_was_given_back_before_its_loss_was_reported() -> None:
     """Taken in version 8, given back in 9; the server was asked in between, and the watch tells of both after that."""
     cache = knowing(ours("one", 9))
     cache.drop(KIND, ours("one", 8))
@@ -86,7 +86,7 @@ def test_op002_a_label_that_was_given_back_before_its_loss_was_told() -> None:
     assert shown(cache) is None
 
 
-def test_op002_who_is_told_to_be_gone_in_no_version_is_gone() -> None:
+def test_op002_a_deletion_event_without_a_version_counts() -> None:
     """And as of the version that was known: what was under way then comes too late."""
     cache = knowing(ours("one", 9))
     cache.drop(KIND, named("one"))
@@ -104,7 +104,7 @@ def test_op002_an_answer_that_a_list_overtook() -> None:
     assert cache.stores[KIND].has_tombstone("one"), "an end is not decided on the page that still had it (OP-013)"
 
 
-def test_op002_who_comes_back_to_sight_after_a_list_is_seen() -> None:
+def test_op002_an_object_that_comes_back_to_sight_after_a_list_is_seen() -> None:
     cache = knowing(ours("one", 5))
     cache.replace(KIND, [], "10")
     cache.put(KIND, ours("one", 11))
@@ -112,7 +112,7 @@ def test_op002_who_comes_back_to_sight_after_a_list_is_seen() -> None:
     assert not cache.stores[KIND].has_tombstone("one")
 
 
-def test_op002_an_end_is_not_forgotten_for_one_that_is_told_without_a_version() -> None:
+def test_op002_a_deletion_event_without_a_version_does_not_erase_an_earlier_one() -> None:
     """A deletion of ours is answered with "not found" after the watch told of the end."""
     cache = knowing(ours("one", 7))
     cache.drop(KIND, ours("one", 9))
@@ -122,7 +122,7 @@ def test_op002_an_end_is_not_forgotten_for_one_that_is_told_without_a_version() 
 
 
 @pytest.mark.parametrize("by_list", [False, True])
-def test_op002_who_became_nobodys_stays_that(by_list: bool) -> None:
+def test_op002_an_object_that_lost_its_owner_stays_unowned(by_list: bool) -> None:
     cache = knowing(ours("one", 5), a_clique("one", 6))
     cache.put(KIND, ours("one", 5))
     assert shown(cache) is None
@@ -174,7 +174,7 @@ def test_op002_whose_name_was_taken_over_is_gone() -> None:
     assert shown(cache) is None
 
 
-def test_op002_who_says_no_version_is_believed() -> None:
+def test_op002_an_object_without_a_version_is_accepted() -> None:
     cache = knowing(ours("old", 5))
     cache.put(KIND, {**ours("new", 0), "metadata": {**ours("new", 0)["metadata"], "resourceVersion": ""}})
     found = cache.find(REF)
@@ -182,7 +182,7 @@ def test_op002_who_says_no_version_is_believed() -> None:
     assert found.uid == "new"
 
 
-def test_op002_a_list_brings_back_whom_we_took_for_gone() -> None:
+def test_op002_a_list_brings_back_an_object_that_counted_as_deleted() -> None:
     """An API server that had fallen behind did not find it; the list as of a later version has it, unchanged."""
     cache = knowing(ours("one", 9))
     cache.drop(KIND, named("one"))
@@ -192,7 +192,7 @@ def test_op002_a_list_brings_back_whom_we_took_for_gone() -> None:
     assert shown(cache) == ("one", "9")
 
 
-def test_op002_a_list_knows_who_has_a_name() -> None:
+def test_op002_a_list_shows_the_holder_of_a_name() -> None:
     """Whatever brought the other one into the copy."""
     cache = knowing(ours("other", 11))
     cache.replace(KIND, [ours("one", 9)], "12")
@@ -207,46 +207,46 @@ def a_topology(uid: str, version: int, *, reads: bool = True) -> Json:
     return {"apiVersion": GROVE, "kind": TOPOLOGY_KIND, "metadata": meta, "spec": spec}
 
 
-def topologies(*told: Json) -> TopologyCache:
-    shelf = TopologyCache(lambda _home: None)
-    for raw in told:
-        shelf.put(TOPOLOGY_KIND, raw)
-    return shelf
+def topologies(*reported: Json) -> TopologyCache:
+    topology_cache = TopologyCache(lambda _home: None)
+    for raw in reported:
+        topology_cache.put(TOPOLOGY_KIND, raw)
+    return topology_cache
 
 
-def is_in_doubt(shelf: TopologyCache) -> bool:
-    return TOPOLOGY.name not in shelf.by_name and len(list(shelf.unread)) == 1
+def is_in_doubt(topology_cache: TopologyCache) -> bool:
+    return TOPOLOGY.name not in topology_cache.by_name and len(list(topology_cache.unread)) == 1
 
 
 def test_op002_older_news_that_read_leave_it_in_doubt() -> None:
-    shelf = topologies(a_topology("one", 9, reads=False), a_topology("one", 8))
-    assert is_in_doubt(shelf)
-    shelf.put(TOPOLOGY_KIND, a_topology("before", 5))
-    assert is_in_doubt(shelf)
-    shelf.put(TOPOLOGY_KIND, a_topology("one", 10))
-    assert TOPOLOGY.name in shelf.by_name
+    topology_cache = topologies(a_topology("one", 9, reads=False), a_topology("one", 8))
+    assert is_in_doubt(topology_cache)
+    topology_cache.put(TOPOLOGY_KIND, a_topology("before", 5))
+    assert is_in_doubt(topology_cache)
+    topology_cache.put(TOPOLOGY_KIND, a_topology("one", 10))
+    assert TOPOLOGY.name in topology_cache.by_name
 
 
 def test_op002_the_end_of_the_one_before_leaves_it_in_doubt() -> None:
-    shelf = topologies(a_topology("one", 9, reads=False))
-    shelf.drop(TOPOLOGY_KIND, a_topology("before", 7))
-    shelf.drop(TOPOLOGY_KIND, a_topology("one", 8))
-    assert is_in_doubt(shelf)
-    shelf.drop(TOPOLOGY_KIND, a_topology("one", 10))
-    assert not list(shelf.unread)
+    topology_cache = topologies(a_topology("one", 9, reads=False))
+    topology_cache.drop(TOPOLOGY_KIND, a_topology("before", 7))
+    topology_cache.drop(TOPOLOGY_KIND, a_topology("one", 8))
+    assert is_in_doubt(topology_cache)
+    topology_cache.drop(TOPOLOGY_KIND, a_topology("one", 10))
+    assert not list(topology_cache.unread)
 
 
 @pytest.mark.parametrize("reads", [False, True])
 def test_op002_a_list_ends_only_what_is_older(reads: bool) -> None:
-    shelf = topologies(a_topology("one", 9, reads=reads))
-    shelf.replace(TOPOLOGY_KIND, [], "8")
-    assert is_in_doubt(shelf) != reads
-    shelf.replace(TOPOLOGY_KIND, [], "12")
-    shelf.put(TOPOLOGY_KIND, a_topology("one", 10, reads=reads))
-    assert TOPOLOGY.name not in shelf.by_name, "an answer that the list overtook (OP-002)"
-    assert not list(shelf.unread)
-    shelf.replace(TOPOLOGY_KIND, [a_topology("one", 10)], "13")
-    assert TOPOLOGY.name in shelf.by_name
+    topology_cache = topologies(a_topology("one", 9, reads=reads))
+    topology_cache.replace(TOPOLOGY_KIND, [], "8")
+    assert is_in_doubt(topology_cache) != reads
+    topology_cache.replace(TOPOLOGY_KIND, [], "12")
+    topology_cache.put(TOPOLOGY_KIND, a_topology("one", 10, reads=reads))
+    assert TOPOLOGY.name not in topology_cache.by_name, "an answer that the list overtook (OP-002)"
+    assert not list(topology_cache.unread)
+    topology_cache.replace(TOPOLOGY_KIND, [a_topology("one", 10)], "13")
+    assert TOPOLOGY.name in topology_cache.by_name
 
 
 def test_op080_a_list_without_a_version_counts_more_than_all_that_is_known() -> None:
@@ -263,13 +263,13 @@ def test_op080_a_list_without_a_version_counts_more_than_all_that_is_known() -> 
     assert shown(cache) == ("one", "3000")
 
 
-def test_op020_a_list_that_brings_nothing_new_wakes_nobody() -> None:
-    cache, woken = knowing(ours("one", 5)), list[object]()
-    cache.changed = woken.append
+def test_op020_an_unchanged_list_requeues_nothing() -> None:
+    cache, requeued = knowing(ours("one", 5)), list[object]()
+    cache.changed = requeued.append
     cache.replace(KIND, [ours("one", 5)], "9")
-    assert woken == []
+    assert requeued == []
     cache.replace(KIND, [ours("one", 7)], "10")
-    assert woken
+    assert requeued
 
 
 def test_op080_a_store_that_went_back_and_caught_up_is_believed() -> None:
@@ -282,17 +282,17 @@ def test_op080_a_store_that_went_back_and_caught_up_is_believed() -> None:
     assert shown(cache) == ("one", "9600"), "it changed while the list was under way"
 
 
-def test_op020_a_list_of_topologies_that_brings_nothing_new_wakes_nobody() -> None:
-    woken = list[object]()
-    shelf = TopologyCache(woken.append)
+def test_op020_an_unchanged_list_of_topologies_requeues_nothing() -> None:
+    requeued = list[object]()
+    topology_cache = TopologyCache(requeued.append)
     raw = {"metadata": {"name": "aws", "uid": "t", "resourceVersion": "1"}, "spec": {"levels": []}}
     for kind in (TOPOLOGY_KIND, BINDING_KIND):
-        shelf.replace(kind, [raw] if kind == TOPOLOGY_KIND else [], "5")
-    assert woken
-    woken.clear()
-    shelf.replace(TOPOLOGY_KIND, [raw], "6")
-    assert woken == []
-    shelf.mark_kind_unlisted(TOPOLOGY_KIND, "forbidden")
-    woken.clear()
-    shelf.replace(TOPOLOGY_KIND, [raw], "7")
-    assert woken
+        topology_cache.replace(kind, [raw] if kind == TOPOLOGY_KIND else [], "5")
+    assert requeued
+    requeued.clear()
+    topology_cache.replace(TOPOLOGY_KIND, [raw], "6")
+    assert requeued == []
+    topology_cache.mark_kind_unlisted(TOPOLOGY_KIND, "forbidden")
+    requeued.clear()
+    topology_cache.replace(TOPOLOGY_KIND, [raw], "7")
+    assert requeued

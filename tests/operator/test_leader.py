@@ -86,10 +86,10 @@ def test_op033_a_server_that_does_not_take_the_lease_back_is_not_waited_for() ->
 
 async def waiting(leases: Leases, tries: int) -> list[str]:
     """Why a process does not lead, as it says it over some tries."""
-    told: list[str] = []
+    reported: list[str] = []
     async with api_with(leases.answer) as api:
         terms = TERMS.model_copy(update={"retry_period": 0.01})
-        leader = LeaderElector(api, terms, "we", lambda _leads: None, told.append)
+        leader = LeaderElector(api, terms, "we", lambda _leads: None, reported.append)
         running = asyncio.create_task(leader.run())
         async with asyncio.timeout(20):
             for _ in range(tries):
@@ -97,7 +97,7 @@ async def waiting(leases: Leases, tries: int) -> list[str]:
                 leases.asked.clear()
         running.cancel()
         await asyncio.wait([running])
-    return told
+    return reported
 
 
 def test_op030_another_leads() -> None:

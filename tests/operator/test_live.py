@@ -64,8 +64,8 @@ def test_op053_pods_without_their_label_are_there(
 ) -> None:
     before = planned(server, tmp_path, capsys, *options)
     lose_labels(server, *keys)
-    stranger = {"kind": "Pod", "metadata": {"name": "s", "namespace": "inference", "uid": "s"}, "spec": {}}
-    server.items.append(stranger)
+    foreign = {"kind": "Pod", "metadata": {"name": "s", "namespace": "inference", "uid": "s"}, "spec": {}}
+    server.items.append(foreign)
     assert planned(server, tmp_path, capsys, *options) == before
 
 
@@ -82,8 +82,8 @@ def test_op053_what_may_not_be_listed_is_not_asked_for_twice(
 ) -> None:
     """Pods are short there, so that what is judged is listed again."""
     server.refused = {"podcliquescalinggroups"}
-    told = planned(server, tmp_path, capsys)
-    assert "PodCliqueScalingGroup" in json.dumps(told["notCollected"])
+    reported = planned(server, tmp_path, capsys)
+    assert "PodCliqueScalingGroup" in json.dumps(reported["notCollected"])
     assert sum("podcliquescalinggroups" in one for one in server.asked) == 1
     assert sum("/podcliques?" in one for one in server.asked) == 2
 
@@ -112,7 +112,7 @@ def test_op053_a_gang_that_serves_without_labels_is_not_ended(
     assert server.writes == []
 
 
-def test_op052_what_breaks_a_law_is_told_and_not_begun(
+def test_op052_what_breaks_a_law_is_reported_and_not_begun(
     server: ListingServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A planner that aims its deletions at what is not there any more."""
@@ -139,7 +139,7 @@ def test_op052_what_breaks_a_law_is_told_and_not_begun(
     assert server.writes == []
 
 
-def a_stranger(**owner: str) -> Json:
+def a_foreign_object(**owner: str) -> Json:
     owners = {"ownerReferences": [{"controller": True, **owner}]} if owner else {}
     meta = {"name": "gemma-9-router", "namespace": "inference", "uid": "u", "resourceVersion": "1", **owners}
     containers = [{"name": "main"}]
@@ -157,11 +157,11 @@ def a_stranger(**owner: str) -> Json:
         ),
     ],
 )
-def test_in033_what_somebody_else_has_there_is_told_and_passed_by(
+def test_in033_a_foreign_holder_of_a_name_is_reported_and_skipped(
     owner: dict[str, str], words: str, server: ListingServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = planned(server, tmp_path, capsys)
-    server.items.append(a_stranger(**owner))
+    server.items.append(a_foreign_object(**owner))
     where = ["--live", "--kubeconfig", str(server.kubeconfig(tmp_path)), "--now", NOW]
     assert run(["plan", *where, "-o", "json"], "grove") == 0
     said = capsys.readouterr()
@@ -175,7 +175,7 @@ def test_in033_what_somebody_else_has_there_is_told_and_passed_by(
 def test_in033_a_capture_is_a_cluster_and_a_file_is_none(
     server: ListingServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    server.items.append(a_stranger())
+    server.items.append(a_foreign_object())
     capture, file = tmp_path / "capture.json", tmp_path / "file.json"
     assert run(["snapshot", "--kubeconfig", str(server.kubeconfig(tmp_path)), "--out", str(capture)], "grove") == 0
     capsys.readouterr()
@@ -232,8 +232,8 @@ def test_in033_a_clique_whose_scaling_group_is_gone_holds_its_set(
         cache.replace(kind, [item for item in left if item["kind"] == kind], "1")
     seen = cache.observe(("inference", "gemma"), datetime(2026, 11, 20, 9, tzinfo=UTC))
     assert seen is not None
-    told = [(held.target.name, [why.sentence for why in held.because]) for held in reconcile(seen).withheld]
+    reported = [(held.target.name, [why.sentence for why in held.because]) for held in reconcile(seen).withheld]
     for round_ in plan["rounds"]:
         said = [(one["target"]["name"], [why["sentence"] for why in one["because"]]) for one in round_["withheld"]]
-        assert (round_["steps"], said) == ([], told)
-    assert any("PodCliques, scaling groups and pods are gone: 1" in words for _, (words, *_) in told)
+        assert (round_["steps"], said) == ([], reported)
+    assert any("PodCliques, scaling groups and pods are gone: 1" in words for _, (words, *_) in reported)

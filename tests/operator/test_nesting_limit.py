@@ -105,7 +105,7 @@ def test_op004_a_deep_list_of_nothing_known_is_no_answer() -> None:
         parse_watch_event(nested(5000).encode())
 
 
-def test_op004_who_wrote_it_may_be_told_as_deep_as_it_is() -> None:
+def test_op004_the_field_manager_is_reported_at_any_depth() -> None:
     """Of metadata only the field that is deep gives way, and nobody decides by that one."""
     raw = a_template("5", "a")
     raw["metadata"]["managedFields"] = [{"fieldsV1": HOLE}]
@@ -122,9 +122,9 @@ def test_op004_it_does_not_read_whatever_it_is(kind: str) -> None:
     cache = ClusterCache()
     cache.put(kind, Response(200, written(raw, 1200).encode()).json())
     place = "/" if kind in TOPOLOGY_KINDS else f" {NAMESPACE}/"
-    (told,) = cache.unread()
-    assert told.startswith(f"{kind}{place}x: cannot be read: ")
-    assert TOO_DEEP in told
+    (reported,) = cache.unread()
+    assert reported.startswith(f"{kind}{place}x: cannot be read: ")
+    assert TOO_DEEP in reported
 
 
 def test_op004_a_set_that_is_too_deep_is_there_and_nothing_of_it_goes() -> None:
@@ -145,12 +145,12 @@ def test_op004_a_set_that_is_too_deep_is_there_and_nothing_of_it_goes() -> None:
 @pytest.mark.req("WL-021")
 def test_op004_a_set_that_names_such_a_template_waits_for_it(spec: Any) -> None:
     """It counts as not collected, not as one without content; and as soon as it reads, the claim is made."""
-    cache, woken = ClusterCache(), list[Any]()
+    cache, requeued = ClusterCache(), list[Any]()
     cache.put("PodCliqueSet", sharing("llm", (NAMESPACE, "t")))
     cache.put(TEMPLATE_KIND, a_template("4", "a"))
-    cache.changed = woken.append
+    cache.changed = requeued.append
     cache.put(TEMPLATE_KIND, Response(200, written({**template(), "spec": spec}, 1200).encode()).json())
-    assert woken == [(NAMESPACE, "llm")]
+    assert requeued == [(NAMESPACE, "llm")]
     seen = cache.observe((NAMESPACE, "llm"), NOW)
     assert seen is not None
     (held,) = (one for one in reconcile(seen).withheld if one.target.kind == "ResourceClaim")
@@ -181,24 +181,24 @@ def test_op004_the_copy_of_a_kind_goes_on(from_the_start: bool, monkeypatch: pyt
         return response
 
     async def scenario() -> tuple[ClusterCache, list[str]]:
-        cache, told = ClusterCache(), list[str]()
+        cache, reported = ClusterCache(), list[str]()
         mine = Ref(CLAIMS, TEMPLATE_KIND, NAMESPACE, "mine")
         async with api_with(answer) as api:
-            keeping = Reflector(api, KINDS[TEMPLATE_KIND], cache, report=lambda _kind, words: told.append(words))
+            keeping = Reflector(api, KINDS[TEMPLATE_KIND], cache, report=lambda _kind, words: reported.append(words))
             following = asyncio.create_task(keeping.run())
             async with asyncio.timeout(10):
                 while getattr(cache.find(mine), "resource_version", "") != "20":  # noqa: ASYNC110 - it tells nobody
                     await asyncio.sleep(0.02)
             following.cancel()
             await asyncio.wait([following])
-        return cache, told
+        return cache, reported
 
-    cache, told = asyncio.run(scenario())
+    cache, reported = asyncio.run(scenario())
     assert cache.broken() == {f"{TEMPLATE_KIND} ml/deep": WORDS}
-    assert not told
+    assert not reported
 
 
-def test_op004_who_asks_whether_it_is_ready_is_told() -> None:
+def test_op004_readiness_is_reported() -> None:
     cache = ClusterCache()
     cache.put(TEMPLATE_KIND, Response(200, written(template(), 1200).encode()).json())
     cache.put("ClusterTopology", {"kind": "ClusterTopology", "metadata": {"name": "x", "uid": "u"}, "spec": 5})
@@ -208,8 +208,8 @@ def test_op004_who_asks_whether_it_is_ready_is_told() -> None:
         async with serving as port, aiohttp.ClientSession(f"http://127.0.0.1:{port}") as session:
             return await (await session.get("/readyz")).text()
 
-    ready, topology, told = asyncio.run(answered()).splitlines()
-    assert (ready, told) == ("ok", f"{TEMPLATE_KIND} ml/t: cannot be read: {WORDS}")
+    ready, topology, reported = asyncio.run(answered()).splitlines()
+    assert (ready, reported) == ("ok", f"{TEMPLATE_KIND} ml/t: cannot be read: {WORDS}")
     assert topology.startswith("ClusterTopology/x: cannot be read: ")
 
 
@@ -220,8 +220,8 @@ def test_op004_a_command_says_which_one_it_is_and_goes_on(
     with ListingServer([sharing("llm", (NAMESPACE, "t")), template()]) as server:
         server.written_as[HOLE] = nested(1200)
         assert run([*command, "-A", "--kubeconfig", str(server.kubeconfig(tmp_path))], "grove") == 0
-    out, told = capsys.readouterr()
-    (line,) = (line for line in (out if "plan" in command else told).splitlines() if TOO_DEEP in line)
+    out, reported = capsys.readouterr()
+    (line,) = (line for line in (out if "plan" in command else reported).splitlines() if TOO_DEEP in line)
     assert f"{TEMPLATE_KIND} ml/t: spec: " in line
     assert "PodCliqueSet" in out
 

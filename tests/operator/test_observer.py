@@ -121,13 +121,13 @@ class TestScore:
         broken = losing(at_rest(), "llm-0-b")
         assert scored(broken, later(broken, 30), later(broken, 60.4, *EVERYTHING)) == {"predicted": 2, "asPredicted": 2}
 
-    def test_op035_predicted_at_the_first_look_at_a_breach(self) -> None:
+    def test_op035_predicted_in_the_first_round_with_a_breach(self) -> None:
         seen = at_rest()
         gone = later(losing(seen, "llm-0-b"), 61, *EVERYTHING)
         assert scored(unready(seen, "llm-0-b")) == {"predicted": 2}
         assert scored(unready(seen, "llm-0-b"), gone) == {"predicted": 2, "asPredicted": 2}
 
-    def test_op035_as_predicted_between_two_looks(self) -> None:
+    def test_op035_as_predicted_between_two_rounds(self) -> None:
         seen = at_rest()
         broken = losing(seen, "llm-0-b")
         assert scored(broken, later(broken, 90, *EVERYTHING)) == {"predicted": 2, "asPredicted": 2}
@@ -165,22 +165,22 @@ class TestScore:
         broken = losing(seen, "llm-0-b")
         assert scored(broken, later(broken, 20, *EVERYTHING)) == {"predicted": 2, "takenBack": 2, "notPredicted": 2}
 
-    @pytest.mark.parametrize(("seconds", "told"), [(0.4, {"asPredicted": 2}), (5.0, {"notPredicted": 2})])
-    def test_op035_who_recovers_in_the_last_moment(self, seconds: float, told: dict[str, int]) -> None:
+    @pytest.mark.parametrize(("seconds", "reported"), [(0.4, {"asPredicted": 2}), (5.0, {"notPredicted": 2})])
+    def test_op035_a_clique_that_recovers_in_the_last_moment(self, seconds: float, reported: dict[str, int]) -> None:
         """The other one has not seen it yet; some seconds later it has, and ends what the plan keeps."""
         seen = at_rest()
         broken = losing(seen, "llm-0-b")
         looks = (broken, later(broken, 61), later(seen, 61.1), later(seen, 61 + seconds, *EVERYTHING))
-        predicted = 2 + told.get("asPredicted", 0)
-        assert scored(*looks) == {"predicted": predicted, "takenBack": 2, **told}
+        predicted = 2 + reported.get("asPredicted", 0)
+        assert scored(*looks) == {"predicted": predicted, "takenBack": 2, **reported}
 
     @pytest.mark.parametrize("looks", [2, 8, 9, 40])
-    def test_op035_who_recovers_in_the_last_moment_however_often_it_is_looked_at(self, looks: int) -> None:
+    def test_op035_a_clique_that_recovers_in_the_last_moment_however_often_it_is_looked_at(self, looks: int) -> None:
         seen = at_rest()
         broken = losing(seen, "llm-0-b")
         often = (later(seen, 61.02 + 0.5 * number / looks) for number in range(looks))
-        told = scored(broken, later(broken, 61), *often, later(seen, 61.6, *EVERYTHING))
-        assert told == {"predicted": 4, "takenBack": 2, "asPredicted": 2}
+        reported = scored(broken, later(broken, 61), *often, later(seen, 61.6, *EVERYTHING))
+        assert reported == {"predicted": 4, "takenBack": 2, "asPredicted": 2}
 
     def test_op035_an_update_that_hangs_keeps_no_prediction_open(self) -> None:
         """Of a clique that was to be replaced, and is still there a minute later, an end was predicted as well."""

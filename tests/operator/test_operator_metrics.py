@@ -25,7 +25,7 @@ CASES: Final = Path(__file__).parent.parent / "golden/gang_termination"
 HOME: Final[RootKey] = ("ml", "ml")
 
 
-def look_at(case: str, rules: str = "design") -> PlannedRound:
+def plan_round(case: str, rules: str = "design") -> PlannedRound:
     folder = CASES / case
     now = yaml.safe_load((folder / "case.yaml").read_text(encoding="utf-8"))["now"]
     cluster = load((str(folder / "given.yaml"),), BytesIO()).cluster
@@ -67,7 +67,7 @@ OF_GROUP: Final = ("PodCliqueScalingGroup", "DelayExpired")
 )
 def test_op041_a_gang_that_ends_is_counted_once(case: str, expected: dict[tuple[str, str], float], rules: str) -> None:
     """Not while its deletions fail, and not again while what is left of it goes."""
-    planned_round, telemetry = look_at(case, rules), OperatorMetrics()
+    planned_round, telemetry = plan_round(case, rules), OperatorMetrics()
     for outcome in (AttemptOutcome.UNREACHABLE, AttemptOutcome.CONFLICT, AttemptOutcome.REFUSED):
         telemetry.on_executed(planned_round, ends(planned_round, outcome))
     assert counted(telemetry) == {}
@@ -99,15 +99,15 @@ def due(planned_round: PlannedRound) -> float:
 )
 def test_op041_a_deadline_is_that_of_a_gang(case: str) -> None:
     """Whatever else the set is to be looked at for, such as a ComputeDomain that nobody answers for."""
-    planned_round = look_at(case)
+    planned_round = plan_round(case)
     assert planned_round.plan.wake_at is not None
     assert due(planned_round) == planned_round.plan.wake_at.timestamp()
     sooner = replace(planned_round.plan, wake_at=planned_round.observation.now)
     assert due(replace(planned_round, plan=sooner)) == planned_round.plan.wake_at.timestamp()
 
 
-def test_op041_who_waits_for_something_else_has_no_deadline() -> None:
-    planned_round = look_at("gt011_enough_ready_pods")
+def test_op041_an_object_that_waits_for_something_else_has_no_deadline() -> None:
+    planned_round = plan_round("gt011_enough_ready_pods")
     assert due(replace(planned_round, plan=replace(planned_round.plan, wake_at=planned_round.observation.now))) == 0
 
 
@@ -117,8 +117,8 @@ def shown(telemetry: OperatorMetrics) -> list[str]:
 
 
 @pytest.mark.parametrize("known", [True, False])
-def test_op041_a_set_that_is_gone_has_no_gauges_however_often_it_is_told(known: bool) -> None:
-    telemetry, planned_round = OperatorMetrics(), look_at("gt034_breach_waits_for_its_delay")
+def test_op041_a_deleted_set_has_no_gauges_after_repeated_reports(known: bool) -> None:
+    telemetry, planned_round = OperatorMetrics(), plan_round("gt034_breach_waits_for_its_delay")
     if known:
         telemetry.on_planned(planned_round)
         assert len(shown(telemetry)) == 3
@@ -132,7 +132,7 @@ def test_op041_a_set_that_is_gone_has_no_gauges_however_often_it_is_told(known: 
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.req("OP-035")
 def test_op041_what_was_predicted_is_taken_back_once(known: bool) -> None:
-    planned_round = look_at("gt034_breach_waits_for_its_delay")
+    planned_round = plan_round("gt034_breach_waits_for_its_delay")
     shadow = DeletionPredictionChecker(lambda *_words, **_fields: None, reconcile)
     if known:
         shadow.on_planned(planned_round)
@@ -144,8 +144,8 @@ def test_op041_what_was_predicted_is_taken_back_once(known: bool) -> None:
 
 
 @pytest.mark.parametrize("known", [True, False])
-def test_op041_whoever_listens_may_hear_of_it_again(known: bool) -> None:
-    planned_round, out = look_at("gt034_breach_waits_for_its_delay"), StringIO()
+def test_op041_a_listener_may_receive_it_again(known: bool) -> None:
+    planned_round, out = plan_round("gt034_breach_waits_for_its_delay"), StringIO()
     recorder = DecisionLogRecorder(DecisionLog(out), "design", "")
     followers = (JsonLog(StringIO()), WithheldTopologyWrites(lambda _home: True), recorder)
     for follower in followers:

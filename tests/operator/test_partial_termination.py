@@ -39,9 +39,9 @@ class Dying(Cluster):
         (item,) = (one for one in self.items if (one["kind"], one["metadata"]["name"]) == (kind, name))
         item["metadata"]["resourceVersion"] = "88888888"
         item["status"]["readyReplicas"] = 0
-        told = {"type": "MinAvailableBreached", "status": "True", "reason": "InsufficientReadyPods", "message": "x"}
-        others = [one for one in item["status"].get("conditions", ()) if one["type"] != told["type"]]
-        item["status"]["conditions"] = [*others, {**told, "lastTransitionTime": since}]
+        reported = {"type": "MinAvailableBreached", "status": "True", "reason": "InsufficientReadyPods", "message": "x"}
+        others = [one for one in item["status"].get("conditions", ()) if one["type"] != reported["type"]]
+        item["status"]["conditions"] = [*others, {**reported, "lastTransitionTime": since}]
         self.cache.put(kind, item)
         for pod in (one for one in self.items if one["kind"] == "Pod"):
             if any(owner["name"] == name for owner in pod["metadata"].get("ownerReferences", ())):
@@ -88,14 +88,16 @@ def test_op074_an_end_that_has_begun_takes_away_its_own_reason_and_goes_on(monke
     ]
 
 
-def test_op074_who_recovers_after_an_end_has_begun_is_spared_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_op074_a_clique_that_recovers_after_an_end_has_begun_is_spared_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     cluster = Dying()
     cluster.recovers = "ml-0-router"
     found = played_at(cluster, monkeypatch)
     assert [name for name, (outcome, _) in found.items() if outcome is AttemptOutcome.DONE] == ["ml-0-router"]
 
 
-def test_op074_a_group_that_recovers_to_its_minimum_is_spared_whoever_is_breached_still(
+def test_op074_a_group_that_recovers_to_its_minimum_is_spared_despite_other_breaches(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Two of three come up, and two are needed, when only a companion was deleted."""
@@ -155,7 +157,7 @@ def test_op074_by_whatever_rules_nothing_is_left_of_what_ends(
 @pytest.mark.req("GT-066")
 @pytest.mark.parametrize("outcome", [AttemptOutcome.REFUSED, AttemptOutcome.UNREACHABLE, AttemptOutcome.CONFLICT])
 @pytest.mark.parametrize("fails", ["ml-0-router", "ml-0-pool-0-pf", "ml-0-pool-1-pf", "ml-0-pool-2-pf"])
-def test_gt063_an_end_of_which_a_deletion_failed_goes_on_at_the_next_look(
+def test_gt063_an_end_of_which_a_deletion_failed_goes_on_at_the_next_round(
     fails: str, outcome: AttemptOutcome, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cluster = Dying()

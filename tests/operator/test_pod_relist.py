@@ -28,7 +28,7 @@ from tests.operator.unlabelled_pods import (
 )
 
 
-def test_op106_a_namespace_is_asked_once_by_all_who_make_pods() -> None:
+def test_op106_a_namespace_is_listed_once_for_all_pod_creations() -> None:
     server = Server()
 
     async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
@@ -59,7 +59,7 @@ def test_op106_it_is_asked_again_when_one_went_that_was_not_being_deleted(leaves
 
 
 @pytest.mark.parametrize("how", ["deleted", "not found", "asked for"])
-def test_op106_who_went_at_our_own_word_is_not_missed(how: str) -> None:
+def test_op106_a_pod_deleted_by_the_operator_is_not_missed(how: str) -> None:
     """The server was asked for that very pod."""
     server, cache = Server(), cache_with(a_pod("llm-0-a-0", "a", FOLLOWED))
     server.finds = how == "deleted"
@@ -83,7 +83,7 @@ def test_op106_who_went_at_our_own_word_is_not_missed(how: str) -> None:
     assert server.lists == ["ml"]
 
 
-def test_op106_who_counts_as_lost_with_all_its_kind_is_missed() -> None:
+def test_op106_a_pod_that_counts_as_lost_with_all_its_kind_is_missed() -> None:
     pod = a_pod("llm-0-a-0", "a", FOLLOWED)
     server, cache = Server(), cache_with(pod)
 
@@ -120,7 +120,7 @@ def test_op106_what_is_no_pod_is_made_without_asking_and_not_missed() -> None:
 
 
 @pytest.mark.req("OP-018")
-def test_op106_who_lost_its_label_is_not_made_again() -> None:
+def test_op106_a_pod_that_lost_its_label_is_not_made_again() -> None:
     """Nothing of this round for its clique, be it tried later; all else is made, and the next round knows of it."""
     server, cache = Server(a_pod("llm-0-a-lost", "a", {})), cache_with()
 
@@ -142,7 +142,7 @@ def test_op106_who_lost_its_label_is_not_made_again() -> None:
 
 
 @pytest.mark.req("OP-018")
-def test_op106_who_was_met_and_went_is_asked_for_no_more() -> None:
+def test_op106_a_pod_that_was_listed_and_went_is_not_looked_up_again() -> None:
     """Side by side, and later."""
     lost = a_pod("llm-0-a-lost", "a", {})
     server, cache = Server(lost), cache_with()
@@ -179,7 +179,7 @@ def test_op106_none_is_made_until_it_is_followed() -> None:
 
 
 @pytest.mark.parametrize("before", ["", "gone"], ids=["nobody", "one of its name"])
-def test_op106_who_was_made_by_another_process_a_moment_ago_is_taken_in(before: str) -> None:
+def test_op106_a_pod_that_was_made_by_another_process_a_moment_ago_is_taken_in(before: str) -> None:
     server, cache = Server(a_pod("llm-0-a-lost", "a", FOLLOWED)), cache_with()
     if before:
         former = a_pod("llm-0-a-lost", "a", FOLLOWED)
@@ -198,7 +198,7 @@ def test_op106_who_was_made_by_another_process_a_moment_ago_is_taken_in(before: 
 
 
 @pytest.mark.req("WL-085")
-def test_op106_who_was_made_without_an_answer_is_not_made_under_another_name() -> None:
+def test_op106_a_pod_that_was_made_without_an_answer_is_not_made_under_another_name() -> None:
     """The template changed since, and nobody heard of the pod."""
     server = Server()
 
@@ -220,7 +220,7 @@ def test_op106_who_was_made_without_an_answer_is_not_made_under_another_name() -
     assert len(server.lists) == 2
 
 
-def test_op106_of_whom_was_heard_since_the_round_was_planned_is_not_made_again() -> None:
+def test_op106_a_pod_with_an_event_since_the_plan_is_not_made_again() -> None:
     """As when another process led a moment ago."""
     server, cache = Server(), cache_with()
 
@@ -265,7 +265,7 @@ def test_op106_a_list_from_before_is_no_answer() -> None:
     assert attempt.detail.endswith("the server lists an older state than it showed before")
 
 
-def test_op106_while_nobody_answers_none_is_made() -> None:
+def test_op106_while_the_server_does_not_respond_no_pod_is_made() -> None:
     server = Server(a_pod("llm-0-a-lost", "a", {}))
     server.silent = 1
 
@@ -278,7 +278,7 @@ def test_op106_while_nobody_answers_none_is_made() -> None:
     assert len(server.made) == 1
 
 
-def test_op106_who_goes_out_of_sight_while_the_server_answers_is_asked_for() -> None:
+def test_op106_a_pod_that_loses_its_label_during_the_list_is_looked_up() -> None:
     """The answer may be of the time before."""
     pod = a_pod("llm-0-a-lost", "a", FOLLOWED)
     server, cache = Server(), cache_with(pod)
@@ -295,7 +295,7 @@ def test_op106_who_goes_out_of_sight_while_the_server_answers_is_asked_for() -> 
     assert server.lists == ["ml", "ml"]
 
 
-def test_op106_nobody_makes_do_with_an_answer_that_is_older() -> None:
+def test_op106_an_older_list_is_not_reused() -> None:
     """Another pod is to be made while the server answers, and it asks for one that went meanwhile."""
     pod = a_pod("llm-0-a-lost", "a", FOLLOWED)
     server, cache = Server(), cache_with(pod)

@@ -75,7 +75,7 @@ def test_op106_none_is_made_beside_one_that_cannot_be_read() -> None:
 
 
 @pytest.mark.parametrize("becomes", ["nobody's", "another one"])
-def test_op106_who_was_met_in_vain_is_asked_for_again_after_ten_seconds(becomes: str) -> None:
+def test_op106_a_failed_pod_lookup_is_repeated_after_ten_seconds(becomes: str) -> None:
     """It may be no stranger any more, and its PodClique would get no pod for its sake."""
     server = Server(a_pod("llm-0-a-lost", "a", {}))
     changed: dict[str, object] = {"ownerReferences": [], "labels": {MANAGED_BY: OPERATOR}, "resourceVersion": "12"}
@@ -99,7 +99,7 @@ def test_op106_who_was_met_in_vain_is_asked_for_again_after_ten_seconds(becomes:
     assert server.lists == ["ml", "ml"]
 
 
-def test_op106_for_whom_nobody_was_met_in_vain_nobody_is_asked_again() -> None:
+def test_op106_without_a_failed_lookup_there_is_no_second_list() -> None:
     """Nor is anybody held up where the server does not answer that."""
     server = Server(a_pod("llm-0-a-lost", "a", {}))
 
@@ -185,7 +185,7 @@ def test_op106_a_list_that_is_begun_again_counts_from_its_new_beginning() -> Non
 
 
 @pytest.mark.req("OP-018")
-def test_op106_who_is_gone_when_it_is_to_be_labelled_is_in_nobody_s_way() -> None:
+def test_op106_a_pod_that_is_gone_before_its_label_is_restored_delays_nothing() -> None:
     server = Server(a_pod("llm-0-a-lost", "a", {}))
     server.asked_for = server.pods.clear
 
@@ -195,7 +195,7 @@ def test_op106_who_is_gone_when_it_is_to_be_labelled_is_in_nobody_s_way() -> Non
     assert outcomes(run_on(server, cache_with(), acts)) == [AttemptOutcome.DONE]
 
 
-def test_op106_of_whom_was_heard_while_the_server_answers_nobody_asks() -> None:
+def test_op106_a_pod_with_an_event_during_the_list_is_not_looked_up() -> None:
     lost = a_pod("llm-0-a-lost", "a", FOLLOWED)
     server, cache = Server(lost, a_pod("llm-0-a-other", "a", FOLLOWED)), cache_with()
 

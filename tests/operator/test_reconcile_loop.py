@@ -44,7 +44,7 @@ class Waker(RoundListener):
         raise AssertionError(words)
 
 
-def test_op020_however_often_a_set_changes_one_look_more_follows() -> None:
+def test_op020_however_often_a_set_changes_one_more_round_follows() -> None:
     async def scenario() -> int:
         waker = Waker()
         cache = ClusterCache()
@@ -79,7 +79,7 @@ class Listener(RoundListener):
 
     def __init__(self) -> None:
         self.heard = asyncio.Event()
-        self.told: list[str] = []
+        self.reported: list[str] = []
 
     def on_planned(self, planned_round: PlannedRound) -> None:
         raise AssertionError(f"{planned_round.plan} is carried out")
@@ -88,14 +88,14 @@ class Listener(RoundListener):
         raise AssertionError("nothing is tried")
 
     def on_round_failed(self, root_key: RootKey, words: str) -> None:
-        self.told.append(words)
+        self.reported.append(words)
         self.heard.set()
 
 
 @pytest.mark.parametrize(
     ("version", "times", "law"), [("of last year", 1, "PL-004"), ("1", 2, "PL-013"), ("of last year", 2, "PL-013")]
 )
-def test_op052_an_illegal_plan_is_told_and_not_carried_out(version: str, times: int, law: str) -> None:
+def test_op052_an_illegal_plan_is_reported_and_not_carried_out(version: str, times: int, law: str) -> None:
     """A planner that aims at what is not there any more, or at one object twice; the law that it broke is named."""
 
     def decide(snapshot: Snapshot) -> Plan:
@@ -110,7 +110,7 @@ def test_op052_an_illegal_plan_is_told_and_not_carried_out(version: str, times: 
         rounds.enqueue(ROOT_KEY)
         await listener.heard.wait()
         await rounds.close()
-        return listener.told
+        return listener.reported
 
     (words,) = asyncio.run(scenario())
     assert words.startswith(f"broken invariant: {law}: ")
@@ -197,13 +197,13 @@ def test_op024_many_statuses_wait_longer_while_pods_come(ready: bool, pause: flo
 
 
 @pytest.mark.req("PL-028")
-def test_op024_what_tells_of_an_end_is_written_with_it() -> None:
+def test_op024_a_termination_status_is_written_with_it() -> None:
     """By the next look the end is over, and nothing would tell of it any more."""
     steps, seen = some_statuses({"conditions": ({"type": "GangTerminationInProgress", "status": "True"},)}, ready=False)
     first, *others = steps
     assert isinstance(first.action, SetStatus)
-    telling = replace(first, action=replace(first.action, report=TerminationReport((first.target,))))
-    assert WriteThrottle(statuses_at=100.0).due((telling, *others), seen, 101.0).steps == (telling,)
+    reporting = replace(first, action=replace(first.action, report=TerminationReport((first.target,))))
+    assert WriteThrottle(statuses_at=100.0).due((reporting, *others), seen, 101.0).steps == (reporting,)
 
 
 def test_op023_a_set_that_met_a_fault_of_ours_is_looked_at_again() -> None:
@@ -221,7 +221,7 @@ def test_op023_a_set_that_met_a_fault_of_ours_is_looked_at_again() -> None:
             self.heard.set()
 
         def on_round_failed(self, root_key: RootKey, words: str) -> None:
-            self.told.append(words)
+            self.reported.append(words)
 
     async def scenario() -> list[str]:
         listener, cache = Hearing(), cached()
@@ -231,13 +231,13 @@ def test_op023_a_set_that_met_a_fault_of_ours_is_looked_at_again() -> None:
         async with asyncio.timeout(10):
             await listener.heard.wait()
         await rounds.close()
-        return listener.told
+        return listener.reported
 
     (words,) = asyncio.run(scenario())
     assert words.startswith("internal error: KeyError: 'nobody thought of it' (at grove_shell/operator/")
 
 
-def test_op033_who_never_led_ends_at_once() -> None:
+def test_op033_a_client_that_never_led_ends_at_once() -> None:
     """Sets wait for leadership; the end comes first, and none of them is looked at."""
 
     async def scenario() -> list[str]:
@@ -247,6 +247,6 @@ def test_op033_who_never_led_ends_at_once() -> None:
         await asyncio.sleep(0.05)
         async with asyncio.timeout(5):
             await rounds.close()
-        return listener.told
+        return listener.reported
 
     assert asyncio.run(scenario()) == []

@@ -138,7 +138,7 @@ def claimed() -> list[Json]:
     spec = {"devices": {"requests": [{"name": "gpu"}], "config": [CONFIG]}}
     template = {"metadata": {"annotations": {"example.com/key": SECRET}, "labels": {"data": "kept"}}, "spec": spec}
     allocation = {"devices": {"config": [CONFIG]}}
-    told = [{"driver": "gpu.example.com", "data": {"key": SECRET}}]
+    reported = [{"driver": "gpu.example.com", "data": {"key": SECRET}}]
     clique = {"name": "a", "spec": {"roleName": "a", "replicas": 1, "podSpec": {"containers": [{"name": "main"}]}}}
     inline = {"cliques": [clique], "resourceClaimTemplates": [{"name": "one", "templateSpec": template}]}
     return [
@@ -147,13 +147,13 @@ def claimed() -> list[Json]:
             "kind": "ResourceClaim",
             "metadata": {"name": "c", "annotations": {"example.com/key": SECRET}},
             "spec": spec,
-            "status": {"allocation": allocation, "devices": told},
+            "status": {"allocation": allocation, "devices": reported},
         },
         {"kind": "PodCliqueSet", "metadata": {"name": "llm"}, "spec": {"replicas": 1, "template": inline}},
     ]
 
 
-def test_op050_what_drivers_are_told_is_left_out_and_what_it_is_stays() -> None:
+def test_op050_driver_parameters_are_redacted_and_the_kind_stays() -> None:
     items = claimed()
     shown = Redaction(b"salt").of(items)
     assert SECRET not in json.dumps(shown)
@@ -224,17 +224,17 @@ def test_op050_two_captures_share_no_word() -> None:
     assert words[0] != words[1]
 
 
-def test_in047_a_capture_tells_what_it_is(tmp_path: Path) -> None:
+def test_in047_a_capture_reports_what_it_is(tmp_path: Path) -> None:
     taken_at = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
-    told = CollectedObjects(
+    reported = CollectedObjects(
         origin="https://somewhere",
         complete=frozenset((kind, "ml") for kind in EVERY_KIND - {"Pod"}),
         not_listed={("Pod", "ml"): "pods is forbidden"},
     )
-    found = loaded([snapshot_header_item(told, taken_at)], tmp_path)
+    found = loaded([snapshot_header_item(reported, taken_at)], tmp_path)
     assert (found.faults, found.taken_at) == ((), taken_at)
     assert found.not_listed == {("Pod", "ml"): "pods is forbidden"}
-    assert found.cluster.complete == told.complete
+    assert found.cluster.complete == reported.complete
     assert ("Pod", "ml") in found.cluster.gaps
 
 

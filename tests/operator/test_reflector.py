@@ -77,36 +77,36 @@ def test_op034_a_kind_that_a_cluster_may_do_without_is_none() -> None:
         return web.json_response({"kind": "Status", "code": 404, "message": "page not found"}, status=404)
 
     async def scenario() -> tuple[ClusterCache, list[str]]:
-        cache, told = ClusterCache(), list[str]()
+        cache, reported = ClusterCache(), list[str]()
         async with api_with(ignorant) as api:
             for kind in ("ComputeDomain", "Service"):
-                keeping = Reflector(api, KINDS[kind], cache, report=lambda kind, _words: told.append(kind))
+                keeping = Reflector(api, KINDS[kind], cache, report=lambda kind, _words: reported.append(kind))
                 following = asyncio.create_task(keeping.run())
                 await asyncio.wait_for(keeping.synced.wait(), 10)
                 following.cancel()
                 await asyncio.wait([following])
-        return cache, told
+        return cache, reported
 
-    cache, told = asyncio.run(scenario())
-    assert (set(cache.lost), told) == ({"Service"}, ["Service"])
+    cache, reported = asyncio.run(scenario())
+    assert (set(cache.lost), reported) == ({"Service"}, ["Service"])
 
 
-class Told(ClusterCache):
+class Reported(ClusterCache):
     """Shelves with one set, that count how often they are told of a whole kind."""
 
     def __init__(self) -> None:
         super().__init__()
         self.put("PodCliqueSet", A_SET)
-        self.told = 0
-        self.woken: list[RootKey] = []
-        self.changed = self.woken.append
+        self.reported = 0
+        self.requeued: list[RootKey] = []
+        self.changed = self.requeued.append
 
     def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
-        self.told += 1
+        self.reported += 1
         super().replace(kind, items, version)
 
     def mark_kind_unlisted(self, kind: str, why: str) -> None:
-        self.told += 1
+        self.reported += 1
         super().mark_kind_unlisted(kind, why)
 
 
@@ -132,27 +132,27 @@ def follow(answer: Answer, kind: str, cache: ClusterCache, until: Callable[[], b
 
 
 @pytest.mark.parametrize(("status", "kind"), NOT_SHOWN)
-def test_op020_a_kind_that_stays_out_of_sight_wakes_nobody(
+def test_op020_a_kind_that_stays_unreadable_requeues_nothing(
     status: int, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is asked for again every minute, here every fifth of a second; its shelf is told once, and so are the sets."""
     monkeypatch.setattr(reflector, "_PAUSE_WHILE_UNLISTED", 0.2)
     monkeypatch.setattr(reflector, "_LONGEST_BACKOFF", 0.2)
-    cache, times = Told(), list[str]()
+    cache, times = Reported(), list[str]()
 
     async def answer(request: web.Request) -> web.Response:
         times.append(request.path)
         return web.json_response({"kind": "Status", "code": status, "message": "no"}, status=status)
 
     follow(answer, kind, cache, lambda: len(times) >= 5)
-    assert cache.told == 1
-    assert cache.woken.count(("ml", "llama")) <= 1
+    assert cache.reported == 1
+    assert cache.requeued.count(("ml", "llama")) <= 1
 
 
-def test_op034_what_comes_and_goes_is_told_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_op034_what_comes_and_goes_is_reported_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A kind that is not served, then served, then not served again, and at last forbidden."""
     monkeypatch.setattr(reflector, "_PAUSE_WHILE_UNLISTED", 0.02)
-    cache, lists = Told(), list[int]([404, 404, 200, 404, 404, 403])
+    cache, lists = Reported(), list[int]([404, 404, 200, 404, 404, 403])
 
     async def answer(request: web.Request) -> web.Response:
         if "watch" in request.query:
@@ -162,7 +162,7 @@ def test_op034_what_comes_and_goes_is_told_each_time(monkeypatch: pytest.MonkeyP
         return web.json_response(body if status == 200 else {"kind": "Status", "message": str(status)}, status=status)
 
     follow(answer, "ComputeDomain", cache, lambda: "ComputeDomain" in cache.lost)
-    assert cache.told == 4
+    assert cache.reported == 4
 
 
 def test_op080_a_watch_that_was_cut_goes_on_from_its_last_event() -> None:

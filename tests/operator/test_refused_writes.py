@@ -59,7 +59,7 @@ class Refusing:
         raise AssertionError("nothing is ended")
 
 
-def test_op015_what_is_refused_holds_up_nobody() -> None:
+def test_op015_what_is_refused_delays_nothing() -> None:
     """Creations stop at the first one that is refused, and that one would be the first again."""
 
     async def scenario() -> list[str]:

@@ -20,42 +20,42 @@ from tests.skipped_time import now, run_skipping_time
 
 
 @given(st.lists(st.floats(-5, 50), min_size=1, max_size=5))
-def test_op020_the_earliest_of_all_looks_takes_place(seconds: list[float]) -> None:
+def test_op020_the_earliest_requeue_time_counts(seconds: list[float]) -> None:
     async def scenario() -> list[float]:
-        woken: list[float] = []
-        turn = ReconcileSchedule(lambda: woken.append(now()))
+        requeued: list[float] = []
+        schedule = ReconcileSchedule(lambda: requeued.append(now()))
         for each in seconds:
-            turn.schedule_in(each)
+            schedule.schedule_in(each)
         await asyncio.sleep(60)
-        return woken
+        return requeued
 
     assert run_skipping_time(scenario()) == [max(min(seconds), 0)]
 
 
 def test_op020_a_moment_that_came_while_the_plan_was_thought_about() -> None:
     async def scenario() -> list[float]:
-        woken: list[float] = []
-        turn = ReconcileSchedule(lambda: woken.append(now()))
-        turn.schedule_at(NOW - timedelta(milliseconds=50), NOW)
-        turn.schedule_in(15)
+        requeued: list[float] = []
+        schedule = ReconcileSchedule(lambda: requeued.append(now()))
+        schedule.schedule_at(NOW - timedelta(milliseconds=50), NOW)
+        schedule.schedule_in(15)
         await asyncio.sleep(1)
-        assert woken == [0]
-        turn.schedule_in(15)
+        assert requeued == [0]
+        schedule.schedule_in(15)
         await asyncio.sleep(60)
-        return woken
+        return requeued
 
     assert run_skipping_time(scenario()) == [0, 16]
 
 
 def test_op020_none_takes_place_that_was_stopped() -> None:
     async def scenario() -> list[float]:
-        woken: list[float] = []
-        turn = ReconcileSchedule(lambda: woken.append(now()))
-        turn.schedule_in(1)
-        turn.stop()
-        turn.schedule_in(3)
+        requeued: list[float] = []
+        schedule = ReconcileSchedule(lambda: requeued.append(now()))
+        schedule.schedule_in(1)
+        schedule.stop()
+        schedule.schedule_in(3)
         await asyncio.sleep(60)
-        return woken
+        return requeued
 
     assert run_skipping_time(scenario()) == [3]
 
@@ -67,16 +67,16 @@ def test_op020_a_refusal_whose_time_was_over_while_it_was_thought_about_is_tried
     """An earlier look took the place of the one that tries it again, and began a moment too soon."""
 
     async def scenario() -> list[float]:
-        woken: list[float] = []
-        turn = ReconcileSchedule(lambda: woken.append(now()))
-        turn.record([Attempt(STEP, AttemptOutcome.REFUSED)], immediate=True)
-        turn.backlog.retry_at = now() + 0.1
-        assert turn.attempts(immediate=False)
-        turn.stop()
+        requeued: list[float] = []
+        schedule = ReconcileSchedule(lambda: requeued.append(now()))
+        schedule.record([Attempt(STEP, AttemptOutcome.REFUSED)], immediate=True)
+        schedule.backlog.retry_at = now() + 0.1
+        assert schedule.attempts(immediate=False)
+        schedule.stop()
         await asyncio.sleep(0.2)
-        turn.schedule_withheld_retry(immediate=False)
+        schedule.schedule_withheld_retry(immediate=False)
         await asyncio.sleep(60)
-        return woken
+        return requeued
 
     (moment,) = run_skipping_time(scenario())
     assert moment < 1
@@ -86,10 +86,10 @@ def test_op023_what_was_not_answered_is_left_alone_for_the_first_pause() -> None
     async def scenario() -> dict[AttemptOutcome, bool]:
         rests: dict[AttemptOutcome, bool] = {}
         for outcome in AttemptOutcome:
-            turn = ReconcileSchedule(lambda: None)
-            turn.record([Attempt(STEP, outcome)], immediate=False)
-            rests[outcome] = turn.not_before > now()
-            turn.stop()
+            schedule = ReconcileSchedule(lambda: None)
+            schedule.record([Attempt(STEP, outcome)], immediate=False)
+            rests[outcome] = schedule.not_before > now()
+            schedule.stop()
         return rests
 
     assert [outcome for outcome, rest in run_skipping_time(scenario()).items() if rest] == [AttemptOutcome.UNREACHABLE]
@@ -104,23 +104,23 @@ SCALED_IN = replace(ENDED, action=Delete(_GUARD))
 @pytest.mark.parametrize("outcome", [AttemptOutcome.CONFLICT, AttemptOutcome.UNREACHABLE])
 @pytest.mark.parametrize(("step", "moved", "stays"), [(SCALED_IN, False, []), (ENDED, True, []), (ENDED, False, [1])])
 @pytest.mark.req("OP-103")
-def test_op023_one_look_follows_at_once_that_knows_of_a_deletion_in_vain(
+def test_op023_one_round_follows_a_failed_deletion_at_once(
     step: Step, *, moved: bool, stays: list[int], outcome: AttemptOutcome
 ) -> None:
     """The next one after that only where it is of an end, and what that rests on is as it was."""
 
     async def scenario() -> tuple[list[float], bool, list[int], list[int]]:
-        woken: list[float] = []
-        turn = ReconcileSchedule(lambda: woken.append(now()))
-        turn.record([Attempt(step, outcome)], immediate=False, has_moved=lambda _step: moved)
-        at_once = list(woken)
-        turn.backlog.retry_at = now() + 10
+        requeued: list[float] = []
+        schedule = ReconcileSchedule(lambda: requeued.append(now()))
+        schedule.record([Attempt(step, outcome)], immediate=False, has_moved=lambda _step: moved)
+        at_once = list(requeued)
+        schedule.backlog.retry_at = now() + 10
         stands = [
-            [1 for one in turn.attempts(immediate=again) if one.outcome is AttemptOutcome.REFUSED]
+            [1 for one in schedule.attempts(immediate=again) if one.outcome is AttemptOutcome.REFUSED]
             for again in (True, False)
         ]
-        turn.stop()
-        return at_once, turn.is_immediate, stands[0], stands[1]
+        schedule.stop()
+        return at_once, schedule.is_immediate, stands[0], stands[1]
 
     at_once, again, first, second = run_skipping_time(scenario())
     assert (at_once, again, first) == ([0], True, [1])
@@ -132,28 +132,28 @@ def test_op023_what_fails_meanwhile_puts_no_refusal_off(rounds: list[tuple[Attem
     other = replace(STEP, target=replace(STEP.target, name="llm-0-b"))
 
     async def scenario() -> None:
-        turn = ReconcileSchedule(lambda: None)
-        turn.record([Attempt(STEP, AttemptOutcome.REFUSED)], immediate=False)
-        until = turn.backlog.retry_at
+        schedule = ReconcileSchedule(lambda: None)
+        schedule.record([Attempt(STEP, AttemptOutcome.REFUSED)], immediate=False)
+        until = schedule.backlog.retry_at
         for outcome, pause in rounds:
             await asyncio.sleep(pause)
-            stood = [one.step for one in turn.attempts(immediate=False)]
+            stood = [one.step for one in schedule.attempts(immediate=False)]
             assert (STEP in stood) == (now() < until)
             if now() >= until:
                 return
-            turn.record([Attempt(other, outcome)], immediate=False)
-        turn.stop()
+            schedule.record([Attempt(other, outcome)], immediate=False)
+        schedule.stop()
 
     run_skipping_time(scenario())
 
 
 def test_op020_a_short_rest_does_not_end_a_long_one() -> None:
     async def scenario() -> float:
-        turn = ReconcileSchedule(lambda: None)
-        turn.rest(2.0)
-        turn.rest()
-        turn.rest_after_failure()
-        return turn.not_before - now()
+        schedule = ReconcileSchedule(lambda: None)
+        schedule.rest(2.0)
+        schedule.rest()
+        schedule.rest_after_failure()
+        return schedule.not_before - now()
 
     assert run_skipping_time(scenario()) == 8
 
@@ -182,41 +182,41 @@ PLAN: Final = Plan(root=WELL.root.ref, root_uid="r", rules="", steps=(), withhel
 
 @pytest.mark.req("GT-067")
 @pytest.mark.parametrize("outcome", [AttemptOutcome.REFUSED, AttemptOutcome.CONFLICT, AttemptOutcome.UNREACHABLE])
-def test_op103_what_tells_of_a_breach_is_known_until_it_is_written(outcome: AttemptOutcome) -> None:
+def test_op103_a_breach_status_is_known_until_it_is_written(outcome: AttemptOutcome) -> None:
     """Through rounds that do not try it, in whatever version of the object, for as long as it stands breached."""
     over, anew = status("False"), status("True", "2")
 
     async def scenario() -> None:
-        turn = ReconcileSchedule(lambda: None)
-        turn.record([Attempt(over, outcome)], immediate=False)
+        schedule = ReconcileSchedule(lambda: None)
+        schedule.record([Attempt(over, outcome)], immediate=False)
         await asyncio.sleep(1)
         for _ in range(3):
-            assert {one.step for one in turn.attempts(immediate=False)} == {over}
-            turn.drop_unwanted(PLAN, SICK)
-            turn.record([], immediate=False)
-        turn.record([Attempt(anew, AttemptOutcome.CONFLICT)], immediate=False)
-        turn.drop_unwanted(PLAN, SICK)
-        assert [one.step for one in turn.attempts(immediate=False)] == [over, anew]
-        turn.drop_unwanted(PLAN, WELL)
-        assert not turn.attempts(immediate=False)
-        turn.record([Attempt(over, AttemptOutcome.CONFLICT)], immediate=False)
-        turn.record([Attempt(anew, AttemptOutcome.DONE)], immediate=False)
-        assert not turn.attempts(immediate=False)
-        turn.stop()
+            assert {one.step for one in schedule.attempts(immediate=False)} == {over}
+            schedule.drop_unwanted(PLAN, SICK)
+            schedule.record([], immediate=False)
+        schedule.record([Attempt(anew, AttemptOutcome.CONFLICT)], immediate=False)
+        schedule.drop_unwanted(PLAN, SICK)
+        assert [one.step for one in schedule.attempts(immediate=False)] == [over, anew]
+        schedule.drop_unwanted(PLAN, WELL)
+        assert not schedule.attempts(immediate=False)
+        schedule.record([Attempt(over, AttemptOutcome.CONFLICT)], immediate=False)
+        schedule.record([Attempt(anew, AttemptOutcome.DONE)], immediate=False)
+        assert not schedule.attempts(immediate=False)
+        schedule.stop()
 
     run_skipping_time(scenario())
 
 
-def test_op103_who_waited_for_what_nobody_wants_is_looked_at() -> None:
+def test_op103_a_clique_that_waited_for_an_unwanted_object_is_reconciled() -> None:
     async def scenario() -> list[float]:
-        woken: list[float] = []
-        turn = ReconcileSchedule(lambda: woken.append(now()))
-        turn.record([Attempt(status("False"), AttemptOutcome.CONFLICT)], immediate=False)
-        turn.stop()
-        turn.drop_unwanted(PLAN, WELL)
-        turn.drop_unwanted(PLAN, WELL)
+        requeued: list[float] = []
+        schedule = ReconcileSchedule(lambda: requeued.append(now()))
+        schedule.record([Attempt(status("False"), AttemptOutcome.CONFLICT)], immediate=False)
+        schedule.stop()
+        schedule.drop_unwanted(PLAN, WELL)
+        schedule.drop_unwanted(PLAN, WELL)
         await asyncio.sleep(60)
-        return woken
+        return requeued
 
     assert run_skipping_time(scenario()) == [0.25]
 
@@ -226,12 +226,12 @@ def test_op103_an_older_refusal_does_not_come_back_over_what_was_tried_since() -
     refused, over, anew = status("True", "1"), status("False", "2"), status("True", "3")
 
     async def scenario() -> None:
-        turn = ReconcileSchedule(lambda: None)
-        turn.record([Attempt(refused, AttemptOutcome.REFUSED)], immediate=False)
-        turn.record([Attempt(over, AttemptOutcome.CONFLICT)], immediate=False)
-        turn.record([Attempt(anew, AttemptOutcome.CONFLICT)], immediate=False)
+        schedule = ReconcileSchedule(lambda: None)
+        schedule.record([Attempt(refused, AttemptOutcome.REFUSED)], immediate=False)
+        schedule.record([Attempt(over, AttemptOutcome.CONFLICT)], immediate=False)
+        schedule.record([Attempt(anew, AttemptOutcome.CONFLICT)], immediate=False)
         await asyncio.sleep(61)
-        assert [one.step for one in turn.attempts(immediate=False)] == [over, anew]
-        turn.stop()
+        assert [one.step for one in schedule.attempts(immediate=False)] == [over, anew]
+        schedule.stop()
 
     run_skipping_time(scenario())

@@ -56,7 +56,7 @@ def test_op064_a_full_disk_under_standard_error_leaves_the_code_alone(tmp_path: 
         assert asyncio.run(code_of(tmp_path, lost=lost, stderr=out)) == code
 
 
-def test_op064_nobody_reads_standard_error_any_more(tmp_path: Path) -> None:
+def test_op064_standard_error_has_no_reader(tmp_path: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "wb") as out:
@@ -80,7 +80,7 @@ def test_op033_a_server_that_is_busy_does_not_hold_up_the_end(tmp_path: Path) ->
     assert seconds < 10
 
 
-def test_op033_who_reads_metrics_and_never_ends_does_not_hold_up_the_end() -> None:
+def test_op033_an_endless_metrics_client_does_not_delay_shutdown() -> None:
     async def scenario() -> float:
         page = b"x" * 50_000_000  # more than goes into the buffers between the two
         serving = HealthServer(host="127.0.0.1", port=0, missing=list, metrics=lambda: page)
@@ -104,7 +104,7 @@ def test_op033_who_reads_metrics_and_never_ends_does_not_hold_up_the_end() -> No
         ["domain-controller"],
     ],
 )
-def test_op033_told_to_stop_while_files_are_read(tmp_path: Path, words: list[str]) -> None:
+def test_op033_stopped_while_files_are_read(tmp_path: Path, words: list[str]) -> None:
     """A pipe that nobody has written to yet is where it is at that moment."""
     pipe = tmp_path / "kubeconfig"
     os.mkfifo(pipe)
@@ -117,7 +117,7 @@ def test_op033_told_to_stop_while_files_are_read(tmp_path: Path, words: list[str
             process.kill()
 
 
-def test_op033_told_to_stop_while_a_server_does_not_answer(tmp_path: Path) -> None:
+def test_op033_stopped_while_a_server_does_not_respond(tmp_path: Path) -> None:
     async def scenario() -> tuple[int, float]:
         asked = asyncio.Event()
 
@@ -140,7 +140,7 @@ def test_op033_told_to_stop_while_a_server_does_not_answer(tmp_path: Path) -> No
     assert seconds < 5
 
 
-def test_op033_whoever_calls_a_command_has_its_own_handler_back() -> None:
+def test_op033_the_caller_of_a_command_gets_its_signal_handler_back() -> None:
     code = (
         "import signal\nfrom grove_shell.cli.main import run\n"
         "def mine(*_): pass\n"

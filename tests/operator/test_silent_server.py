@@ -80,7 +80,7 @@ def test_op080_a_watch_without_whole_lines_ends(beginning: bytes, *, trickles: b
         asyncio.run(hung(beginning, more if trickles and beginning else b"", straight, watched))
 
 
-def test_op080_who_reads_slowly_loses_nothing() -> None:
+def test_op080_a_client_that_reads_slowly_loses_nothing() -> None:
     """The time for a line counts from when the last one was taken."""
 
     async def two(api: ApiSession) -> None:

@@ -8,7 +8,7 @@ import pytest
 from grove_shell.apply.single_flight import SingleFlight
 
 
-def test_op106_who_gives_up_stops_nobody() -> None:
+def test_op106_a_caller_that_gives_up_stops_no_other() -> None:
     async def scenario() -> tuple[list[str], int]:
         joined, begins, may_end = SingleFlight[str](), 0, asyncio.Event()
 
@@ -33,10 +33,10 @@ def test_op106_who_gives_up_stops_nobody() -> None:
     assert asyncio.run(scenario()) == (["done"] * 4, 3)
 
 
-def test_op106_of_what_nobody_waits_for_any_more_nobody_is_told() -> None:
+def test_op106_the_result_of_an_abandoned_call_is_dropped() -> None:
     async def scenario() -> list[str]:
-        joined, told = SingleFlight[str](), list[str]()
-        asyncio.get_running_loop().set_exception_handler(lambda _loop, about: told.append(about["message"]))
+        joined, reported = SingleFlight[str](), list[str]()
+        asyncio.get_running_loop().set_exception_handler(lambda _loop, about: reported.append(about["message"]))
 
         async def breaks() -> str:
             await asyncio.sleep(0)
@@ -48,7 +48,7 @@ def test_op106_of_what_nobody_waits_for_any_more_nobody_is_told() -> None:
         await asyncio.wait([waiting])
         await asyncio.sleep(0)
         gc.collect()
-        return told
+        return reported
 
     assert asyncio.run(scenario()) == []
 

@@ -30,7 +30,7 @@ def stored(name: str, version: str = "1") -> Json:
     return raw
 
 
-class Looks(RoundListener):
+class RoundRecorder(RoundListener):
     """Writes down who was looked at when, and who is told to be gone."""
 
     def __init__(self) -> None:
@@ -45,9 +45,9 @@ class Looks(RoundListener):
 
 
 def test_op030_a_thousand_sets_come_and_go_before_it_leads() -> None:
-    async def scenario() -> tuple[int, int, Looks]:
-        looks, cache = Looks(), ClusterCache()
-        rounds = ReconcileLoop(cache=cache, writer=None, decide=plan_for_root, listeners=(looks,))
+    async def scenario() -> tuple[int, int, RoundRecorder]:
+        recorder, cache = RoundRecorder(), ClusterCache()
+        rounds = ReconcileLoop(cache=cache, writer=None, decide=plan_for_root, listeners=(recorder,))
         cache.changed = rounds.enqueue
         for number in range(1000):
             cache.put("PodCliqueSet", stored(f"s{number}"))
@@ -55,15 +55,15 @@ def test_op030_a_thousand_sets_come_and_go_before_it_leads() -> None:
                 cache.drop("PodCliqueSet", stored(f"s{number}", "2"))
         await asyncio.sleep(1)
         waiting, depth = len(asyncio.all_tasks()), rounds.queue_depth
-        assert not looks.at
+        assert not recorder.at
         rounds.start()
         await asyncio.sleep(1)
         await rounds.close()
-        return waiting, depth, looks
+        return waiting, depth, recorder
 
-    waiting, depth, looks = run_skipping_time(scenario())
+    waiting, depth, recorder = run_skipping_time(scenario())
     assert (waiting, depth) == (1, 0), "only the scenario itself"
-    assert {root_key for _, root_key in looks.at} == {(NAMESPACE, f"s{number}") for number in range(3)}
+    assert {root_key for _, root_key in recorder.at} == {(NAMESPACE, f"s{number}") for number in range(3)}
 
 
 def test_op030_topologies_are_looked_at_too_where_they_are_looked_after() -> None:
@@ -77,17 +77,17 @@ def test_op030_topologies_are_looked_at_too_where_they_are_looked_after() -> Non
     assert cache.root_keys() == [(NAMESPACE, "s")]
 
 
-def test_op030_who_may_not_act_any_more_begins_nothing() -> None:
+def test_op030_a_former_leader_begins_no_write() -> None:
     async def scenario() -> int:
-        looks, cache = Looks(), ClusterCache()
-        rounds = ReconcileLoop(cache=cache, writer=None, decide=plan_for_root, listeners=(looks,))
+        recorder, cache = RoundRecorder(), ClusterCache()
+        rounds = ReconcileLoop(cache=cache, writer=None, decide=plan_for_root, listeners=(recorder,))
         cache.changed = rounds.enqueue
         rounds.start()
         cache.put("PodCliqueSet", stored("s"))
         rounds.pause()
         await asyncio.sleep(1)
         await rounds.close()
-        return len(looks.at)
+        return len(recorder.at)
 
     assert run_skipping_time(scenario()) == 0
 
@@ -102,14 +102,14 @@ class SlowServer(Cluster):
 @pytest.mark.req("OP-013")
 def test_op020_what_the_server_takes_is_no_thought() -> None:
     async def scenario() -> list[float]:
-        cluster, looks = SlowServer("never"), Looks()
-        rounds = ReconcileLoop(cache=cluster.cache, writer=cluster, decide=plan_for_root, listeners=(looks,))
+        cluster, recorder = SlowServer("never"), RoundRecorder()
+        rounds = ReconcileLoop(cache=cluster.cache, writer=cluster, decide=plan_for_root, listeners=(recorder,))
         rounds.start()
         await asyncio.sleep(10.5)
         rounds.enqueue(cluster.root_key)
         await asyncio.sleep(15)
         await rounds.close()
-        return [at for at, _ in looks.at]
+        return [at for at, _ in recorder.at]
 
     first, second = run_skipping_time(scenario())
     assert first == pytest.approx(10)
@@ -126,8 +126,8 @@ def test_op033_no_rest_is_waited_for_at_the_end() -> None:
         return plan_for_root(seen)
 
     async def scenario() -> tuple[float, int]:
-        looks, cache = Looks(), ClusterCache()
-        rounds = ReconcileLoop(cache=cache, writer=None, decide=decide, listeners=(looks,))
+        recorder, cache = RoundRecorder(), ClusterCache()
+        rounds = ReconcileLoop(cache=cache, writer=None, decide=decide, listeners=(recorder,))
         cache.changed = rounds.enqueue
         rounds.start()
         cache.put("PodCliqueSet", stored("s"))
@@ -135,10 +135,10 @@ def test_op033_no_rest_is_waited_for_at_the_end() -> None:
         cache.put("PodCliqueSet", stored("s", "2"))
         began = now()
         await rounds.close()
-        return now() - began, len(looks.at)
+        return now() - began, len(recorder.at)
 
-    took, looks = asyncio.run(scenario())
-    assert looks == 1
+    took, recorder = asyncio.run(scenario())
+    assert recorder == 1
     assert took < 2 * thought
 
 
@@ -152,17 +152,17 @@ class Deaf(RoundListener):
         raise OSError("no space left on device")
 
 
-def test_op023_who_cannot_be_told_keeps_no_set_from_being_looked_at_again() -> None:
+def test_op023_a_failed_metrics_update_keeps_no_set_from_being_requeued() -> None:
     async def scenario() -> int:
-        looks, cache = Looks(), ClusterCache()
+        recorder, cache = RoundRecorder(), ClusterCache()
         asyncio.get_running_loop().set_exception_handler(lambda _loop, _about: None)
-        rounds = ReconcileLoop(cache=cache, writer=None, decide=plan_for_root, listeners=(looks, Deaf()))
+        rounds = ReconcileLoop(cache=cache, writer=None, decide=plan_for_root, listeners=(recorder, Deaf()))
         rounds.start()
         cache.put("PodCliqueSet", stored("s"))
         rounds.enqueue((NAMESPACE, "s"))
         await asyncio.sleep(10)
         await rounds.close()
-        return len(looks.at)
+        return len(recorder.at)
 
     assert run_skipping_time(scenario()) > 2
 
@@ -176,27 +176,27 @@ class Done(Cluster):
         raise AssertionError("of a set that is gone nothing is written")
 
 
-def test_op041_a_set_that_is_gone_is_told_of_no_more_though_its_parts_stay() -> None:
+def test_op041_a_deleted_set_is_not_reported_though_its_parts_stay() -> None:
     """Somebody deleted it and orphaned its PodCliques, whose breach nobody will end."""
     telemetry = OperatorMetrics()
 
-    def told() -> set[str]:
+    def reported() -> set[str]:
         lines = telemetry.render().decode().splitlines()
         return {line.partition("{")[0] for line in lines if 'namespace="' in line and 'set="' in line}
 
     async def scenario() -> tuple[set[str], set[str], list[RootKey]]:
-        cluster, looks = Done("never"), Looks()
-        planned = ReconcileLoop(cache=cluster.cache, writer=None, decide=plan_for_root, listeners=(telemetry, looks))
+        cluster, recorder = Done("never"), RoundRecorder()
+        planned = ReconcileLoop(cache=cluster.cache, writer=None, decide=plan_for_root, listeners=(telemetry, recorder))
         cluster.cache.changed = planned.enqueue
         planned.start()
         await asyncio.sleep(1)
-        before = told()
+        before = reported()
         (raw,) = (one for one in cluster.items if one["kind"] == "PodCliqueSet")
         cluster.cache.drop("PodCliqueSet", raw)
         await asyncio.sleep(1)
         assert cluster.cache.holds(cluster.root_key)
         await planned.close()
-        return before, told(), looks.gone_are
+        return before, reported(), recorder.gone_are
 
     before, after, gone = run_skipping_time(scenario())
     assert {"grove_breached", "grove_termination_deadline_timestamp_seconds"} <= before
@@ -204,7 +204,7 @@ def test_op041_a_set_that_is_gone_is_told_of_no_more_though_its_parts_stay() -> 
     assert gone
 
 
-def test_op041_of_a_kind_that_is_lost_nobody_knows_who_is_gone() -> None:
+def test_op041_deletions_of_a_lost_kind_are_unknown() -> None:
     cluster = Cluster("never")
     assert not cluster.cache.is_known_absent(cluster.root_key)
     cluster.cache.mark_kind_unlisted("PodCliqueSet", "forbidden")
@@ -227,7 +227,7 @@ class Away(Cluster):
 
 
 @pytest.mark.req("OP-023")
-def test_op020_who_asked_in_vain_rests_all_the_same() -> None:
+def test_op020_a_failed_request_also_backs_off() -> None:
     """The set changes all the time meanwhile."""
     cluster = Away()
 

@@ -29,13 +29,13 @@ async def answer(request: web.Request) -> web.StreamResponse:
     return web.Response(body=listed(kind, *items), content_type="application/json")
 
 
-def test_op004_an_operator_begins_beside_it_and_tells_who_asks() -> None:
+def test_op004_an_operator_starts_beside_it_and_reports_its_readiness() -> None:
     out, stop = io.StringIO(), asyncio.Event()
 
     async def ready() -> str:
-        told = OperatorSettings()
-        serving = told.serving.model_copy(update={"host": "127.0.0.1", "port": 0})
-        settings = told.model_copy(update={"serving": serving})
+        reported = OperatorSettings()
+        serving = reported.serving.model_copy(update={"host": "127.0.0.1", "port": 0})
+        settings = reported.model_copy(update={"serving": serving})
         async with listening_server(answer, patience=0.1) as server:
             way = ConnectionSettings(server=server, tls=None, token=no_token)
             running = asyncio.create_task(
@@ -50,6 +50,6 @@ def test_op004_an_operator_begins_beside_it_and_tells_who_asks() -> None:
             await running
         return words
 
-    first, told = asyncio.run(ready()).splitlines()
+    first, reported = asyncio.run(ready()).splitlines()
     assert first == "ok"
-    assert told.startswith(f"{TEMPLATE_KIND} ml/t: cannot be read: ")
+    assert reported.startswith(f"{TEMPLATE_KIND} ml/t: cannot be read: ")

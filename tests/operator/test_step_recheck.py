@@ -114,7 +114,7 @@ def ends(attempts: tuple[Attempt, ...]) -> dict[str, Any]:
 
 
 @pytest.mark.req("OP-013")
-def test_op074_who_does_not_recover_is_ended() -> None:
+def test_op074_a_clique_that_does_not_recover_is_ended() -> None:
     cluster = Cluster("never")
     found = ends(played(cluster))
     assert len(found) == 3
@@ -123,7 +123,7 @@ def test_op074_who_does_not_recover_is_ended() -> None:
 
 
 @pytest.mark.parametrize("moment", ["while it is told", "while others are made"])
-def test_op074_who_recovers_meanwhile_is_spared(moment: str) -> None:
+def test_op074_a_clique_that_recovers_meanwhile_is_spared(moment: str) -> None:
     cluster = Cluster(moment)
     if moment == "while others are made":  # a service of the set is missing, and is made in the same round
         cluster.cache.replace("Service", [], "2")
@@ -135,7 +135,7 @@ def test_op074_who_recovers_meanwhile_is_spared(moment: str) -> None:
 
 
 @pytest.mark.req("OP-023")
-def test_op074_a_fault_of_ours_in_the_last_look_ends_nobody() -> None:
+def test_op074_a_fault_of_ours_in_the_fresh_read_terminates_nothing() -> None:
     """And what became of the round is heard of all the same."""
     cluster, looks = Cluster("never"), list[int]()
 
@@ -179,7 +179,7 @@ class Impatient(Cluster):
 
 @pytest.mark.req("OP-065")
 @pytest.mark.parametrize("recovers", ["never", "while a deletion waits"])
-def test_op074_who_recovers_while_a_deletion_waits_is_spared(recovers: str) -> None:
+def test_op074_a_clique_that_recovers_while_a_deletion_waits_is_spared(recovers: str) -> None:
     async def scenario() -> tuple[list[str], dict[str, Any]]:
         cluster: Impatient | None = None
 
@@ -207,7 +207,7 @@ def test_op074_who_recovers_while_a_deletion_waits_is_spared(recovers: str) -> N
         assert AttemptOutcome.DONE not in outcomes
 
 
-def test_pl015_a_cause_that_nobody_waits_for_any_more_is_no_traceback() -> None:
+def test_pl015_an_abandoned_cause_prints_no_traceback() -> None:
     """The round was cancelled, as at the end of a process, and the connection is cut."""
     left: list[str] = []
 

@@ -38,10 +38,10 @@ def a_topology(kind: str, name: str, levels: int, *finalizers: str) -> Json:
 
 
 def a_set(name: str, topology: str, constraint: str) -> Json:
-    told = {"topologyConstraint": {"packDomain": constraint}} if constraint else {}
+    reported = {"topologyConstraint": {"packDomain": constraint}} if constraint else {}
     named = {"clusterTopologyName": topology} if topology else {}
     raw = set_raw(clique_raw("a", 2), meta={"name": name, "finalizers": ["grove.io/podcliqueset.grove.io"]})
-    raw["spec"]["template"] |= {**told, **named}
+    raw["spec"]["template"] |= {**reported, **named}
     return {"apiVersion": GROVE, "kind": "PodCliqueSet", **raw}
 
 
@@ -136,32 +136,32 @@ def spoiled(kind: str, name: str, owner_uid: str) -> Json:
 def lived(moves: Iterable[tuple[str, Any]]) -> Cluster:
     """A cluster after all that."""
     cluster = Cluster()
-    for what, told in moves:
+    for what, reported in moves:
         if what == "write":
-            cluster.write(told)
+            cluster.write(reported)
         elif what == "delete":
-            cluster.delete(*told)
+            cluster.delete(*reported)
         elif what == "lose":
-            cluster.log.append(("lose", {"kind": told}))
+            cluster.log.append(("lose", {"kind": reported}))
         elif what == "list":
-            listed = {"kind": told, "items": cluster.items(told), "version": str(cluster.version)}
+            listed = {"kind": reported, "items": cluster.items(reported), "version": str(cluster.version)}
             cluster.log.append(("list", listed))
         elif what == "spoil":
-            kind, name = told
+            kind, name = reported
             cluster.write(spoiled(kind, name, cluster.uid_of("PodCliqueSet", name)))
         elif what == "pod":
-            name, node = told
+            name, node = reported
             cluster.write(a_pod(name, cluster.uid_of("PodClique", f"{name}-0-a"), node))
         else:
-            name, scheduled = told
+            name, scheduled = reported
             cluster.write(a_clique(name, cluster.uid_of("PodCliqueSet", name), scheduled))
     return cluster
 
 
-def shelves_of(cluster: Cluster, told: Configuration = ON) -> ClusterCache:
+def cache_of(cluster: Cluster, reported: Configuration = ON) -> ClusterCache:
     """Everything as it is listed."""
     cache = ClusterCache()
-    cache.configuration = told
+    cache.configuration = reported
     for kind in (TOPOLOGY_KIND, BINDING_KIND, "PodCliqueSet", "PodClique", "Pod"):
         cache.replace(kind, cluster.items(kind), str(cluster.version))
     return cache
@@ -201,62 +201,62 @@ def acts_of(plan: Plan | None) -> set[tuple[Ref, type | None]]:
 def test_tp046_it_ends_as_the_cluster_is(moves: list[tuple[str, Any]], data: st.DataObject) -> None:
     """Events in their order, some told again, and late; then nothing differs from a list."""
     cluster = lived(moves)
-    cache = shelves_of(Cluster())
+    cache = cache_of(Cluster())
     for number, event in enumerate(cluster.log):
         take(cache, event)
         if number and data.draw(st.booleans(), label="again"):
             take(cache, cluster.log[data.draw(st.integers(0, number), label="which")])
-    assert plans(cache) == plans(shelves_of(cluster))
+    assert plans(cache) == plans(cache_of(cluster))
 
 
 @pytest.mark.req("TP-042")
 @given(st.lists(st.one_of(MOVE, TROUBLE), max_size=14))
-def test_tp046_whoever_would_act_otherwise_is_woken(moves: list[tuple[str, Any]]) -> None:
+def test_tp046_a_set_whose_plan_would_change_is_requeued(moves: list[tuple[str, Any]]) -> None:
     """Beyond that a set is woken by its own changes: nobody's plan changes without a word."""
-    cluster, told = lived(moves), set[RootKey]()
-    cache = shelves_of(Cluster())
-    cache.changed = told.add
+    cluster, reported = lived(moves), set[RootKey]()
+    cache = cache_of(Cluster())
+    cache.changed = reported.add
     before = plans(cache)
     for event in cluster.log:
-        told.clear()
+        reported.clear()
         take(cache, event)
         after = plans(cache)
         changed = {root_key for root_key in HOMES if acts_of(before[root_key]) != acts_of(after[root_key])}
-        assert changed <= told, event
+        assert changed <= reported, event
         before = after
 
 
 @pytest.mark.req("TP-002")
-def test_tp046_a_set_that_comes_and_goes_wakes_its_topology_and_no_other() -> None:
-    cache, told = shelves_of(lived([("write", a_topology(TOPOLOGY_KIND, "aws", 2))])), set[RootKey]()
-    cache.changed = told.add
+def test_tp046_a_set_that_comes_and_goes_requeues_its_topology_and_no_other() -> None:
+    cache, reported = cache_of(lived([("write", a_topology(TOPOLOGY_KIND, "aws", 2))])), set[RootKey]()
+    cache.changed = reported.add
     cluster = lived([("write", a_set("llm", "", "rack")), ("bind", ("llm", 1)), ("delete", ("PodCliqueSet", "llm"))])
     for event in cluster.log:
-        told.clear()
+        reported.clear()
         take(cache, event)
-        assert told == {("ml", "llm"), topology_root_key(DEFAULT_TOPOLOGY)}
+        assert reported == {("ml", "llm"), topology_root_key(DEFAULT_TOPOLOGY)}
 
 
 def test_tp052_a_pod_that_is_bound_counts_before_any_status_says_so() -> None:
     moves = [("write", a_set("llm", "aws", "rack")), ("bind", ("llm", 0)), ("pod", ("llm", "node-0"))]
-    cache = shelves_of(lived([("write", a_topology(TOPOLOGY_KIND, "aws", 2)), *moves]))
+    cache = cache_of(lived([("write", a_topology(TOPOLOGY_KIND, "aws", 2)), *moves]))
     seen = cache.observation(topology_root_key("aws"), NOW)
     assert isinstance(seen, TopologySnapshot)
     assert [user.scheduled for user in seen.placed_users] == [1]
 
 
-def test_tp046_a_clique_that_goes_with_its_pods_wakes_the_topology() -> None:
+def test_tp046_a_clique_that_goes_with_its_pods_requeues_the_topology() -> None:
     cluster = lived([("write", a_set("llm", "aws", "rack")), ("bind", ("llm", 2))])
-    cache, told = shelves_of(cluster), set[RootKey]()
-    cache.changed = told.add
+    cache, reported = cache_of(cluster), set[RootKey]()
+    cache.changed = reported.add
     cluster.delete("PodClique", "llm-0-a")
     take(cache, cluster.log[-1])
-    assert topology_root_key("aws") in told
+    assert topology_root_key("aws") in reported
 
 
 def test_tp049_a_binding_that_is_shadowed_is_seen() -> None:
     moves = [("write", a_topology(kind, "aws", 2, TOPOLOGY_FINALIZER)) for kind in (BINDING_KIND, TOPOLOGY_KIND)]
-    seen = shelves_of(lived(moves)).observation(topology_root_key("aws"), NOW)
+    seen = cache_of(lived(moves)).observation(topology_root_key("aws"), NOW)
     assert isinstance(seen, TopologySnapshot)
     assert seen.shadowed is not None
     assert (seen.root_ref.kind, seen.shadowed.ref.kind) == (TOPOLOGY_KIND, BINDING_KIND)
@@ -264,29 +264,29 @@ def test_tp049_a_binding_that_is_shadowed_is_seen() -> None:
 
 @pytest.mark.req("OP-034")
 def test_tp046_a_kind_that_is_not_served_any_more_has_no_objects() -> None:
-    cache = shelves_of(lived([("write", a_topology(TOPOLOGY_KIND, "aws", 2))]))
+    cache = cache_of(lived([("write", a_topology(TOPOLOGY_KIND, "aws", 2))]))
     cache.replace(TOPOLOGY_KIND, (), "")
     assert not cache.topologies.by_name
 
 
-def test_tp046_a_status_that_changes_nothing_wakes_no_topology() -> None:
+def test_tp046_a_status_that_changes_nothing_requeues_no_topology() -> None:
     cluster = lived([("write", a_set("llm", "", "rack")), ("bind", ("llm", 1))])
-    cache, told = shelves_of(cluster), set[RootKey]()
-    cache.changed = told.add
+    cache, reported = cache_of(cluster), set[RootKey]()
+    cache.changed = reported.add
     cluster.write({**cluster.there["PodCliqueSet", "llm"], "status": {"replicas": 1}})
     take(cache, cluster.log[-1])
-    assert told == {("ml", "llm")}
+    assert reported == {("ml", "llm")}
 
 
 def test_tp045_an_operator_of_one_namespace_keeps_none() -> None:
-    told: set[RootKey] = set()
-    cache = ClusterCache(told.add)
+    reported: set[RootKey] = set()
+    cache = ClusterCache(reported.add)
     cache.topologies.kept = False
     cache.configuration = ON
     cluster = lived([("write", a_topology(TOPOLOGY_KIND, "aws", 2)), ("write", a_set("llm", "aws", "rack"))])
     for kind in (TOPOLOGY_KIND, BINDING_KIND, "PodCliqueSet"):
         cache.replace(kind, cluster.items(kind), "9")
-    assert told == {("ml", "llm")}
+    assert reported == {("ml", "llm")}
     seen = cache.observe(("ml", "llm"), NOW)
     assert seen is not None
     assert set(seen.topologies) == {"aws"}
@@ -301,7 +301,7 @@ def held_for(cache: ClusterCache) -> set[str]:
 @pytest.mark.req("TP-013")
 def test_tp042_what_is_not_shown_is_not_known() -> None:
     cluster = lived([("write", a_topology(TOPOLOGY_KIND, "aws", 2)), ("write", a_set("llm", "aws", "rack"))])
-    cache = shelves_of(cluster)
+    cache = cache_of(cluster)
     topology = cache.observation(topology_root_key("aws"), NOW)
     assert isinstance(topology, TopologySnapshot)
     assert (topology.users[0].text, topology.not_collected) == ("ml/llm", ())
@@ -322,7 +322,7 @@ def test_tp013_one_that_cannot_be_read_is_no_topology_that_is_missing() -> None:
     broken = a_topology(TOPOLOGY_KIND, "aws", 2)
     broken["spec"]["levels"][0] = {"domain": 5}
     cluster = lived([("write", broken), ("write", a_set("llm", "aws", "rack"))])
-    cache = shelves_of(cluster)
+    cache = cache_of(cluster)
     assert not cache.topologies.knows("aws")
     assert "TopologyNotCollected" in held_for(cache)
     cluster.write(a_topology(TOPOLOGY_KIND, "aws", 2))

@@ -36,13 +36,13 @@ def look(users: str, *, fits: bool) -> PlannedRound:
 @pytest.mark.req("TP-052")
 def test_tp047_an_event_about_the_topology_says_what_is_held_back() -> None:
     held = look("placed", fits=False)
-    (told,) = kubernetes_events_of_plan(held.plan)
-    assert (told.about, told.reason, told.action) == (held.plan.root, "DefaultInUse", "Keep")
-    assert told.note == NOTE
+    (reported,) = kubernetes_events_of_plan(held.plan)
+    assert (reported.about, reported.reason, reported.action) == (held.plan.root, "DefaultInUse", "Keep")
+    assert reported.note == NOTE
     assert not list(kubernetes_events_of_plan(look("placed", fits=True).plan))
 
 
-def test_tp047_who_asks_whether_it_is_ready_is_told_while_it_stands() -> None:
+def test_tp047_readiness_is_reported_while_it_stands() -> None:
     there = {topology_root_key("grove-topology")}
     standing = WithheldTopologyWrites(there.__contains__)
     serving = HealthServer(host="127.0.0.1", port=0, missing=list, metrics=bytes, notes=lambda: standing.notes)

@@ -59,8 +59,8 @@ class Copy:
         self._note(raw)
         return True
 
-    def _note(self, *told: Json) -> None:
-        for raw in told:
+    def _note(self, *reported: Json) -> None:
+        for raw in reported:
             if KINDS[raw["kind"]].clustered or self.cache.root_key_of(raw["kind"], raw) is not None:
                 self.known[raw["kind"]].add(raw["metadata"]["uid"])
 

@@ -122,13 +122,13 @@ def test_op018_it_gets_its_label_back_and_is_seen_again() -> None:
     answered(server, cache, relist_set)
 
 
-def test_op018_a_refusal_is_told() -> None:
+def test_op018_a_refusal_is_reported() -> None:
     attempt = answered(Server(forbids=True), vanished_pods(), create)
     words = f"Pod/{REF.name} lost its label {MANAGED_BY}: no labels here"
     assert (attempt.outcome, attempt.detail) == (AttemptOutcome.REFUSED, words)
 
 
-def test_op018_who_has_no_label_yet_is_not_taken_in() -> None:
+def test_op018_an_object_that_has_no_label_yet_is_not_taken_in() -> None:
     """The kubelet was faster: nobody would hear of the end of that pod."""
     server, cache = Server(conflicts=True), ClusterCache()
     cache.put("PodClique", CLIQUE)
@@ -140,7 +140,7 @@ def test_op018_who_has_no_label_yet_is_not_taken_in() -> None:
 
 
 @pytest.mark.req("OP-013")
-def test_op018_who_is_met_before_an_end_gets_its_label_back() -> None:
+def test_op018_an_object_that_is_met_before_an_end_gets_its_label_back() -> None:
     server, cache = Server(), ClusterCache()
     cache.put("PodClique", CLIQUE)
     answered(server, cache, relist_set)
@@ -151,7 +151,7 @@ def test_op018_who_is_met_before_an_end_gets_its_label_back() -> None:
 
 
 @pytest.mark.req("OP-013")
-def test_op018_nothing_is_ended_while_nobody_can_follow_it() -> None:
+def test_op018_nothing_is_terminated_while_its_label_is_missing() -> None:
     cache = ClusterCache()
     cache.put("PodClique", CLIQUE)
     with pytest.raises(NoServerResponse, match=r"Pod/llm-0-a-0 lost its label .*: no labels here"):
@@ -195,7 +195,7 @@ def test_op018_one_refusal_is_enough_to_end_nothing() -> None:
 
 
 @pytest.mark.parametrize("labels", [{}, {SET.primary: "llm"}], ids=["of nobody", "named as of the set"])
-def test_op013_pods_of_nobody_are_none_of_its_business(labels: Json) -> None:
+def test_op013_unowned_pods_are_ignored(labels: Json) -> None:
     server, cache = Server(), ClusterCache()
     cache.put("PodClique", CLIQUE)
     server.pod = a_pod("8", labels)
@@ -225,7 +225,7 @@ class Restless(Server):
 
 @pytest.mark.req("OP-013", "OP-080")
 @pytest.mark.parametrize("goes", [False, True])
-def test_op018_who_is_listed_twice_is_labelled_once_and_who_went_is_in_no_doubt(goes: bool) -> None:
+def test_op018_a_pod_listed_twice_is_labelled_once_and_a_deleted_one_is_not_in_doubt(goes: bool) -> None:
     server, cache = Restless(), ClusterCache()
     server.goes = goes
     cache.put("PodClique", CLIQUE)
@@ -277,7 +277,7 @@ def test_op013_what_the_server_does_not_find_is_gone() -> None:
 
 
 @pytest.mark.req("OP-013")
-def test_op065_a_kind_that_is_not_served_right_now_is_nobody_s_end() -> None:
+def test_op065_a_kind_that_is_not_served_terminates_nothing() -> None:
     """As a server says it while a definition is established anew."""
     cache = with_clique()
     with pytest.raises(NoServerResponse, match="page not found"):
@@ -333,7 +333,7 @@ def test_op080_nothing_is_ended_by_a_list_that_shows_what_was_before() -> None:
 
 
 @pytest.mark.req("OP-080")
-def test_op018_who_is_believed_as_it_was_before_is_followed_as_well() -> None:
+def test_op018_an_object_that_is_believed_as_it_was_before_is_followed_as_well() -> None:
     cache, server = with_clique(), Server()
     cache.put("Pod", a_pod("9", {SET.primary: "llm", MANAGED_BY: OPERATOR}))
     server.pod = a_pod("5", {SET.primary: "llm"})

@@ -39,8 +39,8 @@ class Table:
 
 def words_of(objections: Iterable[FieldRemark], warnings: Iterable[FieldRemark]) -> str:
     """What is said, each with its place, what stood there, and the code of its rule."""
-    told = [("refused", one) for one in objections] + [("warning", one) for one in warnings]
-    lines = [f"{how}: {one}  {one.reason.rule.code}" for how, one in told]
+    reported = [("refused", one) for one in objections] + [("warning", one) for one in warnings]
+    lines = [f"{how}: {one}  {one.reason.rule.code}" for how, one in reported]
     return "".join(f"{line}\n" for line in lines or ["admitted"])
 
 

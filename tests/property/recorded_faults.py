@@ -38,7 +38,7 @@ def look(simulation: Simulation, tape: Tape, _name: str) -> None:
     simulation.look()
 
 
-def look_through_a_lagging_cache(simulation: Simulation, tape: Tape, _name: str) -> None:
+def read_through_a_lagging_cache(simulation: Simulation, tape: Tape, _name: str) -> None:
     simulation.catch_up(tape.byte() % 16)
     simulation.look()
 
@@ -95,7 +95,7 @@ EVENTS: Final = (
     look,
     look,
     look,
-    look_through_a_lagging_cache,
+    read_through_a_lagging_cache,
     pass_some_time,
     pass_a_delay,
     lose_a_pod,

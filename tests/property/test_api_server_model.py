@@ -76,7 +76,7 @@ class Cluster(RuleBasedStateMachine):
         self.simulation.pass_time(timedelta(seconds=seconds))
 
     @rule(kinds=st.integers(min_value=0, max_value=15))
-    def the_operator_looks(self, kinds: int) -> None:
+    def the_operator_reconciles(self, kinds: int) -> None:
         self.simulation.catch_up(kinds)
         self.simulation.look()
 
@@ -98,7 +98,7 @@ class Cluster(RuleBasedStateMachine):
         self.simulation.set_updating(name, updating=updating)
 
     @rule(name=names)
-    def somebody_else_writes(self, name: str) -> None:
+    def another_client_writes(self, name: str) -> None:
         self.simulation.touch(name)
 
     @invariant()

@@ -84,8 +84,8 @@ def test_pl025_an_update_averts_an_end_and_the_page_says_so() -> None:
     (kept,) = (entry for entry in explanation_of(updates).entries if entry.subject == replica)
     assert (waiting.tone, kept.tone) == (Urgency.WAITS, Urgency.KEEPS)
     assert [cause.subject.name for cause in kept.degraded] == ["llm-0-a"]
-    told = PlanDocument(rules="design", as_of=broken_set([], []).now, not_collected=(), forecasts=(updates,))
-    assert document_from_json(document_as_json(told, decisions=True)) == told
+    reported = PlanDocument(rules="design", as_of=broken_set([], []).now, not_collected=(), forecasts=(updates,))
+    assert document_from_json(document_as_json(reported, decisions=True)) == reported
 
 
 def test_pl025_the_deadline_is_that_of_the_termination_whatever_else_is_found_about_the_replica() -> None:
@@ -130,8 +130,8 @@ def test_pl025_what_ends_keeps_its_reasons() -> None:
     )
     after = tuple(one._replace(verdict="False") for one in first if one.question == BREACH)
     kept = said(group, TERMINATION, "Keep", group)
-    told = averted_termination_findings(first, (kept, *after))
-    assert [(one.subject.name, one.question) for one in told] == [
+    reported = averted_termination_findings(first, (kept, *after))
+    assert [(one.subject.name, one.question) for one in reported] == [
         ("llm-0-pool", TERMINATION),
         ("llm-0-pool", BREACH),
         ("llm-0-pool-1-c", BREACH),

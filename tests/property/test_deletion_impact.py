@@ -94,9 +94,9 @@ def test_pl019_the_tolls_of_a_plan_add_up(deleted: AbstractSet[int], going: Abst
         if not pod.deleting and (pod.ref in chosen or not uids.isdisjoint((clique.uid, clique.owner_uid)))
     ]
     tolls = DeletionImpacts(seen, chosen)
-    told = sum((impact for ref in chosen if (impact := tolls.of(ref)) is not None), DeletionImpact())
+    reported = sum((impact for ref in chosen if (impact := tolls.of(ref)) is not None), DeletionImpact())
     gpus = sum(2 for clique, _ in lost if clique.ref.name.endswith("w"))
-    assert told == DeletionImpact(len(lost), sum(pod.ready for _, pod in lost), gpus)
+    assert reported == DeletionImpact(len(lost), sum(pod.ready for _, pod in lost), gpus)
 
 
 def test_pl019_a_terminated_clique_and_ended_pods_of_it_count_each_pod_once() -> None:

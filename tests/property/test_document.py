@@ -73,8 +73,8 @@ def test_cl011_a_time_that_is_none_is_refused() -> None:
 @pytest.mark.parametrize("source", [RulesSource("option"), RulesSource("cluster", "v0.1.0-alpha.9 is there")])
 @pytest.mark.req("CL-055")
 def test_cl011_what_chose_the_rules_reads_back(source: RulesSource) -> None:
-    told = replace(document_of(reconcile(world_of(b"").snapshot)), rules_from=source)
-    assert document_from_json(document_as_json(told, decisions=True)) == told
+    reported = replace(document_of(reconcile(world_of(b"").snapshot)), rules_from=source)
+    assert document_from_json(document_as_json(reported, decisions=True)) == reported
 
 
 @pytest.mark.parametrize("lacks", ["restsOn", "terminates"])
@@ -113,7 +113,7 @@ def test_pl012_what_is_no_attempt_is_refused(raw: object) -> None:
     ],
 )
 @pytest.mark.req("CL-005")
-def test_pl012_what_is_no_attempt_is_told_in_words_of_ours(raw: object, path: str, got: str) -> None:
+def test_pl012_a_step_without_an_attempt_is_reported_in_our_words(raw: object, path: str, got: str) -> None:
     with pytest.raises(MalformedObject) as caught:
         attempts_from_json(raw)
     last = caught.value.problems[-1]
@@ -231,7 +231,7 @@ def test_cl011_what_would_fail_later_is_refused_at_once(place: tuple[str | int, 
         document_from_json(replaced(replaced(raw, STEP, step), place, value))
 
 
-def test_cl011_a_reason_has_the_facts_that_its_rule_tells() -> None:
+def test_cl011_a_reason_has_the_facts_of_its_rule() -> None:
     raw = ending()
     place, name = next(
         ((number, at), name)

@@ -17,8 +17,8 @@ FIELD = rule_set("field")
 
 
 def tones_of_replica_0(seen: Snapshot) -> list[Urgency]:
-    told = explanation_of(one_round_forecast(reconcile(seen, FIELD), seen.now))
-    return [entry.tone for entry in told.entries if entry.subject == seen.root.ref.at_replica(0)]
+    reported = explanation_of(one_round_forecast(reconcile(seen, FIELD), seen.now))
+    return [entry.tone for entry in reported.entries if entry.subject == seen.root.ref.at_replica(0)]
 
 
 def due() -> Snapshot:
@@ -47,10 +47,11 @@ def test_every_fate_has_its_tone() -> None:
     assert {kind.__name__ for kind in fates} | {"Unknown"} == set(TONES)
 
 
-def test_a_verdict_that_nobody_knows_is_not_told_as_kept() -> None:
+def test_an_unknown_verdict_is_not_reported_as_kept() -> None:
     """A saved plan may have been made by a later version."""
-    told = one_round_forecast(reconcile(due(), FIELD), due().now)
+    reported = one_round_forecast(reconcile(due(), FIELD), due().now)
     strange = replace(
-        told, findings=tuple(one._replace(verdict="Perhaps") for one in told.findings if one.question == "termination")
+        reported,
+        findings=tuple(one._replace(verdict="Perhaps") for one in reported.findings if one.question == "termination"),
     )
     assert {entry.tone for entry in explanation_of(strange).entries} == {Urgency.UNKNOWN}

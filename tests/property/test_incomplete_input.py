@@ -177,7 +177,7 @@ def changed(life: Life, how: str, draw: st.DataObject | None) -> None:
 
 @given(st.data(), raw_sets_of_all_areas(), st.sampled_from(sorted(CONFIGURATIONS)))
 @RARELY
-def test_wl028_whoever_sees_less_takes_nothing_away(data: st.DataObject, raw: Json, configuration: str) -> None:
+def test_wl028_a_partial_input_deletes_nothing(data: st.DataObject, raw: Json, configuration: str) -> None:
     """At rest and at any other moment, of every kind in turn, and of some together."""
     life = living(raw, CONFIGURATIONS[configuration])
     for how in data.draw(st.lists(st.sampled_from(CHANGES), max_size=2), "changes"):
@@ -223,10 +223,10 @@ def test_in053_an_odd_condition_of_others_changes_nothing(case: Path) -> None:
     plans = []
     for odd in ([], [{"type": "example.com/gate", "status": "True", "observedGeneration": "seven"}]):
         status = [{**item.get("status", {})} for item in items]
-        told = [{**one, "conditions": [*odd, *one.get("conditions", [])]} for one in status]
+        reported = [{**one, "conditions": [*odd, *one.get("conditions", [])]} for one in status]
         read = READ | {"PodCliqueSet"}
         seen = cached(
-            {**item, "status": one} if item["kind"] in read else item for item, one in zip(items, told, strict=True)
+            {**item, "status": one} if item["kind"] in read else item for item, one in zip(items, reported, strict=True)
         )
         assert not list(seen.broken())
         moment = seen.observe((root["namespace"], root["name"]), now)
@@ -309,7 +309,7 @@ def test_mn054_domains_stay_while_pods_that_outlive_their_cliques_are_not_known(
 
 
 @pytest.mark.parametrize("kind", ["Pod", "PodClique", "PodGang"])
-def test_tp031_the_condition_stays_while_nobody_can_say_whether_it_holds(kind: str) -> None:
+def test_tp031_the_condition_stays_while_it_cannot_be_judged(kind: str) -> None:
     raw = set_raw(clique_raw("a"), topologyConstraint={"packDomain": "rack"})
     life = living(raw, BY_TOPOLOGY)
     changed(life, "topology", None)

@@ -23,7 +23,7 @@ def run(program: str) -> str:
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_reconcile_is_the_function_whoever_was_first(order: str) -> None:
+def test_reconcile_is_the_function_in_any_import_order(order: str) -> None:
     assert run(f"{order}; print(reconcile.__name__, type(reconcile).__name__)") == "reconcile function"
 
 
@@ -34,7 +34,7 @@ def test_a_word_of_the_core_does_not_load_all_of_it() -> None:
     assert run("import grove_core; print(grove_core.VERSION, *dir(grove_core))")
 
 
-def test_it_is_the_same_whoever_asks() -> None:
+def test_it_is_the_same_for_every_importer() -> None:
     assert grove_core.__getattr__("reconcile") is grove_core.reconcile is reconcile
 
 

@@ -67,7 +67,7 @@ def test_cl015_every_object_has_a_guard_or_is_ended(world: World) -> None:
 
 
 @given(worlds())
-def test_cl015_a_clique_is_told_to_end_exactly_if_it_is_deleted(world: World) -> None:
+def test_cl015_a_clique_is_reported_as_terminated_exactly_if_it_is_deleted(world: World) -> None:
     snapshot = world.snapshot
     plan = reconcile(snapshot)
     gone = {step.target.name for step in plan.steps if is_termination(step)}
@@ -98,14 +98,14 @@ def test_gt024_where_nothing_is_known_the_guard_says_so(world: World, kind: str)
 
 
 @pytest.mark.parametrize("kind", ["Pod", "PodClique", "PodCliqueScalingGroup", "PodGang", "PodCliqueSet"])
-def test_cl009_nobody_is_nobody(kind: str) -> None:
+def test_cl009_an_unknown_object_has_no_explanation(kind: str) -> None:
     snapshot = world_of(b"").snapshot
     assert cliques_of_object(snapshot, kind, "nobody") == ()
     assert not has_object(snapshot, kind, "nobody")
 
 
 @given(worlds())
-def test_cl015_everything_done_to_a_set_is_told_of_somebody(world: World) -> None:
+def test_cl015_every_step_of_a_set_is_reported_for_some_object(world: World) -> None:
     """What is done about a set is exactly what is done about its parts and what they are made of, but for statuses."""
     snapshot = with_gang(world.snapshot)
     *parts, whole = reversed(inquiries(snapshot))
@@ -119,15 +119,15 @@ def test_cl015_everything_done_to_a_set_is_told_of_somebody(world: World) -> Non
             assert part.ref in {step.target for step in part.steps()}
 
 
-def test_cl015_a_clique_tells_of_the_pods_it_gets() -> None:
+def test_cl015_a_clique_reports_the_pods_it_gets() -> None:
     life = Life(set_raw(clique_raw("a", 2), clique_raw("b", 1)))
     seen, plan = None, life.round()
     while plan is not None and "Pod" not in {step.target.kind for step in plan.steps}:
         seen, plan = life.look(), life.round()
     assert seen is not None
     assert plan is not None
-    told = ObjectExplanation(seen, plan, "PodClique", "llm-0-a").steps()
-    assert [(type(step.action), step.target.kind) for step in told] == [(Create, "Pod")] * 2
+    reported = ObjectExplanation(seen, plan, "PodClique", "llm-0-a").steps()
+    assert [(type(step.action), step.target.kind) for step in reported] == [(Create, "Pod")] * 2
 
 
 def test_cl015_the_address_of_an_object_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,7 +158,7 @@ def test_cl015_a_set_that_is_well_has_a_verdict_on_each_replica() -> None:
     assert [one.subject.replica for one in ObjectExplanation(seen, plan, "PodCliqueSet", "llm").guards()] == [0, 1]
 
 
-def test_cl015_a_pod_tells_of_itself_and_its_clique_of_all_its_pods() -> None:
+def test_cl015_a_pod_reports_itself_and_its_clique_all_its_pods() -> None:
     life = Life(set_raw(clique_raw("a", 3)))
     life.settle()
     life.scale("llm-0-a", 1)
@@ -167,7 +167,7 @@ def test_cl015_a_pod_tells_of_itself_and_its_clique_of_all_its_pods() -> None:
     plan = reconcile(seen)
     gone = [step.target.name for step in plan.steps if isinstance(step.action, Delete)]
     assert len(gone) == 2
-    told = {
+    reported = {
         name: [
             step.target.name
             for step in ObjectExplanation(seen, plan, kind, name).steps()
@@ -175,7 +175,7 @@ def test_cl015_a_pod_tells_of_itself_and_its_clique_of_all_its_pods() -> None:
         ]
         for kind, name in [*(("Pod", name) for name in gone), ("PodClique", "llm-0-a")]
     }
-    assert told == {**{name: [name] for name in gone}, "llm-0-a": gone}
+    assert reported == {**{name: [name] for name in gone}, "llm-0-a": gone}
     clique, pod = next((clique, pod) for clique, pod in seen.pods() if pod.name == gone[0])
     assert pod in ObjectExplanation(seen, plan, "Pod", gone[0]).pods_of(clique)
 
@@ -187,15 +187,15 @@ def test_cl015_a_domain_of_a_replica_that_is_wanted_no_more_is_known(name: str, 
     assert has_object(snapshot, "ComputeDomain", name) is there
 
 
-def test_cl015_a_domain_of_a_replica_tells_the_verdicts_on_it_and_on_its_set() -> None:
+def test_cl015_a_domain_of_a_replica_reports_the_verdicts_on_it_and_on_its_set() -> None:
     snapshot = applied(set_raw(clique_raw("a", pod_spec=GPUS), replicas=2))
     snapshot = replace(snapshot, configuration=Configuration(MnnvlConfiguration(enabled=True)))
-    told = list(ObjectExplanation(snapshot, reconcile(snapshot), "ComputeDomain", "llm-cd-1").findings())
-    assert {one.subject.replica for one in told} == {None, 1}
-    assert {one.question for one in told} == {FABRIC}
+    reported = list(ObjectExplanation(snapshot, reconcile(snapshot), "ComputeDomain", "llm-cd-1").findings())
+    assert {one.subject.replica for one in reported} == {None, 1}
+    assert {one.question for one in reported} == {FABRIC}
 
 
-def test_gt060_the_guard_is_whoever_ends_it_or_else_whoever_keeps_it() -> None:
+def test_gt060_the_guard_is_the_terminating_clique_or_else_the_keeping_one() -> None:
     """A clique that is breached, while its set still waits, and when its time has come."""
     life = Life(set_raw(clique_raw("a"), clique_raw("b"), terminationDelay="1h"))
     life.settle()
@@ -217,7 +217,7 @@ def test_gt060_the_guard_is_whoever_ends_it_or_else_whoever_keeps_it() -> None:
     assert [one for (one,) in guards] == [waits, (BREACH, "False"), ends, ends]
 
 
-def test_cl015_what_is_held_back_about_a_set_is_told_of_its_parts() -> None:
+def test_cl015_steps_withheld_for_a_set_are_reported_for_its_parts() -> None:
     life = Life(set_raw(clique_raw("a"), clique_raw("b")))
     life.settle()
     seen = life.look()
@@ -225,6 +225,6 @@ def test_cl015_what_is_held_back_about_a_set_is_told_of_its_parts() -> None:
     because = (Design.NOTHING_BREACHED.because(seen.root.ref),)
     withheld = tuple(Withheld(ref, because) for ref in (seen.root.ref, seen.cliques[1].ref))
     plan = replace(reconcile(seen), withheld=withheld)
-    told = [tuple(ObjectExplanation(seen, plan, "PodClique", name).withheld()) for name in ("llm-0-a", "llm-0-b")]
-    assert told == [withheld[:1], withheld]
+    reported = [tuple(ObjectExplanation(seen, plan, "PodClique", name).withheld()) for name in ("llm-0-a", "llm-0-b")]
+    assert reported == [withheld[:1], withheld]
     assert tuple(ObjectExplanation(seen, plan, "PodCliqueSet", "llm").withheld()) == withheld

@@ -48,7 +48,7 @@ def cluster(cliques: list[PodClique], set_hash: str = "") -> Any:
         ([], "", "design", "no object shows which operator runs there"),
     ],
 )
-def test_gf111_the_strongest_mark_tells(cliques: list[PodClique], set_hash: str, rules: str, mark: str) -> None:
+def test_gf111_the_strongest_mark_reports(cliques: list[PodClique], set_hash: str, rules: str, mark: str) -> None:
     found = recognised(cluster(cliques, set_hash))
     assert found.rules.partition("@")[0] == rules
     assert mark in found.because
@@ -124,7 +124,7 @@ def test_gf135_a_set_that_shows_the_other_operator_is_doubtful() -> None:
     found = recognised(index_cluster(sets=(WORLD.root, other, third), cliques=cliques))
     assert found.rules == "design"
     assert found.doubtful == {other.ref}
-    told = {root.ref.name: not_predicted_finding(found, root.ref) for root in (WORLD.root, other, third)}
-    assert [name for name, finding in told.items() if finding is not None] == ["other"]
-    assert told["other"] is not None
-    assert [why.rule.requirement for why in told["other"].because] == ["GF-135"]
+    reported = {root.ref.name: not_predicted_finding(found, root.ref) for root in (WORLD.root, other, third)}
+    assert [name for name, finding in reported.items() if finding is not None] == ["other"]
+    assert reported["other"] is not None
+    assert [why.rule.requirement for why in reported["other"].because] == ["GF-135"]

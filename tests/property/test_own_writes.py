@@ -112,8 +112,8 @@ def test_pl018_a_deletion_is_there_until_the_object_is_gone_or_going() -> None:
             )
             == ()
         )
-    stranger = done(Step(StepStage.CLEANUP, pod.ref, Delete(Guard("another", "1")), ()))
-    assert accepted_writes_not_listed((stranger,), seen) == ()
+    foreign = done(Step(StepStage.CLEANUP, pod.ref, Delete(Guard("another", "1")), ()))
+    assert accepted_writes_not_listed((foreign,), seen) == ()
 
 
 def test_what_was_not_accepted_is_not_remembered() -> None:

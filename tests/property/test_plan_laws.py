@@ -181,11 +181,11 @@ class TestLegality:
         snapshot = world_of(ENDING).snapshot
         because = reconcile(snapshot).steps[0].because
         owner, part = snapshot.root, snapshot.cliques[0]
-        told = StatusToWrite(
+        reported = StatusToWrite(
             part.ref, part.guard, FrozenMap({"conditions": ()}), because, report=TerminationReport((owner.ref,))
         )
         change = FieldsToApply(owner.ref, owner.guard, FrozenMap({"metadata": "x"}), because)
-        plan = make_plan(AreaResult(DesiredChanges((told, change))), snapshot)
+        plan = make_plan(AreaResult(DesiredChanges((reported, change))), snapshot)
         assert [step.target for step in plan.steps] == [owner.ref, part.ref]
         assert not problems_in_plan(plan, snapshot)
 
@@ -300,8 +300,8 @@ class TestPL008:
             return
         event("wakes")
         assert plan.wake_at > world.now
-        woken = reconcile(replace(rested, now=plan.wake_at))
-        assert any(isinstance(step.action, Delete) for step in woken.steps)
+        requeued = reconcile(replace(rested, now=plan.wake_at))
+        assert any(isinstance(step.action, Delete) for step in requeued.steps)
 
 
 @pytest.mark.req("CL-011")

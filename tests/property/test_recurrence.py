@@ -96,9 +96,9 @@ def test_pl024_a_year_is_as_short_as_an_hour(name: str) -> None:
     assert hour.again is not None
     assert year.again is not None
     assert hour.again.every == year.again.every == timedelta(minutes=1)
-    told = PlanDocument(rules=FIELD.name, as_of=start.now, not_collected=(), forecasts=(year,))
-    raw = document_as_json(told, decisions=True)
-    assert document_from_json(raw) == told
+    reported = PlanDocument(rules=FIELD.name, as_of=start.now, not_collected=(), forecasts=(year,))
+    raw = document_as_json(reported, decisions=True)
+    assert document_from_json(raw) == reported
     for wrong in ({"every": "0s"}, {"every": "often"}, {"sinceRound": "2"}):
         plan = {**raw["plans"][0], "again": {**raw["plans"][0]["again"], **wrong}}
         with pytest.raises(MalformedObject, match=r"instead of an int(erval|eger)"):
@@ -116,7 +116,7 @@ def test_pl024_two_like_each_other_and_the_fewest(before: list[Cycle], circle: l
     assert all(whole[-2 * count : -count] != whole[-count:] for count in fewer)
 
 
-def a_look(at: datetime, since: timedelta, ends: timedelta, pod: str) -> Plan:
+def a_round(at: datetime, since: timedelta, ends: timedelta, pod: str) -> Plan:
     """One finding with a moment that was and one that will be, and a pod that is made."""
     why = GoOperatorReason.DELAY_RUNNING.because(
         SET, since=format_time(at - since), delay="1h", until=format_time(at + ends)
@@ -140,10 +140,10 @@ def test_pl024_alike_is_as_long_before_and_after(
     since: timedelta, ends: timedelta, later: timedelta, age: timedelta
 ) -> None:
     now, then, begun = START, START + later, START - age
-    first = round_fingerprint(a_look(now, since, ends, "llm-0-a-abcde"), now, begun)
-    shifted = round_fingerprint(a_look(then, since, ends, "llm-0-a-fghij"), then, begun)
-    unmoved = round_fingerprint(a_look(then, since + later, ends, "llm-0-a-abcde"), then, begun)
-    once = round_fingerprint(a_look(then, since, ends - later, "llm-0-a-abcde"), then, begun)
+    first = round_fingerprint(a_round(now, since, ends, "llm-0-a-abcde"), now, begun)
+    shifted = round_fingerprint(a_round(then, since, ends, "llm-0-a-fghij"), then, begun)
+    unmoved = round_fingerprint(a_round(then, since + later, ends, "llm-0-a-abcde"), then, begun)
+    once = round_fingerprint(a_round(then, since, ends - later, "llm-0-a-abcde"), then, begun)
     is_old = now - since <= begun
     assert (first == shifted) == (not is_old), "the same distances"
     assert (first == unmoved) == is_old, "what was before the first look never changes"

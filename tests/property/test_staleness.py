@@ -37,7 +37,7 @@ def test_pl020_versions_and_order_are_no_news(world: World, order: list[int]) ->
 
 
 @given(worlds())
-def test_pl020_a_step_more_or_less_is_told(world: World) -> None:
+def test_pl020_a_step_more_or_less_is_reported(world: World) -> None:
     steps = reconcile(world.snapshot).steps
     for step in steps:
         rest = [other for other in steps if other is not step]
@@ -49,7 +49,7 @@ def test_pl020_a_step_more_or_less_is_told(world: World) -> None:
 
 @given(worlds(), st.integers(1, 50))
 @example(world_of(ENDING), 1)
-def test_pl020_a_fact_that_an_end_rests_on_is_told(world: World, more: int) -> None:
+def test_pl020_a_fact_that_an_end_rests_on_is_reported(world: World, more: int) -> None:
     """Another number of pods, another moment since when: whatever the reviewer was told."""
     for step in filter(is_termination, reconcile(world.snapshot).steps):
         first, *others = step.because
@@ -64,17 +64,17 @@ def test_pl020_a_fact_that_an_end_rests_on_is_told(world: World, more: int) -> N
         assert found.what == "what is written"
 
 
-def test_pl020_another_rule_behind_the_same_step_is_told() -> None:
+def test_pl020_another_rule_behind_the_same_step_is_reported() -> None:
     """Also where neither of the two tells a fact."""
     ref = Life(set_raw(clique_raw("a", 1))).ref
     one, other = [why for why in WorkloadReason if not why.clause.facts][:2]
     before, now = (Step(StepStage.CLEANUP, ref, Delete(GUARD), (why.because(ref),)) for why in (one, other))
     assert changes_since_reviewed_plan([before], [before]) == ()
-    told = {
+    reported = {
         (change.what.partition(" ")[0], change.before, change.now)
         for change in changes_since_reviewed_plan([before], [now])
     }
-    assert told == {(one.code, "a reason", ""), (other.code, "", "a reason")}
+    assert reported == {(one.code, "a reason", ""), (other.code, "", "a reason")}
     status = [replace(step, action=SetStatus(FrozenMap({"replicas": 1}), GUARD)) for step in (before, now)]
     assert changes_since_reviewed_plan(status[:1], status[1:]) == ()
 

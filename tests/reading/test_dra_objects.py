@@ -106,8 +106,8 @@ def test_in033_a_domain_that_does_not_read_is_a_gap(tmp_path: Path) -> None:
 def test_cl055_the_configuration_is_that_of_the_operator(tmp_path: Path) -> None:
     path = tmp_path / "operator.yaml"
     path.write_text("mnnvl: {enabled: true, mode: annotations, computeDomainShape: nvidia}", encoding="utf-8")
-    told, rules, _, faults = read_configuration(str(path))
-    assert (told.mnnvl.in_mode(MnnvlMode.ANNOTATIONS), told.mnnvl.shape, faults) == (
+    reported, rules, _, faults = read_configuration(str(path))
+    assert (reported.mnnvl.in_mode(MnnvlMode.ANNOTATIONS), reported.mnnvl.shape, faults) == (
         True,
         ComputeDomainFormatName.NVIDIA,
         (),
@@ -134,7 +134,7 @@ def test_cl055_a_file_is_one_configuration(tmp_path: Path, text: str, got: str) 
     assert (fault.file, fault.expected, fault.got) == (str(path), "one configuration", got)
 
 
-def test_cl055_every_mistake_in_it_is_told(tmp_path: Path) -> None:
+def test_cl055_every_mistake_in_it_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "operator.yaml"
     path.write_text("mnnvl: {enabled: perhaps, mode: both, shape: nvidia}", encoding="utf-8")
     faults = read_configuration(str(path)).problems

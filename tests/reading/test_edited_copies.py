@@ -37,8 +37,8 @@ def test_in032_two_specs_in_one_version_are_a_fault(
     assert not load([dump, written(tmp_path / name, copy)]).faults, "the same object twice is one"
     copy["spec"]["replicas"] = 1
     assert run(["plan", "-f", dump, "-f", written(tmp_path / name, copy), *NOW], "grove") == 1
-    told = capsys.readouterr().err
-    assert "PodCliqueSet llm-serving/qwen, metadata.uid: expected no uid in an edit" in told
+    reported = capsys.readouterr().err
+    assert "PodCliqueSet llm-serving/qwen, metadata.uid: expected no uid in an edit" in reported
 
 
 @pytest.mark.parametrize(("quantity", "is_edit"), [(2, False), ("2", False), ("2000m", False), (3, True)])
@@ -66,5 +66,5 @@ def test_in039_a_manifest_of_another_namespace_is_warned_of(tmp_path: Path, caps
     edit = written(tmp_path / "edit.json", manifest)
     words = ["plan", "-f", str(HEALTHY), "-f", edit, "-n", "llm-serving", *NOW]
     assert run(words, "grove") == 0
-    told = "warning: PodCliqueSet prod/qwen: not judged, for its namespace is not llm-serving"
-    assert told in capsys.readouterr().out.splitlines()
+    reported = "warning: PodCliqueSet prod/qwen: not judged, for its namespace is not llm-serving"
+    assert reported in capsys.readouterr().out.splitlines()

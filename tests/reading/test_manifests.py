@@ -28,9 +28,7 @@ class TestIN040:
         snapshot = loaded(tmp_path / "c.json", items).cluster.snapshot_of(root, datetime(2026, 11, 20, tzinfo=UTC))
         assert snapshot.complete == kinds
 
-    def test_a_service_of_somebody_else_says_that_services_were_asked_for(
-        self, tmp_path: Path, items: list[Json]
-    ) -> None:
+    def test_a_foreign_service_shows_that_services_were_listed(self, tmp_path: Path, items: list[Json]) -> None:
         service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "dns", "namespace": "inference"}}
         found = loaded(tmp_path / "c.json", [*items, service])
         assert ("Service", "inference") in found.cluster.complete
@@ -95,7 +93,7 @@ class TestIN041:
             assert root.generation == before["generation"] + 1
             assert root.resource_version != before["resourceVersion"]
 
-    def test_what_admission_would_warn_of_is_told(
+    def test_what_admission_would_warn_of_is_reported(
         self, tmp_path: Path, items: list[Json], capsys: pytest.CaptureFixture[str]
     ) -> None:
         manifest = manifest_of(items, "gemma")

@@ -136,9 +136,9 @@ class TestIN034:
     def test_another_namespace_is_not_concerned(
         self, tmp_path: Path, items: list[Json], capsys: pytest.CaptureFixture[str]
     ) -> None:
-        stranger = json.loads(json.dumps(pods_of(items, "gemma-0-router")[0]))
-        stranger["metadata"].update(namespace="elsewhere", uid=5)
-        words = ["plan", "-f", write(tmp_path / "cluster.json", [*items, stranger]), *NOW, "-o", "json", "--keep-going"]
+        foreign = json.loads(json.dumps(pods_of(items, "gemma-0-router")[0]))
+        foreign["metadata"].update(namespace="elsewhere", uid=5)
+        words = ["plan", "-f", write(tmp_path / "cluster.json", [*items, foreign]), *NOW, "-o", "json", "--keep-going"]
         assert run(words, "grove") == 1
         assert json.loads(capsys.readouterr().out)["summary"]["delete"] == 9
 
@@ -173,16 +173,16 @@ class TestMissingKinds:
         assert found.faults == ()
         assert found.cluster.gaps == gaps
 
-    def test_a_pod_of_somebody_else_is_no_look_at_the_pods(self, tmp_path: Path, items: list[Json]) -> None:
-        stranger = {
+    def test_a_foreign_pod_does_not_show_that_pods_were_listed(self, tmp_path: Path, items: list[Json]) -> None:
+        foreign = {
             "apiVersion": "v1",
             "kind": "Pod",
             "metadata": {"name": "other", "namespace": "inference", "uid": "o"},
         }
-        found = loaded(tmp_path / "cluster.json", [*(item for item in items if item["kind"] != "Pod"), stranger])
+        found = loaded(tmp_path / "cluster.json", [*(item for item in items if item["kind"] != "Pod"), foreign])
         assert found.cluster.gaps == {("Pod", "inference")}
 
-    def test_pods_of_one_namespace_are_no_look_at_another(self, tmp_path: Path, items: list[Json]) -> None:
+    def test_pods_of_one_namespace_do_not_show_that_another_was_listed(self, tmp_path: Path, items: list[Json]) -> None:
         twins = json.loads(json.dumps([item for item in items if item["kind"] != "Pod"]).replace("0-0000-", "1-0000-"))
         for twin in twins:
             meta = twin["metadata"]
@@ -237,7 +237,7 @@ class TestMissingKinds:
         meta = {"name": "g", "namespace": "inference", "uid": "g", "resourceVersion": "1", "ownerReferences": [owner]}
         assert loaded(tmp_path / "c.json", [*items, {**gang, "metadata": meta}]).cluster.gaps == frozenset()
 
-    def test_no_pods_where_nobody_speaks_of_any(self, tmp_path: Path, items: list[Json]) -> None:
+    def test_no_pods_where_none_are_mentioned(self, tmp_path: Path, items: list[Json]) -> None:
         quiet = [item for item in items if item["kind"] != "Pod"]
         for item in quiet:
             item.pop("status", None)

@@ -140,7 +140,7 @@ def inputs(draw: st.DrawFn) -> list[Json]:
 @pytest.mark.req("IN-032")
 @pytest.mark.req("IN-033")
 @pytest.mark.req("IN-030")
-def test_pl001_the_order_of_objects_tells_nothing(items: list[Json], data: st.DataObject) -> None:
+def test_pl001_the_order_of_objects_changes_nothing(items: list[Json], data: st.DataObject) -> None:
     first, second = read(items), read(data.draw(st.permutations(items)))
     assert second.faults == first.faults
     assert content_of(second) == content_of(first)

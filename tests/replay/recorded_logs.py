@@ -29,7 +29,7 @@ SCENARIOS: Final = (
 )
 
 
-def look_at(snapshot: Snapshot, plan: Plan, name: str = "a plan") -> PlannedRound:
+def planned_round(snapshot: Snapshot, plan: Plan, name: str = "a plan") -> PlannedRound:
     """A look as an operator's followers hear of it."""
     root = snapshot.root.ref
     return PlannedRound(
@@ -52,7 +52,7 @@ class Seen:
     def on_plan(self, _actor: HistoryActor, seen: Observation, plan: Plan) -> None:
         if isinstance(seen, Snapshot):
             self.snapshots.append(seen)
-            self.recorder.on_planned(look_at(seen, plan, f"plan-{len(self.snapshots)}"))
+            self.recorder.on_planned(planned_round(seen, plan, f"plan-{len(self.snapshots)}"))
 
     def on_write(self, actor: HistoryActor, seen: Observation, attempt: Attempt) -> None:
         pass

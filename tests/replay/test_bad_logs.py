@@ -25,7 +25,7 @@ from grove_shell.replay.decision_log_format import (
 from grove_shell.replay.decision_log_reader import DamagedDecisionLog, recorded_decisions
 from grove_shell.replay.decision_log_recorder import DecisionLogRecorder
 from tests.replay.log_lines import LOG, chained, lines_of, spoken, words_of, written
-from tests.replay.recorded_logs import SCENARIOS, look_at, played
+from tests.replay.recorded_logs import SCENARIOS, planned_round, played
 
 
 def forged_line(words: list[dict[str, Any]], number: int, text: str) -> list[bytes]:
@@ -127,8 +127,10 @@ class TestBadInput:
         look = words[number]
         for key, value in change.items():
             part, _, field = key.partition(".")
-            told = look["seen"][value] if part == "seen" and isinstance(value, str) and value in look["seen"] else value
-            look = {**look, part: {**look[part], field: told} if field else told}
+            reported = (
+                look["seen"][value] if part == "seen" and isinstance(value, str) and value in look["seen"] else value
+            )
+            look = {**look, part: {**look[part], field: reported} if field else reported}
         path = written(tmp_path / "log", chained(*words[:number], look))
         shown = spoken(capsys, "replay", path, code=1)
         assert said in shown
@@ -149,7 +151,7 @@ class TestBadInput:
         path = written(tmp_path / "log", chained(words_of(LOG)[0], second))
         assert said in spoken(capsys, "replay", path, code=1)
 
-    def test_rp004_what_nobody_can_decide_on(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    def test_rp004_undecidable_snapshots(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         """Facts that contradict each other, are incomplete, or cannot be told, as only a forged log has them."""
         words = words_of(LOG)
         number, root = next((at, one) for at, one in enumerate(words) if one.get("kind") == "PodCliqueSet")
@@ -194,7 +196,7 @@ class TestBadInput:
         with open_decision_log(path) as log:
             recorder = DecisionLogRecorder(log, "design", "")
             for snapshot in seen.snapshots:
-                recorder.on_planned(look_at(snapshot, reconcile(snapshot)))
+                recorder.on_planned(planned_round(snapshot, reconcile(snapshot)))
         lines = path.read_bytes().splitlines(keepends=True)
         looks = list(recorded_decisions(lines))
         assert len(looks) == len(played(LOG).snapshots) + len(seen.snapshots)
@@ -205,11 +207,11 @@ class TestBadInput:
         assert caught.value.line == middle + 1, "a section is gone before the second head"
 
     @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 120)), max_size=6))
-    def test_rp007_whoever_is_killed_wherever_the_log_stays_whole(self, lives: list[tuple[int, int]]) -> None:
+    def test_rp007_a_killed_process_leaves_the_log_whole(self, processes: list[tuple[int, int]]) -> None:
         """Each life writes some whole lines and a part of the next one, or dies before its head; the last one ends."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "log"
-            for lines, part in [*lives, (3, 0)]:
+            for lines, part in [*processes, (3, 0)]:
                 with open_decision_log(path) as log:
                     chain = log.chain
                 written = []
@@ -247,7 +249,7 @@ class TestBadInput:
         shown = spoken(capsys, "operator", "--decision-log", str(tmp_path / "notes"), code=1)
         assert "it is there, and is no decision log" in shown
 
-    def test_op064_a_full_disk_is_told_once_and_keeps_nobody_from_acting(self) -> None:
+    def test_op064_a_full_disk_is_reported_once_and_stops_no_write(self) -> None:
         class Full(io.StringIO):
             """Takes three lines."""
 
@@ -260,7 +262,7 @@ class TestBadInput:
         out = Full()
         recorder = DecisionLogRecorder(DecisionLog(out), "design", "", lambda *words, **_fields: said.append(words))
         for snapshot in played(LOG).snapshots[:5]:
-            recorder.on_planned(look_at(snapshot, reconcile(snapshot)))
+            recorder.on_planned(planned_round(snapshot, reconcile(snapshot)))
         assert said == [("error", "the decision log ends here")]
         assert len(list(recorded_decisions(out.getvalue().encode().splitlines(keepends=True)))) == 1
 
@@ -277,7 +279,7 @@ class TestBadInput:
             pods = {
                 uid: [replace(pod, name=f"{pod.name}-{number}") for pod in pods] for uid, pods in first.pods_of.items()
             }
-            recorder.on_planned(look_at(replace(first, pods_of=frozen_lists(pods)), reconcile(first)))
+            recorder.on_planned(planned_round(replace(first, pods_of=frozen_lists(pods)), reconcile(first)))
         lists = [tuple(json.loads(line)["is"]) for line in out.getvalue().splitlines() if '"kind":"list"' in line]
         assert first.cliques
         assert len(lists) == len(set(lists))
@@ -289,7 +291,7 @@ class TestBadInput:
 
     def test_rp007_what_is_gone_is_forgotten(self) -> None:
         recorder = DecisionLogRecorder(DecisionLog(io.StringIO()), "design", "")
-        look = look_at(played(LOG).snapshots[0], reconcile(played(LOG).snapshots[0]))
+        look = planned_round(played(LOG).snapshots[0], reconcile(played(LOG).snapshots[0]))
         recorder.on_planned(look)
         recorder.on_root_deleted(look.root_key)
         assert recorder.remembers == 0

@@ -7,17 +7,17 @@ from tests.replay.log_lines import AT, parted
 
 
 def page_of(*looks: RuleSetTerminationDifference) -> str:
-    told = ReplayReport(
+    reported = ReplayReport(
         decisions=len(looks), sets=1, first=AT, last=AT, versions=(), rules=("field",), other_rules="design",
         changed=(), rule_differences=looks,
     )  # fmt: skip
-    return replay_page(told, full=False).text
+    return replay_page(reported, full=False).text
 
 
 class TestPage:
     """What a person reads of a log."""
 
-    def test_rp005_each_difference_is_told_once_at_its_first_look(self) -> None:
+    def test_rp005_each_difference_is_reported_once_in_its_first_round(self) -> None:
         shown = page_of(parted(1, 1), parted(2, 2), parted(1, 3))
         assert [words in shown for words in ("line 1", "line 2", "line 3")] == [True, True, False]
 

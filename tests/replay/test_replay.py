@@ -20,7 +20,7 @@ from grove_shell.replay.json_conversion import core_value_as_json, core_value_fr
 from tests.property.gang_termination_field.worlds import field_worlds
 from tests.property.strategies.worlds import World
 from tests.replay.log_lines import LOG, chained, lines_of, spoken, words_of, written
-from tests.replay.recorded_logs import SCENARIOS, look_at, played
+from tests.replay.recorded_logs import SCENARIOS, planned_round, played
 
 
 class TestFacts:
@@ -57,15 +57,15 @@ class TestReplay:
     """A log is enough."""
 
     @pytest.mark.parametrize("scenario", SCENARIOS)
-    def test_rp001_every_look_is_decided_again(self, scenario: str) -> None:
+    def test_rp001_every_round_is_decided_again(self, scenario: str) -> None:
         seen = played(scenario)
         looks = list(recorded_decisions(lines_of(scenario)))
         assert len(looks) == len(seen.snapshots) > 2
         for look, snapshot in zip(looks, seen.snapshots, strict=True):
-            told = trim_snapshot(snapshot)
+            reported = trim_snapshot(snapshot)
             for name in ("root", "groups", "cliques", "gangs", "others", "domains", "now", "attempts", "configuration"):
-                assert getattr(look.snapshot, name) == getattr(told, name), name
-            assert look.snapshot.pods_of == {uid: tuple(pods) for uid, pods in told.pods_of.items() if pods}
+                assert getattr(look.snapshot, name) == getattr(reported, name), name
+            assert look.snapshot.pods_of == {uid: tuple(pods) for uid, pods in reported.pods_of.items() if pods}
             again = plan_as_json(reconcile(look.snapshot), snapshot.now)
             assert (
                 compact_json(again)
@@ -85,7 +85,7 @@ class TestReplay:
     def test_rp001_by_the_fields_rules_too(self, world: World) -> None:
         snapshot, out = world.snapshot, io.StringIO()
         plan = reconcile(snapshot, NEWEST)
-        DecisionLogRecorder(DecisionLog(out), NEWEST.name, "").on_planned(look_at(snapshot, plan))
+        DecisionLogRecorder(DecisionLog(out), NEWEST.name, "").on_planned(planned_round(snapshot, plan))
         (look,) = recorded_decisions(out.getvalue().encode().splitlines(keepends=True))
         assert look.rules == NEWEST.name
         assert reconcile(look.snapshot, NEWEST) == plan
@@ -93,10 +93,10 @@ class TestReplay:
     @given(field_worlds(), field_worlds())
     def test_rp001_what_is_of_others_changes_nothing(self, world: World, other: World) -> None:
         snapshot = world.snapshot
-        strangers = {f"other-{uid}": pods for uid, pods in other.snapshot.pods_of.items()}
-        crowded = replace(snapshot, pods_of=frozen_lists({**snapshot.pods_of, **strangers}))
+        foreign_objects = {f"other-{uid}": pods for uid, pods in other.snapshot.pods_of.items()}
+        crowded = replace(snapshot, pods_of=frozen_lists({**snapshot.pods_of, **foreign_objects}))
         assert reconcile(trim_snapshot(crowded)) == reconcile(snapshot)
-        assert not strangers.keys() & trim_snapshot(crowded).pods_of.keys()
+        assert not foreign_objects.keys() & trim_snapshot(crowded).pods_of.keys()
 
     def test_rp007_an_object_is_written_once(self) -> None:
         lines = [json.loads(line) for line in lines_of(LOG)]
@@ -112,10 +112,10 @@ class TestReplay:
         assert first == f"{count} decisions repeated, each plan byte for byte the same"
         assert second.endswith("rules 'design'")
         assert not rest
-        told = json.loads(spoken(capsys, "replay", path, "-o", "json"))
-        assert (told["looks"], told["asRecorded"], told["otherwise"]) == (count, count, [])
+        reported = json.loads(spoken(capsys, "replay", path, "-o", "json"))
+        assert (reported["looks"], reported["asRecorded"], reported["otherwise"]) == (count, count, [])
 
-    def test_rp001_what_comes_out_otherwise_is_told(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    def test_rp001_a_different_result_is_reported(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         """As after a change of the program: the log is whole, and says something else than we would."""
         said = words_of(LOG)
         changed = next(number for number, words in enumerate(said) if "look" in words and words["plan"]["steps"])
@@ -134,6 +134,6 @@ class TestReplay:
         assert "field@v0.1.0-alpha.12-rc1: not terminated" in shown
         spoken(capsys, "replay", path, "--rules", "field", "--detailed-exitcode", code=2)
         spoken(capsys, "replay", path, "--rules", "design", "--detailed-exitcode")
-        told = json.loads(spoken(capsys, "replay", path, "--rules", "field", "-o", "json"))
-        assert told["parted"]
-        assert told["parted"][0]["differences"][0]["change"] == "spared"
+        reported = json.loads(spoken(capsys, "replay", path, "--rules", "field", "-o", "json"))
+        assert reported["parted"]
+        assert reported["parted"][0]["differences"][0]["change"] == "spared"

@@ -16,7 +16,7 @@ Pattern: TypeAlias = tuple[str, ...]
 
 ITEM: Final = "[]"
 OWNERS: Final = ("metadata", "ownerReferences")
-_NOBODYS: Final = frozenset(
+_UNOWNED: Final = frozenset(
     {
         ("apiVersion",),
         ("kind",),
@@ -89,7 +89,7 @@ def key_of(item: Json, names: tuple[str, ...]) -> Key:
 
 def paths_in(value: Any, shape: Shape, path: Path = (), pattern: Pattern = ()) -> Iterator[tuple[Path, Any]]:
     """Every field that can be owned, with its value: scalars, whole lists, items with a key, empty objects."""
-    if pattern in _NOBODYS:
+    if pattern in _UNOWNED:
         return
     if isinstance(value, dict):
         if not value and path:

@@ -45,7 +45,7 @@ def test_writes_become_what_the_table_says(case: Case) -> None:
             assert found_in(last) == write.then, write
 
 
-def test_the_same_name_through_a_subresource_is_somebody_else() -> None:
+def test_the_same_name_through_a_subresource_is_another_manager() -> None:
     server = ObjectServer(domain_shapes())
     manifest = body_of(DOMAIN_KIND, Write("create"), SPACE, None)
     server.create(manifest, "a")

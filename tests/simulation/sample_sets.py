@@ -155,17 +155,17 @@ def _with_scopes(scenario: Scenario, rng: Random) -> Scenario:
     places += [(clique, ("replica", "clique")) for clique in template["cliques"]]
     places += [(group, ("replica", "scalingGroupReplica")) for group in template["podCliqueScalingGroups"]]
     for place, scopes in places:
-        told: Json = {}
+        reported: Json = {}
         if rng.random() < 0.6:
-            told["grove.io/mnnvl-enabled"] = rng.choice(("true", "true", "true", "false"))
+            reported["grove.io/mnnvl-enabled"] = rng.choice(("true", "true", "true", "false"))
         if rng.random() < 0.5:
-            told["grove.io/mnnvl-scope"] = "node" if odd and rng.random() < 0.3 else rng.choice(scopes)
+            reported["grove.io/mnnvl-scope"] = "node" if odd and rng.random() < 0.3 else rng.choice(scopes)
         if rng.random() < 0.1:
-            told["grove.io/mnnvl-device-class"] = "channel.example.com"
+            reported["grove.io/mnnvl-device-class"] = "channel.example.com"
         if odd and place is not manifest["metadata"] and rng.random() < 0.3:
-            told["grove.io/mnnvl-enabled"] = "yes"
-        if told:
-            place["annotations"] = told
+            reported["grove.io/mnnvl-enabled"] = "yes"
+        if reported:
+            place["annotations"] = reported
     if rng.random() < 0.2:
         raw["spec"].setdefault("driver", {})["installed"] = rng.choice(("5s", "45s"))
     return Scenario.model_validate(raw, context=WRITTEN)

@@ -165,12 +165,12 @@ def all_wait(snapshot: Snapshot) -> Plan:
 
 def switched_on(scenario: Scenario) -> Scenario:
     """Return the scenario with MNNVL off at the start: it is switched on, then the set is written again."""
-    told = scenario.spec.operator.mnnvl
-    if told.enabled:
+    reported = scenario.spec.operator.mnnvl
+    if reported.enabled:
         return scenario
     (manifest,) = scenario.spec.sets
     scale = Scale(kind="PodCliqueSet", name=manifest["metadata"]["name"], replicas=3)
-    on = Reconfigure(mnnvl=told.model_copy(update={"enabled": True}), down=100)
+    on = Reconfigure(mnnvl=reported.model_copy(update={"enabled": True}), down=100)
     events = (Event(at=20 * SECOND, reconfigure=on), Event(at=40 * SECOND, scale=scale))
     return scenario.with_events((*scenario.spec.events, *events))
 
@@ -198,7 +198,7 @@ SHARED_DOMAIN_MUTANTS: Final[Mapping[str, tuple[Callable[[], SimulationOptions],
     "judges anew": (_admitting(of_set=judges_anew), frozenset({"CD8"})),
     "opts in for others": (_admitting(defaults=opts_in_for_others), frozenset({"CD8"})),
     "begins without asking": (
-        lambda: checked(counts_only=True, preflight=lambda _told, _served: None),
+        lambda: checked(counts_only=True, preflight=lambda _reported, _served: None),
         frozenset({"CD9"}),
     ),
     "counts from nought": (_admitting(of_clique=counts_from_nought), frozenset({"CD2", "CD11"})),

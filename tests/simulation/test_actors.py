@@ -186,7 +186,7 @@ def test_sm007_events_apply_to_the_pod_of_that_time() -> None:
     assert failed[0] == second.uid
 
 
-ON_NOBODY: list[tuple[Json, Json, str]] = [
+ON_NO_OBJECT: list[tuple[Json, Json, str]] = [
     ({}, {"deletePod": {"clique": "llm-7-a"}}, "there is no PodClique llm-7-a"),
     ({}, {"failPod": {"clique": "llm-0-a", "index": 7}}, "there is no pod 7 of llm-0-a"),
     ({}, {"crashPod": {"clique": "llm-7-a"}}, "there is no PodClique llm-7-a"),
@@ -220,7 +220,7 @@ ON_NOBODY: list[tuple[Json, Json, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("before", "event", "why"), ON_NOBODY, ids=lambda value: next(iter(value), "")[:20])
+@pytest.mark.parametrize(("before", "event", "why"), ON_NO_OBJECT, ids=lambda value: next(iter(value), "")[:20])
 @pytest.mark.req("SM-040")
 def test_sm007_an_event_without_effect_is_shown_and_counted(before: Json, event: Json, why: str) -> None:
     earlier = ({"at": "30s", **before},) if before else ()

@@ -109,8 +109,8 @@ def test_sm002_what_admission_ensures_may_be_refused() -> None:
 def test_sm036_no_operator_without_the_definition() -> None:
     eyes = PlanRecorder()
     found = run(eyes=eyes, driver={"installed": "25s"})
-    told = [text for _, text in entries_of(found, NoteKind.FAULT) if "exits at its start" in text]
-    assert len(told) == 3
+    reported = [text for _, text in entries_of(found, NoteKind.FAULT) if "exits at its start" in text]
+    assert len(reported) == 3
     assert min(change.at for change in found.changes if change.kind != "PodCliqueSet") == 30 * SECOND
     assert found.clique_states[0].ready == 2
 

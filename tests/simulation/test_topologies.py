@@ -44,8 +44,8 @@ def topology(name: str, levels: tuple[tuple[str, str], ...] = LEVELS, kind: str 
 
 
 def on(levels: tuple[tuple[str, str], ...] = LEVELS, *, enabled: bool = True) -> Json:
-    told = [{"domain": domain, "key": key} for domain, key in levels]
-    return {"topologyAwareScheduling": {"enabled": enabled, "levels": told}}
+    reported = [{"domain": domain, "key": key} for domain, key in levels]
+    return {"topologyAwareScheduling": {"enabled": enabled, "levels": reported}}
 
 
 def packed(*cliques: Json, name: str = "shelves", domain: str = "rack", how: str = "required", **more: Any) -> Json:

@@ -88,8 +88,8 @@ def forgets_cliques(snapshot: Snapshot) -> Plan:
 
 def packs_while_off(snapshot: Snapshot) -> Plan:
     """Applies topologies while they are off."""
-    told = replace(snapshot.configuration.topology, enabled=True)
-    return reconcile(replace(snapshot, configuration=replace(snapshot.configuration, topology=told)))
+    reported = replace(snapshot.configuration.topology, enabled=True)
+    return reconcile(replace(snapshot, configuration=replace(snapshot.configuration, topology=reported)))
 
 
 def begins_anew(snapshot: Snapshot) -> Plan:
@@ -181,15 +181,15 @@ def writes_under_pods(moment: TopologySnapshot) -> Plan:
 
 def _lets_go(step: Step, moment: TopologySnapshot) -> bool:
     fields: Any = step.action.fields.get("metadata") if isinstance(step.action, Apply) else None
-    told = fields.get("finalizers") if fields is not None else None
+    reported = fields.get("finalizers") if fields is not None else None
     held = moment.topology is not None and TOPOLOGY_FINALIZER in moment.topology.finalizers
-    return held and told is not None and TOPOLOGY_FINALIZER not in told
+    return held and reported is not None and TOPOLOGY_FINALIZER not in reported
 
 
 # ------------------------------------------------------------------------------------------- admission
 
 
-def never_looks(
+def never_reconciles(
     new: Json, old: Json | None, configuration: Configuration, around: TopologyAdmissionView
 ) -> AdmissionVerdict:
     """Admits sets without reading the cluster."""
@@ -215,8 +215,8 @@ def admits_while_off(
     new: Json, old: Json | None, configuration: Configuration, around: TopologyAdmissionView
 ) -> AdmissionVerdict:
     """Admits a topology name while topologies are off."""
-    told = replace(configuration, topology=replace(configuration.topology, enabled=True))
-    return admit(new, old, configuration=told, around=around).verdict
+    reported = replace(configuration, topology=replace(configuration.topology, enabled=True))
+    return admit(new, old, configuration=reported, around=around).verdict
 
 
 def lets_levels_change(
@@ -239,8 +239,8 @@ def stirred(scenario: Scenario) -> Scenario:
     (manifest,) = scenario.spec.sets
     used = manifest["spec"]["template"].get("clusterTopologyName", DEFAULT_TOPOLOGY)
     name = manifest["metadata"]["name"]
-    told = scenario.spec.operator.topology_aware_scheduling
-    off, on = told.model_copy(update={"enabled": False}), told.model_copy(update={"enabled": True})
+    reported = scenario.spec.operator.topology_aware_scheduling
+    off, on = reported.model_copy(update={"enabled": False}), reported.model_copy(update={"enabled": True})
     other = topology_settings_with_levels(
         next(levels for levels in HIERARCHIES if topology_settings_with_levels(levels) != on)
     )
@@ -309,7 +309,7 @@ TOPOLOGY_MUTANTS: Final[Mapping[str, tuple[Callable[[], SimulationOptions], froz
     "keeps all topologies": (_keeping(keeps_all_topologies), frozenset({"TP7"})),
     "leaves the default": (_keeping(leaves_the_default), frozenset({"TP7"})),
     "writes under pods": (_keeping(writes_under_pods, of_topology=lets_what_is_configured), frozenset({"TP4"})),
-    "never looks": (_admitting(of_set=never_looks), frozenset({"TP2"})),
+    "never looks": (_admitting(of_set=never_reconciles), frozenset({"TP2"})),
     "joins a topology in deletion": (_admitting(of_set=joins_a_topology_in_deletion), frozenset({"TP2"})),
     "locks nothing": (_admitting(of_set=locks_nothing), frozenset({"TP3"})),
     "admits while off": (_admitting(of_set=admits_while_off), frozenset({"TP2"})),

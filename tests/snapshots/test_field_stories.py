@@ -121,17 +121,17 @@ def predicted(story: Explanation, capsys: pytest.CaptureFixture[str]) -> list[tu
 @pytest.mark.req("GF-072")
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.file)
 def test_gf085_what_happened_was_predicted(story: Explanation, capsys: pytest.CaptureFixture[str]) -> None:
-    told = predicted(story, capsys)
-    first, later = told[: len(story.ended)], told[len(story.ended) :]
+    reported = predicted(story, capsys)
+    first, later = reported[: len(story.ended)], reported[len(story.ended) :]
     assert [names for _, names in first] == list(story.ended.values())
     for (moment, _), seen in zip(first, story.ended, strict=True):
         assert moment - EARLY <= at(seen) <= moment + TIMER
     if story.again is None:
         assert not later
         return
-    times = [moment for moment, _ in told]
+    times = [moment for moment, _ in reported]
     assert {after - before for before, after in pairwise(times)} == {story.again}
-    assert {frozenset(names) for _, names in told} == {frozenset(DEEPSEEK)}
+    assert {frozenset(names) for _, names in reported} == {frozenset(DEEPSEEK)}
     assert len(later) >= 3
 
 

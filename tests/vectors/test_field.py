@@ -28,12 +28,12 @@ LATER: Final = frozenset({"conditions", "hpaPodSelector", "selector", "updatedRe
 UPDATED: Final = "updatedReplicas"
 
 
-def told(conditions: Json, stored: Json) -> Json:
+def reported(conditions: Json, stored: Json) -> Json:
     """The conditions in the shape of the recorded cases."""
-    return {type_: _told(condition, stored.get(type_)) for type_, condition in conditions.items()}
+    return {type_: _reported(condition, stored.get(type_)) for type_, condition in conditions.items()}
 
 
-def _told(condition: Condition, before: Condition | None) -> Json:
+def _reported(condition: Condition, before: Condition | None) -> Json:
     return {
         "status": condition.status.value,
         "reason": condition.reason,
@@ -87,7 +87,7 @@ def test_gt019_the_recorded_statuses_are_ours(case: Json) -> None:
         ours = shown[name]
         for field in status.keys() - LATER:
             assert (name, field, ours[field]) == (name, field, status[field])
-        conditions = told(ours["conditions"], stored.get(name, {}))
+        conditions = reported(ours["conditions"], stored.get(name, {}))
         if name in flagged:
             assert conditions.pop(TERMINATION_IN_PROGRESS)["status"] == "True"
         expected = dict(status.get("conditions", {}))

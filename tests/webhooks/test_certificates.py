@@ -156,7 +156,7 @@ def test_in030_everything_has_a_default() -> None:
     assert (written.certificates.valid_for, written.listening.port) == (720 * 3600, 8443)
 
 
-def test_in030_mistakes_are_told_together() -> None:
+def test_in030_mistakes_are_reported_together() -> None:
     wrong = {
         "kind": "OperatorConfiguration",
         "certificates": {"mode": "sometimes", "validFor": 5, "checkEvery": "-1s"},

@@ -38,13 +38,13 @@ ROOT: Final = {"metadata": {"name": "llm", "namespace": "ml", "uid": "root", "re
 
 def clique(name: str = "llm-0-a", set_name: str = "llm", **annotations: str) -> Json:
     """A PodClique of one GPU, as somebody applies it."""
-    told = {f"grove.io/mnnvl-{key.replace('_', '-')}": text for key, text in annotations.items()}
+    reported = {f"grove.io/mnnvl-{key.replace('_', '-')}": text for key, text in annotations.items()}
     labels = {"app.kubernetes.io/part-of": set_name, "grove.io/podcliqueset-replica-index": "0"}
     container = {"name": "main", "image": "example.com/main:1", "resources": {"limits": {"nvidia.com/gpu": "1"}}}
     return {
         "apiVersion": "grove.io/v1alpha1",
         "kind": "PodClique",
-        "metadata": {"name": name, "namespace": "ml", "labels": labels, "annotations": told},
+        "metadata": {"name": name, "namespace": "ml", "labels": labels, "annotations": reported},
         "spec": {"roleName": "a", "replicas": 2, "minAvailable": 1, "podSpec": {"containers": [container]}},
     }
 
@@ -183,7 +183,7 @@ def test_ms090_a_dry_run_makes_nothing() -> None:
 
 @pytest.mark.req("MS-001")
 @pytest.mark.parametrize(("configuration", "annotations"), [(SCOPED, {"enabled": "false"}), (SCOPED, {})])
-def test_ms002_who_does_not_opt_in_is_left_alone(configuration: Configuration, annotations: dict[str, str]) -> None:
+def test_ms002_a_clique_without_opt_in_is_left_alone(configuration: Configuration, annotations: dict[str, str]) -> None:
     async def play(caller: Caller) -> None:
         response = await caller.ask(clique(**annotations))
         assert response == {"uid": "7f3c", "allowed": True}
@@ -260,7 +260,7 @@ def test_ms039_a_wait_is_a_refusal() -> None:
 
 
 @pytest.mark.parametrize(("code", "expected"), [(403, 409), (500, 503)])
-def test_ms037_what_cannot_be_made_is_told(code: int, expected: int) -> None:
+def test_ms037_what_cannot_be_made_is_reported(code: int, expected: int) -> None:
     async def play(caller: Caller) -> None:
         said = {"kind": "Status", "reason": "Forbidden", "message": "exceeded quota: domains"}
         caller.server.refuses["computedomains"] = (code, said)
@@ -275,14 +275,14 @@ def test_ms037_what_cannot_be_made_is_told(code: int, expected: int) -> None:
 
 
 def test_mn005_the_shape_is_that_of_the_cluster() -> None:
-    told = Configuration(MnnvlConfiguration(True, MnnvlMode.ANNOTATIONS, ComputeDomainFormatName.NVIDIA))
+    reported = Configuration(MnnvlConfiguration(True, MnnvlMode.ANNOTATIONS, ComputeDomainFormatName.NVIDIA))
 
     async def play(caller: Caller) -> None:
         await caller.ask(clique(enabled="true"))
         domain = caller.server.objects[f"{DOMAINS.replace('v1alpha1', 'v1beta1')}/llm-0-cd"]
         assert domain["spec"]["channel"]["resourceClaimTemplate"] == {"name": "llm-0-mnnvl-rct"}
 
-    played(play, told)
+    played(play, reported)
 
 
 def test_ms044_a_gang_is_stamped_once() -> None:

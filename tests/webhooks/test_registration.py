@@ -58,13 +58,13 @@ class Registered(ObjectServer):
         )
 
 
-def trusted(server: Registered, times: int = 1, **told: Any) -> list[str]:
+def trusted(server: Registered, times: int = 1, **reported: Any) -> list[str]:
     """What the last of several looks changed."""
 
     async def play() -> list[str]:
         changed: list[str] = []
         async with server.connection() as connection, ApiSession(connection, tries=1) as api:
-            registration = WebhookRegistration(api, mutating="defaults", validating="checks", **told)
+            registration = WebhookRegistration(api, mutating="defaults", validating="checks", **reported)
             for _ in range(times):
                 changed = await registration.trust(b"ours")
         return changed
@@ -72,19 +72,19 @@ def trusted(server: Registered, times: int = 1, **told: Any) -> list[str]:
     return asyncio.run(play())
 
 
-@pytest.mark.parametrize("told", [{}, {"sharing": True, "validates_topologies": True}])
-def test_wh025_every_entry_of_ours_is_kept_right_whatever_is_on(told: Json) -> None:
+@pytest.mark.parametrize("reported", [{}, {"sharing": True, "validates_topologies": True}])
+def test_wh025_every_entry_of_ours_is_kept_right_whatever_is_on(reported: Json) -> None:
     """What is registered may be called until it is applied anew, and an authority may end before that."""
     server = Registered((DEFAULTING, *JOINED), (THEIRS, VALIDATION, *GUARDING))
-    assert trusted(server, **told) == ["defaults", "checks"]
+    assert trusted(server, **reported) == ["defaults", "checks"]
     assert server.patches == [[DEFAULTING, *JOINED], [VALIDATION, *GUARDING]]
     for webhooks in server.stored.values():
         for name, client in webhooks.items():
             assert client.get("caBundle") == (None if name == THEIRS else BUNDLE)
-    assert trusted(server, **told) == []
+    assert trusted(server, **reported) == []
     assert len(server.patches) == 2
     server.stored[VALIDATING][GUARDING[0]]["caBundle"] = ""
-    assert trusted(server, **told) == ["checks"]
+    assert trusted(server, **reported) == ["checks"]
     assert server.patches[2:] == [[GUARDING[0]]]
 
 
@@ -96,12 +96,12 @@ def test_wh025_an_address_is_that_of_each() -> None:
             assert client == {"caBundle": BUNDLE, "url": f"https://192.0.2.1:9443{PATHS[name]}", "service": None}
 
 
-def test_wh025_what_is_needed_and_not_there_is_told_and_the_rest_is_kept_right() -> None:
+def test_wh025_missing_requirements_are_reported_and_the_rest_is_maintained() -> None:
     server = Registered((DEFAULTING,), (VALIDATION, GUARDING[1]))
-    with pytest.raises(WebhookNotRegistered) as told:
+    with pytest.raises(WebhookNotRegistered) as reported:
         trusted(server, sharing=True, validates_topologies=True)
-    assert f"{MUTATING}/defaults has no webhook {JOINED[0]} and no {JOINED[1]}" in str(told.value)
-    assert f"{VALIDATING}/checks has no webhook {GUARDING[0]}: it is not ours" in str(told.value)
+    assert f"{MUTATING}/defaults has no webhook {JOINED[0]} and no {JOINED[1]}" in str(reported.value)
+    assert f"{VALIDATING}/checks has no webhook {GUARDING[0]}: it is not ours" in str(reported.value)
     assert server.patches == [[DEFAULTING], [VALIDATION, GUARDING[1]]]
     assert trusted(Registered((DEFAULTING,), (VALIDATION,))) == ["defaults", "checks"], "nothing else is needed"
 
@@ -129,7 +129,7 @@ def test_wh020_no_certificate_is_made_for_a_login_page() -> None:
             self.asked[request.method] += 1
             return web.Response(text="<html>please log in</html>")
 
-    told, proxy = list[str](), Proxy()
+    reported, proxy = list[str](), Proxy()
 
     async def play() -> None:
         async with proxy.connection() as connection, ApiSession(connection, tries=1) as api:
@@ -140,11 +140,11 @@ def test_wh020_no_certificate_is_made_for_a_login_page() -> None:
                 CertificateSettings(),
                 namespace="grove-system",
                 names=("grove-webhooks.grove-system.svc",),
-                report=lambda level, message, **_fields: told.append(f"{level}: {message}"),
+                report=lambda level, message, **_fields: reported.append(f"{level}: {message}"),
             )
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(shared.run(), 0.3)
 
     asyncio.run(play())
     assert set(proxy.asked) == {"GET"}
-    assert told == ["error: certificates"], "said once, with what came"
+    assert reported == ["error: certificates"], "said once, with what came"

@@ -120,7 +120,7 @@ def test_wh001_a_change_is_judged_by_what_it_was() -> None:
     assert "GT-101" in cause["message"]
 
 
-def test_wh002_warnings_are_told() -> None:
+def test_wh002_warnings_are_reported() -> None:
     risky = set_of()
     risky["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["restartPolicy"] = "Never"
     expected = admit(risky).verdict.warnings
@@ -200,7 +200,7 @@ _WORDS = st.lists(st.sampled_from(["a", "b", "0", "1", "all"]), min_size=1, max_
 
 @given(st.lists(_WORDS, min_size=1, max_size=6, unique=True), st.sampled_from(["a", "0-a", "1-a", "0"]))
 @pytest.mark.req("WH-001")
-def test_wh005_who_is_near_is_enough_to_judge_by(known: list[str], clique: str) -> None:
+def test_wh005_nearby_objects_are_enough_to_judge_by(known: list[str], clique: str) -> None:
     """The few sets that are compared give the verdict that all of them would."""
     sets = [set_of(name=name) for name in known]
     new = sets[0]
@@ -231,7 +231,7 @@ def test_wh001_what_is_let_go_is_not_judged() -> None:
     assert answered(VALIDATION, review(set_of(min_available=8), going))[1]["response"]["allowed"]
 
 
-def test_wh008_a_request_that_is_no_review_is_told_all_that_is_wrong() -> None:
+def test_wh008_a_request_that_is_no_review_is_reported_all_that_is_wrong() -> None:
     wrong = {
         **review(set_of(), uid="", operation="PATCH", kind={"kind": "Pod"}),
         "apiVersion": "admission.k8s.io/v1beta1",
@@ -259,7 +259,7 @@ def test_wh008_parts_of_another_type_are_no_fault_of_ours(asked: Json, said: str
     assert said in text
 
 
-def test_wh008_operations_that_nobody_registered_are_no_fault() -> None:
+def test_wh008_unregistered_operations_are_no_fault() -> None:
     for operation in ("DELETE", "CONNECT"):
         for webhook in (DEFAULTING, VALIDATION):
             body = review(None, set_of(min_available=9), operation=operation)
@@ -269,7 +269,7 @@ def test_wh008_operations_that_nobody_registered_are_no_fault() -> None:
 
 @pytest.mark.parametrize("field", ["object", "oldObject"])
 @pytest.mark.parametrize("webhook", [DEFAULTING, VALIDATION])
-def test_wh008_what_is_nested_beyond_reason_is_told(field: str, webhook: str) -> None:
+def test_wh008_what_is_nested_beyond_reason_is_reported(field: str, webhook: str) -> None:
     """As in a file: 256 levels are taken, and no more (IN-012)."""
 
     def asked(levels: int) -> tuple[int, Any]:
@@ -301,7 +301,7 @@ def test_wh008_what_we_cannot_judge_ends_nothing(monkeypatch: pytest.MonkeyPatch
     assert log[0]["error"].startswith("KeyError: 'labels' (at grove_shell/webhooks/admission_handlers.py:")
 
 
-def test_wh008_what_we_cannot_even_read_is_told_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wh008_unreadable_requests_are_reported_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """A reader with a fault of ours in it."""
 
     def stumbling(body: bytes, *_kind: str) -> Any:

@@ -44,7 +44,7 @@ def test_wh005_sets_are_judged_in_the_words_of_validate() -> None:
 
 
 @pytest.mark.req("WH-005")
-def test_wh005_who_is_admitted_waits_for_nobody() -> None:
+def test_wh005_an_object_that_is_admitted_waits_for_nothing() -> None:
     async def play(caller: Caller) -> None:
         caller.list_all("PodClique", clique("other-0-a", "other"))
         for new, old in (
@@ -70,15 +70,15 @@ def test_wh005_the_name_is_locked_while_a_pod_is_bound() -> None:
     old, new = a_set("aws-p5", "rack"), a_set("", "rack")
 
     async def play(caller: Caller) -> None:
-        shelf = caller.cache
+        cache = caller.cache
         for one in (clique(), clique("llm-0-b", scheduled=1), clique("x-0-a", "llm", namespace="other")):
-            shelf.put("PodClique", one)
+            cache.put("PodClique", one)
         response = await caller.about(new, old)
         assert causes(response) == said_by(offline(new, old, clique(), clique("llm-0-b", scheduled=1)))
         assert "bound pods: 3" in response["status"]["message"]
-        shelf.put("PodClique", clique(scheduled=None))
+        cache.put("PodClique", clique(scheduled=None))
         assert "bound pods: 1" in (await caller.about(new, old))["status"]["message"]
-        shelf.drop("PodClique", clique("llm-0-b"))
+        cache.drop("PodClique", clique("llm-0-b"))
         assert (await caller.about(new, old))["allowed"]
 
     played(play)
@@ -169,7 +169,7 @@ class TestARefusalNeedsAFreshTopology:
         asyncio.run(play())
 
     @pytest.mark.parametrize("name", ["../../../../api/v1/nodes/a", "a/b", "..", "a?watch=1", "A", "a%2fb", "x" * 300])
-    def test_wh005_a_text_that_is_no_name_is_asked_for_by_nobody(self, name: str) -> None:
+    def test_wh005_an_invalid_name_is_not_requested(self, name: str) -> None:
         async def play(caller: Caller) -> None:
             assert "TP-060" in numbers(await caller.about(a_set(name, "rack")))
             assert not caller.server.asked
@@ -178,7 +178,7 @@ class TestARefusalNeedsAFreshTopology:
 
 
 @pytest.mark.parametrize("lost", [TOPOLOGY_KIND, BINDING_KIND])
-def test_tp072_a_kind_that_is_not_shown_refuses_nobody(lost: str) -> None:
+def test_tp072_a_kind_that_is_not_shown_refuses_nothing(lost: str) -> None:
     async def play(caller: Caller) -> None:
         caller.cache.mark_kind_unlisted(lost, "forbidden")
         response = await caller.about(a_set("aws-p4", "rack"))
@@ -194,7 +194,7 @@ BROKEN: Final = {**raw_topology("broken"), "spec": {"levels": [{"domain": "rack"
 
 
 @pytest.mark.req("WH-005")
-def test_tp072_a_topology_that_does_not_read_refuses_nobody() -> None:
+def test_tp072_a_topology_that_does_not_read_refuses_nothing() -> None:
     """Others do; and it is not asked for, for it would read no better."""
 
     async def play(caller: Caller) -> None:
@@ -222,22 +222,22 @@ def test_tp072_a_podclique_that_does_not_read_may_have_pods_anywhere() -> None:
     old, new = a_set("aws-p5", "rack"), a_set("", "rack")
 
     async def play(caller: Caller) -> None:
-        shelf = caller.cache
-        shelf.put("PodClique", {**clique(), "spec": "none"})
+        cache = caller.cache
+        cache.put("PodClique", {**clique(), "spec": "none"})
         response = await caller.about(new, old)
         assert (response["allowed"], response["warnings"][0][-8:]) == (True, "(TP-072)")
-        shelf.put("PodClique", clique("llm-0-b"))
+        cache.put("PodClique", clique("llm-0-b"))
         response = await caller.about(new, old)
         assert numbers(response) == {"TP-062"}, "one that is known is enough"
         assert "warnings" not in response
-        shelf.drop("PodClique", clique())
-        shelf.drop("PodClique", clique("llm-0-b"))
+        cache.drop("PodClique", clique())
+        cache.drop("PodClique", clique("llm-0-b"))
         assert await caller.about(new, old) == {"uid": "7f3c", "allowed": True}
 
     played(play)
 
 
-def test_tp072_before_the_first_lists_nobody_is_refused() -> None:
+def test_tp072_before_the_first_lists_nothing_is_refused() -> None:
     async def play(caller: Caller) -> None:
         for new, old in ((a_set("aws-p4", "rack"), None), (a_set("aws-p5", "rack"), a_set("flat", "host"))):
             response = await caller.about(new, old)

@@ -55,15 +55,15 @@ def test_wh005_topologies_are_judged_in_the_words_of_validate() -> None:
         for new, old, expected in table:
             code, response = await caller.ask(TOPOLOGIES, topology_review(new, old))
             assert (code, numbers(response)) == (200, expected)
-            assert causes(response) == said_by(admit_topology(new, old, around, told).verdict)
+            assert causes(response) == said_by(admit_topology(new, old, around, reported).verdict)
         refused = [line for line in caller.said if line["msg"] == "refused"]
         assert {line["topology"] for line in refused} == {"odd", DEFAULT_TOPOLOGY, "aws-p5"}
         caller.cache.drop("PodClique", clique())
         assert (await caller.ask(TOPOLOGIES, topology_review(LESS, P5)))[1]["allowed"], "it waits again"
         assert not caller.server.asked
 
-    told = ON
-    played(play, told)
+    reported = ON
+    played(play, reported)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_wh005_topologies_are_judged_in_the_words_of_validate() -> None:
         (POD_CLIQUE_SET, {**a_set("aws-p5", "rack"), "spec": {"template": {"cliques": "none"}}}),
     ],
 )
-def test_tp076_who_cannot_be_read_may_be_placed(kind: str, unread: Json) -> None:
+def test_tp076_an_object_that_cannot_be_read_may_be_placed(kind: str, unread: Json) -> None:
     """As for the operator, which does not touch the levels then."""
     there = {POD_CLIQUE_SET: a_set("aws-p5", "rack"), "PodClique": clique()}
 
@@ -81,18 +81,18 @@ def test_tp076_who_cannot_be_read_may_be_placed(kind: str, unread: Json) -> None
         for each, raw in there.items():
             caller.list_all(each, raw)
         assert numbers((await caller.ask(TOPOLOGIES, topology_review(LESS, P5)))[1]) == {"TP-084"}
-        shelf = caller.cache
-        shelf.put(kind, unread)
+        cache = caller.cache
+        cache.put(kind, unread)
         response = (await caller.ask(TOPOLOGIES, topology_review(LESS, P5)))[1]
         assert (response["allowed"], response["warnings"][0][-8:]) == (True, "(TP-076)")
         labelled = {**P5, "metadata": {**P5["metadata"], "labels": {"x": "y"}}}
         assert "warnings" not in (await caller.ask(TOPOLOGIES, topology_review(labelled, P5)))[1]
-        shelf.put(kind, there[kind])
+        cache.put(kind, there[kind])
         assert numbers((await caller.ask(TOPOLOGIES, topology_review(LESS, P5)))[1]) == {"TP-084"}
-        shelf.put(kind, unread)
-        shelf.drop(kind, unread)
+        cache.put(kind, unread)
+        cache.drop(kind, unread)
         assert (await caller.ask(TOPOLOGIES, topology_review(LESS, P5)))[1] == {"uid": "7f3c", "allowed": True}
-        shelf.put(kind, unread)
+        cache.put(kind, unread)
         caller.list_all(kind, there[kind])
         assert numbers((await caller.ask(TOPOLOGIES, topology_review(LESS, P5)))[1]) == {"TP-084"}
 

@@ -39,7 +39,7 @@ def _definition(kind: str, version: str, properties: dict[str, Json], *, has_sta
     singular = kind.lower()
     names = {"kind": kind, "listKind": f"{kind}List", "plural": f"{singular}s", "singular": singular}
     whole = _object(apiVersion=_STRING, kind=_STRING, metadata={"type": "object"}, **properties)
-    told = {"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": whole}}
+    reported = {"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": whole}}
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
@@ -48,7 +48,7 @@ def _definition(kind: str, version: str, properties: dict[str, Json], *, has_sta
             "group": GROUP,
             "names": names,
             "scope": "Namespaced",
-            "versions": [told | ({"subresources": {"status": {}}} if has_status else {})],
+            "versions": [reported | ({"subresources": {"status": {}}} if has_status else {})],
         },
     }
 
@@ -108,7 +108,7 @@ def remove(api: Api) -> None:
             wait_until(partial(_emptied, api, definition), lambda left: not left, f"no object of {name} is left")
             api.delete(_CRDS, name)
             wait_until(partial(api.find, _CRDS, name), lambda found: not found, f"{name} is forgotten")
-    wait_until(partial(api.request, "GET", "/apis"), _tells_nothing, f"{GROUP} is out of discovery")
+    wait_until(partial(api.request, "GET", "/apis"), _reports_nothing, f"{GROUP} is out of discovery")
 
 
 @contextlib.contextmanager
@@ -155,7 +155,7 @@ def _state(api: Api, definition: Json) -> str:
     return "listed"
 
 
-def _tells_nothing(groups: Json) -> bool:
+def _reports_nothing(groups: Json) -> bool:
     return GROUP not in {group["name"] for group in groups["groups"]}
 
 

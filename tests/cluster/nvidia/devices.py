@@ -71,10 +71,10 @@ def channel_template(name: str, domain: Json, mode: str) -> Json:
     """The template from which each pod of a domain gets a claim to a channel."""
     uid = domain["metadata"]["uid"]
     kind = {"apiVersion": f"{GROUP}/{VERSION}", "kind": "ComputeDomainChannelConfig"}
-    told = {"driver": DRIVER, "parameters": {**kind, "domainID": uid, "allocationMode": mode}}
+    reported = {"driver": DRIVER, "parameters": {**kind, "domainID": uid, "allocationMode": mode}}
     devices = {
         "requests": [{"name": "channel", "exactly": {"deviceClassName": CHANNEL_CLASS}}],
-        "config": [{"requests": ["channel"], "opaque": told}],
+        "config": [{"requests": ["channel"], "opaque": reported}],
     }
     return {
         "apiVersion": RESOURCE_VERSION,
@@ -95,9 +95,9 @@ def node_held_by(claim: Json, domain: Json) -> str | None:
     if not status.get("reservedFor"):
         return None
     devices = status["allocation"]["devices"]
-    told = [each["opaque"]["parameters"].get("domainID") for each in devices.get("config", ())]
+    reported = [each["opaque"]["parameters"].get("domainID") for each in devices.get("config", ())]
     pools = [each["pool"] for each in devices.get("results", ()) if each["driver"] == DRIVER]
-    return pools[0] if pools and domain["metadata"]["uid"] in told else None
+    return pools[0] if pools and domain["metadata"]["uid"] in reported else None
 
 
 def _device(device: str, **attributes: Json) -> Json:

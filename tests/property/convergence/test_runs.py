@@ -321,7 +321,7 @@ class TestBrokenCosts:
         one = run(point(), setting=cost_source_text(costs))
         assert parse_runs_csv(runs_as_csv([one]), "runs.csv") == ((one,), ())
 
-    def test_every_mistake_is_told(self) -> None:
+    def test_every_mistake_is_reported(self) -> None:
         raw = default_server_costs().model_dump(by_alias=True)
         del raw["wireUs"]
         _, problems = parse_server_costs({**raw, "seats": 0, "putNsPerByte": "60", "speed": 1, "kind": "Costs"})

@@ -56,7 +56,7 @@ def with_own(action: ApplyRequest, change: Callable[[Json], None]) -> ApplyReque
     return replace(action, fields=frozen(body))
 
 
-def starts_without_a_look(context: DaemonInput) -> Decision[DaemonAction]:
+def starts_without_a_read(context: DaemonInput) -> Decision[DaemonAction]:
     """IX1: ignores other nodes with its index."""
     state, identity, registry = context.state, context.identity, context.registry
     decision = next_daemon_action(context)

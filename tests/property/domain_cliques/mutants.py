@@ -26,7 +26,7 @@ class Mutant:
 
 MUTANTS: Final[Mapping[str, Mutant]] = {
     "starts without a look (IX1)": Mutant(
-        CoreFunctions(next_action=mistakes.starts_without_a_look),
+        CoreFunctions(next_action=mistakes.starts_without_a_read),
         frozenset({"2", "IX1"}),
         RegistrationProtocol.SSA,
         None,

@@ -62,10 +62,10 @@ class TestPL027:
         for step in after.steps:
             if isinstance(step.action, Delete):
                 assert not termination_causes(step.action) & termination_causes(refused.action)
-        told = {held.target: held.because[0].rule.requirement for held in after.withheld}
+        reported = {held.target: held.because[0].rule.requirement for held in after.withheld}
         for step in ends_in(world):
             if termination_causes(step.action) & termination_causes(refused.action):
-                assert told[step.target] == ("PL-012" if step.target == refused.target else "PL-027")
+                assert reported[step.target] == ("PL-012" if step.target == refused.target else "PL-027")
 
 
 POOL: Final = {"name": "g", "cliqueNames": ["a"], "replicas": 3, "minAvailable": 2}

@@ -67,7 +67,7 @@ class TestOracle:
     @pytest.mark.req("GT-051")
     @pytest.mark.req("GT-055")
     @pytest.mark.req("GT-060")
-    def test_deletions_and_the_next_look(self, world: World) -> None:
+    def test_deletions_and_the_next_round(self, world: World) -> None:
         plan, expected = reconcile(world.snapshot), verdict_of(world)
         event(f"deletes {min(len(expected.deletes), 5)}")
         assert expected.deletes == deleted(plan)
@@ -172,7 +172,7 @@ class TestGT024:
     """
 
     @given(worlds(), st.sampled_from(["Pod", "PodClique", "PodCliqueScalingGroup"]))
-    def test_nothing_is_done_without_a_look(self, world: World, kind: str) -> None:
+    def test_nothing_is_done_without_a_read(self, world: World, kind: str) -> None:
         snapshot = replace(world.snapshot, not_collected=frozenset({kind}))
         plan = reconcile(snapshot)
         if kind == "PodCliqueScalingGroup" and not world.root.spec.template.pod_clique_scaling_groups:
@@ -180,8 +180,10 @@ class TestGT024:
             return
         assert deleted(plan) == set()
         assert {finding.verdict for finding in plan.findings} == {"Unknown"}
-        told = [held.because[0].rule for held in plan.withheld if isinstance(held.because[0].rule, TerminationReason)]
-        assert told == [TerminationReason.NOT_COLLECTED]
+        reported = [
+            held.because[0].rule for held in plan.withheld if isinstance(held.because[0].rule, TerminationReason)
+        ]
+        assert reported == [TerminationReason.NOT_COLLECTED]
 
 
 @pytest.mark.req("GT-038")

@@ -51,7 +51,7 @@ def verdict_of(world: World, generation: str) -> Verdict:
     if not delay:
         return verdict
     for clique in world.cliques:
-        look_at_clique(world, clique, generation, verdict)
+        check_clique(world, clique, generation, verdict)
     for group in world.groups:
         judge_group_as_released(world, group, generation, verdict)
     ended = {
@@ -66,7 +66,7 @@ def verdict_of(world: World, generation: str) -> Verdict:
     return verdict
 
 
-def look_at_clique(world: World, clique: PodClique, generation: str, verdict: Verdict) -> None:
+def check_clique(world: World, clique: PodClique, generation: str, verdict: Verdict) -> None:
     name, before = clique.ref.name, stored(clique.status.conditions)
     pods = [pod for pod in world.pods if pod.owner_uid == clique.uid]
     verdict.ready[name] = len([pod for pod in pods if pod.ready])

@@ -105,15 +105,15 @@ def part(clique: Ref) -> Step:
     return Step(StepStage.CAUSE, clique, deletion_of(GROUP.at_replica(1), clique), (reason,))
 
 
-def test_cl043_who_parted_by_the_first_rules_is_told_so_though_the_second_end_all_together() -> None:
+def test_cl043_a_clique_spared_by_the_first_rules_is_reported_though_the_second_rules_terminate_all() -> None:
     before = rounds_of((2, (part(OTHER),)), (9, (whole(CLIQUE),)))
     after = rounds_of((1, (whole(CLIQUE), whole(OTHER))))
-    told = {one.cliques: one for one in compare_forecasts(before, after).differences}
-    assert {names: one.before.at for names, one in told.items() if one.before is not None} == {
+    reported = {one.cliques: one for one in compare_forecasts(before, after).differences}
+    assert {names: one.before.at for names, one in reported.items() if one.before is not None} == {
         (CLIQUE,): START + timedelta(minutes=9),
         (OTHER,): START + timedelta(minutes=2),
     }
-    assert [one.before.subject for one in told.values() if one.before is not None] == [
+    assert [one.before.subject for one in reported.values() if one.before is not None] == [
         ROOT.at_replica(0),
         GROUP.at_replica(1),
     ]
@@ -150,7 +150,7 @@ def test_cl043_what_cannot_be_judged_and_what_is_breached_by_one_of_them_only() 
     assert compare_forecasts(judged(same), judged(same)).is_same
 
 
-def test_cl043_who_joins_a_later_end_is_told_that_one() -> None:
+def test_cl043_a_clique_that_joins_a_later_termination_is_reported_with_that_one() -> None:
     before = rounds_of((1, (whole(CLIQUE),)), (5, (whole(CLIQUE), whole(OTHER))))
     (one,) = compare_forecasts(before, rounds_of((1, (whole(CLIQUE),)), (5, (whole(CLIQUE),)))).differences
     assert (one.change, one.cliques) == (TerminationChange.SPARED, (OTHER,))

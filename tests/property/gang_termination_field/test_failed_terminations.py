@@ -163,10 +163,10 @@ def test_gf092_a_flag_is_of_the_group_that_is_there(fate: str) -> None:
     assert not found.incomplete
 
 
-@pytest.mark.parametrize(("type_", "told"), [("GangTerminationInProgress", True), ("MinAvailableBreached", False)])
-def test_gf092_only_a_flag_records_a_termination(type_: str, *, told: bool) -> None:
+@pytest.mark.parametrize(("type_", "reported"), [("GangTerminationInProgress", True), ("MinAvailableBreached", False)])
+def test_gf092_only_a_flag_records_a_termination(type_: str, *, reported: bool) -> None:
     found = unfinished(SEEN, flag_of(G0, A0.ref, type_=type_))
-    assert found.unwritten_flags == ({G0.ref: UnwrittenTerminationFlag(NOW, (A0.ref,))} if told else {})
+    assert found.unwritten_flags == ({G0.ref: UnwrittenTerminationFlag(NOW, (A0.ref,))} if reported else {})
 
 
 def test_gf091_only_terminations_of_the_set_go_on() -> None:
@@ -201,8 +201,8 @@ def test_gf091_each_response_counts_by_itself(answers: list[tuple[Step, AttemptO
         number: {ref for one in alone for ref in one.incomplete.get(number, ())}
         for number in {number for one in alone for number in one.incomplete}
     }
-    assert together.unwritten_flags == {ref: told for one in alone for ref, told in one.unwritten_flags.items()}
-    assert all(told.at == NOW for told in together.unwritten_flags.values()), "all is there"
+    assert together.unwritten_flags == {ref: reported for one in alone for ref, reported in one.unwritten_flags.items()}
+    assert all(reported.at == NOW for reported in together.unwritten_flags.values()), "all is there"
     event(f"{len(together.incomplete)} replicas, {len(together.unwritten_flags)} flags")
 
 

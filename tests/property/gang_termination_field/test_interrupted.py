@@ -124,8 +124,8 @@ class TestPL028:
             assert replace(status, conditions=()) == replace(as_planned[ref], conditions=())
         event(f"{outcome.value}, {len(waiting)} groups wait")
         refused = reconcile(replace(before, attempts=(Attempt(kept, AttemptOutcome.REFUSED, "no"),)), NEWEST)
-        told = {held.target: held.because[0].rule.requirement for held in refused.withheld}
-        assert {told[target] for target in waiting} <= {"PL-028"}
+        reported = {held.target: held.because[0].rule.requirement for held in refused.withheld}
+        assert {reported[target] for target in waiting} <= {"PL-028"}
 
 
 class TestGF091:

@@ -106,7 +106,7 @@ class TestOracle:
     @pytest.mark.req("GF-076")
     @pytest.mark.req("GF-085")
     @pytest.mark.req("GF-101")
-    def test_deletions_flags_and_the_next_look(self, generation: RuleGeneration, world: World) -> None:
+    def test_deletions_flags_and_the_next_round(self, generation: RuleGeneration, world: World) -> None:
         plan, expected = reconcile(world.snapshot, rules_of(generation)), verdict_of(world, generation.name)
         event(f"deletes {min(len(expected.deletes), 5)}")
         assert ended(plan) == expected.deletes
@@ -135,7 +135,7 @@ class TestOracle:
     @pytest.mark.req("GT-002")
     @pytest.mark.req("GF-092")
     @pytest.mark.req("GF-037")
-    def test_a_second_look_writes_no_status(self, generation: RuleGeneration, world: World) -> None:
+    def test_a_second_round_writes_no_status(self, generation: RuleGeneration, world: World) -> None:
         """A status that was written is not changed again while pods and time stay the same."""
         snapshot = world.snapshot
         rules = rules_of(generation)
@@ -291,8 +291,8 @@ class TestAdvice:
         raw = set_raw(*cliques)
         raw["spec"]["template"] |= {"topologyConstraint": constraint, "terminationDelay": delay}
         findings = reconcile(applied(raw), rule_set("field")).findings
-        told = [why.rule.requirement for one in findings for why in one.because if one.question == RISK]
-        assert told == ["GF-120"] * (delay == "1m") + ["GF-123"] * warned
+        reported = [why.rule.requirement for one in findings for why in one.because if one.question == RISK]
+        assert reported == ["GF-120"] * (delay == "1m") + ["GF-123"] * warned
 
 
 NAMED: Final = {"name": "ml-0-a", "uid": "u", "labels": {"grove.io/podcliqueset-replica-index": "0"}}

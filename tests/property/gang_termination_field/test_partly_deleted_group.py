@@ -153,7 +153,7 @@ SICK: Final = {**WELL, "0-x": "sick", "1-x": "sick"}
 
 
 @pytest.mark.parametrize(
-    ("stored", "tried", "told"),
+    ("stored", "tried", "reported"),
     [
         pytest.param((breached_since(NOW - DELAY),), NOW, True, id="of this breach"),
         pytest.param((breached_since(NOW),), NOW, True, id="of one that began in that second"),
@@ -162,12 +162,12 @@ SICK: Final = {**WELL, "0-x": "sick", "1-x": "sick"}
     ],
 )
 def test_gf092_a_flag_is_written_again_for_its_breach(
-    stored: tuple[Condition, ...], tried: datetime, *, told: bool
+    stored: tuple[Condition, ...], tried: datetime, *, reported: bool
 ) -> None:
     failed = FailedTerminations(unwritten_flags=FrozenDict({GROUP.ref: UnwrittenTerminationFlag(tried, (NAMED,))}))
     found = looked_at(with_conditions(*stored), SICK, failed=failed)
-    assert found.unwritten_flag_causes == ((NAMED,) if told else ())
-    assert found.flag == (new_termination_flag(GROUP, NOW) if told else FLAG if FLAG in stored else None)
+    assert found.unwritten_flag_causes == ((NAMED,) if reported else ())
+    assert found.flag == (new_termination_flag(GROUP, NOW) if reported else FLAG if FLAG in stored else None)
 
 
 @pytest.mark.parametrize("generation", RuleGeneration)
@@ -183,10 +183,10 @@ def test_gf101_generations_without_flags_write_none(generation: RuleGeneration) 
 def test_gf029_what_is_not_looked_at_is_as_it_is_stored() -> None:
     clique = MEMBERS["0-x"]
     status = replace(clique.status, replicas=1, ready=2, scheduled=3, gated=4, updated=5, observed=None)
-    told, nothing = replace(clique, status=status), replace(clique, status=CliqueStatus())
+    reported, nothing = replace(clique, status=status), replace(clique, status=CliqueStatus())
     assert (
-        judge_clique_as_stored(told, RuleGeneration.F3).counts,
-        judge_clique_as_stored(told, RuleGeneration.F3).left,
+        judge_clique_as_stored(reported, RuleGeneration.F3).counts,
+        judge_clique_as_stored(reported, RuleGeneration.F3).left,
     ) == (
         PodCounts(1, 2, 3, 4, 5),
         3,
@@ -199,7 +199,7 @@ def test_gf029_what_is_not_looked_at_is_as_it_is_stored() -> None:
         0,
     )
     (pod, *_) = SEEN.pods_of[clique.uid]
-    seen = judge_clique(told, (replace(pod, scheduled=True, unready=True),), NOW, RuleGeneration.F3)
+    seen = judge_clique(reported, (replace(pod, scheduled=True, unready=True),), NOW, RuleGeneration.F3)
     assert (seen.counts.scheduled, seen.left) == (1, 0)
 
 

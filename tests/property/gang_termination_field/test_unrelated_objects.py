@@ -75,7 +75,7 @@ class TestGF009:
     """
 
     @given(field_worlds(), st.sampled_from(["Pod", "PodClique", "PodCliqueScalingGroup"]))
-    def test_nothing_is_done_without_a_look(self, world: World, kind: str) -> None:
+    def test_nothing_is_done_without_a_read(self, world: World, kind: str) -> None:
         snapshot = replace(world.snapshot, not_collected=frozenset({kind}))
         plan = reconcile(snapshot, NEWEST)
         if kind == "PodCliqueScalingGroup" and not world.root.spec.template.pod_clique_scaling_groups:
@@ -165,9 +165,9 @@ def test_gf031_a_clique_without_the_labels_is_no_member(label: str) -> None:
     assert not after.members
 
 
-@pytest.mark.parametrize(("deleting", "told"), [(False, True), (True, False)])
-def test_gf037_a_set_being_deleted_gets_no_status(*, deleting: bool, told: bool) -> None:
+@pytest.mark.parametrize(("deleting", "reported"), [(False, True), (True, False)])
+def test_gf037_a_set_being_deleted_gets_no_status(*, deleting: bool, reported: bool) -> None:
     stale = replace(SEEN.root.status, available=5)
     root = replace(SEEN.root, status=stale, deleting=deleting)
     steps = reconcile(replace(SEEN, root=root), NEWEST).steps
-    assert (root.ref in {step.target for step in steps if isinstance(step.action, SetStatus)}) == told
+    assert (root.ref in {step.target for step in steps if isinstance(step.action, SetStatus)}) == reported

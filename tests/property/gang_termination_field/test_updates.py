@@ -17,8 +17,8 @@ from grove_core.kernel.time_formats import format_time
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import podclique_from_json
 from grove_core.resources.scaling_group import scaling_group_from_json
-from tests.property.gang_termination_field.oracle import BREACHED, judge_group_as_released, look_at_clique
-from tests.property.gang_termination_field.oracle import Verdict as Told
+from tests.property.gang_termination_field.oracle import BREACHED, check_clique, judge_group_as_released
+from tests.property.gang_termination_field.oracle import Verdict as Reported
 from tests.property.gang_termination_field.terminating_sets import ends, rules_of
 from tests.property.gang_termination_field.worlds import field_worlds
 from tests.property.strategies.worlds import World
@@ -38,16 +38,16 @@ def since(world: World, started: timedelta, ended: timedelta | None = None) -> W
     clique = podclique_from_json({"metadata": meta, "status": status}).status
     group = scaling_group_from_json({"metadata": meta, "status": status}).status
 
-    told: dict[str, Any] = {
+    reported: dict[str, Any] = {
         "updating": clique.updating,
         "old_spelling": clique.old_spelling,
         "progress": clique.progress,
     }
-    assert told == {"updating": group.updating, "old_spelling": group.old_spelling, "progress": group.progress}
+    assert reported == {"updating": group.updating, "old_spelling": group.old_spelling, "progress": group.progress}
     return replace(
         world,
-        cliques=tuple(replace(one, status=replace(one.status, **told)) for one in world.cliques),
-        groups=tuple(replace(one, status=replace(one.status, **told)) for one in world.groups),
+        cliques=tuple(replace(one, status=replace(one.status, **reported)) for one in world.cliques),
+        groups=tuple(replace(one, status=replace(one.status, **reported)) for one in world.groups),
     )
 
 
@@ -79,18 +79,18 @@ def test_gf080_an_update_that_ended_suspends_nothing(
 ) -> None:
     """Whether it ended at its start (OnDelete) or later, each object is judged as if it had never been updated."""
     world = since(world, started, ended)
-    plain, told = since(world, started, timedelta(0)), Told()
+    plain, reported = since(world, started, timedelta(0)), Reported()
     for clique in world.cliques:
-        look_at_clique(plain, clique, generation.name, told)
+        check_clique(plain, clique, generation.name, reported)
     for group in world.groups:
-        judge_group_as_released(plain, group, generation.name, told)
-    assert "UpdateInProgress" not in told.reasons.values()
+        judge_group_as_released(plain, group, generation.name, reported)
+    assert "UpdateInProgress" not in reported.reasons.values()
     judgement = judge_by_go_operator(world.snapshot, generation)
     for ref, breach in (
         *((one.clique.ref, one.breach) for one in judgement.cliques),
         *((one.group.ref, one.breach) for one in judgement.groups),
     ):
-        expected = told.conditions[ref.name].get(BREACHED)
+        expected = reported.conditions[ref.name].get(BREACHED)
         assert (breach and breach.status.value) == (expected and expected.status)
 
 
@@ -114,9 +114,11 @@ def test_gf084_a_finding_says_where_the_timer_would_decide_otherwise(
         root = world.root.ref
         return of_groups | {root.at_replica(one.number).short for one in judgement.replicas if ends(one.fate)}
 
-    told = {subject for subject, why in reasons_in(world, generation, TERMINATION) if why.rule.requirement == "GF-084"}
-    event(f"told of {min(len(told), 3)}")
-    assert told == ended(looks=True) ^ ended(looks=False)
+    reported = {
+        subject for subject, why in reasons_in(world, generation, TERMINATION) if why.rule.requirement == "GF-084"
+    }
+    event(f"told of {min(len(reported), 3)}")
+    assert reported == ended(looks=True) ^ ended(looks=False)
 
 
 @BY_GENERATION
@@ -125,11 +127,13 @@ def test_gf121_an_update_that_outlasts_the_delay_is_warned_of(
     generation: RuleGeneration, world: World, started: timedelta, is_over: bool
 ) -> None:
     world = since(world, started, timedelta(0) if is_over else None)
-    told = [(subject, why) for subject, why in reasons_in(world, generation, RISK) if why.rule.requirement == "GF-121"]
+    reported = [
+        (subject, why) for subject, why in reasons_in(world, generation, RISK) if why.rule.requirement == "GF-121"
+    ]
     delay = world.root.spec.template.termination_delay
     begun = world.now - started
     stuck = delay is not None and not is_over and world.now - begun > delay
-    assert sorted(subject for subject, _ in told) == sorted(
+    assert sorted(subject for subject, _ in reported) == sorted(
         one.ref.short for one in (*world.cliques, *world.groups) if stuck
     )
-    assert all(dict(why.facts)["since"] == format_time(begun) for _, why in told)
+    assert all(dict(why.facts)["since"] == format_time(begun) for _, why in reported)

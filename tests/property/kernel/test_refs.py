@@ -48,7 +48,7 @@ def test_an_object_comes_before_its_replicas(ref: Ref, replica: int) -> None:
     assert whole.sort_key < whole.at_replica(replica).sort_key
 
 
-def test_pl004_a_guard_tells_incarnations_and_states_apart() -> None:
+def test_pl004_a_guard_distinguishes_incarnations_and_states() -> None:
     assert Guard("u1", "7") == Guard("u1", "7")
     assert len({Guard("u1", "7"), Guard("u2", "7"), Guard("u1", "8")}) == 3
 

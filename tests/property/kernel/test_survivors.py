@@ -151,14 +151,14 @@ def step(action: Action, stage: StepStage, target: Ref = CLIQUE) -> Step:
     return Step(stage, target, action, BECAUSE)
 
 
-def test_pl021_only_a_status_on_which_others_rest_is_told_first() -> None:
+def test_pl021_only_a_status_on_which_others_rest_is_reported_first() -> None:
     written = SetStatus(EMPTY, GUARD)
     assert writes_status_before_creations(step(written, StepStage.FOUNDATION))
     assert not writes_status_before_creations(step(written, StepStage.STATUS))
     assert not writes_status_before_creations(step(Ensure(EMPTY), StepStage.FOUNDATION))
 
 
-def test_pl021_cliques_and_groups_that_are_made_wait_for_what_is_told() -> None:
+def test_pl021_cliques_and_groups_that_are_made_wait_for_what_is_reported() -> None:
     made = Create(EMPTY)
     assert all(creates_after_status_write(step(made, StepStage.WORKLOAD, target)) for target in (CLIQUE, GROUP))
     assert not creates_after_status_write(step(made, StepStage.WORKLOAD, POD))

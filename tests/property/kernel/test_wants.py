@@ -73,11 +73,11 @@ class TestPL013:
             assert DesiredChanges.union([DesiredChanges((want,)) for want in order]).wants == (one,)
 
     def test_an_urgent_status_goes_before_fields_and_does_not_lose_them(self) -> None:
-        gone, _, _, applied, told, *_ = wants_for(1)
+        gone, _, _, applied, reported, *_ = wants_for(1)
         assert isinstance(gone, ObjectToDelete)
-        assert isinstance(told, StatusToWrite)
+        assert isinstance(reported, StatusToWrite)
         assert isinstance(applied, FieldsToApply)
-        urgent = replace(told, is_urgent=True)
+        urgent = replace(reported, is_urgent=True)
         for order in ((urgent, applied), (applied, urgent)):
             joined = DesiredChanges.union([DesiredChanges((want,)) for want in order])
             assert joined.wants == (replace(urgent, otherwise=applied),)
@@ -87,33 +87,33 @@ class TestPL013:
             assert DesiredChanges.union(
                 [DesiredChanges((kept,)), DesiredChanges((gone,)), DesiredChanges((applied,))]
             ).wants == (kept,)
-            more = replace(told, fields=FrozenMap({"updated": 1}))
+            more = replace(reported, fields=FrozenMap({"updated": 1}))
             (both,) = DesiredChanges.union([joined, DesiredChanges((more,))]).wants
             assert isinstance(both, StatusToWrite)
             assert (both.is_urgent, both.otherwise) == (True, applied)
             with pytest.raises(BrokenInvariant, match="PL-013"):
                 DesiredChanges.union([joined, DesiredChanges((applied,))])
 
-    def test_what_tells_of_an_end_goes_before_fields_too(self) -> None:
-        _, _, _, applied, told, *_ = wants_for(1)
-        assert isinstance(told, StatusToWrite)
+    def test_a_termination_status_goes_before_fields_too(self) -> None:
+        _, _, _, applied, reported, *_ = wants_for(1)
+        assert isinstance(reported, StatusToWrite)
         assert isinstance(applied, FieldsToApply)
-        of_end = replace(told, report=TerminationReport((ref(2),)))
+        of_end = replace(reported, report=TerminationReport((ref(2),)))
         assert DesiredChanges.union([DesiredChanges((of_end, applied))]).wants == (replace(of_end, otherwise=applied),)
 
-    def test_what_does_not_matter_at_once_is_told_of_nobody_who_is_to_go(self) -> None:
-        gone, told = wants_for(1)[0], wants_for(1)[4]
+    def test_no_minor_status_is_written_for_an_object_that_is_deleted(self) -> None:
+        gone, reported = wants_for(1)[0], wants_for(1)[4]
         assert isinstance(gone, ObjectToDelete)
-        assert isinstance(told, StatusToWrite)
-        of_end = replace(told, report=TerminationReport((ref(2),)))
+        assert isinstance(reported, StatusToWrite)
+        of_end = replace(reported, report=TerminationReport((ref(2),)))
         assert DesiredChanges.union([DesiredChanges((gone, of_end))]).wants == (gone,)
         urgent = replace(of_end, is_urgent=True)
         assert DesiredChanges.union([DesiredChanges((gone, urgent))]).wants == (replace(gone, otherwise=urgent),)
 
-    def test_who_is_let_go_of_is_told_nothing_more(self) -> None:
-        released, told = wants_for(1)[1], wants_for(1)[4]
-        assert isinstance(told, StatusToWrite)
-        for order in ((released, replace(told, is_urgent=True)), (replace(told, is_urgent=True), released)):
+    def test_an_object_without_finalizers_gets_no_more_writes(self) -> None:
+        released, reported = wants_for(1)[1], wants_for(1)[4]
+        assert isinstance(reported, StatusToWrite)
+        for order in ((released, replace(reported, is_urgent=True)), (replace(reported, is_urgent=True), released)):
             assert DesiredChanges.union([DesiredChanges(order)]).wants == (released,)
 
     def test_of_two_areas_that_want_it_gone_the_first_says_why(self) -> None:

@@ -141,9 +141,9 @@ def _check_state(state: dict[str, Any]) -> None:
 
 def _check_round_trip(snapshot: Snapshot) -> None:
     """CL-011: the plan can be read back, with its configuration and the stage of an early status."""
-    told_of = (one_round_forecast(reconcile(snapshot), NOW),)
+    reported_for = (one_round_forecast(reconcile(snapshot), NOW),)
     document = PlanDocument(
-        rules="design", as_of=NOW, not_collected=(), forecasts=told_of, configuration=snapshot.configuration
+        rules="design", as_of=NOW, not_collected=(), forecasts=reported_for, configuration=snapshot.configuration
     )
     written = json.loads(json.dumps(document_as_json(document, decisions=True)))
     assert document_from_json(written) == document
@@ -209,12 +209,12 @@ def test_mn012_the_condition_is_written_before_parts_without_a_domain() -> None:
     """An operator that restarts in between reads from the condition what to retry."""
     snapshot = set_in_state("none", "nothing", refused=True, before=False, known=True, on=True)
     steps = reconcile(snapshot).steps
-    (told_at,) = [
+    (reported_at,) = [
         step.stage for step in steps if isinstance(step.action, SetStatus) and step.target.kind == "PodCliqueSet"
     ]
     made_at = {step.stage for step in steps if step.target.kind == "PodClique"}
     assert made_at
-    assert all(told_at < stage for stage in made_at)
+    assert all(reported_at < stage for stage in made_at)
 
 
 @RARELY

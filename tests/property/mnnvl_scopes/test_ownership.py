@@ -33,7 +33,7 @@ def test_ms040_the_gang_is_that_of_the_clique_that_decides() -> None:
 def test_ms085_a_restored_claim_has_the_class_of_the_first_clique() -> None:
     """Of two PodCliques that share and ask for different classes the first decides, as at the first creation."""
     classes = {name: {ENABLED: "true", "grove.io/mnnvl-device-class": f"class-{name}"} for name in ("a", "b")}
-    both = set_raw(*(clique_raw(name, pod_spec=GPUS, annotations=told) for name, told in classes.items()))
+    both = set_raw(*(clique_raw(name, pod_spec=GPUS, annotations=reported) for name, reported in classes.items()))
     seen = converged_set(both)[1]
     (made,) = seen.named_claims.values()
     gone = replace(
@@ -145,8 +145,8 @@ def test_ms046_the_group_decides_its_number_of_replicas(*, sees_groups: bool) ->
     bare = tuple(replace(one, labels=without(one.labels, GANG)) for one in seen.cliques)
     of_gangs = {"llm-0-pool-0-cd": "llm-0", "llm-0-pool-1-cd": "llm-0-pool-0"}
     last = "llm-0-pool-1" if sees_groups else "llm"
-    told = replace(seen, cliques=bare, groups=seen.groups if sees_groups else ())
-    assert owners_of_made(told) == {**of_gangs, "llm-0-pool-2-cd": last}
+    reported = replace(seen, cliques=bare, groups=seen.groups if sees_groups else ())
+    assert owners_of_made(reported) == {**of_gangs, "llm-0-pool-2-cd": last}
 
 
 @pytest.mark.req("MS-041", "MS-041")

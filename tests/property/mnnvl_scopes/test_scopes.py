@@ -97,8 +97,8 @@ def test_sm080_an_object_is_the_same_in_another_api_version(place: int) -> None:
         again = replace(ensure, target=ref, action=Ensure(manifest))
         assert world.attempt(again).outcome is AttemptOutcome.DONE
         assert world.attempt(replace(again, action=Create(manifest))).detail == "it was there already"
-        of_nobody = FrozenMap({**manifest, "metadata": FrozenMap({"name": ref.name, "namespace": ref.namespace})})
-        assert world.attempt(replace(again, action=Ensure(of_nobody))).outcome is AttemptOutcome.REFUSED
+        unowned = FrozenMap({**manifest, "metadata": FrozenMap({"name": ref.name, "namespace": ref.namespace})})
+        assert world.attempt(replace(again, action=Ensure(unowned))).outcome is AttemptOutcome.REFUSED
         ((key, item),) = shared_in(world).items()
         assert (key, item.uid) == ((ref.kind, ref.name), uid)
         gone = replace(again, stage=StepStage.CLEANUP, action=Delete(item.guard))
@@ -206,7 +206,7 @@ OWNER: Final = podcliqueset_from_json(
 OURS: Final = {"name": "mnnvl", "resourceClaimName": "llm-0-mnnvl-claim"}
 
 
-def made_by_somebody(claims: list[Json]) -> Decision[AmendmentVerdict]:
+def made_by_a_user(claims: list[Json]) -> Decision[AmendmentVerdict]:
     """The admission of a PodClique that shares the domain of replica 0 and has these claims of the user."""
     view = CliqueAdmissionView(configuration=SCOPED, served=ServedApis(), owner=OWNER, domains={}, claims={})
     said = {"annotations": {ENABLED: "true"}, "labels": {"grove.io/pcs-name": "llm", "grove.io/pcs-replica-index": "0"}}
@@ -220,19 +220,19 @@ def made_by_somebody(claims: list[Json]) -> Decision[AmendmentVerdict]:
 )
 def test_ms008_a_claim_of_the_user_is_never_replaced(others: list[str], how: str) -> None:
     before = [{"name": name, "resourceClaimTemplateName": "x"} for name in others]
-    decision = made_by_somebody([*before, {"name": "mnnvl", how: "my-own"}])
+    decision = made_by_a_user([*before, {"name": "mnnvl", how: "my-own"}])
     assert isinstance(decision.verdict, Deny)
     (objection,) = decision.verdict.objections
     assert (objection.path, objection.got) == (f"spec.podSpec.resourceClaims[{len(before)}].name", '"mnnvl"')
     assert [why.rule.requirement for why in decision.because] == ["MS-008", "MS-074"]
-    admitted = made_by_somebody(before).verdict
+    admitted = made_by_a_user(before).verdict
     assert isinstance(admitted, AdmitWithChanges)
     assert admitted.patch
 
 
 @pytest.mark.req("MS-032")
 def test_ms008_a_claim_that_grove_wrote_is_no_claim_of_the_user() -> None:
-    verdict = made_by_somebody([OURS]).verdict
+    verdict = made_by_a_user([OURS]).verdict
     assert isinstance(verdict, AdmitWithChanges)
     assert all("resourceClaims" not in str(one.get("path", "")) for one in verdict.patch)
 

@@ -152,9 +152,9 @@ def test_ms052_a_disturbed_set_converges_again(raw: Json, data: st.DataObject) -
 @given(annotated_sets())
 def test_cl011_plans_that_ensure_read_back(raw: Json) -> None:
     for seen, plan in rounds_of(with_configuration(applied(raw))):
-        told_of = (one_round_forecast(plan, NOW),)
+        reported_for = (one_round_forecast(plan, NOW),)
         document = PlanDocument(
-            rules=plan.rules, as_of=NOW, not_collected=(), forecasts=told_of, configuration=seen.configuration
+            rules=plan.rules, as_of=NOW, not_collected=(), forecasts=reported_for, configuration=seen.configuration
         )
         text = json.dumps(document_as_json(document, decisions=True))
         assert document_from_json(json.loads(text)) == document

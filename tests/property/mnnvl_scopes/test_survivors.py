@@ -34,7 +34,7 @@ from tests.property.mnnvl_scopes.sharing_sets import (
 from tests.property.workload.sets import applied, clique_raw, set_raw
 
 Json = dict[str, Any]
-NOBODY = CliqueAdmissionView(configuration=SCOPED, served=ServedApis(), owner=None, domains={}, claims={})
+NO_OWNER = CliqueAdmissionView(configuration=SCOPED, served=ServedApis(), owner=None, domains={}, claims={})
 GROUP: Json = {
     "name": "pool",
     "cliqueNames": ["b"],
@@ -84,7 +84,7 @@ def test_ms006_a_finding_of_the_set_says_whether_a_clique_shares(annotations: di
 def test_ms038_the_awaited_set_is_named() -> None:
     labels = {"grove.io/pcs-name": "llm", "grove.io/pcs-replica-index": "0"}
     meta = {"name": "llm-0-a", "namespace": "ml", "annotations": {ENABLED: "true"}, "labels": labels}
-    verdict = admit_podclique({"metadata": meta, "spec": {"podSpec": GPUS}}, NOBODY).verdict
+    verdict = admit_podclique({"metadata": meta, "spec": {"podSpec": GPUS}}, NO_OWNER).verdict
     assert isinstance(verdict, Deny)
     assert "llm" in verdict.objections[0].reason.sentence
 
@@ -101,7 +101,7 @@ def test_ms038_the_awaited_set_is_named() -> None:
 def test_ms079_an_invalid_annotation_of_a_clique_causes_a_warning(annotations: dict[str, str], words: str) -> None:
     labels = {"grove.io/podcliqueset-replica-index": "0"}
     meta = {"name": "x", "namespace": "ml", "annotations": annotations, "labels": labels}
-    (warning,) = admit_podclique({"metadata": meta, "spec": {"podSpec": GPUS}}, NOBODY).verdict.warnings
+    (warning,) = admit_podclique({"metadata": meta, "spec": {"podSpec": GPUS}}, NO_OWNER).verdict.warnings
     assert warning.reason.sentence == f"{words}: the PodClique joins no ComputeDomain"
 
 
@@ -110,7 +110,7 @@ def test_ms035_a_domain_that_is_being_deleted_is_awaited(*, leaves: bool) -> Non
     _, seen = converged_set(set_raw(clique_raw("a", pod_spec=GPUS, annotations={ENABLED: "true"})))
     (clique,), (domain,) = seen.cliques, seen.domains
     domains = {(domain.ref.namespace, domain.ref.name): replace(domain, deleting=leaves)}
-    view = replace(NOBODY, owner=seen.root, domains=domains, claims=seen.named_claims)
+    view = replace(NO_OWNER, owner=seen.root, domains=domains, claims=seen.named_claims)
     admission = judge_clique_admission(clique, view)
     because = SharedDomainReason.EARLIER_OBJECT_BEING_DELETED.because(
         clique.ref, kind="ComputeDomain", name=domain.ref.name

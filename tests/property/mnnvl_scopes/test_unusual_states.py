@@ -148,10 +148,10 @@ def test_pl016_ensured_objects_come_before_the_objects_that_need_them() -> None:
 
 
 def test_cl011_an_invalid_configuration_is_refused() -> None:
-    told_so = {"mnnvl": {"enabled": "perhaps", "mode": "operator", "computeDomainShape": "auto"}}
+    reported_so = {"mnnvl": {"enabled": "perhaps", "mode": "operator", "computeDomainShape": "auto"}}
     raw = {"formatVersion": "1.2", "rules": "design", "asOf": "2026-11-20T09:00:00Z", "notCollected": [], "plans": []}
     with pytest.raises(MalformedObject):
-        document_from_json({**raw, "configuration": told_so})
+        document_from_json({**raw, "configuration": reported_so})
 
 
 def test_wl025_an_unknown_generation_does_not_change() -> None:

@@ -46,7 +46,7 @@ def breach(truth: ConditionStatus, seconds: float = 0) -> Condition:
     return Condition(MIN_AVAILABLE_BREACHED, truth, "Drawn", "", NOW + timedelta(seconds=seconds))
 
 
-def told(condition: Condition, version: str = "1", *end_of: Ref) -> Step:
+def reported(condition: Condition, version: str = "1", *end_of: Ref) -> Step:
     fields = FrozenMap({"conditions": (condition.as_json,)})
     report = TerminationReport(end_of) if end_of else None
     return Step(StepStage.STATUS, CLIQUE.ref, SetStatus(fields, Guard(CLIQUE.uid, version), report), ())
@@ -62,8 +62,8 @@ def deleted(version: str = "1") -> Step:
     return replace(ended(version), action=Delete(Guard(CLIQUE.uid, version)))
 
 
-OVER: Final = told(breach(ConditionStatus.FALSE))
-ANEW: Final = told(breach(ConditionStatus.TRUE, 1), "2")
+OVER: Final = reported(breach(ConditionStatus.FALSE))
+ANEW: Final = reported(breach(ConditionStatus.TRUE, 1), "2")
 MADE: Final = Step(StepStage.WORKLOAD, CLIQUE.ref, Create(FrozenMap({})), ())
 PART: Final = replace(deleted(), target=replace(CLIQUE.ref, kind="ConfigMap"))
 CHANGED: Final = Step(StepStage.WORKLOAD, CLIQUE.ref, Apply(FrozenMap({}), Guard(CLIQUE.uid, "3")), ())
@@ -103,7 +103,7 @@ class TestOP103:
         refused, unfinished = tuple[Attempt, ...](), tuple[Attempt, ...]()
         found, was_over = breach(ConditionStatus.TRUE), False
         for number, (truth, outcome, moves_on, is_time) in enumerate(rounds, start=1):
-            step = told(breach(truth, number), str(number) if moves_on else "0")
+            step = reported(breach(truth, number), str(number) if moves_on else "0")
             if is_time:
                 refused = ()
             answers = () if outcome is None else (no(step, outcome),)
@@ -160,8 +160,8 @@ class TestOP103:
             assert not with_expired_deletion_refusals((), [no(gone, AttemptOutcome.NOT_CONFIRMED)])
 
     @pytest.mark.req("PL-028")
-    def test_a_status_that_tells_of_an_end_is_another_write(self) -> None:
-        flag = told(breach(ConditionStatus.FALSE), "1", ROOT)
+    def test_a_status_that_reports_a_termination_is_another_write(self) -> None:
+        flag = reported(breach(ConditionStatus.FALSE), "1", ROOT)
         assert steps_of(failed_writes_after([no(flag)], [no(OVER)])) == [flag, OVER]
         assert steps_of(failed_writes_after([no(flag)], [no(ANEW, AttemptOutcome.DONE)])) == [flag]
 
@@ -180,7 +180,7 @@ class TestOP103:
     )
     @pytest.mark.req("WL-236")
     @pytest.mark.parametrize("gone", [ended, deleted], ids=["of an end", "of anything else"])
-    def test_of_a_deletion_nobody_is_told_what_nobody_wants(
+    def test_unwanted_deletions_are_not_reported(
         self, gone: Callable[..., Step], plan: Callable[[Callable[..., Step]], Plan], *, stays: bool
     ) -> None:
         assert failed_writes_still_wanted([no(gone())], plan(gone), SEEN) == ((no(gone()),) if stays else ())
@@ -195,8 +195,8 @@ class TestOP103:
 
     @pytest.mark.req("PL-013")
     @pytest.mark.parametrize("hiding", [CHANGED, ended()], ids=["fields", "a deletion"])
-    def test_what_tells_of_an_end_may_be_hidden(self, hiding: Step) -> None:
-        flag, other = told(breach(ConditionStatus.FALSE), "1", ROOT), replace(hiding, target=ROOT)
+    def test_a_termination_status_may_be_hidden(self, hiding: Step) -> None:
+        flag, other = reported(breach(ConditionStatus.FALSE), "1", ROOT), replace(hiding, target=ROOT)
         assert failed_writes_still_wanted([no(flag)], plan_of(hiding), SEEN) == (no(flag),)
         assert not failed_writes_still_wanted([no(flag)], plan_of(other), SEEN)
 
@@ -212,6 +212,6 @@ class TestOP103:
         assert not failed_writes_still_wanted(attempts, plan, SEEN)
 
     def test_what_was_written_and_is_not_listed_yet_stands(self) -> None:
-        written = told(breach(ConditionStatus.TRUE, -9), CLIQUE.resource_version)
+        written = reported(breach(ConditionStatus.TRUE, -9), CLIQUE.resource_version)
         seen = replace(SEEN, attempts=(no(written, AttemptOutcome.DONE),))
         assert failed_writes_still_wanted([no(OVER)], plan_of(), seen) == (no(OVER),)

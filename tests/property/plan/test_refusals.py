@@ -39,7 +39,7 @@ def plan_unasked(*wants: Want, deferred: tuple[ObjectToDelete, ...], said: str =
     return make_plan(AreaResult(DesiredChanges(wants), deferred=deferred), seen)
 
 
-def told(plan: Plan) -> dict[str, str]:
+def reported(plan: Plan) -> dict[str, str]:
     """Who is withheld -> by which rule."""
     return {held.target.name: held.because[0].rule.requirement for held in plan.withheld}
 
@@ -58,15 +58,15 @@ def test_pl014_pl027_companions_wait_for_their_cause_and_not_for_each_other(
 ) -> None:
     plan = plan_after(END, refused, AttemptOutcome.REFUSED, "held by a webhook")
     assert [step.target for step in plan.steps] == goes
-    assert told(plan) == withheld
+    assert reported(plan) == withheld
 
 
 @pytest.mark.parametrize("said", ["503", ""])
-def test_pl029_who_could_not_ask_ends_nobody_and_is_refused_nothing(said: str) -> None:
+def test_pl029_a_failed_fresh_read_terminates_nothing_and_refuses_nothing(said: str) -> None:
     """Whoever else wants one of them gone is not held up; of no end it is told that it began."""
     flag = StatusToWrite(SECOND, GUARD, FrozenMap({"conditions": ()}), BECAUSE, report=TerminationReport((CAUSE,)))
     plan = plan_unasked(flag, deferred=END[::2], said=said)
-    assert told(plan) == {"llm-0-a": "PL-029", "llm-0-c": "PL-029", "llm-0-b": "PL-028"}
+    assert reported(plan) == {"llm-0-a": "PL-029", "llm-0-c": "PL-029", "llm-0-b": "PL-028"}
     assert not plan.steps
     assert [held.because[1:] for held in plan.withheld if held.target != SECOND] == [BECAUSE, BECAUSE]
     assert {dict(held.because[0].facts).get("detail") for held in plan.withheld} == {said or "no detail given", None}
@@ -95,7 +95,7 @@ def test_pl012_for_an_end_is_tried_what_was_refused_for_less(rests_on: tuple[tup
     known = standing_refusals_after_round((refused,), (Attempt(again, AttemptOutcome.REFUSED, "no"),))
     for wants in (END, END[:1], [ObjectToDelete(FIRST, GUARD, BECAUSE)]):
         plan = make_plan(AreaResult(DesiredChanges(tuple(wants))), Seen(KNOWN, attempts=known))
-        assert told(plan)["llm-0-a"] == "PL-012"
+        assert reported(plan)["llm-0-a"] == "PL-012"
 
 
 def test_pl012_a_cause_that_may_not_be_deleted_may_not_for_whatever_reason() -> None:
@@ -104,7 +104,7 @@ def test_pl012_a_cause_that_may_not_be_deleted_may_not_for_whatever_reason() -> 
         AreaResult(DesiredChanges(END)), Seen(KNOWN, attempts=(Attempt(tried, AttemptOutcome.REFUSED, "no"),))
     )
     assert not plan.steps
-    assert told(plan) == {"llm-0-a": "PL-027", "llm-0-b": "PL-027", "llm-0-c": "PL-012"}
+    assert reported(plan) == {"llm-0-a": "PL-027", "llm-0-b": "PL-027", "llm-0-c": "PL-012"}
 
 
 @pytest.mark.parametrize("subject", [FIRST, CAUSE], ids=["a companion", "the cause"])
@@ -115,11 +115,11 @@ def test_pl029_what_is_deferred_is_written_to_like_everything_else(subject: Ref)
     for want, kind in ((fields, Apply), (status, SetStatus)):
         plan = plan_unasked(want, deferred=END)
         assert [(step.target, type(step.action)) for step in plan.steps] == [(subject, kind)]
-        assert set(told(plan)) == {"llm-0-a", "llm-0-b", "llm-0-c"}
+        assert set(reported(plan)) == {"llm-0-a", "llm-0-b", "llm-0-c"}
 
 
 @pytest.mark.parametrize("is_first", [True, False])
-def test_pl013_of_two_who_want_one_gone_the_first_says_why(*, is_first: bool) -> None:
+def test_pl013_of_two_deletion_reasons_the_first_is_reported(*, is_first: bool) -> None:
     """What is told of whoever stays is told of him too."""
     urgent = StatusToWrite(SECOND, GUARD, FrozenMap({"conditions": ()}), BECAUSE, is_urgent=True)
     scaled_in = DesiredChanges((ObjectToDelete(SECOND, GUARD, SURPLUS),))
@@ -137,14 +137,14 @@ def test_pl013_of_two_who_want_one_gone_the_first_says_why(*, is_first: bool) ->
 
 
 @pytest.mark.parametrize(("said", "words"), [("quota", "quota"), ("", "no detail given")])
-def test_pl012_a_refusal_is_told_in_the_words_of_the_server(said: str, words: str) -> None:
+def test_pl012_a_refusal_is_reported_in_the_words_of_the_server(said: str, words: str) -> None:
     plan = plan_after(END[:1], FIRST, AttemptOutcome.REFUSED, said)
     ((held,), ()) = plan.withheld, plan.steps
     assert dict(held.because[0].facts)["detail"] == words
     assert held.because[1:] == BECAUSE
 
 
-def test_pl018_what_was_made_is_not_made_again_and_holds_nobody_up() -> None:
+def test_pl018_what_was_made_is_not_made_again_and_delays_nothing() -> None:
     wants = tuple(ObjectToCreate(ref, manifest(ref.name), BECAUSE) for ref in (FIRST, SECOND, CAUSE))
     for made in (FIRST, SECOND, CAUSE):
         plan = plan_after(wants, made, AttemptOutcome.DONE)
@@ -159,7 +159,7 @@ def test_pl028_nothing_is_left_of_what_is_no_status() -> None:
 
 @pytest.mark.parametrize("counts", [{}, {"replicas": 2}], ids=["alone", "beside numbers"])
 @pytest.mark.parametrize("breach", [True, False], ids=["beside a breach", "without"])
-def test_pl028_what_else_a_status_tells_does_not_wait(*, counts: dict[str, int], breach: bool) -> None:
+def test_pl028_other_fields_of_a_status_do_not_wait(*, counts: dict[str, int], breach: bool) -> None:
     group = Ref(GROVE, "PodCliqueScalingGroup", "ml", "llm-0-g")
     broken = Condition("MinAvailableBreached", ConditionStatus.TRUE, "InsufficientReadyPods", "", NOW).as_json
     flag = Condition(
@@ -172,7 +172,7 @@ def test_pl028_what_else_a_status_tells_does_not_wait(*, counts: dict[str, int],
     report = TerminationReport((CAUSE,), FrozenMap(left), BECAUSE)
     status = StatusToWrite(group, GUARD, fields, (*BECAUSE, active), report=report)
     plan = plan_after((*END, status), FIRST, AttemptOutcome.REFUSED)
-    assert told(plan)["llm-0-g"] == "PL-028"
+    assert reported(plan)["llm-0-g"] == "PL-028"
     (held,) = (held for held in plan.withheld if held.target == group)
     assert held.because[1:] == (*BECAUSE, active)
     written = [(step.action, step.because) for step in plan.steps if step.target == group]
@@ -185,7 +185,7 @@ def test_pl028_what_else_a_status_tells_does_not_wait(*, counts: dict[str, int],
 
 @pytest.mark.req("PL-013")
 @pytest.mark.parametrize("of_end", [True, False])
-def test_pl028_nothing_tells_of_an_end_in_the_place_of_a_deletion(*, of_end: bool) -> None:
+def test_pl028_no_status_replaces_a_deletion(*, of_end: bool) -> None:
     well = Condition("MinAvailableBreached", ConditionStatus.FALSE, "SufficientReadyPods", "", NOW).as_json
     flag = Condition(
         "GangTerminationInProgress", ConditionStatus.TRUE, GoOperatorReason.GANG_TERMINATION_ACTIVE.code, "", NOW
@@ -241,7 +241,7 @@ def test_pl028_one_thing_is_tried_in_the_place_of_another() -> None:
 
 
 @pytest.mark.req("PL-028")
-def test_pl013_two_statuses_together_tell_of_the_end_that_one_of_them_tells_of() -> None:
+def test_pl013_two_statuses_report_the_termination_that_one_of_them_reports() -> None:
     flag = StatusToWrite(FIRST, GUARD, FrozenMap({"conditions": (FLAG,)}), BECAUSE, report=TerminationReport((CAUSE,)))
     for parts in ((flag, URGENT), (URGENT, flag)):
         (want,) = DesiredChanges.union(DesiredChanges((one,)) for one in parts).wants

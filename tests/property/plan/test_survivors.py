@@ -134,10 +134,10 @@ class TestLaws:
         expected = (self.PATH, "a reason (PL-003)", "none")
         assert wrong(bare, withheld=(Withheld(CLIQUE, ()),)) == [expected, expected]
 
-    def test_pl004_a_stranger_and_an_old_version(self) -> None:
-        stranger = step(Delete(GUARD), target=self.NEW)
+    def test_pl004_a_foreign_object_and_an_old_version(self) -> None:
+        foreign = step(Delete(GUARD), target=self.NEW)
         old = step(Delete(Guard("u-1", "6")))
-        assert wrong(stranger) == [("PodClique/llm-0-b", "an object the root owns (PL-004)", "a foreign object")]
+        assert wrong(foreign) == [("PodClique/llm-0-b", "an object the root owns (PL-004)", "a foreign object")]
         assert wrong(old) == [(self.PATH, f"{GUARD} (PL-004)", str(Guard("u-1", "6")))]
 
     def test_pl011_an_empty_status(self) -> None:
@@ -207,11 +207,11 @@ class TestLaws:
 class TestStaleness:
     """PL-020: what is not as it was reviewed is told in words."""
 
-    def test_pl020_a_change_is_told_as_was_and_is(self) -> None:
+    def test_pl020_a_change_is_reported_as_was_and_is(self) -> None:
         assert str(PlanChange(CLIQUE, "step", "a", "b")) == "PodClique/llm-0-a: step: was a, is b"
         assert str(PlanChange(CLIQUE, "step", "", "")) == "PodClique/llm-0-a: step: was nothing, is nothing"
 
-    def test_pl020_a_step_is_told_by_its_verb_and_its_reason(self) -> None:
+    def test_pl020_a_step_is_reported_by_its_verb_and_its_reason(self) -> None:
         verb = "the set is being deleted; nothing of it is terminated"
         old, new = step(Delete(GUARD)), step(Apply(EMPTY, GUARD))
         assert changes_since_reviewed_plan([old], [new]) == (
@@ -220,7 +220,7 @@ class TestStaleness:
         assert changes_since_reviewed_plan([old], []) == (PlanChange(CLIQUE, "step", f"Delete ({verb})", ""),)
         assert changes_since_reviewed_plan([], [new]) == (PlanChange(CLIQUE, "step", "", f"Apply ({verb})"),)
 
-    def test_pl020_facts_that_come_or_go_are_told_with_their_rule_and_subject(self) -> None:
+    def test_pl020_facts_that_come_or_go_are_reported_with_their_rule_and_subject(self) -> None:
         missing = TerminationReason.CONSTITUENT_MISSING.because(CLIQUE, name="llm-0-b")
         off = TerminationReason.TERMINATION_DISABLED.because(CLIQUE)
         old = replace(step(Delete(GUARD)), because=(missing,))
@@ -237,7 +237,7 @@ class TestStaleness:
             PlanChange(CLIQUE, come, "a reason", ""),
         )
 
-    def test_pl020_a_toll_that_comes_is_told(self) -> None:
+    def test_pl020_a_new_deletion_impact_is_reported(self) -> None:
         old, new = step(Delete(GUARD)), step(Delete(GUARD, takes=DeletionImpact(3, 2, 8)))
         assert changes_since_reviewed_plan([old], [new]) == (
             PlanChange(CLIQUE, "what is written", "[[],false,[]]", "[[],false,[3,2,8]]"),
@@ -274,7 +274,7 @@ class TestRecurrence:
         back = (Withheld(CLIQUE, (self.since(held),)),)
         return Plan(root=SET, root_uid="u-0", rules="design", steps=(one,), withheld=back)
 
-    def test_pl024_another_verb_is_another_look(self) -> None:
+    def test_pl024_another_verb_is_another_round(self) -> None:
         images = {
             round_fingerprint(self.looked(action, NOW, NOW), NOW, NOW) for action in (Delete(GUARD), Create(EMPTY))
         }
@@ -299,7 +299,7 @@ class TestRecurrence:
         forecast = Forecast(root=SET, root_uid="u-0", rounds=(played,), again=again)
         assert forecast.times(played) == times
 
-    def test_pl024_when_to_look_again_is_a_distance_too(self) -> None:
+    def test_pl024_the_requeue_time_is_a_distance_too(self) -> None:
         bare = Plan(root=SET, root_uid="u-0", rules="design")
         looks = [replace(bare, wake_at=NOW + number * MINUTE) for number in (1, 2)]
         assert len({round_fingerprint(plan, NOW, NOW) for plan in (bare, *looks)}) == 3
@@ -340,10 +340,10 @@ def test_a_plan_is_a_forecast_of_one_round() -> None:
     held = (Withheld(CLIQUE, BECAUSE),)
     plan = Plan(root=SET, root_uid="u-0", rules="design", withheld=held, wake_at=wake, findings=(finding,))
     only = ForecastRound(1, NOW, (), held, wake)
-    told = Forecast(root=SET, root_uid="u-0", rounds=(only,), findings=(finding,), complete=True)
-    assert one_round_forecast(plan, NOW) == told
+    reported = Forecast(root=SET, root_uid="u-0", rounds=(only,), findings=(finding,), complete=True)
+    assert one_round_forecast(plan, NOW) == reported
     busy = replace(plan, steps=(step(Delete(GUARD)),))
-    assert one_round_forecast(busy, NOW) == replace(told, rounds=(replace(only, steps=busy.steps),), complete=False)
+    assert one_round_forecast(busy, NOW) == replace(reported, rounds=(replace(only, steps=busy.steps),), complete=False)
 
 
 MADE: Final = manifest()

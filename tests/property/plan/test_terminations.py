@@ -54,10 +54,10 @@ def test_pl019_values_and_reasons_agree(case: tuple[str, World]) -> None:
     assert {one.replica for held in refused.withheld for one in held.terminates} <= ended
     event(f"{min(len(ended), 3)} gangs end")
     for one in (plan, refused):
-        told = PlanDocument(
+        reported = PlanDocument(
             rules=name, as_of=snapshot.now, not_collected=(), forecasts=(one_round_forecast(one, snapshot.now),)
         )
-        assert document_from_json(document_as_json(told, decisions=True)) == told
+        assert document_from_json(document_as_json(reported, decisions=True)) == reported
 
 
 def test_pl019_a_deletion_for_a_cause_that_ends_nothing_is_illegal() -> None:

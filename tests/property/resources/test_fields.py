@@ -142,7 +142,7 @@ class TestLookUps:
         assert ["a" in read, "b" in read, "c" in read] == [True, False, False]
 
     @given(any_json())
-    def test_a_look_up_never_raises(self, raw: Any) -> None:
+    def test_a_lookup_never_raises(self, raw: Any) -> None:
         read = fields(raw)
         keys = (*read.raw, "absent")
         for key in keys:

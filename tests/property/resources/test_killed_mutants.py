@@ -144,7 +144,7 @@ def test_ms023_newer_versions_ask_for_exactly_this(version: str, *, nested: bool
     assert thaw(dialect.spec_for("r", a_map(asked))) == {"devices": {"requests": [request]}}
 
 
-def test_ms036_whom_an_object_will_serve_stands_in_its_labels() -> None:
+def test_ms036_labels_name_the_objects_it_will_serve() -> None:
     shared = {**LABELS, "grove.io/mnnvl-managed": "true"}
     assert sharing_user_in_manifest(a_map({"metadata": {"labels": shared}})) == ComputeDomainUser(
         "llm", "0", "", "", ""

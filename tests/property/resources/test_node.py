@@ -71,7 +71,7 @@ class TestRequestsOfAPod:
             ("ephemeral-storage", 3 * 2**40 * 1000, "3Ti ephemeral-storage"),
         ],
     )
-    def test_amounts_are_told_as_people_write_them(self, resource: str, thousandths: int, text: str) -> None:
+    def test_amounts_are_reported_as_people_write_them(self, resource: str, thousandths: int, text: str) -> None:
         assert amount_text(resource, thousandths) == text
 
 
@@ -168,7 +168,7 @@ def test_tp103_taints_that_are_not_tolerated(toleration: Json | None, taint: str
         (node(spec={"taints": [{"key": "soft", "effect": "PreferNoSchedule"}]}), ""),
     ],
 )
-def test_tp103_who_is_cordoned_or_not_ready_is_tainted(raw: Json, taint: str) -> None:
+def test_tp103_an_object_that_is_cordoned_or_not_ready_is_tainted(raw: Json, taint: str) -> None:
     assert turned_away(raw, {}) == (f"the taint {taint}" if taint else "")
     assert len(node_from_json(raw).taints) == bool(taint)
 

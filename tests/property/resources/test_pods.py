@@ -122,7 +122,7 @@ class TestController:
         assert read(pod(metadata={"ownerReferences": references})).owner_uid == "uid-clique"
 
     @pytest.mark.parametrize("references", [None, [], [owner("uid-plain", controller=False)]])
-    def test_without_a_controller_a_pod_belongs_to_nobody(self, references: object) -> None:
+    def test_a_pod_without_a_controller_is_unowned(self, references: object) -> None:
         assert read(pod(metadata={"ownerReferences": references})).owner_uid == ""
 
     def test_the_labels_do_not_say_whose_it_is(self) -> None:
@@ -136,7 +136,7 @@ class TestController:
         assert paths_of(pod(metadata={"ownerReferences": references})) == ["metadata.ownerReferences[2].controller"]
 
     @pytest.mark.parametrize("controls", ["true", 1, ["yes"]])
-    def test_who_controls_is_said_with_true_or_false(self, controls: object) -> None:
+    def test_the_controller_flag_is_true_or_false(self, controls: object) -> None:
         reference = {**owner("uid-clique"), "controller": controls}
         with pytest.raises(MalformedObject, match="controller"):
             read(pod(metadata={"ownerReferences": [reference]}))
@@ -195,7 +195,7 @@ class TestConditions:
         raw = pod(condition("Initialized"), condition(kind) | {"status": status})
         assert paths_of(raw) == ["status.conditions[1].status"]
 
-    def test_the_status_of_other_conditions_is_nobody_s_business(self) -> None:
+    def test_the_status_of_other_conditions_is_ignored(self) -> None:
         assert read(pod(condition("Custom") | {"status": 5}, condition("Ready"))).ready
 
 
@@ -334,7 +334,7 @@ class TestFaults:
             "status.conditions[1].status",
         ]
 
-    def test_what_nobody_can_explain_is_still_refused(self) -> None:
+    def test_an_unexplained_object_is_still_refused(self) -> None:
         assert paths_of(pod(metadata={"deletionTimestamp": TextOfAnotherType(SINCE)})) == [""]
 
     @given(any_json() | almost(SOUND))

@@ -20,7 +20,7 @@ def stored(status: Json) -> PodClique:
     return podclique_from_json({**clique("llm-0-a"), "status": status})
 
 
-def test_op012_others_conditions_and_what_nobody_said_are_left_out() -> None:
+def test_op012_foreign_conditions_and_unset_fields_are_left_out() -> None:
     ours, others = condition("MinAvailableBreached", "False"), condition("SomebodyElses")
     said = thaw(status_as_json(stored({"readyReplicas": 0, "wasAvailable": False, "conditions": [others, ours]})))
     assert said == {"readyReplicas": 0, "wasAvailable": False, "conditions": [ours]}

@@ -20,9 +20,9 @@ def test_pl001_a_clock_without_a_zone_is_refused() -> None:
 def test_pl001_the_zone_of_a_clock_changes_nothing() -> None:
     seen = applied(set_raw(clique_raw("a")))
     elsewhere = replace(seen, now=seen.now.astimezone(timezone(timedelta(hours=-5))))
-    told = [
+    reported = [
         PlanDocument(rules="design", as_of=NOW, not_collected=(), forecasts=(one_round_forecast(reconcile(each), NOW),))
         for each in (seen, elsewhere)
     ]
-    here, there = (document_as_json(each, decisions=True) for each in told)
+    here, there = (document_as_json(each, decisions=True) for each in reported)
     assert here == there

@@ -33,7 +33,7 @@ FAILURES: Final = st.sampled_from([AttemptOutcome.REFUSED, AttemptOutcome.CONFLI
 Broken = PodClique | ScalingGroup
 
 
-def told(one: Broken, condition: Condition) -> Step:
+def reported(one: Broken, condition: Condition) -> Step:
     because: tuple[Reason, ...] = (WithheldStepReason.REFUSED_BEFORE.because(one.ref, detail="drawn"),)
     return Step(
         StepStage.STATUS, one.ref, SetStatus(FrozenMap({"conditions": (condition.as_json,)}), one.guard), because
@@ -103,7 +103,7 @@ class TestGT067:
             )
             for status, seconds in zip(truths, moments, strict=False):
                 at = before.last_transition_time + timedelta(seconds=seconds)
-                step = told(one, Condition(MIN_AVAILABLE_BREACHED, status, "Drawn", "", at))
+                step = reported(one, Condition(MIN_AVAILABLE_BREACHED, status, "Drawn", "", at))
                 tried.append(step)
                 if truths[0] is not ConditionStatus.TRUE:
                     steps[one.ref] = step
@@ -120,7 +120,7 @@ class TestGT067:
             }
         event(f"{min(len(steps), 3)} statuses, {min(len(deletions(wanted)), 3)} deletions")
 
-    def test_a_breach_that_nobody_could_write_begins_no_clock(self) -> None:
+    def test_an_unwritten_breach_starts_no_clock(self) -> None:
         """The other way round a look is as good as the first one: nobody ends for what is not stored."""
         (clique,) = SEEN.cliques
         well = with_breach(clique, breach(ConditionStatus.FALSE))
@@ -147,8 +147,8 @@ class TestGT067:
     def test_what_was_done_meanwhile_is_passed_over(self) -> None:
         (clique,) = SEEN.cliques
         sick, over = with_breach(clique, breach(ConditionStatus.TRUE)), breach(ConditionStatus.FALSE, 10)
-        done = Attempt(told(replace(clique, uid="another"), over), AttemptOutcome.DONE)
-        assert counted_after(sick, done, Attempt(told(sick, over), AttemptOutcome.CONFLICT, "no")) == over
+        done = Attempt(reported(replace(clique, uid="another"), over), AttemptOutcome.DONE)
+        assert counted_after(sick, done, Attempt(reported(sick, over), AttemptOutcome.CONFLICT, "no")) == over
 
     def test_it_may_be_over_within_the_second_in_which_it_began(self) -> None:
         """Moments are whole seconds: who was ready again at once would be ended hours later."""
@@ -157,7 +157,7 @@ class TestGT067:
             with_breach(clique, breach(ConditionStatus.TRUE)), breach(ConditionStatus.FALSE)
         ) == breach(ConditionStatus.FALSE)
 
-    def test_a_breach_that_was_told_before_anybody_saw_the_stored_one_is_the_same(self) -> None:
+    def test_a_breach_written_before_the_stored_one_was_read_is_the_same(self) -> None:
         """Its clock would be put off by as long as the answers take."""
         (clique,) = SEEN.cliques
         sick = with_breach(clique, breach(ConditionStatus.TRUE))
@@ -170,14 +170,14 @@ class TestGT067:
         (clique,) = SEEN.cliques
         sick, over = with_breach(clique, breach(ConditionStatus.TRUE)), breach(ConditionStatus.FALSE, 10)
         for step in (
-            told(replace(sick, uid="another"), over),
-            told(replace(sick, ref=replace(sick.ref, name="another")), over),
-            told(replace(sick, ref=replace(sick.ref, kind="PodCliqueSet")), over),
-            told(sick, replace(over, type="PodCliqueScheduled")),
-            replace(told(sick, over), action=SetStatus(FrozenMap({"replicas": 3}), sick.guard)),
+            reported(replace(sick, uid="another"), over),
+            reported(replace(sick, ref=replace(sick.ref, name="another")), over),
+            reported(replace(sick, ref=replace(sick.ref, kind="PodCliqueSet")), over),
+            reported(sick, replace(over, type="PodCliqueScheduled")),
+            replace(reported(sick, over), action=SetStatus(FrozenMap({"replicas": 3}), sick.guard)),
         ):
             assert counted_after(sick, Attempt(step, AttemptOutcome.CONFLICT, "no")) == breach(ConditionStatus.TRUE)
-        assert counted_after(sick, Attempt(told(sick, over), AttemptOutcome.DONE)) == breach(ConditionStatus.TRUE)
+        assert counted_after(sick, Attempt(reported(sick, over), AttemptOutcome.DONE)) == breach(ConditionStatus.TRUE)
         assert with_unwritten_breach_changes(SEEN) is SEEN
 
 
@@ -195,7 +195,7 @@ def counted_after(clique: PodClique, *attempts: Attempt) -> Condition | None:
 
 
 def counted_breach(clique: PodClique, *conditions: Condition) -> Condition | None:
-    return counted_after(clique, *(Attempt(told(clique, one), AttemptOutcome.CONFLICT, "no") for one in conditions))
+    return counted_after(clique, *(Attempt(reported(clique, one), AttemptOutcome.CONFLICT, "no") for one in conditions))
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_pl012_what_says_otherwise_of_a_breach_is_another_write(
     )
     seen = replace(SEEN, cliques=(sick,))
     (wanted,) = (step for step in reconcile(seen).steps if step.target == clique.ref)
-    step = wanted if refused is None else told(sick, replace(breach(refused), last_transition_time=NOW))
+    step = wanted if refused is None else reported(sick, replace(breach(refused), last_transition_time=NOW))
     if refused is None:
         step = replace(step, action=SetStatus(FrozenMap({"replicas": 7}), sick.guard))
     again = reconcile(replace(seen, attempts=(Attempt(step, AttemptOutcome.REFUSED, "no"),)))
@@ -225,7 +225,7 @@ def test_gt067_a_breach_that_was_over_begins_anew(rules: RuleSet) -> None:
     (clique,) = SEEN.cliques
     sick = with_breach(clique, replace(breach(ConditionStatus.TRUE), last_transition_time=NOW - timedelta(hours=2)))
     sick = replace(sick, status=replace(sick.status, was_available=True, observed=1))
-    over = told(sick, replace(breach(ConditionStatus.FALSE), last_transition_time=NOW - timedelta(hours=1)))
+    over = reported(sick, replace(breach(ConditionStatus.FALSE), last_transition_time=NOW - timedelta(hours=1)))
     lost = tuple(replace(pod, scheduled=True, unready=True) for pod in SEEN.pods_of[clique.uid])
     seen = replace(SEEN, cliques=(sick,), pods_of=frozen_lists({clique.uid: lost}))
 

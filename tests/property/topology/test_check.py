@@ -162,9 +162,9 @@ class TestTP103:
         assert found == PodOnNode("n", ("default", "llm"), {"cpu": 2000, "pods": 1000})
         for other in ({**owner, "kind": "ReplicaSet"}, {**owner, "controller": False}):  # a label does not decide (D22)
             one = {**meta, "ownerReferences": [other]}
-            of_nobody = read_pod_on_node({"metadata": one, "spec": {"nodeName": "n"}})
-            assert of_nobody is not None
-            assert of_nobody.owner == ("default", "")
+            unowned = read_pod_on_node({"metadata": one, "spec": {"nodeName": "n"}})
+            assert unowned is not None
+            assert unowned.owner == ("default", "")
         asks["containers"][0]["resources"]["requests"]["cpu"] = "two"
         with pytest.raises(MalformedObject):
             read_pod_on_node({"metadata": meta, "spec": {**asks, "nodeName": "n"}})
@@ -190,8 +190,8 @@ def test_tp106_claims_that_grove_adds_are_claims(
 ) -> None:
     snapshot = with_gpus(applied_to(DEFAULT), annotations)
     assert check_gang_fit(snapshot, WITH_GPUS, ()).own.verdict is FitVerdict.FITS
-    told_so = replace(snapshot.configuration, mnnvl=MnnvlConfiguration(enabled=True, mode=mode))
-    own = check_gang_fit(replace(snapshot, configuration=told_so), WITH_GPUS, ()).own
+    reported_so = replace(snapshot.configuration, mnnvl=MnnvlConfiguration(enabled=True, mode=mode))
+    own = check_gang_fit(replace(snapshot, configuration=reported_so), WITH_GPUS, ()).own
     assert own.verdict is verdict
     sentences = [gang.result.because[0].sentence for gang in own.fit.gangs] if own.fit is not None else []
     assert any("resource claims" in sentence for sentence in sentences) is (verdict is FitVerdict.UNDECIDED)

@@ -86,11 +86,11 @@ def test_tp040_every_state_converges_in_two_rounds(
 
     restores = is_default and on and not leaving and users != "placed"
     assert rest.levels == (LEVELS if restores else found.levels)
-    told = {reason.rule for withheld in plan.withheld for reason in withheld.because}
-    assert (TopologyReason.DEFAULT_IN_USE in told) is (
+    reported = {reason.rule for withheld in plan.withheld for reason in withheld.because}
+    assert (TopologyReason.DEFAULT_IN_USE in reported) is (
         is_default and on and not leaving and not fits and users == "placed"
     )
-    assert (TopologyReason.USERS_STAY in told) is (leaving and held and should_hold)
+    assert (TopologyReason.USERS_STAY in reported) is (leaving and held and should_hold)
     assert not reconcile_topology(topology_snapshot(rest, users, name=name, on=on)).steps
 
 
@@ -269,25 +269,25 @@ def test_tp047_a_forecast_starts_with_the_plan_and_converges(users: str, *, on: 
     ]
     for found in (None, *states):
         given = topology_snapshot(found, users, name=found.ref.name if found is not None else DEFAULT_TOPOLOGY, on=on)
-        told, plan = forecast_topology(given), reconcile_topology(given)
-        assert (told.rounds[0].steps, told.rounds[0].withheld, told.findings) == (
+        reported, plan = forecast_topology(given), reconcile_topology(given)
+        assert (reported.rounds[0].steps, reported.rounds[0].withheld, reported.findings) == (
             plan.steps,
             plan.withheld,
             plan.findings,
         )
-        assert told.complete
-        assert len(told.rounds) <= 2
+        assert reported.complete
+        assert len(reported.rounds) <= 2
         assert not problems_in_plan(plan, given)
         last = found
-        for step in (step for round_ in told.rounds for step in round_.steps):
+        for step in (step for round_ in reported.rounds for step in round_.steps):
             last = written_by(step, last)
         assert last is None or not reconcile_topology(replace(given, topology=last)).steps
 
 
 def test_tp047_a_deleted_topology_is_gone_once_the_finalizer_is_removed() -> None:
     alone = replace(a_topology("aws", held=True, leaving=True), finalizers=(TOPOLOGY_FINALIZER,))
-    told = forecast_topology(topology_snapshot(alone, name="aws"))
-    assert [len(round_.steps) for round_ in told.rounds] == [1]
+    reported = forecast_topology(topology_snapshot(alone, name="aws"))
+    assert [len(round_.steps) for round_ in reported.rounds] == [1]
 
 
 def written_by(step: Step, found: ClusterTopology | None) -> ClusterTopology:

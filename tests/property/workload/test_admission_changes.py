@@ -141,7 +141,7 @@ class TestWL156:
         kind = "CliqueStartupTypeAnyOrder"
         assert objections(self.ordered(kind, "b", "a"), self.ordered(kind, "a", "b")) == []
 
-    def test_who_comes_and_goes_is_told_once(self) -> None:
+    def test_an_object_that_comes_and_goes_is_reported_once(self) -> None:
         kind = "CliqueStartupTypeInOrder"
         found = objections(self.ordered(kind, "d", "a", "c"), self.ordered(kind, "a", "b", "c"))
         assert [rule.requirement for _, rule, _ in found] == ["GT-101"]

@@ -113,10 +113,10 @@ def test_wl157_what_does_not_read_is_held_against_no_other_field(raw: Json, data
         return  # something that reads, however strange
     event(path)
     beside = [one for one in found if not one.path.startswith(path) and one.rule.requirement != "GT-103"]
-    assert _told(beside) <= _told(objections(raw, FULL))
+    assert _reported(beside) <= _reported(objections(raw, FULL))
 
 
-def _told(found: list[Found]) -> set[tuple[str, Rule]]:
+def _reported(found: list[Found]) -> set[tuple[str, Rule]]:
     """Where and what; of two schedulers either may be said to differ from the other."""
     return {("" if rule is WorkloadDenial.SCHEDULERS_DIFFER else path, rule) for path, rule, _ in found}
 

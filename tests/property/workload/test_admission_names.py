@@ -204,7 +204,7 @@ class TestWL115:
         assert facts(new) == [expected]
 
     @pytest.mark.parametrize("name", ["g-11-c", "g-00-c", "g-0-d", "h-0-c", "g-c", "g-0", "g-0-0-c"])
-    def test_others_only_look_alike(self, name: str) -> None:
+    def test_similar_kinds_do_not_match(self, name: str) -> None:
         assert objections(self.named(name)) == []
 
     def test_a_member_has_its_group_s_name_before_it(self) -> None:

@@ -34,7 +34,7 @@ def place(clique: int, position: int) -> str:
         (["a", "c", "a"], ["a", "c"], 2, WorkloadDenial.STARTS_AFTER_TWICE, '"a"'),
     ],
 )
-def test_wl121_whom_a_clique_may_wait_for(
+def test_wl121_the_cliques_a_clique_may_wait_for(
     bad: list[str], fine: list[str], position: int, rule: WorkloadDenial, got: str
 ) -> None:
     assert objections(waiting({"a": [], "b": bad, "c": []})) == [Found(place(1, position), rule, got)]

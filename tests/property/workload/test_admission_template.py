@@ -190,7 +190,7 @@ def test_wl120_each_rule_has_a_smallest_change(
     assert objections(changed(place, fine)) == []
 
 
-def test_wl128_an_absent_role_is_nobody_else_s() -> None:
+def test_wl128_an_absent_role_belongs_to_no_other_clique() -> None:
     assert (
         objections(
             clique_set(cliques=[clique_template("a"), clique_template("b", roleName="")], podCliqueScalingGroups=[])
@@ -205,7 +205,7 @@ def test_wl130_what_a_set_has_already_may_stay_and_come() -> None:
         assert objections(changed(place, value), FULL) == []
 
 
-def test_wl136_the_least_ceiling_is_told() -> None:
+def test_wl136_the_least_ceiling_is_reported() -> None:
     for scaling, least in (({"minReplicas": 5, "maxReplicas": 4}, 5), ({"minReplicas": 2, "maxReplicas": 1}, 3)):
         assert facts(changed(SCALING, scaling)) == [{"least": least}]
 
@@ -272,7 +272,7 @@ def test_wl142_requests_that_do_not_read_are_reported_as_such(value: object) -> 
         ("containers", [{"env": [{"name": 5}]}], "[0].env[0].name"),
     ],
 )
-def test_wl132_what_does_not_read_in_a_pod_is_told_once(field: str, value: object, below: str) -> None:
+def test_wl132_what_does_not_read_in_a_pod_is_reported_once(field: str, value: object, below: str) -> None:
     ((path, rule, _),) = objections(changed((*POD, field), value))
     assert (path, rule.requirement) == (f"{path_of(POD)}.{field}{below}", "GT-103")
 
@@ -285,7 +285,7 @@ def _able(name: str) -> Json:
 class TestWarnings:
     """What is admitted and probably not meant."""
 
-    def test_wl180_only_what_somebody_wrote(self) -> None:
+    def test_wl180_only_fields_that_were_written(self) -> None:
         place = (*POD, "restartPolicy")
         for policy in ("Never", "OnFailure"):
             new = changed(place, policy)
@@ -299,12 +299,12 @@ class TestWarnings:
         new = changed(place, None)
         assert objections(new) == []
         assert warnings(new) == [Found(path_of(place), WorkloadWarning.SCHEDULER_LEFT_OUT, "nothing")]
-        (told,) = (dict(one.reason.facts) for one in admit(new).verdict.warnings)
-        assert told == {"other": "kai-scheduler", "clique": "router"}
-        nobody_names_one = clique_set(cliques=[_able("router"), _able("leader"), _able("worker")])
-        assert warnings(nobody_names_one) == []
+        (reported,) = (dict(one.reason.facts) for one in admit(new).verdict.warnings)
+        assert reported == {"other": "kai-scheduler", "clique": "router"}
+        none_is_named = clique_set(cliques=[_able("router"), _able("leader"), _able("worker")])
+        assert warnings(none_is_named) == []
 
-    def test_wl182_a_list_that_nobody_reads(self) -> None:
+    def test_wl182_a_list_without_a_reader(self) -> None:
         place = (*TEMPLATE, "cliqueStartupType")
         expected = [f"{path_of(clique)}.spec.startsAfter" for clique in (ROUTER, (*TEMPLATE, "cliques", 2))]
         for kind in ("CliqueStartupTypeInOrder", "CliqueStartupTypeAnyOrder", ...):
@@ -332,7 +332,7 @@ class TestWarnings:
             ]
 
     @pytest.mark.parametrize("nothing", [[], None, ...])
-    def test_wl185_a_pod_that_nobody_can_make(self, nothing: object) -> None:
+    def test_wl185_a_pod_that_cannot_be_created(self, nothing: object) -> None:
         place = (*POD, "containers")
         new = changed((*POD, "initContainers"), [{"name": "main"}], changed(place, nothing))
         assert objections(new) == []
@@ -345,7 +345,7 @@ class TestWarnings:
         assert [found.rule for found in warnings(new)] == [WorkloadWarning.RESTART_POLICY_NOT_ALWAYS]
 
 
-def test_wl148_the_known_names_are_told_but_not_thousands_of_them() -> None:
+def test_wl148_the_known_names_are_reported_but_not_thousands_of_them() -> None:
     place = (*SHARING, 0, "filter")
     assert facts(changed(place, {"childCliqueNames": ["x"]})) == [{"known": "leader, router, worker"}]
     many = [clique_template(f"c{number:04}") for number in range(1000)]

@@ -142,7 +142,7 @@ def test_wl001_cliques_whose_group_is_gone_are_let_go() -> None:
     assert all(clique.status.was_available for clique in [life.clique("llm-0-pool-0-b"), life.clique("llm-0-a")])
 
 
-def test_wl232_without_a_look_at_the_cliques_the_set_is_held() -> None:
+def test_wl232_without_reading_the_cliques_the_set_is_held() -> None:
     life = Life(RAW)
     life.settle()
     seen = life.look()
@@ -186,7 +186,7 @@ def test_wl231_a_clique_whose_group_is_seen_gone_holds_the_set() -> None:
     assert other.orphans == (stray,), "and so it is in each further round of a forecast"
 
 
-def test_wl231_who_is_of_another_controller_holds_nothing() -> None:
+def test_wl231_a_clique_that_is_of_another_controller_holds_nothing() -> None:
     """It carries the same label, and its controller lives; or it has none."""
     seen = at_rest(applied(RAW))
     clique = seen.cliques[0]
@@ -195,7 +195,7 @@ def test_wl231_who_is_of_another_controller_holds_nothing() -> None:
         assert index_cluster(sets=(seen.root,), cliques=(other,)).snapshot_of(seen.root, seen.now).orphans == ()
 
 
-def test_wl231_who_is_of_a_scaling_group_of_an_earlier_set_holds_this_one() -> None:
+def test_wl231_a_clique_that_is_of_a_scaling_group_of_an_earlier_set_holds_this_one() -> None:
     seen = at_rest(applied(RAW))
     groups = tuple(replace(group, owner_uid="earlier") for group in seen.groups)
     found = index_cluster(sets=(seen.root,), groups=groups, cliques=seen.cliques).snapshot_of(seen.root, seen.now)

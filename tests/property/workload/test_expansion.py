@@ -227,7 +227,7 @@ def test_wl024_a_set_too_large_is_held_back(raw: Json, *, held: bool) -> None:
         assert [why.rule for why in word.because] == [WorkloadReason.TOO_LARGE]
 
 
-def test_wl014_cliques_that_a_group_names_and_nobody_wrote_are_left_out() -> None:
+def test_wl014_cliques_that_only_a_group_names_are_left_out() -> None:
     raw = set_raw(clique_raw("a"), groups=({"name": "pool", "cliqueNames": ["a", "ghost"]},))
     assert list(of_kind(raw, "PodClique")) == ["llm-0-pool-0-a"]
 

@@ -97,9 +97,9 @@ def test_pl016_an_illegal_creation_is_seen(raw: Json, crime: str) -> None:
 @RARELY
 @given(raw_sets(), st.booleans())
 def test_cl011_plans_that_create_survive_json(raw: Json, decisions: bool) -> None:
-    told = next(forecasts((applied(raw),), DESIGN, limit=None, until=None))
-    told = told if decisions else replace(told, findings=())
-    document = PlanDocument(rules="design", as_of=NOW, not_collected=(), forecasts=(told,))
+    reported = next(forecasts((applied(raw),), DESIGN, limit=None, until=None))
+    reported = reported if decisions else replace(reported, findings=())
+    document = PlanDocument(rules="design", as_of=NOW, not_collected=(), forecasts=(reported,))
     written = json.loads(json.dumps(document_as_json(document, decisions=decisions)))
     assert document_from_json(written) == document
 

@@ -35,7 +35,7 @@ def gangs_of(raw: Json) -> dict[str, dict[str, str]]:
 
 @RARELY
 @given(raw_sets(), st.integers(0, 1000))
-def test_wl074_whoever_waits_for_what_cannot_be_made_is_told(raw: Json, which: int) -> None:
+def test_wl074_a_clique_that_waits_for_an_uncreatable_object_is_reported(raw: Json, which: int) -> None:
     """Somebody else has the name of one clique, or of one scaling group."""
     kinds = ("PodClique", "PodCliqueScalingGroup")
     names = sorted((kind, name) for kind, name in Expected(raw).names if kind in kinds)
@@ -51,7 +51,7 @@ def test_wl074_whoever_waits_for_what_cannot_be_made_is_told(raw: Json, which: i
     made = {(step.target.kind, step.target.name) for step in steps}
     assert made.isdisjoint(("PodGang", gang) for gang in lacking)
     _, plan = rounds[-1]
-    told = {
+    reported = {
         (one.target.kind, one.target.name): dict(why.facts)["missing"]
         for one in plan.withheld
         for why in one.because
@@ -60,5 +60,5 @@ def test_wl074_whoever_waits_for_what_cannot_be_made_is_told(raw: Json, which: i
     there = {clique for cliques in lacking.values() for clique in cliques} & {
         name for kind, name in made if kind == "PodClique"
     }
-    assert told.keys() == {("PodGang", gang) for gang in lacking} | {("PodClique", clique) for clique in there}
-    assert set(told.values()) <= {f"{kind}/{taken}"}
+    assert reported.keys() == {("PodGang", gang) for gang in lacking} | {("PodClique", clique) for clique in there}
+    assert set(reported.values()) <= {f"{kind}/{taken}"}

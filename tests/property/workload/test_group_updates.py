@@ -81,7 +81,7 @@ def test_wl218_a_replica_that_is_not_available_anyway_goes_at_once() -> None:
     assert ended == ["llm-0-pool-1-a"]
 
 
-def test_wl220_a_replica_more_goes_when_the_strategy_changes_and_nobody_needs_it() -> None:
+def test_wl220_an_unneeded_surge_replica_goes_when_the_strategy_changes() -> None:
     life = rested(set_raw(clique_raw("a", 1), groups=({**GROUP, "replicas": 1},)))
     life.new_image("v2")
     while not any(ref.name == "llm-0-pool-1-a" for ref in life.world.items):
@@ -181,7 +181,7 @@ def test_wl236_while_an_old_member_cannot_be_deleted_those_of_the_present_templa
     assert held.because[1:] == other.because
 
 
-def test_wl236_who_is_of_the_present_template_holds_nobody_and_who_is_old_is_not_held() -> None:
+def test_wl236_a_current_clique_delays_nothing_and_an_old_one_is_not_delayed() -> None:
     seen, (old, other) = in_an_update("a")
     assert ended_in(after(seen, Attempt(other, AttemptOutcome.REFUSED, "change freeze"))) == [old]
     seen, (stuck, other) = in_an_update()
@@ -189,7 +189,7 @@ def test_wl236_who_is_of_the_present_template_holds_nobody_and_who_is_old_is_not
 
 
 @pytest.mark.parametrize("kept", [True, False], ids=["of another version", "of another uid"])
-def test_wl236_who_could_not_be_deleted_is_the_same_in_each_version(*, kept: bool) -> None:
+def test_wl236_a_clique_that_could_not_be_deleted_is_the_same_in_each_version(*, kept: bool) -> None:
     seen, ended = in_an_update("a")
     guard = ended[0].action.guard
     assert guard is not None
@@ -198,13 +198,15 @@ def test_wl236_who_could_not_be_deleted_is_the_same_in_each_version(*, kept: boo
     assert ended_in(after(seen, attempt)) == (ended[:1] if kept else ended)
 
 
-@pytest.mark.parametrize("tells", [True, False], ids=["while the others are not available", "before it is told"])
-def test_wl238_who_could_not_be_deleted_is_told_while_the_update_does_not_get_to_it(*, tells: bool) -> None:
+@pytest.mark.parametrize("reports", [True, False], ids=["while the others are not available", "before it is told"])
+def test_wl238_a_clique_that_could_not_be_deleted_is_reported_while_the_update_does_not_get_to_it(
+    *, reports: bool
+) -> None:
     """Nobody else is: who was never tried is only waited for."""
     seen, (stuck, _) = in_an_update("a")
     attempt = Attempt(stuck, AttemptOutcome.CONFLICT, "change freeze")
     (group,) = seen.groups
-    if tells:
+    if reports:
         seen = replace(seen, groups=(replace(group, min_available=2),))
     else:
         progress = FrozenMap({**group.status.progress, "podCliqueSetGenerationHash": "another"})
@@ -288,7 +290,7 @@ def found_by_an_update(
         "no delay",
     ],
 )
-def test_wl239_who_was_to_end_when_an_update_began_is_not_waited_for(seen: Snapshot, *, goes: bool) -> None:
+def test_wl239_a_clique_that_was_to_end_when_an_update_began_is_not_waited_for(seen: Snapshot, *, goes: bool) -> None:
     """Nobody goes with it: whoever could not be deleted goes again and again with who can."""
     ended = ended_in(seen)
     assert [step.target.name for step in ended] == (["llm-0-pool-0-b"] if goes else [])
@@ -308,12 +310,12 @@ def with_pods(seen: Snapshot, *names: str, **changes: object) -> Snapshot:
     return replace(seen, pods_of=frozen_lists(pods))
 
 
-def test_wl239_who_has_recovered_stays_though_nobody_wrote_that_and_the_replica_lacks_another() -> None:
+def test_wl239_a_recovered_clique_stays_without_a_written_recovery_though_another_is_missing() -> None:
     seen = with_pods(found_by_an_update(), "llm-0-pool-0-b", ready=True)
     assert not ended_in(with_pods(seen, "llm-0-pool-0-a", ready=False))
 
 
-def test_wl239_who_has_no_node_does_not_hold_up_the_others() -> None:
+def test_wl239_a_clique_without_a_node_does_not_delay_the_others() -> None:
     """As without it: also where it cannot be deleted."""
     seen = with_pods(found_by_an_update(), "llm-0-pool-0-b", trouble=UNSCHEDULABLE)
     assert [step.target.name for step in ended_in(seen)] == ["llm-0-pool-0-b"]
@@ -321,7 +323,7 @@ def test_wl239_who_has_no_node_does_not_hold_up_the_others() -> None:
     assert {step.target.name for step in ended_in(spare)} == {"llm-0-pool-0-b", "llm-0-pool-1-a", "llm-0-pool-1-b"}
 
 
-def test_wl239_who_serves_is_left_alone_and_so_is_whom_no_update_holds_back() -> None:
+def test_wl239_a_serving_clique_is_left_alone_and_so_is_one_that_no_update_delays() -> None:
     seen = found_by_an_update()
     pods = {uid: tuple(replace(pod, ready=True) for pod in of) for uid, of in seen.pods_of.items()}
     assert [step.target.name for step in ended_in(replace(seen, pods_of=frozen_lists(pods)))] == [
@@ -360,7 +362,7 @@ def unready(life: Life, *cliques: str) -> None:
             life.world.put_pod(replace(pod, ready=False))
 
 
-def test_wl218_all_replicas_that_nobody_loses_go_at_once() -> None:
+def test_wl218_all_replicas_without_serving_pods_go_at_once() -> None:
     life = rested(set_raw(clique_raw("a", 1), groups=(THREE,)))
     unready(life, "llm-0-pool-1-a", "llm-0-pool-2-a")
     life.new_image("v2")

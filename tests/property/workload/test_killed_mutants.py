@@ -114,8 +114,8 @@ def test_wl243_a_gang_that_names_too_few_pods_says_so() -> None:
     seen = seen_in(life)
     (gang,) = seen.gangs
     bare = replace(seen, gangs=(replace(gang, status=replace(gang.status, conditions=())),))
-    (told,) = [fields["conditions"] for fields in written(bare, "llm-0") if "conditions" in fields]
-    (initialized,) = [one for one in told if one["type"] == "Initialized"]
+    (reported,) = [fields["conditions"] for fields in written(bare, "llm-0") if "conditions" in fields]
+    (initialized,) = [one for one in reported if one["type"] == "Initialized"]
     assert (initialized["status"], initialized["reason"]) == ("False", "PodGangPodsCreationPending")
 
 
@@ -126,9 +126,9 @@ def test_wl243_another_reason_changes_nothing_since_when_it_holds() -> None:
     theirs = tuple(replace(one, reason="Elsewhere") for one in gang.status.conditions)
     changed = replace(seen, gangs=(replace(gang, status=replace(gang.status, conditions=theirs)),))
     later = replace(changed, now=seen.now + timedelta(hours=1))
-    (told,) = [fields["conditions"] for fields in written(later, "llm-0") if "conditions" in fields]
+    (reported,) = [fields["conditions"] for fields in written(later, "llm-0") if "conditions" in fields]
     before = {one.type: format_time(one.last_transition_time) for one in gang.status.conditions}
-    assert {one["type"]: one["lastTransitionTime"] for one in told} == before
+    assert {one["type"]: one["lastTransitionTime"] for one in reported} == before
 
 
 def test_wl212_each_update_has_a_beginning_of_its_own() -> None:
@@ -179,8 +179,8 @@ def test_wl212_the_next_replica_waits_while_a_group_of_this_one_is_missing() -> 
             {uid: pods for uid, pods in seen.pods_of.items() if uid not in {one.uid for one in members}}
         ),
     )
-    told = [fields.get("updateProgress", {}) for fields in written(without, "llm")]
-    assert not [one for one in told if one.get("currentlyUpdating", [{"replicaIndex": 0}])[0]["replicaIndex"] != 0]
+    reported = [fields.get("updateProgress", {}) for fields in written(without, "llm")]
+    assert not [one for one in reported if one.get("currentlyUpdating", [{"replicaIndex": 0}])[0]["replicaIndex"] != 0]
 
 
 def test_wl219_a_replica_of_a_group_that_has_no_room_is_not_waited_for() -> None:

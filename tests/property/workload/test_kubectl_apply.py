@@ -34,7 +34,7 @@ def test_wl198_the_same_manifest_again_changes_nothing(raw: Json, defaulted: boo
 
 
 @given(raw_sets(), st.booleans())
-def test_wl198_a_delay_that_nobody_wrote_stays(raw: Json, noted: bool) -> None:
+def test_wl198_a_delay_that_was_not_written_stays(raw: Json, noted: bool) -> None:
     """Another admission has filled it in."""
     raw["spec"]["template"].pop("terminationDelay", None)
     there = stored(raw, defaulted=True, last=raw if noted else None)

@@ -101,7 +101,7 @@ class TestWL117:
     """
 
     @pytest.mark.parametrize(("one", "another", "found"), COLLISIONS)
-    def test_both_are_told_of_the_other_and_the_object(
+    def test_both_are_reported_of_the_other_and_the_object(
         self, one: Json, another: Json, found: list[tuple[str, str]]
     ) -> None:
         assert shared(one, another) == [facts(*what, another["metadata"]["name"]) for what in found]
@@ -160,8 +160,8 @@ class TestWL117:
         configuration = Configuration(MnnvlConfiguration(enabled=True, mode=MnnvlMode.ANNOTATIONS))
         verdict = admit(one, None, used_names_in([one, other]), configuration).verdict
         refused = verdict.objections if isinstance(verdict, Deny) else ()
-        told = [dict(found.reason.facts) for found in refused if found.reason.rule is WorkloadDenial.SETS_COLLIDE]
-        assert facts("ComputeDomain", "a-0-big-pool-0-cd", "a-0-big-pool") in told
+        reported = [dict(found.reason.facts) for found in refused if found.reason.rule is WorkloadDenial.SETS_COLLIDE]
+        assert facts("ComputeDomain", "a-0-big-pool-0-cd", "a-0-big-pool") in reported
 
     @pytest.mark.req("WL-116")
     def test_what_collided_before_a_change_is_no_reason_to_refuse_it(self) -> None:

@@ -63,7 +63,7 @@ def test_wl085_made_twice_it_is_refused_as_existing(rested: Snapshot, missing: t
     assert made(seen(rested, *shown)) == Counter(pods[index].name for index in missing)
 
 
-def test_wl085_who_comes_after_one_that_goes_meets_nobody(rested: Snapshot) -> None:
+def test_wl085_a_successor_meets_no_terminating_pod(rested: Snapshot) -> None:
     pods = pods_in(rested)
     going = [replace(pod, deleting=pod.index in NAMESAKES) for pod in pods.values()]
     new = made(seen(rested, *going))

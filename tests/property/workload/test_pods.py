@@ -28,8 +28,8 @@ def waits(raw: Json) -> dict[str, list[str]]:
     """Clique -> what its pods wait for, as the init container is told; the same stands on the PodClique."""
     found = {}
     for name, item in pods_of(raw).items():
-        told = [arg for one in item["spec"].get("initContainers", []) for arg in one.get("args", [])]
-        found[name.rpartition("-")[0]] = [arg.removeprefix("--podcliques=") for arg in told]
+        reported = [arg for one in item["spec"].get("initContainers", []) for arg in one.get("args", [])]
+        found[name.rpartition("-")[0]] = [arg.removeprefix("--podcliques=") for arg in reported]
     for name, item in of_kind(raw, "PodClique").items():
         assert [f"{parent}:1" for parent in item["spec"].get("startsAfter", [])] == found[name]
     return found
@@ -239,7 +239,7 @@ def test_wl030_a_pod_carries_groves_labels_whatever_became_of_those_of_its_cliqu
     assert labels_of_pods(taken=True) == labels_of_pods(taken=False)
 
 
-def test_wl030_nobody_says_in_a_template_that_it_is_of_a_group_it_is_not_of() -> None:
+def test_wl030_a_template_cannot_claim_a_foreign_group() -> None:
     """The autoscaler of that group would count its pods."""
     foreign = {"grove.io/podcliquescalinggroup": "llm-0-pool", "grove.io/base-podgang": "llm-0", "team": "red"}
     raw = set_raw(clique_raw("a", labels=foreign), *map(clique_raw, "bc"), groups=(POOL,))

@@ -68,7 +68,7 @@ def test_wl043_a_pod_made_after_that_carries_their_hash_too() -> None:
     assert {pod.template_hash for pod in life.all_pods()} == {THEIRS}
 
 
-def test_wl043_an_edit_made_while_nobody_looked_is_rolled() -> None:
+def test_wl043_an_edit_made_without_an_operator_is_rolled() -> None:
     life = foreign()
     life.new_image("v2", "a")
     assert is_rolled(life)
@@ -113,7 +113,7 @@ def test_wl043_claims_of_the_user_stay_beside_what_is_put_in(own: str, *, same: 
     assert is_rolled(foreign(set_raw(clique_raw("a", 2, pod_spec=spec(own))), pod_spec=stored)) is not same
 
 
-def test_wl043_labels_that_somebody_added_are_no_difference() -> None:
+def test_wl043_added_labels_are_no_difference() -> None:
     life = foreign()
     clique = life.clique("llm-0-a")
     life.world.put(replace(clique, labels=FrozenMap({**clique.labels, "cost-centre": "7"})))

@@ -113,7 +113,7 @@ def crews() -> st.SearchStrategy[list[Pod]]:
 
 
 @given(crews(), st.integers(0, 6), st.randoms(use_true_random=False))
-def test_wl203_who_goes_serves_no_more_than_who_stays(pods: list[Pod], wanted: int, random: object) -> None:
+def test_wl203_a_deleted_pod_serves_no_more_than_one_that_stays(pods: list[Pod], wanted: int, random: object) -> None:
     """(RS5) As many as are too many, none that is going already, and nobody who serves more than one that stays."""
     gone = excess_pods(pods, wanted, "new")
     alive = active_pods(pods)
@@ -159,7 +159,7 @@ def test_wl205_every_index_is_one_pods(ready: int) -> None:
     assert life.deleted["Pod"] == 1
 
 
-def test_wl206_who_is_needed_keeps_its_index() -> None:
+def test_wl206_a_needed_pod_keeps_its_index() -> None:
     life = rested(set_raw(clique_raw("a", 3, minAvailable=3)))
     with_two_of_one_index(life, ready=3)
     seen = life.look()

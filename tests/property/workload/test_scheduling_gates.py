@@ -89,16 +89,16 @@ def test_wl094_an_ended_pod_of_the_base_gang_is_placed_no_more() -> None:
 
     def phase_in(seen: Snapshot) -> str:
         of_gang = (step.action for step in reconcile(seen).steps if step.target.short == "PodGang/llm-0")
-        (told,) = (action.fields for action in of_gang if isinstance(action, SetStatus))
-        return str(told["phase"])
+        (reported,) = (action.fields for action in of_gang if isinstance(action, SetStatus))
+        return str(reported["phase"])
 
     seen = with_pods(seen, placed)
     assert opened(seen) == {"llm-0-pool-1-b"}
     assert phase_in(seen) == "Running"
     seen = with_pods(seen, evicted)
     assert opened(seen) == set()
-    told = {step.target.short for step in reconcile(seen).steps if step.stage is StepStage.STATUS}
-    assert "PodGang/llm-0" not in told, "it is Pending, as it was stored"
+    reported = {step.target.short for step in reconcile(seen).steps if step.stage is StepStage.STATUS}
+    assert "PodGang/llm-0" not in reported, "it is Pending, as it was stored"
 
 
 def test_wl096_the_cliques_that_are_not_placed_are_named() -> None:
@@ -127,8 +127,8 @@ def test_wl091_no_gang_is_there_though_all_were_looked_for() -> None:
 
 def test_wl091_a_pod_that_its_gang_does_not_name_waits() -> None:
     seen = gated()
-    stranger = with_pods(seen, lambda name, pod: replace(pod, name=f"{pod.name}x") if name == "llm-0-a" else pod)
-    assert verdicts(stranger)["llm-0-a"] == ("Hold", WorkloadReason.NOT_IN_GANG_YET)
+    foreign = with_pods(seen, lambda name, pod: replace(pod, name=f"{pod.name}x") if name == "llm-0-a" else pod)
+    assert verdicts(foreign)["llm-0-a"] == ("Hold", WorkloadReason.NOT_IN_GANG_YET)
 
 
 @pytest.mark.req("WL-093")

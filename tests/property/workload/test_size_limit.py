@@ -75,14 +75,14 @@ def test_wl024_nothing_of_it_is_made_changed_or_ended(world: World) -> None:
 
 
 @given(worlds())
-def test_wl024_what_is_told_and_let_go_of_is_what_nobody_ends(world: World) -> None:
+def test_wl024_reported_and_released_cliques_are_those_without_a_termination(world: World) -> None:
     """Also of what is breached for long: a breach that is over for a while must not count from its beginning later."""
     assume(not world.root.deleting)
     for kind in (SetStatus, DropFinalizer):
         assert steps_on(of_millions(world.snapshot), kind) == steps_on(endless(world.snapshot), kind)
 
 
-def test_gt064_what_is_due_stays_and_is_told() -> None:
+def test_gt064_a_due_clique_stays_and_is_reported() -> None:
     """One of its replicas is breached for longer than its delay; the Go operator, which has no limit, ends it."""
     case = "golden/gang_termination/gt033_delay_expired_terminates_whole_replica/given.yaml"
     given = items_in(Path(__file__).parents[2] / case)

@@ -31,20 +31,20 @@ def waits(parents: dict[str, tuple[str, ...]], ready: str = "") -> dict[str, tup
     return {finding.subject.name.removeprefix("llm-0-"): finding.because for finding in findings}
 
 
-def test_wl098_the_chain_leads_to_who_keeps_all_of_them() -> None:
+def test_wl098_the_chain_leads_to_the_clique_that_keeps_all_of_them() -> None:
     found = waits({"a": (), "b": ("a",), "c": ("b",)})
     assert [why.rule for why in found["c"]] == [WorkloadReason.PARENT_NOT_READY, WorkloadReason.PARENT_NOT_READY]
     assert [why.subject.name for why in found["c"]] == ["llm-0-c", "llm-0-b"]
     assert set(found) == {"b", "c"}
 
 
-def test_wl098_who_has_its_parents_waits_for_nobody() -> None:
+def test_wl098_a_clique_that_has_its_parents_waits_for_nothing() -> None:
     assert set(waits({"a": (), "b": ("a",), "c": ("b",)}, ready="a")) == {"c"}
     assert waits({"a": (), "b": ("a",)}, ready="ab") == {}
     assert waits({"a": (), "b": ()}) == {}
 
 
-def test_wl098_a_parent_of_many_is_told_of_once_for_each_and_followed_once() -> None:
+def test_wl098_a_parent_of_many_is_reported_of_once_for_each_and_followed_once() -> None:
     """A ladder of forty rungs has 2**40 ways down it."""
     rungs = {
         f"r{number:02}": tuple(f"r{below:02}" for below in (number - 1, number - 2) if below >= 0)
@@ -61,7 +61,7 @@ def test_wl089_a_circle_is_named() -> None:
     assert [why.rule for why in waits({"a": ("a",)})["a"]] == [WorkloadReason.WAITS_IN_A_CIRCLE]
 
 
-def test_wl099_a_parent_that_nobody_made_is_named() -> None:
+def test_wl099_a_parent_that_does_not_exist_is_named() -> None:
     assert [why.rule for why in waits({"a": ("ghost",)})["a"]] == [WorkloadReason.PARENT_IS_MISSING]
 
 

@@ -117,7 +117,7 @@ BOUNDS: Final = st.none() | st.fixed_dictionaries({"minReplicas": COUNTS, "maxRe
 
 
 @given(st.lists(COUNTS, min_size=6, max_size=6), st.integers(-1, 2), BOUNDS, st.booleans())
-def test_wl023_a_set_that_nobody_judged_comes_to_rest(
+def test_wl023_an_unjudged_set_comes_to_rest(
     counts: list[int | None], replicas: int, bounds: dict[str, int | None] | None, edited: bool
 ) -> None:
     """Whatever its counts say, as it comes and as it is changed: no gang is written that would read as another."""
@@ -168,7 +168,7 @@ def test_wl243_the_phase_of_a_gang_follows_its_pods() -> None:
     assert phases == ["Pending", "Starting", "Running"]
 
 
-def test_wl241_selectors_and_generations_are_told() -> None:
+def test_wl241_selectors_and_generations_are_written() -> None:
     life = rested()
     of_set = "app.kubernetes.io/managed-by=grove-operator,app.kubernetes.io/part-of=llm"
     assert life.root.status.selector == of_set
@@ -289,7 +289,7 @@ def test_wl213_equal_parts_are_not_written() -> None:
     )
 
 
-def test_wl241_a_generation_that_is_not_told_is_not_observed() -> None:
+def test_wl241_a_generation_that_is_not_written_is_not_observed() -> None:
     life = rested()
     for item in list(life.world.items.values()):
         if isinstance(item, PodClique | ScalingGroup):
@@ -299,7 +299,7 @@ def test_wl241_a_generation_that_is_not_told_is_not_observed() -> None:
     assert life.group("llm-0-pool").status.observed is None
 
 
-def test_wl010_without_a_look_at_the_pods_nothing_that_depends_on_them_is_planned() -> None:
+def test_wl010_without_reading_the_pods_nothing_that_depends_on_them_is_planned() -> None:
     life = rested()
     seen = life.look()
     assert seen is not None

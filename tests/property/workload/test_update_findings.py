@@ -14,7 +14,7 @@ from tests.property.workload.sets import clique_raw, set_raw
 TWO = set_raw(clique_raw("a", 2), clique_raw("b", 1), replicas=2)
 
 
-def told(plan: Plan, rule: WorkloadReason) -> dict[str, dict[str, object]]:
+def reported(plan: Plan, rule: WorkloadReason) -> dict[str, dict[str, object]]:
     """Name of the object -> facts, of findings with that reason."""
     return {
         finding.subject.name: dict(why.facts)
@@ -24,19 +24,19 @@ def told(plan: Plan, rule: WorkloadReason) -> dict[str, dict[str, object]]:
     }
 
 
-def test_wl228_exactly_those_of_the_old_template_are_told() -> None:
+def test_wl228_exactly_those_of_the_old_template_are_reported() -> None:
     """Until the last of them took over the present one."""
     life = Life(TWO)
     life.settle()
     old = {name: life.clique(name).template_hash for name in ("llm-0-a", "llm-0-b", "llm-1-a", "llm-1-b")}
-    assert not told(reconcile(life.look() or pytest.fail("gone")), WorkloadReason.OLD_TEMPLATE)
+    assert not reported(reconcile(life.look() or pytest.fail("gone")), WorkloadReason.OLD_TEMPLATE)
     life.new_image("v2", "a")
     seen = 0
     for _ in range(60):
         look = life.look()
         assert look is not None
         outdated = {name for name in old if name.endswith("-a") and life.clique(name).template_hash == old[name]}
-        found = told(reconcile(look), WorkloadReason.OLD_TEMPLATE)
+        found = reported(reconcile(look), WorkloadReason.OLD_TEMPLATE)
         assert found.keys() == outdated
         seen += len(outdated)
         life.round()
@@ -54,7 +54,7 @@ def test_wl229_pods_of_an_old_template_are_counted() -> None:
     for _ in range(60):
         look = life.look()
         assert look is not None
-        for name, facts in told(reconcile(look), WorkloadReason.OLD_PODS).items():
+        for name, facts in reported(reconcile(look), WorkloadReason.OLD_PODS).items():
             pods = life.pods(name)
             present = life.clique(name).template_hash
             assert facts["pods"] == str(len(pods)) or facts["pods"] == len(pods)
@@ -67,7 +67,7 @@ def test_wl229_pods_of_an_old_template_are_counted() -> None:
 
 
 @pytest.mark.parametrize(("others", "said"), [(("a.example/x", "b.example/y"), "a.example/x, b.example/y"), ((), "")])
-def test_wl234_who_else_holds_a_set_is_named(others: tuple[str, ...], said: str) -> None:
+def test_wl234_a_clique_that_else_holds_a_set_is_named(others: tuple[str, ...], said: str) -> None:
     life = Life(TWO)
     life.settle()
     life.world.put(replace(life.root, finalizers=(SET_FINALIZER, *others)))

@@ -102,7 +102,7 @@ def test_wl212_replicas_are_updated_one_after_another() -> None:
     assert order == ["llm-2-a", "llm-0-a", "llm-1-a"]
 
 
-def test_wl223_the_next_replica_waits_and_it_is_said_for_whom() -> None:
+def test_wl223_the_next_replica_waits_and_the_awaited_one_is_named() -> None:
     """Replica 0 of the set is updated, and its pod breaks right then."""
     life = rested(set_raw(clique_raw("a", 2, minAvailable=1), replicas=2))
     life.new_image("v2")
@@ -225,7 +225,7 @@ def taken_over(raw: Json) -> Life:
 
 @pytest.mark.req("WL-043")
 @pytest.mark.parametrize("rounds", range(16))
-def test_wl211_who_loses_the_hash_in_the_first_update_after_another_operator_is_updated(rounds: int) -> None:
+def test_wl211_a_clique_that_loses_the_hash_in_the_first_update_after_another_operator_is_updated(rounds: int) -> None:
     """The hash of before stands in its status for as long as pods of before are there."""
     life = taken_over(SPARE)
     before = {pod.uid for pod in life.all_pods()}
@@ -286,7 +286,7 @@ def test_wl211_the_hash_that_follows_from_what_a_clique_holds_is_that_of_its_tem
 
 
 @pytest.mark.req("WL-211")
-def test_wl212_who_has_lost_the_hash_is_not_done() -> None:
+def test_wl212_a_clique_that_has_lost_the_hash_is_not_done() -> None:
     life = rested(set_raw(clique_raw("a", 3, minAvailable=1), replicas=2))
     before = life.clique("llm-0-a").template_hash
     life.new_image("v2")
@@ -310,7 +310,7 @@ def test_wl086_a_replica_whose_turn_has_not_come_replaces_its_pods_by_equal_ones
     assert isinstance(life.root, PodCliqueSet)
 
 
-def test_wl216_who_stands_in_stays_when_the_strategy_changes() -> None:
+def test_wl216_a_surge_replica_stays_when_the_strategy_changes() -> None:
     """The one more serves alone, and the user wants OnDelete from now on."""
     life = rested(ONE)
     life.new_image("v2")
@@ -342,7 +342,7 @@ def test_wl214_an_old_pod_that_is_not_listed_yet_is_waited_for() -> None:
     assert roll.runs
 
 
-def test_wl216_who_is_scaled_in_in_the_middle_ends_with_the_wanted_indices() -> None:
+def test_wl216_a_clique_that_is_scaled_in_in_the_middle_ends_with_the_wanted_indices() -> None:
     """Two new pods, of index 2 and 3, are all that is left where one is wanted; index 0 has to come."""
     life = rested(set_raw(clique_raw("a", 4, minAvailable=1)))
     life.new_image("v2")
