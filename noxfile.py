@@ -58,7 +58,7 @@ def build_control_plane(session: nox.Session) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Style, format, and who may import whom."""
+    """Style, format, and the import contracts."""
     prepare(session, "lint")
     run(session, "ruff", "check", *CHECKED)
     run(session, "ruff", "format", "--check", *CHECKED)
@@ -155,4 +155,4 @@ def tests(session: nox.Session) -> None:
     build_control_plane(session)
     beside = str((os.cpu_count() or 1) + 1)  # the process with the clusters waits more than it works
     run_pytest(session, "-n", beside, "--cluster", "--cov")
-    logging.getLogger("nox").setLevel(logging.WARNING)  # of nox only failures are told after this line
+    logging.getLogger("nox").setLevel(logging.WARNING)  # nox reports only failures after this line

@@ -163,7 +163,7 @@ def _in_turn(owners: Owners, facts: list[Pod], rounds: int, order: str, *, whole
 
 
 def _read_five_slots(facts: Sequence[Pod]) -> None:
-    """The floor: nobody can decide about pods without looking at them."""
+    """The floor: no decision about pods is possible without reading them."""
     for pod in facts:
         pod.owner_uid, pod.ready, pod.scheduled, pod.deleting, pod.template_hash  # noqa: B018 - only read
 
@@ -200,10 +200,10 @@ def expansion(replicas: int, rounds: int) -> dict[str, list[float]]:
 def domains(replicas: int, rounds: int) -> dict[str, list[float]]:
     """The same of a set with a ComputeDomain for each replica, in both modes, and of one without, in turn."""
     gc.disable()  # as the program does
-    bare, reported = bare_set(replicas), sharing_set(replicas)
+    bare, configured = bare_set(replicas), sharing_set(replicas)
     ways = {
         "operator": (bare, Configuration(mnnvl=MnnvlConfiguration(enabled=True))),
-        "annotations": (reported, Configuration(mnnvl=MnnvlConfiguration(enabled=True, mode=MnnvlMode.ANNOTATIONS))),
+        "annotations": (configured, Configuration(mnnvl=MnnvlConfiguration(enabled=True, mode=MnnvlMode.ANNOTATIONS))),
         "off": (bare, Configuration()),
     }
     found: dict[str, dict[str, list[float]]] = {way: {"first": [], "all": [], "steps": []} for way in ways}
@@ -217,10 +217,10 @@ def domains(replicas: int, rounds: int) -> dict[str, list[float]]:
     return {f"{key}, {way}": values for way, kept in found.items() for key, values in kept.items()}
 
 
-def _expand(raw: Json, reported: Configuration, found: dict[str, list[float]] | None) -> None:
+def _expand(raw: Json, configured: Configuration, found: dict[str, list[float]] | None) -> None:
     start = process_time()
     root = podcliqueset_from_json(raw)
-    snapshot = snapshot_of_new_set(Snapshot(root=root, now=NOW, configuration=reported, served=_SERVED))
+    snapshot = snapshot_of_new_set(Snapshot(root=root, now=NOW, configuration=configured, served=_SERVED))
     reconcile(snapshot)
     first = process_time() - start
     rested = forecast_until_settled(InMemoryCluster((snapshot,)), snapshot, DESIGN, limit=None, until=None)

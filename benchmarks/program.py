@@ -55,7 +55,7 @@ def p11_plan(bench: Bench) -> Iterator[Row]:
 
 
 def w4_places(bench: Bench) -> Iterator[Row]:
-    """How long a person waits to be told whether a gang has a place, and how that grows with the nodes."""
+    """How long a person waits for the answer whether a gang has a place, and how that grows with the nodes."""
     most = max(40, bench.sizes.many // 20)
     few = most // 5
     pods = min(bench.sizes.few, 2 * few)

@@ -35,7 +35,7 @@ UNCOUNTED: Final = "tests/property/convergence/"  # of the simulator, and long
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Laws and stories have to reach every line of the core; all else runs three times as fast where nobody counts."""
+    """Laws and stories have to reach every line of the core; all else runs three times as fast without coverage."""
     for item in items:
         if not item.nodeid.startswith(COUNTED) or item.nodeid.startswith(UNCOUNTED):
             item.add_marker(pytest.mark.no_cover)

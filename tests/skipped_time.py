@@ -9,7 +9,7 @@ Result = TypeVar("Result")
 
 
 class Skipping(selectors.DefaultSelector):
-    """Waits for nobody.
+    """Skips waiting.
 
     Attributes:
         skipped: how many seconds the loop would have waited so far.

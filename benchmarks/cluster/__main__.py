@@ -104,7 +104,7 @@ async def _beside(stage: Stage, name: str, pods: int) -> list[tuple[Measured, Me
     floor = await runs.floor(stage, pods)
     measured = await (runs.scaled_in(stage, pods) if name == "W4" else runs.workload(stage, name, pods))
     rows = [(floor, floor), (measured, floor)]
-    _say(report.workloads_table(rows))  # all of them come at the end; who breaks off has those that are done
+    _say(report.workloads_table(rows))  # rows come at the end, so an interrupted run keeps the finished ones
     return rows
 
 

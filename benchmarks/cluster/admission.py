@@ -45,7 +45,7 @@ class Latency:
     """How long some answers took, so many of them under way at any time.
 
     Attributes:
-        way: who asks: ``webhook`` for us, ``API server`` for a user.
+        way: the caller: ``webhook`` for us, ``API server`` for a user.
         taken: seconds of each.
         whole: seconds of all together.
     """
@@ -110,7 +110,7 @@ def _running(
 
 
 class _Asking:
-    """Who asks."""
+    """The caller."""
 
     def __init__(self, plane: ControlPlane, root: Json, many: int) -> None:
         self._plane = plane
@@ -155,7 +155,7 @@ class _Asking:
                 yield api, session
 
     async def _webhooks(self, api: ApiSession) -> tuple[str, ssl.SSLContext]:
-        """Where the API server calls, and whom it trusts there."""
+        """The address that the API server calls, and the certificates that it trusts there."""
         path = f"/apis/admissionregistration.k8s.io/v1/{MUTATING}/grove-defaulting-{_NAMESPACE}"
         client = (await api.request("GET", path)).json()["webhooks"][0]["clientConfig"]
         tls = ssl.create_default_context(cadata=base64.b64decode(client["caBundle"]).decode())
@@ -183,9 +183,9 @@ class _Asking:
         return lone(self._root, f"c{self._serial}", **{"enabled": "true", **annotations})
 
     def _posts(self, api: ApiSession, *, no: bool = False, **annotations: str) -> Calls:
-        reported = {"enabled": "false"} if no else annotations
+        wanted = {"enabled": "false"} if no else annotations
         for _ in range(self._many + IN_FLIGHT):
-            body = self._clique(**reported)
+            body = self._clique(**wanted)
             yield lambda body=body: self._post(api, body)  # type: ignore[misc]  # mypy does not infer defaults
 
     def _sets(self, api: ApiSession) -> Calls:

@@ -37,7 +37,7 @@ REST_EVERY: Final = 600.0
 
 
 class Crowd:
-    """People who do something to some set, now this and now that."""
+    """Simulated users that edit the sets, one random act after another."""
 
     def __init__(self, scene: Scene, seed: int) -> None:
         self.scene = scene
@@ -57,7 +57,7 @@ class Crowd:
         )
 
     def act(self) -> None:
-        """One thing; what is refused because somebody else was first is no trouble."""
+        """Do one act; a conflict with another writer is no failure."""
         names = self.scene.names("podcliquesets")
         with contextlib.suppress(ApiError, KeyError):
             if len(names) < SETS:
@@ -105,11 +105,11 @@ class Crowd:
             self.scene.annotate_pods(f"{name}-0-pool-{index}-worker", not_ready=None)
 
     def lose_pod(self, name: str) -> None:
-        """Somebody deletes it."""
+        """Delete the object."""
         self.scene.api.delete("pods", self._pod_of(name), self.scene.namespace)
 
     def lose_label(self, name: str) -> None:
-        """Somebody takes the label by which operators follow it."""
+        """Remove the label by which operators select it."""
         self.scene.patch("pods", self._pod_of(name), {"metadata": {"labels": {MANAGED_BY: None}}})
 
     def _pod_of(self, name: str) -> str:
@@ -121,7 +121,7 @@ class Crowd:
         return self.chance.choice(pods)
 
     def miscounted(self) -> list[str]:
-        """PodCliques that have more or fewer pods than they want, whoever follows them."""
+        """PodCliques that have more or fewer pods than they want, under either operator."""
         owners = Counter(pod["metadata"]["ownerReferences"][0]["uid"] for pod in self.scene.pods())
         return [
             f"{one['metadata']['name']} has {owners[one['metadata']['uid']]} pods, and wants {one['spec']['replicas']}"
@@ -130,7 +130,7 @@ class Crowd:
         ]
 
     def leave(self, name: str) -> None:
-        """Somebody deletes it."""
+        """Delete the object."""
         self.scene.api.delete("podcliquesets", name, self.scene.namespace)
 
 

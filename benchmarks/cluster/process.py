@@ -26,7 +26,7 @@ class Cost:
         processor: seconds, those of its start included.
         requests: all but those for the Lease, and watches.
         writes: of a plan.
-        fewest: writes that nobody can do without: each object made once, and one status for each that has one.
+        fewest: writes that no operator can avoid: each object made once, and one status for each that has one.
         peak: MiB of memory.
     """
 

@@ -52,7 +52,7 @@ async def floor(stage: Stage, pods: int, *, like: str = "") -> Measured:
 
 
 async def workload(stage: Stage, name: str, pods: int) -> Measured:
-    """W1, W2 or W3, from nothing until all is Ready and told."""
+    """W1, W2 or W3, from nothing until all is Ready and its status is written."""
     with Operator(stage.kubeconfig, stage.folder) as operator:
         before = operator.cost()
         async with stage.standing(WORKLOADS[name](pods), pods) as (first, created, ready):

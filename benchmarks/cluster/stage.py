@@ -93,7 +93,7 @@ class Stage:
         return time.monotonic() - start
 
     async def until_ready(self, names: list[str], pods: int, version: str, start: float) -> Times:
-        """Wait for pods; a watch tells of them, which takes least from those who make them. Raises TimeoutError."""
+        """Wait for pods by a watch, which costs their creators least. Raises TimeoutError."""
         first = created = 0.0
         there, ready = set[str](), set[str]()
         async with asyncio.timeout(_PATIENCE):

@@ -62,13 +62,13 @@ WORKLOADS: Final[Mapping[str, Callable[[int], list[Json]]]] = MappingProxyType(
 
 
 def bare_pod(number: int) -> Json:
-    """A pod of the floor: as those of the workloads, and of nobody."""
+    """A pod of the floor: as those of the workloads, without an owner."""
     metadata = {"name": f"floor-{number}", "namespace": NAMESPACE, "labels": {"app.kubernetes.io/part-of": "floor"}}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [_CONTAINER]}}
 
 
 def pods_made_of(sets: Iterable[Json]) -> list[Json]:
-    """Exactly the pods that sets become, ungated and owned by nobody: for a loop that only posts them."""
+    """Exactly the pods that sets become, ungated and unowned: for a loop that only posts them."""
     return [pod for one in sets for pod in _pods_of(one)]
 
 

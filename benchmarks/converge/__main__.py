@@ -58,32 +58,32 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--run-limit", default="10m")
     parser.add_argument("--minutes", type=float, default=60.0, help="start no run after so many")
     parser.add_argument("--out", type=Path, required=True)
-    reported = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     points, problems = run_parameters_from_options(
         ConvergeCommandOptions(
-            nodes=reported.nodes,
-            protocols=tuple(reported.protocol or ["all"]),
-            clique_size=reported.clique_size,
-            limit=reported.limit,
-            seeds=reported.seeds,
-            arrival=reported.arrival,
-            readiness=reported.readiness,
+            nodes=options.nodes,
+            protocols=tuple(options.protocol or ["all"]),
+            clique_size=options.clique_size,
+            limit=options.limit,
+            seeds=options.seeds,
+            arrival=options.arrival,
+            readiness=options.readiness,
             limiter="5/10",
             server_cores="2",
-            run_limit=reported.run_limit,
+            run_limit=options.run_limit,
         )
     )
     if problems:
         sys.stderr.write("".join(f"{problem}\n" for problem in problems))
         return 1
-    reported.out.mkdir(parents=True, exist_ok=True)
-    path = reported.out / "runs.csv"
+    options.out.mkdir(parents=True, exist_ok=True)
+    path = options.out / "runs.csv"
     before, faults = parse_runs_csv(path.read_text(encoding="utf-8"), str(path)) if path.exists() else ((), ())
     if faults:
         sys.stderr.write("".join(f"{fault}\n" for fault in faults))
         return 1
     runs, schedule = list(before), RunSchedule(points, {run.point: run for run in before})
-    until = time.monotonic() + reported.minutes * 60
+    until = time.monotonic() + options.minutes * 60
     while time.monotonic() < until and (point := schedule.take()) is not None:
         with ControlPlane(binaries.find(), parts=STORE) as plane:  # each run on data of its own
             install(plane.api(), *compute_domain_crds())
@@ -92,7 +92,7 @@ def main(arguments: list[str]) -> int:
         schedule.record(measured.run)
         runs.append(measured.run)
         write_runs_csv(path, runs)
-        with (reported.out / "counts.jsonl").open("a", encoding="utf-8") as counts:
+        with (options.out / "counts.jsonl").open("a", encoding="utf-8") as counts:
             head = {"protocol": point.protocol.short_name, "nodes": point.nodes, "seed": point.seed}
             counts.write(json.dumps({**head, **asdict(measured.server), "refused": measured.refused[:3]}) + "\n")
         print(line_of(measured), flush=True)

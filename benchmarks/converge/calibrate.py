@@ -1,7 +1,7 @@
 """``python -m benchmarks.converge.calibrate --out costs.yaml``: what an API server needs, as the model's constants.
 
 One writer, one write after the other: on objects of several sizes, by apply and by put, without watchers and with some.
-Processor time is that of the server's own counters, less what it needs while nobody asks.
+Processor time is that of the server's own counters, less what it needs while idle.
 """
 
 import argparse
@@ -56,7 +56,7 @@ class Bench:
         self._idle = ServerCounters()
 
     async def rest(self) -> None:
-        """What the server and its store need in a second in which nobody asks."""
+        """What the server and its store need in an idle second."""
         before = await read_server_counters(self._api, self._store)
         await asyncio.sleep(SECONDS)
         self._idle = (await read_server_counters(self._api, self._store)).since(before)
@@ -200,11 +200,11 @@ async def calibrated(kubeconfig: str, store: str, source: str, say: Callable[[st
 
 def text_of(costs: ServerCosts) -> str:
     """As ``--costs`` reads it; to four digits, since a second calibration differs in the third."""
-    reported = {
+    content = {
         name: float(f"{value:.4g}") if isinstance(value, float) else value
         for name, value in costs.model_dump(by_alias=True).items()
     }
-    return str(yaml.safe_dump(reported, sort_keys=False, allow_unicode=True))
+    return str(yaml.safe_dump(content, sort_keys=False, allow_unicode=True))
 
 
 def main(arguments: list[str]) -> int:

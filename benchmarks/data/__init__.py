@@ -1,1 +1,1 @@
-"""Synthetic clusters for benchmarks: who is in them, as facts, as objects of the API, as lists."""
+"""Synthetic clusters for benchmarks: their objects as facts, as objects of the API, as lists."""

@@ -86,7 +86,7 @@ class Clique:
 
 
 class PodWords(NamedTuple):
-    """What tells one pod from another of its clique."""
+    """What distinguishes a pod from others of its clique."""
 
     name: str
     uid: str

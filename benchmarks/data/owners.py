@@ -76,13 +76,13 @@ def bare_set(replicas: int) -> Raw:
 
 
 def sharing_set(replicas: int) -> Raw:
-    """The same as its user wrote it who wants one ComputeDomain for each replica by annotation, groups included."""
+    """The manifest of a user that wants one ComputeDomain for each replica by annotation, groups included."""
     found = bare_set(replicas)
-    reported = {"annotations": {MNNVL_ENABLED: "true"}}
+    opted_in = {"annotations": {MNNVL_ENABLED: "true"}}
     template = found["spec"]["template"]
-    groups = [{**group, **reported} for group in template["podCliqueScalingGroups"]]
+    groups = [{**group, **opted_in} for group in template["podCliqueScalingGroups"]]
     spec = {**found["spec"], "template": {**template, "podCliqueScalingGroups": groups}}
-    return {**found, "metadata": {**found["metadata"], **reported}, "spec": spec}
+    return {**found, "metadata": {**found["metadata"], **opted_in}, "spec": spec}
 
 
 def _group(members: list[Clique]) -> Raw:

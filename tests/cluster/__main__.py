@@ -29,7 +29,7 @@ def main() -> None:
 
 
 def _built() -> dict[str, Path]:
-    """The programs, built with progress told: line by line, or in one line on a terminal."""
+    """The programs, built with progress shown: line by line, or in one line on a terminal."""
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
         return binaries.build(lambda line: None if "compiled" in line else console.print(line, soft_wrap=True))

@@ -21,7 +21,7 @@ JSON_PATCH: Final = "application/json-patch+json"
 STRATEGIC: Final = "application/strategic-merge-patch+json"
 APPLY: Final = "application/apply-patch+yaml"
 SOON: Final = 0.05
-SELDOM: Final = 0.1  # seconds between two looks; who waits long looks less often
+SELDOM: Final = 0.1  # seconds between two polls of a long wait
 _DISCOVERY: Final = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 _ONCE_MORE: Final = urllib3.Retry(
     connect=0, read=1, redirect=0, other=0, allowed_methods={"GET"}, respect_retry_after_header=False
@@ -104,7 +104,7 @@ class Api:
 
         Raises:
             ApiError: for every code from 400 on.
-            OSError: if nobody is there.
+            OSError: if no server listens.
         """
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": media, "Accept": accept}
         sent = None if body is None else json.dumps(body)

@@ -76,7 +76,7 @@ def gang_plane(programs: dict[str, Path]) -> Iterator[ControlPlane]:
 
 @pytest.fixture(scope="module")
 def quiet_plane(programs: dict[str, Path]) -> Iterator[ControlPlane]:
-    """Another one with Grove's definitions and a garbage collector, where nobody else writes to anything."""
+    """Another one with Grove's definitions and a garbage collector, with no other writer."""
     with ControlPlane(programs, parts=QUIET) as plane:
         install_definitions(plane.api())
         plane.restart(CONTROLLERS)  # the garbage collector looks for new kinds when it begins, then every 30 s
@@ -104,7 +104,7 @@ def namespace(api_server: ControlPlane) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def grove_plane(control_plane: ControlPlane) -> ControlPlane:
-    """The shared control plane, with Grove's definitions, and operators who may do everything."""
+    """The shared control plane, with Grove's definitions, and operators with all rights."""
     api = control_plane.api()
     install_definitions(api)
     control_plane.restart(CONTROLLERS)  # the garbage collector looks for new kinds when it begins, then every 30 s
@@ -158,7 +158,7 @@ def scene(grove_plane: ControlPlane, namespace: str) -> Iterator[Scene]:
 
 @pytest.fixture
 def no_other_sets(grove_plane: ControlPlane) -> None:
-    """Nothing is left of the sets of earlier tests: who uses a topology is counted in all namespaces."""
+    """Nothing is left of the sets of earlier tests: the users of a topology are counted in all namespaces."""
     api = grove_plane.api()
 
     def left() -> list[str]:
@@ -229,7 +229,7 @@ def joining(nvidia_plane: ControlPlane, grove_plane: ControlPlane, scene: Scene,
 
 @pytest.fixture
 def sharing(installed_operator: Operator, fabric: Driver, joining: Joining) -> Operator:
-    """An operator beside these webhooks that is told the same, and has yet to be started."""
+    """An operator beside these webhooks with the same configuration, not started yet."""
     assert fabric.daemons_ready
     assert joining.runs
     installed_operator.mnnvl = REPORTED

@@ -54,7 +54,7 @@ class Daemon:
         self._domains.plane.run(self._name, [*GROVE, "daemon", *words])
 
     def start(self) -> "Daemon":
-        """Launch it, and wait until it knows who it is."""
+        """Launch it, and wait until it knows its identity."""
         self.launch()
         wait_until(lambda: [*self.lines[:1], self.trouble], lambda found: len(found) > 1 or found[-1], "it starts")
         assert not self.trouble
@@ -237,7 +237,7 @@ class Domains:
         wait_until(reported, lambda found: found == wanted, f"the domain says {wanted}")
 
     def close(self) -> None:
-        """Nodes and processes go; the namespace is somebody else's."""
+        """Nodes and processes go; the namespace belongs to the caller."""
         for daemon in self.daemons:
             if daemon._name and self.plane.code(daemon._name) is None:  # noqa: SLF001 - one helper in two classes
                 daemon.kill()

@@ -1,4 +1,4 @@
-"""What tests of MNNVL look at: ComputeDomains, who names their templates, who claims their channels."""
+"""What tests of MNNVL read: ComputeDomains, objects that name their templates, and claims of their channels."""
 
 from collections.abc import Mapping
 from typing import Any, Final

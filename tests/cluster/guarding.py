@@ -99,7 +99,7 @@ class Guarded:
         self._lives.close()
 
     def close(self) -> None:
-        """Take everything away that others would see; nobody may be asked any more when the process ends."""
+        """Remove everything that others would see; the webhooks cannot be called any more when the process ends."""
         remove_cluster_wide(self.api, self.installed.objects)
         odd, wrong = topology(DEFAULT_TOPOLOGY, ("host", "odd")), self.racked("wrong", "nowhere")
         try:
@@ -130,7 +130,7 @@ class Guarded:
     # what is asked
 
     def set_of(self, name: str, **template: Any) -> Json:
-        """A set of one clique, for a scheduler of gangs: it has no thresholds, so that whoever is asked writes some."""
+        """A set of one clique, for a scheduler of gangs: it has no thresholds, so that the webhook writes some."""
         clique = light("a", 2)
         clique["spec"]["podSpec"]["schedulerName"] = "kai-scheduler"
         del clique["spec"]["minAvailable"]
@@ -207,7 +207,7 @@ class Guarded:
     def offline(self, manifest: Json, capsys: pytest.CaptureFixture[str]) -> tuple[str, tuple[str, ...]]:
         """What ``grove validate`` says of it beside a dump of this cluster: the refusal, and the warnings.
 
-        Where there is no PodClique in the cluster, offline nobody knows whose pods are bound (TP-072): bind some first.
+        Without any PodClique in the cluster the owners of bound pods are unknown offline (TP-072): bind some first.
         """
         kinds = (TOPOLOGIES, SETS, "podcliques")
         items = [one for kind in kinds for one in self.api.all_of(kind)]

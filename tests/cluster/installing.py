@@ -46,10 +46,10 @@ def _established(definition: Json) -> bool:
     return any(one["type"] == "Established" and one["status"] == "True" for one in conditions)
 
 
-def access_for(reported: Installation, users: Mapping[str, str]) -> list[Json]:
+def access_for(installation: Installation, users: Mapping[str, str]) -> list[Json]:
     """Accounts and roles of some programs as they are printed, bound to users: program -> user."""
     found = []
-    for one in manifest_objects(reported, ("rbac",)):
+    for one in manifest_objects(installation, ("rbac",)):
         user = users.get(one["metadata"]["labels"]["app.kubernetes.io/name"])
         if user is not None:
             bound = {"subjects": [{"apiGroup": RBAC, "kind": "User", "name": user}]} if "subjects" in one else {}
@@ -89,7 +89,7 @@ class Program:
 
     @contextmanager
     def running(self) -> Iterator[subprocess.Popen[bytes]]:
-        """Run it; whoever leaves ends it as a cluster does."""
+        """Run it; leaving the context stops it as a cluster does."""
         with self.log.open("ab") as log:
             process = subprocess.Popen(self._words, stderr=log, stdout=log)
         try:

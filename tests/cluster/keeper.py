@@ -1,4 +1,4 @@
-"""Holds the programs of one control plane, and ends them when whoever asked for them ends, however that happens.
+"""Holds the programs of one control plane, and ends them when the process that started them ends, however that happens.
 
 A process of its own, spoken to in lines of JSON. It starts programs as its children and waits for the end of its
 standard input, which comes with the end of the asking process: also of one that was killed. On Linux a keeper that is
@@ -67,7 +67,7 @@ def main(folder_to_remove: str | None) -> None:
     """Keep, then remove the folder if there is one to remove."""
     signal.signal(signal.SIGTERM, _leave)
     try:
-        with contextlib.suppress(BrokenPipeError):  # who asked is gone
+        with contextlib.suppress(BrokenPipeError):  # the caller is gone
             keep()
     finally:
         if folder_to_remove:

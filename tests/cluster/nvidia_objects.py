@@ -12,8 +12,8 @@ VERSION: Final = f"{GROUP}/v1beta1"
 def domain(name: str, spec: Json | None = None, **metadata: Any) -> Json:
     """A ComputeDomain; of the released shape if no other is given."""
     shaped = {"numNodes": 0, "channel": {"resourceClaimTemplate": {"name": f"{name}-rct"}}}
-    reported = {"name": name, **metadata}
-    return {"apiVersion": VERSION, "kind": "ComputeDomain", "metadata": reported, "spec": spec or shaped}
+    named = {"name": name, **metadata}
+    return {"apiVersion": VERSION, "kind": "ComputeDomain", "metadata": named, "spec": spec or shaped}
 
 
 def claim_of(name: str, *, flat: bool = False) -> Json:

@@ -41,7 +41,7 @@ def install_definitions(api: Api) -> None:
 
 
 def is_served(api: Api, plural: str) -> bool:
-    """Whether objects of a kind can be listed; discovery alone tells it too early."""
+    """Whether objects of a kind can be listed; discovery alone shows it too early."""
     with contextlib.suppress(KeyError, ApiError):
         api.all_of(plural)
         return True
@@ -67,8 +67,8 @@ class Operator:
     """One ``grove operator`` after another, with one user, one namespace and one configuration.
 
     Args:
-        plane: whom it works for; it ends with it.
-        user: who it is there, and under which name its requests are in the audit log.
+        plane: the control plane it works for; it ends with it.
+        user: its user there, under which its requests are in the audit log.
         namespace: to look after; empty for all.
         election: of the configuration; without another wish it is alone, and begins at once.
         client: of the configuration, e.g. ``inFlight``.
@@ -211,7 +211,7 @@ class Operator:
         return code
 
     def await_rest(self, *, seconds: float = 60) -> None:
-        """Wait until nothing is left to do for anybody who looks at its namespace anew."""
+        """Wait until nothing is left to do for an operator that starts in its namespace now."""
         asked = ("plan", "--live", "-n", self.namespace, "--detailed-exitcode", "--config", str(self.config))
 
         def look() -> "subprocess.CompletedProcess[str]":

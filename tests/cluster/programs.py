@@ -71,9 +71,9 @@ def write_signing_key(path: Path) -> None:
 
 
 def write_audit_policy(path: Path, users: Iterable[str]) -> None:
-    """Have every request of these users written down, without its body, and nobody else's."""
-    reported = {"level": "Metadata", "users": list(users), "omitStages": ["RequestReceived"]}
-    rules = [reported, {"level": "None"}]
+    """Have every request of these users written to the audit log, without its body, and no other requests."""
+    rule = {"level": "Metadata", "users": list(users), "omitStages": ["RequestReceived"]}
+    rules = [rule, {"level": "None"}]
     path.write_text(json.dumps({"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "rules": rules}), encoding="utf-8")
 
 

@@ -113,17 +113,17 @@ class Proxy:
         return connection
 
     def opened(self, connection: socket.socket) -> None:
-        """Somebody came."""
+        """Count a connection that opened."""
         self._open.add(connection)
 
     def closed(self, connection: socket.socket | None) -> None:
-        """Somebody went."""
+        """Count a connection that closed."""
         if connection is not None:
             self._open.discard(connection)
 
 
 def hang_up(connection: socket.socket) -> None:
-    """Wake whoever waits for something from it."""
+    """Wake the tasks that wait for it."""
     with suppress(OSError):
         connection.shutdown(socket.SHUT_RDWR)
 

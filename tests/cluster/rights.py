@@ -9,7 +9,7 @@ REVIEWS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 
 
 def await_rights(api: Api, applied: Iterable[Json]) -> None:
-    """Wait until everybody who is bound to one of these roles may do what it says."""
+    """Wait until every subject bound to one of these roles has its rights."""
     there = list(applied)
     rules = {_key(one["kind"], one["metadata"]): one["rules"] for one in there if "rules" in one}
     for binding in (one for one in there if "roleRef" in one):

@@ -163,7 +163,7 @@ class Scene:
         self.await_object(resource, name, lambda found: not found, f"{name} is gone", seconds=seconds)
 
     def events(self, reason: str | None = None) -> list[Json]:
-        """What was told to users, under ``events.k8s.io``."""
+        """The Events reported to users, under ``events.k8s.io``."""
         found: list[Json] = self.api.request("GET", f"/apis/events.k8s.io/v1/namespaces/{self.namespace}/events")[
             "items"
         ]

@@ -1,4 +1,4 @@
-"""What tests of MNNVL by annotation make and look at: who shares which domain, and whose it is."""
+"""What tests of MNNVL by annotation make and read: the sharers of each domain, and its owner."""
 
 import contextlib
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ def says(**annotations: str) -> Json:
 
 
 def shares(scope: str = "") -> Json:
-    """The annotations of who opts in."""
+    """The annotations of an object that opts in."""
     return says(enabled="true", **({"scope": scope} if scope else {}))
 
 
@@ -36,7 +36,7 @@ def enabled(manifest: Json, scope: str = "") -> Json:
 
 
 def lone(root: Json, name: str, **annotations: str) -> Json:
-    """A standalone PodClique of replica 0 of a set that is stored, as whoever has no operator makes it by hand."""
+    """A standalone PodClique of replica 0 of a stored set, as a user without an operator makes it by hand."""
     set_name, namespace = root["metadata"]["name"], root["metadata"]["namespace"]
     labels = {
         "app.kubernetes.io/part-of": set_name,

@@ -277,7 +277,7 @@ with ControlPlane(find()) as plane:
 
 
 def runs(pid: int) -> bool:
-    """Whether there is such a process, and not only the memory of one that nobody asked after."""
+    """Whether there is such a process, and not only a zombie that was never waited for."""
     try:
         os.kill(pid, 0)
         return sys.platform != "linux" or ") Z " not in Path(f"/proc/{pid}/stat").read_text()

@@ -83,7 +83,7 @@ def test_op052_exactly_the_reviewed_plan_or_none_of_it(
 def test_op053_a_pod_that_only_lost_its_label_ends_nothing(
     scene: Scene, control_plane: ControlPlane, operator: Operator, tmp_path: Path
 ) -> None:
-    """A breach is over its delay, nobody acts, and the pod recovers; then somebody takes its label away."""
+    """A breach is over its delay, no operator runs, and the pod recovers; then a user removes its label."""
     scene.api.create(scene.set_of(clique("worker", 1), clique("router", 1), terminationDelay="3s"))
     scene.await_ready(2)
     operator.await_rest()

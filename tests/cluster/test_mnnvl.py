@@ -54,7 +54,7 @@ class TestMN010:
     """The PodCliques and scaling groups of a replica MUST be withheld while its domain has yet to be created and no
     creation was refused.
 
-    The domain first, then who names it, then pods that hold its channels.
+    The domain first, then the objects that name it, then pods that hold its channels.
     """
 
     @pytest.mark.req("MN-004")
@@ -116,7 +116,7 @@ class TestMN010:
 class TestMN043:
     """A domain that annotated siblings need and that is gone MUST be created again, and the siblings stay as they are.
 
-    What somebody deletes comes back.
+    What a user deletes comes back.
     """
 
     def test_mn043_a_domain_deleted_by_hand_is_made_again_and_nothing_else(self, scene: Scene, mnnvl: Operator) -> None:

@@ -93,7 +93,7 @@ def claim_of(scene: Scene, pod: Json) -> Json:
 def test_mn005_the_other_shape_is_refused_and_blocks_nothing(
     design_plane: ControlPlane, scene: Scene, installed_operator: Operator
 ) -> None:
-    """Whoever insists on the shape of the driver here has the server's words in the condition."""
+    """A configuration that insists on the shape of the driver here gets the server's words in the condition."""
     installed_operator.mnnvl = {"enabled": True, "computeDomainShape": "nvidia"}
     installed_operator.start()
     scene.api.create(scene.set_of(clique("worker")))

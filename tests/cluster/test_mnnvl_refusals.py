@@ -135,7 +135,7 @@ class TestMN011:
 
 
 def unheard(scene: Scene) -> None:
-    """A webhook for ComputeDomains of this namespace that nobody answers for; ready when the server asks it."""
+    """A webhook for ComputeDomains of this namespace without a backend; ready when the server calls it."""
     resources = {"apiGroups": [GROUP], "apiVersions": ["*"], "operations": ["CREATE"], "resources": ["computedomains"]}
     url = f"https://127.0.0.1:{free_port()}/judge"
     hook = {
@@ -164,7 +164,7 @@ def unheard(scene: Scene) -> None:
 
 @pytest.mark.req("OP-011")
 class TestMissingWebhook:
-    """A webhook that nobody answers for refuses."""
+    """A webhook without a backend refuses."""
 
     @pytest.mark.req("MN-011")
     def test_op011_a_webhook_without_a_backend_blocks_nothing(self, scene: Scene, mnnvl: Operator) -> None:
@@ -209,7 +209,7 @@ class TestMN014:
 
     @pytest.mark.parametrize("seed", [1, 2])
     def test_mn014_killed_at_any_moment(self, scene: Scene, mnnvl: Operator, seed: int) -> None:
-        """No replica comes to run without its domain before the set says so, or nobody would try again."""
+        """No replica runs without its domain before the set reports it, or the domain would not be tried again."""
         limit_domains(scene.api, scene.namespace, 2)
         scene.api.create(four(scene))
         draw = random.Random(seed)
@@ -236,7 +236,7 @@ class TestMN040:
     """An object of another controller, or of none, that has a domain's name MUST count as a refused creation, with an
     error that names the controller.
 
-    A name that somebody else has.
+    A name that a foreign object has.
     """
 
     def test_mn040_a_foreign_domain_is_neither_adopted_nor_deleted(self, scene: Scene, mnnvl: Operator) -> None:

@@ -162,7 +162,7 @@ class TestWhatIsNotDeleted:
     """The operator MUST NOT delete an object that a PodGang owns, any object of a set that is being deleted, or a claim
     that is shared by annotation as one of ``resourceSharing`` (WL-202), whatever its labels say.
 
-    Nobody deletes them: they go with their gang, as the garbage collector finds it gone.
+    No operator deletes them: they go with their gang, as the garbage collector finds it gone.
     """
 
     @pytest.mark.req("MS-041")
@@ -196,7 +196,7 @@ class TestWhatIsNotDeleted:
 class TestMS052:
     """A domain or claim that is in use and gone MUST be ensured again, and the PodCliques that use it stay as they are.
 
-    What somebody deletes, and what is switched off.
+    What a user deletes, and what is switched off.
     """
 
     @pytest.mark.req("MS-060")

@@ -105,7 +105,7 @@ def test_ms090_a_dry_run_makes_nothing_and_says_what_would_be(scene: Scene, join
 
 @pytest.mark.req("MS-036")
 def test_ms090_a_dry_run_is_refused_where_the_creation_would_be(scene: Scene, joining: Joining) -> None:
-    """A domain of that name serves another; both are told."""
+    """A domain of that name serves another; both are reported."""
     assert joining.runs
     root = new_set(scene)
     named = {"app.kubernetes.io/part-of": "other", "grove.io/podcliqueset-replica-index": "0"}
@@ -123,7 +123,7 @@ def test_ms090_a_dry_run_is_refused_where_the_creation_would_be(scene: Scene, jo
 
 @pytest.mark.req("MS-036")
 def test_wh010_the_design_s_table_is_enough_and_what_is_asked(scene: Scene, joining: Joining) -> None:
-    """A claim that somebody made by hand is in no copy of ours: it shows when ours is made, and is asked for."""
+    """A claim made by hand is in no copy of ours: it shows when ours is made, and is read then."""
     root = new_set(scene)
     theirs = scene.api.create(claim_of("llama-0-mnnvl-claim"), scene.namespace)
     with pytest.raises(ApiError, match="MS-090") as refused:
@@ -154,7 +154,7 @@ class TestAWebhookThatIsDownBlocksOnlyWhatItServes:
     """A PodClique whose ``grove.io/mnnvl-enabled`` is absent or ``"false"``, and a PodGang, MUST be stored whether a
     webhook responds or not.
 
-    Webhooks that are down: who shares waits for them, nobody else does, and nothing that runs is touched.
+    Webhooks that are down: only sharing objects wait for them, and nothing that runs is touched.
     """
 
     @pytest.mark.req("MS-030")

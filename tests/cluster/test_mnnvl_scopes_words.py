@@ -22,7 +22,7 @@ BAD: Final = {
 }
 
 
-def annotated_set(scene: Scene, reported: dict[str, Json], name: str = "llama") -> Json:
+def annotated_set(scene: Scene, classes: dict[str, Json], name: str = "llama") -> Json:
     """A set that says something of MNNVL in some places."""
     pool = group("pool", "worker")
     manifest = scene.set_of(clique("router"), clique("worker"), name=name, podCliqueScalingGroups=[pool])
@@ -32,7 +32,7 @@ def annotated_set(scene: Scene, reported: dict[str, Json], name: str = "llama") 
         "cliques": template["cliques"][0],
         "groups": template["podCliqueScalingGroups"][0],
     }
-    for place, annotations in reported.items():
+    for place, annotations in classes.items():
         places[place]["annotations"] = annotations
     return manifest
 

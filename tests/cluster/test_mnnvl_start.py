@@ -1,4 +1,4 @@
-"""A cluster without ComputeDomains: who is to make some does not start, and everybody else does."""
+"""A cluster without ComputeDomains: only an operator that has to make some does not start."""
 
 from pathlib import Path
 from typing import Final
@@ -148,8 +148,8 @@ class TestMN016:
     def test_mn016_it_says_on_the_set_what_it_waits_for(
         self, grove_plane: ControlPlane, scene: Scene, starting: Starting
     ) -> None:
-        reported = Installation(home=scene.namespace, watched=scene.namespace)
-        roles = apply(scene.api, blinded(access_for(reported, {OPERATOR: INSTALLED})))
+        installation = Installation(home=scene.namespace, watched=scene.namespace)
+        roles = apply(scene.api, blinded(access_for(installation, {OPERATOR: INSTALLED})))
         with installed(grove_plane, *released()), device_classes(scene.api), Driver(grove_plane, scene.namespace):
             operator = starting(INSTALLED, mnnvl=ON).start()
             scene.api.create(scene.set_of(clique("worker"), replicas=2))
@@ -170,7 +170,7 @@ class TestMN016:
                 assert "ComputeDomains were not collected: whether llama-cd-0 exists is unknown" in ran.stdout, ran
             operator.stop()
 
-            apply(scene.api, access_for(reported, {OPERATOR: INSTALLED}))
+            apply(scene.api, access_for(installation, {OPERATOR: INSTALLED}))
             operator.start()
             scene.await_ready(2)
             assert sorted(domains(scene)) == ["llama-cd-0", "llama-cd-1"]

@@ -111,7 +111,7 @@ def test_cl032_the_former_definition_lets_go_of_the_name(api: Api, judged: Judge
 def test_cl032_the_object_that_takes_the_name_of_sets_is_named_everywhere(
     api: Api, judged: Judged, bare_plane: ControlPlane, tmp_path: Path, user: str
 ) -> None:
-    """By the preflight also for a user who may not list definitions."""
+    """By the preflight also for a user without the right to list definitions."""
     apply(api, defined("Other", "others", "pcs"), *custom_resource_definitions())
     assert conditions(api, "podcliquesets.grove.io")["NamesAccepted"] == "False"
     sentence = 'podcliquesets.grove.io: the short name "pcs" is taken by others.grove.io'

@@ -70,14 +70,14 @@ def home(nvidia_plane: ControlPlane, namespace: str) -> Iterator[Home]:
 
 
 class TestItsKinds:
-    """What the server tells of them, and what it refuses."""
+    """What the server reports about them, and what it refuses."""
 
     def test_discovery_reports_the_only_version_and_both_kinds(self, nvidia_plane: ControlPlane) -> None:
         api = nvidia_plane.api()
         group = api.request("GET", f"/apis/{GROUP}")
         assert [each["groupVersion"] for each in group["versions"]] == [VERSION]
-        reported = {each["name"]: each["kind"] for each in api.request("GET", f"/apis/{VERSION}")["resources"]}
-        assert reported == {
+        kinds = {each["name"]: each["kind"] for each in api.request("GET", f"/apis/{VERSION}")["resources"]}
+        assert kinds == {
             "computedomaincliques": "ComputeDomainClique",
             "computedomains": "ComputeDomain",
             "computedomains/status": "ComputeDomain",

@@ -19,7 +19,7 @@ def shared(scene: Scene, name: str = "devices") -> None:
 
 
 class TestStartUp:
-    """Who waits for whom: what the operator writes; the kubelet of these tests runs no init container."""
+    """Which cliques wait for which: what the operator writes; the kubelet of these tests runs no init container."""
 
     def test_wl084_a_clique_waits_for_the_one_before_it(self, scene: Scene, operator: Operator) -> None:
         cliques = (clique("router"), clique("leader"), clique("worker", 2))

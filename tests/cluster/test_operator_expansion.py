@@ -23,7 +23,7 @@ def written_by(manager: str, found: Json) -> Json:
 
 
 def condition_applied(name: str) -> Json:
-    """What a program of somebody else applies to the status of a clique."""
+    """What a foreign program applies to the status of a clique."""
     seen = {
         "type": "example.com/Warm",
         "status": "True",
@@ -127,7 +127,7 @@ class TestOP012:
             assert scene.get(resource, name)["metadata"]["labels"]["example.com/team"] == "blue"
 
     def test_op012_a_status_that_another_operator_wrote_is_taken_over(self, scene: Scene, operator: Operator) -> None:
-        """Without ``force`` the server would refuse every status that somebody else wrote before."""
+        """Without ``force`` the server would refuse every status that another manager wrote before."""
         scene.api.create(scene.set_of(clique("router")))
         scene.await_ready(1)
         scene.await_status(availableReplicas=1)

@@ -218,7 +218,7 @@ class TestWatches:
     def test_op080_a_watch_that_fell_silent_is_begun_anew(
         self, grove_plane: ControlPlane, scene: Scene, starting: Starting
     ) -> None:
-        """A connection that nobody closed and nothing comes through: as after the loss of a node in between."""
+        """A connection that stays open and carries nothing: as after the loss of a node in between."""
         with Proxy(grove_plane) as proxy:
             operator = starting(server=proxy.url, client={"timeout": "1s"}).start()
             scene.api.create(scene.set_of(clique("worker")))

@@ -34,7 +34,7 @@ class TestWhatIsPlannedHappens:
     def test_gt033_an_end_and_what_comes_after_it(
         self, grove_plane: ControlPlane, scene: Scene, starting: Starting, kinds: dict[str, str]
     ) -> None:
-        """First a set that is only a file, then its router for good; nobody is asked before both plans are made."""
+        """First a set that is only a file, then its router for good; both plans are made without a question."""
         manifest = grove_plane.folder / f"{scene.namespace}.json"
         manifest.write_text(json.dumps(the_set(scene)), encoding="utf-8")
         plan = predicted(grove_plane, scene, "-f", str(manifest))

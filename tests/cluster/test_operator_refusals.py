@@ -57,7 +57,7 @@ class TestRefusals:
     def test_op023_what_a_set_left_behind_is_let_go_of_as_often_as_it_takes(
         self, scene: Scene, operator: Operator
     ) -> None:
-        """A clique of a set that is gone; for a while a policy forbids to change it, and nobody else does."""
+        """A clique of a deleted set; for a while only a policy forbids to change it."""
         labels = {SET.primary: "bad", SET_REPLICA.primary: "0", MANAGED_BY: OPERATOR}
         metadata = {"name": "bad-0-worker", "namespace": scene.namespace, "labels": labels}
         metadata |= {"finalizers": [CLIQUE_FINALIZER]}

@@ -200,7 +200,7 @@ def test_mf020_the_printed_role_is_enough_and_nothing_in_it_is_idle(life: Life) 
 
 @pytest.mark.req("MF-023")
 def test_mf025_everything_is_applied_in_one_go(programs: dict[str, Path]) -> None:
-    """In a cluster of its own, for nobody answers for the webhooks that are registered at the end."""
+    """In a cluster of its own, for the webhooks that are registered at the end have no backend."""
     with ControlPlane(programs, parts=STORE) as plane:
         api = plane.api()
         for reported in (Installation(), Installation(home="ml", watched="ml")):

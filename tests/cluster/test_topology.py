@@ -1,4 +1,4 @@
-"""Topologies on a real control plane: made, held, followed, and told of where they no longer hold."""
+"""Topologies on a real control plane: made, held, followed, and reported where they no longer hold."""
 
 import json
 from collections.abc import Iterator
@@ -105,7 +105,7 @@ def test_tp043_one_that_is_deleted_while_used_goes_with_its_last_set(keeping: Ke
 @pytest.mark.req("TP-031")
 @pytest.mark.req("TP-046")
 def test_tp030_a_gang_follows_while_it_waits_and_stays_once_it_is_bound(keeping: Keeping) -> None:
-    """Nobody stops the administrator here: as if a pod was bound between the check and the change (TP5)."""
+    """No webhook stops the administrator here: as if a pod was bound between the check and the change (TP5)."""
     scene, name = keeping.scene, f"{keeping.scene.namespace}-aws"
     keeping.start()
     manifest = near(scene, named=name)
@@ -139,7 +139,7 @@ def test_tp030_a_gang_follows_while_it_waits_and_stays_once_it_is_bound(keeping:
 @pytest.mark.req("TP-053")
 @pytest.mark.req("TP-047")
 def test_tp052_other_levels_wait_until_no_pod_is_placed(keeping: Keeping) -> None:
-    """An operator that is told other levels while the default is in use starts all the same, and says so (D16)."""
+    """An operator configured with other levels while the default is in use starts, and reports it (D16)."""
     scene = keeping.scene
     keeping.start()
     scene.api.create(near(scene))
@@ -246,7 +246,7 @@ def test_tp045_an_operator_of_one_namespace_follows_and_keeps_none(
 @pytest.mark.req("TP-054")
 @pytest.mark.req("OP-034")
 def test_tp049_where_only_the_newer_kind_is_known(keeping: Keeping) -> None:
-    """Its definition is somebody else's; the one of ours goes while the test lasts."""
+    """Its definition belongs to another installation; ours goes while the test lasts."""
     scene, name = keeping.scene, f"{keeping.scene.namespace}-gcp"
     definition = keeping.api.get("customresourcedefinitions", f"{TOPOLOGIES}.grove.io")
     keeping.api.delete("customresourcedefinitions", f"{TOPOLOGIES}.grove.io")
@@ -334,7 +334,7 @@ def test_tp121_users_of_a_topology_are_read_from_the_server(
 def test_tp030_two_operators_and_a_change_that_races_with_a_binding_pod(
     keeping: Keeping, scene: Scene, starting: Starting
 ) -> None:
-    """Levels change while pods are bound, and whoever leads is killed: in the end the gang fits, or the set says so."""
+    """Levels change while pods are bound, and the leader is killed: in the end the gang fits, or the set reports it."""
     name, racks = f"{scene.namespace}-aws", {"example.com/shelf", "example.com/cabinet"}
     keeping.api.create(topology(name))
     election = {**SHORT, "enabled": True, "namespace": scene.namespace}

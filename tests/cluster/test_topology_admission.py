@@ -42,7 +42,7 @@ def guarded(prepared: Guarded) -> Guarded:
 
 
 def settled(guarded: Guarded, *names: str) -> None:
-    """Wait until the copies show these topologies: what is known is told to whoever names another one."""
+    """Wait until the copies show these topologies: a review that names another one lists the known ones."""
     probe = guarded.racked("probe", "nowhere")
     known = f"known: {', '.join(sorted(names))}, got"
     wait_until(lambda: guarded.dry(probe).words, lambda words: known in words, f"{names} are known")
@@ -109,7 +109,7 @@ def test_wh005_another_topology_while_pending_and_none_once_a_pod_is_bound(
 def test_wh005_levels_stay_under_pods_that_are_placed(guarded: Guarded, capsys: pytest.CaptureFixture[str]) -> None:
     assert guarded.applied(guarded.racked("llama", "h100")).code == 201
     assert guarded.applied(guarded.racked("plain", domain="host")).code == 201
-    guarded.bind("llama", 0)  # a dump without any PodClique does not tell who is placed, and a list of none does
+    guarded.bind("llama", 0)  # a dump without any PodClique does not show the placed pods, and a list of none does
     shorter = topology("h100", *RACKS[:2])
     assert guarded.agree(shorter, capsys) == set(), "nobody is placed by it yet"
     bound(guarded, "llama", 2)

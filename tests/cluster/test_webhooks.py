@@ -226,7 +226,7 @@ def test_wh025_a_registration_is_put_right_and_otherwise_left(installed: Install
 
 
 def test_wh025_an_address_of_ours_takes_the_place_of_the_service(installed: Installed) -> None:
-    """No set is written meanwhile, so that nobody looks for the Service."""
+    """No set is written meanwhile, so that the Service is not looked for."""
     for one in installed.registration:
         installed.api.delete(one["kind"], one["metadata"]["name"])
     apply(installed.api, installed.registration)

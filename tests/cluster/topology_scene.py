@@ -1,4 +1,4 @@
-"""An operator that keeps topologies, and who looks at what it does."""
+"""An operator that keeps topologies, and readers of its writes."""
 
 import http.client
 from typing import Any, Final
@@ -44,7 +44,7 @@ class Keeping:
         return wait_until(lambda: self.find(name, kind), fits, f"{name} is held: {held}")
 
     def change(self, name: str, **keys: str) -> None:
-        """As an administrator whom no webhook stops."""
+        """As an administrator that no webhook stops."""
         self.api.patch(TOPOLOGIES, name, patch={"spec": {"levels": levels(**keys)}}, media=MERGE)
 
     def await_keys(self, gang: str, *keys: str) -> Json:
@@ -61,7 +61,7 @@ class Keeping:
             connection.close()
 
     def events(self, name: str) -> list[Json]:
-        """What was told of a topology: Events about what is in no namespace are in the default one."""
+        """The Events about a topology: those about cluster-wide objects are in the default namespace."""
         path = "/apis/events.k8s.io/v1/namespaces/default/events"
         found: list[Json] = self.api.request("GET", path)["items"]
         return [one for one in found if one["regarding"]["name"] == name]

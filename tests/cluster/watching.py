@@ -1,4 +1,4 @@
-"""Every change of some objects in the order the API server tells them, for what may hold in no state at all."""
+"""Every change of some objects in the order of the API server's watch, for what may hold in no state at all."""
 
 import http.client
 import json

@@ -19,7 +19,7 @@ LONG_AGO: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 def on_loopback(registration: Json) -> Json:
-    """A registration for an address where nobody listens yet: a Service would be looked for outside this machine."""
+    """A registration for an address without a listener yet: a Service would be looked for outside this machine."""
     nowhere = f"https://{HOST}:{free_port()}"
     moved = [
         {**webhook, "clientConfig": {"url": f"{nowhere}{webhook['clientConfig']['service']['path']}"}}
@@ -40,8 +40,8 @@ class Installed:
         plane: whose API server calls them.
         namespace: whose sets they judge, and where their Secret is.
         folder: for configuration and log.
-        mnnvl, topology: what they are told of both.
-        everywhere: whether they judge the sets of all namespaces; whoever does that cleans up before the next test.
+        mnnvl, topology: what they are configured with for both.
+        everywhere: whether they judge the sets of all namespaces; such a caller cleans up before the next test.
     """
 
     def __init__(
@@ -61,9 +61,9 @@ class Installed:
         self._mnnvl = mnnvl
         self._topology = topology
         self._watched = "" if everywhere else namespace
-        reported = Installation(home=namespace, watched=self._watched, mnnvl=mnnvl, topology=topology)
-        self.registration = [one for one in manifest_objects(reported, ("webhooks",)) if "webhooks" in one]
-        self.objects = [*access_for(reported, {WEBHOOKS: REVIEWER}), *map(on_loopback, self.registration)]
+        installation = Installation(home=namespace, watched=self._watched, mnnvl=mnnvl, topology=topology)
+        self.registration = [one for one in manifest_objects(installation, ("webhooks",)) if "webhooks" in one]
+        self.objects = [*access_for(installation, {WEBHOOKS: REVIEWER}), *map(on_loopback, self.registration)]
 
     def program(self, name: str = "webhooks", **certificates: Any) -> Program:
         """One process of them."""
@@ -101,7 +101,7 @@ class Installed:
     def asked(self, since: datetime = LONG_AGO) -> list[tuple[str, str, int]]:
         """What they asked for in their namespace: verb, resource and how that was answered, in order.
 
-        A request may be written down some time after it was answered, so it is told from others by when it came.
+        A request may be logged some time after its response, so it is distinguished from others by its arrival time.
         """
         return [
             (event["verb"], event["objectRef"]["resource"], event["responseStatus"]["code"])

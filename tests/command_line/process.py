@@ -19,9 +19,9 @@ def grove(*words: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]
 def on_a_terminal(*words: str, program: Sequence[str] = GROVE, **environment: str) -> bytes:
     """Return what the command prints when both streams are a terminal; only the test sets NO_COLOR or FORCE_COLOR."""
     outer, inner = pty.openpty()
-    reported = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "FORCE_COLOR"}}
-    reported |= {"TERM": "xterm", **environment}
-    with subprocess.Popen([*program, *words], stdout=inner, stderr=inner, cwd=ROOT, env=reported) as process:
+    inherited = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "FORCE_COLOR"}}
+    inherited |= {"TERM": "xterm", **environment}
+    with subprocess.Popen([*program, *words], stdout=inner, stderr=inner, cwd=ROOT, env=inherited) as process:
         os.close(inner)
         said = b""
         while True:

@@ -304,7 +304,7 @@ def test_cl009_part_of_what_was_asked_for_is_not_enough(
 
 
 def test_cl010_a_set_of_which_nothing_is_left_is_not_well(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where others have theirs; alone in its namespace nobody knows (IN-040)."""
+    """Where others have theirs; alone in its namespace the rest is unknown (IN-040)."""
     manifest = yaml.safe_load(Path(GOOD).read_text(encoding="utf-8"))
     manifest["metadata"] |= {"uid": "gone", "namespace": "inference"}
     path = tmp_path / "gone.json"

@@ -69,8 +69,8 @@ print("the page")
 @pytest.mark.parametrize(("variable", "styled"), [("FORCE_COLOR", True), ("NO_COLOR", False)])
 def test_cl049_colours_in_a_pipe_only_where_they_are_forced(variable: str, styled: bool) -> None:
     words = [*GROVE, "plan", "-f", str(DEGRADED), *NOW]
-    reported = {**os.environ, "TERM": "xterm", variable: "1"}  # a dumb terminal has no colours to force
-    done = subprocess.run(words, capture_output=True, cwd=ROOT, check=True, env=reported, timeout=60)
+    environment = {**os.environ, "TERM": "xterm", variable: "1"}  # a dumb terminal has no colours to force
+    done = subprocess.run(words, capture_output=True, cwd=ROOT, check=True, env=environment, timeout=60)
     assert (b"\x1b[" in done.stdout) == styled
 
 

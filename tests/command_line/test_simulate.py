@@ -119,7 +119,7 @@ def test_sm073_of_many_runs_the_failing_one_is_drawn(tmp_path: Path) -> None:
 
 
 def listen_to_interrupts() -> None:
-    """Who runs tests in the background may have told them not to."""
+    """A shell that runs tests in the background may have blocked these signals."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 

@@ -28,7 +28,7 @@ def judged(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[s
 
 
 def given(kind: str, **template: Any) -> Json:
-    """An object of the golden case, as somebody would write it; a set with other words in its template."""
+    """An object of the golden case, as a user would write it; a set with other words in its template."""
     items = yaml.safe_load((PLACED / "given.yaml").read_text(encoding="utf-8"))["items"]
     found: Json = next(item for item in items if item["kind"] == kind)
     for key in ("uid", "resourceVersion", "generation", "finalizers"):

@@ -42,8 +42,8 @@ def with_finalizers(*names: str) -> Json:
 
 def configured(tmp_path: Path) -> str:
     """A configuration with topology-aware scheduling on."""
-    reported = {"enabled": True, "levels": topology()["spec"]["levels"]}
-    return written(tmp_path / "on.yaml", CONFIGURATION | {"topologyAwareScheduling": reported})
+    settings = {"enabled": True, "levels": topology()["spec"]["levels"]}
+    return written(tmp_path / "on.yaml", CONFIGURATION | {"topologyAwareScheduling": settings})
 
 
 @pytest.mark.req("TP-121")

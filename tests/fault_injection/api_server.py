@@ -26,7 +26,7 @@ class ApiServer:
     Attributes:
         requests: how many there were, watches apart.
         hear_deletion: of what, aimed at which uid and version, before anything comes of it.
-        hear_event: what a watch was told of an object.
+        hear_event: what a watch reported of an object.
     """
 
     def __init__(self, store: Store, fault_rates: FaultRates) -> None:
@@ -160,7 +160,7 @@ def _fits(raw: Json | None, wanted: dict[str, str]) -> bool:
 
 
 def _event(change: Change, wanted: dict[str, str]) -> tuple[str, Json]:
-    """What a watch tells of it, in the version of the change; nothing where it is none of its business."""
+    """What a watch reports about it, in the version of the change; nothing where it does not select it."""
     was, is_there = _fits(change.before, wanted), _fits(change.after, wanted)
     raw = (change.after if is_there else change.before) or {"metadata": {}}
     what = ("MODIFIED" if was else "ADDED") if is_there else "DELETED"

@@ -8,7 +8,7 @@ from tests.fault_injection.virtual_time import now
 
 Json = dict[str, Any]
 _FOREGROUND: Final = "foregroundDeletion"
-_POD: Final = "Pod"  # who is being deleted stays until the kubelet says that it ended
+_POD: Final = "Pod"  # a deleted pod stays until the kubelet reports its end
 
 
 class Address(NamedTuple):
@@ -71,7 +71,7 @@ class Store:
         return self._keep(address, made)
 
     def change(self, address: Address, change: Callable[[Json], object]) -> Json:
-        """By a function that edits it; what changes nothing is no change, and who loses the last finalizer goes."""
+        """Edit by a function; an edit without a difference is no change; the last finalizer's removal deletes."""
         before = self.get(address)
         after = deepcopy(before)
         change(after)
@@ -89,7 +89,7 @@ class Store:
         return self.change(address, lambda raw: _merge(raw, fields))
 
     def check(self, address: Address, write_key: Json) -> None:
-        """That it still is what somebody judged."""
+        """Check that the object still is the judged one."""
         meta = self.get(address)["metadata"]
         if any(write_key.get(key) not in {None, meta[key]} for key in ("uid", "resourceVersion")):
             raise Refused(409, "Conflict", f"{address.name}: the object has been modified")
@@ -111,7 +111,7 @@ class Store:
         return raw
 
     def collect_garbage(self) -> None:
-        """One turn of who deletes what has no owner any more, or what has to go before its owner."""
+        """One turn of the garbage collector: deletes objects without owners, and those that go before their owner."""
         uids = {raw["metadata"]["uid"] for raw in self.there.values()}
         leaving = {
             raw["metadata"]["uid"]: address

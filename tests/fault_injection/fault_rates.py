@@ -26,9 +26,9 @@ class FaultRates:
         hesitates: how often with the deletion of a clique: the server has no time for it yet.
         cuts: how often with an event of a watch.
         denied: a method that is answered with ``denied_by`` for cliques, and pods to be made; empty for none.
-        blind: the code that everybody gets who asks for all pods or cliques; 0 where they are shown.
+        blind: the status code for every list of all pods or cliques; 0 where they are shown.
         kept: the name of a clique whose deletion is answered with ``kept_by`` so often as ``kept_for``.
-        untold: how often a status that tells of an end is answered so.
+        unreported: how often a status that reports a termination is answered so.
         lost: the name of a clique whose deletion is done once without an answer.
         mute: the name of a clique or a group whose status is answered with ``muted_by`` so often as ``muted_for``.
         fixed: the name of a clique of which everything but its status is answered with ``muted_by``.
@@ -91,7 +91,7 @@ class FaultRates:
         return _status(_CODES.get(what, 500), patience=self.random.choice(_PATIENCE) if what == "busy" else "")
 
     async def _meant(self, request: web.Request) -> web.Response | None:
-        """What is answered to those who were chosen for it."""
+        """The response to the chosen requests."""
         if request.method == "DELETE" and self.kept_for > 0 and request.path.endswith(f"/podcliques/{self.kept}"):
             self.kept_for -= 1
             return _status(self.kept_by, reason=_REASONS[self.kept_by])

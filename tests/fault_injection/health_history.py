@@ -37,7 +37,7 @@ class Health:
             self.was_well = seconds()
 
     def breaks_off(self) -> None:
-        """Nobody had to see this second."""
+        """The operator did not have to see this second."""
         self.well_for = self.sick_for = 0.0
 
 
@@ -45,7 +45,7 @@ class HealthHistory:
     """Of everybody, by name; looked at once in a second.
 
     Attributes:
-        enough: seconds of health that nobody can miss.
+        enough: seconds of health that no operator can miss.
     """
 
     def __init__(self, fault_rates: FaultRates) -> None:
@@ -67,8 +67,8 @@ class HealthHistory:
 
         Args:
             name: of a PodClique or a scaling group.
-            uid: of who has the name now.
-            well: whether it is well, and the operator was told.
+            uid: of the present holder of the name.
+            well: whether it is well, and the operator received that.
             counts: whether the operator has to see it.
         """
         course = self._course(name)
@@ -106,7 +106,7 @@ class HealthHistory:
         return self._of.setdefault(name, Health())
 
     def _could_end(self, raw: Json) -> bool:
-        """Whether it was available, and nothing keeps anybody from telling that it is not, or from ending it."""
+        """Whether it was available, and no fault hides that from the operator or keeps it from terminating."""
         name, fault_rates = raw["metadata"]["name"], self._climate
         muted = fault_rates.mute and fault_rates.muted_for and name.startswith(fault_rates.mute)
         kept = fault_rates.kept_for or fault_rates.unreported or fault_rates.fixed or fault_rates.slow

@@ -39,8 +39,8 @@ class OperatorRun:
         faults: what went wrong, by when.
         recoveries: how often everything becomes well while a deletion of a clique is on its way.
         ends: how many deletions of cliques the server was asked for.
-        ended: name of a clique -> uid of whoever had it -> when it was deleted.
-        courses: how it went with whom.
+        ended: name of a clique -> uid of the earlier holder -> when it was deleted.
+        courses: health of each clique over time.
         judges: whether every such deletion needs a breach: not where sets are scaled, updated or deleted.
     """
 
@@ -59,7 +59,7 @@ class OperatorRun:
         self._settings = OperatorSettings.model_validate({**_SETTINGS, "rules": rules})
         self.ended: dict[str, dict[str, float]] = {}
         self.health = HealthHistory(self.fault_rates)
-        self._reported: dict[str, tuple[float, Json]] = {}  # uid of a pod -> when a watch told of it, and how it was
+        self._reported: dict[str, tuple[float, Json]] = {}  # uid of a pod -> when a watch reported it, and its state
         self._server = ""
         self._process: OperatorProcess | None = None
         self._running: asyncio.Task[int] | None = None
@@ -109,7 +109,7 @@ class OperatorRun:
             self.begin()
 
     async def watch(self) -> None:
-        """See once in a second how everybody is, and that nobody is sick for too long; without end."""
+        """Check once a second the health of all cliques, and that none is sick for too long; without end."""
         while True:
             await asyncio.sleep(1)
             cliques = self.cliques()
@@ -121,7 +121,7 @@ class OperatorRun:
             counts = self.fault_rates.is_without_faults and self._running is not None and not self._running.done()
             for raw in parts:
                 name, uid = raw["metadata"]["name"], raw["metadata"]["uid"]
-                is_plain = (name in reported) == (name in well)  # what a list shows no watch tells
+                is_plain = (name in reported) == (name in well)  # no watch reports what a list shows
                 self.health.go_on(name, uid, well=name in reported, counts=counts and is_plain)
             for raw in cliques if self.judges else ():
                 template = self._template_of(raw)
@@ -154,12 +154,12 @@ class OperatorRun:
         return has_enough_ready_pods(clique, filter(is_known, self.pods_of(clique)))
 
     def _well(self, parts: Iterable[Json], cliques: AbstractSet[str]) -> set[str]:
-        """Who of these is well where these PodCliques are."""
+        """The names of these that are well where these PodCliques are."""
         groups = (one for one in parts if one["kind"] == GROUP_KIND)
         return {*cliques, *(one["metadata"]["name"] for one in groups if self._is_well_group(one, cliques))}
 
     def _hear_deletion(self, address: Address, write_key: Json) -> None:
-        """In the moment in which it goes out, what it ends must not be well, as far as was told (GT-033, GT-050)."""
+        """When the deletion is sent, its target must not be well as far as a watch reported (GT-033, GT-050)."""
         raw = self.store.there.get(address)
         if (
             address.kind != "PodClique"
@@ -181,7 +181,7 @@ class OperatorRun:
             self.fault(words)
 
     def _see_how_often(self, name: str, uid: str) -> None:
-        """Whoever is made in the place of one that ended is not ended again at once, and again (OP-023, WL-076)."""
+        """The replacement of a terminated clique is not terminated again at once, and again (OP-023, WL-076)."""
         ended = self.ended.setdefault(name, {})
         ended[uid] = seconds()
         if sum(when > seconds() - _MINUTE for when in ended.values()) >= _OFTEN:

@@ -62,7 +62,7 @@ def denied(run: OperatorRun, _clique: Json, _root: str) -> None:
 
 
 def kept(run: OperatorRun, clique: Json, _root: str) -> None:
-    """One may not be deleted for a while, or what tells of an end not be written."""
+    """One may not be deleted for a while, or its termination status not be written."""
     fault_rates = run.fault_rates
     fault_rates.kept, fault_rates.kept_by = clique["metadata"]["name"], run.random.choice(_CODES)
     fault_rates.kept_for, fault_rates.unreported = run.random.choice(
@@ -83,7 +83,7 @@ def mute(run: OperatorRun, clique: Json, _root: str) -> None:
 
 
 def hushed(run: OperatorRun, clique: Json, root: str) -> None:
-    """It is about somebody who is sick just now, where there is one."""
+    """It is about a clique that is sick just now, where there is one."""
     sick = [one for one in run.cliques() if any(pod["metadata"]["uid"] in run.kubelet.sick for pod in run.pods_of(one))]
     mute(run, run.random.choice(sick or [clique]), root)
 
@@ -103,7 +103,7 @@ def clique_deleted(run: OperatorRun, clique: Json, _root: str) -> None:
 
 
 def held(run: OperatorRun, clique: Json, _root: str) -> None:
-    """By a finalizer of somebody else, so that it lingers when it ends."""
+    """By a foreign finalizer, so that it lingers when it is deleted."""
     address = Address("PodClique", NAMESPACE, clique["metadata"]["name"])
     run.store.change(address, lambda raw: raw["metadata"].setdefault("finalizers", []).append(_HOLD))
 
@@ -148,7 +148,7 @@ def updated(run: OperatorRun, _clique: Json, root: str) -> None:
 
 
 async def replaced(run: OperatorRun, _clique: Json, root: str) -> None:
-    """Deleted, and made anew as soon as it is gone, however bad the weather; nobody forbids for ever that it goes."""
+    """Deleted, and made anew as soon as it is gone, despite faults; its deletion is never forbidden for ever."""
     address, fault_rates = Address("PodCliqueSet", NAMESPACE, root), run.fault_rates
     drop_finalizers(run, {}, "")
     fault_rates.denied = fault_rates.kept = fault_rates.fixed = ""

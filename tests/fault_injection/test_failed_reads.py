@@ -164,7 +164,7 @@ def test_op013_what_is_refused_meanwhile_is_not_tried_at_every_change(rules: str
 @pytest.mark.parametrize("pause", [13.5, 60])
 @pytest.mark.parametrize("rules", ["design", "field"])
 def test_op013_an_update_deletes_what_it_has_to(rules: str, pause: float) -> None:
-    """Somebody gives the clique that is due another image: it is nobody's end."""
+    """A user gives the due clique another image: nothing is terminated by that."""
 
     async def nothing_is_shown(run: OperatorRun) -> None:
         run.judges = False

@@ -282,7 +282,7 @@ def test_gt067_a_clique_that_relapses_while_no_status_is_taken_ends_in_time(
 
 
 def with_a_label(run: OperatorRun) -> None:
-    """Somebody changes one clique of the set, so that it is written."""
+    """A user changes one clique of the set, so that it is written."""
 
     def newer(raw: Json) -> None:
         raw["spec"]["template"]["cliques"][0]["labels"] = {"team": "blue"}

@@ -33,7 +33,7 @@ HOLD = "storage.example.com/flush"
 def test_gt067_a_recovery_is_known_though_the_end_of_another_is_planned(
     rules: str, hiccups: str, code: int, denied_by: int
 ) -> None:
-    """Nobody could write that the first one was over; then another is due, which recovers in the last moment."""
+    """The end of the first breach could not be written; then another is due, which recovers in the last moment."""
 
     async def another_is_due(run: OperatorRun) -> None:
         pod_fails(run, hiccups)
@@ -174,7 +174,7 @@ def test_pl013_an_end_is_reported_before_annotations_of_its_group_are_written(
 @pytest.mark.parametrize("code", [403, 409, 503])
 @pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
 def test_gt067_a_clique_that_recovered_and_leaves_is_no_cause(rules: str, code: int) -> None:
-    """It was deleted by hand, and a finalizer of somebody else's holds it."""
+    """It was deleted by hand, and a foreign finalizer holds it."""
 
     async def it_leaves(run: OperatorRun) -> None:
         pod_fails(run, "one-0-b")
@@ -198,7 +198,7 @@ def test_gt067_a_clique_that_recovered_and_leaves_is_no_cause(rules: str, code: 
 @pytest.mark.parametrize("code", [403, 409, 503])
 @pytest.mark.parametrize("rules", ["design", "field"])
 def test_wl236_a_clique_that_is_updated_with_one_that_cannot_be_deleted_goes_once(rules: str, code: int) -> None:
-    """Nobody knows it the first time; from then on it waits for the other one."""
+    """It is unknown the first time; from then on it waits for the other one."""
 
     async def it_is_updated(run: OperatorRun) -> None:
         run.judges = False

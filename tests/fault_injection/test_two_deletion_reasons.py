@@ -62,7 +62,7 @@ def image_of(one: Json) -> str:
 def test_gf091_an_end_has_begun_though_a_part_of_it_could_not_be_deleted_before(
     rules: str, happens: Callable[[OperatorRun, int], Awaitable[None]], code: int
 ) -> None:
-    """Whoever was deleted for it is not made again before it is through, and ended once more."""
+    """A clique deleted for it is not made again before the termination is complete, and then terminated once more."""
 
     async def life_of(run: OperatorRun) -> None:
         run.judges = happens is ended_by_the_group
@@ -80,7 +80,7 @@ def test_gf091_an_end_has_begun_though_a_part_of_it_could_not_be_deleted_before(
 @pytest.mark.parametrize("code", [403, 409])
 @pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
 def test_gf091_an_end_that_is_wanted_again_while_a_part_of_it_stands_refused_has_begun(rules: str, code: int) -> None:
-    """Somebody makes the delay longer, and shorter again: meanwhile nobody wants the end."""
+    """A user lengthens the delay and shortens it again: meanwhile no termination is wanted."""
 
     def with_delay(delay: str) -> Callable[[Json], None]:
         return lambda raw: raw["spec"]["template"].update(terminationDelay=delay)
@@ -106,7 +106,7 @@ def test_gf091_an_end_that_is_wanted_again_while_a_part_of_it_stands_refused_has
 @pytest.mark.parametrize("code", [403, 409])
 @pytest.mark.parametrize("rules", ["design", "field"])
 def test_wl236_a_clique_of_the_present_template_delays_nothing(rules: str, code: int) -> None:
-    """It could not be deleted with its sick neighbour, which somebody mends now."""
+    """It could not be deleted with its sick neighbour, which is repaired now."""
 
     async def it_is_repaired(run: OperatorRun) -> None:
         run.judges = False
@@ -227,7 +227,7 @@ def test_wl239_an_end_that_an_update_found_half_done_does_not_hold_it_up(
 @pytest.mark.parametrize("code", [403, 409, 503])
 @pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
 def test_wl239_an_undeletable_due_clique_takes_nothing_along(rules: str, code: int) -> None:
-    """Whoever went would be made again and go again at every look."""
+    """A deleted clique would be made and deleted again in every round."""
 
     async def it_is_edited(run: OperatorRun) -> None:
         run.judges = False

@@ -82,7 +82,7 @@ def is_ready(run: OperatorRun, name: str) -> bool:
 
 
 def created_twice(run: OperatorRun) -> set[str]:
-    """Who ended so."""
+    """The cliques that were terminated so."""
     return {name for name, uids in run.ended.items() if len(uids) > 1}
 
 

@@ -131,7 +131,7 @@ def _again(border: FuzzTarget, data: bytes, course: Course) -> None:
 
 
 def _say(line: str) -> None:
-    print(line, flush=True)  # noqa: T201 - a command that tells
+    print(line, flush=True)  # noqa: T201 - a command that prints
 
 
 if __name__ == "__main__":

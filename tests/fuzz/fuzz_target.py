@@ -15,7 +15,7 @@ class FuzzTarget:
     Attributes:
         ways: by which it comes in; each input takes one of them.
         make: an input for a way, by chance.
-        feed: lets an input in by a way and tells the outcome in a word. Whatever it raises is a find.
+        feed: passes an input in one way and returns the outcome in a word. Whatever it raises is a find.
     """
 
     ways: tuple[str, ...]

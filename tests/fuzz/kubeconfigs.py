@@ -66,7 +66,7 @@ def kubeconfigs(folder: Path) -> Iterator[FuzzTarget]:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """Nobody is called, no name is looked up, and only a plugin that prints its arguments is run."""
+    """No connection is opened, no name is resolved, and only a plugin that prints its arguments is run."""
     run = asyncio.create_subprocess_exec
 
     async def running(program: Any, *words: Any, **options: Any) -> Any:
@@ -93,7 +93,7 @@ def _alone() -> Iterator[None]:
 
 @cache
 def _examples(authority: trustme.CA, issued: trustme.LeafCert) -> tuple[Json, ...]:
-    """One for each way to say where a server is and who asks."""
+    """One for each way to name a server and a user."""
     encoded = {
         name: base64.b64encode(pem).decode()
         for name, pem in (

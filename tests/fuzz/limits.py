@@ -24,7 +24,7 @@ MOST_MEMORY: Final = 6 << 30
 
 
 class TimeLimitExceeded(BaseException):
-    """The time for one input is up. Not an Exception, for nobody is to catch it."""
+    """The time for one input is up. Not an Exception, so that no handler catches it."""
 
 
 class InputResult(NamedTuple):

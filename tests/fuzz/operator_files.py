@@ -1,4 +1,4 @@
-"""What an operator is told, and what it wrote down: configurations, saved plans, recorded attempts, decision logs."""
+"""Files an operator reads and wrote: configurations, saved plans, recorded attempts, decision logs."""
 
 import io
 import json
@@ -93,7 +93,7 @@ def saved_plans(folder: Path) -> Iterator[FuzzTarget]:
 
 @contextmanager
 def decision_logs(folder: Path) -> Iterator[FuzzTarget]:
-    """Decision logs; lines without a chain get one that holds, or nobody would read further."""
+    """Decision logs; lines without a chain get one that holds, or the reader would stop there."""
     path = folder / "log.jsonl"
 
     def feed(way: str, data: bytes) -> str:
@@ -162,7 +162,7 @@ def _with(path: Path, words: tuple[str, ...]) -> list[str]:
 
 
 def _webhook_flags(path: str) -> str:
-    """As ``grove webhooks`` begins; what it goes on with serves until it is told to stop."""
+    """As ``grove webhooks`` begins; the rest serves until it is stopped."""
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
         settings, faults = configuration(path, parse_webhook_settings)

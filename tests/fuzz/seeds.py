@@ -60,7 +60,7 @@ def clusters() -> tuple[str, ...]:
 
 
 def recorded_cases() -> Iterator[list[dict[str, Any]]]:
-    """What somebody else recorded: the first case of each file."""
+    """Cases recorded elsewhere: the first case of each file."""
     for path in sorted((ROOT / "tests/vectors").glob("*.jsonl.gz")):
         with gzip.open(path, "rt", encoding="utf-8") as lines:
             yield json.loads(next(lines))["objects"]

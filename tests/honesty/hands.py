@@ -1,4 +1,4 @@
-"""From a move to the step that an operator would send, or to what somebody else does; the same in every world."""
+"""Turns a move into the step of an operator, or into the write of another client; the same for every server."""
 
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -17,7 +17,7 @@ _MOMENTS: Final = {"one": "2026-11-20T09:00:00Z", "two": "2026-11-20T10:00:00Z",
 
 
 def step_of(move: Move, namespace: str, eyes: Eyes) -> Step | None:
-    """The step; None for a deed of somebody else."""
+    """The step; None for a write of another client."""
     slot = SLOTS[move.slot]
     guard = eyes.guard_of(move.slot, stale=move.stale)
     action: Action

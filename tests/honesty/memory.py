@@ -46,7 +46,7 @@ def play(
 
 
 class _Player:
-    """Everybody who acts."""
+    """All clients."""
 
     def __init__(self, world: InMemoryCluster) -> None:
         agenda = EventQueue()

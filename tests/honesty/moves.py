@@ -13,7 +13,7 @@ LENGTH: Final = 18
 
 @unique
 class What(Enum):
-    """A step of the operator, or a deed of somebody else."""
+    """A step of the operator, or a write of another client."""
 
     CREATE = "the operator creates"
     APPLY = "the operator writes fields of"

@@ -37,7 +37,7 @@ class KnowsNotItsOwn(Lingering):
 
 
 class TakesWhatIsThere(Lingering):
-    """A name that somebody else has is as good as one's own."""
+    """A foreign name counts as one's own."""
 
     def attempt(self, step: Step) -> Attempt:
         taken = isinstance(step.action, Create) and self.found(step.target) is not None
@@ -55,7 +55,7 @@ class WantsOwners(Lingering):
 
 
 class IgnoresGuards(Lingering):
-    """Whoever comes late writes all the same."""
+    """A late write goes through all the same."""
 
     def attempt(self, step: Step) -> Attempt:
         item = self.found(step.target)
@@ -106,7 +106,7 @@ class WaitsForNoPart(Lingering):
 
 
 class ForgetsTheSecondDeletion(Lingering):
-    """What is being deleted cannot be told otherwise."""
+    """What is being deleted cannot be distinguished."""
 
     def _delete(self, item: StoredObject, *, foreground: bool) -> None:
         if not item.deleting:

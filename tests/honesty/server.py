@@ -1,4 +1,4 @@
-"""A sequence on a real API server, through the operator's own client: its writes, its watches, its shelves."""
+"""A sequence on a real API server, through the operator's own client: its writes, its watches, its caches."""
 
 import asyncio
 from collections import defaultdict
@@ -47,7 +47,7 @@ class Server:
         """What becomes of a sequence here; it ends early where something else comes of it than is expected.
 
         Args:
-            namespace: that nobody uses.
+            namespace: that is unused.
             moves: one after the other.
             expected: for how long to wait for what the server does by and by.
         """
@@ -77,7 +77,7 @@ class Server:
             return
 
     async def ask(self, method: str, path: str, body: Any = None, content_type: str = JSON) -> Response:
-        """Somebody else than the operator asks; it must not be refused."""
+        """A client other than the operator sends the request; it must not be refused."""
         answer = await self.api.request(method, path, body=body, content_type=content_type)
         assert answer.ok, f"{method} {path}: {answer.message}"
         return answer
@@ -90,7 +90,7 @@ class Server:
         if (event := self._events.get(home[0])) is not None:
             event.set()
 
-    # as a shelf of reflectors
+    # as a cache of reflectors
 
     def newest(self, kind: str) -> int:
         """The newest version of a kind."""
@@ -141,7 +141,7 @@ async def serving(kubeconfig: str) -> AsyncIterator[Server]:
 
 
 class _Player:
-    """Everybody who acts in one namespace."""
+    """All clients of one namespace."""
 
     def __init__(self, server: Server, namespace: str) -> None:
         self.server = server
@@ -232,7 +232,7 @@ class _Player:
         await self._take_in(ref, await self.server.ask("PATCH", api_path_of(ref), body, MERGE))
 
     async def _take_in(self, ref: Ref, answer: Response) -> None:
-        """What somebody did is seen before the next move; the end of an object is heard of by the watch."""
+        """A write of another client is seen before the next move; the watch reports the end of an object."""
         raw = answer.json()
         if raw.get("kind") == ref.kind:
             self.server.cache.put(ref.kind, raw)

@@ -35,7 +35,7 @@ _POD_SPEC: Final[Mapping[str, Any]] = {"containers": [{"name": "main", "image": 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One address, and who owns what is made there.
+    """One address, and the owner of what is made there.
 
     Attributes:
         owner: the slot of its controller; empty for the set.

@@ -39,7 +39,7 @@ class Transcript:
     """A sequence as one world played it.
 
     Attributes:
-        told: incarnation -> what a watcher was told of it, in order; ``gone`` is the last word.
+        reported: incarnation -> what a watcher received about it, in order; ``gone`` is the last word.
     """
 
     frames: list[Frame] = field(default_factory=list)
@@ -112,7 +112,7 @@ class Eyes:
         return frame
 
     def reported(self, events: Iterable[tuple[Object, bool]]) -> dict[str, list[Json | str]]:
-        """What was told of every incarnation that was seen: objects as they were, and whether they went."""
+        """What was reported of every incarnation that was seen: objects as they were, and whether they went."""
         found: dict[str, list[Json | str]] = {}
         for item, went in events:
             if item.uid in self._names:
@@ -160,7 +160,7 @@ def difference(model: Transcript, server: Transcript) -> Difference | None:
 
 
 def follows(model: Sequence[Json | str], server: Sequence[Json | str]) -> bool:
-    """Whether the model tells nothing that the server did not, in no other order, and ends as it did (SM-080)."""
+    """Whether the model reports nothing that the server did not, in no other order, and ends as it did (SM-080)."""
     rest = iter(server)
     return all(word in rest for word in model) and model[-1:] == server[-1:]
 

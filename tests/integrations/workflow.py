@@ -44,12 +44,12 @@ class PullRequest:
 
     Attributes:
         home: an empty folder; the checkout is made in it.
-        told: what replaces the words under the workflow's ``env:``.
+        environment: what replaces the words under the workflow's ``env:``.
         contexts: expression -> what GitHub would put there.
     """
 
     home: Path
-    reported: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
     contexts: dict[str, str] = field(default_factory=lambda: {"github.repository": "o/r", "github.token": "t"})
 
     @property
@@ -114,7 +114,7 @@ class PullRequest:
         inherited = {key: value for key, value in os.environ.items() if not key.startswith(("GIT_", "GITHUB_"))}
         path = f"{self.home / 'bin'}{os.pathsep}{os.environ['PATH']}"
         ours = {"PATH": path, "RUNNER_TEMP": str(self.home / "temp"), "COMMENTS": str(self.home / "comments")}
-        return {**inherited, **_NO_OWNER, **read_workflow()["env"], **self.reported, **ours}
+        return {**inherited, **_NO_OWNER, **read_workflow()["env"], **self.environment, **ours}
 
     def _filled(self, text: str) -> str:
         return _EXPRESSION.sub(lambda match: self.contexts[match[1]], text)

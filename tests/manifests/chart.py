@@ -68,7 +68,7 @@ def _template(part: str) -> str:
 
 
 def main() -> None:
-    """Write it, or say that it has to be told to."""
+    """Write it, or print that writing needs ``--write``."""
     if sys.argv[1:] != ["--write"]:
         sys.exit("python -m tests.manifests.chart --write")
     for name, text in files_of().items():

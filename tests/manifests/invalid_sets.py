@@ -82,7 +82,7 @@ def broken() -> Iterator[Broken]:
 
 
 def misspelt() -> Iterator[tuple[Place, Any, str, str]]:
-    """Where a field of a manifest is spoilt, by what, the rule that says so, and words of what is told."""
+    """Where a field of a manifest is spoilt, by what, the rule that reports it, and words of the report."""
     pod: Place = (*LONE, "spec", "podSpec")
     yield (*LONE, "spec", "minAvailabe"), 1, "WL-158", "did you mean minAvailable?"
     yield (*pod, "containers", 0, "livenesProbe"), {}, "WL-158", "did you mean livenessProbe?"

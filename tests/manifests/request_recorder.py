@@ -25,7 +25,7 @@ class Asked(NamedTuple):
 
 
 def asked_by(method: str, path: str, *, watches: bool) -> Asked:
-    """What a request asks for, as an API server tells it from the path."""
+    """What a request asks for, as an API server derives it from the path."""
     parts = path.strip("/").split("/")
     group, rest = ("", parts[2:]) if parts[0] == "api" else (parts[1], parts[3:])
     if rest[0] == "namespaces" and len(rest) > 2:

@@ -249,9 +249,7 @@ def test_mf020_the_webhooks_ask_for_what_is_declared_and_nothing_else(
                 connection=connection, settings=settings, namespace="home", watched=watched, out=io.StringIO()
             )
             running = asyncio.create_task(process.run())
-            async with ApiSession(
-                connection
-            ) as api:  # as a set that names a topology that nobody has heard of makes it do
+            async with ApiSession(connection) as api:  # as a set with an unknown topology makes it do
                 assert not placing or await topologies_with_one_refreshed(api, {}, "new") == {}
             await recorder.until(*declared(access), *(followed if shared else ()))
             process.stop.set()
@@ -309,10 +307,10 @@ def test_mf020_roles_are_the_declared_access(program: str, watched: str, *, suff
 
 
 def test_mf020_placement_by_topology_grants_reading_topologies_everywhere() -> None:
-    reported = Installation(watched="ml", topology=TopologyAwareSettings(enabled=True))
+    installation = Installation(watched="ml", topology=TopologyAwareSettings(enabled=True))
     outside = {
         one
-        for one in granted(manifest_objects(reported, ("rbac",)), "grove-operator")
+        for one in granted(manifest_objects(installation, ("rbac",)), "grove-operator")
         if one[0] is RequestScope.CLUSTER
     }
     kinds = ("clustertopologies", "clustertopologybindings")
@@ -349,8 +347,8 @@ def test_wh010_the_webhooks_may_do_exactly_what_the_design_says() -> None:
         ("grove.io", "podcliquesets"): followed,
         ("scheduler.grove.io", "podgangs"): followed,
     }
-    reported = Installation(mnnvl=MnnvlConfiguration(enabled=True, mode=MnnvlMode.ANNOTATIONS))
-    more = granted(manifest_objects(reported, ("rbac",)), "grove-webhooks")
+    installation = Installation(mnnvl=MnnvlConfiguration(enabled=True, mode=MnnvlMode.ANNOTATIONS))
+    more = granted(manifest_objects(installation, ("rbac",)), "grove-webhooks")
     less = granted(manifest_objects(Installation(), ("rbac",)), "grove-webhooks")
     found: dict[tuple[str, str], set[str]] = {}
     for _, group, resource, verb, _ in more:
@@ -359,7 +357,7 @@ def test_wh010_the_webhooks_may_do_exactly_what_the_design_says() -> None:
     assert found == table
     assert less <= more
     assert {(group, resource) for _, group, resource, _, _ in more - less} == set(table)
-    assert granted(manifest_objects(reported, ("rbac",)), "grove-operator") == granted(
+    assert granted(manifest_objects(installation, ("rbac",)), "grove-operator") == granted(
         manifest_objects(Installation(), ("rbac",)), "grove-operator"
     )
 
@@ -376,7 +374,7 @@ def test_mf020_every_kind_says_what_is_done_with_it() -> None:
 
 
 def test_mf020_what_the_role_of_a_set_holds_is_held() -> None:
-    """Nobody may create a role with more than they have themselves."""
+    """No user may create a role with more rights than their own."""
     manifests = (step.action.manifest for _, step in steps() if isinstance(step.action, Create))
     roles = [thaw(manifest) for manifest in manifests if manifest["kind"] == "Role"]
     assert roles

@@ -183,7 +183,7 @@ def test_mf003_what_we_store_is_admitted_whole(capsys: pytest.CaptureFixture[str
 
 
 def defaulted(schema: Json, value: Any) -> Any:
-    """What a server makes of a value before anybody else sees it."""
+    """What a server makes of a value before any reader sees it."""
     if isinstance(value, list) and "items" in schema:
         return [defaulted(schema["items"], item) for item in value]
     if not isinstance(value, dict):

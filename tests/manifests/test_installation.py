@@ -26,9 +26,9 @@ def of_kind(objects: list[Json], kind: str) -> list[Json]:
     return [one for one in objects if one["kind"] == kind]
 
 
-@pytest.mark.parametrize("reported", EVERY)
-def test_mf023_pods_are_restricted(reported: Installation) -> None:
-    found = of_kind(manifest_objects(reported), "Deployment")
+@pytest.mark.parametrize("installation", EVERY)
+def test_mf023_pods_are_restricted(installation: Installation) -> None:
+    found = of_kind(manifest_objects(installation), "Deployment")
     assert len(found) == 2
     for one in found:
         assert one["spec"]["replicas"] == 2
@@ -49,14 +49,14 @@ def test_mf023_pods_are_restricted(reported: Installation) -> None:
                 assert container[probe]["httpGet"] == {"path": path, "port": "http"}
 
 
-@pytest.mark.parametrize("reported", EVERY)
-def test_mf025_each_object_comes_after_what_it_needs(reported: Installation) -> None:
-    objects = manifest_objects(reported)
+@pytest.mark.parametrize("installation", EVERY)
+def test_mf025_each_object_comes_after_what_it_needs(installation: Installation) -> None:
+    objects = manifest_objects(installation)
     seen: set[tuple[str, str]] = set()
     for one in objects:
         namespace = one["metadata"].get("namespace")
-        if reported.home != reported.watched and namespace == reported.home:
-            assert ("Namespace", reported.home) in seen
+        if installation.home != installation.watched and namespace == installation.home:
+            assert ("Namespace", installation.home) in seen
         if one["kind"] in {"RoleBinding", "ClusterRoleBinding"}:
             assert (one["roleRef"]["kind"], one["roleRef"]["name"]) in seen
             assert all(("ServiceAccount", subject["name"]) in seen for subject in one["subjects"])
@@ -70,9 +70,9 @@ def test_mf025_each_object_comes_after_what_it_needs(reported: Installation) -> 
     assert ("Namespace", "ml") not in seen
 
 
-@pytest.mark.parametrize("reported", EVERY)
-def test_mf025_the_registration_is_narrow(reported: Installation) -> None:
-    objects = manifest_objects(reported, ("webhooks",))
+@pytest.mark.parametrize("installation", EVERY)
+def test_mf025_the_registration_is_narrow(installation: Installation) -> None:
+    objects = manifest_objects(installation, ("webhooks",))
     (service,) = of_kind(objects, "Service")
     (deployment,) = of_kind(objects, "Deployment")
     assert service["spec"]["selector"].items() <= deployment["spec"]["template"]["metadata"]["labels"].items()
@@ -91,12 +91,12 @@ def test_mf025_the_registration_is_narrow(reported: Installation) -> None:
         assert (webhook["failurePolicy"], webhook["sideEffects"], webhook["timeoutSeconds"]) == ("Fail", "None", 10)
         assert webhook["clientConfig"]["service"] == {
             "name": service["metadata"]["name"],
-            "namespace": reported.home,
+            "namespace": installation.home,
             "path": PATHS[webhook["name"]],
             "port": service["spec"]["ports"][0]["port"],
         }
-        assert one["metadata"]["name"].endswith("-ml") == bool(reported.watched)
-        assert ("namespaceSelector" in webhook) == bool(reported.watched)
+        assert one["metadata"]["name"].endswith("-ml") == bool(installation.watched)
+        assert ("namespaceSelector" in webhook) == bool(installation.watched)
 
 
 @pytest.mark.req("MF-020")

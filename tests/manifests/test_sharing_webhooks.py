@@ -51,11 +51,12 @@ def test_wh010_every_configuration_prints_the_same_entries(watched: str) -> None
 
 
 @pytest.mark.parametrize(
-    "reported", [MnnvlConfiguration(), MnnvlConfiguration(enabled=True), MnnvlConfiguration(mode=MnnvlMode.ANNOTATIONS)]
+    "configured",
+    [MnnvlConfiguration(), MnnvlConfiguration(enabled=True), MnnvlConfiguration(mode=MnnvlMode.ANNOTATIONS)],
 )
-def test_wh010_elsewhere_sets_alone_are_registered(reported: MnnvlConfiguration) -> None:
+def test_wh010_elsewhere_sets_alone_are_registered(configured: MnnvlConfiguration) -> None:
     rules = [
-        rule for one in registered(manifest_objects(Installation(mnnvl=reported))).values() for rule in one["rules"]
+        rule for one in registered(manifest_objects(Installation(mnnvl=configured))).values() for rule in one["rules"]
     ]
     assert {name for rule in rules for name in rule["resources"]} == {"podcliquesets"}
 

@@ -22,8 +22,8 @@ ON: Final = TopologyAwareSettings(enabled=True, levels=(TopologyLevel("zone", "z
 
 def printed(path: Path, capsys: pytest.CaptureFixture[str], *words: str) -> list[Json]:
     head = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}
-    reported = {**head, "topologyAwareScheduling": {"enabled": True, "levels": LEVELS}}
-    path.write_text(json.dumps(reported), encoding="utf-8")
+    configured = {**head, "topologyAwareScheduling": {"enabled": True, "levels": LEVELS}}
+    path.write_text(json.dumps(configured), encoding="utf-8")
     assert run(["manifests", "--config", str(path), *words], "grove") == 0
     return list(yaml.safe_load_all(capsys.readouterr().out))
 
@@ -63,7 +63,7 @@ def test_tp045_webhooks_of_one_namespace_judge_none(tmp_path: Path, capsys: pyte
 
 
 @pytest.mark.parametrize(
-    "reported",
+    "installation",
     [
         Installation(),
         Installation(topology=TopologyAwareSettings(levels=ON.levels)),
@@ -71,16 +71,16 @@ def test_tp045_webhooks_of_one_namespace_judge_none(tmp_path: Path, capsys: pyte
         Installation(watched="ml", topology=ON),
     ],
 )
-def test_wh010_elsewhere_nothing_of_topologies_is_registered(reported: Installation) -> None:
-    rules = [rule for one in registered(manifest_objects(reported)).values() for rule in one["rules"]]
+def test_wh010_elsewhere_nothing_of_topologies_is_registered(installation: Installation) -> None:
+    rules = [rule for one in registered(manifest_objects(installation)).values() for rule in one["rules"]]
     assert not [name for rule in rules for name in rule["resources"] if "topolog" in name]
 
 
 @pytest.mark.parametrize(
-    "reported",
+    "installation",
     [Installation(topology=ON), Installation(mnnvl=MnnvlConfiguration(True, MnnvlMode.ANNOTATIONS), topology=ON)],
 )
-def test_wh010_bindings_and_subresources_of_topologies_are_not_reviewed(reported: Installation) -> None:
-    rules = [rule for one in registered(manifest_objects(reported)).values() for rule in one["rules"]]
+def test_wh010_bindings_and_subresources_of_topologies_are_not_reviewed(installation: Installation) -> None:
+    rules = [rule for one in registered(manifest_objects(installation)).values() for rule in one["rules"]]
     names = {name for rule in rules for name in rule["resources"] if "topolog" in name}
     assert names == {"clustertopologies"}

@@ -54,7 +54,7 @@ TESTS: Final = (
     "--ignore=tests/property/convergence",  # of the simulator
     "--ignore=tests/golden/test_convergence.py",  # as above
     "--ignore=tests/golden/test_simulation.py",  # as above
-    "--ignore=tests/command_line/test_converge.py",  # other processes, where nobody sees who enters what
+    "--ignore=tests/command_line/test_converge.py",  # other processes, whose calls are not recorded
     "--ignore=tests/command_line/test_long_pages.py",  # as above
     "--ignore=tests/command_line/test_process.py",  # as above
     "--ignore=tests/command_line/test_simulate.py",  # as above
@@ -132,7 +132,7 @@ def _made(place: Path) -> Iterator[tuple[Mapping[str, str], Iterable[str]]]:
 
 
 def _judge(names: Sequence[str], options: argparse.Namespace) -> None:
-    """Let the plugin judge; where nobody knows which tests enter what, it finds that out first."""
+    """Let the plugin judge; where the calls of the tests are unknown, it records them first."""
     hashes = _hashes()
     reported, reach = WORK / "asked.json", WORK / f"reach-{_digest()}.json"
     for older in set(WORK.glob("reach*.json")) - {reach}:
@@ -205,7 +205,7 @@ def _python(module: str, *words: str, cwd: Path, environment: Mapping[str, str] 
 
 
 def _say(line: str) -> None:
-    print(line, flush=True)  # noqa: T201 - a command that tells
+    print(line, flush=True)  # noqa: T201 - a command that prints
 
 
 def _parser() -> argparse.ArgumentParser:

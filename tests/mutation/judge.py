@@ -49,8 +49,8 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
 class _Court:
     """Forks that judge, and the verdicts they come to.
 
-    A test kills only where it passes without a mutant, in a fork like that of the mutant: one that does not is told of
-    and asked no more, and whoever it killed is put to the others.
+    A test kills only where it passes without a mutant, in a fork like that of the mutant: one that does not is reported
+    and not run again, and the mutants it killed are put to the others.
     """
 
     def __init__(self, items: Sequence[pytest.Item], asked: Mapping[str, Any], reach: Reach) -> None:

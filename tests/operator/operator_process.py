@@ -17,7 +17,7 @@ Json = dict[str, Any]
 
 
 class EmptyCluster:
-    """Lists hold nothing, watches tell nothing, and the Lease is whose who writes it.
+    """Lists hold nothing, watches report nothing, and the Lease belongs to its last writer.
 
     Attributes:
         busy: how the Lease is answered from now on; None for as a server does.
@@ -59,7 +59,7 @@ class EmptyCluster:
         self.lease = {**lease, "spec": spec, "metadata": {**lease["metadata"], "resourceVersion": str(self.version)}}
 
     async def leads(self) -> None:
-        """Wait until somebody does."""
+        """Wait until a request comes."""
         async with asyncio.timeout(60):
             await self.has_leader.wait()
 

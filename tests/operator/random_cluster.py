@@ -60,7 +60,7 @@ class RandomCluster:
         return found
 
     def live(self) -> list[Json]:
-        """Somebody makes, edits, relabels, hands over, deletes or replaces something; every state it was in."""
+        """Makes, edits, relabels, hands over, deletes or replaces an object; every state it was in."""
         kind = self.chance.choice(OFTEN)
         name, what = self.chance.choice(NAMES[kind]), self.chance.random()
         before = self.there.get((kind, name))
@@ -71,7 +71,7 @@ class RandomCluster:
             return [gone] if what < 0.2 else [gone, self._write(self._made(kind, name, self._uid()))]
         if what < 0.55:
             return [self._write(self._labelled(before, self._labels(kind)))]
-        if what < 0.7:  # all labels are taken and given back at once, before anybody hears of it
+        if what < 0.7:  # all labels are removed and restored at once, before an event is sent
             states = (self._labelled(before, {}), self._labelled(before, before["metadata"].get("labels") or {}))
             return [self._write(raw) for raw in states]
         return [self._write(self._made(kind, name, before["metadata"]["uid"]))]
@@ -89,7 +89,7 @@ class RandomCluster:
         self.past.append((*key, raw["metadata"]["uid"]))
         if is_shown(raw):
             self.events[raw["kind"]].append((self.version, "MODIFIED" if was else "ADDED", raw))
-        elif was and before is not None:  # out of sight: told like a deletion, in the version of the change
+        elif was and before is not None:  # unselected: reported like a deletion, in the version of the change
             self.events[raw["kind"]].append((self.version, "DELETED", at(before, self.version)))
         return raw
 
@@ -110,7 +110,7 @@ class RandomCluster:
         return {**raw, "metadata": {**raw["metadata"], "labels": labels}}
 
     def _controllers(self, kind: str) -> list[Json]:
-        """Mostly somebody who is there, sometimes somebody who was, or nobody."""
+        """Mostly a present object, sometimes a deleted one, or an unknown one."""
         chosen = [one for one in self.past if one[0] in CONTROLLERS[kind]]
         if not chosen or self.chance.random() < 0.2:
             return []

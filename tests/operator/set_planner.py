@@ -11,7 +11,7 @@ ROOT_KEY: RootKey = ("ml", "llama")
 
 
 def planning_sets(decide: Callable[[Snapshot], Plan]) -> Callable[[Observation], Plan]:
-    """Where nobody looks at topologies."""
+    """Without topologies."""
 
     def asked(seen: Observation) -> Plan:
         assert isinstance(seen, Snapshot)

@@ -25,7 +25,7 @@ def not_found(request: web.Request) -> web.Response:
 
 @asynccontextmanager
 async def listening_server(answer: Answer, *, patience: float = 60.0) -> AsyncIterator[str]:
-    """Where a server is with this answer to everything; at its end it waits so many seconds for whom it answers."""
+    """A server's address, with this response to everything; at its end it waits so many seconds for its clients."""
     application = web.Application()
     application.router.add_route("*", "/{path:.*}", answer)
     runner = web.AppRunner(application, shutdown_timeout=patience)

@@ -12,7 +12,7 @@ from tests.operator.stub_server import api_with
 
 
 class Slow:
-    """A server that answers when it is let; it counts who asked."""
+    """A server that responds when released; it counts its clients."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -111,7 +111,7 @@ def test_op065_whatever_a_server_says_of_patience_it_is_asked_again(pause: str) 
 
 
 def test_op074_what_is_withdrawn_leaves_no_connection() -> None:
-    """Also not where that is known only when the request is written; and nobody is told of an answer."""
+    """Also not where that is known only when the request is written; and no response is reported."""
 
     async def scenario() -> tuple[list[str], list[tuple[str, int]], set[int]]:
         slow, reported, open_at = Slow(), list[tuple[str, int]](), set[int]()

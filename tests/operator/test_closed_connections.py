@@ -24,7 +24,7 @@ PATIENCE: Final = 10.0
 
 
 class Deaf:
-    """Takes one request, says what it was told to say, and then neither reads nor closes."""
+    """Takes one request, sends the given bytes, and then neither reads nor closes."""
 
     def __init__(self, authority: trustme.CA, said: bytes) -> None:
         """Listen where the system says."""
@@ -70,7 +70,7 @@ def connections() -> set[int]:
 
 @asynccontextmanager
 async def deaf(said: bytes, *, is_proxy: bool) -> AsyncIterator[tuple[Deaf, ConnectionSettings, asyncio.Future[None]]]:
-    """Somebody, the way to him or through him, and when he is done."""
+    """A peer, the way to it or through it, and its end."""
     authority, ours = trustme.CA(), ssl.create_default_context()
     authority.configure_trust(ours)
     peer = Deaf(authority, said)
@@ -97,7 +97,7 @@ async def watched(api: ApiSession) -> None:
 def test_op033_a_client_that_stops_closes_its_connection(
     what: Callable[[ApiSession], Awaitable[object]], said: bytes, *, is_proxy: bool
 ) -> None:
-    """Whoever breaks off what he asked for and leaves lets no connection go on, though nobody says farewell to him."""
+    """A cancelled request leaves no connection open, though the peer closes nothing."""
 
     async def left() -> bool:
         async with deaf(said, is_proxy=is_proxy) as (peer, way, served):
@@ -132,7 +132,7 @@ def test_op033_a_client_that_stops_does_not_wait_for_a_stuck_peer() -> None:
 
 
 def test_op033_a_client_that_leaves_tries_no_other_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A request that nobody gave up is in its TLS handshake with the first one."""
+    """A request that is not cancelled is in its TLS handshake with the first one."""
 
     async def left() -> None:
         with socket.create_server(("127.0.0.1", 0)) as first:

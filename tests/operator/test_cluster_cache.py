@@ -341,7 +341,7 @@ def a_service(of: str, uid: str, version: str) -> Json:
 
 
 def test_op002_a_set_that_loses_an_object_is_requeued() -> None:
-    """It is deleted and made anew by another set, and the watch told of the second alone."""
+    """It is deleted and made anew by another set, and the watch reports the second alone."""
     requeued: list[RootKey] = []
     cache = ClusterCache(requeued.append)
     cache.put("Service", a_service("chat", "1", "5"))

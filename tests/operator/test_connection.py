@@ -153,7 +153,7 @@ def test_a_server_may_be_behind_a_path(tmp_path: Path) -> None:
 
 
 def of_user(folder: Path, user: dict[str, Any]) -> str:
-    """A kubeconfig of somebody who is known by what this user has."""
+    """A kubeconfig of a user with these credentials."""
     raw = {
         "apiVersion": "v1",
         "kind": "Config",

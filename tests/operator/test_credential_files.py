@@ -69,10 +69,10 @@ def test_op044_nor_that_of_a_plugin(tmp_path: Path, files: Path) -> None:
         "clientCertificateData": base64.b64decode(mine["client-certificate-data"]).decode(),
         "clientKeyData": base64.b64decode(mine["client-key-data"]).decode(),
     }
-    reported = {"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": status}
+    credential = {"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": status}
     plugin = tmp_path / "plugin"
-    plugin.write_text(f"#!{sys.executable}\nprint({json.dumps(reported)!r})\n", encoding="utf-8")
+    plugin.write_text(f"#!{sys.executable}\nprint({json.dumps(credential)!r})\n", encoding="utf-8")
     plugin.chmod(plugin.stat().st_mode | stat.S_IXUSR)
-    user = {"exec": {"apiVersion": reported["apiVersion"], "command": str(plugin), "interactiveMode": "Never"}}
+    user = {"exec": {"apiVersion": credential["apiVersion"], "command": str(plugin), "interactiveMode": "Never"}}
     assert asyncio.run(read_connection_settings(kubeconfig(tmp_path, user))).tls is not None
     assert list(files.iterdir()) == []

@@ -96,7 +96,7 @@ def test_pl016_what_goes_is_a_conflict() -> None:
 def test_pl016_a_quota_that_is_full_is_asked_before_the_name(
     there: Json | None, outcome: AttemptOutcome, words: str
 ) -> None:
-    """Whoever does not know yet that another made it hears of the quota, not that it is there."""
+    """A client that has not seen the other's creation receives the quota error, not "already exists"."""
     server = ObjectServer()
     server.refuses["computedomains"] = (403, {"kind": "Status", "message": "exceeded quota: gpus"})
     if there is not None:

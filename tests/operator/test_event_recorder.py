@@ -80,7 +80,7 @@ def test_op042_who_goes_on_with_an_end_does_not_announce_it_again(world: World, 
 @pytest.mark.req("OP-013")
 @given(storms(), st.sampled_from(["design", "field"]))
 def test_op042_an_end_that_is_put_off_is_not_announced(world: World, rules: str) -> None:
-    """Those that are not are told as they were before."""
+    """Unlisted ones are reported as before."""
     start = world.snapshot
     plan = reconcile(start, rule_set(rules))
     attempts = deferred_termination(plan.steps, "away")

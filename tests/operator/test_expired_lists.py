@@ -19,7 +19,7 @@ A_SET: Final = set_raw(clique_raw("a"), meta={"name": "llm", "namespace": "ml", 
 
 
 class Paged:
-    """Two pages; the second is out of date, also for who asks for all at once where it is ``stubborn``."""
+    """Two pages; the second is expired, also for a request of all at once where it is ``stubborn``."""
 
     def __init__(self, *, stubborn: bool) -> None:
         self.stubborn = stubborn

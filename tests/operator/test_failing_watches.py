@@ -83,7 +83,7 @@ class Server:
                     report=lambda _kind, words: self.reported.append(words),
                 )
                 following = asyncio.create_task(keeping.run())
-                while not (until() or len(self.since) > 20 or following.done()):  # noqa: ASYNC110 - nobody tells
+                while not (until() or len(self.since) > 20 or following.done()):  # noqa: ASYNC110 - there is no signal
                     await asyncio.sleep(0.01)
                 following.cancel()
                 await asyncio.wait([following])
@@ -206,7 +206,7 @@ def test_op080_a_store_that_went_back_is_believed() -> None:
 
 @pytest.mark.parametrize("what", ["BOOKMARK", "MODIFIED"])
 def test_op080_older_news_on_a_watch_show_that_a_store_went_back(what: str) -> None:
-    """The watch lives on over the restored store; a list tells the rest."""
+    """The watch continues over the restored store; a list brings the rest."""
     old = {**LATER, "metadata": {**LATER["metadata"], "resourceVersion": "4"}}
     line = json.dumps({"type": what, "object": old}) + "\n"
     server = Server(lambda _: web.Response(text=line))

@@ -62,7 +62,7 @@ def _in_version(version: int, drawn: Any) -> Any:
 
 @given(st.dictionaries(st.sampled_from(CLIQUES[:2]), st.integers(1, 3), min_size=1), EVENTS)
 def test_wl084_it_is_over_when_enough_were_ready_at_once(wanted: Mapping[str, int], events: list[Any]) -> None:
-    """Whatever is told of pods, in any order; what is known is written down apart."""
+    """Any event about pods, in any order; what is known is recorded apart."""
     waiting, there, over = ReadyPodStore(wanted), dict[str, Json](), False
     for version, (what, drawn) in enumerate(events, 1):
         reported = _in_version(version, drawn)

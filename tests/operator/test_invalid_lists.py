@@ -130,7 +130,7 @@ def test_op065_a_page_that_comes_again_is_none() -> None:
 @pytest.mark.parametrize("watch", [LOGIN, "[]\n", '{"type": "ADDED"}\n', '{"type": "ADDED", "object": {}}\n', "5\n"])
 @pytest.mark.req("OP-080")
 def test_op065_the_copy_stays_and_the_server_is_asked_again(watch: str) -> None:
-    """What is known was listed once; then every list and every watch is answered by somebody else."""
+    """What is known was listed once; then every list and every watch is answered by another server."""
     server, cache, reported = Saying(a_list(SET), LOGIN, watch=watch), ClusterCache(), list[str]()
 
     async def follow(api: ApiSession) -> bool:
@@ -138,7 +138,7 @@ def test_op065_the_copy_stays_and_the_server_is_asked_again(watch: str) -> None:
             Reflector(api, KINDS["PodCliqueSet"], cache, report=lambda _kind, words: reported.append(words)).run()
         )
         async with asyncio.timeout(20):
-            while server.watches < 2 and not following.done():  # noqa: ASYNC110 - the server tells nobody
+            while server.watches < 2 and not following.done():  # noqa: ASYNC110 - the server has no signal
                 await asyncio.sleep(0.05)
         died = following.done()
         following.cancel()

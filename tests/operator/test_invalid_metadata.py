@@ -92,7 +92,7 @@ def test_op065_what_goes_deep_and_has_no_end_is_no_answer() -> None:
 
 @pytest.mark.parametrize("line", DEADLY, ids=lambda line: line[:60])
 def test_op065_a_reflector_outlives_it(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is told, in a watch and then in lists, and asks again."""
+    """Receive it, in a watch and then in lists, and list again."""
     monkeypatch.setattr(reflector, "_LONGEST_BACKOFF", 0.05)
     monkeypatch.setattr(reflector, "_RELIST_AFTER", 0.2)
     asks, reported = list[str](), list[str]()
@@ -109,7 +109,7 @@ def test_op065_a_reflector_outlives_it(line: str, monkeypatch: pytest.MonkeyPatc
             keeping = Reflector(api, KINDS["Pod"], ClusterCache(), report=lambda _kind, words: reported.append(words))
             following = asyncio.create_task(keeping.run())
             async with asyncio.timeout(10):
-                while asks.count("list") < 3 and not following.done():  # noqa: ASYNC110 - the server tells nobody
+                while asks.count("list") < 3 and not following.done():  # noqa: ASYNC110 - the server has no signal
                     await asyncio.sleep(0.02)
             died = following.done()
             following.cancel()
@@ -142,7 +142,7 @@ METADATA: Final = st.fixed_dictionaries(
 @RARELY
 @given(st.sampled_from(list(KINDS.values())), METADATA, JUNK, JUNK)
 def test_op065_what_is_an_object_has_its_place(kind: ApiKind, meta: dict[str, Any], spec: Any, status: Any) -> None:
-    """Be it that it does not read: whatever passes for an object is put on a shelf and taken off it."""
+    """Even an unreadable object is put into a cache and removed from it."""
     raw = {"kind": kind.kind, "apiVersion": kind.api_version, "metadata": meta, "spec": spec, "status": status}
     if is_api_object(raw):
         cache = ClusterCache()

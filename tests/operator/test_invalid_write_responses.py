@@ -95,14 +95,14 @@ def test_op065_a_kind_that_is_not_served_leaves_no_tombstones(kind: str) -> None
 @pytest.mark.parametrize("text", ["[]", "null", '{"reason": "NotFound", "details": "x"}', '{"kind": ["x"]}'])
 @pytest.mark.req("OP-023")
 def test_op065_a_refusal_of_no_shape_is_an_answer_all_the_same(kind: str, status: int, text: str) -> None:
-    """Nothing is raised for it, and nobody counts as gone."""
+    """Nothing is raised for it, and nothing counts as gone."""
     attempt, cache = tried(kind, text, status)
     assert attempt.outcome is not AttemptOutcome.DONE
     assert cache.find(CLIQUE) is not None
 
 
 class Fickle:
-    """A Lease that this process takes; from then on, what somebody else answers."""
+    """A Lease that this process takes; from then on, responses of another server."""
 
     def __init__(self, later: tuple[int, str], *, first: str = "") -> None:
         self.later = later
@@ -141,7 +141,7 @@ def test_op065_a_login_page_grants_no_lease(text: str) -> None:
 @pytest.mark.parametrize(("status", "text"), [(200, LOGIN), (409, '{"kind": "Status", "reason": "Conflict"}')])
 @pytest.mark.req("OP-030")
 def test_op065_a_leader_that_is_not_answered_asks_until_its_time_is_over(status: int, text: str) -> None:
-    """Not even a conflict says that another leads: somebody may have written a note on the Lease."""
+    """Not even a conflict shows that another leads: a user may have annotated the Lease."""
     terms = TERMS.model_copy(update={"renew_deadline": 0.5, "retry_period": 0.02})
     server = Fickle((status, text))
 

@@ -12,7 +12,7 @@ from grove_shell.operator.json_log import JsonLog
 
 
 def test_op064_a_pipe_that_is_full_for_a_moment() -> None:
-    """Lines that had no place are lost, and those after them are written; as often as somebody reads."""
+    """Lines that had no place are lost, and those after them are written; as often as the pipe is read."""
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     with os.fdopen(writer, "w", encoding="utf-8") as out, os.fdopen(reader, "rb", buffering=0) as read:

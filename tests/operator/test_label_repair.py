@@ -67,7 +67,7 @@ async def tried(reader: FreshReader, action: Action) -> Attempt:
 
 
 def is_lost_in_9(cache: ClusterCache) -> Json:
-    """As the watch tells it, late."""
+    """As the watch reports it, late."""
     event = a_pod(NAME, "a", FOLLOWED)
     event["metadata"]["resourceVersion"] = "9"
     cache.drop("Pod", event)
@@ -81,7 +81,7 @@ def is_lost_in_9(cache: ClusterCache) -> Json:
 )
 @pytest.mark.req("OP-002")
 def test_op018_an_answer_without_it_is_not_taken_in(action: Action, before: bool) -> None:
-    """The watch told of its end before that, and would tell nothing more."""
+    """The watch reported its end before that, and would report nothing more."""
     server, cache = Older(), cache_with(*[a_pod(NAME, "a", FOLLOWED)] if before else [])
 
     async def write(reader: FreshReader) -> None:
@@ -109,7 +109,7 @@ def test_op018_while_it_cannot_be_followed_it_goes_out_of_sight() -> None:
 
 
 def test_op018_an_object_that_was_let_go_of_is_left_alone() -> None:
-    """Somebody took its owner as well, to keep it for himself."""
+    """A user removed its owner as well, to keep it."""
     server, cache = Older(), cache_with(a_pod(NAME, "a", FOLLOWED))
     del server.pods[NAME]["metadata"]["ownerReferences"]
 
@@ -213,7 +213,7 @@ def test_op018_an_object_that_went_while_an_answer_showed_it_is_not_taken_in() -
 
 
 def test_op018_it_is_given_back_once_in_ten_seconds() -> None:
-    """As often as somebody takes it; each pod has ten seconds of its own."""
+    """As often as the label is removed; each pod has ten seconds of its own."""
     first, second, server = *(f"llm-0-a-{index}" for index in range(2)), Server()
     server.pods = {name: a_pod(name, "a", {}) for name in (first, second)}
 

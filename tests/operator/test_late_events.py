@@ -34,13 +34,13 @@ def ours(uid: str, version: int) -> Json:
 
 
 def named(uid: str) -> Json:
-    """As an answer that says no more than that it is gone tells of it."""
+    """As a "not found" response reports it."""
     return {"metadata": {"name": REF.name, "namespace": NAMESPACE, "uid": uid}}
 
 
-def knowing(*reported: Json) -> ClusterCache:
+def knowing(*objects: Json) -> ClusterCache:
     cache = ClusterCache()
-    for raw in reported:
+    for raw in objects:
         cache.put(KIND, raw)
     return cache
 
@@ -75,7 +75,7 @@ def test_op002_one_that_came_after_the_question_is_not_what_was_not_found() -> N
 
 
 def test_op002_a_label_that_was_given_back_before_its_loss_was_reported() -> None:
-    """Taken in version 8, given back in 9; the server was asked in between, and the watch tells of both after that."""
+    """Removed in version 8, restored in 9; a fresh read came in between, and the watch reports both after that."""
     cache = knowing(ours("one", 9))
     cache.drop(KIND, ours("one", 8))
     assert shown(cache) == ("one", "9")
@@ -113,7 +113,7 @@ def test_op002_an_object_that_comes_back_to_sight_after_a_list_is_seen() -> None
 
 
 def test_op002_a_deletion_event_without_a_version_does_not_erase_an_earlier_one() -> None:
-    """A deletion of ours is answered with "not found" after the watch told of the end."""
+    """A deletion of ours is answered with "not found" after the watch reported the end."""
     cache = knowing(ours("one", 7))
     cache.drop(KIND, ours("one", 9))
     cache.drop(KIND, named("one"))
@@ -167,7 +167,7 @@ def test_op002_the_one_before_does_not_come_when_the_new_one_went() -> None:
 
 
 def test_op002_whose_name_was_taken_over_is_gone() -> None:
-    """Its end was not told, for a list came between; what is known of its name since is gone too."""
+    """Its end was not reported, for a list came between; what is known of its name since is gone too."""
     cache = knowing(ours("old", 5), ours("new", 20))
     cache.drop(KIND, ours("new", 21))
     cache.put(KIND, ours("old", 8))
@@ -207,9 +207,9 @@ def a_topology(uid: str, version: int, *, reads: bool = True) -> Json:
     return {"apiVersion": GROVE, "kind": TOPOLOGY_KIND, "metadata": meta, "spec": spec}
 
 
-def topologies(*reported: Json) -> TopologyCache:
+def topologies(*objects: Json) -> TopologyCache:
     topology_cache = TopologyCache(lambda _home: None)
-    for raw in reported:
+    for raw in objects:
         topology_cache.put(TOPOLOGY_KIND, raw)
     return topology_cache
 

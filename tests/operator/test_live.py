@@ -190,7 +190,7 @@ def test_in033_a_capture_is_a_cluster_and_a_file_is_none(
 def test_wl027_what_would_be_refused_is_held_back_in_both(
     server: ListingServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One clique of a healthy set is somebody else's now: a plan does not make it, and its review does not get old."""
+    """One clique of a healthy set has a foreign owner now: a plan does not make it, and its review does not get old."""
     name, words = "gemma-0-router", "an object with that name exists, and is without a controller"
     for item in server.items:
         if item["metadata"]["name"] == name:

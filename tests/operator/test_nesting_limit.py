@@ -106,7 +106,7 @@ def test_op004_a_deep_list_of_nothing_known_is_no_answer() -> None:
 
 
 def test_op004_the_field_manager_is_reported_at_any_depth() -> None:
-    """Of metadata only the field that is deep gives way, and nobody decides by that one."""
+    """Of metadata only the deep field is dropped, and no decision depends on it."""
     raw = a_template("5", "a")
     raw["metadata"]["managedFields"] = [{"fieldsV1": HOLE}]
     cache = ClusterCache()
@@ -187,7 +187,7 @@ def test_op004_the_copy_of_a_kind_goes_on(from_the_start: bool, monkeypatch: pyt
             keeping = Reflector(api, KINDS[TEMPLATE_KIND], cache, report=lambda _kind, words: reported.append(words))
             following = asyncio.create_task(keeping.run())
             async with asyncio.timeout(10):
-                while getattr(cache.find(mine), "resource_version", "") != "20":  # noqa: ASYNC110 - it tells nobody
+                while getattr(cache.find(mine), "resource_version", "") != "20":  # noqa: ASYNC110 - it has no signal
                     await asyncio.sleep(0.02)
             following.cancel()
             await asyncio.wait([following])
@@ -228,7 +228,7 @@ def test_op004_a_command_says_which_one_it_is_and_goes_on(
 
 @pytest.mark.req("IN-039")
 def test_op004_a_manifest_that_names_such_a_template_does_not_lack_it() -> None:
-    """A set that nobody has applied yet."""
+    """A set that is not applied yet."""
     manifest = sharing("llm", (NAMESPACE, "t"))
     del manifest["metadata"]["uid"]
     loaded = load((), BytesIO(), live=CollectedObjects(origin="", items=(manifest, {**template(), "spec": TOO_DEEP})))

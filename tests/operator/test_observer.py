@@ -88,7 +88,7 @@ def scored(*seen: Snapshot) -> dict[str, int]:
 
 
 def unready(seen: Snapshot, name: str) -> Snapshot:
-    """The same with a clique whose pods are not ready any more, of which no status tells yet."""
+    """The same with a clique whose pods are not ready any more, which no status reports yet."""
     uid = next(clique.uid for clique in seen.cliques if clique.ref.name == name)
     lost = [replace(pod, ready=False) for pod in seen.pods_of[uid]]
     return replace(seen, pods_of=frozen_lists({**seen.pods_of, uid: lost}))
@@ -205,7 +205,7 @@ class TestScore:
 @RARELY
 @given(st.lists(st.sampled_from(["round", "kubelet", "both"]), max_size=40), st.integers(2, 3), st.booleans())
 def test_op035_an_update_is_no_end(course: list[str], replicas: int, in_group: bool) -> None:
-    """Who watches sees pods come up and what the other one made of it at once, as often as not."""
+    """An observer often sees pods come up together with the other operator's reaction."""
     pool = {"name": "pool", "cliqueNames": ["a", "b"], "replicas": replicas, "minAvailable": 1}
     groups = (pool,) if in_group else ()
     life = Life(set_raw(clique_raw("a", 2), clique_raw("b", 1), groups=groups, replicas=2, terminationDelay="1m"))
@@ -228,7 +228,7 @@ def test_op035_an_update_is_no_end(course: list[str], replicas: int, in_group: b
 
 
 def test_op035_an_update_that_ended_before_the_next_one_began_is_no_end() -> None:
-    """Between two looks its last replica is replaced, and somebody edits the set once more."""
+    """Between two rounds its last replica is replaced, and a user edits the set once more."""
     pool = {"name": "pool", "cliqueNames": ["a"], "replicas": 2, "minAvailable": 1}
     life = Life(set_raw(clique_raw("a", 1), groups=(pool,), terminationDelay="1m"))
     life.settle()

@@ -98,7 +98,7 @@ def due(planned_round: PlannedRound) -> float:
     "case", ["gt034_breach_waits_for_its_delay", "gt051_group_replica_waits", "gt034_one_replica_due_the_other_waits"]
 )
 def test_op041_a_deadline_is_that_of_a_gang(case: str) -> None:
-    """Whatever else the set is to be looked at for, such as a ComputeDomain that nobody answers for."""
+    """Whatever else requeues the set, such as a ComputeDomain without a driver."""
     planned_round = plan_round(case)
     assert planned_round.plan.wake_at is not None
     assert due(planned_round) == planned_round.plan.wake_at.timestamp()

@@ -78,13 +78,13 @@ def test_op075_whoever_comes_first(items: list[Json], data: st.DataObject) -> No
 
 
 def broken(raw: Json) -> Json:
-    """It says who it is and whose, and nothing else that reads."""
+    """Only its identity and its owner are readable."""
     return {**raw, "metadata": {**raw["metadata"], "resourceVersion": "2"}, "spec": [], "status": "text"}
 
 
 @given(worlds(), st.data())
 def test_op075_what_does_not_read_makes_its_own_set_unsure(items: list[Json], data: st.DataObject) -> None:
-    """A pod among them, whatever its labels say, and whoever comes first (OP-004)."""
+    """A pod among them, whatever its labels say, and in any order (OP-004)."""
     pods = [raw for raw in items if raw["kind"] == "Pod" and "llm" in raw["metadata"]["name"]]
     which = data.draw(st.sampled_from(pods))
     spoiled = [broken(raw) if raw is which else raw for raw in items]
@@ -125,7 +125,7 @@ def test_op075_a_clique_that_changes_hands_is_no_more_of_the_one_before() -> Non
 
 
 def test_op075_one_of_the_same_name_has_pods_of_its_own() -> None:
-    """The end of the one before was missed; its pod is still there, and of nobody's clique that is known."""
+    """The end of the one before was missed; its pod is still there, and of no known clique."""
     of_set = owner("uid-llm", kind="PodCliqueSet", name="llm")
     cache = kept([{"kind": "PodCliqueSet", **a_set(one, f"uid-{one}")} for one in SETS])
     cache.put("PodClique", part("PodClique", "llm-0-a", of_set, {}))

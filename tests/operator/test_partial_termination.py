@@ -39,9 +39,14 @@ class Dying(Cluster):
         (item,) = (one for one in self.items if (one["kind"], one["metadata"]["name"]) == (kind, name))
         item["metadata"]["resourceVersion"] = "88888888"
         item["status"]["readyReplicas"] = 0
-        reported = {"type": "MinAvailableBreached", "status": "True", "reason": "InsufficientReadyPods", "message": "x"}
-        others = [one for one in item["status"].get("conditions", ()) if one["type"] != reported["type"]]
-        item["status"]["conditions"] = [*others, {**reported, "lastTransitionTime": since}]
+        condition = {
+            "type": "MinAvailableBreached",
+            "status": "True",
+            "reason": "InsufficientReadyPods",
+            "message": "x",
+        }
+        others = [one for one in item["status"].get("conditions", ()) if one["type"] != condition["type"]]
+        item["status"]["conditions"] = [*others, {**condition, "lastTransitionTime": since}]
         self.cache.put(kind, item)
         for pod in (one for one in self.items if one["kind"] == "Pod"):
             if any(owner["name"] == name for owner in pod["metadata"].get("ownerReferences", ())):

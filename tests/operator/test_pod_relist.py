@@ -199,7 +199,7 @@ def test_op106_a_pod_that_was_made_by_another_process_a_moment_ago_is_taken_in(b
 
 @pytest.mark.req("WL-085")
 def test_op106_a_pod_that_was_made_without_an_answer_is_not_made_under_another_name() -> None:
-    """The template changed since, and nobody heard of the pod."""
+    """The template changed since, and the pod had no event."""
     server = Server()
 
     async def acts(begin: Callable[[], Tried]) -> list[Attempt]:

@@ -76,7 +76,7 @@ def test_op106_none_is_made_beside_one_that_cannot_be_read() -> None:
 
 @pytest.mark.parametrize("becomes", ["nobody's", "another one"])
 def test_op106_a_failed_pod_lookup_is_repeated_after_ten_seconds(becomes: str) -> None:
-    """It may be no stranger any more, and its PodClique would get no pod for its sake."""
+    """It may be foreign no more, and its PodClique would get no pod because of it."""
     server = Server(a_pod("llm-0-a-lost", "a", {}))
     changed: dict[str, object] = {"ownerReferences": [], "labels": {MANAGED_BY: OPERATOR}, "resourceVersion": "12"}
     if becomes == "another one":
@@ -100,7 +100,7 @@ def test_op106_a_failed_pod_lookup_is_repeated_after_ten_seconds(becomes: str) -
 
 
 def test_op106_without_a_failed_lookup_there_is_no_second_list() -> None:
-    """Nor is anybody held up where the server does not answer that."""
+    """Nothing is delayed where the server does not respond to that."""
     server = Server(a_pod("llm-0-a-lost", "a", {}))
 
     async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
@@ -125,7 +125,7 @@ def test_op106_without_a_failed_lookup_there_is_no_second_list() -> None:
 
 @pytest.mark.parametrize("heard", ["by a watch", "by a call"])
 def test_op106_none_is_made_beside_one_that_cannot_be_read_and_came_in_the_middle_of_a_round(heard: str) -> None:
-    """Whoever looks around may have met it."""
+    """Another list may have shown it."""
     broken = a_pod("llm-0-a-lost", "a", {} if heard == "by a call" else FOLLOWED)
     broken["status"] = {"conditions": [{"type": "Ready", "status": "Maybe"}]}
     server, cache = Server(), cache_with()
@@ -208,7 +208,7 @@ def test_op106_a_pod_with_an_event_during_the_list_is_not_looked_up() -> None:
 
 
 class Taken(Server):
-    """Whoever is there has its name."""
+    """The present pod has its name."""
 
     async def answer(self, request: web.Request) -> web.Response:
         if request.method == "POST" and (await request.json())["metadata"]["name"] in self.pods:
@@ -265,7 +265,7 @@ def test_op106_a_created_pod_without_its_label_causes_a_list() -> None:
 
 @pytest.mark.req("OP-041")
 def test_op106_of_a_namespace_that_is_empty_again_nothing_is_remembered() -> None:
-    """Somebody may make one of that name again."""
+    """A pod of that name may be made again."""
     aside, again = a_clique("aside", "aa"), a_clique("again", "aa")
     server, cache = Server(), cache_with()
 

@@ -100,11 +100,11 @@ def test_op015_creations_start_slowly(refused: int | None, expected: int) -> Non
 
 @pytest.mark.parametrize("refused", [0, 2, 40])
 def test_op015_domains_that_replicas_wait_for_are_all_tried(refused: int) -> None:
-    """One refusal is no answer for the others; what nobody waits for any more starts slowly as everything else."""
-    reported = Configuration(mnnvl=MnnvlConfiguration(enabled=True))
+    """One refusal is no response for the others; abandoned retries start slowly as everything else."""
+    configured = Configuration(mnnvl=MnnvlConfiguration(enabled=True))
     resources = {"limits": {"nvidia.com/gpu": 1}}
     pod_spec = {"containers": [{"name": "main", "resources": resources}]}
-    start = replace(applied(set_raw(clique_raw("a", 1, pod_spec=pod_spec), replicas=100)), configuration=reported)
+    start = replace(applied(set_raw(clique_raw("a", 1, pod_spec=pod_spec), replicas=100)), configuration=configured)
     answers: list[Attempt] = []
 
     async def attempt(step: Step) -> Attempt:
@@ -124,7 +124,7 @@ def test_op015_domains_that_replicas_wait_for_are_all_tried(refused: int) -> Non
     failed = Condition(DOMAINS_READY, ConditionStatus.FALSE, REASON, failure.message, start.now)
     there = at_rest(replace(start, configuration=Configuration()))
     root = replace(there.root, status=replace(there.root.status, conditions=(failed,)))
-    asyncio.run(execute_concurrently(attempt, reconcile(replace(there, root=root, configuration=reported)).steps))
+    asyncio.run(execute_concurrently(attempt, reconcile(replace(there, root=root, configuration=configured)).steps))
     assert len(answers) == 1
 
 

@@ -207,7 +207,7 @@ def test_op024_a_termination_status_is_written_with_it() -> None:
 
 
 def test_op023_a_set_that_met_a_fault_of_ours_is_looked_at_again() -> None:
-    """The first look ends in an exception that nobody thought of; the second one is as ever."""
+    """The first round ends in an unforeseen exception; the second one is as ever."""
     looks: list[Snapshot] = []
 
     def decide(snapshot: Snapshot) -> Plan:

@@ -47,7 +47,7 @@ def test_op080_a_watch_that_ends_at_once_is_not_begun_a_thousand_times(code: int
             following = asyncio.create_task(Reflector(api, KINDS["Pod"], ClusterCache()).run())
             begun = time.monotonic()
             async with asyncio.timeout(20):
-                while time.monotonic() < begun + A_WHILE or curt.asked < 3:  # noqa: ASYNC110 - the server tells nobody
+                while time.monotonic() < begun + A_WHILE or curt.asked < 3:  # noqa: ASYNC110 - the server has no signal
                     await asyncio.sleep(0.05)
             whiles = (time.monotonic() - begun) / A_WHILE
             following.cancel()
@@ -92,7 +92,7 @@ def test_op034_a_kind_that_a_cluster_may_do_without_is_none() -> None:
 
 
 class Reported(ClusterCache):
-    """Shelves with one set, that count how often they are told of a whole kind."""
+    """A cache with one set, that counts how often a whole kind is reported."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -123,7 +123,7 @@ def follow(answer: Answer, kind: str, cache: ClusterCache, until: Callable[[], b
         async with api_with(answer) as api:
             following = asyncio.create_task(Reflector(api, KINDS[kind], cache).run())
             async with asyncio.timeout(seconds):
-                while not until():  # noqa: ASYNC110 - what is waited for is in the copy, which tells nobody
+                while not until():  # noqa: ASYNC110 - the awaited state is in the copy, which has no signal
                     await asyncio.sleep(0.02)
             following.cancel()
             await asyncio.wait([following])
@@ -135,7 +135,7 @@ def follow(answer: Answer, kind: str, cache: ClusterCache, until: Callable[[], b
 def test_op020_a_kind_that_stays_unreadable_requeues_nothing(
     status: int, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is asked for again every minute, here every fifth of a second; its shelf is told once, and so are the sets."""
+    """It is listed again every minute, here every fifth of a second; its cache and the sets are notified once."""
     monkeypatch.setattr(reflector, "_PAUSE_WHILE_UNLISTED", 0.2)
     monkeypatch.setattr(reflector, "_LONGEST_BACKOFF", 0.2)
     cache, times = Reported(), list[str]()

@@ -81,7 +81,7 @@ def test_op015_what_is_refused_delays_nothing() -> None:
 
 
 class Making:
-    """Makes what it is told to but PodGangs; writes down what it is asked for, whether it is gated, and when."""
+    """Makes what it is asked to make but PodGangs; records each request, whether it is gated, and when."""
 
     def __init__(self, cache: ClusterCache) -> None:
         self.tried: list[tuple[str, bool, float]] = []
@@ -194,7 +194,7 @@ def orphan() -> dict[str, Any]:
 )
 @pytest.mark.req("WL-001")
 def test_op023_what_is_left_of_a_set_is_let_go_of_later_where_it_cannot_be_now(trouble: AttemptOutcome) -> None:
-    """Twice it does not work and nothing changes; then it does. All of it is told, and the log and metrics hear it."""
+    """It fails twice and nothing changes; then it succeeds. All of it is reported, logged and counted."""
     out, telemetry = io.StringIO(), OperatorMetrics()
 
     async def scenario() -> tuple[list[float], list[AttemptOutcome]]:
@@ -274,7 +274,7 @@ def a_set() -> dict[str, Any]:
 
 @pytest.mark.parametrize("busy", [False, True])
 def test_op023_a_refusal_is_tried_later_each_time_also_while_other_writes_go_well(busy: bool) -> None:
-    """Nothing that is made is ever seen, so each look makes all else once more; a busy set is woken all the time."""
+    """No created object is ever seen, so each round makes all else once more; a busy set is requeued all the time."""
 
     async def scenario() -> list[float]:
         cache, acting = ClusterCache(), Refused()

@@ -164,7 +164,7 @@ AT: Final = "2026-11-20T09:00:00Z"
 
 
 def status(truth: str, version: str = "1") -> Step:
-    """What tells of a breach."""
+    """A status that reports a breach."""
     conditions = (FrozenMap({**BREACH, "status": truth, "lastTransitionTime": AT}),)
     return Step(StepStage.STATUS, CLIQUE, SetStatus(FrozenMap({"conditions": conditions}), Guard("u", version)), ())
 

@@ -84,7 +84,7 @@ def test_op023_the_server_is_asked_again_to_let_go(refused: tuple[int, str]) -> 
 
 @pytest.mark.parametrize("busy", [False, True])
 def test_op023_a_quota_is_asked_later_each_time_however_busy_the_set_is(busy: bool) -> None:
-    """All else is made at each look, for nobody tells the copy of it."""
+    """All else is made in each round, for the copy receives no event of it."""
     raw = set_raw(clique_raw("first"))
     raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
     raw["metadata"]["finalizers"] = [SET_FINALIZER]

@@ -25,7 +25,7 @@ NO_DISK: Final = pytest.mark.skipif(not FULL.exists(), reason="this system has n
 
 
 async def code_of(folder: Path, *words: str, lost: bool, stderr: IO[bytes] | int | None = subprocess.DEVNULL) -> int:
-    """Of an operator that led, and then was told to stop, or lost the Lease."""
+    """Of an operator that led, and then was stopped, or lost the Lease."""
     cluster = EmptyCluster()
     async with cluster.served(folder) as kubeconfig:
         process = start_operator(kubeconfig, *words, stderr=stderr)
@@ -105,7 +105,7 @@ def test_op033_an_endless_metrics_client_does_not_delay_shutdown() -> None:
     ],
 )
 def test_op033_stopped_while_files_are_read(tmp_path: Path, words: list[str]) -> None:
-    """A pipe that nobody has written to yet is where it is at that moment."""
+    """An unwritten pipe is where it is at that moment."""
     pipe = tmp_path / "kubeconfig"
     os.mkfifo(pipe)
     process = subprocess.Popen([*GROVE, *words, "--kubeconfig", str(pipe)], stderr=subprocess.DEVNULL, cwd=ROOT)

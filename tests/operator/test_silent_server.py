@@ -29,7 +29,7 @@ async def hung(
     way: Callable[[int], ConnectionSettings],
     what: Callable[[ApiSession], Awaitable[object]],
 ) -> None:
-    """Ask somebody who answers so, and then with the same again and again."""
+    """Request a server with this response, and then the same again and again."""
     over: list[asyncio.Event] = []
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

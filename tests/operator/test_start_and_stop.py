@@ -31,7 +31,7 @@ def stored(name: str, version: str = "1") -> Json:
 
 
 class RoundRecorder(RoundListener):
-    """Writes down who was looked at when, and who is told to be gone."""
+    """Records the reconciled roots with their times, and the roots reported as gone."""
 
     def __init__(self) -> None:
         self.at: list[tuple[float, RootKey]] = []
@@ -143,7 +143,7 @@ def test_op033_no_rest_is_waited_for_at_the_end() -> None:
 
 
 class Deaf(RoundListener):
-    """Somebody who cannot be told anything."""
+    """A listener that fails."""
 
     def on_planned(self, planned_round: PlannedRound) -> None:
         raise OSError("no space left on device")
@@ -168,7 +168,7 @@ def test_op023_a_failed_metrics_update_keeps_no_set_from_being_requeued() -> Non
 
 
 class Done(Cluster):
-    """Writes nothing and waits for nobody."""
+    """Writes nothing and waits for nothing."""
 
     def executor(
         self, unless: Callable[[Step], str | None] = lambda _step: None
@@ -177,7 +177,7 @@ class Done(Cluster):
 
 
 def test_op041_a_deleted_set_is_not_reported_though_its_parts_stay() -> None:
-    """Somebody deleted it and orphaned its PodCliques, whose breach nobody will end."""
+    """The set was deleted and its PodCliques orphaned, whose breach is never ended."""
     telemetry = OperatorMetrics()
 
     def reported() -> set[str]:

@@ -42,7 +42,7 @@ def test_op004_an_operator_starts_beside_it_and_reports_its_readiness() -> None:
                 OperatorProcess(connection=way, settings=settings, observe_only=True, out=out, stop=stop).run()
             )
             async with asyncio.timeout(20), aiohttp.ClientSession() as session:
-                while "caches are filled" not in out.getvalue():  # noqa: ASYNC110 - a log tells nobody
+                while "caches are filled" not in out.getvalue():  # noqa: ASYNC110 - a log has no signal
                     await asyncio.sleep(0.02)
                 port = json.loads(out.getvalue().splitlines()[0])["port"]
                 words = await (await session.get(f"http://127.0.0.1:{port}/readyz")).text()

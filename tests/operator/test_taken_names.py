@@ -69,7 +69,7 @@ def test_cl032_it_is_logged_at_the_start(
         async with listening_server(answer, patience=0.1) as server:
             running = asyncio.ensure_future(program(ConnectionSettings(server, None, no_token), out, stop))
             async with asyncio.timeout(20):
-                while not logged(out):  # noqa: ASYNC110 - a log tells nobody
+                while not logged(out):  # noqa: ASYNC110 - a log has no signal
                     await asyncio.sleep(0.02)
             stop.set()
             assert await running == 0

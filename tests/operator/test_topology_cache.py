@@ -38,10 +38,10 @@ def a_topology(kind: str, name: str, levels: int, *finalizers: str) -> Json:
 
 
 def a_set(name: str, topology: str, constraint: str) -> Json:
-    reported = {"topologyConstraint": {"packDomain": constraint}} if constraint else {}
+    constrained = {"topologyConstraint": {"packDomain": constraint}} if constraint else {}
     named = {"clusterTopologyName": topology} if topology else {}
     raw = set_raw(clique_raw("a", 2), meta={"name": name, "finalizers": ["grove.io/podcliqueset.grove.io"]})
-    raw["spec"]["template"] |= {**reported, **named}
+    raw["spec"]["template"] |= {**constrained, **named}
     return {"apiVersion": GROVE, "kind": "PodCliqueSet", **raw}
 
 
@@ -158,10 +158,10 @@ def lived(moves: Iterable[tuple[str, Any]]) -> Cluster:
     return cluster
 
 
-def cache_of(cluster: Cluster, reported: Configuration = ON) -> ClusterCache:
+def cache_of(cluster: Cluster, configured: Configuration = ON) -> ClusterCache:
     """Everything as it is listed."""
     cache = ClusterCache()
-    cache.configuration = reported
+    cache.configuration = configured
     for kind in (TOPOLOGY_KIND, BINDING_KIND, "PodCliqueSet", "PodClique", "Pod"):
         cache.replace(kind, cluster.items(kind), str(cluster.version))
     return cache
@@ -189,7 +189,7 @@ def plans(cache: ClusterCache) -> dict[RootKey, Plan | None]:
 
 
 def acts_of(plan: Plan | None) -> set[tuple[Ref, type | None]]:
-    """What is done to whom, and what is held back; not in which words."""
+    """Steps by target, and withheld ones; without their wording."""
     if plan is None:
         return set()
     done = {(step.target, type(step.action)) for step in plan.steps}
@@ -199,7 +199,7 @@ def acts_of(plan: Plan | None) -> set[tuple[Ref, type | None]]:
 @pytest.mark.req("TP-049")
 @given(MOVES, st.data())
 def test_tp046_it_ends_as_the_cluster_is(moves: list[tuple[str, Any]], data: st.DataObject) -> None:
-    """Events in their order, some told again, and late; then nothing differs from a list."""
+    """Events in their order, some repeated, and late; then nothing differs from a list."""
     cluster = lived(moves)
     cache = cache_of(Cluster())
     for number, event in enumerate(cluster.log):
@@ -212,7 +212,7 @@ def test_tp046_it_ends_as_the_cluster_is(moves: list[tuple[str, Any]], data: st.
 @pytest.mark.req("TP-042")
 @given(st.lists(st.one_of(MOVE, TROUBLE), max_size=14))
 def test_tp046_a_set_whose_plan_would_change_is_requeued(moves: list[tuple[str, Any]]) -> None:
-    """Beyond that a set is woken by its own changes: nobody's plan changes without a word."""
+    """Beyond that a set is requeued by its own changes: no plan changes without an event."""
     cluster, reported = lived(moves), set[RootKey]()
     cache = cache_of(Cluster())
     cache.changed = reported.add

@@ -25,15 +25,15 @@ TOPOLOGIES: Final = [
 
 
 class Copy:
-    """Shelves that are told what a client may be told, when it may be told it."""
+    """Caches that receive what a client may receive, when it may receive it."""
 
     def __init__(self, server: RandomCluster, chance: Random) -> None:
         self.server, self.chance = server, chance
         self.cache = ClusterCache()
         self.heard: dict[str, int] = {}  # kind -> version of its last event, or of its list; without one it is listed
         self.listed = dict.fromkeys(NAMES, 0)
-        self.known: dict[str, set[str]] = {kind: set() for kind in NAMES}  # uids that were told of, and of ours
-        self.missed: set[str] = set()  # uids that were not found, as of nobody says when
+        self.known: dict[str, set[str]] = {kind: set() for kind in NAMES}  # uids that were reported, and of ours
+        self.missed: set[str] = set()  # uids that were not found, in an unknown version
         self.lists: dict[str, tuple[list[Json], int]] = {}  # under way
         self.answers: list[tuple[str, Json]] = []  # under way
         for kind in NAMES:
@@ -69,13 +69,13 @@ class Copy:
         current = self.server.there.get((raw["kind"], raw["metadata"]["name"]))
         if current is None or current["metadata"]["uid"] != raw["metadata"]["uid"]:
             self.answers.append(("not found", raw))
-        elif is_shown(current):  # what nobody follows gets its label back first (OP-018)
+        elif is_shown(current):  # an unselected object gets its label back first (OP-018)
             self.answers.append(("shown", current))
 
     def answered(self) -> None:
-        """The answer to one of them, in no order; one that a list overtook tells of what the copy knew before.
+        """The response to one of them, in no order; one older than a list shows what the copy knew before.
 
-        Who was not found is gone as of the version that was known. An answer that is newer than that, older than a list
+        An object not found is gone as of the known version. A response that is newer than that, older than a list
         and later than both would bring it back until the next list; it takes three requests that overtake each other.
         """
         said, raw = self.answers.pop(self.chance.randrange(len(self.answers)))
@@ -114,7 +114,7 @@ class Copy:
 
 
 def held_by(cache: ClusterCache) -> dict[Any, Any]:
-    """Every object, in which version, with whom if its controller is known, and whether it reads (OP-002, OP-075)."""
+    """Every object, its version, its root if its controller is known, and whether it reads (OP-002, OP-075)."""
     found: dict[Any, Any] = {"unread": sorted(cache.topologies.unread)}
     known = cache._places  # noqa: SLF001 - a known controller decides whether a label counts
     for (kind, *key), entry in entries_of(cache):
@@ -149,7 +149,7 @@ def versions_of(cache: ClusterCache) -> dict[Any, int]:
 
 
 def is_sound(cache: ClusterCache) -> bool:
-    """Nobody is held twice or left behind, and everybody stands with a controller that is known (OP-075)."""
+    """No object is held twice or left behind, and every object is at a known controller (OP-075)."""
     places = [entry.index for _, entry in entries_of(cache)]
     set_caches = cache._set_caches  # noqa: SLF001 - memory is what this is about
     inside = sum(

@@ -51,7 +51,7 @@ CLIQUE: Final[Json] = {
 
 
 class Server:
-    """It has one pod and its clique, lists what a selector asks for, and writes down who patches it."""
+    """It has one pod and its clique, lists what a selector asks for, and records the patches."""
 
     def __init__(self, *, forbids: bool = False, conflicts: bool = False, strips: bool = False) -> None:
         self.pod = a_pod("8", {SET.primary: "llm"})
@@ -83,7 +83,7 @@ class Server:
 
 
 def vanished_pods() -> ClusterCache:
-    """The pod was there, and then the watch told that it went: in the version in which it lost its label."""
+    """The pod was there, and then the watch reported its deletion: in the version in which it lost its label."""
     cache = ClusterCache()
     cache.put("PodClique", CLIQUE)
     cache.put("Pod", a_pod("7", {SET.primary: "llm", MANAGED_BY: OPERATOR}))
@@ -129,7 +129,7 @@ def test_op018_a_refusal_is_reported() -> None:
 
 
 def test_op018_an_object_that_has_no_label_yet_is_not_taken_in() -> None:
-    """The kubelet was faster: nobody would hear of the end of that pod."""
+    """The kubelet was faster: the end of that pod would not be observed."""
     server, cache = Server(conflicts=True), ClusterCache()
     cache.put("PodClique", CLIQUE)
     assert answered(server, cache, create).outcome is AttemptOutcome.CONFLICT
@@ -206,7 +206,7 @@ def test_op013_unowned_pods_are_ignored(labels: Json) -> None:
 
 
 class Restless(Server):
-    """The token of its first list of pods runs out; what it is to label is gone by then, if it is so told."""
+    """The token of its first list of pods expires; the pod to label is gone by then, if so configured."""
 
     goes = False
 

@@ -53,16 +53,16 @@ def a_pod(name: str, letter: str, labels: Json, *, namespace: str = "ml", leaves
 
 
 class Server:
-    """It has some pods, makes those it is asked for, and writes down who lists all of them and whom it labels.
+    """It has some pods, makes those it is asked for, and records lists of all pods and labelled pods.
 
     Attributes:
         silent: how many lists it still leaves without an answer.
-        forbids: which pods it lets nobody label.
+        forbids: the pods that no client may label.
         undoes: of which pods it takes the label as it is given.
         fails: of which pods it is not able to say.
         hangs: in which namespaces it answers no list yet.
         hesitates: for how many seconds before it says whether a pod gets its label.
-        cuts: whether it leaves who labels one without an answer.
+        cuts: whether a label request gets no response.
         finds: whether it has what is to be deleted.
         loses: whether the answer that a pod was made gets lost.
         asked_for: what happens while a list is on its way.

@@ -15,7 +15,7 @@ _STEP: Final = re.compile(r"([A-Za-z]+)|\[(\d+)\]")
 
 
 class Table:
-    """A ``cases.yaml``: ``manifest`` is a set that nobody objects to, ``cases`` says what is judged otherwise."""
+    """A ``cases.yaml``: ``manifest`` is a set without findings, ``cases`` says what is judged otherwise."""
 
     def __init__(self, path: Path) -> None:
         raw: Json = yaml.safe_load(path.read_text(encoding="utf-8"))

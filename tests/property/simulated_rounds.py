@@ -125,7 +125,7 @@ class Simulation:
             self.memory.put(replace(item, status=replace(item.status, updating=updating)))
 
     def touch(self, name: str) -> None:
-        """Somebody else writes to a clique: its version moves (F4)."""
+        """Another client writes to a clique: its version moves (F4)."""
         item = self.memory.items.get(Ref(GROVE, "PodClique", "ml", name))
         if item is not None:
             self.memory.put(item)
@@ -208,7 +208,7 @@ class Simulation:
         self.recently_gone.add(gone.uid)
 
     def note_availability(self) -> None:
-        """Who was seen available by an operator that looked at the truth."""
+        """The cliques seen available by an operator with an exact view."""
         for clique in self.fresh().cliques:
             if not clique.status.updating and self.ready(clique) >= clique.min_available:
                 self.was_available.add(clique.uid)

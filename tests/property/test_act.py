@@ -34,7 +34,7 @@ REPLICAS: Final = 4
 
 @dataclass
 class Recorder:
-    """A place to try steps that fails the ones it is told to."""
+    """A server that fails the steps it is configured to fail."""
 
     failing: set[int]
     tried: list[Step] = field(default_factory=list)
@@ -62,7 +62,7 @@ def test_pl014_a_cause_outlives_its_companions(world: World, failing: set[int]) 
 
 @pytest.mark.parametrize("failing", [set(), {0}, {1}])
 def test_pl021_nothing_is_made_after_a_status_that_was_not_written(failing: set[int]) -> None:
-    """A refused object of the foundation stops nobody; a status that had to come first stops what is made."""
+    """A refused object of the foundation stops nothing; a status that had to come first stops what is made."""
     ref = Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", "llm")
     nothing, guard = FrozenMap({}), Guard("uid", "1")
     steps = (
@@ -96,7 +96,7 @@ def shared_claim(step: Step) -> str:
 def test_pl016_nothing_is_made_on_what_could_not_be_ensured(
     failing: set[int], outcome: AttemptOutcome, at_once: bool
 ) -> None:
-    """Whoever shares something that is there is made all the same, and who shares nothing anyway."""
+    """An object that shares an existing domain is made all the same, and so is one that shares nothing."""
     apart = {**clique_raw("router"), "annotations": {"grove.io/mnnvl-enabled": "false"}}
     raw = set_raw(clique_raw("worker"), apart, replicas=REPLICAS)
     raw["metadata"]["annotations"] = {"grove.io/mnnvl-enabled": "true"}

@@ -111,7 +111,7 @@ def test_pl025_a_replica_of_a_group_of_which_nothing_is_said_any_more_has_the_fa
 
 
 def test_pl025_what_ends_keeps_its_reasons() -> None:
-    """One clique ends its replica now, another one is waited for; of the latter alone it is told what became of it."""
+    """One clique ends its replica now, another one is waited for; only the latter's outcome is reported."""
     why = reconcile(broken_set([], [])).findings[0].because[0].rule
     rest = Ref("grove.io/v1alpha1", "PodCliqueScalingGroup", "ml", "llm-0-pool")
     clique, group = replace(rest, kind="PodClique", name="llm-0-a"), rest

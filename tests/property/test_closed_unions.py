@@ -1,4 +1,4 @@
-"""Alternatives are closed: a new one is an error of the type checker, wherever code tells them apart.
+"""Alternatives are closed: a new one is an error of the type checker, wherever code distinguishes them.
 
 A match over a union of ours, and a chain of three or more tests of one subject against members of an enum, end in
 ``assert_never``.

@@ -40,7 +40,7 @@ class TestACopyEqualsTheOriginal:
         assert again == seen
 
     def test_pl001_a_rule_is_itself(self, copied: Copy) -> None:
-        """Reasons are told by their rules, and ``is`` asks for these."""
+        """Reasons are distinguished by their rules, and ``is`` asks for these."""
         assert all(copied(rule) is rule for rule in MnnvlReason)
 
 

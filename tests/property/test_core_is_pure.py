@@ -110,7 +110,7 @@ def members_of(display: ast.expr) -> tuple[ast.expr, ...]:
 
 
 def mutable_in(value: ast.expr) -> Iterator[ast.expr]:
-    """Containers in a value that somebody could change later."""
+    """Containers in a value that could be changed later."""
     if isinstance(value, MUTABLE_DISPLAYS) or (isinstance(value, ast.Call) and called(value) in MUTABLE_CALLS):
         yield value
     for part in parts_of(value):

@@ -1,4 +1,4 @@
-"""What a story makes of verdicts and steps: nothing is told as held back that nobody held back (CL-010)."""
+"""What an explanation makes of verdicts and steps: nothing is reported as withheld that was not withheld (CL-010)."""
 
 from dataclasses import replace
 from datetime import timedelta

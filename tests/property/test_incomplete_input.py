@@ -1,4 +1,4 @@
-"""Missing is not empty: whoever is shown less of a cluster takes nothing away that who sees all of it would keep."""
+"""Missing is not empty: with a partial view of a cluster nothing is deleted that the full view would keep."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -141,7 +141,7 @@ def looked_at(life: Life) -> Snapshot:
 
 
 def harm_in(blind: Snapshot, full: Snapshot) -> list[Step]:
-    """What who sees less would do to objects that are there, and who sees everything would not."""
+    """Steps on present objects that a partial view has, and the full view does not."""
     plan = reconcile(blind)
     assert not problems_in_plan(plan, blind)
     allowed = set(map(_doing, reconcile(full).steps))
@@ -158,7 +158,7 @@ def _doing(step: Step) -> tuple[Ref, object]:
 
 
 def changed(life: Life, how: str, draw: st.DataObject | None) -> None:
-    """Somebody changes their mind."""
+    """A user edits the set."""
     groups = sorted(item.ref.name for item in life.world.items.values() if item.ref.kind == GROUP_KIND)
     match how:
         case "scale" if groups and draw is not None:
@@ -197,7 +197,7 @@ def test_wl028_a_partial_input_deletes_nothing(data: st.DataObject, raw: Json, c
 
 @pytest.mark.parametrize("case", DUMPS, ids=lambda case: case.name)
 def test_wl028_one_object_that_does_not_read_takes_nothing_away(case: Path) -> None:
-    """As the operator's copy sees it: each object of what kubectl printed in turn, with a status nobody can read."""
+    """As the operator's copy sees it: each object of what kubectl printed in turn, with an unreadable status."""
     items = [item for item in items_in(case / "given.yaml") if item["kind"] in FOLLOWED]
     now = datetime.fromisoformat(yaml.safe_load((case / "case.yaml").read_text(encoding="utf-8"))["now"])
     (root,) = (item["metadata"] for item in items if item["kind"] == "PodCliqueSet")
@@ -320,7 +320,7 @@ def test_tp031_the_condition_stays_while_it_cannot_be_judged(kind: str) -> None:
 
 
 def test_wl010_a_gang_that_may_exist_is_not_said_to_be_missing() -> None:
-    """A stranger's PodClique keeps a gang from being made; where gangs were not collected nobody knows of one."""
+    """A foreign PodClique keeps a gang from being made; where gangs were not collected none is known."""
     start = applied(set_raw(clique_raw("a"), clique_raw("b")))
     held = replace(start, foreign_owners=FrozenDict({("PodClique", "ml", "llm-0-a"): "of nobody"}))
     assert "PodGang" in {one.target.kind for one in reconcile(held).withheld}

@@ -1,4 +1,4 @@
-"""A name of the public list is loaded when it is asked for, and is the same whoever asked before."""
+"""A name of the public list is loaded on first access, and is the same for every importer."""
 
 import subprocess
 import sys

@@ -131,7 +131,7 @@ def test_cl015_a_clique_reports_the_pods_it_gets() -> None:
 
 
 def test_cl015_the_address_of_an_object_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whom a ComputeDomain is shared by takes a walk over all places of a set; not one for each verdict."""
+    """The sharers of a ComputeDomain take one walk over all places of a set; not one for each verdict."""
     annotations = {MNNVL_ENABLED: "true"}
     snapshot = applied(set_raw(clique_raw("a", annotations=annotations), replicas=5))
     snapshot = replace(

@@ -136,7 +136,7 @@ def test_pl012_a_refusal_stands_until_the_same_write_is_answered_otherwise() -> 
 
 
 def test_pl018_a_pod_made_for_a_clique_that_is_gone_outlives_it() -> None:
-    """It holds what it claims until somebody collects it (MN-051)."""
+    """It holds what it claims until it is collected (MN-051)."""
     seen = rested()
     clique = next(clique for clique in seen.cliques if clique.ref.name == "llm-0-a")
     without = replace(seen, pods_of=frozen_lists({**seen.pods_of, clique.uid: ()}))

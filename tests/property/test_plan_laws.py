@@ -154,7 +154,7 @@ class TestLegality:
         assert len(problems_in_plan(plan, leaving)) >= len(deletes)
 
     def test_pl015_what_an_end_rests_on_stays_as_it_was_judged(self) -> None:
-        """Its fields are written a round later; whoever would write them now is told."""
+        """Its fields are written a round later; a plan that writes them now is reported."""
         snapshot = world_of(ENDING).snapshot
         deletes = [step for step in reconcile(snapshot).steps if is_termination(step)]
         owner = snapshot.root
@@ -177,7 +177,7 @@ class TestLegality:
         assert found == [("PL-015", "to stay as it was judged")]
 
     def test_pl015_what_an_end_rested_on_that_is_through_may_change(self) -> None:
-        """Only its flag is still to be written; whoever has the name of the cause now is another."""
+        """Only its flag is still to be written; the present holder of the cause's name is another."""
         snapshot = world_of(ENDING).snapshot
         because = reconcile(snapshot).steps[0].because
         owner, part = snapshot.root, snapshot.cliques[0]
@@ -341,7 +341,7 @@ class TestPL012:
         plan = reconcile(snapshot)
         refused = tuple(Attempt(step, AttemptOutcome.REFUSED, "quota exceeded") for step in plan.steps)
         after = reconcile(replace(snapshot, attempts=refused))
-        if after.steps:  # what may not be deleted is told of, and that is refused too (PL-013)
+        if after.steps:  # an undeletable object is reported, and that is refused too (PL-013)
             deleted = {step.target for step in plan.steps if isinstance(step.action, Delete)}
             assert {step.target for step in after.steps} <= deleted
             assert all(isinstance(step.action, SetStatus) and step.action.is_urgent for step in after.steps)

@@ -61,7 +61,7 @@ def ends_in(forecast: Forecast, until: datetime) -> Iterator[tuple[datetime, Ref
 
 
 def ends_piecemeal(start: Snapshot, until: datetime) -> Iterator[tuple[datetime, Ref]]:
-    """The same, as somebody sees it who waits a moment at a time."""
+    """The same, for a reader that waits a moment at a time."""
     world, at = InMemoryCluster((start,)), start.now
     seen: Snapshot | None = start
     while seen is not None and at < until:

@@ -50,7 +50,7 @@ def test_pl020_a_step_more_or_less_is_reported(world: World) -> None:
 @given(worlds(), st.integers(1, 50))
 @example(world_of(ENDING), 1)
 def test_pl020_a_fact_that_an_end_rests_on_is_reported(world: World, more: int) -> None:
-    """Another number of pods, another moment since when: whatever the reviewer was told."""
+    """Another number of pods, another moment since when: whatever the reviewer saw."""
     for step in filter(is_termination, reconcile(world.snapshot).steps):
         first, *others = step.because
         name, value = first.facts[0]
@@ -65,7 +65,7 @@ def test_pl020_a_fact_that_an_end_rests_on_is_reported(world: World, more: int) 
 
 
 def test_pl020_another_rule_behind_the_same_step_is_reported() -> None:
-    """Also where neither of the two tells a fact."""
+    """Also where neither of the two has a fact."""
     ref = Life(set_raw(clique_raw("a", 1))).ref
     one, other = [why for why in WorkloadReason if not why.clause.facts][:2]
     before, now = (Step(StepStage.CLEANUP, ref, Delete(GUARD), (why.because(ref),)) for why in (one, other))

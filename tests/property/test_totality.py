@@ -33,8 +33,8 @@ def test_ms004_a_clique_without_a_spec_joins_all_the_same(spec: Any) -> None:
         },
         "spec": spec,
     }
-    reported = Configuration(MnnvlConfiguration(enabled=True, mode=MnnvlMode.ANNOTATIONS))
-    around = CliqueAdmissionView(configuration=reported, served=NOT_DISCOVERED, owner=owner, domains={}, claims={})
+    configured = Configuration(MnnvlConfiguration(enabled=True, mode=MnnvlMode.ANNOTATIONS))
+    around = CliqueAdmissionView(configuration=configured, served=NOT_DISCOVERED, owner=owner, domains={}, claims={})
     verdict = admit_podclique(raw, around).verdict
     assert isinstance(verdict, AdmitWithChanges)
     assert verdict.patch

@@ -16,14 +16,14 @@ from tests.property.workload.sets import applied, clique_raw, set_raw
 
 
 class Deaf(InMemoryCluster):
-    """A world in which PodGangs are never written, though nobody else writes them."""
+    """A cluster in which PodGangs are never written, though they have no other writer."""
 
     def attempt(self, step: Step) -> Attempt:
         return Attempt(step, AttemptOutcome.CONFLICT) if step.target.kind == "PodGang" else super().attempt(step)
 
 
 class Undoing(InMemoryCluster):
-    """A world in which somebody takes every PodGang away that was seen twice."""
+    """A cluster in which every PodGang that was seen twice is deleted."""
 
     looks = 0
 

@@ -127,7 +127,7 @@ def test_cl055_the_configuration_is_that_of_the_operator(tmp_path: Path) -> None
     ],
 )
 def test_cl055_a_file_is_one_configuration(tmp_path: Path, text: str, got: str) -> None:
-    """The second one would decide whose gangs end, and nobody would know that it was dropped."""
+    """The second one would decide which gangs end, and the dropped one would not be reported."""
     path = tmp_path / "operator.yaml"
     path.write_text(text, encoding="utf-8")
     (fault,) = read_configuration(str(path)).problems

@@ -73,7 +73,7 @@ class TestIN041:
     def test_what_runs_applied_again_changes_nothing(
         self, dump: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        """The dumps that we ship have what a server stores, so a manifest that says the same restarts nobody."""
+        """The dumps that we ship have what a server stores, so a manifest that says the same restarts nothing."""
         path = EXAMPLE.parent / dump
         sets = [item for item in items_in(path) if item["kind"] == "PodCliqueSet"]
         again = write(tmp_path / "again.json", [manifest_of(sets, one["metadata"]["name"]) for one in sets])
@@ -128,7 +128,7 @@ class TestIN041:
     def test_a_manifest_of_a_set_of_which_two_stand_there_is_no_new_set(
         self, tmp_path: Path, items: list[Json]
     ) -> None:
-        """Nobody knows what it edits; the fault is that of the sets."""
+        """The object it edits is unknown; the fault is that of the sets."""
         other = json.loads(json.dumps(named(items, "PodCliqueSet", "gemma")))
         other["metadata"]["resourceVersion"] = "another"
         found = loaded(tmp_path / "c.json", [*items, other, manifest_of(items, "gemma")])

@@ -1,4 +1,4 @@
-"""What is said of an input is a function of what is in it: no order of its objects tells more than another."""
+"""What is said of an input is a function of its content: the order of its objects changes nothing."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -42,13 +42,13 @@ def in_order(pods_of: Mapping[str, Sequence[Pod]]) -> FrozenDict[str, tuple[Pod,
 
 
 def orphan(item: Json, number: int) -> list[Json]:
-    """Of an owner that nobody has."""
+    """Of an owner that does not exist."""
     owners = [{**owner, "uid": f"gone-{number}"} for owner in item["metadata"].get("ownerReferences", [])]
     return [{**item, "metadata": {**item["metadata"], "ownerReferences": owners}}]
 
 
 def foundling(item: Json, _number: int) -> list[Json]:
-    """Of nobody."""
+    """Without an owner."""
     return [{**item, "metadata": {**item["metadata"], "ownerReferences": []}}]
 
 
@@ -78,12 +78,12 @@ def again(item: Json, _number: int) -> list[Json]:
 
 
 def thief(item: Json, _number: int) -> list[Json]:
-    """With the uid of somebody else."""
+    """With the uid of another object."""
     return [{**item, "metadata": {**item["metadata"], "uid": "of several"}}]
 
 
 def undated(item: Json, _number: int) -> list[Json]:
-    """With the uid of somebody else, and no version that could be deleted."""
+    """With the uid of another object, and no version that could be deleted."""
     return [{**item, "metadata": {**item["metadata"], "uid": "of several", "resourceVersion": ""}}]
 
 

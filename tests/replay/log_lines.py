@@ -1,4 +1,4 @@
-"""Lines of logs as they were recorded, and as somebody might have forged them."""
+"""Lines of logs as they were recorded, and as they might be forged."""
 
 import json
 from datetime import UTC, datetime

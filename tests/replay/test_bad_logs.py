@@ -121,7 +121,7 @@ class TestBadInput:
     def test_rp004_a_chained_line_that_says_something_else(
         self, capsys: pytest.CaptureFixture[str], tmp_path: Path, change: dict[str, Any], said: str
     ) -> None:
-        """As an operator of another version may write it, or somebody who knows how lines are chained."""
+        """As an operator of another version may write it, or a forger that knows how lines are chained."""
         words = words_of(LOG)
         number = next(number for number, one in enumerate(words) if "look" in one and "cliques" in one["seen"])
         look = words[number]
@@ -152,7 +152,7 @@ class TestBadInput:
         assert said in spoken(capsys, "replay", path, code=1)
 
     def test_rp004_undecidable_snapshots(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-        """Facts that contradict each other, are incomplete, or cannot be told, as only a forged log has them."""
+        """Facts that contradict each other, are incomplete, or cannot be printed, as only a forged log has them."""
         words = words_of(LOG)
         number, root = next((at, one) for at, one in enumerate(words) if one.get("kind") == "PodCliqueSet")
         cliques = root["is"]["spec"]["template"]["cliques"]

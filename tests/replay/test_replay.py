@@ -1,4 +1,4 @@
-"""A log is replayed: every round is decided again, and what parts is told."""
+"""A log is replayed: every round is decided again, and differences are reported."""
 
 import io
 import json

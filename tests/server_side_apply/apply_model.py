@@ -1,4 +1,4 @@
-"""Server-side apply: who owns which field, what an apply makes of an object, and who is in its way.
+"""Server-side apply: the owner of each field, the result of an apply, and the managers that conflict with it.
 
 It is the model of what an API server does; tests/cluster/test_merging.py holds it against a real one.
 """
@@ -11,7 +11,7 @@ from tests.server_side_apply.field_sets import Json, Path, Shape, defaulted, mer
 
 
 class Manager(NamedTuple):
-    """Who owns fields; the same name through another verb or subresource is somebody else."""
+    """The owner of fields; the same name through another verb or subresource is another manager."""
 
     name: str
     applies: bool
@@ -23,7 +23,7 @@ Ownership: TypeAlias = Mapping[Manager, frozenset[Path]]
 
 @dataclass(frozen=True, slots=True)
 class ManagedObject:
-    """An object and who owns which of its fields. Fields that the server filled in are nobody's."""
+    """An object and the owners of its fields. Fields that the server filled in are unowned."""
 
     body: Json
     owners: Ownership
@@ -42,12 +42,12 @@ def applied(
 ) -> ManagedObject:
     """What an apply makes of an object: its fields laid over it, and gone what the manager applied before and no more.
 
-    What another manager owns too stays. An item of a list that goes takes along what nobody owns in it.
+    What another manager owns too stays. An item of a list that goes takes along its unowned fields.
 
     Args:
         live: the object as it is; None where there is none.
         fields: all that the manager wants.
-        by: who applies.
+        by: the manager that applies.
         force: take fields that others own, instead of giving up.
 
     Raises:
@@ -67,7 +67,7 @@ def applied(
 
 
 def updated(live: ManagedObject | None, body: Json, by: Manager, shape: Shape) -> ManagedObject:
-    """What a write of the whole object makes of it: the writer owns what it changed or added, nobody what is gone."""
+    """The result of an update: the writer owns what it changed or added; what is gone is unowned."""
     before = live if live is not None else ManagedObject({}, {})
     whole = defaulted(body, shape)
     changed, removed = _difference(before.body, whole, shape)

@@ -1,4 +1,4 @@
-"""Paths of fields in an object, as server-side apply tells them apart: the names of fields, the keys of items of lists.
+"""Paths of fields in an object, as server-side apply distinguishes them: names of fields, keys of items of lists.
 
 Rule for this file: it knows no kind. What is particular to one stands in its :class:`Shape`.
 """
@@ -33,7 +33,7 @@ class Shape:
     """What merging has to know of a kind.
 
     Attributes:
-        keys: pattern of a list -> the fields its items are told apart by; any other list is replaced as a whole.
+        keys: pattern of a list -> the fields that distinguish its items; any other list is replaced as a whole.
         defaults: pattern of a field -> what the server fills in where its object is there and the field is not.
         has_status: whether ``status`` is written through a subresource.
         required: pattern of an object -> the fields it must have.
@@ -48,7 +48,7 @@ class Shape:
 
 
 def shape_of(schema: Json, *, has_status: bool) -> Shape:
-    """The shape that an OpenAPI schema describes; owner references are told apart by uid in every kind."""
+    """The shape that an OpenAPI schema describes; owner references are distinguished by uid in every kind."""
     shape = Shape({OWNERS: ("uid",)}, {}, has_status, {}, {})
     return _walk(schema, (), shape)
 
@@ -83,7 +83,7 @@ def faults_in(value: Any, shape: Shape, pattern: Pattern = ()) -> Iterator[str]:
 
 
 def key_of(item: Json, names: tuple[str, ...]) -> Key:
-    """What tells an item from its neighbours."""
+    """What distinguishes an item from its neighbours."""
     return tuple((name, item.get(name)) for name in names)
 
 
@@ -107,7 +107,7 @@ def paths_in(value: Any, shape: Shape, path: Path = (), pattern: Pattern = ()) -
 
 
 def owned_in(value: Json, shape: Shape) -> frozenset[Path]:
-    """The fields that somebody owns who applies this."""
+    """The fields that a manager owns after it applies this."""
     return frozenset(path for path, _ in paths_in(value, shape))
 
 

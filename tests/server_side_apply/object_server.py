@@ -72,12 +72,12 @@ class ObjectServer:
     _made: int = 0
 
     def get(self, address: Address) -> Json | None:
-        """The object as it is; nobody may change it."""
+        """The object as it is; not to be changed."""
         found = self._objects.get(address)
         return found.body if found is not None else None
 
     def owners(self, address: Address) -> Mapping[Manager, frozenset[tuple[object, ...]]]:
-        """Who owns which of its fields."""
+        """The owners of its fields."""
         found = self._objects.get(address)
         return found.owners if found is not None else {}
 

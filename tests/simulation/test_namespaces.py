@@ -15,8 +15,8 @@ DEV, PROD = (
 def two_of_a_name(*, later: bool) -> Scenario:
     scenario = scenario_of(MANIFEST)
     events = (Event(at=5_000, apply_set=ApplySet(manifest=PROD)),) if later else ()
-    reported = {"sets": (DEV,) if later else (DEV, PROD), "events": events}
-    return scenario.model_copy(update={"spec": scenario.spec.model_copy(update=reported)})
+    changed = {"sets": (DEV,) if later else (DEV, PROD), "events": events}
+    return scenario.model_copy(update={"spec": scenario.spec.model_copy(update=changed)})
 
 
 def test_sm080_two_sets_of_one_name_are_two() -> None:

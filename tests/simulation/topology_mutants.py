@@ -88,8 +88,8 @@ def forgets_cliques(snapshot: Snapshot) -> Plan:
 
 def packs_while_off(snapshot: Snapshot) -> Plan:
     """Applies topologies while they are off."""
-    reported = replace(snapshot.configuration.topology, enabled=True)
-    return reconcile(replace(snapshot, configuration=replace(snapshot.configuration, topology=reported)))
+    switched_on = replace(snapshot.configuration.topology, enabled=True)
+    return reconcile(replace(snapshot, configuration=replace(snapshot.configuration, topology=switched_on)))
 
 
 def begins_anew(snapshot: Snapshot) -> Plan:
@@ -215,8 +215,8 @@ def admits_while_off(
     new: Json, old: Json | None, configuration: Configuration, around: TopologyAdmissionView
 ) -> AdmissionVerdict:
     """Admits a topology name while topologies are off."""
-    reported = replace(configuration, topology=replace(configuration.topology, enabled=True))
-    return admit(new, old, configuration=reported, around=around).verdict
+    switched_on = replace(configuration, topology=replace(configuration.topology, enabled=True))
+    return admit(new, old, configuration=switched_on, around=around).verdict
 
 
 def lets_levels_change(

@@ -1,6 +1,6 @@
 """What the Go operator did next to nine recorded namespaces, against what the rule set `field` says it will do.
 
-Each dump was taken on a real control plane, and somebody watched what came of it: which PodCliques were deleted, and
+Each dump was taken on a real control plane, and its sequel was recorded: which PodCliques were deleted, and
 when. Our prediction must name exactly these, at a moment from which that operator's timer had at most five seconds to
 notice it, and its own counting (GF-085).
 """
@@ -31,7 +31,7 @@ class Explanation(NamedTuple):
     """A dump, and what came of it.
 
     Attributes:
-        until: how long somebody watched.
+        until: how long it was recorded.
         ended: when a termination was seen -> what it deleted.
         again: how long after it the same was deleted again; None where it was not.
     """

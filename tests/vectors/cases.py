@@ -1,4 +1,4 @@
-"""Recorded cases: each a whole namespace as objects, the clock, and what somebody else made of it before us."""
+"""Recorded cases: each a whole namespace as objects, the clock, and an earlier judgement of another program."""
 
 import gzip
 import json

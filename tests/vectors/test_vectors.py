@@ -1,4 +1,4 @@
-"""240 recorded clusters, judged before by somebody else: our plan must delete the same, wait as long, write the same.
+"""240 recorded clusters with an earlier judgement: our plan must delete the same, wait as long, write the same.
 
 Each line of a file is a case: a whole namespace as objects, the clock, and what an independent implementation of the
 Gang Termination Design Doc made of it. Statuses are compared as the world would show them after our status writes,

@@ -20,7 +20,7 @@ class ObjectServer:
 
     Attributes:
         refuses: what is said to every creation of a plural; nothing where none is refused.
-        hides: what is said to whoever asks for an object of a plural.
+        hides: the response to reads of an object of a plural.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Copies of topologies, of who uses them, and of whose pods are bound, whatever happened before."""
+"""Copies of topologies, of their users, and of the owners of bound pods, whatever happened before."""
 
 from typing import Any, Final
 

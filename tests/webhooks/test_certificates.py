@@ -72,7 +72,7 @@ def test_wh021_clients_take_what_is_made(name: str) -> None:
 
 
 def looks(seconds: float, step: float) -> Iterator[tuple[datetime, CertificateChain, CertificateChain]]:
-    """Somebody looks again and again: when, what was shared before, and what is shared then."""
+    """Read again and again: when, what was shared before, and what is shared then."""
     now, chain = NOW, first()
     while now < NOW + timedelta(seconds=seconds):
         now += timedelta(seconds=step)
@@ -83,7 +83,7 @@ def looks(seconds: float, step: float) -> Iterator[tuple[datetime, CertificateCh
 @given(st.integers(60, 1100))
 @settings(max_examples=10)
 def test_wh021_nothing_ends_and_trust_never_breaks(step: int) -> None:
-    """However often it is looked at: what is served is valid, and trusted by whoever had heard of the state before."""
+    """At any number of reads: what is served is valid, and trusted by every client of the state before."""
     renewals = 0
     for now, before, chain in looks(60_000, step):
         assert certificate_expiry(chain.server.certificate) > now

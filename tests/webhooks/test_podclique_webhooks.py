@@ -37,14 +37,14 @@ ROOT: Final = {"metadata": {"name": "llm", "namespace": "ml", "uid": "root", "re
 
 
 def clique(name: str = "llm-0-a", set_name: str = "llm", **annotations: str) -> Json:
-    """A PodClique of one GPU, as somebody applies it."""
-    reported = {f"grove.io/mnnvl-{key.replace('_', '-')}": text for key, text in annotations.items()}
+    """A PodClique of one GPU, as a user applies it."""
+    annotated = {f"grove.io/mnnvl-{key.replace('_', '-')}": text for key, text in annotations.items()}
     labels = {"app.kubernetes.io/part-of": set_name, "grove.io/podcliqueset-replica-index": "0"}
     container = {"name": "main", "image": "example.com/main:1", "resources": {"limits": {"nvidia.com/gpu": "1"}}}
     return {
         "apiVersion": "grove.io/v1alpha1",
         "kind": "PodClique",
-        "metadata": {"name": name, "namespace": "ml", "labels": labels, "annotations": reported},
+        "metadata": {"name": name, "namespace": "ml", "labels": labels, "annotations": annotated},
         "spec": {"roleName": "a", "replicas": 2, "minAvailable": 1, "podSpec": {"containers": [container]}},
     }
 
@@ -275,14 +275,14 @@ def test_ms037_what_cannot_be_made_is_reported(code: int, expected: int) -> None
 
 
 def test_mn005_the_shape_is_that_of_the_cluster() -> None:
-    reported = Configuration(MnnvlConfiguration(True, MnnvlMode.ANNOTATIONS, ComputeDomainFormatName.NVIDIA))
+    configured = Configuration(MnnvlConfiguration(True, MnnvlMode.ANNOTATIONS, ComputeDomainFormatName.NVIDIA))
 
     async def play(caller: Caller) -> None:
         await caller.ask(clique(enabled="true"))
         domain = caller.server.objects[f"{DOMAINS.replace('v1alpha1', 'v1beta1')}/llm-0-cd"]
         assert domain["spec"]["channel"]["resourceClaimTemplate"] == {"name": "llm-0-mnnvl-rct"}
 
-    played(play, reported)
+    played(play, configured)
 
 
 def test_ms044_a_gang_is_stamped_once() -> None:
@@ -307,7 +307,7 @@ def test_ms044_a_gang_is_stamped_once() -> None:
 
 @pytest.mark.req("WH-010")
 def test_wh010_elsewhere_they_are_left_as_they_are() -> None:
-    """Where PodCliques share nothing, who is still registered for them says yes."""
+    """Where PodCliques share nothing, a webhook still registered for them allows."""
 
     async def play() -> list[Any]:
         authority, served = trustme.CA(), ServedCertificate()

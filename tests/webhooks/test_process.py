@@ -31,7 +31,7 @@ def free_port() -> int:
 
 
 def kubeconfig(folder: Path) -> Path:
-    """Of a cluster that nobody answers for."""
+    """Of a cluster that does not respond."""
     path = folder / "kubeconfig"
     config = {
         "apiVersion": "v1",
@@ -46,7 +46,7 @@ def kubeconfig(folder: Path) -> Path:
 
 
 def issue(authority: trustme.CA, folder: Path) -> None:
-    """Renew the files, the key first, as somebody without manners would."""
+    """Renew the files, the key first, as a careless user would."""
     issued = authority.issue_cert(HOST)
     issued.private_key_pem.write_to_path(folder / "tls.key")
     issued.cert_chain_pems[0].write_to_path(folder / "tls.crt")

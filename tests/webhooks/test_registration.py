@@ -1,4 +1,4 @@
-"""Whom an API server trusts, entry by entry, whatever the webhooks are configured for (WH-025)."""
+"""The certificates that an API server trusts, entry by entry, whatever the webhooks are configured for (WH-025)."""
 
 import asyncio
 import base64
@@ -122,7 +122,7 @@ def test_wh025_a_login_page_is_no_registration() -> None:
 
 @pytest.mark.req("OP-065")
 def test_wh020_no_certificate_is_made_for_a_login_page() -> None:
-    """Nobody else would have it: the other replicas read what the server stores."""
+    """It would have no other reader: the other replicas read what the server stores."""
 
     class Proxy(ObjectServer):
         async def _hear(self, request: web.Request) -> web.Response:

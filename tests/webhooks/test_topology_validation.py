@@ -1,4 +1,4 @@
-"""Topologies judged by copies of who uses them, and of whose pods are bound."""
+"""Topologies judged by copies of their users, and of the owners of bound pods."""
 
 from typing import Final
 
@@ -55,15 +55,15 @@ def test_wh005_topologies_are_judged_in_the_words_of_validate() -> None:
         for new, old, expected in table:
             code, response = await caller.ask(TOPOLOGIES, topology_review(new, old))
             assert (code, numbers(response)) == (200, expected)
-            assert causes(response) == said_by(admit_topology(new, old, around, reported).verdict)
+            assert causes(response) == said_by(admit_topology(new, old, around, configured).verdict)
         refused = [line for line in caller.said if line["msg"] == "refused"]
         assert {line["topology"] for line in refused} == {"odd", DEFAULT_TOPOLOGY, "aws-p5"}
         caller.cache.drop("PodClique", clique())
         assert (await caller.ask(TOPOLOGIES, topology_review(LESS, P5)))[1]["allowed"], "it waits again"
         assert not caller.server.asked
 
-    reported = ON
-    played(play, reported)
+    configured = ON
+    played(play, configured)
 
 
 @pytest.mark.parametrize(

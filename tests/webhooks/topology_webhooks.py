@@ -102,7 +102,7 @@ class Caller:
 
 
 @asynccontextmanager
-async def calling(reported: Configuration, *, everywhere: bool) -> AsyncIterator[Caller]:
+async def calling(configured: Configuration, *, everywhere: bool) -> AsyncIterator[Caller]:
     authority, served, server = trustme.CA(), ServedCertificate(), ObjectServer()
     issued = authority.issue_cert("127.0.0.1")
     served.load(CertificateKeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
@@ -110,7 +110,7 @@ async def calling(reported: Configuration, *, everywhere: bool) -> AsyncIterator
     authority.configure_trust(tls)
     said: list[Json] = []
     async with server.connection() as connection, ApiSession(connection, tries=1) as api:
-        cache = StampedCache(reported, everywhere=everywhere)
+        cache = StampedCache(configured, everywhere=everywhere)
         reviews = AdmissionServer(
             host="127.0.0.1",
             port=0,
@@ -131,7 +131,7 @@ async def calling(reported: Configuration, *, everywhere: bool) -> AsyncIterator
 
 def played(
     play: Callable[[Caller], Awaitable[T]],
-    reported: Configuration = ON,
+    configured: Configuration = ON,
     *,
     everywhere: bool = True,
     synced: bool = True,
@@ -139,10 +139,10 @@ def played(
     """With the topologies of the tables in server and copy, and nothing else, unless ``synced`` is false."""
 
     async def whole() -> T:
-        async with calling(reported, everywhere=everywhere) as caller:
+        async with calling(configured, everywhere=everywhere) as caller:
             for topology in THERE:
                 caller.server.objects[path_of(topology)] = topology
-            if synced and reported.topology.enabled:
+            if synced and configured.topology.enabled:
                 caller.list_all(POD_CLIQUE_SET)
                 caller.list_all("PodClique")
                 caller.list_all(TOPOLOGY_KIND, *THERE)

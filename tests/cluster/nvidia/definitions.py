@@ -39,7 +39,7 @@ def _definition(kind: str, version: str, properties: dict[str, Json], *, has_sta
     singular = kind.lower()
     names = {"kind": kind, "listKind": f"{kind}List", "plural": f"{singular}s", "singular": singular}
     whole = _object(apiVersion=_STRING, kind=_STRING, metadata={"type": "object"}, **properties)
-    reported = {"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": whole}}
+    declared = {"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": whole}}
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
@@ -48,7 +48,7 @@ def _definition(kind: str, version: str, properties: dict[str, Json], *, has_sta
             "group": GROUP,
             "names": names,
             "scope": "Namespaced",
-            "versions": [reported | ({"subresources": {"status": {}}} if has_status else {})],
+            "versions": [declared | ({"subresources": {"status": {}}} if has_status else {})],
         },
     }
 

@@ -72,7 +72,7 @@ class Driver:
         try:
             while not self._over.wait(_REST_SECONDS):
                 self._look()
-        except Exception as fault:  # noqa: BLE001 - a thread has nobody to tell; the end of the block raises it
+        except Exception as fault:  # noqa: BLE001 - a thread has no caller to raise to; the end of the block raises it
             self._broken = fault
 
     def _look(self) -> None:

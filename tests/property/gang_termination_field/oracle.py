@@ -1,6 +1,6 @@
 """A slow, literal transcription of the Go operator's rules; it uses only the data types of the core.
 
-Whoever changes a rule changes it here as well, in other words; the two must agree on every world.
+A change of a rule is made here as well, in other words; the two must agree on every snapshot.
 """
 
 from dataclasses import dataclass, field

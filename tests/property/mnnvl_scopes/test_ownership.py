@@ -145,8 +145,8 @@ def test_ms046_the_group_decides_its_number_of_replicas(*, sees_groups: bool) ->
     bare = tuple(replace(one, labels=without(one.labels, GANG)) for one in seen.cliques)
     of_gangs = {"llm-0-pool-0-cd": "llm-0", "llm-0-pool-1-cd": "llm-0-pool-0"}
     last = "llm-0-pool-1" if sees_groups else "llm"
-    reported = replace(seen, cliques=bare, groups=seen.groups if sees_groups else ())
-    assert owners_of_made(reported) == {**of_gangs, "llm-0-pool-2-cd": last}
+    shown = replace(seen, cliques=bare, groups=seen.groups if sees_groups else ())
+    assert owners_of_made(shown) == {**of_gangs, "llm-0-pool-2-cd": last}
 
 
 @pytest.mark.req("MS-041", "MS-041")

@@ -1,4 +1,4 @@
-"""What failed of ends and breaches is known until it is tried again, written or wanted by nobody (OP-103)."""
+"""Failed terminations and breach writes are known until they are retried, written or unwanted (OP-103)."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -189,7 +189,7 @@ class TestOP103:
     @pytest.mark.req("GF-092")
     @pytest.mark.parametrize("left", [(), (replace(CLIQUE, uid="another"),)], ids=["gone", "another"])
     def test_that_what_is_gone_could_not_be_deleted_matters_of_an_end_alone(self, left: tuple[PodClique, ...]) -> None:
-        """An end may have gone through another way; whoever has the name by now is held back for something else."""
+        """A termination may have gone through another way; the name's new holder is withheld for something else."""
         seen, plan = replace(SEEN, cliques=left), plan_of(held=(CLIQUE.ref,))
         assert failed_writes_still_wanted([no(ended()), no(deleted())], plan, seen) == (no(ended()),)
 

@@ -40,7 +40,7 @@ def plan_unasked(*wants: Want, deferred: tuple[ObjectToDelete, ...], said: str =
 
 
 def reported(plan: Plan) -> dict[str, str]:
-    """Who is withheld -> by which rule."""
+    """Withheld object -> its rule."""
     return {held.target.name: held.because[0].rule.requirement for held in plan.withheld}
 
 
@@ -63,7 +63,7 @@ def test_pl014_pl027_companions_wait_for_their_cause_and_not_for_each_other(
 
 @pytest.mark.parametrize("said", ["503", ""])
 def test_pl029_a_failed_fresh_read_terminates_nothing_and_refuses_nothing(said: str) -> None:
-    """Whoever else wants one of them gone is not held up; of no end it is told that it began."""
+    """A deletion for another reason is not delayed; no termination is reported as begun."""
     flag = StatusToWrite(SECOND, GUARD, FrozenMap({"conditions": ()}), BECAUSE, report=TerminationReport((CAUSE,)))
     plan = plan_unasked(flag, deferred=END[::2], said=said)
     assert reported(plan) == {"llm-0-a": "PL-029", "llm-0-c": "PL-029", "llm-0-b": "PL-028"}
@@ -86,7 +86,7 @@ def test_pl028_of_several_parts_that_wait_the_first_is_named(deferred: tuple[Obj
 
 @pytest.mark.parametrize("rests_on", [(), ((FIRST, GUARD),), ((FIRST, GUARD), (SECOND, GUARD))])
 def test_pl012_for_an_end_is_tried_what_was_refused_for_less(rests_on: tuple[tuple[Ref, Guard], ...]) -> None:
-    """That it was tried for this end is how anybody knows that it has begun."""
+    """An attempt for this termination is what shows that it has begun."""
     (tried,) = steps_for([ObjectToDelete(FIRST, GUARD, BECAUSE, rests_on)])
     refused = Attempt(tried, AttemptOutcome.REFUSED, "no")
     plan = make_plan(AreaResult(DesiredChanges(END)), Seen(KNOWN, attempts=(refused,)))
@@ -120,7 +120,7 @@ def test_pl029_what_is_deferred_is_written_to_like_everything_else(subject: Ref)
 
 @pytest.mark.parametrize("is_first", [True, False])
 def test_pl013_of_two_deletion_reasons_the_first_is_reported(*, is_first: bool) -> None:
-    """What is told of whoever stays is told of him too."""
+    """What is reported of an object that stays is reported of it too."""
     urgent = StatusToWrite(SECOND, GUARD, FrozenMap({"conditions": ()}), BECAUSE, is_urgent=True)
     scaled_in = DesiredChanges((ObjectToDelete(SECOND, GUARD, SURPLUS),))
     ends = DesiredChanges.union(
@@ -208,7 +208,7 @@ URGENT = StatusToWrite(FIRST, GUARD, FrozenMap({"conditions": (WELL,)}), BECAUSE
 
 @pytest.mark.req("PL-001")
 def test_pl013_what_stands_in_the_place_of_a_deletion_comes_when_statuses_come_and_is_urgent() -> None:
-    """It is the one that either of two who want the object gone knows of."""
+    """It is the deletion that both reasons know of."""
     knows, gone = ObjectToDelete(FIRST, GUARD, BECAUSE, RESTS, otherwise=URGENT), END[0]
     for first, second in ((knows, gone), (gone, knows)):
         (want,) = DesiredChanges.union((DesiredChanges((first,)), DesiredChanges((second,)))).wants
@@ -224,7 +224,7 @@ def test_pl013_what_stands_in_the_place_of_a_deletion_comes_when_statuses_come_a
 
 @pytest.mark.req("PL-013")
 def test_pl028_one_thing_is_tried_in_the_place_of_another() -> None:
-    """What else the status tells goes before the fields, which come again in a later round."""
+    """Other fields of the status go before the fields, which come again in a later round."""
     fields = FieldsToApply(SECOND, GUARD, FrozenMap({"metadata": FrozenMap({"annotations": FrozenMap({})})}), BECAUSE)
     flag = StatusToWrite(
         SECOND,

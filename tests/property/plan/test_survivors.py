@@ -116,7 +116,7 @@ class Counted(dict[Ref, Resource | Pod]):
 
 
 class TestLaws:
-    """Each breach is told in full: where, what the law asks for, and what the plan has."""
+    """Each breach is reported in full: where, what the law asks for, and what the plan has."""
 
     PATH: Final = "PodClique/llm-0-a"
     NEW: Final = replace(CLIQUE, name="llm-0-b")
@@ -205,7 +205,7 @@ class TestLaws:
 
 
 class TestStaleness:
-    """PL-020: what is not as it was reviewed is told in words."""
+    """PL-020: differences from the review are reported in words."""
 
     def test_pl020_a_change_is_reported_as_was_and_is(self) -> None:
         assert str(PlanChange(CLIQUE, "step", "a", "b")) == "PodClique/llm-0-a: step: was a, is b"
@@ -263,7 +263,7 @@ class TestStaleness:
 
 
 class TestRecurrence:
-    """PL-024: what tells two looks apart, and what does not."""
+    """PL-024: what distinguishes two rounds, and what does not."""
 
     @staticmethod
     def since(moment: datetime) -> Reason:

@@ -127,7 +127,7 @@ def outcome(read: Callable[[Any], T], raw: object) -> T | tuple[ObjectProblem, .
 
 
 def is_there(raw: object, path: str, reported: Collection[str]) -> bool:
-    """Whether whoever follows this path from a report arrives somewhere.
+    """Whether this path from a report leads somewhere.
 
     The last part may be absent (a value is required), and so may everything below an object that is absent or reported.
     """

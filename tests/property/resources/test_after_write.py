@@ -186,7 +186,7 @@ WITH_STATUS: Final[Mapping[str, tuple[Callable[[Json], Any], Json]]] = {
 def test_pl018_a_status_that_is_written_is_what_is_read(
     kind: str, stored: Json, older: Json | None, fields: Json, removed: list[str]
 ) -> None:
-    """An older release may have told of an update by its older name, and nobody takes that away."""
+    """An older release may have reported an update by its older name, which stays."""
     read, base = WITH_STATUS[kind]
     status = stored if older is None else {**stored, "rollingUpdateProgress": older}
     conditions = {one["type"]: one for one in (*stored.get("conditions", ()), *fields.get("conditions", ()))}

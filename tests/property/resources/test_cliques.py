@@ -193,7 +193,7 @@ class TestPlaces:
         ("label", "field"), [(SET_REPLICA, "replica_index"), (GROUP_REPLICA, "group_replica_index")]
     )
     def test_the_first_label_that_says_something_wins(self, label: LabelKeys, field: str) -> None:
-        elsewhere = {GROUP_REPLICA.keys[-1]: "7"}  # its name tells nothing
+        elsewhere = {GROUP_REPLICA.keys[-1]: "7"}  # its name carries no index
         labels = {key: str(number) for number, key in enumerate(label.keys)}
         known, skipped = (
             podclique_from_json(member("worker", **{**elsewhere, **given}))

@@ -118,7 +118,7 @@ def test_gt025_all_that_is_wrong_with_a_pod_is_said_once_it_does_not_read(contai
 def test_gt026_a_member_is_of_the_replica_that_its_group_is_called_after(
     index: int, label: str | None, set_name: str | None
 ) -> None:
-    """Also where the group is gone and cannot be asked; the label counts where the name tells nothing."""
+    """Also where the group is gone and cannot be read; the label counts where the name carries no index."""
     said = {"grove.io/podcliqueset-replica-index": label, "grove.io/podcliqueset": set_name}
     labels = {"grove.io/podcliquescalinggroup-replica-index": "0"} | {key: text for key, text in said.items() if text}
     owner = {"apiVersion": GROVE, "kind": "PodCliqueScalingGroup", "name": f"llm-{index}-g", "uid": "g"}

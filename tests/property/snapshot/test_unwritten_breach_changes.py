@@ -121,7 +121,7 @@ class TestGT067:
         event(f"{min(len(steps), 3)} statuses, {min(len(deletions(wanted)), 3)} deletions")
 
     def test_an_unwritten_breach_starts_no_clock(self) -> None:
-        """The other way round a look is as good as the first one: nobody ends for what is not stored."""
+        """The other way round a round is as good as the first one: nothing is terminated for what is not stored."""
         (clique,) = SEEN.cliques
         well = with_breach(clique, breach(ConditionStatus.FALSE))
         assert counted_breach(well, breach(ConditionStatus.TRUE, 10)) == breach(ConditionStatus.FALSE)
@@ -151,7 +151,7 @@ class TestGT067:
         assert counted_after(sick, done, Attempt(reported(sick, over), AttemptOutcome.CONFLICT, "no")) == over
 
     def test_it_may_be_over_within_the_second_in_which_it_began(self) -> None:
-        """Moments are whole seconds: who was ready again at once would be ended hours later."""
+        """Moments are whole seconds: a clique that was ready again at once would be terminated hours later."""
         (clique,) = SEEN.cliques
         assert counted_breach(
             with_breach(clique, breach(ConditionStatus.TRUE)), breach(ConditionStatus.FALSE)

@@ -1,4 +1,4 @@
-"""The life of one set in a quiet cluster: a kubelet that makes pods ready, users who change their mind, and a watch.
+"""The life of one set in a quiet cluster: a kubelet that makes pods ready, users that edit the set, and a watch.
 
 Everything the operator does goes through :meth:`Life.round`, which holds it to what it may never do.
 """
@@ -81,7 +81,7 @@ class Life:
         self.edit(update_strategy=UpdateStrategy(type="OnDelete"))
 
     def scale(self, name: str, replicas: int) -> None:
-        """Somebody scales a clique or a scaling group."""
+        """A user scales a clique or a scaling group."""
         for item in list(self.world.items.values()):
             if isinstance(item, PodClique | ScalingGroup) and item.ref.name == name:
                 self.world.put(replace(item, replicas=replicas, generation=(item.generation or 0) + 1))
@@ -146,10 +146,10 @@ class Life:
         return plan
 
     def settle(self, *, image: str = "") -> list[Plan]:
-        """Rounds until nothing is left to do for anybody; ``image``: see :meth:`kubelet`."""
+        """Rounds until nothing is left to do; ``image``: see :meth:`kubelet`."""
         plans: list[Plan] = []
         for _ in range(MOST_ROUNDS):
-            is_quiet = not self.attempts  # what was made a moment ago counts as there, also if somebody deleted it
+            is_quiet = not self.attempts  # an object made a moment ago counts as present, also if it was deleted
             plan = self.round()
             moved = self.kubelet(image=image)
             if plan is None:

@@ -42,7 +42,7 @@ def set_raw(
 
 
 def applied(raw: Json) -> Snapshot:
-    """A moment after somebody applied the manifest."""
+    """A moment after the manifest was applied."""
     return snapshot_of_new_set(Snapshot(root=podcliqueset_from_json(raw), pods_of=FrozenDict(), now=NOW))
 
 

@@ -76,7 +76,7 @@ def test_wl231_pods_that_outlived_their_clique_hold_the_set(raw: Json, which: in
 
 @given(st.dictionaries(st.sampled_from(SET.keys), st.sampled_from(("", "llm"))))
 def test_wl001_every_reader_of_labels_names_the_same_set(labels: dict[str, str]) -> None:
-    """The first label that is set counts, whoever asks: what goes, what is left over, what counts for a topology."""
+    """The first label that is set counts for every use: deletion, leftovers, topology counts."""
     name = "llm" if "llm" in labels.values() else ""
     life = Life(RAW)
     life.settle()

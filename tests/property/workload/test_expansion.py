@@ -180,7 +180,7 @@ def test_wl088_pods_wait_for_a_gang_that_refers_to_them_unless_it_cannot_be_writ
 
 
 def test_wl088_half_a_gang_is_born_gated() -> None:
-    """After a termination one clique is back, and the other one is held by somebody's finalizer."""
+    """After a termination one clique is back, and the other one is held by a foreign finalizer."""
     life = Life(set_raw(clique_raw("a", 2, minAvailable=2), clique_raw("b", 2, minAvailable=2)))
     life.settle()
     assert not any(pod.has_grove_gate for pod in life.all_pods())
@@ -259,7 +259,7 @@ def test_wl010_the_account_and_the_role_come_before_what_names_them() -> None:
 )
 @pytest.mark.req("PL-001")
 def test_wl022_the_first_of_a_name_in_the_template_counts(raw: Json, made: list[str]) -> None:
-    """Such a set is refused (GT-099), but one that is stored may not have been asked; it comes to rest, and is told."""
+    """Such a set is refused (GT-099), but a stored one may not have been reviewed; it comes to rest, reported."""
     *_, (seen, plan) = rounds_of(applied(raw))
     assert sorted({clique.ref.name for clique in seen.cliques} | {"llm-0-b"} & set(made)) == made
     assert [clique.replicas for clique in seen.cliques if clique.ref.name == "llm-0-a"] in ([], [2])

@@ -36,7 +36,7 @@ def gangs_of(raw: Json) -> dict[str, dict[str, str]]:
 @RARELY
 @given(raw_sets(), st.integers(0, 1000))
 def test_wl074_a_clique_that_waits_for_an_uncreatable_object_is_reported(raw: Json, which: int) -> None:
-    """Somebody else has the name of one clique, or of one scaling group."""
+    """A foreign object has the name of one clique, or of one scaling group."""
     kinds = ("PodClique", "PodCliqueScalingGroup")
     names = sorted((kind, name) for kind, name in Expected(raw).names if kind in kinds)
     assume(names)

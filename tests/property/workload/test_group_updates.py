@@ -202,7 +202,7 @@ def test_wl236_a_clique_that_could_not_be_deleted_is_the_same_in_each_version(*,
 def test_wl238_a_clique_that_could_not_be_deleted_is_reported_while_the_update_does_not_get_to_it(
     *, reports: bool
 ) -> None:
-    """Nobody else is: who was never tried is only waited for."""
+    """No other clique is: an untried one is only waited for."""
     seen, (stuck, _) = in_an_update("a")
     attempt = Attempt(stuck, AttemptOutcome.CONFLICT, "change freeze")
     (group,) = seen.groups
@@ -237,7 +237,7 @@ def found_by_an_update(
 
     Args:
         since: how long before the update began.
-        younger: how much later the other member was made; None where nobody says when the one was.
+        younger: how much later the other member was made; None where the creation time of the first is unknown.
         ahead: how much the server's clock is.
     """
     both = {**GROUP, "cliqueNames": ["a", "b"]}
@@ -291,7 +291,7 @@ def found_by_an_update(
     ],
 )
 def test_wl239_a_clique_that_was_to_end_when_an_update_began_is_not_waited_for(seen: Snapshot, *, goes: bool) -> None:
-    """Nobody goes with it: whoever could not be deleted goes again and again with who can."""
+    """Nothing goes with it: an undeletable clique would go again and again with deletable ones."""
     ended = ended_in(seen)
     assert [step.target.name for step in ended] == (["llm-0-pool-0-b"] if goes else [])
     assert {reason.rule for step in ended for reason in step.because} == (

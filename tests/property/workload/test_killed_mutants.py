@@ -107,7 +107,7 @@ def test_wl023_a_gang_stays_as_it_is_where_not_all_gangs_are_known() -> None:
 
 
 def test_wl243_a_gang_that_names_too_few_pods_says_so() -> None:
-    """Somebody scaled its clique below what the gang needs before it was seen with all its pods."""
+    """Its clique was scaled below what the gang needs before it was seen with all its pods."""
     life = rested(set_raw(clique_raw("a", 2)))
     life.scale("llm-0-a", 1)
     life.settle()
@@ -120,7 +120,7 @@ def test_wl243_a_gang_that_names_too_few_pods_says_so() -> None:
 
 
 def test_wl243_another_reason_changes_nothing_since_when_it_holds() -> None:
-    """Somebody wrote a reason of their own into the conditions."""
+    """A user wrote a reason of their own into the conditions."""
     seen = seen_in(rested(set_raw(clique_raw("a", 2))))
     (gang,) = seen.gangs
     theirs = tuple(replace(one, reason="Elsewhere") for one in gang.status.conditions)

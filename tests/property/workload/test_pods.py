@@ -25,7 +25,7 @@ def three(kind: str, **after: list[str]) -> Json:
 
 
 def waits(raw: Json) -> dict[str, list[str]]:
-    """Clique -> what its pods wait for, as the init container is told; the same stands on the PodClique."""
+    """Clique -> what its pods wait for, as passed to the init container; the same stands on the PodClique."""
     found = {}
     for name, item in pods_of(raw).items():
         reported = [arg for one in item["spec"].get("initContainers", []) for arg in one.get("args", [])]
@@ -203,7 +203,7 @@ def test_wl019_a_template_of_another_namespace_is_looked_for_there() -> None:
 @pytest.mark.parametrize("known", ["", "abc"])
 @pytest.mark.parametrize("image", ["", "v2"], ids=["of the present template", "of an older one"])
 def test_wl211_a_pod_whose_clique_lost_its_hash_says_of_what_it_is(image: str, known: str) -> None:
-    """So that it is told from those that the clique makes once it is of another template."""
+    """So that it is distinguished from those that the clique makes once it is of another template."""
     seen = next(seen for seen, _ in rounds_of(applied(set_raw(clique_raw("a")))) if seen.gangs)
     (clique,) = seen.cliques
     held = clique.labels[TEMPLATE_HASH]
@@ -224,7 +224,7 @@ def test_wl211_a_pod_whose_clique_lost_its_hash_says_of_what_it_is(image: str, k
 @pytest.mark.req("WL-086")
 @pytest.mark.req("WL-231")
 def test_wl030_a_pod_carries_groves_labels_whatever_became_of_those_of_its_clique() -> None:
-    """Nothing else tells whose it is once its clique is gone, and its set would not wait for it."""
+    """Nothing else names its owner once its clique is gone, and its set would not wait for it."""
 
     def labels_of_pods(*, taken: bool) -> dict[str, Json]:
         life = Life(set_raw(*map(clique_raw, "abc"), groups=(POOL,)))
@@ -250,7 +250,7 @@ def test_wl030_a_template_cannot_claim_a_foreign_group() -> None:
 
 
 def test_wl019_a_pod_without_an_index_has_no_claim_of_its_own() -> None:
-    """One that somebody took the index from; there is no place it could share with a pod that comes after it."""
+    """A pod whose index was removed; there is no place it could share with a pod that comes after it."""
     template = {"name": "cache", "templateSpec": {"spec": {"devices": {"requests": [{"name": "x"}]}}}}
     shares = [{"name": "cache", "scope": "PerReplica"}]
     life = Life(set_raw(clique_raw("a", 2, resourceSharing=shares), resourceClaimTemplates=[template]))

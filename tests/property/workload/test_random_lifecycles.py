@@ -174,7 +174,7 @@ def test_wl076_a_termination_that_broke_off_makes_nothing_new_first(grouped: boo
 
 
 def test_pl001_what_was_seen_stays_as_it_was_seen() -> None:
-    """Whoever keeps a snapshot holds it against a later one: an observer, a recorder, a plan that is made again."""
+    """A kept snapshot is compared with a later one: by an observer, a recorder, a plan that is made again."""
     life = Life(set_raw(clique_raw("a", 2)))
     seen = []
     for _ in range(10):

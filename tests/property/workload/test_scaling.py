@@ -114,7 +114,7 @@ def crews() -> st.SearchStrategy[list[Pod]]:
 
 @given(crews(), st.integers(0, 6), st.randoms(use_true_random=False))
 def test_wl203_a_deleted_pod_serves_no_more_than_one_that_stays(pods: list[Pod], wanted: int, random: object) -> None:
-    """(RS5) As many as are too many, none that is going already, and nobody who serves more than one that stays."""
+    """(RS5) As many as are too many, none that is going already, and none that serves more than one that stays."""
     gone = excess_pods(pods, wanted, "new")
     alive = active_pods(pods)
     assert len(gone) == max(0, len(alive) - wanted)

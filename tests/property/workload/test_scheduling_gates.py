@@ -119,7 +119,7 @@ def test_wl095_a_missing_base_gang_is_waited_for() -> None:
 
 @pytest.mark.req("WL-235")
 def test_wl091_no_gang_is_there_though_all_were_looked_for() -> None:
-    """Who looked knows it; who was told nothing of gangs says nothing."""
+    """A snapshot with gangs knows it; one without gangs says nothing."""
     bare = replace(gated(), gangs=())
     assert {why for _, why in verdicts(bare).values()} == {WorkloadReason.NOT_IN_GANG_YET}
     assert not verdicts(replace(bare, complete=bare.complete - {"PodGang"}))
@@ -187,7 +187,7 @@ def test_wl095_pods_that_are_going_hold_no_place_for_their_gang() -> None:
 @pytest.mark.req("WL-095")
 @pytest.mark.parametrize("is_placed", [False, True])
 def test_wl094_a_label_that_was_taken_away_opens_no_gate(*, is_placed: bool) -> None:
-    """Which gang a pod waits for is told by its place; only where that is not known by the label."""
+    """The gang of a waiting pod follows from its place; only where that is not known, from the label."""
     seen = at_rest(applied(RAW))
     held = with_pods(
         seen, lambda name, pod: replace(pod, scheduled=is_placed and name in BASE, gated=True, has_grove_gate=True)

@@ -16,7 +16,7 @@ from tests.property.workload.sets import NOW, Json, clique_raw, set_raw
 
 
 def waits(parents: dict[str, tuple[str, ...]], ready: str = "") -> dict[str, tuple[Reason, ...]]:
-    """Of a set with these parents in its stored cliques, all placed: who waits, and for whom."""
+    """Of a set with these parents in its stored cliques, all placed: the waiting cliques, and what they wait for."""
     life = Life(set_raw(*(clique_raw(name) for name in parents)))
     life.settle()
     for item in list(life.world.items.values()):

@@ -26,7 +26,7 @@ def hash_of(raw: Json, priority: str = "") -> str:
 
 
 def test_wl040_vectors() -> None:
-    """Whoever changes these rolls every workload there is."""
+    """A change of these rolls every workload there is."""
     assert short_hash("") == "8k8z7gq76t"
     assert hash_of(clique_raw("a", pod_spec={"containers": []})) == "dqwcg4nznt"
     assert hash_of(clique_raw("a", pod_spec=SPEC, labels={"l": "1"}, annotations={"n": "2"}), "high") == "ldwbl4lt98"

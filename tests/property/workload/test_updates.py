@@ -204,7 +204,7 @@ PAIR: Final[Json] = {"name": "pool", "cliqueNames": ["a"], "replicas": 2}
 
 
 def without_hash(life: Life, name: str) -> None:
-    """Somebody takes the template hash from a clique."""
+    """A user removes the template hash from a clique."""
     clique = life.clique(name)
     labels = FrozenMap({key: text for key, text in clique.labels.items() if key != TEMPLATE_HASH})
     life.world.put(replace(clique, template_hash="", labels=labels))
@@ -441,7 +441,7 @@ def test_wl217_an_update_whose_last_pods_do_not_come_up_says_so() -> None:
 
 
 def test_wl212_an_update_whose_beginning_is_written_nowhere_goes_on() -> None:
-    """Whoever wrote the status forgot when it began, of the set and of its clique: it counts as begun now."""
+    """The status lacks the start time, of the set and of its clique: it counts as begun now."""
     life = rested(ONE)
     life.new_image("v2")
     while not life.clique("llm-0-a").status.updating:
