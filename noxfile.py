@@ -83,7 +83,7 @@ def golden(session: nox.Session) -> None:
 
 @nox.session(name="property")
 def laws(session: nox.Session) -> None:
-    """Laws, on worlds that Hypothesis makes up."""
+    """Laws, on clusters that Hypothesis generates."""
     prepare(session, "test")
     run_pytest(session, "tests/property")
 
@@ -97,14 +97,14 @@ def trace(session: nox.Session) -> None:
 
 @nox.session
 def night(session: nox.Session) -> None:
-    """The same laws, on very many worlds."""
+    """The same laws, on very many generated clusters."""
     prepare(session, "test")
     run_pytest(session, "tests/property", profile="night")
 
 
 @nox.session
 def worlds(session: nox.Session) -> None:
-    """Drawn worlds by the thousand, and a crash at every write of every recorded scenario."""
+    """Generated clusters by the thousand, and a crash at every write of every recorded scenario."""
     prepare(session, "test")
     all_areas = ["--seeds", "20000", "-j", "2", "--mnnvl", "--topologies"]
     run(session, "tests.simulation.random_runs", *(session.posargs or all_areas))

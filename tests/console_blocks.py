@@ -12,7 +12,7 @@ from grove_shell.cli.main import run
 BLOCK: Final = re.compile(r"```console\n(.*?)```", re.DOTALL)
 _PROMPT: Final = "$ "
 _CODE: Final = "echo $?"
-"""The exit code of the command before, as a shell tells it."""
+"""The exit code of the command before, as a shell reports it."""
 
 
 def played(block: str, capsys: pytest.CaptureFixture[str]) -> str:

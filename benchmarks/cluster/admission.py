@@ -123,7 +123,7 @@ class _Asking:
         async with self._sessions() as (api, session):
             await self._post(api, self._clique())  # what all share is there from here on
             return [
-                await self._taken("PodClique that nobody is asked about", "API server", self._posts(api, no=True)),
+                await self._taken("PodClique that is not reviewed", "API server", self._posts(api, no=True)),
                 await self._taken("PodClique, all there", "webhook", self._asks(session, JOINING)),
                 await self._taken("PodClique, all there", "API server", self._posts(api)),
                 await self._taken(

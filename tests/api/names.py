@@ -13,7 +13,7 @@ _INDENT: Final = "    "
 _MODULES: Final = re.compile(r"(?:\w+\.)+(?=\w)")
 HEADER: Final = """\
 # What `import grove_core` gives, with the types that its signatures name. Written by: pytest --bless tests/api
-# A line that goes or changes breaks a program of somebody: say so in CHANGELOG.md.
+# A line that goes or changes breaks a user's program: say so in CHANGELOG.md.
 """
 
 

@@ -152,7 +152,7 @@ class TestItsKubelet:
         since = next(each["lastTransitionTime"] for each in found["status"]["conditions"] if each["type"] == "Ready")
         started = state_of(found)["running"]["startedAt"]
         waited = datetime.fromisoformat(since) - datetime.fromisoformat(started)
-        assert waited >= timedelta(seconds=1), "both are told in whole seconds"
+        assert waited >= timedelta(seconds=1), "both are in whole seconds"
 
     def test_a_pod_may_never_be_ready(self, home: Home) -> None:
         home.create("never", {"never-ready": "true"})

@@ -1,4 +1,4 @@
-"""The same requests to the world in memory and to a real API server: the model must not have promised too much."""
+"""The same requests to the in-memory server and to a real API server: the model must not have promised too much."""
 
 import asyncio
 import os
@@ -21,7 +21,7 @@ FEW: Final = range(40)
 def played(
     plane: ControlPlane, seeds: range, make: Callable[[], InMemoryCluster] = model
 ) -> tuple[list[Played], Played | None]:
-    """Every sequence in both worlds; of the first that differs the shortest form."""
+    """Every sequence on both servers; of the first that differs the shortest form."""
 
     async def scenario() -> tuple[list[Played], Played | None]:
         async with serving(str(plane.kubeconfig())) as server:

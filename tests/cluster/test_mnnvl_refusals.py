@@ -69,7 +69,7 @@ class TestMN011:
         failing = left_out(scene)
         assert len(failing) == 2
         self.see_no_waiting(mnnvl, failing)
-        said = await_message(scene, bool, "it is told")
+        said = await_message(scene, bool, "it is reported")
         assert said.startswith(SAID.format(failing) + QUOTA.format(failing[0])), said
         assert annotated(scene) == {
             f"llama-{index}-worker": None if index in failing else f"llama-rct-{index}" for index in range(REPLICAS)
@@ -101,11 +101,11 @@ class TestMN011:
         pods = scene.await_ready(MANY)
         assert not any(map(templates, pods))
         self.see_no_waiting(mnnvl, [*range(MANY)])
-        assert await_message(scene, bool, "it is told").startswith(SAID.format([*range(MANY)]) + QUOTA.format(0))
+        assert await_message(scene, bool, "it is reported").startswith(SAID.format([*range(MANY)]) + QUOTA.format(0))
         asked = [one["requestReceivedTimestamp"] for one in self.refusals(mnnvl)]
         (last, _) = max(written(mnnvl, "podcliques").values())
         assert (datetime.fromisoformat(last) - datetime.fromisoformat(min(asked))).total_seconds() < FEW_SECONDS
-        assert len(asked) < 2 * MANY, "what nobody waits for is tried slowly"
+        assert len(asked) < 2 * MANY, "an abandoned step is retried slowly"
 
     def see_no_waiting(self, operator: Operator, failing: list[int]) -> None:
         """From the refusal of a domain to the creation of its pods it takes no timer."""
@@ -174,7 +174,7 @@ class TestMissingWebhook:
             scene.api.create(scene.set_of(clique("worker"), replicas=2))
             pods = scene.await_ready(2)
             assert not any(map(templates, pods))
-            said = await_message(scene, bool, "it is told")
+            said = await_message(scene, bool, "it is reported")
             assert 'failed calling webhook "domains.example.com"' in said
             before = runs(scene)
         finally:
@@ -196,7 +196,7 @@ class TestMN014:
         mnnvl.start()
         scene.api.create(four(scene))
         scene.await_ready(REPLICAS)
-        await_message(scene, bool, "it is told")
+        await_message(scene, bool, "it is reported")
         mnnvl.kill()
         failing, before = left_out(scene), runs(scene)
         assert len(failing) == 2
@@ -244,7 +244,7 @@ class TestMN040:
         mnnvl.start()
         scene.api.create(scene.set_of(clique("worker"), replicas=2))
         pods = scene.await_ready(2)
-        said = await_message(scene, bool, "it is told")
+        said = await_message(scene, bool, "it is reported")
         reported = "ComputeDomain llama-cd-1 belongs to no controller"
         assert said == SAID.format([1]) + reported
         assert annotated(scene) == {"llama-0-worker": "llama-rct-0", "llama-1-worker": None}

@@ -43,7 +43,7 @@ def version(found: Json) -> int:
 
 
 def new_set(scene: Scene) -> Json:
-    """A set that is stored, and that no operator looks after."""
+    """A set that is stored, and that no operator reconciles."""
     return scene.api.create(enabled(scene.set_of(clique("a"))))
 
 
@@ -136,7 +136,7 @@ def test_wh010_the_design_s_table_is_enough_and_what_is_asked(scene: Scene, join
     shared = {"computedomains", CLAIMS}
     asked = {(resource, verb) for verb, resource, _ in joining.installed.asked() if resource in shared}
     declared = {(one.resource, verb) for one in domain_sharing_access() for verb in one.verbs if not one.unrequested}
-    assert declared - asked == {("computedomains", "get")}, "they follow all domains, so nobody's is news to them"
+    assert declared - asked == {("computedomains", "get")}, "they follow all domains, so none is unknown to them"
     assert not asked - declared
 
 

@@ -129,7 +129,7 @@ class TestMN061:
 
 
 def blinded(access: list[Json]) -> list[Json]:
-    """Roles without a look at ComputeDomains."""
+    """Roles without read access to ComputeDomains."""
     for role in access:
         for rule in role.get("rules", []):
             if rule["apiGroups"] == [GROUP]:
@@ -153,7 +153,7 @@ class TestMN016:
         with installed(grove_plane, *released()), device_classes(scene.api), Driver(grove_plane, scene.namespace):
             operator = starting(INSTALLED, mnnvl=ON).start()
             scene.api.create(scene.set_of(clique("worker"), replicas=2))
-            (event,) = wait_until(lambda: scene.events("DomainsNotCollected"), bool, "it is told")
+            (event,) = wait_until(lambda: scene.events("DomainsNotCollected"), bool, "it is reported")
             assert (event["type"], event["regarding"]["name"]) == ("Warning", "llama")
             for words in (
                 "ComputeDomain/llama-cd-0, and ",

@@ -98,7 +98,9 @@ class TestItsKinds:
             spec = schemas["com.nvidia.resource.v1beta1.ComputeDomain"]["properties"]["spec"]
             return sorted(spec["properties"]["channel"]["properties"])
 
-        wait_until(channel, lambda names: names == ["allocationMode", "resourceClaimTemplate"], "the shape is told")
+        wait_until(
+            channel, lambda names: names == ["allocationMode", "resourceClaimTemplate"], "the shape is published"
+        )
 
     @pytest.mark.parametrize(
         ("spec", "said"),
@@ -183,7 +185,7 @@ class TestItsDriver:
                 "allocationMode": "Single",
             },
         }
-        found = home.await_object(DOMAINS, "a", lambda found: "status" in found, "its status is told")
+        found = home.await_object(DOMAINS, "a", lambda found: "status" in found, "its status is written")
         assert found["metadata"]["finalizers"] == [FINALIZER]
         assert found["status"] == {"status": "Ready"}, "it wants no nodes"
         home.api.delete(DOMAINS, "a", home.namespace)
@@ -264,7 +266,7 @@ class TestItsUse:
         }
         scene.api.create(domain("a", ownerReferences=[{**owner, "controller": True}]), scene.namespace)
         scene.await_ready(2)
-        scene.await_object(DOMAINS, "a", lambda it: len(it["status"].get("nodes", ())) == 2, "both nodes are told")
+        scene.await_object(DOMAINS, "a", lambda it: len(it["status"].get("nodes", ())) == 2, "both nodes are reported")
         scene.api.delete("podcliquesets", "llama", scene.namespace)
         scene.await_gone(DOMAINS, "a")
         wait_until(scene.dump, lambda left: not left, "nothing is left")

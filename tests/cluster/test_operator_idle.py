@@ -31,7 +31,7 @@ def test_op020_at_rest_there_is_no_write_no_list_and_no_round(scene: Scene, star
     rounds = [(time.monotonic(), _rounds(operator.get("/metrics")))]
 
     def quiet() -> bool:
-        """Whether the last look is over for longer than statuses may wait."""
+        """Whether the last round is over for longer than statuses may wait."""
         seen = _rounds(operator.get("/metrics"))
         if seen != rounds[-1][1]:
             rounds.append((time.monotonic(), seen))

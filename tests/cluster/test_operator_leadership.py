@@ -58,7 +58,7 @@ class TestOneLeads:
         gone = datetime.now().astimezone()
         assert first.stop() == 0
         leads_at = reported_at(second.await_line("leads"))
-        assert leads_at - gone < timedelta(seconds=2), "the Lease was released, so nobody waits for its end"
+        assert leads_at - gone < timedelta(seconds=2), "the Lease was released, so its end is not waited for"
         scene.scale("podcliques", "llama-0-worker", 4)
         scene.await_ready(4)
         assert not written_since(first, leads_at)
@@ -74,7 +74,7 @@ class TestOneLeads:
         unheard = len(first.asked("pods", "create")) - len(first.writes("pods", "create"))
         assert len(created) == len(set(created)), "none is made twice"
         assert set(created) <= set(scene.names("pods")), "none is given up"
-        assert 8 - unheard <= len(created) <= 8, "what the killed one asked last is done, and nobody heard the answer"
+        assert 8 - unheard <= len(created) <= 8, "the last request of the killed one is done, and its response was lost"
 
 
 class TestALeaderThatStandsStill:

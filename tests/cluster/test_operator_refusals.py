@@ -31,7 +31,7 @@ class TestRefusals:
         assert "exceeded quota: gpus" in line["detail"]
         assert line["set"] == f"{scene.namespace}/llama"
         kept = {pod["metadata"]["uid"] for pod in scene.await_ready(3)}
-        reported = wait_until(lambda: scene.events("RefusedBefore"), bool, "it is told")
+        reported = wait_until(lambda: scene.events("RefusedBefore"), bool, "it is reported")
         assert "exceeded quota: gpus" in reported[0]["note"]
         scene.api.create(scene.set_of(light("worker", 2), name="other"))
         scene.await_ready(2, "other-0-worker", seconds=10)
@@ -47,7 +47,7 @@ class TestRefusals:
         scene.api.create(scene.set_of(light("worker", 2), name="bad"))
         line = operator.await_line("create Pod: refused")
         assert "no bad pods here" in line["detail"]
-        reported = wait_until(lambda: scene.events("RefusedBefore"), bool, "it is told")
+        reported = wait_until(lambda: scene.events("RefusedBefore"), bool, "it is reported")
         assert "no bad pods here" in reported[0]["note"]
         scene.api.create(scene.set_of(light("worker", 2), name="good"))
         scene.await_ready(2, "good-0-worker", seconds=10)
@@ -157,7 +157,7 @@ class TestOP011:
                 any("Service/llama-0" in note for note in notes)
                 and any("PodClique/llama-0-router" in note for note in notes)
             ),
-            "both are told",
+            "both are reported",
         )
         assert all("it belongs to another owner" in note for note in notes)
         scene.await_object("podcliques", "llama-0-worker", bool, "the other clique is made")

@@ -93,7 +93,7 @@ class TestTheEndOfAReplica:
         before = uids(scene, "podcliques")
         scene.annotate_pods("llama-0-router", not_ready="true")
         due = await_breach(scene, "llama-0-router") + timedelta(seconds=8)
-        (reported,) = wait_until(lambda: scene.events("TerminationScheduled"), bool, "the wait is told")
+        (reported,) = wait_until(lambda: scene.events("TerminationScheduled"), bool, "the wait is reported")
         assert (reported["regarding"]["name"], reported["type"]) == ("llama", "Warning")
         assert f"{due:%Y-%m-%dT%H:%M:%SZ}" in reported["note"]
         operator.kill()

@@ -22,7 +22,7 @@ def replace(scene: Scene) -> None:
 
 
 @pytest.mark.req("OP-018")
-@pytest.mark.parametrize("runs", [True, False], ids=["an operator follows it", "nobody follows it"])
+@pytest.mark.parametrize("runs", [True, False], ids=["an operator follows it", "no operator follows it"])
 def test_op106_it_gets_its_label_back(scene: Scene, operator: Operator, runs: bool) -> None:
     scene.api.create(scene.set_of(clique("worker", 2)))
     scene.await_ready(2)

@@ -93,7 +93,7 @@ def test_wl084_it_waits_until_enough_are_ready(scene: Scene, operator: Operator,
 
 
 def test_wl084_trouble_is_reported_and_waited_out(scene: Scene, operator: Operator, tmp_path: Path) -> None:
-    """An account that may not look at pods: it says so, and waits on."""
+    """An account without read access to pods: the operator reports it, and waits on."""
     scene.api.create(ordered(scene))
     scene.await_ready(3)
     account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "poor", "namespace": scene.namespace}}

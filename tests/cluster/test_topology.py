@@ -86,7 +86,7 @@ def test_tp043_one_that_is_deleted_while_used_goes_with_its_last_set(keeping: Ke
     keeping.await_held(name)
     scene.await_ready(2)
     keeping.api.delete(TOPOLOGIES, name)
-    (reported_for,) = wait_until(lambda: keeping.events(name), bool, "the administrator is told")
+    (reported_for,) = wait_until(lambda: keeping.events(name), bool, "the administrator gets an Event")
     assert (reported_for["reason"], reported_for["type"]) == ("UsersStay", "Warning")
     assert (
         f"it is being deleted, and its finalizer holds it while it is used by {scene.namespace}/llama"
@@ -152,7 +152,7 @@ def test_tp052_other_levels_wait_until_no_pod_is_placed(keeping: Keeping) -> Non
     wait_until(
         lambda: [one["reason"] for one in keeping.events(DEFAULT_TOPOLOGY)],
         lambda reported: "DefaultInUse" in reported,
-        "told",
+        "reported",
     )
     assert f"placed by them: {scene.namespace}/llama" in keeping.ready_page()
     assert keeping.find(DEFAULT_TOPOLOGY)["spec"]["levels"] == levels(**KEYS)
@@ -349,7 +349,7 @@ def test_tp030_two_operators_and_a_change_that_races_with_a_binding_pod(
         manifest["metadata"]["name"] = key
         manifest["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["nodeSelector"] = {"test": label}
         scene.api.create(manifest)
-        scene.await_object("podgangs", f"{key}-0", required, "its gang is told the keys")
+        scene.await_object("podgangs", f"{key}-0", required, "its gang gets the keys")
         with ThreadPoolExecutor(2) as threads:
             bound = threads.submit(scene.api.add_nodes, [label], {"test": label})
             changed = threads.submit(keeping.change, name, zone=KEYS["zone"], rack=rack)

@@ -111,7 +111,7 @@ def test_wh005_levels_stay_under_pods_that_are_placed(guarded: Guarded, capsys: 
     assert guarded.applied(guarded.racked("plain", domain="host")).code == 201
     guarded.bind("llama", 0)  # a dump without any PodClique does not show the placed pods, and a list of none does
     shorter = topology("h100", *RACKS[:2])
-    assert guarded.agree(shorter, capsys) == set(), "nobody is placed by it yet"
+    assert guarded.agree(shorter, capsys) == set(), "no pod is placed by it yet"
     bound(guarded, "llama", 2)
     assert guarded.agree(shorter, capsys) == {"TP-084"}
     assert guarded.dry(shorter).code == 409
@@ -150,7 +150,7 @@ def test_tp086_a_used_topology_may_be_deleted_and_waits(guarded: Guarded, capsys
     wait_until(
         lambda: guarded.deleted(used, dry=True).warnings,
         lambda words: any("/llama" in one for one in words),
-        "who uses it is known",
+        "its users are known",
     )
     said = guarded.deleted(used)
     assert said.code == 200
@@ -161,7 +161,7 @@ def test_tp086_a_used_topology_may_be_deleted_and_waits(guarded: Guarded, capsys
     late = guarded.racked("late", "h100")
     wait_until(lambda: guarded.dry(late).rules, lambda rules: rules == {"TP-061"}, "it is known to leave")
     assert guarded.agree(late, capsys) == {"TP-061"}
-    assert guarded.applied(guarded.racked("llama", "h100")).code == 200, "who uses it may be changed otherwise"
+    assert guarded.applied(guarded.racked("llama", "h100")).code == 200, "its users may be changed otherwise"
     assert guarded.deleted(topology("gb200")).warnings == ()
     assert guarded.patched(used, {"metadata": {"finalizers": None}}).code == 200
     assert guarded.api.find(TOPOLOGIES, "h100") is None
@@ -320,7 +320,7 @@ def test_wh010_switched_off_it_delays_nothing(guarded: Guarded, grove_plane: Con
     with program.running() as process:
         program.await_ready(process)
         off.is_called()
-        assert guarded.applied(topology("h100", *BLOCKS)).code == 200, "who is still called says yes"
+        assert guarded.applied(topology("h100", *BLOCKS)).code == 200, "a webhook that is still called allows"
         assert guarded.deleted(topology("gb200")).warnings == ()
     assert f'failed calling webhook "{GUARDING[0]}"' in guarded.applied(topology("h100", *RACKS)).words
 
@@ -332,7 +332,7 @@ def test_wh010_switched_off_it_delays_nothing(guarded: Guarded, grove_plane: Con
         forgotten = wait_until(
             lambda levels=levels: guarded.applied(topology("h100", *levels)),  # type: ignore[misc]  # mypy infers no type for a default of a lambda
             lambda said: said.code == 200,
-            "nobody is called about levels, though nobody would answer",
+            "no webhook is called about levels, and none would answer",
         )
         assert forgotten.warnings == ()
     again = off.program("again")

@@ -1,4 +1,4 @@
-"""Webhooks that look after less: sets alone, while topologies are switched off or only one namespace is theirs."""
+"""Webhooks with a smaller scope: sets alone, while topologies are switched off or only one namespace is theirs."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -45,7 +45,7 @@ def test_tp064_while_it_is_off_no_set_comes_to_name_a_topology(
         assert (said.code, "TP-073" in said.warnings[0]) == (201, True)
         stored["spec"]["replicas"] = 2
         assert asking.applied(stored).code == 200
-        assert asking.create(topology("odd", ("zone", "a..b/zone"))).code == 201, "nobody is asked about it"
+        assert asking.create(topology("odd", ("zone", "a..b/zone"))).code == 201, "it is not reviewed"
         asked = wait_until(lambda: asking.asked(begun), bool, "what was asked")
         assert not [what for _, what, _ in asked if "topolog" in what or what == "podcliques"]
 
@@ -61,5 +61,5 @@ def test_tp045_for_one_namespace_sets_are_judged_and_topologies_are_not(
         assert asking.create(asking.racked("a", "h100")).code == 201
         assert asking.dry(asking.racked("b", "h10")).rules == {"TP-060"}
         bound(asking, "a", 1)
-        assert asking.applied(topology("h100", *BLOCKS)).code == 200, "who else uses it does not show"
+        assert asking.applied(topology("h100", *BLOCKS)).code == 200, "its other users do not show"
         assert 403 not in {code for _, _, code in asking.asked(begun)}

@@ -167,7 +167,7 @@ def test_wh021_a_certificate_is_renewed_though_a_registration_is_missing(install
     program = installed.program(validFor="6s")
     with program.running() as process:
         program.await_ready(process)
-        (trouble,) = wait_until(lambda: program.said("certificates"), bool, "it is told")
+        (trouble,) = wait_until(lambda: program.said("certificates"), bool, "it is reported")
         assert f"there is no validatingwebhookconfigurations/{missing}: grove manifests" in trouble["error"]
         wait_until(lambda: program.said("certificate loaded"), lambda said: len(said) == 3, "it is renewed twice")
         installed.is_called()
@@ -197,7 +197,7 @@ def test_wh020_a_foreign_secret_is_kept_and_reported(installed: Installed) -> No
     )
     program = installed.program()
     with program.running():
-        (trouble,) = wait_until(lambda: program.said("certificates"), bool, "it is told")
+        (trouble,) = wait_until(lambda: program.said("certificates"), bool, "it is reported")
         assert "was not made by grove webhooks" in trouble["error"]
         assert "certificates.mode: manual" in trouble["error"]
         assert program.ready().startswith("waits for a valid certificate")

@@ -169,7 +169,7 @@ def test_tp111_a_set_of_millions_is_reported_and_left(tmp_path: Path, capsys: py
     code, document = checked(capsys, "-f", path, "-f", NODES, "-f", TOPOLOGIES)
     assert (code, document["sets"][0]["own"]["because"][0]["requirement"]) == (3, "WL-024")
     code, out, _ = said(capsys, "impact", "dgx-h100", "-f", path, "-f", TOPOLOGIES, "--changed", TOPOLOGIES)
-    assert code == 3, "whoever else uses it is not known"
+    assert code == 3, "its other users are unknown"
     assert "UNKNOWN  llama" in out
 
 

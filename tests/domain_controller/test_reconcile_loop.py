@@ -1,4 +1,4 @@
-"""When the controller looks at a domain again, and when it does not any more (DC-132)."""
+"""When the controller reconciles a domain again, and when it does not any more (DC-132)."""
 
 import asyncio
 import json

@@ -29,7 +29,7 @@ Json = dict[str, Any]
 
 
 def requests_of_worlds() -> Iterator[Asked]:
-    """Whatever daemons ask for in worlds with every protocol and every fault."""
+    """Whatever daemons ask for in clusters with every protocol and every fault."""
     found: set[Asked] = set()
 
     def watched(context: DaemonInput) -> Decision[DaemonAction]:

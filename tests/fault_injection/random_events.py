@@ -178,7 +178,7 @@ OFTEN: Final[tuple[Happens, ...]] = (
 SELDOM: Final[tuple[Happens, ...]] = (*OFTEN, *OFTEN, clique_deleted, denied, held, held, drop_finalizers, lost, fixed)
 CHANGES: Final[tuple[Happens, ...]] = (*SELDOM, scaled, scaled, group_scaled, group_scaled, updated, updated, replaced)
 UNSEEN: Final[tuple[Happens, ...]] = (*SELDOM, *(8 * (label_lost, pod_deleted)))
-"""Pods go out of sight, many of which have names that depend on who was there before."""
+"""Pods lose their label, many of which have names that depend on the pods before them."""
 FAIR: Final[tuple[Happens, ...]] = (
     all_sick,
     all_sick,
@@ -192,7 +192,7 @@ FAIR: Final[tuple[Happens, ...]] = (
     lost,
     pod_deleted,
 )
-"""Single writes fail, and nobody knows less than there is to know."""
+"""Single writes fail, and all reads succeed."""
 
 
 def clique(name: str, replicas: int = 1, least: int = 1) -> Json:

@@ -54,28 +54,28 @@ def test_op013_a_clique_that_recovers_while_the_server_shows_nothing_is_reported
 
 
 @pytest.mark.req("GT-067")
-@pytest.mark.parametrize("who", ["one-0-a", "one-0-g-0-x"], ids=["a clique", "a group"])
+@pytest.mark.parametrize("clique", ["one-0-a", "one-0-g-0-x"], ids=["a clique", "a group"])
 @pytest.mark.parametrize("code", [403, 503])
 @pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
-def test_op013_a_clique_that_recovers_beside_a_due_one_is_reported(rules: str, code: int, who: str) -> None:
+def test_op013_a_clique_that_recovers_beside_a_due_one_is_reported(rules: str, code: int, clique: str) -> None:
     """Both are of one replica, so it was to go too, had the server shown that it may."""
 
     async def nothing_is_shown(run: OperatorRun) -> None:
         pod_fails(run, "one-0-b")
         await asyncio.sleep(45)
-        pod_fails(run, who)
+        pod_fails(run, clique)
         await asyncio.sleep(8)
         run.fault_rates.blind = code
         await asyncio.sleep(12)
-        recovers(run, who)
+        recovers(run, clique)
         await asyncio.sleep(120)
-        pod_fails(run, who)
+        pod_fails(run, clique)
         await asyncio.sleep(4)
         recovers(run, "one-0-b")
         await asyncio.sleep(2)
         run.fault_rates.blind = 0
         await asyncio.sleep(50)
-        recovers(run, who)
+        recovers(run, clique)
 
     run = run_in_virtual_time(run_of(rules, nothing_is_shown))
     assert not run.faults, run.faults
@@ -138,14 +138,14 @@ def test_op013_no_untried_termination_is_reported(rules: str) -> None:
 
 
 @pytest.mark.req("OP-023")
-@pytest.mark.parametrize("who", ["one-1-a", "one-0-a", "one-0-g"])
+@pytest.mark.parametrize("clique", ["one-1-a", "one-0-a", "one-0-g"])
 @pytest.mark.parametrize("rules", ["design", "field"])
-def test_op013_what_is_refused_meanwhile_is_not_tried_at_every_change(rules: str, who: str) -> None:
+def test_op013_what_is_refused_meanwhile_is_not_tried_at_every_change(rules: str, clique: str) -> None:
     async def nothing_is_shown(run: OperatorRun) -> None:
         pod_fails(run, "one-0-b")
         run.fault_rates.blind = 503
-        pod_fails(run, f"{who}-0-x" if who.endswith("-g") else who)
-        run.fault_rates.mute, run.fault_rates.muted_by, run.fault_rates.muted_for = who, 403, ALWAYS
+        pod_fails(run, f"{clique}-0-x" if clique.endswith("-g") else clique)
+        run.fault_rates.mute, run.fault_rates.muted_by, run.fault_rates.muted_for = clique, 403, ALWAYS
         await asyncio.sleep(90)
         before = run.fault_rates.muted_for
         for _ in range(60):

@@ -18,7 +18,7 @@ Make = Callable[[], InMemoryCluster]
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A sequence in both worlds."""
+    """A sequence on both servers."""
 
     seed: int
     moves: tuple[Move, ...]
@@ -27,7 +27,7 @@ class Played:
 
 
 def model() -> InMemoryCluster:
-    """The world that simulations act on."""
+    """The server that simulations act on."""
     return InMemoryCluster((), lingering=True)
 
 
@@ -65,6 +65,6 @@ async def _both(server: Server, moves: Sequence[Move], make: Make, seed: int) ->
 
 
 def _cut(found: Played) -> Played:
-    """Nothing after the move at which the worlds part."""
+    """Nothing after the move at which the servers differ."""
     assert found.parted is not None
     return Played(found.seed, found.moves[: found.parted.at], found.server, found.parted)

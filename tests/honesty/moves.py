@@ -1,4 +1,4 @@
-"""What is done, in words that mean the same in every world; and sequences of it, each a function of its seed."""
+"""What is done, in words that mean the same on every server; and sequences of it, each a function of its seed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Worlds in memory that are wrong in one thing each; the comparison must find every one of them."""
+"""In-memory servers that are wrong in one thing each; the comparison must find every one of them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -1,6 +1,6 @@
 """What a real server made of some sequences.
 
-``pytest --cluster --bless tests/cluster/test_honesty.py`` writes it down anew, where the world in memory does the same.
+``pytest --cluster --bless tests/cluster/test_honesty.py`` records it anew, if the in-memory server does the same.
 """
 
 import gzip

@@ -1,4 +1,4 @@
-"""The world in memory against what a real API server did with the same requests, as it was recorded."""
+"""The in-memory server against what a real API server did with the same requests, as it was recorded."""
 
 from collections import Counter
 from functools import cache

@@ -1,4 +1,4 @@
-"""What a world made of a sequence, step by step; and the first thing in which two worlds differ."""
+"""What a server made of a sequence, step by step; and the first difference of two servers."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ class Frame:
 
 @dataclass(slots=True)
 class Transcript:
-    """A sequence as one world played it.
+    """A sequence as one server played it.
 
     Attributes:
         reported: incarnation -> what a watcher received about it, in order; ``gone`` is the last word.
@@ -58,7 +58,7 @@ def transcript_of(raw: Mapping[str, Any]) -> Transcript:
 
 
 class Eyes:
-    """What was seen in a world so far; incarnations get names by the order in which they are seen."""
+    """What was seen on a server so far; incarnations get names by the order in which they are seen."""
 
     def __init__(self) -> None:
         self.guards: dict[str, list[Guard]] = {}
@@ -129,7 +129,7 @@ class Eyes:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Where two worlds part.
+    """Where two servers differ.
 
     Attributes:
         at: how many moves had been made.

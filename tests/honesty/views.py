@@ -1,4 +1,4 @@
-"""What can be seen of an object in any world: everything the model knows, without what no two worlds share."""
+"""What can be seen of an object on any server: everything the model knows, without what no two servers share."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias

@@ -79,7 +79,7 @@ def cached(raws: Iterable[Json]) -> ClusterCache:
 
 
 def golden() -> Iterator[tuple[ClusterCache, Snapshot, Plan]]:
-    """Every look at every recorded cluster."""
+    """Every round of every recorded cluster."""
     for case in sorted(GOLDEN.glob("*/*/case.yaml")):
         path = case.parent / "given.yaml"
         now = parse_time(yaml.safe_load(case.read_text(encoding="utf-8"))["now"])
@@ -126,7 +126,7 @@ def ends() -> Iterator[tuple[ClusterCache, Step]]:
 
 @functools.cache
 def rounds_with_new_writes() -> tuple[tuple[ClusterCache, Snapshot, Plan], ...]:
-    """Of these looks those whose plan has a write that none before has: by action, and what it is done to."""
+    """Of these rounds those whose plan has a write that none before has: by action, and what it is done to."""
     found, known = [], set[tuple[type, str]]()
     for cache, snapshot, plan in golden():
         more = {(type(step.action), step.target.kind) for step in plan.steps} - known
@@ -147,7 +147,7 @@ def steps() -> Iterator[tuple[ClusterCache, Step]]:
 
 
 def answer(one: Asked, before: int) -> tuple[int, Json]:
-    """A server that has the names of all objects already, and a Lease from the second look on."""
+    """A server that has the names of all objects already, and a Lease from the second read on."""
     if one.resource == "leases":
         metadata = {"name": OperatorSettings().leader_election.name, "resourceVersion": "1"}
         held = {"kind": "Lease", "metadata": metadata, "spec": {"holderIdentity": "me"}}
@@ -203,7 +203,7 @@ def test_mf020_the_operator_asks_for_what_is_declared_and_nothing_else() -> None
 
 
 def answer_webhooks(one: Asked, before: int) -> tuple[int, Json]:
-    """A server with a registration, and a Secret of ours that is broken from the second look on."""
+    """A server with a registration, and a Secret of ours that is broken from the second read on."""
     if one.resource == "secrets":
         metadata = {"name": WebhookSettings().certificates.secret, "labels": {MANAGED_BY: MANAGER}}
         broken = {"kind": "Secret", "metadata": metadata, "data": {}}

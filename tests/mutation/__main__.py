@@ -1,9 +1,9 @@
 """Mutants of the core: ``python -m tests.mutation grove_core/kernel grove_core/plan``, all of it by default.
 
-mutmut makes them in a copy of the checkout below ``.nox/mutants``, so nothing is changed here and work may go on. Who
-judges them is `tests.mutation.judge`: the tests that enter the function, wherever they are, the fastest first; those
-that live are put to mypy. A run goes on where it was stopped: a mutant keeps its verdict until its function changes.
-``--share 10`` judges a tenth, always the same one; ``--again`` puts those that lived to the tests once more, for where
+mutmut makes them in a copy of the checkout below ``.nox/mutants``, so nothing is changed here and work may go on.
+`tests.mutation.judge` runs the tests that enter the function, wherever they are, the fastest first; mutants
+that survive are put to mypy. A run goes on where it was stopped: a mutant keeps its verdict until its function changes.
+``--share 10`` judges a tenth, always the same one; ``--again`` puts survivors to the tests once more, for where
 the tests have become better; ``--list`` runs nothing and shows what was found so far.
 """
 
@@ -212,7 +212,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
     parser.add_argument("parts", nargs="*", default=["grove_core"], metavar="PART", help="a package or module of it")
     parser.add_argument("--list", action="store_true", help="run nothing; show what was found so far")
-    parser.add_argument("--again", action="store_true", help="put those that lived to the tests once more")
+    parser.add_argument("--again", action="store_true", help="put survivors to the tests once more")
     parser.add_argument("--share", type=int, default=100, metavar="PERCENT", help="judge so many, drawn by their names")
     parser.add_argument("--seconds", type=float, default=60, help="the tests that one mutant may take; 60 by default")
     parser.add_argument("-j", dest="jobs", type=int, default=1, help="how many processes; one by default")

@@ -109,7 +109,7 @@ def test_op033_a_client_that_stops_closes_its_connection(
                 asking.cancel()
                 with suppress(asyncio.CancelledError, NoServerResponse, WatchRefused):
                     await asking
-            assert len(connections() - before) == 1, "that of somebody"
+            assert len(connections() - before) == 1, "that of the peer"
             return await asyncio.to_thread(peer.is_left)
 
     assert asyncio.run(left())

@@ -77,7 +77,7 @@ def is_lost_in_9(cache: ClusterCache) -> Json:
 @pytest.mark.parametrize(
     ("action", "before"),
     [(opening(), True), (Delete(Guard(NAME, "7")), True), (Create(manifest()), False)],
-    ids=["a gate is opened", "it is deleted", "somebody takes it from what is made"],
+    ids=["a gate is opened", "it is deleted", "it is removed from what is made"],
 )
 @pytest.mark.req("OP-002")
 def test_op018_an_answer_without_it_is_not_taken_in(action: Action, before: bool) -> None:

@@ -35,9 +35,9 @@ class Leases:
         return web.json_response(self.lease) if self.lease else not_found(request)
 
 
-def held_by(whom: str) -> dict[str, Any]:
+def held_by(holder: str) -> dict[str, Any]:
     metadata = {"name": TERMS.name, "namespace": TERMS.namespace, "resourceVersion": "1"}
-    return {"kind": "Lease", "metadata": metadata, "spec": {"holderIdentity": whom}}
+    return {"kind": "Lease", "metadata": metadata, "spec": {"holderIdentity": holder}}
 
 
 def test_op030_nothing_is_written_while_the_lease_is_given_back() -> None:

@@ -242,7 +242,7 @@ def test_op035_an_update_that_ended_before_the_next_one_began_is_no_end() -> Non
 
     life.new_image("another")
     for _ in range(20):
-        if life.deleted["PodClique"] < 2:  # from the last one's end on it does not look
+        if life.deleted["PodClique"] < 2:  # from the last one's end on it does not read
             sees()
         life.round()
         life.kubelet()
@@ -256,7 +256,7 @@ def test_op035_an_update_that_ended_before_the_next_one_began_is_no_end() -> Non
 
 
 def test_op035_what_the_last_plan_deleted_was_not_kept() -> None:
-    """A long time without a look, at the end of which the update is over that replaced it."""
+    """A long time without a round, at the end of which the update is over that replaced it."""
     pool = {"name": "pool", "cliqueNames": ["a"], "replicas": 2, "minAvailable": 1}
     life = Life(set_raw(clique_raw("a", 1), groups=(pool,), terminationDelay="1m"))
     life.settle()

@@ -178,7 +178,7 @@ def test_op106_none_is_made_until_it_is_followed() -> None:
     assert (len(server.tried), len(server.lists)) == (2, 2)
 
 
-@pytest.mark.parametrize("before", ["", "gone"], ids=["nobody", "one of its name"])
+@pytest.mark.parametrize("before", ["", "gone"], ids=["none", "one of its name"])
 def test_op106_a_pod_that_was_made_by_another_process_a_moment_ago_is_taken_in(before: str) -> None:
     server, cache = Server(a_pod("llm-0-a-lost", "a", FOLLOWED)), cache_with()
     if before:

@@ -74,7 +74,7 @@ def test_op106_none_is_made_beside_one_that_cannot_be_read() -> None:
     assert not server.made
 
 
-@pytest.mark.parametrize("becomes", ["nobody's", "another one"])
+@pytest.mark.parametrize("becomes", ["unowned", "another one"])
 def test_op106_a_failed_pod_lookup_is_repeated_after_ten_seconds(becomes: str) -> None:
     """It may be foreign no more, and its PodClique would get no pod because of it."""
     server = Server(a_pod("llm-0-a-lost", "a", {}))

@@ -22,7 +22,7 @@ from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
 
 
 class Waker(RoundListener):
-    """Wakes the set again and again in the midst of its first look."""
+    """Requeues the set again and again during its first round."""
 
     def __init__(self) -> None:
         self.rounds: ReconcileLoop | None = None
@@ -53,7 +53,7 @@ def test_op020_however_often_a_set_changes_one_more_round_follows() -> None:
         raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
         cache.put("PodCliqueSet", raw)
         rounds.enqueue(ROOT_KEY)
-        assert rounds.queue_depth == 0, "nobody may act yet"
+        assert rounds.queue_depth == 0, "writes are not allowed yet"
         rounds.start()
         for _ in range(100):
             rounds.enqueue(ROOT_KEY)
@@ -75,7 +75,7 @@ def cached() -> ClusterCache:
 
 
 class Listener(RoundListener):
-    """Hears of one look, or of its end before anything was done."""
+    """Receives one round, or its end before a step."""
 
     def __init__(self) -> None:
         self.heard = asyncio.Event()
@@ -198,7 +198,7 @@ def test_op024_many_statuses_wait_longer_while_pods_come(ready: bool, pause: flo
 
 @pytest.mark.req("PL-028")
 def test_op024_a_termination_status_is_written_with_it() -> None:
-    """By the next look the end is over, and nothing would tell of it any more."""
+    """By the next round the termination is over, and nothing would report it any more."""
     steps, seen = some_statuses({"conditions": ({"type": "GangTerminationInProgress", "status": "True"},)}, ready=False)
     first, *others = steps
     assert isinstance(first.action, SetStatus)
@@ -213,7 +213,7 @@ def test_op023_a_set_that_met_a_fault_of_ours_is_looked_at_again() -> None:
     def decide(snapshot: Snapshot) -> Plan:
         looks.append(snapshot)
         if len(looks) == 1:
-            raise KeyError("nobody thought of it")
+            raise KeyError("unforeseen")
         return reconcile(snapshot)
 
     class Hearing(Listener):
@@ -234,7 +234,7 @@ def test_op023_a_set_that_met_a_fault_of_ours_is_looked_at_again() -> None:
         return listener.reported
 
     (words,) = asyncio.run(scenario())
-    assert words.startswith("internal error: KeyError: 'nobody thought of it' (at grove_shell/operator/")
+    assert words.startswith("internal error: KeyError: 'unforeseen' (at grove_shell/operator/")
 
 
 def test_op033_a_client_that_never_led_ends_at_once() -> None:

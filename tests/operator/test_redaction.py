@@ -26,7 +26,7 @@ from tests.property.workload.sets import NOW
 
 Json = dict[str, Any]
 SNAPSHOTS: Final = sorted((Path(__file__).parent.parent / "snapshots").glob("s*.yaml"))
-SECRET: Final = "hf_of_somebody"  # noqa: S105 - nobody's
+SECRET: Final = "hf_of_somebody"  # noqa: S105 - no real token
 
 
 def with_secrets(items: list[Json]) -> list[Json]:

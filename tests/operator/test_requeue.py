@@ -64,7 +64,7 @@ STEP = Step(StepStage.WORKLOAD, Ref("grove.io/v1alpha1", "PodClique", "ml", "llm
 
 
 def test_op020_a_refusal_whose_time_was_over_while_it_was_thought_about_is_tried_again() -> None:
-    """An earlier look took the place of the one that tries it again, and began a moment too soon."""
+    """An earlier round replaced the retry, and began a moment too soon."""
 
     async def scenario() -> list[float]:
         requeued: list[float] = []

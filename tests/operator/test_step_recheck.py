@@ -63,7 +63,7 @@ class Cluster:
         """The server has what the copy has."""
 
     async def announced(self) -> None:
-        if self.recovers == "while it is told":
+        if self.recovers == "while it is reported":
             self.recover()
 
     def executor(
@@ -122,7 +122,7 @@ def test_op074_a_clique_that_does_not_recover_is_ended() -> None:
     assert sum(isinstance(step.action, Delete) for step in cluster.tried) == 3
 
 
-@pytest.mark.parametrize("moment", ["while it is told", "while others are made"])
+@pytest.mark.parametrize("moment", ["while it is reported", "while others are made"])
 def test_op074_a_clique_that_recovers_meanwhile_is_spared(moment: str) -> None:
     cluster = Cluster(moment)
     if moment == "while others are made":  # a service of the set is missing, and is made in the same round
@@ -141,7 +141,7 @@ def test_op074_a_fault_of_ours_in_the_fresh_read_terminates_nothing() -> None:
 
     def decide(seen: Observation) -> Plan:
         looks.append(1)
-        if len(looks) == 3:  # planned, planned again on what the server says, and then the last look
+        if len(looks) == 3:  # planned, planned again on what the server says, and then the fresh read
             raise ZeroDivisionError
         return plan_for_root(seen)
 

@@ -194,7 +194,7 @@ def test_op018_one_refusal_is_enough_to_end_nothing() -> None:
     assert len(server.patches) == 1
 
 
-@pytest.mark.parametrize("labels", [{}, {SET.primary: "llm"}], ids=["of nobody", "named as of the set"])
+@pytest.mark.parametrize("labels", [{}, {SET.primary: "llm"}], ids=["unowned", "named as of the set"])
 def test_op013_unowned_pods_are_ignored(labels: Json) -> None:
     server, cache = Server(), ClusterCache()
     cache.put("PodClique", CLIQUE)
@@ -321,7 +321,7 @@ def test_op018_a_label_that_is_taken_again_at_once_is_none() -> None:
 
 @pytest.mark.req("OP-013")
 def test_op080_nothing_is_ended_by_a_list_that_shows_what_was_before() -> None:
-    """Its own version is new enough: the store went back, and caught up since. The next look knows it."""
+    """Its own version is new enough: the store went back, and caught up since. The next round knows it."""
     cache = with_clique()
     cache.put("Pod", a_pod("9", {SET.primary: "llm", MANAGED_BY: OPERATOR}))
     server = Server()

@@ -1,1 +1,1 @@
-"""Laws: what holds for every world that Hypothesis can think of."""
+"""Laws: what holds for every cluster that Hypothesis generates."""

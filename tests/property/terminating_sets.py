@@ -1,3 +1,3 @@
-"""A world in which something ends."""
+"""A cluster in which a gang is terminated."""
 
-ENDING = b"\xe1\xb4\xeb-]XM\x1bZL\xb9\x82\x18\xfc\xebW= \xed\xb3~"  # a tape of a world in which something ends
+ENDING = b"\xe1\xb4\xeb-]XM\x1bZL\xb9\x82\x18\xfc\xebW= \xed\xb3~"  # a tape of a cluster in which a gang is terminated

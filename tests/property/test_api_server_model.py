@@ -1,4 +1,4 @@
-"""The stateful world: whatever goes wrong, nothing is ended early, what must end ends, and then all is quiet.
+"""The stateful model: whatever goes wrong, nothing is ended early, what must end ends, and then all is quiet.
 
 Two drivers of one simulator: a byte tape for volume and small counterexamples, a rule-based machine where the readable
 list of steps matters. And the proof that the suite has teeth: every known mistake is caught.
@@ -106,12 +106,12 @@ class Cluster(RuleBasedStateMachine):
         self.simulation.observe_statuses()
 
     def teardown(self) -> None:
-        """Whatever happened, the world comes to rest and what must end has ended."""
+        """Whatever happened, the cluster comes to rest and what must end has ended."""
         self.simulation.settle()
 
 
 TestPL010: Any = Cluster.TestCase
-"""After all attempts are lost the world MUST still come to rest."""
+"""After all attempts are lost the cluster MUST still come to rest."""
 TestPL010.pytestmark = pytest.mark.no_cover  # other laws reach all that it does, in a sixth of the time
 
 

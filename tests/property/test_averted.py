@@ -1,4 +1,4 @@
-"""What the first look waits to end, and its own steps avert (PL-025)."""
+"""Terminations that the first round waits for, and that its own steps avert (PL-025)."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -39,7 +39,7 @@ def forecast_for(seen: Snapshot, until: datetime | None = None, name: str = "des
 
 
 def deadline_of(forecast: Forecast, subject: Ref) -> datetime:
-    """Until when the first look waits to end something."""
+    """When the first round expects a termination."""
     (fate,) = (one for one in forecast.findings if (one.subject, one.question) == (subject, TERMINATION))
     assert fate.verdict == "Wait"
     moments = (parse_time(str(dict(reason.facts)["until"])) for reason in fate.because if "until" in dict(reason.facts))

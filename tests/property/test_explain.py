@@ -22,7 +22,7 @@ def tones_of_replica_0(seen: Snapshot) -> list[Urgency]:
 
 
 def due() -> Snapshot:
-    """A set whose replica 0 ends at this look, by the rules of the Go operator."""
+    """A set whose replica 0 ends in this round, by the rules of the Go operator."""
     seen = broken_set(["0-a"], [], name=FIELD.name)
     return replace(seen, now=seen.now + timedelta(hours=24))
 

@@ -1,4 +1,4 @@
-"""Asking about one object (CL-015): every kind, on arbitrary worlds."""
+"""Asking about one object (CL-015): every kind, on arbitrary clusters."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""A world in which a plan would never come to rest: the forecast breaks off and says over what (PL-002)."""
+"""A cluster in which a plan would never come to rest: the forecast breaks off and says over what (PL-002)."""
 
 from datetime import datetime
 

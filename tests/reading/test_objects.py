@@ -206,7 +206,7 @@ class TestMissingKinds:
             ({"spec": {"replicas": 0}}, True),
             ({"metadata": {"deletionTimestamp": "2026-11-20T08:00:00Z"}, "status": {}}, False),
         ],
-        ids=["as it is", "nothing told", "nothing wanted", "nothing wanted any more", "going"],
+        ids=["as it is", "nothing reported", "nothing wanted", "nothing wanted any more", "going"],
     )
     def test_a_set_that_wants_some_and_is_alone(
         self, tmp_path: Path, items: list[Json], change: dict[str, Json], is_missed: bool

@@ -48,7 +48,7 @@ def spoken(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> st
 
 
 def parted(number: int, line: int) -> RuleSetTerminationDifference:
-    """A look at one of many sets, of which a clique ends by other rules."""
+    """A round of one of many sets, of which a clique ends by other rules."""
     root = Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", f"s{number}")
     gone = TerminationDifference(
         change=TerminationChange.ENDS, cliques=(root,), before=None, after=None, spared_because=()

@@ -30,7 +30,7 @@ SCENARIOS: Final = (
 
 
 def planned_round(snapshot: Snapshot, plan: Plan, name: str = "a plan") -> PlannedRound:
-    """A look as an operator's followers hear of it."""
+    """A round as an operator's listeners receive it."""
     root = snapshot.root.ref
     return PlannedRound(
         root_key=(root.namespace, root.name), plan_name=name, observation=snapshot, plan=plan, planning_seconds=0.0

@@ -270,7 +270,7 @@ class TestBadInput:
     def test_rp007_a_list_that_does_not_change_is_written_once_however_much_is_seen_beside_it(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Only facts that were longest of no use are forgotten, and a list is of use at every look."""
+        """Only facts that were longest of no use are forgotten, and a list is of use in every round."""
         monkeypatch.setattr("grove_shell.replay.decision_log_recorder._REMEMBERED", 60)
         out = io.StringIO()
         recorder = DecisionLogRecorder(DecisionLog(out), "design", "")

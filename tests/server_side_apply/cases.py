@@ -77,7 +77,7 @@ CASES: Final = (
     in_domain(
         "an empty list takes the own entry away", A, B, Write("apply", entries=(), then={"b": at(1)}, same=False)
     ),
-    in_domain("an empty list of nobody's changes nothing", A, Write("apply", by="b", entries=(), then={"a": at(0)})),
+    in_domain("an unowned empty list changes nothing", A, Write("apply", by="b", entries=(), then={"a": at(0)})),
     in_domain("the same again changes nothing", A, Write("apply", entries=(entry("a"),), then={"a": at(0)}, same=True)),
     in_domain(
         "another's field without force",
@@ -104,7 +104,7 @@ CASES: Final = (
         Write("apply", entries=(), then={"a": at(None)}),
     ),
     in_domain(
-        "a default is nobody's",
+        "a default is unowned",
         A,
         Write("apply", by="b", entries=(entry("a", status="Ready"),), then={"a": at(0, status="Ready")}),
     ),

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 
 Json: TypeAlias = dict[str, Any]
 Key: TypeAlias = tuple[tuple[str, Any], ...]
-"""What an item of a list is told from its neighbours by: names and values."""
+"""What distinguishes an item of a list from its neighbours: names and values."""
 Path: TypeAlias = tuple[str | Key, ...]
 Pattern: TypeAlias = tuple[str, ...]
 """A path in which every item is ``[]``."""

@@ -59,7 +59,7 @@ class Registered(ObjectServer):
 
 
 def trusted(server: Registered, times: int = 1, **reported: Any) -> list[str]:
-    """What the last of several looks changed."""
+    """What the last of several reads changed."""
 
     async def play() -> list[str]:
         changed: list[str] = []

@@ -1,4 +1,4 @@
-"""Urgent statuses are written first, because what they record may be over at the next look (PL-013, OP-024)."""
+"""Urgent statuses are written first, because what they record may be over in the next round (PL-013, OP-024)."""
 
 import pytest
 from hypothesis import event, given

@@ -117,7 +117,7 @@ def test_gf084_a_finding_says_where_the_timer_would_decide_otherwise(
     reported = {
         subject for subject, why in reasons_in(world, generation, TERMINATION) if why.rule.requirement == "GF-084"
     }
-    event(f"told of {min(len(reported), 3)}")
+    event(f"reports of {min(len(reported), 3)}")
     assert reported == ended(looks=True) ^ ended(looks=False)
 
 

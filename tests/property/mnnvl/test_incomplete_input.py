@@ -30,7 +30,7 @@ Json = dict[str, Any]
 KINDS: Final = ("Pod", "PodClique", GROUP_KIND, "PodGang", DOMAIN_KIND, CLAIM_KIND)
 GAPS: Final = tuple(frozenset(kinds) for count in (1, 2) for kinds in combinations(KINDS, count))
 CHANGES: Final = ("PodGang", "PodClique", DOMAIN_KIND, CLAIM_KIND, "switch", "group", "more", "fewer", "fewer")
-"""What happens before somebody looks: all objects of a kind are deleted, or the set is changed."""
+"""What happens before a round: all objects of a kind are deleted, or the set is changed."""
 MODES: Final = {"a domain for each replica": ON, "domains by annotation": SCOPED}
 
 

@@ -172,11 +172,11 @@ def test_ms077_a_duplicate_name_is_found_at_any_position() -> None:
     assert twice.reason.subject.short == "PodCliqueSet/llm"
 
 
-@pytest.mark.parametrize(("place", "whom"), [("set", "no standalone clique"), ("group", "no clique of the group")])
-def test_ms081_the_warning_names_what_asks_for_no_gpus(place: str, whom: str) -> None:
+@pytest.mark.parametrize(("place", "subject"), [("set", "no standalone clique"), ("group", "no clique of the group")])
+def test_ms081_the_warning_names_what_asks_for_no_gpus(place: str, subject: str) -> None:
     said = {"annotations": {ENABLED: "true"}}
     raw = set_raw(clique_raw("a"), clique_raw("b"), groups=({**GROUP, **(said if place == "group" else {})},))
     raw["metadata"] |= said if place == "set" else {}
     found = [one.reason for one in admit(raw, None, None, SCOPED).verdict.warnings]
     (warning,) = [one for one in found if one.rule.code == "NoGpusInScope"]
-    assert warning.sentence.startswith(f"has no effect: {whom} asks for nvidia.com/gpu")
+    assert warning.sentence.startswith(f"has no effect: {subject} asks for nvidia.com/gpu")

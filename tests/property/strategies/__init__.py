@@ -1,1 +1,1 @@
-"""Worlds by construction: one module for each noun, all of them decoded from a tape of bytes."""
+"""Clusters by construction: one module for each noun, all of them decoded from a tape of bytes."""

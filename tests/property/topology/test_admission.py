@@ -175,7 +175,7 @@ def test_tp075_a_scheduler_without_gangs_causes_a_warning(scheduler: str | None)
                 spec["schedulerName"] = scheduler
         assert warnings(raw) == said
         raw["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["schedulerName"] = "kai-scheduler"
-        assert warnings(raw) == set(), "the others are told to go there too (WL-181)"
+        assert warnings(raw) == set(), "the others are sent there too (WL-181)"
     assert warnings(a_set()) == set()
 
 

@@ -47,7 +47,7 @@ def applied(raw: Json) -> Snapshot:
 
 
 def rounds_of(start: Snapshot) -> Iterator[tuple[Snapshot, Plan]]:
-    """Every look until rest, with the plan made of it."""
+    """Every round until rest, with the plan made of it."""
     world, seen = InMemoryCluster((start,)), start
     refused: tuple[Attempt, ...] = ()
     for _ in range(ROUNDS):

@@ -275,7 +275,7 @@ def test_wl022_the_first_of_a_name_in_the_template_counts(raw: Json, made: list[
         set_raw(clique_raw("a", -1), groups=({"name": "g", "cliqueNames": ["a"], "replicas": 1_500_000},)),
         set_raw(clique_raw("a"), groups=({"name": "g", "cliqueNames": ["a"], "minAvailable": 1_500_000},)),
     ],
-    ids=["replicas of nothing", "of a group of nobody", "of fewer than no pods", "only waited for"],
+    ids=["replicas of nothing", "of an unowned group", "of fewer than no pods", "only waited for"],
 )
 def test_wl024_what_is_walked_is_counted(raw: Json) -> None:
     assert expected_object_counts(applied(raw)) > MOST

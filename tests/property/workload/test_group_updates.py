@@ -198,7 +198,7 @@ def test_wl236_a_clique_that_could_not_be_deleted_is_the_same_in_each_version(*,
     assert ended_in(after(seen, attempt)) == (ended[:1] if kept else ended)
 
 
-@pytest.mark.parametrize("reports", [True, False], ids=["while the others are not available", "before it is told"])
+@pytest.mark.parametrize("reports", [True, False], ids=["while the others are not available", "before it is reported"])
 def test_wl238_a_clique_that_could_not_be_deleted_is_reported_while_the_update_does_not_get_to_it(
     *, reports: bool
 ) -> None:
@@ -285,7 +285,7 @@ def found_by_an_update(
         "breached since",
         "made with the others",
         "the youngest",
-        "nobody says when",
+        "at an unknown time",
         "not breached",
         "no delay",
     ],

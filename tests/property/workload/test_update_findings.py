@@ -46,7 +46,7 @@ def test_wl228_exactly_those_of_the_old_template_are_reported() -> None:
 
 
 def test_wl229_pods_of_an_old_template_are_counted() -> None:
-    """In every look at a clique that took over the present template, and in no other."""
+    """In every round with a clique that took over the present template, and in no other."""
     life = Life(TWO)
     life.settle()
     life.new_image("v2", "a")
