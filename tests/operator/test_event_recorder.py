@@ -35,26 +35,26 @@ def without(kind: str, snapshot: Snapshot) -> Snapshot:
     return replace(snapshot, not_collected=frozenset({kind}), complete=EVERY_KIND - {kind})
 
 
-def told(snapshot: Snapshot, lost: Mapping[str, str]) -> list[KubernetesEvent]:
+def reported(snapshot: Snapshot, lost: Mapping[str, str]) -> list[KubernetesEvent]:
     return list(kubernetes_events_of_plan(reconcile(snapshot), lost))
 
 
 @pytest.mark.parametrize("lost", [{DOMAIN_KIND: REFUSED}, {}])
-def test_op004_replicas_that_wait_for_a_look_at_domains_are_told_together(lost: Mapping[str, str]) -> None:
+def test_op004_replicas_that_wait_for_unread_domains_are_reported_together(lost: Mapping[str, str]) -> None:
     start = applied(set_raw(clique_raw("a", pod_spec=GPU), replicas=3))
     blind = without(DOMAIN_KIND, replace(start, configuration=Configuration(mnnvl=MnnvlConfiguration(enabled=True))))
-    (found,) = told(blind, lost)
+    (found,) = reported(blind, lost)
     assert (found.about, found.reason) == (start.root.ref, "DomainsNotCollected")
     assert found.note.startswith("ComputeDomain/llm-cd-0, and 5 more: withheld until ComputeDomains can be read: ")
     assert found.note.endswith(lost.get(DOMAIN_KIND, "not all of them can be read"))
-    assert told(blind, lost) == [found], "the next look says the same, so it is one Event"
-    assert not told(replace(blind, configuration=Configuration()), lost), "with MNNVL off nobody waits"
+    assert reported(blind, lost) == [found], "the next look says the same, so it is one Event"
+    assert not reported(replace(blind, configuration=Configuration()), lost), "with MNNVL off nobody waits"
 
 
-def test_op004_a_set_that_cannot_be_let_go_is_told() -> None:
+def test_op004_a_set_that_cannot_be_let_go_is_reported() -> None:
     start = applied(set_raw(clique_raw("a")))
     root = replace(start.root, deleting=True, finalizers=(SET_FINALIZER,))
-    (found,) = told(without("PodClique", replace(start, root=root)), {"PodClique": "503"})
+    (found,) = reported(without("PodClique", replace(start, root=root)), {"PodClique": "503"})
     assert (found.reason, found.note) == (
         "PartsNotCollected",
         "PodCliqueSet/llm: withheld until PodCliques can be read: 503",
@@ -62,7 +62,9 @@ def test_op004_a_set_that_cannot_be_let_go_is_told() -> None:
 
 
 @given(storms(), st.sampled_from(["design", "field"]), st.integers(min_value=1, max_value=8))
-def test_op042_who_goes_on_with_an_end_does_not_announce_it_again(world: World, rules: str, gone: int) -> None:
+def test_op042_a_process_that_continues_a_termination_does_not_announce_it_again(
+    world: World, rules: str, gone: int
+) -> None:
     """Each prefix of the deletions is where a process may have been killed, and the next one looks."""
     start = world.snapshot
     plan = reconcile(start, rule_set(rules))
@@ -86,11 +88,11 @@ def test_op042_an_end_that_is_put_off_is_not_announced(world: World, rules: str)
     attempts = deferred_termination(plan.steps, "away")
     causes = {ref for step in plan.steps if attempts for ref in termination_causes(step.action)}
     later = reconcile(replace(start, attempts=attempts), rule_set(rules))
-    announced = [told for told in kubernetes_events_of_plan(later) if told.reason == "GangTerminated"]
+    announced = [reported for reported in kubernetes_events_of_plan(later) if reported.reason == "GangTerminated"]
     event(f"an end is put off: {bool(attempts)}")
     assert not any(is_termination(step) for step in later.steps)
-    assert not [told for told in announced if any(f"{ref.short}: " in told.note for ref in causes)]
-    assert {told.reason for told in kubernetes_events_of_plan(later)}.issuperset(
+    assert not [reported for reported in announced if any(f"{ref.short}: " in reported.note for ref in causes)]
+    assert {reported.reason for reported in kubernetes_events_of_plan(later)}.issuperset(
         {"FreshReadFailed"} if attempts else ()
     )
 

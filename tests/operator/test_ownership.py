@@ -70,7 +70,7 @@ def kept(items: list[Json]) -> ClusterCache:
 
 
 @given(worlds(), st.data())
-def test_op075_whoever_comes_first(items: list[Json], data: st.DataObject) -> None:
+def test_op075_in_any_order(items: list[Json], data: st.DataObject) -> None:
     cache = kept(data.draw(st.permutations(items)))
     assert seen_by(cache) == seen_by(kept(items))
     assert seen_by(cache)["llm"][1] == ["llm-0-a", "llm-0-pool-0-b", "llm-0-pool-1-b"]
@@ -138,7 +138,7 @@ def test_op075_one_of_the_same_name_has_pods_of_its_own() -> None:
 
 
 @given(worlds(), st.data())
-def test_op075_nothing_is_kept_for_whom_nobody_waits(items: list[Json], data: st.DataObject) -> None:
+def test_op075_nothing_is_kept_without_a_waiting_object(items: list[Json], data: st.DataObject) -> None:
     """Heard of in any order, and then gone in any order: nothing is left of it."""
     cache = kept(data.draw(st.permutations(items)))
     for raw in data.draw(st.permutations(items)):
@@ -160,12 +160,12 @@ def test_op075_an_owner_that_is_put_right_brings_its_own_along() -> None:
         ]
     )
     assert [ref.name for ref in cache.of((NAMESPACE, "chat"), "PodClique")] == ["llm-0-pool-0-b"]
-    told = list[tuple[str, str]]()
-    cache.changed = told.append
+    reported = list[tuple[str, str]]()
+    cache.changed = reported.append
     cache.put(GROUP_KIND, part(GROUP_KIND, "llm-0-pool", of_set, lies))
     assert cache.of((NAMESPACE, "chat"), "PodClique") == cache.of((NAMESPACE, "chat"), "Pod") == []
     assert seen_by(cache)["llm"][1:] == (["llm-0-pool-0-b"], {"uid-llm-0-pool-0-b": ["llm-0-pool-0-b-0"]})
-    assert set(told) == {(NAMESPACE, name) for name in SETS}
+    assert set(reported) == {(NAMESPACE, name) for name in SETS}
 
 
 def test_op075_a_foreign_domain_that_disappears_requeues_the_set_that_waits_for_its_name() -> None:
