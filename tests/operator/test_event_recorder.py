@@ -23,7 +23,7 @@ from grove_shell.apply.planned_round import PlannedRound
 from grove_shell.operator.event_recorder import EventRecorder, KubernetesEvent, kubernetes_events_of_plan
 from grove_shell.operator.step_check_before_send import deferred_termination
 from tests.operator.stub_server import api_with
-from tests.property.strategies.worlds import World, is_termination, storms
+from tests.property.strategies.worlds import RandomCluster, is_termination, storms
 from tests.property.workload.sets import applied, clique_raw, set_raw
 
 GPU: Final = {"containers": [{"name": "main", "resources": {"limits": {"nvidia.com/gpu": 1}}}]}
@@ -63,10 +63,10 @@ def test_op004_a_set_that_cannot_be_let_go_is_reported() -> None:
 
 @given(storms(), st.sampled_from(["design", "field"]), st.integers(min_value=1, max_value=8))
 def test_op042_a_process_that_continues_a_termination_does_not_announce_it_again(
-    world: World, rules: str, gone: int
+    generated: RandomCluster, rules: str, gone: int
 ) -> None:
     """Each prefix of the deletions is where a process may have been killed, and the next one looks."""
-    start = world.snapshot
+    start = generated.snapshot
     plan = reconcile(start, rule_set(rules))
     deletions = [step.target for step in plan.steps if is_termination(step)]
     left = tuple(clique for clique in start.cliques if clique.ref not in deletions[:gone])
@@ -81,9 +81,9 @@ def test_op042_a_process_that_continues_a_termination_does_not_announce_it_again
 
 @pytest.mark.req("OP-013")
 @given(storms(), st.sampled_from(["design", "field"]))
-def test_op042_an_end_that_is_put_off_is_not_announced(world: World, rules: str) -> None:
+def test_op042_an_end_that_is_put_off_is_not_announced(generated: RandomCluster, rules: str) -> None:
     """Unlisted ones are reported as before."""
-    start = world.snapshot
+    start = generated.snapshot
     plan = reconcile(start, rule_set(rules))
     attempts = deferred_termination(plan.steps, "away")
     causes = {ref for step in plan.steps if attempts for ref in termination_causes(step.action)}

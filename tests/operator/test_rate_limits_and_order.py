@@ -19,7 +19,7 @@ from grove_core.resources.domains_ready_condition import REASON, DomainCreationF
 from grove_shell.apply.execute_plan import execute_concurrently
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.settings.operator_settings import OperatorSettings, parse_operator_settings
-from tests.property.strategies.worlds import World, worlds
+from tests.property.strategies.worlds import RandomCluster, clusters
 from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
 
 SOUND: Final = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}
@@ -63,9 +63,9 @@ def tried(steps: Sequence[Step], failing: set[int]) -> tuple[list[Step], tuple[A
     return order, asyncio.run(execute_concurrently(attempt, steps))
 
 
-@given(worlds(), st.sets(st.integers(0, 6)))
-def test_pl014_a_cause_outlives_its_companions_side_by_side_too(world: World, failing: set[int]) -> None:
-    steps = reconcile(world.snapshot).steps
+@given(clusters(), st.sets(st.integers(0, 6)))
+def test_pl014_a_cause_outlives_its_companions_side_by_side_too(generated: RandomCluster, failing: set[int]) -> None:
+    steps = reconcile(generated.snapshot).steps
     order, attempts = tried(steps, failing)
     assert [attempt.step for attempt in attempts] == order
     assert [step.stage for step in order] == sorted(step.stage for step in order)

@@ -25,7 +25,7 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import Configuration, MnnvlConfiguration, MnnvlMode
 from grove_core.resources.domain_sharing import shared_claim_entry
 from grove_shell.apply.execute_plan import execute_concurrently, execute_plan
-from tests.property.strategies.worlds import World, worlds
+from tests.property.strategies.worlds import RandomCluster, clusters
 from tests.property.workload.sets import applied, clique_raw, set_raw
 
 SCOPED: Final = Configuration(MnnvlConfiguration(enabled=True, mode=MnnvlMode.ANNOTATIONS))
@@ -44,9 +44,9 @@ class Recorder:
         return Attempt(step, AttemptOutcome.CONFLICT if len(self.tried) - 1 in self.failing else AttemptOutcome.DONE)
 
 
-@given(worlds(), st.sets(st.integers(min_value=0, max_value=6)))
-def test_pl014_a_cause_outlives_its_companions(world: World, failing: set[int]) -> None:
-    steps = reconcile(world.snapshot).steps
+@given(clusters(), st.sets(st.integers(min_value=0, max_value=6)))
+def test_pl014_a_cause_outlives_its_companions(generated: RandomCluster, failing: set[int]) -> None:
+    steps = reconcile(generated.snapshot).steps
     recorder = Recorder(failing)
     attempts = execute_plan(recorder.attempt, steps)
     assert [attempt.step for attempt in attempts] == recorder.tried

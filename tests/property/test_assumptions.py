@@ -21,14 +21,14 @@ from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.forecasts import forecasts
 from tests.property.few_examples import RARELY
-from tests.property.gang_termination_field.worlds import field_storms, field_worlds
-from tests.property.strategies.worlds import World
+from tests.property.gang_termination_field.worlds import field_clusters, field_storms
+from tests.property.strategies.worlds import RandomCluster
 
 Json = dict[str, Any]
 CODES = {one.code for one in TerminationAssumption}
 
 
-SNAPSHOTS = st.one_of(field_worlds(), field_storms())
+SNAPSHOTS = st.one_of(field_clusters(), field_storms())
 
 
 def forecast(snapshot: Snapshot, rules: str) -> Forecast:
@@ -39,8 +39,8 @@ def forecast(snapshot: Snapshot, rules: str) -> Forecast:
 
 @RARELY
 @given(SNAPSHOTS, st.sampled_from(["field", "design", "field@v0.1.0-alpha.11"]))
-def test_pl032_every_later_end_says_what_it_rests_on(world: World, rules: str) -> None:
-    snapshot = world.snapshot
+def test_pl032_every_later_end_says_what_it_rests_on(generated: RandomCluster, rules: str) -> None:
+    snapshot = generated.snapshot
     found = forecast(snapshot, rules)
     waits = {one.subject for one in found.findings if (one.question, one.verdict) == ("termination", "Wait")}
     rounds = [(round_.at, round_.steps) for round_ in found.rounds]
@@ -63,8 +63,8 @@ def test_pl032_every_later_end_says_what_it_rests_on(world: World, rules: str) -
 
 @RARELY
 @given(SNAPSHOTS, st.sampled_from(["field", "design"]))
-def test_pl032_the_document_says_the_same(world: World, rules: str) -> None:
-    snapshot = world.snapshot
+def test_pl032_the_document_says_the_same(generated: RandomCluster, rules: str) -> None:
+    snapshot = generated.snapshot
     found = forecast(snapshot, rules)
     document = PlanDocument(rules=rules, as_of=snapshot.now, not_collected=(), forecasts=(found,))
     (plan,) = document_as_json(document, decisions=False)["plans"]

@@ -13,7 +13,7 @@ from grove_core.areas.mnnvl.rules import MnnvlReason
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, SCOPE, converged_set
-from tests.property.strategies.worlds import World, worlds
+from tests.property.strategies.worlds import RandomCluster, clusters
 from tests.property.workload.sets import clique_raw, set_raw
 
 Copy = Callable[[Any], Any]
@@ -25,11 +25,11 @@ COPIES: Final = (copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value)))
 class TestACopyEqualsTheOriginal:
     """A copy of a snapshot or of a plan MUST equal the original."""
 
-    @given(worlds())
-    def test_pl001_any_snapshot_and_its_plan(self, copied: Copy, world: World) -> None:
-        plan = reconcile(world.snapshot)
+    @given(clusters())
+    def test_pl001_any_snapshot_and_its_plan(self, copied: Copy, generated: RandomCluster) -> None:
+        plan = reconcile(generated.snapshot)
         assert copied(plan) == plan
-        assert reconcile(copied(world.snapshot)) == plan
+        assert reconcile(copied(generated.snapshot)) == plan
 
     def test_pl001_domains_claims_and_answers(self, copied: Copy) -> None:
         annotations = {ENABLED: "true", SCOPE: "clique"}
@@ -44,7 +44,7 @@ class TestACopyEqualsTheOriginal:
         assert all(copied(rule) is rule for rule in MnnvlReason)
 
 
-@given(worlds())
-def test_pl001_a_plan_comes_apart(world: World) -> None:
-    plan = reconcile(world.snapshot)
+@given(clusters())
+def test_pl001_a_plan_comes_apart(generated: RandomCluster) -> None:
+    plan = reconcile(generated.snapshot)
     assert asdict(plan).keys() == {field.name for field in fields(plan)}

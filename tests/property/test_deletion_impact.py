@@ -20,15 +20,15 @@ from grove_core.resources.pod import pod_from_json
 from grove_core.resources.pod_spec_gpus import gpus_of
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.snapshot import Snapshot
-from tests.property.strategies.worlds import World, worlds
+from tests.property.strategies.worlds import RandomCluster, clusters
 from tests.property.workload.life import Life
 from tests.property.workload.sets import NOW, clique_raw, set_raw
 
 
-@given(worlds())
-def test_pl019_every_pod_goes_with_one_deletion(world: World) -> None:
+@given(clusters())
+def test_pl019_every_pod_goes_with_one_deletion(generated: RandomCluster) -> None:
     """What all deletions take along together are the pods of the deleted cliques, each once."""
-    snapshot = world.snapshot
+    snapshot = generated.snapshot
     plan = reconcile(snapshot)
     tolls = {step.target: step.action.takes for step in plan.steps if isinstance(step.action, Delete)}
     gone = {clique.uid for clique in snapshot.cliques if clique.ref in tolls}

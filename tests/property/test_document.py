@@ -21,7 +21,7 @@ from grove_core.plan.plan_staleness import changes_since_reviewed_plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import Configuration
 from tests.property.resources.manifests import almost, outcome, replaced
-from tests.property.strategies.worlds import START, World, world_of, worlds
+from tests.property.strategies.worlds import START, RandomCluster, cluster_of, clusters
 from tests.property.terminating_sets import ENDING
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, set_raw
@@ -33,18 +33,18 @@ def document_of(plan: Plan) -> PlanDocument:
     return PlanDocument(rules="design", as_of=START, not_collected=(), forecasts=(one_round_forecast(plan, START),))
 
 
-def plain(world: World) -> Json:
-    return document_as_json(document_of(reconcile(world.snapshot)), decisions=True)
+def plain(generated: RandomCluster) -> Json:
+    return document_as_json(document_of(reconcile(generated.snapshot)), decisions=True)
 
 
 @pytest.mark.parametrize("version", [None, "2.0", "0.9", 1, "", "x"])
 def test_cl011_another_major_version_is_refused(version: object) -> None:
     with pytest.raises(MalformedObject, match="formatVersion"):
-        document_from_json({**plain(world_of(b"")), "formatVersion": version})
+        document_from_json({**plain(cluster_of(b"")), "formatVersion": version})
 
 
 def test_cl011_another_init_image_is_read_back() -> None:
-    plan = reconcile(world_of(ENDING).snapshot)
+    plan = reconcile(cluster_of(ENDING).snapshot)
     document = replace(document_of(plan), configuration=Configuration(init_image="a/b:1"))
     written = document_as_json(document, decisions=True)
     assert written["configuration"]["startup"] == {"image": "a/b:1"}
@@ -52,14 +52,14 @@ def test_cl011_another_init_image_is_read_back() -> None:
 
 
 def test_cl011_a_later_minor_version_is_read() -> None:
-    raw = plain(world_of(b""))
+    raw = plain(cluster_of(b""))
     major = FORMAT_VERSION.split(".")[0]
     assert document_from_json({**raw, "formatVersion": f"{major}.99", "novelty": 1}) == document_from_json(raw)
 
 
 @pytest.mark.parametrize("missing", ["rules", "asOf", "notCollected", "plans"])
 def test_cl011_a_document_that_lacks_something_is_refused(missing: str) -> None:
-    raw = plain(world_of(b""))
+    raw = plain(cluster_of(b""))
     del raw[missing]
     with pytest.raises(MalformedObject):
         document_from_json(raw)
@@ -67,20 +67,20 @@ def test_cl011_a_document_that_lacks_something_is_refused(missing: str) -> None:
 
 def test_cl011_a_time_that_is_none_is_refused() -> None:
     with pytest.raises(MalformedObject, match='"yesterday" instead of an RFC 3339'):
-        document_from_json({**plain(world_of(b"")), "asOf": "yesterday"})
+        document_from_json({**plain(cluster_of(b"")), "asOf": "yesterday"})
 
 
 @pytest.mark.parametrize("source", [RulesSource("option"), RulesSource("cluster", "v0.1.0-alpha.9 is there")])
 @pytest.mark.req("CL-055")
 def test_cl011_what_chose_the_rules_reads_back(source: RulesSource) -> None:
-    reported = replace(document_of(reconcile(world_of(b"").snapshot)), rules_from=source)
+    reported = replace(document_of(reconcile(cluster_of(b"").snapshot)), rules_from=source)
     assert document_from_json(document_as_json(reported, decisions=True)) == reported
 
 
 @pytest.mark.parametrize("lacks", ["restsOn", "terminates"])
 @pytest.mark.req("PL-019")
 def test_cl011_a_deletion_with_causes_or_gangs_alone_is_refused(lacks: str) -> None:
-    raw = plain(world_of(ENDING))["plans"][0]["rounds"][0]["steps"]
+    raw = plain(cluster_of(ENDING))["plans"][0]["rounds"][0]["steps"]
     (first, *_) = [step for step in raw if step.get("terminates")]
     recorded = {**first, "outcome": "done", "detail": ""}
     assert len(attempts_from_json([recorded])) == 1
@@ -89,11 +89,11 @@ def test_cl011_a_deletion_with_causes_or_gangs_alone_is_refused(lacks: str) -> N
     assert "only one of restsOn and terminates (PL-019)" in caught.value.problems[-1].got
 
 
-@given(worlds(), st.sampled_from(AttemptOutcome))
+@given(clusters(), st.sampled_from(AttemptOutcome))
 @pytest.mark.req("PL-012")
-def test_cl011_attempts_read_back(world: World, outcome: AttemptOutcome) -> None:
-    raw = plain(world)["plans"][0]["rounds"][0]["steps"]
-    steps = reconcile(world.snapshot).steps
+def test_cl011_attempts_read_back(generated: RandomCluster, outcome: AttemptOutcome) -> None:
+    raw = plain(generated)["plans"][0]["rounds"][0]["steps"]
+    steps = reconcile(generated.snapshot).steps
     recorded = [{**step, "outcome": outcome.value, "detail": "words"} for step in raw]
     assert attempts_from_json(recorded) == tuple(Attempt(step, outcome, "words") for step in steps)
 
@@ -161,7 +161,7 @@ def test_cl011_what_a_deletion_takes_is_three_numbers(takes: object) -> None:
 @cache
 def ending() -> Json:
     """A plan with every kind of step but creations."""
-    return plain(world_of(ENDING))
+    return plain(cluster_of(ENDING))
 
 
 @cache

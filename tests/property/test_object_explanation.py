@@ -22,7 +22,7 @@ from grove_core.resources.configuration import Configuration, MnnvlConfiguration
 from grove_core.resources.podgang import PodGang, PodGroup
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.mnnvl_scopes.sharing_sets import GPUS
-from tests.property.strategies.worlds import World, is_termination, world_of, worlds
+from tests.property.strategies.worlds import RandomCluster, cluster_of, clusters, is_termination
 from tests.property.workload.life import Life
 from tests.property.workload.sets import applied, clique_raw, set_raw
 
@@ -53,9 +53,9 @@ def inquiries(snapshot: Snapshot) -> list[ObjectExplanation]:
     return [ObjectExplanation(snapshot, plan, kind, name) for kind, name in names]
 
 
-@given(worlds())
-def test_cl015_every_object_has_a_guard_or_is_ended(world: World) -> None:
-    snapshot = with_gang(world.snapshot)
+@given(clusters())
+def test_cl015_every_object_has_a_guard_or_is_ended(generated: RandomCluster) -> None:
+    snapshot = with_gang(generated.snapshot)
     for inquiry in inquiries(snapshot):
         assert has_object(snapshot, inquiry.kind, inquiry.name)
         guards = list(inquiry.guards())
@@ -66,9 +66,9 @@ def test_cl015_every_object_has_a_guard_or_is_ended(world: World) -> None:
             event(f"{guards[0].question} {guards[0].verdict}")
 
 
-@given(worlds())
-def test_cl015_a_clique_is_reported_as_terminated_exactly_if_it_is_deleted(world: World) -> None:
-    snapshot = world.snapshot
+@given(clusters())
+def test_cl015_a_clique_is_reported_as_terminated_exactly_if_it_is_deleted(generated: RandomCluster) -> None:
+    snapshot = generated.snapshot
     plan = reconcile(snapshot)
     gone = {step.target.name for step in plan.steps if is_termination(step)}
     for clique in snapshot.cliques:
@@ -77,18 +77,18 @@ def test_cl015_a_clique_is_reported_as_terminated_exactly_if_it_is_deleted(world
             assert (guard.verdict == "Terminate") == (clique.ref.name in gone)
 
 
-@given(worlds())
-def test_cl015_findings_are_about_the_object_its_parts_and_those_above(world: World) -> None:
-    for inquiry in inquiries(with_gang(world.snapshot)):
+@given(clusters())
+def test_cl015_findings_are_about_the_object_its_parts_and_those_above(generated: RandomCluster) -> None:
+    for inquiry in inquiries(with_gang(generated.snapshot)):
         found = list(inquiry.findings())
         assert set(found) <= set(inquiry.plan.findings)
         cliques = {clique.ref for clique in inquiry.cliques}
         assert cliques <= {finding.subject for finding in found}
 
 
-@given(worlds(), st.sampled_from(["Pod", "PodClique", "PodCliqueScalingGroup"]))
-def test_gt024_where_nothing_is_known_the_guard_says_so(world: World, kind: str) -> None:
-    snapshot = replace(world.snapshot, not_collected=frozenset({kind}))
+@given(clusters(), st.sampled_from(["Pod", "PodClique", "PodCliqueScalingGroup"]))
+def test_gt024_where_nothing_is_known_the_guard_says_so(generated: RandomCluster, kind: str) -> None:
+    snapshot = replace(generated.snapshot, not_collected=frozenset({kind}))
     plan = reconcile(snapshot)
     if not snapshot.cliques or {finding.verdict for finding in plan.findings} != {"Unknown"}:
         return
@@ -99,15 +99,15 @@ def test_gt024_where_nothing_is_known_the_guard_says_so(world: World, kind: str)
 
 @pytest.mark.parametrize("kind", ["Pod", "PodClique", "PodCliqueScalingGroup", "PodGang", "PodCliqueSet"])
 def test_cl009_an_unknown_object_has_no_explanation(kind: str) -> None:
-    snapshot = world_of(b"").snapshot
+    snapshot = cluster_of(b"").snapshot
     assert cliques_of_object(snapshot, kind, "nobody") == ()
     assert not has_object(snapshot, kind, "nobody")
 
 
-@given(worlds())
-def test_cl015_every_step_of_a_set_is_reported_for_some_object(world: World) -> None:
+@given(clusters())
+def test_cl015_every_step_of_a_set_is_reported_for_some_object(generated: RandomCluster) -> None:
     """What is done about a set is exactly what is done about its parts and what they are made of, but for statuses."""
-    snapshot = with_gang(world.snapshot)
+    snapshot = with_gang(generated.snapshot)
     *parts, whole = reversed(inquiries(snapshot))
     done = {step.target for step in whole.plan.steps if not isinstance(step.action, SetStatus)}
     assert {step.target for step in whole.steps()} == done

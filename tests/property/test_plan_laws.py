@@ -41,7 +41,7 @@ from grove_core.rule_sets.named import rule_set, rule_sets
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
-from tests.property.strategies.worlds import START, World, is_termination, world_of, worlds
+from tests.property.strategies.worlds import START, RandomCluster, cluster_of, clusters, is_termination
 from tests.property.terminating_sets import ENDING
 
 ROUNDS_TO_REST = 6  # delete; release; what the group and the set look like then; and twice as many to be sure
@@ -75,9 +75,9 @@ class TestPL001:
     cannot change, and copies equal the originals.
     """
 
-    @given(worlds())
-    def test_twice_is_the_same(self, world: World) -> None:
-        assert text_of(reconcile(world.snapshot)) == text_of(reconcile(world.snapshot))
+    @given(clusters())
+    def test_twice_is_the_same(self, generated: RandomCluster) -> None:
+        assert text_of(reconcile(generated.snapshot)) == text_of(reconcile(generated.snapshot))
 
 
 class TestPL002:
@@ -85,13 +85,13 @@ class TestPL002:
     recorded attempts are lost; later plans stay without steps until time alone changes a decision.
     """
 
-    @given(worlds())
-    def test_a_quiet_world_comes_to_rest(self, world: World) -> None:
-        memory = InMemoryCluster((world.snapshot,))
-        rounds = play(memory, world.snapshot, carry=True)
+    @given(clusters())
+    def test_a_quiet_world_comes_to_rest(self, generated: RandomCluster) -> None:
+        memory = InMemoryCluster((generated.snapshot,))
+        rounds = play(memory, generated.snapshot, carry=True)
         event(f"rounds {rounds}")
         items = dict(memory.items)
-        assert play(memory, world.snapshot, carry=True) == 0
+        assert play(memory, generated.snapshot, carry=True) == 0
         assert memory.items == items
 
 
@@ -119,43 +119,43 @@ def forget(memory: InMemoryCluster, plan: Plan) -> tuple[Attempt, ...]:
 class TestLegality:
     """PL-001, PL-003, PL-004, PL-011 and PL-013 as the independent checker states them."""
 
-    @given(worlds())
+    @given(clusters())
     @pytest.mark.req("PL-003")
     @pytest.mark.req("PL-004")
     @pytest.mark.req("PL-013")
-    def test_no_plan_is_illegal(self, world: World) -> None:
-        snapshot = world.snapshot
+    def test_no_plan_is_illegal(self, generated: RandomCluster) -> None:
+        snapshot = generated.snapshot
         plan = reconcile(snapshot)
         assert problems_in_plan(plan, snapshot) == ()
         for finding in plan.findings:
             for reason in finding.because:
                 event(reason.rule.code)
 
-    @given(worlds())
-    def test_pl003_every_verdict_has_a_reason(self, world: World) -> None:
-        assert all(finding.because for finding in reconcile(world.snapshot).findings)
+    @given(clusters())
+    def test_pl003_every_verdict_has_a_reason(self, generated: RandomCluster) -> None:
+        assert all(finding.because for finding in reconcile(generated.snapshot).findings)
 
-    @given(world=worlds())
+    @given(generated=clusters())
     @pytest.mark.parametrize("crime", ["twice", "reasonless", "stranger", "stale", "unsorted", "release", "empty"])
-    def test_pl004_the_checker_sees_what_is_illegal(self, world: World, crime: str) -> None:
-        snapshot = world.snapshot
+    def test_pl004_the_checker_sees_what_is_illegal(self, generated: RandomCluster, crime: str) -> None:
+        snapshot = generated.snapshot
         plan = reconcile(snapshot)
         if len({step.sort_key for step in plan.steps}) < 2:
             return
         assert problems_in_plan(spoiled(plan, crime), snapshot)
 
-    @given(worlds())
-    @example(world_of(ENDING))
-    def test_pl004_the_checker_sees_a_second_deletion(self, world: World) -> None:
-        cliques = tuple(replace(clique, deleting=True) for clique in world.cliques)
-        leaving = replace(world, cliques=cliques).snapshot
-        deletes = tuple(step for step in reconcile(world.snapshot).steps if is_termination(step))
+    @given(clusters())
+    @example(cluster_of(ENDING))
+    def test_pl004_the_checker_sees_a_second_deletion(self, generated: RandomCluster) -> None:
+        cliques = tuple(replace(clique, deleting=True) for clique in generated.cliques)
+        leaving = replace(generated, cliques=cliques).snapshot
+        deletes = tuple(step for step in reconcile(generated.snapshot).steps if is_termination(step))
         plan = replace(reconcile(leaving), steps=deletes)
         assert len(problems_in_plan(plan, leaving)) >= len(deletes)
 
     def test_pl015_what_an_end_rests_on_stays_as_it_was_judged(self) -> None:
         """Its fields are written a round later; a plan that writes them now is reported."""
-        snapshot = world_of(ENDING).snapshot
+        snapshot = cluster_of(ENDING).snapshot
         deletes = [step for step in reconcile(snapshot).steps if is_termination(step)]
         owner = snapshot.root
         wants = [
@@ -178,7 +178,7 @@ class TestLegality:
 
     def test_pl015_what_an_end_rested_on_that_is_through_may_change(self) -> None:
         """Only its flag is still to be written; the present holder of the cause's name is another."""
-        snapshot = world_of(ENDING).snapshot
+        snapshot = cluster_of(ENDING).snapshot
         because = reconcile(snapshot).steps[0].because
         owner, part = snapshot.root, snapshot.cliques[0]
         reported = StatusToWrite(
@@ -190,19 +190,19 @@ class TestLegality:
         assert not problems_in_plan(plan, snapshot)
 
     def test_pl003_a_want_without_a_reason_is_a_fault_of_ours(self) -> None:
-        snapshot = world_of(b"").snapshot
+        snapshot = cluster_of(b"").snapshot
         want = ObjectToDelete(snapshot.root.ref, snapshot.root.guard, ())
         with pytest.raises(BrokenInvariant, match=r"^PL-003: want without a reason: ObjectToDelete\("):
             make_plan(AreaResult(DesiredChanges((want,))), snapshot, rules="design")
 
     def test_a_plan_names_the_rules_that_judged(self) -> None:
-        snapshot = world_of(ENDING).snapshot
+        snapshot = cluster_of(ENDING).snapshot
         for rules in rule_sets().values():
             assert rule_set(reconcile(snapshot, rules).rules) is rules
 
-    @given(worlds())
-    def test_pl011_only_what_differs_is_written(self, world: World) -> None:
-        snapshot = world.snapshot
+    @given(clusters())
+    def test_pl011_only_what_differs_is_written(self, generated: RandomCluster) -> None:
+        snapshot = generated.snapshot
         stored: dict[Any, Any] = {clique.ref: clique.status for clique in snapshot.cliques}
         stored |= {group.ref: group.status for group in snapshot.groups}
         stored[snapshot.root.ref] = snapshot.root.status
@@ -244,13 +244,13 @@ def spoiled(plan: Plan, crime: str) -> Plan:
 class TestTheOrderOfObjectsDoesNotMatter:
     """The order of the objects in a snapshot MUST NOT change the plan."""
 
-    @given(worlds(), st.randoms(use_true_random=False))
-    def test_shuffled_is_the_same(self, world: World, random: Any) -> None:
-        groups: list[ScalingGroup] = random.sample(world.groups, len(world.groups))
-        cliques: list[PodClique] = random.sample(world.cliques, len(world.cliques))
-        pods: list[Pod] = random.sample(world.pods, len(world.pods))
-        cluster = index_cluster(sets=(world.root,), groups=groups, cliques=cliques, pods=pods)
-        assert reconcile(cluster.snapshot_of(world.root, world.now)) == reconcile(world.snapshot)
+    @given(clusters(), st.randoms(use_true_random=False))
+    def test_shuffled_is_the_same(self, generated: RandomCluster, random: Any) -> None:
+        groups: list[ScalingGroup] = random.sample(generated.groups, len(generated.groups))
+        cliques: list[PodClique] = random.sample(generated.cliques, len(generated.cliques))
+        pods: list[Pod] = random.sample(generated.pods, len(generated.pods))
+        cluster = index_cluster(sets=(generated.root,), groups=groups, cliques=cliques, pods=pods)
+        assert reconcile(cluster.snapshot_of(generated.root, generated.now)) == reconcile(generated.snapshot)
 
 
 @pytest.mark.req("PL-001")
@@ -259,16 +259,16 @@ class TestForeignObjectsDoNotMatter:
     they occupy (WL-027).
     """
 
-    @given(worlds(), st.binary(max_size=200))
-    def test_a_second_set_changes_nothing(self, world: World, tape: bytes) -> None:
-        other = world_of(tape, name="other")
+    @given(clusters(), st.binary(max_size=200))
+    def test_a_second_set_changes_nothing(self, generated: RandomCluster, tape: bytes) -> None:
+        other = cluster_of(tape, name="other")
         cluster = index_cluster(
-            sets=(other.root, world.root),
-            groups=(*other.groups, *world.groups),
-            cliques=(*other.cliques, *world.cliques),
-            pods=(*other.pods, *world.pods),
+            sets=(other.root, generated.root),
+            groups=(*other.groups, *generated.groups),
+            cliques=(*other.cliques, *generated.cliques),
+            pods=(*other.pods, *generated.pods),
         )
-        assert reconcile(cluster.snapshot_of(world.root, world.now)) == reconcile(world.snapshot)
+        assert reconcile(cluster.snapshot_of(generated.root, generated.now)) == reconcile(generated.snapshot)
 
 
 class TestPL008:
@@ -276,22 +276,22 @@ class TestPL008:
     it never changes them.
     """
 
-    @given(worlds(), st.floats(min_value=0, max_value=1, exclude_max=True))
-    def test_nothing_changes_before_waking(self, world: World, share: float) -> None:
-        first = reconcile(world.snapshot)
-        end = first.wake_at or world.now + timedelta(days=400)
-        moment = world.now + (end - world.now) * share
-        assume_before = moment if moment < end else world.now
-        later = reconcile(world.at(assume_before).snapshot)
-        assert [without_new_times(step, world.snapshot) for step in first.steps] == [
-            without_new_times(step, world.snapshot) for step in later.steps
+    @given(clusters(), st.floats(min_value=0, max_value=1, exclude_max=True))
+    def test_nothing_changes_before_waking(self, generated: RandomCluster, share: float) -> None:
+        first = reconcile(generated.snapshot)
+        end = first.wake_at or generated.now + timedelta(days=400)
+        moment = generated.now + (end - generated.now) * share
+        assume_before = moment if moment < end else generated.now
+        later = reconcile(generated.at(assume_before).snapshot)
+        assert [without_new_times(step, generated.snapshot) for step in first.steps] == [
+            without_new_times(step, generated.snapshot) for step in later.steps
         ]
 
-    @given(worlds())
-    def test_something_changes_at_waking(self, world: World) -> None:
-        memory = InMemoryCluster((world.snapshot,))
-        play(memory, world.snapshot, carry=True)
-        rested = memory.observe(world.root.ref, world.now)
+    @given(clusters())
+    def test_something_changes_at_waking(self, generated: RandomCluster) -> None:
+        memory = InMemoryCluster((generated.snapshot,))
+        play(memory, generated.snapshot, carry=True)
+        rested = memory.observe(generated.root.ref, generated.now)
         if rested is None:
             return
         plan = reconcile(rested)
@@ -299,7 +299,7 @@ class TestPL008:
             event("never wakes")
             return
         event("wakes")
-        assert plan.wake_at > world.now
+        assert plan.wake_at > generated.now
         requeued = reconcile(replace(rested, now=plan.wake_at))
         assert any(isinstance(step.action, Delete) for step in requeued.steps)
 
@@ -310,9 +310,9 @@ class TestAPlanSurvivesJSON:
     is rejected with what is wrong with it.
     """
 
-    @given(worlds())
-    def test_a_plan_survives_json(self, world: World) -> None:
-        document = document_of(reconcile(world.snapshot), world.now)
+    @given(clusters())
+    def test_a_plan_survives_json(self, generated: RandomCluster) -> None:
+        document = document_of(reconcile(generated.snapshot), generated.now)
         assert document_from_json(json.loads(json.dumps(document_as_json(document, decisions=True)))) == document
 
 
@@ -320,11 +320,11 @@ class TestAPlanSurvivesJSON:
 class TestRoundsConvergeWithoutTheirAttempts:
     """After all recorded attempts are lost, a bounded number of rounds MUST still reach a plan without steps."""
 
-    @given(worlds())
-    def test_without_memory_it_rests_as_well(self, world: World) -> None:
-        with_memory, without = InMemoryCluster((world.snapshot,)), InMemoryCluster((world.snapshot,))
-        play(with_memory, world.snapshot, carry=True)
-        play(without, world.snapshot, carry=False)
+    @given(clusters())
+    def test_without_memory_it_rests_as_well(self, generated: RandomCluster) -> None:
+        with_memory, without = InMemoryCluster((generated.snapshot,)), InMemoryCluster((generated.snapshot,))
+        play(with_memory, generated.snapshot, carry=True)
+        play(without, generated.snapshot, carry=False)
         assert without.items == with_memory.items
 
 
@@ -334,10 +334,10 @@ class TestPL012:
     other writes.
     """
 
-    @given(worlds())
+    @given(clusters())
     @pytest.mark.req("PL-013")
-    def test_a_refused_step_is_withheld(self, world: World) -> None:
-        snapshot = world.snapshot
+    def test_a_refused_step_is_withheld(self, generated: RandomCluster) -> None:
+        snapshot = generated.snapshot
         plan = reconcile(snapshot)
         refused = tuple(Attempt(step, AttemptOutcome.REFUSED, "quota exceeded") for step in plan.steps)
         after = reconcile(replace(snapshot, attempts=refused))
@@ -352,10 +352,10 @@ class TestPL012:
         for held in after.withheld:
             assert held.because[0].rule.requirement in {"PL-012", "GT-024", "WL-231"}
 
-    @given(worlds(), st.integers(min_value=0, max_value=5))
+    @given(clusters(), st.integers(min_value=0, max_value=5))
     @pytest.mark.req("PL-014")
-    def test_a_refused_companion_saves_the_cause(self, world: World, which: int) -> None:
-        snapshot = world.snapshot
+    def test_a_refused_companion_saves_the_cause(self, generated: RandomCluster, which: int) -> None:
+        snapshot = generated.snapshot
         deletes = [step for step in reconcile(snapshot).steps if isinstance(step.action, Delete)]
         if len(deletes) <= which:
             return
@@ -365,9 +365,9 @@ class TestPL012:
             if step.stage is StepStage.CAUSE and refused.stage is StepStage.CLEANUP:
                 assert not termination_causes(step.action) & termination_causes(refused.action)
 
-    @given(worlds(), st.sampled_from([AttemptOutcome.CONFLICT, AttemptOutcome.UNREACHABLE]))
-    def test_what_was_not_refused_is_tried_again(self, world: World, outcome: AttemptOutcome) -> None:
-        snapshot = world.snapshot
+    @given(clusters(), st.sampled_from([AttemptOutcome.CONFLICT, AttemptOutcome.UNREACHABLE]))
+    def test_what_was_not_refused_is_tried_again(self, generated: RandomCluster, outcome: AttemptOutcome) -> None:
+        snapshot = generated.snapshot
         plan = reconcile(snapshot)
         missed = tuple(Attempt(step, outcome, "try later") for step in plan.steps)
         assert reconcile(replace(snapshot, attempts=missed)).steps == plan.steps
@@ -377,9 +377,9 @@ class TestPL012:
 class TestARequestedDeletionIsNotRequestedAgain:
     """A PodClique whose deletion was accepted but is not yet visible MUST count as being deleted."""
 
-    @given(worlds())
-    def test_a_lagging_cache_causes_no_second_write(self, world: World) -> None:
-        snapshot = world.snapshot
+    @given(clusters())
+    def test_a_lagging_cache_causes_no_second_write(self, generated: RandomCluster) -> None:
+        snapshot = generated.snapshot
         plan = reconcile(snapshot)
         done = tuple(Attempt(step, AttemptOutcome.DONE) for step in plan.steps)
         again = reconcile(replace(snapshot, attempts=done))

@@ -62,14 +62,14 @@ def ends_in(forecast: Forecast, until: datetime) -> Iterator[tuple[datetime, Ref
 
 def ends_piecemeal(start: Snapshot, until: datetime) -> Iterator[tuple[datetime, Ref]]:
     """The same, for a reader that waits a moment at a time."""
-    world, at = InMemoryCluster((start,)), start.now
+    generated, at = InMemoryCluster((start,)), start.now
     seen: Snapshot | None = start
     while seen is not None and at < until:
         at = min(at + PIECE, until)
-        forecast = forecast_until_settled(world, seen, FIELD, limit=None, until=at)
+        forecast = forecast_until_settled(generated, seen, FIELD, limit=None, until=at)
         assert forecast.again is None
         yield from ends_in(forecast, at)
-        seen = world.observe(start.root.ref, at, ())
+        seen = generated.observe(start.root.ref, at, ())
 
 
 @pytest.mark.req("GF-086")

@@ -12,7 +12,7 @@ from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import Apply, Create, Delete, DeletionImpact, DropFinalizer, SetStatus, Step, StepStage
 from grove_core.plan.plan_staleness import changes_since_reviewed_plan
 from grove_core.reconcile import reconcile
-from tests.property.strategies.worlds import World, is_termination, world_of, worlds
+from tests.property.strategies.worlds import RandomCluster, cluster_of, clusters, is_termination
 from tests.property.terminating_sets import ENDING
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, set_raw
@@ -28,17 +28,17 @@ def aimed_at(step: Step, version: str) -> Step:
     return step
 
 
-@given(worlds(), st.permutations(range(6)))
-def test_pl020_versions_and_order_are_no_news(world: World, order: list[int]) -> None:
-    steps = reconcile(world.snapshot).steps
+@given(clusters(), st.permutations(range(6)))
+def test_pl020_versions_and_order_are_no_news(generated: RandomCluster, order: list[int]) -> None:
+    steps = reconcile(generated.snapshot).steps
     moved = [aimed_at(step, "later") for step in steps]
     moved.sort(key=lambda step: order[len(step.target.name) % 6])
     assert changes_since_reviewed_plan(steps, moved) == ()
 
 
-@given(worlds())
-def test_pl020_a_step_more_or_less_is_reported(world: World) -> None:
-    steps = reconcile(world.snapshot).steps
+@given(clusters())
+def test_pl020_a_step_more_or_less_is_reported(generated: RandomCluster) -> None:
+    steps = reconcile(generated.snapshot).steps
     for step in steps:
         rest = [other for other in steps if other is not step]
         gone, come = changes_since_reviewed_plan(steps, rest), changes_since_reviewed_plan(rest, steps)
@@ -47,11 +47,11 @@ def test_pl020_a_step_more_or_less_is_reported(world: World) -> None:
         assert step.target.short in str(gone[0])
 
 
-@given(worlds(), st.integers(1, 50))
-@example(world_of(ENDING), 1)
-def test_pl020_a_fact_that_an_end_rests_on_is_reported(world: World, more: int) -> None:
+@given(clusters(), st.integers(1, 50))
+@example(cluster_of(ENDING), 1)
+def test_pl020_a_fact_that_an_end_rests_on_is_reported(generated: RandomCluster, more: int) -> None:
     """Another number of pods, another moment since when: whatever the reviewer saw."""
-    for step in filter(is_termination, reconcile(world.snapshot).steps):
+    for step in filter(is_termination, reconcile(generated.snapshot).steps):
         first, *others = step.because
         name, value = first.facts[0]
         changed = f"{value}{more}" if isinstance(value, str) else value + more

@@ -35,7 +35,7 @@ from grove_core.resources.pod import Pod
 from grove_core.snapshot.cluster import Cluster
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
-from tests.property.strategies.worlds import World, world_of, worlds
+from tests.property.strategies.worlds import RandomCluster, cluster_of, clusters
 from tests.property.terminating_sets import ENDING
 
 ROOTS: Final = (
@@ -116,11 +116,11 @@ def test_pl001_every_type_is_immutable(root: type) -> None:
     assert len(reachable(root)) > 10
 
 
-@given(worlds())
-def test_pl001_snapshots_and_plans_have_a_hash(world: World) -> None:
-    snapshot = world.snapshot
+@given(clusters())
+def test_pl001_snapshots_and_plans_have_a_hash(generated: RandomCluster) -> None:
+    snapshot = generated.snapshot
     plan = reconcile(snapshot)
-    assert hash(snapshot) == hash(world.cluster.snapshot_of(world.root, world.now))
+    assert hash(snapshot) == hash(generated.cluster.snapshot_of(generated.root, generated.now))
     assert hash(plan) == hash(reconcile(snapshot))
     assert hash(one_round_forecast(plan, snapshot.now)) == hash(one_round_forecast(plan, snapshot.now))
     for name in ("pods_of", "claim_templates", "named_domains", "named_claims", "foreign_owners", "topologies"):
@@ -128,19 +128,21 @@ def test_pl001_snapshots_and_plans_have_a_hash(world: World) -> None:
     assert all(isinstance(pods, tuple) for pods in snapshot.pods_of.values())
 
 
-@given(worlds())
-@example(world_of(ENDING))
-def test_pl001_judgements_have_a_hash(world: World) -> None:
-    seen = world.snapshot
+@given(clusters())
+@example(cluster_of(ENDING))
+def test_pl001_judgements_have_a_hash(generated: RandomCluster) -> None:
+    seen = generated.snapshot
     assert hash(judge_by_design(seen)) == hash(judge_by_design(seen))
     for generation in RuleGeneration:
         assert hash(judge_by_go_operator(seen, generation)) == hash(judge_by_go_operator(seen, generation))
 
 
-@given(worlds())
-def test_pl001_a_cluster_has_a_hash_and_cannot_change(world: World) -> None:
+@given(clusters())
+def test_pl001_a_cluster_has_a_hash_and_cannot_change(generated: RandomCluster) -> None:
     def made() -> Cluster:
-        return index_cluster(sets=(world.root,), groups=world.groups, cliques=world.cliques, pods=world.pods)
+        return index_cluster(
+            sets=(generated.root,), groups=generated.groups, cliques=generated.cliques, pods=generated.pods
+        )
 
     assert hash(made()) == hash(made())
     with pytest.raises(TypeError, match="cannot change"):

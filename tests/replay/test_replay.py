@@ -17,8 +17,8 @@ from grove_shell.replay.decision_log_format import DecisionLog, compact_json, is
 from grove_shell.replay.decision_log_reader import recorded_decisions
 from grove_shell.replay.decision_log_recorder import DecisionLogRecorder
 from grove_shell.replay.json_conversion import core_value_as_json, core_value_from_json
-from tests.property.gang_termination_field.worlds import field_worlds
-from tests.property.strategies.worlds import World
+from tests.property.gang_termination_field.worlds import field_clusters
+from tests.property.strategies.worlds import RandomCluster
 from tests.replay.log_lines import LOG, chained, lines_of, spoken, words_of, written
 from tests.replay.recorded_logs import SCENARIOS, planned_round, played
 
@@ -26,9 +26,9 @@ from tests.replay.recorded_logs import SCENARIOS, planned_round, played
 class TestFacts:
     """Objects as JSON and back."""
 
-    @given(field_worlds())
-    def test_rp001_objects_survive(self, world: World) -> None:
-        for item in (world.root, *world.groups, *world.cliques, *world.pods):
+    @given(field_clusters())
+    def test_rp001_objects_survive(self, generated: RandomCluster) -> None:
+        for item in (generated.root, *generated.groups, *generated.cliques, *generated.pods):
             assert core_value_from_json(type(item), json.loads(compact_json(core_value_as_json(item)))) == item
 
     @pytest.mark.parametrize("scenario", SCENARIOS)
@@ -81,18 +81,18 @@ class TestReplay:
         assert all(is_recorded_plan(one, plan, now) for one, (plan, now) in zip(former, plans, strict=True))
         assert not is_recorded_plan(former[0], *plans[-1])
 
-    @given(field_worlds())
-    def test_rp001_by_the_fields_rules_too(self, world: World) -> None:
-        snapshot, out = world.snapshot, io.StringIO()
+    @given(field_clusters())
+    def test_rp001_by_the_fields_rules_too(self, generated: RandomCluster) -> None:
+        snapshot, out = generated.snapshot, io.StringIO()
         plan = reconcile(snapshot, NEWEST)
         DecisionLogRecorder(DecisionLog(out), NEWEST.name, "").on_planned(planned_round(snapshot, plan))
         (look,) = recorded_decisions(out.getvalue().encode().splitlines(keepends=True))
         assert look.rules == NEWEST.name
         assert reconcile(look.snapshot, NEWEST) == plan
 
-    @given(field_worlds(), field_worlds())
-    def test_rp001_what_is_of_others_changes_nothing(self, world: World, other: World) -> None:
-        snapshot = world.snapshot
+    @given(field_clusters(), field_clusters())
+    def test_rp001_what_is_of_others_changes_nothing(self, generated: RandomCluster, other: RandomCluster) -> None:
+        snapshot = generated.snapshot
         foreign_objects = {f"other-{uid}": pods for uid, pods in other.snapshot.pods_of.items()}
         crowded = replace(snapshot, pods_of=frozen_lists({**snapshot.pods_of, **foreign_objects}))
         assert reconcile(trim_snapshot(crowded)) == reconcile(snapshot)

@@ -16,13 +16,13 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import CliqueStatus
 from grove_core.snapshot.snapshot import Snapshot
-from tests.property.strategies.worlds import World, is_termination, storms, worlds
+from tests.property.strategies.worlds import RandomCluster, clusters, is_termination, storms
 from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
 
 
-def ends_in(world: World) -> list[Step]:
+def ends_in(generated: RandomCluster) -> list[Step]:
     """Return the deletions of terminations, in the order in which they are tried."""
-    return [step for step in reconcile(world.snapshot).steps if is_termination(step)]
+    return [step for step in reconcile(generated.snapshot).steps if is_termination(step)]
 
 
 class TestGT066:
@@ -30,18 +30,20 @@ class TestGT066:
     breached cliques of this group are left, its other replicas MUST count as breached too.
     """
 
-    @given(st.one_of(storms(), worlds()), st.floats(min_value=0, max_value=1), st.booleans())
+    @given(st.one_of(storms(), clusters()), st.floats(min_value=0, max_value=1), st.booleans())
     @pytest.mark.req("GT-063")
-    def test_a_termination_that_is_interrupted_anywhere_goes_on(self, world: World, part: float, lingers: bool) -> None:
-        ends = ends_in(world)
+    def test_a_termination_that_is_interrupted_anywhere_goes_on(
+        self, generated: RandomCluster, part: float, lingers: bool
+    ) -> None:
+        ends = ends_in(generated)
         done, left = ends[: int(part * len(ends))], ends[int(part * len(ends)) :]
         gone = {step.target for step in done}
         cliques = tuple(
             replace(clique, deleting=clique.deleting or clique.ref in gone)
-            for clique in world.cliques
+            for clique in generated.cliques
             if lingers or clique.ref not in gone
         )
-        again = {step.target for step in ends_in(replace(world, cliques=cliques))}
+        again = {step.target for step in ends_in(replace(generated, cliques=cliques))}
         assert again >= {step.target for step in left}
         causes = sum(step.stage is StepStage.CAUSE for step in left)
         event(f"done {min(len(done), 3)}, causes left {min(causes, 3)}")
@@ -52,18 +54,18 @@ class TestPL027:
     cause.
     """
 
-    @given(st.one_of(storms(), worlds()), st.integers(min_value=0, max_value=3))
-    def test_a_refused_cause_saves_its_companions(self, world: World, which: int) -> None:
-        causes = [step for step in ends_in(world) if step.stage is StepStage.CAUSE]
+    @given(st.one_of(storms(), clusters()), st.integers(min_value=0, max_value=3))
+    def test_a_refused_cause_saves_its_companions(self, generated: RandomCluster, which: int) -> None:
+        causes = [step for step in ends_in(generated) if step.stage is StepStage.CAUSE]
         if len(causes) <= which:
             return
         refused = causes[which]
-        after = reconcile(replace(world.snapshot, attempts=(Attempt(refused, AttemptOutcome.REFUSED, "no"),)))
+        after = reconcile(replace(generated.snapshot, attempts=(Attempt(refused, AttemptOutcome.REFUSED, "no"),)))
         for step in after.steps:
             if isinstance(step.action, Delete):
                 assert not termination_causes(step.action) & termination_causes(refused.action)
         reported = {held.target: held.because[0].rule.requirement for held in after.withheld}
-        for step in ends_in(world):
+        for step in ends_in(generated):
             if termination_causes(step.action) & termination_causes(refused.action):
                 assert reported[step.target] == ("PL-012" if step.target == refused.target else "PL-027")
 

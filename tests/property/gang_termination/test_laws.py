@@ -25,13 +25,13 @@ from grove_core.snapshot.snapshot import Snapshot
 from tests.property.gang_termination.oracle import verdict_of
 from tests.property.strategies.worlds import (
     START,
-    World,
-    busy_worlds,
+    RandomCluster,
+    busy_clusters,
+    cluster_of,
+    clusters,
     deleted,
     storms,
     with_namesake,
-    world_of,
-    worlds,
 )
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, set_raw
@@ -40,7 +40,7 @@ from tests.property.workload.sets import clique_raw, set_raw
 class TestOracle:
     """The core agrees with a slow, literal transcription of the design document (O5)."""
 
-    @given(st.one_of(busy_worlds(), storms(), worlds()))
+    @given(st.one_of(busy_clusters(), storms(), clusters()))
     @pytest.mark.req("GT-002")
     @pytest.mark.req("GT-015")
     @pytest.mark.req("GT-019")
@@ -48,8 +48,8 @@ class TestOracle:
     @pytest.mark.req("GT-040")
     @pytest.mark.req("GT-041")
     @pytest.mark.req("GT-043")
-    def test_breaches_and_their_times(self, world: World) -> None:
-        judgement, expected = judge_by_design(world.snapshot), verdict_of(world)
+    def test_breaches_and_their_times(self, generated: RandomCluster) -> None:
+        judgement, expected = judge_by_design(generated.snapshot), verdict_of(generated)
         ours = {judged.clique.ref.name: judged.breach for judged in judgement.cliques}
         ours |= {judged.group.ref.name: judged.breach for judged in judgement.groups}
         assert expected.breach == ours
@@ -58,7 +58,7 @@ class TestOracle:
         assert expected.since == since
         assert expected.available == {judged.clique.ref.name: judged.was_available for judged in judgement.cliques}
 
-    @given(st.one_of(busy_worlds(), storms(), worlds()))
+    @given(st.one_of(busy_clusters(), storms(), clusters()))
     @pytest.mark.req("GT-032")
     @pytest.mark.req("GT-033")
     @pytest.mark.req("GT-035")
@@ -67,8 +67,8 @@ class TestOracle:
     @pytest.mark.req("GT-051")
     @pytest.mark.req("GT-055")
     @pytest.mark.req("GT-060")
-    def test_deletions_and_the_next_round(self, world: World) -> None:
-        plan, expected = reconcile(world.snapshot), verdict_of(world)
+    def test_deletions_and_the_next_round(self, generated: RandomCluster) -> None:
+        plan, expected = reconcile(generated.snapshot), verdict_of(generated)
         event(f"deletes {min(len(expected.deletes), 5)}")
         assert expected.deletes == deleted(plan)
         assert min(expected.wakes, default=None) == plan.wake_at
@@ -81,9 +81,9 @@ class TestOracle:
 @pytest.mark.parametrize(("ready", "was", "updating"), list(product((0, 1, 2, 3), (True, False, None), (False, True))))
 def test_gt011_the_whole_breach_table(ready: int, was: bool | None, updating: bool) -> None:
     """Every combination (GT2), in the documented order of rows."""
-    whole = world_of(b"").cliques[0]
+    whole = cluster_of(b"").cliques[0]
     clique = replace(whole, min_available=2, status=CliqueStatus(recorded=True, was_available=was, updating=updating))
-    pod = world_of(b"").pods[0]
+    pod = cluster_of(b"").pods[0]
     judged = judge_clique(clique, [replace(pod, ready=number < ready) for number in range(3)], START)
     if ready >= 2:
         assert (judged.breach, judged.why) == (ConditionStatus.FALSE, TerminationReason.SUFFICIENT_READY_PODS)
@@ -110,10 +110,10 @@ class TestGT016:
     0`` while no update of it runs, and never change from ``true`` for one uid.
     """
 
-    @given(worlds())
+    @given(clusters())
     @pytest.mark.req("GT-016")
-    def test_it_only_ever_rises(self, world: World) -> None:
-        for judged in judge_by_design(world.snapshot).cliques:
+    def test_it_only_ever_rises(self, generated: RandomCluster) -> None:
+        for judged in judge_by_design(generated.snapshot).cliques:
             before = judged.clique.status.was_available
             enough = judged.ready >= judged.clique.min_available and not judged.clique.status.updating
             assert judged.was_available is True if before or enough else not judged.was_available
@@ -133,10 +133,10 @@ class TestGT019:
     seconds; its message is a function of counts and thresholds, never of the time that has passed.
     """
 
-    @given(worlds(), st.timedeltas(min_value=timedelta(), max_value=timedelta(days=2)))
+    @given(clusters(), st.timedeltas(min_value=timedelta(), max_value=timedelta(days=2)))
     @pytest.mark.req("GT-019")
-    def test_time_passes_and_conditions_stay(self, world: World, passed: timedelta) -> None:
-        later = world.at(world.now + passed).snapshot
+    def test_time_passes_and_conditions_stay(self, generated: RandomCluster, passed: timedelta) -> None:
+        later = generated.at(generated.now + passed).snapshot
         judgement = judge_by_design(later)
         for judged, conditions in all_conditions(later, judgement):
             for condition in conditions:
@@ -145,9 +145,9 @@ class TestGT019:
                 assert (condition.last_transition_time == (stored.last_transition_time if stored else None)) or not kept
                 assert kept or condition.last_transition_time == later.now.replace(microsecond=0)
 
-    @given(worlds(), st.timedeltas(min_value=timedelta(), max_value=timedelta(days=2)))
-    def test_gt019_messages_do_not_age(self, world: World, passed: timedelta) -> None:
-        now, later = world.snapshot, world.at(world.now + passed).snapshot
+    @given(clusters(), st.timedeltas(min_value=timedelta(), max_value=timedelta(days=2)))
+    def test_gt019_messages_do_not_age(self, generated: RandomCluster, passed: timedelta) -> None:
+        now, later = generated.snapshot, generated.at(generated.now + passed).snapshot
         first, second = all_conditions(now, judge_by_design(now)), all_conditions(later, judge_by_design(later))
         for (_, before), (_, after) in zip(first, second, strict=True):
             assert [condition.message for condition in before] == [condition.message for condition in after]
@@ -158,10 +158,10 @@ class TestGT023:
     status.
     """
 
-    @given(worlds())
-    def test_it_is_as_if_it_were_gone_already(self, world: World) -> None:
-        gone = replace(world, cliques=tuple(clique for clique in world.cliques if not clique.deleting))
-        with_it, without = reconcile(world.snapshot), reconcile(gone.snapshot)
+    @given(clusters())
+    def test_it_is_as_if_it_were_gone_already(self, generated: RandomCluster) -> None:
+        gone = replace(generated, cliques=tuple(clique for clique in generated.cliques if not clique.deleting))
+        with_it, without = reconcile(generated.snapshot), reconcile(gone.snapshot)
         assert deleted(with_it) == deleted(without)
         assert with_it.wake_at == without.wake_at
 
@@ -171,12 +171,12 @@ class TestGT024:
     ``Unknown`` with reason ``NotCollected``; no status is written for it, and nothing is deleted.
     """
 
-    @given(worlds(), st.sampled_from(["Pod", "PodClique", "PodCliqueScalingGroup"]))
-    def test_nothing_is_done_without_a_read(self, world: World, kind: str) -> None:
-        snapshot = replace(world.snapshot, not_collected=frozenset({kind}))
+    @given(clusters(), st.sampled_from(["Pod", "PodClique", "PodCliqueScalingGroup"]))
+    def test_nothing_is_done_without_a_read(self, generated: RandomCluster, kind: str) -> None:
+        snapshot = replace(generated.snapshot, not_collected=frozenset({kind}))
         plan = reconcile(snapshot)
-        if kind == "PodCliqueScalingGroup" and not world.root.spec.template.pod_clique_scaling_groups:
-            assert plan.findings == reconcile(world.snapshot).findings
+        if kind == "PodCliqueScalingGroup" and not generated.root.spec.template.pod_clique_scaling_groups:
+            assert plan.findings == reconcile(generated.snapshot).findings
             return
         assert deleted(plan) == set()
         assert {finding.verdict for finding in plan.findings} == {"Unknown"}
@@ -190,9 +190,9 @@ class TestGT024:
 class TestNamesOfMissingConstituents:
     """A scaling group may have the name of a standalone clique; neither counts as the other."""
 
-    @given(worlds())
-    def test_what_is_missing_does_not_depend_on_names(self, world: World) -> None:
-        plan, other = reconcile(world.snapshot), reconcile(with_namesake(world).snapshot)
+    @given(clusters())
+    def test_what_is_missing_does_not_depend_on_names(self, generated: RandomCluster) -> None:
+        plan, other = reconcile(generated.snapshot), reconcile(with_namesake(generated).snapshot)
         assert [(one.question, one.verdict) for one in of_set(other)] == [
             (one.question, one.verdict) for one in of_set(plan)
         ]
@@ -232,13 +232,13 @@ def rules_of(finding: Finding) -> list[str]:
 class TestGT001:
     """A pod MUST be counted for the PodClique whose uid is in its controller owner reference, and for no other."""
 
-    @given(worlds())
+    @given(clusters())
     @pytest.mark.req("GT-002")
-    def test_counts_are_over_its_own_pods(self, world: World) -> None:
-        judgement = judge_by_design(world.snapshot)
-        counts = counts_of_set(world.snapshot, judgement).counts
+    def test_counts_are_over_its_own_pods(self, generated: RandomCluster) -> None:
+        judgement = judge_by_design(generated.snapshot)
+        counts = counts_of_set(generated.snapshot, judgement).counts
         for judged in judgement.cliques:
-            own = [pod for pod in world.pods if pod.owner_uid == judged.clique.uid]
+            own = [pod for pod in generated.pods if pod.owner_uid == judged.clique.uid]
             count = counts[judged.clique.ref]
             assert judged.ready == count.ready == sum(pod.ready for pod in own)
             assert count.scheduled == sum(pod.scheduled for pod in own)
@@ -253,17 +253,17 @@ class TestASurplusReplicaDoesNotCount:
     group or set; its own status is still written.
     """
 
-    @given(worlds())
+    @given(clusters())
     @pytest.mark.req("GT-044")
-    def test_counts_stay_within_what_is_wanted(self, world: World) -> None:
-        judgement = judge_by_design(world.snapshot)
-        counts = counts_of_set(world.snapshot, judgement)
+    def test_counts_stay_within_what_is_wanted(self, generated: RandomCluster) -> None:
+        judgement = judge_by_design(generated.snapshot)
+        counts = counts_of_set(generated.snapshot, judgement)
         for judged in judgement.groups:
             usable = counts.usable[judged.group.ref.name]
             assert 0 <= usable.available <= usable.scheduled <= judged.group.replicas
             assert all(index < judged.group.replicas for index in judged.fates)
-        assert all(replica.number < world.root.spec.replicas for replica in judgement.replicas)
-        assert len(judgement.cliques) == sum(not clique.deleting for clique in world.cliques)
+        assert all(replica.number < generated.root.spec.replicas for replica in judgement.replicas)
+        assert len(judgement.cliques) == sum(not clique.deleting for clique in generated.cliques)
 
 
 class TestGT021:
@@ -271,11 +271,11 @@ class TestGT021:
     minAvailable``.
     """
 
-    @given(worlds())
+    @given(clusters())
     @pytest.mark.req("GT-022")
-    def test_placement_is_judged_on_scheduled_pods(self, world: World) -> None:
-        judgement = judge_by_design(world.snapshot)
-        found = counts_of_set(world.snapshot, judgement)
+    def test_placement_is_judged_on_scheduled_pods(self, generated: RandomCluster) -> None:
+        judgement = judge_by_design(generated.snapshot)
+        found = counts_of_set(generated.snapshot, judgement)
         for clique in (judged.clique for judged in judgement.cliques):
             placement = found.placements[clique.ref]
             enough = found.counts[clique.ref].scheduled >= clique.min_available
@@ -287,7 +287,7 @@ class TestGT021:
 
 
 def test_gt025_a_clique_scaled_to_nothing_is_neither_breached_nor_proven() -> None:
-    whole = world_of(b"").cliques[0]
+    whole = cluster_of(b"").cliques[0]
     idle = replace(whole, replicas=0, min_available=0, status=CliqueStatus(recorded=True, was_available=False))
     judged = judge_clique(idle, [], START)
     assert (judged.breach, judged.why, judged.was_available) == (
@@ -297,23 +297,23 @@ def test_gt025_a_clique_scaled_to_nothing_is_neither_breached_nor_proven() -> No
     )
 
 
-@given(worlds())
+@given(clusters())
 @pytest.mark.req("GT-001")
-def test_pl001_an_object_without_owner_belongs_to_no_set(world: World) -> None:
-    stray = tuple(replace(clique, owner_uid="") for clique in world.cliques)
-    assert replace(world, cliques=stray).snapshot.cliques == ()
+def test_pl001_an_object_without_owner_belongs_to_no_set(generated: RandomCluster) -> None:
+    stray = tuple(replace(clique, owner_uid="") for clique in generated.cliques)
+    assert replace(generated, cliques=stray).snapshot.cliques == ()
 
 
-@given(worlds())
-def test_gt002_cliques_are_judged_alike_however_they_are_looked_at(world: World) -> None:
-    cliques = judge_by_design(world.snapshot).cliques
+@given(clusters())
+def test_gt002_cliques_are_judged_alike_however_they_are_looked_at(generated: RandomCluster) -> None:
+    cliques = judge_by_design(generated.snapshot).cliques
     assert [cliques[index] for index in range(len(cliques))] == list(cliques)
     assert cliques[:2] == tuple(cliques)[:2]
 
 
-@given(worlds())
-def test_gt026_a_member_without_a_replica_index_has_that_of_its_group(world: World) -> None:
+@given(clusters())
+def test_gt026_a_member_without_a_replica_index_has_that_of_its_group(generated: RandomCluster) -> None:
     silent = tuple(
-        replace(clique, replica_index=-1) if clique.group_replica_index >= 0 else clique for clique in world.cliques
+        replace(clique, replica_index=-1) if clique.group_replica_index >= 0 else clique for clique in generated.cliques
     )
-    assert replace(world, cliques=silent).snapshot == world.snapshot
+    assert replace(generated, cliques=silent).snapshot == generated.snapshot

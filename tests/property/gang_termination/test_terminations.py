@@ -20,13 +20,13 @@ from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_shell.apply.execute_plan import execute_plan
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.strategies.worlds import (
-    World,
+    RandomCluster,
+    cluster_of,
+    clusters,
     deleted,
     is_termination,
     storms,
     stormy,
-    world_of,
-    worlds,
 )
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, set_raw
@@ -40,16 +40,16 @@ class TestGT031:
     are still computed.
     """
 
-    @given(worlds())
-    def test_no_delay_no_deletion(self, world: World) -> None:
-        template = world.root.spec.template.model_copy(update={"termination_delay": None})
-        root = replace(world.root, spec=world.root.spec.model_copy(update={"template": template}))
-        off = replace(world, root=root)
+    @given(clusters())
+    def test_no_delay_no_deletion(self, generated: RandomCluster) -> None:
+        template = generated.root.spec.template.model_copy(update={"termination_delay": None})
+        root = replace(generated.root, spec=generated.root.spec.model_copy(update={"template": template}))
+        off = replace(generated, root=root)
         plan = reconcile(off.snapshot)
         assert deleted(plan) == set()
         assert plan.wake_at is None
         assert [judged.breach for judged in judge_by_design(off.snapshot).cliques] == [
-            judged.breach for judged in judge_by_design(world.snapshot).cliques
+            judged.breach for judged in judge_by_design(generated.snapshot).cliques
         ]
 
 
@@ -58,10 +58,10 @@ class TestGT033:
     effective delay, the plan MUST delete every PodClique of that replica, healthy ones included.
     """
 
-    @given(worlds())
+    @given(clusters())
     @pytest.mark.req("GT-036")
-    def test_exactly_its_cliques(self, world: World) -> None:
-        snapshot = world.snapshot
+    def test_exactly_its_cliques(self, generated: RandomCluster) -> None:
+        snapshot = generated.snapshot
         judgement, gone = judge_by_design(snapshot), deleted(reconcile(snapshot))
         ended = {replica.number for replica in judgement.replicas if replica.fate == Terminate()}
         for clique in snapshot.cliques:
@@ -70,16 +70,16 @@ class TestGT033:
             elif clique.ref.name in gone:
                 assert clique.group_replica_index >= 0
 
-    @given(worlds())
-    def test_gt032_only_what_was_breached_for_its_delay(self, world: World) -> None:
+    @given(clusters())
+    def test_gt032_only_what_was_breached_for_its_delay(self, generated: RandomCluster) -> None:
         """(GT5, GT14) By the stored condition, without pause, whatever the clock does."""
-        delays = [delay for delay in all_delays(world) if delay is not None]
-        for step in reconcile(world.snapshot).steps:
+        delays = [delay for delay in all_delays(generated) if delay is not None]
+        for step in reconcile(generated.snapshot).steps:
             if is_termination(step):
-                stored = [stored_breach(clique) for clique in world.cliques]
-                stored += [condition_of(group.status.conditions, MIN_AVAILABLE_BREACHED) for group in world.groups]
+                stored = [stored_breach(clique) for clique in generated.cliques]
+                stored += [condition_of(group.status.conditions, MIN_AVAILABLE_BREACHED) for group in generated.groups]
                 ages = [
-                    world.now - condition.last_transition_time
+                    generated.now - condition.last_transition_time
                     for condition in stored
                     if condition is not None and condition.status is ConditionStatus.TRUE
                 ]
@@ -90,8 +90,8 @@ def stored_breach(clique: PodClique) -> Condition | None:
     return condition_of(clique.status.conditions, MIN_AVAILABLE_BREACHED)
 
 
-def all_delays(world: World) -> list[timedelta | None]:
-    template = world.root.spec.template
+def all_delays(generated: RandomCluster) -> list[timedelta | None]:
+    template = generated.root.spec.template
     return [template.termination_delay, *(group.termination_delay for group in template.pod_clique_scaling_groups)]
 
 
@@ -100,12 +100,12 @@ class TestDeletionIsTheReason:
     """The deletion of a set is the reason at both levels, with a delay or without."""
 
     @given(storms(), st.booleans())
-    def test_the_deletion_is_the_reason_at_both_levels(self, world: World, delayed: bool) -> None:
-        template = world.root.spec.template
+    def test_the_deletion_is_the_reason_at_both_levels(self, generated: RandomCluster, delayed: bool) -> None:
+        template = generated.root.spec.template
         if not delayed:
             template = template.model_copy(update={"termination_delay": None})
-        spec = world.root.spec.model_copy(update={"template": template})
-        plan = reconcile(replace(world, root=replace(world.root, spec=spec, deleting=True)).snapshot)
+        spec = generated.root.spec.model_copy(update={"template": template})
+        plan = reconcile(replace(generated, root=replace(generated.root, spec=spec, deleting=True)).snapshot)
         kept = {one.because[0].rule for one in plan.findings if one.question == "termination" and one.verdict == "Keep"}
         assert kept <= {TerminationReason.SET_BEING_DELETED, TerminationReason.GROUP_NOTHING_BREACHED}
 
@@ -115,12 +115,12 @@ class TestGT050:
     of each replica of the group that has a due clique.
     """
 
-    @given(worlds())
+    @given(clusters())
     @pytest.mark.req("GT-052")
     @pytest.mark.req("GT-053")
     @pytest.mark.req("GT-054")
-    def test_what_is_left_is_enough(self, world: World) -> None:
-        for judged in judge_by_design(world.snapshot).groups:
+    def test_what_is_left_is_enough(self, generated: RandomCluster) -> None:
+        for judged in judge_by_design(generated.snapshot).groups:
             if Terminate() in judged.fates.values():
                 assert judged.left >= judged.group.min_available
                 assert not judged.group.status.updating
@@ -131,12 +131,12 @@ class TestGT060:
     absent when there is none.
     """
 
-    @given(worlds())
-    def test_not_a_second_too_early(self, world: World) -> None:
-        plan = reconcile(world.snapshot)
+    @given(clusters())
+    def test_not_a_second_too_early(self, generated: RandomCluster) -> None:
+        plan = reconcile(generated.snapshot)
         if plan.wake_at is not None:
             before: datetime = plan.wake_at - timedelta(microseconds=1)
-            assert deleted(reconcile(world.at(before).snapshot)) == deleted(plan)
+            assert deleted(reconcile(generated.at(before).snapshot)) == deleted(plan)
 
 
 @pytest.mark.req("GT-016")
@@ -145,11 +145,11 @@ class TestACliqueThatIsCreatedAgainHasNoRecord:
     terminated again before it was available.
     """
 
-    @given(worlds())
-    def test_recreated_cliques_are_not_terminated(self, world: World) -> None:
-        fresh = tuple(replace(clique, status=CliqueStatus()) for clique in world.cliques)
-        groups = tuple(replace(group, status=replace(group.status, conditions=())) for group in world.groups)
-        born = replace(world, cliques=fresh, groups=groups, pods=())
+    @given(clusters())
+    def test_recreated_cliques_are_not_terminated(self, generated: RandomCluster) -> None:
+        fresh = tuple(replace(clique, status=CliqueStatus()) for clique in generated.cliques)
+        groups = tuple(replace(group, status=replace(group.status, conditions=())) for group in generated.groups)
+        born = replace(generated, cliques=fresh, groups=groups, pods=())
         assert deleted(reconcile(born.snapshot)) == set()
         assert all(judged.was_available is False for judged in judge_by_design(born.snapshot).cliques)
 
@@ -159,41 +159,43 @@ class TestGT063:
     delay ended first, MUST be deleted after all others.
     """
 
-    @given(st.one_of(storms(), worlds()))
-    def test_nothing_rests_on_what_goes_before_it(self, world: World) -> None:
-        deletes = [step for step in reconcile(world.snapshot).steps if is_termination(step)]
+    @given(st.one_of(storms(), clusters()))
+    def test_nothing_rests_on_what_goes_before_it(self, generated: RandomCluster) -> None:
+        deletes = [step for step in reconcile(generated.snapshot).steps if is_termination(step)]
         before = {step.target for step in deletes if step.stage is StepStage.CLEANUP}
         for step in deletes:
             assert isinstance(step.action, Delete)
             assert not before & {ref for ref, _ in step.action.rests_on}
         event(f"companions {min(len(before), 3)}, causes {min(len(deletes) - len(before), 3)}")
 
-    @given(st.one_of(storms(), worlds()))
+    @given(st.one_of(storms(), clusters()))
     @pytest.mark.req("GT-036")
     @pytest.mark.req("GT-054")
     @pytest.mark.req("PL-015")
-    def test_a_plan_is_executed_without_conflicts(self, world: World) -> None:
+    def test_a_plan_is_executed_without_conflicts(self, generated: RandomCluster) -> None:
         """Without other writers no deletion of a plan makes another one fail."""
-        snapshot = world.snapshot
+        snapshot = generated.snapshot
         memory = InMemoryCluster((snapshot,))
         deletes = [step for step in reconcile(snapshot).steps if is_termination(step)]
         attempts = execute_plan(memory.attempt, deletes)
         assert [attempt.outcome for attempt in attempts] == [AttemptOutcome.DONE] * len(deletes)
-        again = memory.observe(world.root.ref, world.now)
+        again = memory.observe(generated.root.ref, generated.now)
         assert again is not None
         gone = {step.target for step in deletes}
         assert all(clique.deleting for clique in again.cliques if clique.ref in gone)
 
     @given(storms())
-    @example(stormy(world_of(TWO_GANGS)))
+    @example(stormy(cluster_of(TWO_GANGS)))
     @pytest.mark.req("PL-008")
-    def test_the_cause_stays_the_same_as_time_goes_on(self, world: World) -> None:
+    def test_the_cause_stays_the_same_as_time_goes_on(self, generated: RandomCluster) -> None:
         now, later = (
             {step.target: step.action for step in reconcile(moment.snapshot).steps if is_termination(step)}
-            for moment in (world, world.at(world.now + timedelta(hours=9)))
+            for moment in (generated, generated.at(generated.now + timedelta(hours=9)))
         )
-        ended = {replica.number for replica in judge_by_design(world.snapshot).replicas if replica.fate == Terminate()}
-        for clique in world.cliques:
+        ended = {
+            replica.number for replica in judge_by_design(generated.snapshot).replicas if replica.fate == Terminate()
+        }
+        for clique in generated.cliques:
             if clique.replica_index in ended and clique.ref in now:
                 before, after = now[clique.ref], later[clique.ref]
                 assert isinstance(before, Delete)
@@ -260,9 +262,9 @@ class TestPL015:
     they are unchanged.
     """
 
-    @given(st.one_of(storms(), worlds()))
-    def test_a_cause_that_changed_saves_its_companions(self, world: World) -> None:
-        snapshot = world.snapshot
+    @given(st.one_of(storms(), clusters()))
+    def test_a_cause_that_changed_saves_its_companions(self, generated: RandomCluster) -> None:
+        snapshot = generated.snapshot
         for step in reconcile(snapshot).steps:
             if not (isinstance(step.action, Delete) and is_termination(step)):
                 continue
@@ -274,8 +276,8 @@ class TestPL015:
                 assert step.target in memory.items
 
     @given(storms())
-    def test_a_member_that_recovers_saves_the_companions_of_its_group(self, world: World) -> None:
-        for step in reconcile(world.snapshot).steps:
+    def test_a_member_that_recovers_saves_the_companions_of_its_group(self, generated: RandomCluster) -> None:
+        for step in reconcile(generated.snapshot).steps:
             if (
                 isinstance(step.action, Delete)
                 and is_termination(step)
@@ -286,7 +288,7 @@ class TestPL015:
 
 
 def test_gt030_a_group_that_the_template_forgot_has_the_delay_of_the_set() -> None:
-    world = world_of(bytes([0] * 8 + [2, 1, 1, 3, 1]))
-    for group in world.groups:
+    generated = cluster_of(bytes([0] * 8 + [2, 1, 1, 3, 1]))
+    for group in generated.groups:
         forgotten = replace(group, ref=replace(group.ref, name="llm-0-forgotten"))
-        assert group_termination_delay(world.root, forgotten) == world.root.spec.template.delay
+        assert group_termination_delay(generated.root, forgotten) == generated.root.spec.template.delay

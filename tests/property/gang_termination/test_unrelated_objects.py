@@ -11,9 +11,9 @@ from grove_core.areas.gang_termination.verdicts import Terminate, TerminationJud
 from grove_core.kernel.refs import Ref
 from grove_core.reconcile import reconcile
 from grove_core.resources.statuses import is_marked_breached
-from tests.property.strategies.worlds import World, busy_worlds, is_termination, storms, stormy, world_of
+from tests.property.strategies.worlds import RandomCluster, busy_clusters, cluster_of, is_termination, storms, stormy
 
-WORLDS = st.one_of(storms(), busy_worlds())
+CLUSTERS = st.one_of(storms(), busy_clusters())
 
 
 def breached(judgement: TerminationJudgement) -> dict[int, set[Ref]]:
@@ -24,9 +24,9 @@ def breached(judgement: TerminationJudgement) -> dict[int, set[Ref]]:
 class TestGT037:
     """Nothing of a PodCliqueSet that is being deleted MUST be terminated."""
 
-    @given(WORLDS)
-    def test_nothing_is_terminated_at_any_level(self, world: World) -> None:
-        leaving = replace(world, root=replace(world.root, deleting=True)).snapshot
+    @given(CLUSTERS)
+    def test_nothing_is_terminated_at_any_level(self, generated: RandomCluster) -> None:
+        leaving = replace(generated, root=replace(generated.root, deleting=True)).snapshot
         judgement = judge_by_design(leaving)
         fates = [replica.fate for replica in judgement.replicas]
         assert Terminate() not in [
@@ -41,24 +41,24 @@ class TestGT038:
     other constituents are judged as usual.
     """
 
-    @given(WORLDS, st.integers(min_value=0))
+    @given(CLUSTERS, st.integers(min_value=0))
     @pytest.mark.req("GT-066")
     @example(
-        stormy(world_of(bytes.fromhex("0100000000000101" + "00" * 26 + "0f"))),
+        stormy(cluster_of(bytes.fromhex("0100000000000101" + "00" * 26 + "0f"))),
         0,
     )
-    def test_without_one_of_them_the_others_are_as_they_were(self, world: World, which: int) -> None:
-        alone = [clique for clique in world.cliques if clique.group_replica_index < 0]
-        parts = [*alone, *world.groups]
+    def test_without_one_of_them_the_others_are_as_they_were(self, generated: RandomCluster, which: int) -> None:
+        alone = [clique for clique in generated.cliques if clique.group_replica_index < 0]
+        parts = [*alone, *generated.groups]
         if not parts:
             return
         lost = parts[which % len(parts)]
         left = replace(
-            world,
-            cliques=tuple(clique for clique in world.cliques if clique is not lost),
-            groups=tuple(group for group in world.groups if group is not lost),
+            generated,
+            cliques=tuple(clique for clique in generated.cliques if clique is not lost),
+            groups=tuple(group for group in generated.groups if group is not lost),
         )
-        with_it, without = breached(judge_by_design(world.snapshot)), breached(judge_by_design(left.snapshot))
+        with_it, without = breached(judge_by_design(generated.snapshot)), breached(judge_by_design(left.snapshot))
         standing = {group.ref for group in left.groups if is_marked_breached(group.status)}  # GT-066
         for index in with_it.keys() | without.keys():
             before, after = with_it.get(index, set()) - {lost.ref}, without.get(index, set())
@@ -69,10 +69,10 @@ class TestGT038:
 class TestARolloutOfTheSetSuspendsNothing:
     """The update progress of the PodCliqueSet MUST NOT change any verdict on a breach or on a termination."""
 
-    @given(WORLDS)
-    def test_verdicts_are_the_same_while_the_set_is_updated(self, world: World) -> None:
-        updated = replace(world.root, status=replace(world.root.status, updating=True))
-        before, after = judge_by_design(world.snapshot), judge_by_design(replace(world, root=updated).snapshot)
+    @given(CLUSTERS)
+    def test_verdicts_are_the_same_while_the_set_is_updated(self, generated: RandomCluster) -> None:
+        updated = replace(generated.root, status=replace(generated.root.status, updating=True))
+        before, after = judge_by_design(generated.snapshot), judge_by_design(replace(generated, root=updated).snapshot)
         assert [judged.breach for judged in before.cliques] == [judged.breach for judged in after.cliques]
         assert [(group.breach, group.fates) for group in before.groups] == [
             (group.breach, group.fates) for group in after.groups

@@ -14,15 +14,17 @@ from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
 from tests.property.gang_termination_field.worlds import field_storms
-from tests.property.strategies.worlds import World, storms, worlds
+from tests.property.strategies.worlds import RandomCluster, clusters, storms
 
 
 @pytest.mark.req("OP-024")
 @pytest.mark.req("GT-019")
 @pytest.mark.parametrize("rules", [rule_set("design"), NEWEST], ids=["design", "field"])
-@given(st.one_of(storms(), worlds(), field_storms()))
-def test_pl013_begin_and_end_of_a_breach_and_the_first_availability_are_urgent(rules: RuleSet, world: World) -> None:
-    snapshot = world.snapshot
+@given(st.one_of(storms(), clusters(), field_storms()))
+def test_pl013_begin_and_end_of_a_breach_and_the_first_availability_are_urgent(
+    rules: RuleSet, generated: RandomCluster
+) -> None:
+    snapshot = generated.snapshot
     parts: tuple[PodClique | ScalingGroup, ...] = (*snapshot.cliques, *snapshot.groups)
     there = {one.ref: one for one in parts}
     plan = reconcile(snapshot, rules)

@@ -10,7 +10,7 @@ from typing import Final
 from grove_core.kernel.conditions import Condition
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from tests.property.strategies.worlds import World
+from tests.property.strategies.worlds import RandomCluster
 
 BREACHED: Final = "MinAvailableBreached"
 SCHEDULED: Final = "PodCliqueScheduled"
@@ -46,29 +46,31 @@ def written(before: dict[str, State], type_: str, status: str, now: datetime) ->
     return State(status, old.since if old is not None and old.status == status else now)
 
 
-def verdict_of(world: World, generation: str) -> Verdict:
-    verdict, delay = Verdict(), world.root.spec.template.termination_delay
+def verdict_of(generated: RandomCluster, generation: str) -> Verdict:
+    verdict, delay = Verdict(), generated.root.spec.template.termination_delay
     if not delay:
         return verdict
-    for clique in world.cliques:
-        check_clique(world, clique, generation, verdict)
-    for group in world.groups:
-        judge_group_as_released(world, group, generation, verdict)
+    for clique in generated.cliques:
+        check_clique(generated, clique, generation, verdict)
+    for group in generated.groups:
+        judge_group_as_released(generated, group, generation, verdict)
     ended = {
-        replica for replica in range(world.root.spec.replicas) if set_ends(world, replica, delay, generation, verdict)
+        replica
+        for replica in range(generated.root.spec.replicas)
+        if set_ends(generated, replica, delay, generation, verdict)
     }
-    for group in world.groups:
+    for group in generated.groups:
         if not group.deleting:
-            group_ends(world, group, delay, generation, verdict, silent=group.replica_index in ended)
-    for clique in world.cliques:
+            group_ends(generated, group, delay, generation, verdict, silent=group.replica_index in ended)
+    for clique in generated.cliques:
         if clique.deleting:
             verdict.deletes.discard(clique.ref.name)
     return verdict
 
 
-def check_clique(world: World, clique: PodClique, generation: str, verdict: Verdict) -> None:
+def check_clique(generated: RandomCluster, clique: PodClique, generation: str, verdict: Verdict) -> None:
     name, before = clique.ref.name, stored(clique.status.conditions)
-    pods = [pod for pod in world.pods if pod.owner_uid == clique.uid]
+    pods = [pod for pod in generated.pods if pod.owner_uid == clique.uid]
     verdict.ready[name] = len([pod for pod in pods if pod.ready])
     if clique.deleting:
         verdict.ready[name] = clique.status.ready or 0
@@ -91,8 +93,8 @@ def check_clique(world: World, clique: PodClique, generation: str, verdict: Verd
     verdict.reasons[name] = reason
     verdict.conditions[name] = {
         **before,
-        BREACHED: written(before, BREACHED, truth, world.now),
-        SCHEDULED: written(before, SCHEDULED, "True" if scheduled >= needed else "False", world.now),
+        BREACHED: written(before, BREACHED, truth, generated.now),
+        SCHEDULED: written(before, SCHEDULED, "True" if scheduled >= needed else "False", generated.now),
     }
 
 
@@ -101,16 +103,16 @@ def is_true(verdict: Verdict, name: str, type_: str) -> bool:
     return state is not None and state.status == "True"
 
 
-def members_of(world: World, group: ScalingGroup) -> list[PodClique]:
-    return [clique for clique in world.cliques if clique.owner_uid == group.uid]
+def members_of(generated: RandomCluster, group: ScalingGroup) -> list[PodClique]:
+    return [clique for clique in generated.cliques if clique.owner_uid == group.uid]
 
 
-def judge_group_as_released(world: World, group: ScalingGroup, generation: str, verdict: Verdict) -> None:
+def judge_group_as_released(generated: RandomCluster, group: ScalingGroup, generation: str, verdict: Verdict) -> None:
     name, before = group.ref.name, stored(group.status.conditions)
     verdict.conditions[name] = before
     if group.deleting:
         return
-    everybody = members_of(world, group)
+    everybody = members_of(generated, group)
     replicas: list[list[PodClique]] = []
     for index in range(group.replicas):
         names = [f"{name}-{index}-{short}" for short in group.clique_names]
@@ -135,7 +137,7 @@ def judge_group_as_released(world: World, group: ScalingGroup, generation: str, 
     else:
         truth, reason = "False", "SufficientAvailablePodCliqueScalingGroupReplicas"
     verdict.reasons[name] = reason
-    verdict.conditions[name] = {**before, BREACHED: written(before, BREACHED, truth, world.now)}
+    verdict.conditions[name] = {**before, BREACHED: written(before, BREACHED, truth, generated.now)}
 
 
 def turned_late(state: State, created: datetime | None) -> bool:
@@ -164,37 +166,41 @@ def group_asks(group: ScalingGroup, generation: str, verdict: Verdict) -> dateti
     return held[BREACHED].since
 
 
-def set_ends(world: World, replica: int, delay: timedelta, generation: str, verdict: Verdict) -> bool:
-    template = world.root.spec.template
+def set_ends(generated: RandomCluster, replica: int, delay: timedelta, generation: str, verdict: Verdict) -> bool:
+    template = generated.root.spec.template
     grouped = [name for config in template.pod_clique_scaling_groups for name in config.clique_names]
-    expected = [f"{world.root.ref.name}-{replica}-{one.name}" for one in template.cliques if one.name not in grouped]
-    there = {clique.ref.name: clique for clique in world.cliques}
-    if world.root.deleting or any(name not in there for name in expected):
+    expected = [
+        f"{generated.root.ref.name}-{replica}-{one.name}" for one in template.cliques if one.name not in grouped
+    ]
+    there = {clique.ref.name: clique for clique in generated.cliques}
+    if generated.root.deleting or any(name not in there for name in expected):
         return False
     asking = [clique_asks(there[name], generation, verdict) for name in expected]
-    groups = [group for group in world.groups if group.replica_index == replica]
+    groups = [group for group in generated.groups if group.replica_index == replica]
     asking += [group_asks(group, generation, verdict) for group in groups]
     dues = [since + delay for since in asking if since is not None]
-    if not any(due <= world.now for due in dues):
+    if not any(due <= generated.now for due in dues):
         verdict.wakes += dues
         return False
-    verdict.deletes |= {clique.ref.name for clique in world.cliques if clique.replica_index == replica}
+    verdict.deletes |= {clique.ref.name for clique in generated.cliques if clique.replica_index == replica}
     verdict.flagged |= {group.ref.name for group in groups if not group.deleting}
     return True
 
 
 def group_ends(
-    world: World, group: ScalingGroup, delay: timedelta, generation: str, verdict: Verdict, *, silent: bool
+    generated: RandomCluster, group: ScalingGroup, delay: timedelta, generation: str, verdict: Verdict, *, silent: bool
 ) -> None:
     asking: dict[int, list[datetime]] = {}
-    for clique in members_of(world, group):
+    for clique in members_of(generated, group):
         since = clique_asks(clique, generation, verdict)
         if since is not None:
             asking.setdefault(clique.group_replica_index, []).append(since + delay)
     if group.status.updating or group.replicas - len(asking) < group.min_available:
         return
     for index, dues in asking.items():
-        if min(dues) <= world.now:
-            verdict.deletes |= {one.ref.name for one in members_of(world, group) if one.group_replica_index == index}
+        if min(dues) <= generated.now:
+            verdict.deletes |= {
+                one.ref.name for one in members_of(generated, group) if one.group_replica_index == index
+            }
         elif not silent:
             verdict.wakes.append(min(dues))

@@ -37,8 +37,8 @@ from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.apply.execute_plan import execute_plan
 from grove_shell.in_memory.forecasts import forecast_until_settled
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
-from tests.property.gang_termination_field.worlds import field_storm, field_storms, field_worlds
-from tests.property.strategies.worlds import START, World, is_termination
+from tests.property.gang_termination_field.worlds import field_clusters, field_storm, field_storms
+from tests.property.strategies.worlds import START, RandomCluster, is_termination
 
 HOLD: Final = "storage.example.com/flush"
 SHARES: Final = st.floats(min_value=0, max_value=1, exclude_max=True)
@@ -93,9 +93,9 @@ class TestPL028:
     @pytest.mark.req("GF-075")
     @pytest.mark.req("PL-014")
     def test_no_group_is_flagged_for_a_termination_that_did_not_happen(
-        self, world: World, part: float, outcome: AttemptOutcome
+        self, generated: RandomCluster, part: float, outcome: AttemptOutcome
     ) -> None:
-        before = world.snapshot
+        before = generated.snapshot
         plan = reconcile(before, NEWEST)
         flags = [step for step in plan.steps if isinstance(step.action, SetStatus) and step.action.report]
         ends = [
@@ -148,9 +148,9 @@ class TestGF091:
     @pytest.mark.req("GF-070")
     @pytest.mark.req("WL-076")
     def test_what_went_is_not_made_anew_and_the_rest_follows(
-        self, world: World, part: float, outcome: AttemptOutcome
+        self, generated: RandomCluster, part: float, outcome: AttemptOutcome
     ) -> None:
-        before = replace(world.snapshot, complete=EVERY_KIND)  # so that what is missing is made
+        before = replace(generated.snapshot, complete=EVERY_KIND)  # so that what is missing is made
         root = before.root.ref
         plan = reconcile(before, NEWEST)
         ends = ends_of_set(root, plan)
@@ -171,9 +171,9 @@ class TestGF091:
 
     @given(field_storms(), SHARES, FAILURES, st.booleans())
     def test_responses_about_other_objects_do_not_count(
-        self, world: World, part: float, outcome: AttemptOutcome, anew: bool
+        self, generated: RandomCluster, part: float, outcome: AttemptOutcome, anew: bool
     ) -> None:
-        before = world.snapshot
+        before = generated.snapshot
         ends = [step for step in reconcile(before, NEWEST).steps if is_termination(step)]
         if not ends:
             return
@@ -201,9 +201,9 @@ class TestGF092:
     @pytest.mark.req("GF-051")
     @pytest.mark.req("PL-028")
     def test_nothing_is_terminated_again_for_a_missing_flag(
-        self, world: World, part: float, outcome: AttemptOutcome
+        self, generated: RandomCluster, part: float, outcome: AttemptOutcome
     ) -> None:
-        before = replace(world.snapshot, complete=EVERY_KIND)
+        before = replace(generated.snapshot, complete=EVERY_KIND)
         plan = reconcile(before, NEWEST)
         flags = [step for step in plan.steps if isinstance(step.action, SetStatus) and step.action.report]
         if not flags:
@@ -243,9 +243,9 @@ class TestAFlagCountsWhereOthersCompletedTheTermination:
     @pytest.mark.req("GF-051")
     @pytest.mark.req("GF-070")
     def test_nothing_is_terminated_again_where_another_client_deletes_the_cause(
-        self, world: World, part: float, outcome: AttemptOutcome
+        self, generated: RandomCluster, part: float, outcome: AttemptOutcome
     ) -> None:
-        before = world.snapshot
+        before = generated.snapshot
         root = before.root.ref
         ends = [step for step in ends_of_set(root, reconcile(before, NEWEST)) if step.stage is StepStage.CAUSE]
         if not ends:
@@ -274,11 +274,11 @@ class TestGF090:
     @pytest.mark.req("PL-002")
     @pytest.mark.req("WL-076")
     @pytest.mark.parametrize("rules", rule_sets().values(), ids=rule_sets())
-    @given(field_worlds(), st.integers(min_value=0, max_value=7), st.booleans())
+    @given(field_clusters(), st.integers(min_value=0, max_value=7), st.booleans())
     def test_nothing_is_terminated_twice_while_a_finalizer_keeps_the_cause(
-        self, rules: RuleSet, world: World, which: int, held: bool
+        self, rules: RuleSet, generated: RandomCluster, which: int, held: bool
     ) -> None:
-        seen = replace(world.snapshot, complete=EVERY_KIND)  # so that what is missing is made
+        seen = replace(generated.snapshot, complete=EVERY_KIND)  # so that what is missing is made
         if held and which < len(seen.cliques):
             clique = replace(seen.cliques[which], deleting=True, finalizers=(HOLD,))
             seen = replace(seen, cliques=(*seen.cliques[:which], clique, *seen.cliques[which + 1 :]))

@@ -29,8 +29,8 @@ from grove_shell.apply.execute_plan import execute_plan
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.gang_termination_field.oracle import BREACHED, SCHEDULED, verdict_of
 from tests.property.gang_termination_field.terminating_sets import ends, rules_of
-from tests.property.gang_termination_field.worlds import field_worlds
-from tests.property.strategies.worlds import START, World, is_termination
+from tests.property.gang_termination_field.worlds import field_clusters
+from tests.property.strategies.worlds import START, RandomCluster, is_termination
 from tests.property.workload.life import Life
 from tests.property.workload.sets import applied, clique_raw, set_raw
 
@@ -47,7 +47,7 @@ def ended(plan: Plan) -> set[str]:
 class TestOracle:
     """The core agrees with a slow, literal transcription of the rules."""
 
-    @given(field_worlds())
+    @given(field_clusters())
     @pytest.mark.req("GF-012")
     @pytest.mark.req("GF-021")
     @pytest.mark.req("GF-022")
@@ -68,8 +68,11 @@ class TestOracle:
     @pytest.mark.req("GF-105")
     @pytest.mark.req("GF-107")
     @pytest.mark.req("GF-108")
-    def test_conditions_and_their_times(self, generation: RuleGeneration, world: World) -> None:
-        judgement, expected = judge_by_go_operator(world.snapshot, generation), verdict_of(world, generation.name)
+    def test_conditions_and_their_times(self, generation: RuleGeneration, generated: RandomCluster) -> None:
+        judgement, expected = (
+            judge_by_go_operator(generated.snapshot, generation),
+            verdict_of(generated, generation.name),
+        )
         for clique in judgement.cliques:
             theirs = expected.conditions[clique.clique.ref.name]
             for type_, ours in ((BREACHED, clique.breach), (SCHEDULED, clique.placed)):
@@ -88,7 +91,7 @@ class TestOracle:
             if group.group.ref.name in expected.reasons:
                 assert group.reason.rule.code == expected.reasons[group.group.ref.name]
 
-    @given(field_worlds())
+    @given(field_clusters())
     @pytest.mark.req("GF-001")
     @pytest.mark.req("GF-040")
     @pytest.mark.req("GF-041")
@@ -106,38 +109,38 @@ class TestOracle:
     @pytest.mark.req("GF-076")
     @pytest.mark.req("GF-085")
     @pytest.mark.req("GF-101")
-    def test_deletions_flags_and_the_next_round(self, generation: RuleGeneration, world: World) -> None:
-        plan, expected = reconcile(world.snapshot, rules_of(generation)), verdict_of(world, generation.name)
+    def test_deletions_flags_and_the_next_round(self, generation: RuleGeneration, generated: RandomCluster) -> None:
+        plan, expected = reconcile(generated.snapshot, rules_of(generation)), verdict_of(generated, generation.name)
         event(f"deletes {min(len(expected.deletes), 5)}")
         assert ended(plan) == expected.deletes
-        moments = [moment for moment in expected.wakes if moment > world.now]
+        moments = [moment for moment in expected.wakes if moment > generated.now]
         assert plan.wake_at == min(moments, default=None)
         flags = {step.target.name for step in plan.steps if flags_with(step.action)}
         held = {
             group.ref.name
-            for group in world.groups
+            for group in generated.groups
             if any((one.type, one.status.value) == (TERMINATION_IN_PROGRESS, "True") for one in group.status.conditions)
         }
         assert flags == (expected.flagged - held if generation.requires_breach_history else set())
 
-    @given(field_worlds())
+    @given(field_clusters())
     @pytest.mark.req("GF-073")
     def test_plans_keep_the_laws_of_plans_and_delete_cliques_alone(
-        self, generation: RuleGeneration, world: World
+        self, generation: RuleGeneration, generated: RandomCluster
     ) -> None:
-        plan = reconcile(world.snapshot, rules_of(generation))
-        assert problems_in_plan(plan, world.snapshot) == ()
-        assert plan == reconcile(world.snapshot, rules_of(generation))
+        plan = reconcile(generated.snapshot, rules_of(generation))
+        assert problems_in_plan(plan, generated.snapshot) == ()
+        assert plan == reconcile(generated.snapshot, rules_of(generation))
         assert plan.rules.startswith("field@")
         assert {step.target.kind for step in plan.steps if is_termination(step)} <= {"PodClique"}
 
-    @given(field_worlds())
+    @given(field_clusters())
     @pytest.mark.req("GT-002")
     @pytest.mark.req("GF-092")
     @pytest.mark.req("GF-037")
-    def test_a_second_round_writes_no_status(self, generation: RuleGeneration, world: World) -> None:
+    def test_a_second_round_writes_no_status(self, generation: RuleGeneration, generated: RandomCluster) -> None:
         """A status that was written is not changed again while pods and time stay the same."""
-        snapshot = world.snapshot
+        snapshot = generated.snapshot
         rules = rules_of(generation)
         statuses = [step for step in reconcile(snapshot, rules).steps if isinstance(step.action, SetStatus)]
         memory = InMemoryCluster((snapshot,))
@@ -151,11 +154,13 @@ class TestOracle:
         groups = {group.ref for group in snapshot.groups} | {snapshot.root.ref}
         assert not (wanted & written) - late - groups
 
-    @given(field_worlds(), SPANS)
+    @given(field_clusters(), SPANS)
     @pytest.mark.req("GF-050")
-    def test_a_due_replica_stays_due(self, generation: RuleGeneration, world: World, passed: timedelta) -> None:
+    def test_a_due_replica_stays_due(
+        self, generation: RuleGeneration, generated: RandomCluster, passed: timedelta
+    ) -> None:
         """A replica that is due by stored conditions that still hold stays due as time passes."""
-        now, later = world, world.at(world.now + passed)
+        now, later = generated, generated.at(generated.now + passed)
         due = {
             replica.number for replica in judge_by_go_operator(now.snapshot, generation).replicas if ends(replica.fate)
         }
@@ -178,25 +183,25 @@ def flags_with(action: object) -> bool:
 class TestSettings:
     """The delay of a set."""
 
-    @given(field_worlds())
-    def test_gf001_delays_of_groups_and_records_of_availability_change_nothing(self, world: World) -> None:
-        template = world.root.spec.template
+    @given(field_clusters())
+    def test_gf001_delays_of_groups_and_records_of_availability_change_nothing(self, generated: RandomCluster) -> None:
+        template = generated.root.spec.template
         bare = [group.model_copy(update={"termination_delay": None}) for group in template.pod_clique_scaling_groups]
-        spec = world.root.spec.model_copy(
+        spec = generated.root.spec.model_copy(
             update={"template": template.model_copy(update={"pod_clique_scaling_groups": tuple(bare)})}
         )
         without = replace(
-            world,
-            root=replace(world.root, spec=spec),
-            cliques=tuple(replace(one, status=replace(one.status, was_available=True)) for one in world.cliques),
+            generated,
+            root=replace(generated.root, spec=spec),
+            cliques=tuple(replace(one, status=replace(one.status, was_available=True)) for one in generated.cliques),
         )
-        assert ended(reconcile(without.snapshot, NEWEST)) == ended(reconcile(world.snapshot, NEWEST))
+        assert ended(reconcile(without.snapshot, NEWEST)) == ended(reconcile(generated.snapshot, NEWEST))
 
-    @given(field_worlds())
-    def test_gf002_without_a_delay_nothing_is_terminated(self, world: World) -> None:
-        spec = world.root.spec
+    @given(field_clusters())
+    def test_gf002_without_a_delay_nothing_is_terminated(self, generated: RandomCluster) -> None:
+        spec = generated.root.spec
         off = spec.model_copy(update={"template": spec.template.model_copy(update={"termination_delay": None})})
-        snapshot = replace(world, root=replace(world.root, spec=off)).snapshot
+        snapshot = replace(generated, root=replace(generated.root, spec=off)).snapshot
         plan = reconcile(snapshot, NEWEST)
         assert not ended(plan)
         assert {finding.because[0].rule.code for finding in plan.findings if finding.question == "termination"} == {
@@ -310,23 +315,23 @@ def test_gf080_the_older_name_of_progress_counts_for_nothing(generation: RuleGen
 
 
 @pytest.mark.parametrize("generation", GENERATIONS, ids=lambda one: one.name)
-@given(world=field_worlds())
+@given(generated=field_clusters())
 @pytest.mark.req("GF-023")
-def test_gf022_what_is_said_of_placement_fits_the_verdict(generation: RuleGeneration, world: World) -> None:
+def test_gf022_what_is_said_of_placement_fits_the_verdict(generation: RuleGeneration, generated: RandomCluster) -> None:
     """The finding on a clique that was not observed has its stored verdict, and says that it is stored."""
-    cliques = {clique.ref: clique for clique in world.cliques}
+    cliques = {clique.ref: clique for clique in generated.cliques}
     words = {"True": "GF-022", "False": "GF-023"}
-    for finding in reconcile(world.snapshot, rules_of(generation)).findings:
+    for finding in reconcile(generated.snapshot, rules_of(generation)).findings:
         if finding.question == "scheduled":
             clique = cliques[finding.subject]
             stored = "GF-029" if clique.deleting else "GF-021" if clique.status.observed is None else ""
             assert [one.rule.requirement for one in finding.because] == [stored or words[finding.verdict]]
 
 
-@given(world=field_worlds())
-def test_gf061_nothing_is_left_where_more_is_breached_than_there_is(world: World) -> None:
+@given(generated=field_clusters())
+def test_gf061_nothing_is_left_where_more_is_breached_than_there_is(generated: RandomCluster) -> None:
     for generation in GENERATIONS:
-        for finding in reconcile(world.snapshot, rules_of(generation)).findings:
+        for finding in reconcile(generated.snapshot, rules_of(generation)).findings:
             assert all(int(dict(one.facts).get("left", 0)) >= 0 for one in finding.because)
 
 

@@ -14,9 +14,9 @@ from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from tests.property.strategies.worlds import START, world_of
+from tests.property.strategies.worlds import START, cluster_of
 
-WORLD: Final = world_of(b"\x01\x00\x00\x00\x00\x01")
+WORLD: Final = cluster_of(b"\x01\x00\x00\x00\x00\x01")
 NOTHING: Final = CliqueStatus(recorded=True, scheduled=1)
 
 

@@ -17,20 +17,22 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import COMPONENT, MANAGED_BY
 from grove_core.resources.labels import GROUP, SET
 from grove_core.rule_sets.go_operator import NEWEST
-from tests.property.gang_termination_field.worlds import field_worlds, fielded
+from tests.property.gang_termination_field.worlds import field_clusters, fielded
 from tests.property.strategies.tape import Tape
-from tests.property.strategies.worlds import START, World, is_termination, storms
+from tests.property.strategies.worlds import START, RandomCluster, is_termination, storms
 from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
 
 
-def with_template(world: World, **changes: Any) -> World:
-    template = world.root.spec.template.model_copy(update=changes)
-    return replace(world, root=replace(world.root, spec=world.root.spec.model_copy(update={"template": template})))
+def with_template(generated: RandomCluster, **changes: Any) -> RandomCluster:
+    template = generated.root.spec.template.model_copy(update=changes)
+    return replace(
+        generated, root=replace(generated.root, spec=generated.root.spec.model_copy(update={"template": template}))
+    )
 
 
-def as_if_once_healthy(world: World) -> World:
+def as_if_once_healthy(generated: RandomCluster) -> RandomCluster:
     """Generate clusters in which every object is older than its conditions, so that each breach counts."""
-    left = fielded(world, Tape(b""))
+    left = fielded(generated, Tape(b""))
     made = START - timedelta(days=30)
     return replace(
         left,
@@ -45,9 +47,9 @@ class TestThresholdsAreReadFromTheObjects:
     objects; the number of replicas of the set is read from the set.
     """
 
-    @given(field_worlds())
-    def test_thresholds_of_the_template_are_not_read(self, world: World) -> None:
-        template = world.root.spec.template
+    @given(field_clusters())
+    def test_thresholds_of_the_template_are_not_read(self, generated: RandomCluster) -> None:
+        template = generated.root.spec.template
         cliques = [
             one.model_copy(update={"spec": one.spec.model_copy(update={"replicas": 9, "min_available": 9})})
             for one in template.cliques
@@ -55,17 +57,19 @@ class TestThresholdsAreReadFromTheObjects:
         groups = [
             one.model_copy(update={"replicas": 9, "min_available": 9}) for one in template.pod_clique_scaling_groups
         ]
-        other = with_template(world, cliques=tuple(cliques), pod_clique_scaling_groups=tuple(groups))
+        other = with_template(generated, cliques=tuple(cliques), pod_clique_scaling_groups=tuple(groups))
         before, after = (
-            judge_by_go_operator(world.snapshot, RuleGeneration.F3),
+            judge_by_go_operator(generated.snapshot, RuleGeneration.F3),
             judge_by_go_operator(other.snapshot, RuleGeneration.F3),
         )
         assert [replica.fate for replica in before.replicas] == [replica.fate for replica in after.replicas]
         assert [group.fates for group in before.groups] == [group.fates for group in after.groups]
 
-    @given(field_worlds())
-    def test_replicas_beyond_those_of_the_set_are_not_judged(self, world: World) -> None:
-        fewer = replace(world, root=replace(world.root, spec=world.root.spec.model_copy(update={"replicas": 1})))
+    @given(field_clusters())
+    def test_replicas_beyond_those_of_the_set_are_not_judged(self, generated: RandomCluster) -> None:
+        fewer = replace(
+            generated, root=replace(generated.root, spec=generated.root.spec.model_copy(update={"replicas": 1}))
+        )
         assert {replica.number for replica in judge_by_go_operator(fewer.snapshot, RuleGeneration.F3).replicas} <= {0}
 
 
@@ -74,11 +78,11 @@ class TestGF009:
     the set has them, were not collected.
     """
 
-    @given(field_worlds(), st.sampled_from(["Pod", "PodClique", "PodCliqueScalingGroup"]))
-    def test_nothing_is_done_without_a_read(self, world: World, kind: str) -> None:
-        snapshot = replace(world.snapshot, not_collected=frozenset({kind}))
+    @given(field_clusters(), st.sampled_from(["Pod", "PodClique", "PodCliqueScalingGroup"]))
+    def test_nothing_is_done_without_a_read(self, generated: RandomCluster, kind: str) -> None:
+        snapshot = replace(generated.snapshot, not_collected=frozenset({kind}))
         plan = reconcile(snapshot, NEWEST)
-        if kind == "PodCliqueScalingGroup" and not world.root.spec.template.pod_clique_scaling_groups:
+        if kind == "PodCliqueScalingGroup" and not generated.root.spec.template.pod_clique_scaling_groups:
             return
         assert not [step for step in plan.steps if is_termination(step)]
         assert {finding.verdict for finding in plan.findings if finding.question == "termination"} == {"Unknown"}
@@ -90,20 +94,20 @@ class TestAPodBelongsToTheCliqueThatControlsIt:
     name say.
     """
 
-    @given(field_worlds())
-    def test_names_and_labels_are_nothing(self, world: World) -> None:
+    @given(field_clusters())
+    def test_names_and_labels_are_nothing(self, generated: RandomCluster) -> None:
         renamed = tuple(
             replace(pod, name=f"other-{number}", gang="other", set_name="other", index=-1)
-            for number, pod in enumerate(world.pods)
+            for number, pod in enumerate(generated.pods)
         )
-        counts = [seen.counts for seen in judge_by_go_operator(world.snapshot, RuleGeneration.F3).cliques]
+        counts = [seen.counts for seen in judge_by_go_operator(generated.snapshot, RuleGeneration.F3).cliques]
         assert [
             seen.counts
-            for seen in judge_by_go_operator(replace(world, pods=renamed).snapshot, RuleGeneration.F3).cliques
+            for seen in judge_by_go_operator(replace(generated, pods=renamed).snapshot, RuleGeneration.F3).cliques
         ] == counts
-        for seen in judge_by_go_operator(world.snapshot, RuleGeneration.F3).cliques:
+        for seen in judge_by_go_operator(generated.snapshot, RuleGeneration.F3).cliques:
             if not seen.clique.deleting:
-                own = [pod for pod in world.pods if pod.owner_uid == seen.clique.uid]
+                own = [pod for pod in generated.pods if pod.owner_uid == seen.clique.uid]
                 assert seen.counts.ready == sum(pod.ready for pod in own)
 
 
@@ -111,26 +115,27 @@ class TestGF066:
     """While an update of a scaling group runs, the group MUST terminate none of its replicas."""
 
     @given(storms().map(as_if_once_healthy))
-    def test_whatever_is_breached(self, world: World) -> None:
-        groups = tuple(replace(group, status=replace(group.status, updating=True)) for group in world.groups)
-        for group in judge_by_go_operator(replace(world, groups=groups).snapshot, RuleGeneration.F3).groups:
+    def test_whatever_is_breached(self, generated: RandomCluster) -> None:
+        groups = tuple(replace(group, status=replace(group.status, updating=True)) for group in generated.groups)
+        for group in judge_by_go_operator(replace(generated, groups=groups).snapshot, RuleGeneration.F3).groups:
             assert Terminate() not in group.fates.values()
 
 
 class TestGF067:
     """A scaling group without candidates among its members MUST do nothing."""
 
-    @given(field_worlds())
-    def test_members_that_are_well_are_no_candidates(self, world: World) -> None:
+    @given(field_clusters())
+    def test_members_that_are_well_are_no_candidates(self, generated: RandomCluster) -> None:
         pods = tuple(
-            replace(pod, scheduled=True, ready=True, crashed=False, unready=False, deleting=False) for pod in world.pods
+            replace(pod, scheduled=True, ready=True, crashed=False, unready=False, deleting=False)
+            for pod in generated.pods
         )
         cliques = tuple(
             replace(one, deleting=False, status=replace(one.status, conditions=(), updating=False))
-            for one in world.cliques
+            for one in generated.cliques
         )
         for group in judge_by_go_operator(
-            replace(world, pods=pods, cliques=cliques).snapshot, RuleGeneration.F3
+            replace(generated, pods=pods, cliques=cliques).snapshot, RuleGeneration.F3
         ).groups:
             assert (group.fates, group.fate) == ({}, Keep())
 
@@ -140,13 +145,13 @@ class TestGF077:
     suspends nothing.
     """
 
-    @given(field_worlds(), st.sampled_from(["deleting", "updating"]))
+    @given(field_clusters(), st.sampled_from(["deleting", "updating"]))
     @pytest.mark.req("GF-069")
-    def test_fates_of_replicas(self, world: World, how: str) -> None:
-        status = replace(world.root.status, updating=how == "updating")
-        root = replace(world.root, deleting=how == "deleting", status=status)
-        for replica in judge_by_go_operator(replace(world, root=root).snapshot, RuleGeneration.F3).replicas:
-            due = any(breach.since + breach.delay <= world.now for breach in replica.breaches)
+    def test_fates_of_replicas(self, generated: RandomCluster, how: str) -> None:
+        status = replace(generated.root.status, updating=how == "updating")
+        root = replace(generated.root, deleting=how == "deleting", status=status)
+        for replica in judge_by_go_operator(replace(generated, root=root).snapshot, RuleGeneration.F3).replicas:
+            due = any(breach.since + breach.delay <= generated.now for breach in replica.breaches)
             assert (replica.fate == Terminate()) == (due and how == "updating")
 
 

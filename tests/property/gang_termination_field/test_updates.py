@@ -20,16 +20,16 @@ from grove_core.resources.scaling_group import scaling_group_from_json
 from tests.property.gang_termination_field.oracle import BREACHED, check_clique, judge_group_as_released
 from tests.property.gang_termination_field.oracle import Verdict as Reported
 from tests.property.gang_termination_field.terminating_sets import ends, rules_of
-from tests.property.gang_termination_field.worlds import field_worlds
-from tests.property.strategies.worlds import World
+from tests.property.gang_termination_field.worlds import field_clusters
+from tests.property.strategies.worlds import RandomCluster
 
 LONG_AGO = st.integers(1, 10**8).map(lambda seconds: timedelta(seconds=seconds))
 BY_GENERATION = pytest.mark.parametrize("generation", list(RuleGeneration), ids=lambda one: one.name)
 
 
-def since(world: World, started: timedelta, ended: timedelta | None = None) -> World:
+def since(generated: RandomCluster, started: timedelta, ended: timedelta | None = None) -> RandomCluster:
     """Return the cluster with an update of every clique and group that started so long ago and lasted so long."""
-    begin = world.now - started
+    begin = generated.now - started
     progress = {"updateStartedAt": format_time(begin)}
     if ended is not None:
         progress["updateEndedAt"] = format_time(begin + ended)
@@ -45,23 +45,23 @@ def since(world: World, started: timedelta, ended: timedelta | None = None) -> W
     }
     assert reported == {"updating": group.updating, "old_spelling": group.old_spelling, "progress": group.progress}
     return replace(
-        world,
-        cliques=tuple(replace(one, status=replace(one.status, **reported)) for one in world.cliques),
-        groups=tuple(replace(one, status=replace(one.status, **reported)) for one in world.groups),
+        generated,
+        cliques=tuple(replace(one, status=replace(one.status, **reported)) for one in generated.cliques),
+        groups=tuple(replace(one, status=replace(one.status, **reported)) for one in generated.groups),
     )
 
 
-def reasons_in(world: World, generation: RuleGeneration, question: str) -> list[tuple[str, Reason]]:
-    findings = reconcile(world.snapshot, rules_of(generation)).findings
+def reasons_in(generated: RandomCluster, generation: RuleGeneration, question: str) -> list[tuple[str, Reason]]:
+    findings = reconcile(generated.snapshot, rules_of(generation)).findings
     return [(one.subject.short, why) for one in findings if one.question == question for why in one.because]
 
 
 @BY_GENERATION
-@given(field_worlds(), LONG_AGO)
+@given(field_clusters(), LONG_AGO)
 def test_gf080_an_update_that_never_ends_suspends_termination(
-    generation: RuleGeneration, world: World, started: timedelta
+    generation: RuleGeneration, generated: RandomCluster, started: timedelta
 ) -> None:
-    judgement = judge_by_go_operator(since(world, started).snapshot, generation)
+    judgement = judge_by_go_operator(since(generated, started).snapshot, generation)
     for seen in judgement.cliques:
         if not seen.clique.deleting and seen.clique.status.observed is not None:
             assert seen.why.code == "UpdateInProgress"
@@ -73,19 +73,19 @@ def test_gf080_an_update_that_never_ends_suspends_termination(
 
 
 @BY_GENERATION
-@given(field_worlds(), LONG_AGO, st.one_of(st.just(timedelta(0)), LONG_AGO))
+@given(field_clusters(), LONG_AGO, st.one_of(st.just(timedelta(0)), LONG_AGO))
 def test_gf080_an_update_that_ended_suspends_nothing(
-    generation: RuleGeneration, world: World, started: timedelta, ended: timedelta
+    generation: RuleGeneration, generated: RandomCluster, started: timedelta, ended: timedelta
 ) -> None:
     """Whether it ended at its start (OnDelete) or later, each object is judged as if it had never been updated."""
-    world = since(world, started, ended)
-    plain, reported = since(world, started, timedelta(0)), Reported()
-    for clique in world.cliques:
+    generated = since(generated, started, ended)
+    plain, reported = since(generated, started, timedelta(0)), Reported()
+    for clique in generated.cliques:
         check_clique(plain, clique, generation.name, reported)
-    for group in world.groups:
+    for group in generated.groups:
         judge_group_as_released(plain, group, generation.name, reported)
     assert "UpdateInProgress" not in reported.reasons.values()
-    judgement = judge_by_go_operator(world.snapshot, generation)
+    judgement = judge_by_go_operator(generated.snapshot, generation)
     for ref, breach in (
         *((one.clique.ref, one.breach) for one in judgement.cliques),
         *((one.group.ref, one.breach) for one in judgement.groups),
@@ -95,45 +95,45 @@ def test_gf080_an_update_that_ended_suspends_nothing(
 
 
 @BY_GENERATION
-@given(field_worlds(), st.booleans())
+@given(field_clusters(), st.booleans())
 def test_gf084_a_finding_says_where_the_timer_would_decide_otherwise(
-    generation: RuleGeneration, world: World, settled: bool
+    generation: RuleGeneration, generated: RandomCluster, settled: bool
 ) -> None:
     """For exactly the replicas that only one of the two judgements terminates."""
     if settled:
-        world = replace(world, pods=tuple(replace(pod, ready=True, scheduled=True) for pod in world.pods))
+        generated = replace(generated, pods=tuple(replace(pod, ready=True, scheduled=True) for pod in generated.pods))
 
     def ended(*, looks: bool) -> set[str]:
-        judgement = judge_by_go_operator(world.snapshot, generation, looks=looks)
+        judgement = judge_by_go_operator(generated.snapshot, generation, looks=looks)
         of_groups = {
             found.group.ref.at_replica(index).short
             for found in judgement.groups
             for index, fate in found.fates.items()
             if ends(fate)
         }
-        root = world.root.ref
+        root = generated.root.ref
         return of_groups | {root.at_replica(one.number).short for one in judgement.replicas if ends(one.fate)}
 
     reported = {
-        subject for subject, why in reasons_in(world, generation, TERMINATION) if why.rule.requirement == "GF-084"
+        subject for subject, why in reasons_in(generated, generation, TERMINATION) if why.rule.requirement == "GF-084"
     }
     event(f"reports of {min(len(reported), 3)}")
     assert reported == ended(looks=True) ^ ended(looks=False)
 
 
 @BY_GENERATION
-@given(field_worlds(), LONG_AGO, st.booleans())
+@given(field_clusters(), LONG_AGO, st.booleans())
 def test_gf121_an_update_that_outlasts_the_delay_is_warned_of(
-    generation: RuleGeneration, world: World, started: timedelta, is_over: bool
+    generation: RuleGeneration, generated: RandomCluster, started: timedelta, is_over: bool
 ) -> None:
-    world = since(world, started, timedelta(0) if is_over else None)
+    generated = since(generated, started, timedelta(0) if is_over else None)
     reported = [
-        (subject, why) for subject, why in reasons_in(world, generation, RISK) if why.rule.requirement == "GF-121"
+        (subject, why) for subject, why in reasons_in(generated, generation, RISK) if why.rule.requirement == "GF-121"
     ]
-    delay = world.root.spec.template.termination_delay
-    begun = world.now - started
-    stuck = delay is not None and not is_over and world.now - begun > delay
+    delay = generated.root.spec.template.termination_delay
+    begun = generated.now - started
+    stuck = delay is not None and not is_over and generated.now - begun > delay
     assert sorted(subject for subject, _ in reported) == sorted(
-        one.ref.short for one in (*world.cliques, *world.groups) if stuck
+        one.ref.short for one in (*generated.cliques, *generated.groups) if stuck
     )
     assert all(dict(why.facts)["since"] == format_time(begun) for _, why in reported)

@@ -13,20 +13,29 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from tests.property.strategies.tape import Tape
-from tests.property.strategies.worlds import AGES, START, World, busy_worlds, storms, stormy, world_of, worlds
+from tests.property.strategies.worlds import (
+    AGES,
+    START,
+    RandomCluster,
+    busy_clusters,
+    cluster_of,
+    clusters,
+    storms,
+    stormy,
+)
 
 BEFORE: Final = tuple(timedelta(seconds=seconds) for seconds in (86_400, 0, 4, 5, 6, 60, 305))
 """How long before its oldest condition an object was created."""
 
 
-def fielded(world: World, tape: Tape) -> World:
+def fielded(generated: RandomCluster, tape: Tape) -> RandomCluster:
     """Return the cluster with the fields that the Go operator writes, and without those that it does not know."""
-    names = {group.uid: group.ref.name for group in world.groups}
+    names = {group.uid: group.ref.name for group in generated.groups}
     return replace(
-        world,
-        cliques=tuple(_clique(clique, world.root.ref.name, names, tape) for clique in world.cliques),
-        groups=tuple(_group(group, tape) for group in world.groups),
-        pods=tuple(_pod(pod, tape) for pod in world.pods),
+        generated,
+        cliques=tuple(_clique(clique, generated.root.ref.name, names, tape) for clique in generated.cliques),
+        groups=tuple(_group(group, tape) for group in generated.groups),
+        pods=tuple(_pod(pod, tape) for pod in generated.pods),
     )
 
 
@@ -58,21 +67,21 @@ def _pod(pod: Pod, tape: Tape) -> Pod:
     return replace(pod, crashed=crashed, unready=unready)
 
 
-def field_worlds() -> st.SearchStrategy[World]:
+def field_clusters() -> st.SearchStrategy[RandomCluster]:
     """Generate clusters of the Go operator, also with many changes and many breaches."""
-    return _fielded(st.one_of(worlds(), busy_worlds(), storms()))
+    return _fielded(st.one_of(clusters(), busy_clusters(), storms()))
 
 
-def field_storms() -> st.SearchStrategy[World]:
+def field_storms() -> st.SearchStrategy[RandomCluster]:
     """Generate clusters in which nearly everything is breached, for longer or shorter than its delay."""
-    return _fielded(busy_worlds().map(stormy))
+    return _fielded(busy_clusters().map(stormy))
 
 
-def field_storm(world: bytes, more: bytes) -> World:
+def field_storm(generated: bytes, more: bytes) -> RandomCluster:
     """Return the cluster that these bytes generate."""
-    return fielded(stormy(world_of(world)), Tape(more))
+    return fielded(stormy(cluster_of(generated)), Tape(more))
 
 
-def _fielded(drawn: st.SearchStrategy[World]) -> st.SearchStrategy[World]:
+def _fielded(drawn: st.SearchStrategy[RandomCluster]) -> st.SearchStrategy[RandomCluster]:
     tapes = st.one_of(st.binary(max_size=120), st.binary(min_size=60, max_size=120))
     return st.tuples(drawn, tapes).map(lambda pair: fielded(pair[0], Tape(pair[1])))

@@ -46,7 +46,7 @@ from grove_core.plan.planner import steps_for
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.meta import Resource
 from grove_core.resources.pod import Pod, pod_from_json
-from tests.property.strategies.worlds import world_of
+from tests.property.strategies.worlds import cluster_of
 from tests.property.terminating_sets import ENDING
 
 GUARD: Final = Guard("u-1", "7")
@@ -387,7 +387,7 @@ def test_pl001_steps_without_a_root_are_in_order_too() -> None:
 
 
 def test_pl019_a_clique_that_has_no_pods_takes_none_along() -> None:
-    snapshot = replace(world_of(ENDING).snapshot, pods_of=FrozenDict())
+    snapshot = replace(cluster_of(ENDING).snapshot, pods_of=FrozenDict())
     deleted = {clique.ref for clique in snapshot.cliques} | {group.ref for group in snapshot.groups}
     assert deleted
     assert {DeletionImpacts(snapshot, deleted).of(ref) for ref in deleted} == {DeletionImpact()}

@@ -19,7 +19,7 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import GROVE
 from grove_core.rule_sets.named import rule_set
 from tests.property.gang_termination_field.worlds import field_storms
-from tests.property.strategies.worlds import World, storms, world_of
+from tests.property.strategies.worlds import RandomCluster, cluster_of, storms
 from tests.property.terminating_sets import ENDING
 
 
@@ -41,10 +41,12 @@ def problem_free(steps: tuple[Step, ...], root: Ref) -> None:
         assert listed == named
 
 
-@given(storms().map(lambda world: ("design", world)) | field_storms().map(lambda world: ("field", world)))
-def test_pl019_values_and_reasons_agree(case: tuple[str, World]) -> None:
-    name, world = case
-    snapshot = world.snapshot
+@given(
+    storms().map(lambda generated: ("design", generated)) | field_storms().map(lambda generated: ("field", generated))
+)
+def test_pl019_values_and_reasons_agree(case: tuple[str, RandomCluster]) -> None:
+    name, generated = case
+    snapshot = generated.snapshot
     plan = reconcile(snapshot, rule_set(name))
     problem_free(plan.steps, snapshot.root.ref)
     attempts = tuple(Attempt(step, AttemptOutcome.REFUSED, "no") for step in plan.steps if gangs_terminated_by(step))
@@ -61,7 +63,7 @@ def test_pl019_values_and_reasons_agree(case: tuple[str, World]) -> None:
 
 
 def test_pl019_a_deletion_for_a_cause_that_ends_nothing_is_illegal() -> None:
-    snapshot = world_of(ENDING).snapshot
+    snapshot = cluster_of(ENDING).snapshot
     plan = reconcile(snapshot)
     (first, *_) = [step for step in plan.steps if gangs_terminated_by(step)]
     assert isinstance(first.action, Delete)

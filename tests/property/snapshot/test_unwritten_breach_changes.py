@@ -26,7 +26,7 @@ from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.unwritten_breach_changes import with_unwritten_breach_changes
 from tests.property.gang_termination_field.worlds import field_storms
-from tests.property.strategies.worlds import START, World, storms, worlds
+from tests.property.strategies.worlds import START, RandomCluster, clusters, storms
 from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
 
 FAILURES: Final = st.sampled_from([AttemptOutcome.REFUSED, AttemptOutcome.CONFLICT, AttemptOutcome.UNREACHABLE])
@@ -78,11 +78,11 @@ class TestGT067:
 
     @pytest.mark.req("GT-019")
     @pytest.mark.parametrize("rules", [rule_set("design"), NEWEST], ids=["design", "field"])
-    @given(st.one_of(storms(), worlds(), field_storms()), st.randoms(use_true_random=False), FAILURES)
+    @given(st.one_of(storms(), clusters(), field_storms()), st.randoms(use_true_random=False), FAILURES)
     def test_what_failed_decides_as_if_it_were_written(
-        self, rules: RuleSet, world: World, chance: Any, outcome: AttemptOutcome
+        self, rules: RuleSet, generated: RandomCluster, chance: Any, outcome: AttemptOutcome
     ) -> None:
-        snapshot = world.snapshot
+        snapshot = generated.snapshot
         steps, tried = dict[Ref, Step](), list[Step]()
         parts: tuple[Broken, ...] = (*snapshot.groups, *snapshot.cliques)
         for one in parts:

@@ -51,7 +51,7 @@ POD_STATES: Final = (
 
 
 @dataclass(frozen=True)
-class World:
+class RandomCluster:
     """Everything in one namespace, as loose objects; a set, what it owns, and what it does not."""
 
     root: PodCliqueSet
@@ -68,12 +68,12 @@ class World:
     def snapshot(self) -> Snapshot:
         return self.cluster.snapshot_of(self.root, self.now)
 
-    def at(self, moment: datetime) -> "World":
+    def at(self, moment: datetime) -> "RandomCluster":
         return replace(self, now=moment)
 
 
 class Builder:
-    """Decodes a tape into a world."""
+    """Decodes a tape into a cluster."""
 
     def __init__(self, tape: Tape, name: str = "llm") -> None:
         self.tape = tape
@@ -83,7 +83,7 @@ class Builder:
         self.cliques: list[PodClique] = []
         self.groups: list[ScalingGroup] = []
 
-    def world(self) -> World:
+    def world(self) -> RandomCluster:
         tape = self.tape
         root = self.root()
         for replica in range(root.spec.replicas + tape.rarely()):
@@ -93,7 +93,7 @@ class Builder:
                 self.group(root, replica, config)
         for _ in range(tape.count(2) if not tape.spent else 0):
             self.pod("uid-of-nobody", f"{self.name}-0-stray-{self.next()}")
-        return World(root, tuple(self.groups), tuple(self.cliques), tuple(self.pods), START)
+        return RandomCluster(root, tuple(self.groups), tuple(self.cliques), tuple(self.pods), START)
 
     def next(self) -> int:
         self.serial += 1
@@ -226,33 +226,33 @@ class Builder:
         )
 
 
-def world_of(data: bytes, name: str = "llm") -> World:
-    """Decode a tape; total: every tape is a world."""
+def cluster_of(data: bytes, name: str = "llm") -> RandomCluster:
+    """Decode a tape; total: every tape is a cluster."""
     return Builder(Tape(data), name).world()
 
 
-def worlds() -> st.SearchStrategy[World]:
-    """Arbitrary worlds; an empty tape is the plainest one."""
-    return st.binary(max_size=400).map(world_of)
+def clusters() -> st.SearchStrategy[RandomCluster]:
+    """Arbitrary clusters; an empty tape is the plainest one."""
+    return st.binary(max_size=400).map(cluster_of)
 
 
-def busy_worlds() -> st.SearchStrategy[World]:
-    """Worlds of long tapes: replicas, groups, updates, deletions and ages that short tapes seldom reach."""
-    return st.binary(min_size=150, max_size=400).map(world_of)
+def busy_clusters() -> st.SearchStrategy[RandomCluster]:
+    """Clusters of long tapes: replicas, groups, updates, deletions and ages that short tapes seldom reach."""
+    return st.binary(min_size=150, max_size=400).map(cluster_of)
 
 
-def stormy(world: World) -> World:
-    """The same world with every pod lost, everything once available, and every stored breach as old as it was."""
-    conditions = {clique.ref: clique.status.conditions for clique in world.cliques}
-    conditions |= {group.ref: group.status.conditions for group in world.groups}
+def stormy(generated: RandomCluster) -> RandomCluster:
+    """The same cluster with every pod lost, everything once available, and every stored breach as old as it was."""
+    conditions = {clique.ref: clique.status.conditions for clique in generated.cliques}
+    conditions |= {group.ref: group.status.conditions for group in generated.groups}
     breached = {
         ref: tuple(replace(condition, status=ConditionStatus.TRUE) for condition in held)
         for ref, held in conditions.items()
     }
     return replace(
-        world,
-        root=replace(world.root, deleting=False),
-        pods=tuple(replace(pod, ready=False) for pod in world.pods),
+        generated,
+        root=replace(generated.root, deleting=False),
+        pods=tuple(replace(pod, ready=False) for pod in generated.pods),
         cliques=tuple(
             replace(
                 clique,
@@ -260,51 +260,51 @@ def stormy(world: World) -> World:
                     clique.status, recorded=True, was_available=True, updating=False, conditions=breached[clique.ref]
                 ),
             )
-            for clique in world.cliques
+            for clique in generated.cliques
         ),
         groups=tuple(
             replace(group, status=replace(group.status, updating=False, conditions=breached[group.ref]))
-            for group in world.groups
+            for group in generated.groups
         ),
     )
 
 
-def storms() -> st.SearchStrategy[World]:
-    """Worlds in which nearly everything is breached, for longer or shorter than its delay."""
-    return st.one_of(worlds(), busy_worlds()).map(stormy)
+def storms() -> st.SearchStrategy[RandomCluster]:
+    """Clusters in which nearly everything is breached, for longer or shorter than its delay."""
+    return st.one_of(clusters(), busy_clusters()).map(stormy)
 
 
-def with_namesake(world: World) -> World:
-    """The same world, its first scaling group called as its first standalone clique, as admission allows."""
-    template = world.root.spec.template
+def with_namesake(generated: RandomCluster) -> RandomCluster:
+    """The same cluster, its first scaling group called as its first standalone clique, as admission allows."""
+    template = generated.root.spec.template
     first = template.pod_clique_scaling_groups[:1]
     if not first:
-        return world
+        return generated
     called = template.cliques[0].name
     one = first[0].model_copy(update={"name": called})
     groups = (one, *template.pod_clique_scaling_groups[1:])
-    spec = world.root.spec.model_copy(
+    spec = generated.root.spec.model_copy(
         update={"template": template.model_copy(update={"pod_clique_scaling_groups": groups})}
     )
 
     def renamed(name: str, replica: int) -> str:
-        before, after = (f"{world.root.ref.name}-{replica}-{short}" for short in (first[0].name, called))
+        before, after = (f"{generated.root.ref.name}-{replica}-{short}" for short in (first[0].name, called))
         return after + name.removeprefix(before) if (name + "-").startswith(before + "-") else name
 
     def in_place(ref: Ref, replica: int) -> Ref:
         return replace(ref, name=renamed(ref.name, replica))
 
     return replace(
-        world,
-        root=replace(world.root, spec=spec),
-        groups=tuple(replace(group, ref=in_place(group.ref, group.replica_index)) for group in world.groups),
+        generated,
+        root=replace(generated.root, spec=spec),
+        groups=tuple(replace(group, ref=in_place(group.ref, group.replica_index)) for group in generated.groups),
         cliques=tuple(
             replace(
                 clique,
                 ref=in_place(clique.ref, clique.replica_index),
                 owner_name=renamed(clique.owner_name, clique.replica_index),
             )
-            for clique in world.cliques
+            for clique in generated.cliques
         ),
     )
 

@@ -23,7 +23,7 @@ from grove_core.snapshot.expected_replicas import MOST
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.cache.cluster_cache import ClusterCache
 from tests.kubectl_yaml import items_in
-from tests.property.strategies.worlds import World, worlds
+from tests.property.strategies.worlds import RandomCluster, clusters
 from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
 
 
@@ -54,18 +54,18 @@ def ended_in(seen: Snapshot, rules: RuleSet) -> set[Ref]:
     return {step.target for step in steps if isinstance(step.action, Delete) and step.action.rests_on}
 
 
-@given(worlds())
+@given(clusters())
 @pytest.mark.req("PL-001")
 @pytest.mark.req("GT-064")
-def test_wl024_nothing_of_it_is_made_changed_or_ended(world: World) -> None:
-    assume(not world.root.deleting)
-    seen = of_millions(world.snapshot)
+def test_wl024_nothing_of_it_is_made_changed_or_ended(generated: RandomCluster) -> None:
+    assume(not generated.root.deleting)
+    seen = of_millions(generated.snapshot)
     plan = reconcile(seen)
     assert not problems_in_plan(plan, seen)
     assert {type(step.action) for step in plan.steps} <= {SetStatus, DropFinalizer}
     assert plan.wake_at is None
     (whole,) = (one for one in plan.withheld if one.because[0].rule is WorkloadReason.TOO_LARGE)
-    assert whole.target == world.root.ref
+    assert whole.target == generated.root.ref
     for finding in plan.findings:
         if finding.question == TERMINATION and finding.subject.kind == "PodCliqueSet":
             assert (finding.verdict, finding.because[0].rule) in {
@@ -74,12 +74,12 @@ def test_wl024_nothing_of_it_is_made_changed_or_ended(world: World) -> None:
             }
 
 
-@given(worlds())
-def test_wl024_reported_and_released_cliques_are_those_without_a_termination(world: World) -> None:
+@given(clusters())
+def test_wl024_reported_and_released_cliques_are_those_without_a_termination(generated: RandomCluster) -> None:
     """Also of what is breached for long: a breach that is over for a while must not count from its beginning later."""
-    assume(not world.root.deleting)
+    assume(not generated.root.deleting)
     for kind in (SetStatus, DropFinalizer):
-        assert steps_on(of_millions(world.snapshot), kind) == steps_on(endless(world.snapshot), kind)
+        assert steps_on(of_millions(generated.snapshot), kind) == steps_on(endless(generated.snapshot), kind)
 
 
 def test_gt064_a_due_clique_stays_and_is_reported() -> None:
