@@ -56,8 +56,8 @@ def await_owners(scene: Scene, wanted: dict[str, tuple[str, str]], *, seconds: f
 
 
 class TestMS041:
-    """Domain and claim MUST be handed over to the PodGang of their users once it has a uid: to the one that the label
-    ``grove.io/podgang`` of the users names, for scope ``replica`` to the base gang.
+    """Once the PodGang of the PodCliques that use them has a uid, domain and claim MUST be handed over to it. It is the
+    PodGang that their label ``grove.io/podgang`` names, and for scope ``replica`` the base gang.
 
     From the set to the gang, and with it.
     """
@@ -129,7 +129,7 @@ class TestMS041:
 
 
 class TestMS037:
-    """A PodClique MUST wait while the API server refuses to create what it needs.
+    """A PodClique MUST wait while the API server refuses to create the domain or claim that it needs.
 
     A domain that the server will not have.
     """
@@ -194,7 +194,7 @@ class TestWhatIsNotDeleted:
 
 
 class TestMS052:
-    """A domain or claim that is in use and gone MUST be ensured again, and the PodCliques that use it stay as they are.
+    """A domain or claim that is in use and gone MUST be created again. The PodCliques that use it stay as they are.
 
     What a user deletes, and what is switched off.
     """

@@ -134,7 +134,9 @@ class TestBadInput:
 
 
 class TestCV020:
-    """After the first number of nodes whose median is more than 300 s no larger one of that protocol MUST be run."""
+    """Once the median time of a protocol at some number of nodes is more than 300 s, that protocol MUST NOT be run with
+    more nodes.
+    """
 
     def test_the_first_slow_one_is_the_last(self) -> None:
         points, _ = run_parameters_from_options(ConvergeCommandOptions(nodes="18..144", protocols=("rmw",), seeds="3"))

@@ -26,8 +26,8 @@ def ends_in(generated: RandomCluster) -> list[Step]:
 
 
 class TestGT066:
-    """While a scaling group that is not updated has a due breach in its status, and of its replica of the set only
-    breached cliques of this group are left, its other replicas MUST count as breached too.
+    """If a scaling group that is not being updated has a breach past its delay in its status, and of its replica of the
+    set only breached cliques of this group are left, the group's other replicas MUST count as breached too.
     """
 
     @given(st.one_of(storms(), clusters()), st.floats(min_value=0, max_value=1), st.booleans())

@@ -106,8 +106,8 @@ def test_gt014_the_last_row_of_the_table_always_applies() -> None:
 
 
 class TestGT016:
-    """``wasAvailable`` of a new PodClique MUST be ``false``, become ``true`` once ``readyReplicas >= minAvailable >
-    0`` while no update of it runs, and never change from ``true`` for one uid.
+    """``wasAvailable`` of a new PodClique MUST be ``false``. It becomes ``true`` once ``readyReplicas >= minAvailable >
+    0`` while no update of the PodClique runs. It never changes from ``true`` for one uid.
     """
 
     @given(clusters())
@@ -129,8 +129,8 @@ def all_conditions(
 
 
 class TestGT019:
-    """``lastTransitionTime`` of a condition MUST change only with its status, to the snapshot's time in whole
-    seconds; its message is a function of counts and thresholds, never of the time that has passed.
+    """``lastTransitionTime`` of a condition MUST change only when the status of the condition changes, to the
+    snapshot's time in whole seconds. The message depends on counts and thresholds, never on the time that has passed.
     """
 
     @given(clusters(), st.timedeltas(min_value=timedelta(), max_value=timedelta(days=2)))
@@ -154,8 +154,8 @@ class TestGT019:
 
 
 class TestGT023:
-    """A PodClique that is being deleted MUST count as missing on every level, and gets no verdict on a breach and no
-    status.
+    """A PodClique that is being deleted MUST count as missing, for its scaling group and for its set. It gets no
+    verdict on a breach and no status.
     """
 
     @given(clusters())
@@ -167,8 +167,8 @@ class TestGT023:
 
 
 class TestGT024:
-    """Where pods, PodCliques or scaling groups that a set has were not collected, its breaches and terminations MUST be
-    ``Unknown`` with reason ``NotCollected``; no status is written for it, and nothing is deleted.
+    """If the pods, PodCliques or scaling groups that a set has were not collected, its breaches and terminations MUST
+    be ``Unknown`` with reason ``NotCollected``. No status is written for the set, and nothing of it is deleted.
     """
 
     @given(clusters(), st.sampled_from(["Pod", "PodClique", "PodCliqueScalingGroup"]))

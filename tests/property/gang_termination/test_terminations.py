@@ -36,8 +36,8 @@ TWO_GANGS = bytes({0: 1, 6: 1, 7: 1, 31: 3, 33: 15, 41: 1}.get(place, 0) for pla
 
 
 class TestGT031:
-    """A set without a ``terminationDelay`` greater than zero MUST keep every replica whatever is breached; conditions
-    are still computed.
+    """A set without a ``terminationDelay`` greater than zero MUST keep every replica, whatever is breached. Its
+    conditions are still computed.
     """
 
     @given(clusters())
@@ -111,8 +111,8 @@ class TestDeletionIsTheReason:
 
 
 class TestGT050:
-    """While ``replicas`` minus the breached replicas is at least ``minAvailable``, the plan MUST delete all PodCliques
-    of each replica of the group that has a due clique.
+    """While a scaling group's ``replicas`` minus its breached replicas are at least its ``minAvailable``, the plan MUST
+    delete all PodCliques of each of its replicas that has a clique past its delay.
     """
 
     @given(clusters())
@@ -127,8 +127,8 @@ class TestGT050:
 
 
 class TestGT060:
-    """``wakeAt`` MUST be the earliest moment at which a waiting breach becomes due that its level can act on, and
-    absent when there is none.
+    """``wakeAt`` MUST be the earliest moment at which the delay of a breach ends that its scaling group or set can act
+    on. It is absent if there is no such breach.
     """
 
     @given(clusters())
@@ -155,8 +155,8 @@ class TestACliqueThatIsCreatedAgainHasNoRecord:
 
 
 class TestGT063:
-    """Of a terminated replica, the clique whose delay ended first, or the breached cliques of the scaling group whose
-    delay ended first, MUST be deleted after all others.
+    """When a replica is terminated, the cause MUST be deleted after everything else. The cause is the clique whose
+    delay ended first, or the breached cliques of the scaling group whose delay ended first.
     """
 
     @given(st.one_of(storms(), clusters()))

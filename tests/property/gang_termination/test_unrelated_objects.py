@@ -22,7 +22,7 @@ def breached(judgement: TerminationJudgement) -> dict[int, set[Ref]]:
 
 
 class TestGT037:
-    """Nothing of a PodCliqueSet that is being deleted MUST be terminated."""
+    """A set that is being deleted MUST NOT have any part of it terminated."""
 
     @given(CLUSTERS)
     def test_nothing_is_terminated_at_any_level(self, generated: RandomCluster) -> None:
@@ -37,8 +37,8 @@ class TestGT037:
 
 
 class TestGT038:
-    """A standalone clique or scaling group that does not exist or is being deleted MUST NOT count as breached; the
-    other constituents are judged as usual.
+    """A standalone clique or scaling group that does not exist or is being deleted MUST NOT count as breached. The
+    other cliques and groups of its replica are judged as usual.
     """
 
     @given(CLUSTERS, st.integers(min_value=0))

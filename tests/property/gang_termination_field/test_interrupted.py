@@ -129,9 +129,9 @@ class TestPL028:
 
 
 class TestGF091:
-    """While responses show that some deletions of a terminated replica failed and their cause stays, what is missing
-    of the replica MUST count as it was before: the replica is not skipped (GF-070), and its scaling groups are
-    breached only for their causes.
+    """If some deletions of a terminated replica failed and the breach that caused them remains, the missing parts of
+    the replica MUST count as before their deletion. The replica is not skipped (GF-070), and its scaling groups are
+    breached only by the breaches that caused the termination.
     """
 
     @given(field_storms(), SHARES, FAILURES)
@@ -193,8 +193,8 @@ class TestGF091:
 
 class TestGF092:
     """A scaling group MUST count as ``GangTerminationInProgress`` from the termination of its replica of the set until
-    its ``MinAvailableBreached`` is ``False``, also where the condition could not be written or another client completed
-    the termination; it protects no other constituent.
+    its ``MinAvailableBreached`` is ``False``, even if the condition could not be written or another client completed
+    the termination. No other part of the replica is protected by it.
     """
 
     @given(field_storms(), SHARES, FAILURES)
@@ -267,8 +267,8 @@ class TestAFlagCountsWhereOthersCompletedTheTermination:
 
 
 class TestGF090:
-    """While a constituent of a replica is due and is being deleted, no PodClique and no pod of that replica MUST be
-    created, also where the replica is skipped for a missing PodClique (GF-070).
+    """While a standalone PodClique or a scaling group is past its delay and is being deleted, no PodClique and no pod
+    of its replica MUST be created, even if the replica is skipped for a missing PodClique (GF-070).
     """
 
     @pytest.mark.req("PL-002")

@@ -74,8 +74,8 @@ class TestThresholdsAreReadFromTheObjects:
 
 
 class TestGF009:
-    """A set MUST be judged ``Unknown``, and nothing of it is terminated, if PodCliques or pods, or scaling groups where
-    the set has them, were not collected.
+    """A set MUST be judged ``Unknown``, and nothing of it is terminated, if its PodCliques or pods were not collected,
+    or if it has scaling groups and these were not collected.
     """
 
     @given(field_clusters(), st.sampled_from(["Pod", "PodClique", "PodCliqueScalingGroup"]))
@@ -122,7 +122,7 @@ class TestGF066:
 
 
 class TestGF067:
-    """A scaling group without candidates among its members MUST do nothing."""
+    """A scaling group MUST do nothing if none of its PodCliques has a breach to act on (GF-050)."""
 
     @given(field_clusters())
     def test_members_that_are_well_are_no_candidates(self, generated: RandomCluster) -> None:
@@ -141,8 +141,8 @@ class TestGF067:
 
 
 class TestGF077:
-    """While the set is being deleted none of its replicas MUST be terminated at this level; a rollout of the set
-    suspends nothing.
+    """The set MUST NOT terminate any of its replicas while it is being deleted; its scaling groups still may. A rollout
+    of the set suspends no termination.
     """
 
     @given(field_clusters(), st.sampled_from(["deleting", "updating"]))

@@ -137,9 +137,9 @@ class TestFields:
 
 
 class TestGT018:
-    """An update of a PodClique or scaling group MUST count as running while its ``status.updateProgress`` (or its
-    older name ``rollingUpdateProgress``) is present without ``updateEndedAt``; an update of the set changes no
-    verdict on a breach or termination.
+    """An update of a PodClique or scaling group MUST count as running while its ``status.updateProgress`` (or its older
+    name ``rollingUpdateProgress``) is present without ``updateEndedAt``. An update of the set changes no verdict on a
+    breach or termination.
     """
 
     @pytest.mark.parametrize("key", ["updateProgress", "rollingUpdateProgress"])

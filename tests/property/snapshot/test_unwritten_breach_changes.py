@@ -72,7 +72,7 @@ def deletions(plan: Plan) -> set[Ref]:
 
 
 class TestGT067:
-    """Where a PodClique or a scaling group is stored as breached, recovered, and the recovery could not be written to
+    """If a PodClique or scaling group is stored as breached, has recovered, and the recovery could not be written to
     its status, the recovery and any later breach MUST count as if they were stored.
     """
 
