@@ -99,9 +99,9 @@ def _shared_by_line(content: EntryContent, *, verbose: bool) -> tuple[object, ..
             return (content.subject,) if alone else (content.subject.namespace, content.clique, content.why)
         case WriteEntry():
             return _shared_by_writes(content, verbose=verbose)
-        case ConditionEntry() | BreachWaitEntry():
+        case BreachWaitEntry():
             return (content.subject,)
-        case RefusedApplyEntry() | UnplacedGangEntry() | NoteEntry():
+        case ConditionEntry() | RefusedApplyEntry() | UnplacedGangEntry() | NoteEntry():
             return (content,)
         case _:
             assert_never(content)

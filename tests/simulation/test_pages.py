@@ -134,6 +134,18 @@ def test_sm070_details_are_shown_on_request() -> None:
     ]
 
 
+def test_sm070_every_changed_condition_of_an_object_has_a_line() -> None:
+    changed = (
+        Condition("PodCliqueScheduled", ConditionStatus.TRUE, "R", "m", datetime(2026, 1, 1, tzinfo=UTC)),
+        Condition("MinAvailableBreached", ConditionStatus.FALSE, "S", "n", datetime(2026, 1, 1, tzinfo=UTC)),
+    )
+    entries = [ConditionEntry(CLIQUE, condition, ConditionStatus.UNKNOWN) for condition in changed]
+    assert line(*entries, verbose=True) == [
+        "PodClique llm-0-a: PodCliqueScheduled=True (R): m",
+        "PodClique llm-0-a: MinAvailableBreached=False (S): n",
+    ]
+
+
 def test_sm070_many_names_are_counted() -> None:
     many = [
         WriteEntry(
