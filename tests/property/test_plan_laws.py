@@ -70,9 +70,9 @@ def without_new_times(step: Step, snapshot: Snapshot) -> Any:
 
 
 class TestPL001:
-    """The same input MUST give the same output, and equal snapshots equal plans, byte for byte, in whatever order files
-    and objects are; objects of other roots change a plan only by the names they occupy (WL-027). Snapshots and plans
-    cannot change, and copies equal the originals.
+    """Equal input MUST give equal output, and equal snapshots equal plans, byte for byte. The order of files and
+    objects does not matter. Objects of other sets or topologies change a plan only by the names they occupy (WL-027).
+    Snapshots and plans are immutable; copies equal the originals.
     """
 
     @given(clusters())
@@ -81,8 +81,8 @@ class TestPL001:
 
 
 class TestPL002:
-    """Without writes by other clients, a bounded number of rounds MUST reach a plan without steps, also after all
-    recorded attempts are lost; later plans stay without steps until time alone changes a decision.
+    """If no other client writes, a bounded number of reconciles MUST reach a plan without steps, even if all recorded
+    results of writes are lost. Later plans stay without steps until time alone changes a decision.
     """
 
     @given(clusters())
@@ -330,8 +330,8 @@ class TestRoundsConvergeWithoutTheirAttempts:
 
 class TestPL012:
     """A refused write MUST be withheld, with the detail of the API server, until a later retry or until the object
-    changes; a status that reports another state of a breach, and a companion's deletion for a further cause, are
-    other writes.
+    changes. A status that reports another state of a breach is another write. So is the deletion of a terminated part
+    for a further breach.
     """
 
     @given(clusters())

@@ -48,9 +48,9 @@ def test_in001_numbers_as_in_yaml(text: str, value: float) -> None:
 
 
 class TestIN006:
-    """A repeated key, an infinite number, not-a-number and half a surrogate pair MUST be faults of their
-    object, at their place, unless it is a pod that an API server wrote and begins like one that was
-    checked.
+    """A repeated key, an infinite number, not-a-number and half a surrogate pair MUST be faults of their object, with
+    their place. Only a pod that an API server wrote, and that begins like one that was checked, is not searched for
+    them.
     """
 
     @SIZES
@@ -106,8 +106,8 @@ OBJECTS: Final = st.dictionaries(st.text(max_size=4).filter(lambda key: key != "
 
 
 class TestIN016:
-    """A text named ``*.json`` or beginning like a JSON object or array MUST be read as JSON values, one
-    after the other, and any other as YAML; JSON, YAML and both parsers of YAML give the same objects.
+    """A text named ``*.json``, or beginning like a JSON object or array, MUST be read as JSON values, one after the
+    other. Any other text is read as YAML. JSON, YAML and both parsers of YAML give the same objects.
     """
 
     @given(st.lists(OBJECTS, max_size=5), st.integers(1, 60), st.sampled_from([None, 1, 4]), st.booleans())
@@ -130,9 +130,9 @@ class TestIN016:
 
 
 class TestIN012:
-    """An object that is nested deeper than 256 levels, longer than 16 MiB, of more than a million YAML values, or
-    expanded far or into itself by aliases MUST be a fault; no more than the current object and a few chunks of text is
-    kept in memory.
+    """An object MUST be a fault if it is nested deeper than 256 levels, longer than 16 MiB, has more than a million
+    YAML values, or is expanded too far or into itself by aliases. Memory holds no more than the current object and a
+    few chunks of text.
     """
 
     @SIZES
@@ -173,9 +173,9 @@ def test_in012_size(more: int) -> None:
 
 
 class TestIN014:
-    """A syntax error, a forbidden character, and text that is not UTF-8, a table of ``kubectl get`` or a saved plan
-    MUST end its file with one fault that names it and its line; any other error makes only its own object unreadable,
-    with every error of it.
+    """A syntax error, a forbidden character, text that is not UTF-8, a table of ``kubectl get`` and a saved plan MUST
+    each end their file with one fault that names the problem and its line. Any other error makes only its own object
+    unreadable, with every error reported.
     """
 
     @SIZES

@@ -16,8 +16,8 @@ from tests.reading.dump_edits import EXAMPLE, NOW, Json, loaded, named, pods_of,
 
 
 class TestIN040:
-    """A kind MUST count as complete in a namespace where a server listed it or the input has objects of it,
-    and as missing where other objects refer to some; pods that a selector left out are named above the
+    """A kind MUST count as completely collected in a namespace where a server listed it or the input has objects of it.
+    It counts as missing where other objects refer to some of it. Pods that a selector left out are named above the
     plan.
     """
 
@@ -64,9 +64,8 @@ def changes_in(capsys: pytest.CaptureFixture[str], *paths: str) -> list[tuple[st
 
 
 class TestIN041:
-    """A PodCliqueSet without ``uid`` MUST be admitted as an update of the stored set with its namespace and
-    name, or of the only one with its name, and that set is planned as if the manifest had just been
-    applied.
+    """A PodCliqueSet without ``uid`` MUST be admitted as an update of the stored set with its namespace and name, or of
+    the only stored set with its name. That set is planned as if the manifest had just been applied.
     """
 
     @pytest.mark.parametrize("dump", ["degraded.yaml", "real-cluster.yaml"])
@@ -203,9 +202,9 @@ class TestNamespaceOfManifests:
 
 
 class TestIN039:
-    """A PodCliqueSet without ``uid`` MUST be read in the namespace of ``-n``, with defaults, and be judged
-    as strictly as by an API server, claim templates included, with every objection; a stored one is not
-    judged.
+    """A PodCliqueSet without ``uid`` MUST be read in the namespace of ``-n``, with defaults, and be judged as strictly
+    as by an API server, claim templates included. Every objection is reported. A set with a ``uid`` is stored in a
+    cluster and not judged.
     """
 
     def bare(self, **clique: object) -> Json:

@@ -57,9 +57,9 @@ def test_in032_an_object_says_what_it_is(tmp_path: Path, items: list[Json], fiel
 
 
 class TestIN032:
-    """An object MUST have ``kind`` and ``apiVersion``, PodCliques and scaling groups also ``uid`` and
-    ``resourceVersion``; a manifest whose kind or version is misspelt, or unknown in an API group of Grove, and
-    different objects of one name or ``uid`` are reported; identical copies count once.
+    """An object MUST have ``kind`` and ``apiVersion``; PodCliques and scaling groups also ``uid`` and
+    ``resourceVersion``. A misspelt kind or version, one unknown in an API group of Grove, and different objects of one
+    name or ``uid`` are reported. Identical copies count once.
     """
 
     def test_a_second_one_that_differs(self, tmp_path: Path, items: list[Json]) -> None:
@@ -77,9 +77,9 @@ class TestIN032:
 
 
 class TestIN033:
-    """A PodClique or scaling group whose controller owner is not in the input MUST be reported; of a
-    completely listed cluster it is a foreign object, which is named in a warning, left alone, and keeps its
-    name occupied.
+    """A PodClique or scaling group whose controller owner is not in the input MUST be reported. In the input of a
+    completely listed cluster it is a foreign object instead: a warning names it, it is left alone, and its name stays
+    occupied.
     """
 
     def test_a_clique_whose_set_is_absent(self, tmp_path: Path, items: list[Json]) -> None:
@@ -108,8 +108,8 @@ class TestIN033:
 
 
 class TestIN034:
-    """A reported object MUST make its kind count as not collected in its namespace, and a file that was not
-    read to its end makes every kind that decisions depend on count as not collected everywhere.
+    """An object that is reported as unreadable MUST make its kind count as not collected in its namespace. A file that
+    was not read to its end makes every kind that decisions depend on count as not collected everywhere.
     """
 
     def test_a_broken_pod_is_not_a_lost_pod(

@@ -17,8 +17,9 @@ from tests.reading.yaml_text import BOTH, places, read, values
 
 
 class TestIN001:
-    """Plain YAML scalars, tags, keys and merge keys MUST become the JSON that kubectl's YAML layer makes of
-    them: ``no`` is false, ``0777`` octal, ``2.0`` the integer 2, a date text, and every key text.
+    """Plain YAML scalars, tags, keys and merge keys MUST become the JSON that kubectl's YAML layer makes of them:
+    ``no`` becomes false, ``0777`` is octal, ``2.0`` becomes the integer 2, a date becomes a text, and so does every
+    key.
     """
 
     @pytest.mark.parametrize("word", ["y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"])
@@ -260,8 +261,8 @@ def test_in014_a_flaw_costs_one_object() -> None:
 
 
 class TestIN020:
-    """A document MUST be an object, or a list by its ``items`` or as a sequence, whose elements, lists
-    included, are read one by one; anything else is a fault, as is a list of another kind and a file without
+    """A document MUST be an object, or a list: a sequence, or a mapping with ``items``. The elements of a list are read
+    one by one, lists in lists included. Anything else is a fault, as is a list of another kind and a file without
     content.
     """
 

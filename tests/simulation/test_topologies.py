@@ -371,8 +371,8 @@ class TestLaggingAdmission:
 
 
 class TestSM036:
-    """An operator process MUST have the configuration of its start; before the driver is ``installed`` one with
-    MNNVL on exits and is started again ten seconds later. A deleted ComputeDomain exists until ``release`` is
+    """An operator process MUST keep the configuration of its start. With MNNVL on it exits while NVIDIA's driver is not
+    ``installed``, and is started again ten seconds later. A deleted ComputeDomain exists until the delay ``release`` is
     over.
     """
 

@@ -50,8 +50,8 @@ class TestGT066:
 
 
 class TestPL027:
-    """While the deletion of a cause stands refused, a plan MUST NOT contain another deletion that rests on the same
-    cause.
+    """While the API server refuses to delete the breached PodCliques that caused a termination, a plan MUST NOT contain
+    another deletion of that termination.
     """
 
     @given(st.one_of(storms(), clusters()), st.integers(min_value=0, max_value=3))

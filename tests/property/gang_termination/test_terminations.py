@@ -257,9 +257,9 @@ def test_gt025_a_group_scaled_below_its_minimum_does_not_make_its_set_unavailabl
 
 
 class TestPL015:
-    """A deletion for a breach MUST name the breached constituent, and up to eight breached PodCliques of a scaling
-    group, with uid and resource version; the plan changes no field of them, and a companion is deleted only while
-    they are unchanged.
+    """A deletion for a breach MUST name the breached PodClique, or the scaling group and up to eight of its breached
+    PodCliques, with uid and resource version. The plan changes no field of them. Healthy parts of the gang are deleted
+    only while the named objects are unchanged.
     """
 
     @given(st.one_of(storms(), clusters()))

@@ -81,8 +81,8 @@ class Unwilling:
 
 
 class TestPL028:
-    """A status MUST NOT report the termination of a replica while a deletion that rests on the same cause was refused,
-    failed or is withheld; the rest of that status does not wait for it.
+    """A status MUST NOT report the termination of a replica while a deletion of that termination was refused, failed or
+    is withheld. The rest of the status does not wait for it.
     """
 
     @given(

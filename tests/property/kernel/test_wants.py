@@ -52,8 +52,8 @@ def withheld(number: int) -> Withheld:
 
 
 class TestPL013:
-    """A plan MUST have at most one step for an object: a deletion or finalizer removal comes before other changes,
-    and these before a status, unless it could not be written later; where the stronger step is withheld the weaker
+    """A plan MUST have at most one step for an object. A deletion or finalizer removal comes before other changes, and
+    these before a status, unless that status could not be written later. If the stronger step is withheld, the weaker
     one is carried out.
     """
 
