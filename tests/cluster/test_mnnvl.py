@@ -51,8 +51,8 @@ def the_set(scene: Scene, replicas: int = 2) -> Json:
 
 
 class TestMN010:
-    """The PodCliques and scaling groups of a replica MUST be withheld while its domain has yet to be created and no
-    creation was refused.
+    """The PodCliques and scaling groups of a replica MUST be withheld while its ComputeDomain has yet to be created and
+    no creation was refused.
 
     The domain first, then the objects that name it, then pods that hold its channels.
     """
@@ -114,7 +114,8 @@ class TestMN010:
 
 
 class TestMN043:
-    """A domain that annotated siblings need and that is gone MUST be created again, and the siblings stay as they are.
+    """A domain that is gone, and that annotated parts of its replica need, MUST be created again. These parts stay as
+    they are.
 
     What a user deletes comes back.
     """
@@ -139,8 +140,8 @@ class TestMN043:
 
 
 class TestMN050:
-    """A domain of ours whose name has an index of the set's replicas or more MUST be deleted, also with the feature
-    off.
+    """A ComputeDomain of the set MUST be deleted, even with the feature off, if the replica index in its name is not
+    below the set's ``replicas``.
 
     Domains end with their replica, or with their set.
     """
@@ -186,7 +187,7 @@ class TestMN050:
 
 class TestMN060:
     """With the feature off, or in mode `annotations`, domains of existing replicas and everything that uses them MUST
-    stay; a domain that annotated siblings need and that is gone is reported and not created.
+    stay. A domain that is gone, and that annotated parts of its replica need, is reported and not created.
 
     The switch is for what comes, not for what runs.
     """

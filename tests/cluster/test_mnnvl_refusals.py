@@ -49,8 +49,8 @@ def four(scene: Scene) -> Json:
 
 
 class TestMN011:
-    """Where the creation of a domain is refused, the replica's PodCliques and scaling groups MUST be created without
-    the annotation.
+    """If the creation of a replica's ComputeDomain is refused, the PodCliques and scaling groups of the replica MUST be
+    created without the annotation that names a domain.
 
     A quota that is too small for the domains of a set.
     """
@@ -185,8 +185,8 @@ class TestMissingWebhook:
 
 
 class TestMN014:
-    """The creation of a domain that failed MUST be retried, also after a restart, and the PodCliques that run without
-    it stay as they are.
+    """The creation of a ComputeDomain that failed MUST be retried, even after a restart of the operator. The PodCliques
+    that run without the domain stay as they are.
 
     An operator knows nothing but what the cluster says.
     """
@@ -233,8 +233,8 @@ class TestMN014:
 
 
 class TestMN040:
-    """An object of another controller, or of none, that has a domain's name MUST count as a refused creation, with an
-    error that names the controller.
+    """If an object of another controller, or of none, has a domain's name, the creation of the domain MUST count as
+    refused, with an error that names the controller.
 
     A name that a foreign object has.
     """

@@ -28,8 +28,8 @@ def config(folder: Path, *, enabled: bool) -> str:
 
 
 class TestMN061:
-    """An operator that is configured to create domains on a server that has no ComputeDomains MUST exit with a message
-    and exit code 1 before its first write.
+    """An operator that is configured to create ComputeDomains MUST exit before its first write, with a message and exit
+    code 1, if the API server does not have that kind.
 
     Nothing is promised that the cluster cannot keep.
     """
@@ -138,8 +138,8 @@ def blinded(access: list[Json]) -> list[Json]:
 
 
 class TestMN016:
-    """Where ComputeDomains were not collected, a replica without siblings MUST be withheld, and the condition stays as
-    it is.
+    """If ComputeDomains were not collected, a replica that has no PodClique or scaling group yet MUST be withheld. The
+    condition ``ComputeDomainsReady`` stays as it is.
 
     An operator that may not list ComputeDomains.
     """

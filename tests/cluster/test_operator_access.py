@@ -51,8 +51,8 @@ def bare_plane(programs: dict[str, Path], api_server: ControlPlane) -> Iterator[
 
 @pytest.mark.parametrize("command", [PLAN, OPERATOR], ids=["plan", "operator"])
 class TestOP044:
-    """A kubeconfig MUST be used as kubectl uses it: files that do not exist are skipped, expired tokens renewed, and no
-    credential is left in a file; a command without access prints what it tried and exits with 1.
+    """A kubeconfig MUST be used as kubectl uses it. Files that do not exist are skipped, expired tokens are renewed,
+    and no credential is left in a file. A command without access prints what it tried and exits with 1.
     """
 
     @pytest.mark.parametrize(

@@ -126,9 +126,9 @@ def forbid(
 
 
 class TestOP011:
-    """A creation MUST count as done where its name is taken by an object of the same controller, wait while that object
-    is being deleted, and count as refused where it has another controller, or a namespace, kind or admission webhook is
-    missing.
+    """A creation MUST count as done if an object of the same controller has its name, and wait while that object is
+    being deleted. It counts as refused if the name has another controller, or if a namespace, kind or admission webhook
+    is missing.
     """
 
     def theirs(self, scene: Scene, kind: str, name: str, spec: Any, labels: dict[str, str] | None = None) -> Json:

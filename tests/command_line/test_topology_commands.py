@@ -97,8 +97,8 @@ class TestWithoutAConfiguration:
 
 
 class TestTP123:
-    """``grove topology impact`` MUST print what admission says and which PodGangs would follow, stay or be withheld,
-    and exit with 1 where admission refuses and with 3 where the affected sets are unknown.
+    """``grove topology impact`` MUST print what admission says of a change, and which PodGangs would follow, stay or be
+    withheld. It exits with 1 if admission refuses, and with 3 if the affected sets are unknown.
     """
 
     def test_its_users_are_unknown(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -214,8 +214,8 @@ class TestHeldAndLockedWithReasons:
 
 
 class TestTP127:
-    """For a ClusterTopologyBinding the commands MUST report that no webhook of Grove validates it, and report the
-    impact of a change gang by gang all the same.
+    """For a ClusterTopologyBinding the commands MUST report that no webhook of Grove validates it. They still report
+    the impact of a change gang by gang.
     """
 
     BINDING: Final = {"kind": "ClusterTopologyBinding"}
@@ -256,8 +256,8 @@ class TestTP127:
 
 
 class TestTP089:
-    """The deletion of a topology that is used and does not have the finalizer MUST be admitted with a warning that it
-    does not wait.
+    """The deletion of a topology that sets use, and that does not have the finalizer, MUST be admitted with a warning
+    that the deletion does not wait.
     """
 
     def test_without_it_a_deletion_does_not_wait(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

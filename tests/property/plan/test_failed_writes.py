@@ -89,8 +89,8 @@ ROUNDS: Final = st.lists(
 
 
 class TestOP103:
-    """Every plan of one round MUST get the same earlier failures, each until its write is tried again or not wanted any
-    more; a failed part of a termination counts as refused until its pause is over or the object changes.
+    """Every plan of one round MUST get the same earlier failures, each until its write is tried again or is no longer
+    wanted. A failed part of a termination counts as refused until its pause is over or the object changes.
     """
 
     @pytest.mark.req("GT-067")

@@ -136,9 +136,9 @@ def test_tp121_configured_levels_count_while_topologies_are_unknown() -> None:
 
 
 class TestTP103:
-    """A node's free capacity MUST be what it can allocate less what pods of others on it ask for; requests of pods,
-    taints, node selectors and required node affinity count as for a scheduler. Without pods in the input the output
-    says so.
+    """A node's free capacity MUST be what it can allocate minus the requests of the pods on it that are not of the set.
+    Requests, taints, node selectors and required node affinity count as for a scheduler. If the input has no pods, the
+    output says so.
     """
 
     @pytest.mark.parametrize(

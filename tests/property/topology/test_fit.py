@@ -53,8 +53,8 @@ def as_assignment(fitting: GangTreeFit, gang: GangToPlace) -> dict[str, list[str
 
 
 class TestTP100:
-    """A gang MUST be reported to fit only with a node for each of its pods, not to fit only with a proof that it
-    cannot, and otherwise as undecided; neither the order of nodes nor more free capacity makes it not fit.
+    """A gang MUST be reported to fit only with a node for each of its pods, and not to fit only with a proof that it
+    cannot; otherwise it is undecided. Neither the order of nodes nor more free capacity makes a gang not fit.
     """
 
     @given(gangs(), nodes())
