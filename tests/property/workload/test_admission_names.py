@@ -130,7 +130,7 @@ def test_wl107_names_of_cliques(name: str, rule: Rule) -> None:
 
 
 class TestWL110:
-    """A standalone clique MUST be refused if its name and the set's have more than 45 characters together."""
+    """A clique in no scaling group MUST be refused if its name and the set's have more than 45 characters together."""
 
     def test_one_too_many(self) -> None:
         path = "spec.template.cliques[1].name"
@@ -218,8 +218,8 @@ class TestWL115:
 
 
 class TestWL116:
-    """An update MUST NOT be refused by WL-106, WL-109, WL-112 to WL-115 or WL-117 for a name that broke the rule as
-    much before.
+    """An update MUST NOT be refused by WL-106, WL-109, WL-112 to WL-115 or WL-117 for a name that broke that rule
+    before the update too.
     """
 
     OLD: Final = set_of("p" * 10, clique_template("a.b"), groups=(group_template("g" * 49),), replicas=99)

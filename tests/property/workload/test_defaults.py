@@ -26,8 +26,8 @@ def clique_with(**spec: object) -> Any:
 
 
 class TestWL190:
-    """A field of the table below that is absent or null MUST get its default, and nothing else is changed: written
-    values stay, including 0 and values that cannot be read, and a manifest with its defaults stays as it is.
+    """A field of the table below that is absent or null MUST get its default, and nothing else is changed. Written
+    values stay, including 0 and values that cannot be read. A manifest that has its defaults already stays as it is.
     """
 
     @pytest.mark.parametrize("absent", [{}, {"replicas": None}, {"minAvailable": None}])

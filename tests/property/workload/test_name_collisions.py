@@ -95,9 +95,8 @@ COLLISIONS: Final[list[tuple[Json, Json, list[tuple[str, str]]]]] = [
 
 
 class TestWL117:
-    """A set MUST be refused if an object that it consists of, with any index that the manifest's replicas and
-    autoscalers allow, would have the kind and name of an existing or planned object of another set in its
-    namespace.
+    """A set MUST be refused if an object that it consists of would have the kind and name of an existing or planned
+    object of another set in its namespace. All indices count that the manifest's replicas and autoscalers allow.
     """
 
     @pytest.mark.parametrize(("one", "another", "found"), COLLISIONS)
