@@ -54,8 +54,8 @@ class TestGT031:
 
 
 class TestGT033:
-    """When a standalone clique or a scaling group of a PodCliqueSet replica has been breached for at least its
-    effective delay, the plan MUST delete every PodClique of that replica, healthy ones included.
+    """When the breach of a standalone clique or scaling group of a PodCliqueSet replica has lasted for its delay, the
+    plan MUST delete every PodClique of that replica, healthy ones included.
     """
 
     @given(clusters())

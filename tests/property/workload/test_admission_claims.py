@@ -28,8 +28,8 @@ def _with_sharing(part: Json, name: str, scope: str) -> Json:
 
 
 class TestWL112:
-    """A name MUST be refused if it makes the name of a derived object, a host name or a label value longer than 63
-    characters, with the largest index that the manifest's replicas and autoscalers allow.
+    """A name MUST be refused if it makes the name of a created object, a host name or a label value longer than 63
+    characters. The largest index that the manifest's replicas and autoscalers allow counts.
     """
 
     @pytest.mark.parametrize(

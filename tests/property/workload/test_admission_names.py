@@ -145,8 +145,8 @@ class TestWL110:
 
 
 class TestWL111:
-    """A member of a scaling group MUST be refused if its name, the group's and the set's have more than 45
-    characters together.
+    """A clique of a scaling group MUST be refused if its name, the group's and the set's have more than 45 characters
+    together.
     """
 
     def test_one_too_many(self) -> None:
