@@ -19,9 +19,9 @@ from benchmarks.data.cast import NOW
 from benchmarks.data.facts import Owners, owner_facts, pod_facts
 from benchmarks.data.lists import texts_of_pods
 from benchmarks.data.owners import bare_set, sharing_set
-from grove_core.areas.gang_termination.breach_delays import earliest_wake
-from grove_core.areas.gang_termination.design.judge import judge_terminations
-from grove_core.areas.gang_termination.design.wants import fates_of
+from grove_core.areas.gang_termination.breach_delays import earliest_breach_wake_time
+from grove_core.areas.gang_termination.design.judge import judge_breached_cliques_by_design
+from grove_core.areas.gang_termination.design.wants import replica_fates_by_design
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import (
     ComputeDomainFormatName,
@@ -33,7 +33,7 @@ from grove_core.resources.configuration import (
 from grove_core.resources.pod import Pod, pod_from_json
 from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.rule_sets.rule_set import DESIGN
-from grove_core.snapshot.cluster import Cluster
+from grove_core.snapshot.cluster import IndexedCluster
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.forecasts import forecast_until_settled, snapshot_of_new_set
@@ -168,18 +168,20 @@ def _read_five_slots(facts: Sequence[Pod]) -> None:
         pod.owner_uid, pod.ready, pod.scheduled, pod.deleting, pod.template_hash  # noqa: B018 - only read
 
 
-def _index(owners: Owners, facts: list[Pod]) -> Cluster:
+def _index(owners: Owners, facts: list[Pod]) -> IndexedCluster:
     return index_cluster(sets=owners.sets, groups=owners.groups, cliques=owners.cliques, pods=facts)
 
 
-def _judge(cluster: Cluster) -> Cluster:
+def _judge(cluster: IndexedCluster) -> IndexedCluster:
     """Ready counts, breaches, fates of groups and replicas, and when to look again; of every set."""
     for root in cluster.sets:
-        earliest_wake(fates_of(judge_terminations(cluster.snapshot_of(root, NOW))))
+        earliest_breach_wake_time(
+            replica_fates_by_design(judge_breached_cliques_by_design(cluster.snapshot_of(root, NOW)))
+        )
     return cluster
 
 
-def _plan(cluster: Cluster) -> Cluster:
+def _plan(cluster: IndexedCluster) -> IndexedCluster:
     for root in cluster.sets:
         reconcile(cluster.snapshot_of(root, NOW))
     return cluster

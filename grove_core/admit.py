@@ -7,12 +7,12 @@ from grove_core.areas.gang_termination import admit as gang_termination
 from grove_core.areas.gang_termination.rules import GangTerminationDenial
 from grove_core.areas.mnnvl import admit as mnnvl
 from grove_core.areas.mnnvl_scopes import admit as mnnvl_scopes
-from grove_core.areas.mnnvl_scopes.admission_warnings import admission_warnings as sharing_warnings
+from grove_core.areas.mnnvl_scopes.admission_warnings import mnnvl_annotation_warnings as sharing_warnings
 from grove_core.areas.topology import admit as topology
-from grove_core.areas.topology.admit import NOTHING_KNOWN, TopologyAdmissionView
+from grove_core.areas.topology.admit import NOTHING_KNOWN, KnownTopologiesForAdmission
 from grove_core.areas.workload import admit as workload
-from grove_core.areas.workload.admission.manifest_defaults import with_defaults
-from grove_core.areas.workload.admission.name_collisions import UsedNames, used_names_of
+from grove_core.areas.workload.admission.manifest_defaults import podcliqueset_with_defaults
+from grove_core.areas.workload.admission.name_collisions import NamesUsedBySets, names_used_by_sets
 from grove_core.kernel.admission import AdmissionVerdict, AdmissionWarning, DenialReason, admission_decision
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject, ObjectProblem
@@ -22,9 +22,9 @@ from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, MnnvlMode
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.labels import SET
-from grove_core.resources.meta import read_label, read_labels, ref_in
+from grove_core.resources.metadata_readers import read_label, read_labels, ref_in_manifest
 from grove_core.resources.podcliqueset import podcliqueset_from_json
-from grove_core.resources.podcliqueset_manifest import PodCliqueSetManifest, read_set_manifest
+from grove_core.resources.podcliqueset_manifest import PodCliqueSetManifest, read_podcliqueset_manifest
 from grove_core.resources.topology_usage import SET_KIND
 from grove_core.resources.unreadable_value_placeholders import with_value_placeholders
 
@@ -46,10 +46,10 @@ _COMPARED_WHOLE: Final = ("cliqueNames", "startsAfter", "resourceSharing", "reso
 def admit(
     new: Mapping[str, Any],
     old: Mapping[str, Any] | None = None,
-    used_names: UsedNames | None = None,
+    used_names: NamesUsedBySets | None = None,
     configuration: Configuration = DEFAULT_CONFIGURATION,
     classes: Collection[str] | None = None,
-    around: TopologyAdmissionView = NOTHING_KNOWN,
+    around: KnownTopologiesForAdmission = NOTHING_KNOWN,
 ) -> Decision[AdmissionVerdict]:
     """Validate a PodCliqueSet manifest, or an update, and return the verdict with all objections and warnings.
 
@@ -64,13 +64,13 @@ def admit(
         classes: names of the DeviceClasses; None where they are not known.
         around: topologies, for the set's topology constraints (TP-060).
     """
-    subject, raw = ref_in(new, GROVE, SET_KIND), with_defaults(new)
-    before = read_set_manifest(with_defaults(old))[0] if old is not None else None
+    subject, raw = ref_in_manifest(new, GROVE, SET_KIND), podcliqueset_with_defaults(new)
+    before = read_podcliqueset_manifest(podcliqueset_with_defaults(old))[0] if old is not None else None
     objections, warnings = _found_in(subject, raw, _Beside(before, used_names, configuration, classes, around))
     return admission_decision(objections, warnings, GangTerminationDenial.ADMITTED.because(subject))
 
 
-def used_names_in(objects: Iterable[Mapping[str, Any]]) -> UsedNames:
+def index_names_used_by_sets(objects: Iterable[Mapping[str, Any]]) -> NamesUsedBySets:
     """Return the names that PodCliqueSets among these objects would use, and that other objects of sets have.
 
     A set that cannot be read uses none; it is reported elsewhere.
@@ -79,22 +79,22 @@ def used_names_in(objects: Iterable[Mapping[str, Any]]) -> UsedNames:
     held: list[tuple[str, str, str, str]] = []
     for raw in objects:
         if raw.get("kind") == SET_KIND:
-            manifest, _ = read_set_manifest(with_defaults(raw))
+            manifest, _ = read_podcliqueset_manifest(podcliqueset_with_defaults(raw))
             sets += [] if manifest is None else [manifest]
         elif (kind := str(raw.get("kind"))) in _NAMED:
-            ref, owner = ref_in(raw, "", kind), read_label(read_labels(JsonFieldReader(raw, "", [])), SET)
+            ref, owner = ref_in_manifest(raw, "", kind), read_label(read_labels(JsonFieldReader(raw, "", [])), SET)
             held += [(ref.namespace, owner, kind, ref.name)] if owner else []
-    return used_names_of(sets, held)
+    return names_used_by_sets(sets, held)
 
 
 class _Beside(NamedTuple):
     """The other inputs of a validation."""
 
     before: PodCliqueSetManifest | None
-    used_names: UsedNames | None
+    used_names: NamesUsedBySets | None
     configuration: Configuration
     classes: Collection[str] | None
-    around: TopologyAdmissionView
+    around: KnownTopologiesForAdmission
 
 
 def _found_in(
@@ -107,8 +107,8 @@ def _found_in(
     """
     faults = _problems_of(raw)
     unread = {problem.path for problem in faults}
-    lowest, more = read_set_manifest(with_value_placeholders(raw, unread, highest=False))
-    highest = read_set_manifest(with_value_placeholders(raw, unread, highest=True))[0] if unread else None
+    lowest, more = read_podcliqueset_manifest(with_value_placeholders(raw, unread, highest=False))
+    highest = read_podcliqueset_manifest(with_value_placeholders(raw, unread, highest=True))[0] if unread else None
     judged = [_judged(subject, reading, beside) for reading in (lowest, highest) if reading is not None]
     objections = frozenset.intersection(*(found for found, _ in judged))
     warnings = frozenset.intersection(*(found for _, found in judged))
@@ -130,25 +130,27 @@ def _judged(
     """Return all objections and warnings of one reading of a manifest."""
     before, used_names = beside.before, beside.used_names
     earlier = before.spec if before is not None else None
-    kinds_not_created = () if beside.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS) else (DOMAIN_KIND,)  # MS-077
+    kinds_not_created = (
+        () if beside.configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS) else (DOMAIN_KIND,)
+    )  # MS-077
     collisions = (
         ()
         if used_names is None
-        else workload.name_collisions_of(subject, new, before, used_names, kinds_not_created=kinds_not_created)
+        else workload.new_name_collisions(subject, new, before, used_names, kinds_not_created=kinds_not_created)
     )
     objections = (
-        *gang_termination.objections_to(subject, new.spec, earlier),
-        *workload.objections_to(subject, new, before),
-        *mnnvl.objections_to(subject, new, before),
-        *mnnvl_scopes.objections_to(subject, new, before, beside.configuration),
-        *topology.objections_to(subject, new, before, beside.configuration, beside.around),
+        *gang_termination.gang_termination_objections(subject, new.spec, earlier),
+        *workload.workload_objections(subject, new, before),
+        *mnnvl.mnnvl_objections(subject, new, before),
+        *mnnvl_scopes.mnnvl_annotation_objections(subject, new, before, beside.configuration),
+        *topology.topology_objections(subject, new, before, beside.configuration, beside.around),
         *collisions,
     )
     warnings = (
-        *workload.admission_warnings(subject, new, before),
-        *mnnvl.admission_warnings(subject, new, beside.configuration),
+        *workload.workload_warnings(subject, new, before),
+        *mnnvl.mnnvl_warnings(subject, new, beside.configuration),
         *sharing_warnings(subject, new, beside.configuration, beside.classes),
-        *topology.admission_warnings(subject, new, before, beside.configuration, beside.around),
+        *topology.topology_warnings(subject, new, before, beside.configuration, beside.around),
     )
     return frozenset(objections), frozenset(warnings)
 

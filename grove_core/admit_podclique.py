@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from grove_core.areas.mnnvl_scopes.clique_admission import (
-    ClaimConflict,
+    ClaimNameConflict,
     CliqueAdmissionView,
     CliqueJoinsDomain,
     CliqueMustWait,
@@ -16,17 +16,17 @@ from grove_core.areas.mnnvl_scopes.clique_admission import (
 )
 from grove_core.areas.mnnvl_scopes.rules import SharedDomainDenial, SharedDomainReason, SharedDomainWarning
 from grove_core.areas.mnnvl_scopes.wants import with_adoption_annotation
-from grove_core.areas.workload.admission.manifest_defaults import patch_between
+from grove_core.areas.workload.admission.manifest_defaults import json_patch_between
 from grove_core.kernel.admission import AdmissionWarning, AdmitWithChanges, AmendmentVerdict, DenialReason, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject
-from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.kernel.frozen import FrozenMap, thaw_json
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import GROVE, MNNVL_ADOPTED, MNNVL_ENABLED, SCHEDULER, SHARED_CLAIM
 from grove_core.resources.configuration import Configuration, MnnvlMode
 from grove_core.resources.json_field_reader import JsonFieldReader, short_json
 from grove_core.resources.labels import SET
-from grove_core.resources.meta import read_label, read_labels, ref_in
+from grove_core.resources.metadata_readers import read_label, read_labels, ref_in_manifest
 from grove_core.resources.podclique import podclique_from_json
 
 _ANNOTATION: Final = "metadata.annotations[{}]"
@@ -41,37 +41,39 @@ def admit_podclique(raw: Mapping[str, Any], around: CliqueAdmissionView) -> Deci
     try:
         clique = podclique_from_json(raw)
     except MalformedObject as fault:
-        because = SharedDomainReason.NOT_READ.because(ref_in(raw, GROVE, "PodClique"), problem=str(fault.problems[0]))
+        because = SharedDomainReason.NOT_READ.because(
+            ref_in_manifest(raw, GROVE, "PodClique"), problem=str(fault.problems[0])
+        )
         return Decision(AdmitWithChanges(), (because,))
     entry = judge_clique_admission(clique, around)
     if isinstance(entry, CliqueMustWait):
         because = SharedDomainDenial.ADMISSION_MUST_WAIT.because(clique.ref, why=entry.because.sentence)
         objection = DenialReason(_ANNOTATION.format(MNNVL_ENABLED), short_json("true"), because)
         return Decision(Deny((objection,)), (entry.because, because))
-    if isinstance(entry, ClaimConflict):
+    if isinstance(entry, ClaimNameConflict):
         taken = SharedDomainDenial.SHARED_CLAIM_RESERVED.because(clique.ref, name=SHARED_CLAIM)
         path = f"spec.podSpec.resourceClaims[{entry.claim_index}].name"
         return Decision(Deny((DenialReason(path, short_json(SHARED_CLAIM), taken),)), (entry.because, taken))
     if isinstance(entry, CliqueJoinsDomain):
-        after = {**raw, "spec": {**(raw.get("spec") or {}), "podSpec": thaw(entry.pod_spec)}}
-        patch = tuple(map(FrozenMap.over, patch_between(raw, after)))
+        after = {**raw, "spec": {**(raw.get("spec") or {}), "podSpec": thaw_json(entry.pod_spec)}}
+        patch = tuple(map(FrozenMap.view_of, json_patch_between(raw, after)))
         return Decision(AdmitWithChanges(patch, entry.ensures), (entry.because,))
     return Decision(AdmitWithChanges(warnings=_cautions(clique.ref, clique.annotations, entry)), (entry.because,))
 
 
 def admit_podgang(raw: Mapping[str, Any], configuration: Configuration) -> Decision[AmendmentVerdict]:
     """Judge a PodGang that is to be created: it is annotated, so that its members' domains get it as owner (MS-044)."""
-    gang = ref_in(raw, SCHEDULER, "PodGang")
-    if not configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
+    gang = ref_in_manifest(raw, SCHEDULER, "PodGang")
+    if not configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS):
         return Decision(AdmitWithChanges(), (SharedDomainReason.SCOPES_OFF.because(gang),))
-    after = thaw(with_adoption_annotation(FrozenMap.over(raw)))
-    patch = tuple(map(FrozenMap.over, patch_between(raw, after)))
+    after = thaw_json(with_adoption_annotation(FrozenMap.view_of(raw)))
+    patch = tuple(map(FrozenMap.view_of, json_patch_between(raw, after)))
     return Decision(
         AdmitWithChanges(patch), (SharedDomainReason.GANG_ANNOTATED.because(gang, annotation=MNNVL_ADOPTED),)
     )
 
 
-def set_name_in_labels(raw: Mapping[str, Any]) -> str:
+def podcliqueset_name_in_labels(raw: Mapping[str, Any]) -> str:
     """Return the set in a PodClique's labels; empty where there is none."""
     return read_label(read_labels(JsonFieldReader(raw, "", [])), SET)
 

@@ -3,14 +3,14 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from grove_core.areas.topology.admit import NOTHING_KNOWN, TopologyAdmissionView
+from grove_core.areas.topology.admit import NOTHING_KNOWN, KnownTopologiesForAdmission
 from grove_core.areas.topology.rules import TopologyDenial, TopologyWarning
 from grove_core.areas.topology.topology_lifecycle import (
     topology_level_violations,
     topology_level_warnings,
     topology_users_text,
 )
-from grove_core.areas.workload.admission.manifest_defaults import with_defaults
+from grove_core.areas.workload.admission.manifest_defaults import podcliqueset_with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, AdmissionWarning, DenialReason, admission_decision
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject
@@ -28,15 +28,15 @@ from grove_core.resources.cluster_topology import (
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 from grove_core.resources.json_field_reader import JsonFieldReader, short_json
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.podcliqueset_manifest import read_set_manifest
-from grove_core.resources.podcliqueset_spec import read_set_spec
+from grove_core.resources.podcliqueset_manifest import read_podcliqueset_manifest
+from grove_core.resources.podcliqueset_spec import read_podcliqueset_spec
 from grove_core.resources.topology_usage import SET_KIND, bound_pods_by_set, sets_by_topology, topology_in_template
 
 
 def admit_topology(
     new: Mapping[str, Any],
     old: Mapping[str, Any] | None = None,
-    view: TopologyAdmissionView = NOTHING_KNOWN,
+    view: KnownTopologiesForAdmission = NOTHING_KNOWN,
     configuration: Configuration = DEFAULT_CONFIGURATION,
 ) -> Decision[AdmissionVerdict]:
     """Return the verdict on a ClusterTopology that is created or updated, with all objections.
@@ -64,12 +64,12 @@ def admit_topology(
         )
         return admission_decision(problems, (), admitted)
     before = _topology_before(old)
-    objections = (one.objection(subject) for one in topology_level_violations(topology, before, configuration, view))
+    objections = (one.as_objection(subject) for one in topology_level_violations(topology, before, configuration, view))
     return admission_decision(objections, topology_level_warnings(subject, topology, before, view), admitted)
 
 
 def admit_topology_deletion(
-    old: Mapping[str, Any], view: TopologyAdmissionView = NOTHING_KNOWN
+    old: Mapping[str, Any], view: KnownTopologiesForAdmission = NOTHING_KNOWN
 ) -> Decision[AdmissionVerdict]:
     """Return the verdict on the deletion of a ClusterTopology: admitted, with a warning if sets use it (TP-086)."""
     subject = _subject(old)
@@ -85,7 +85,7 @@ def topology_admission_view_of(
     sets: Iterable[Mapping[str, Any]],
     cliques: Collection[PodClique],
     incomplete_kinds: Iterable[str] = (),
-) -> TopologyAdmissionView:
+) -> KnownTopologiesForAdmission:
     """Return the view that manifests are compared with, from objects of an input; None for kinds without an object.
 
     Args:
@@ -94,12 +94,12 @@ def topology_admission_view_of(
         incomplete_kinds: kinds of which an object was left out because it cannot be parsed.
     """
     known, unreadable = _read_all(topologies)
-    read = [read_set_manifest(with_defaults(raw))[0] for raw in sets]
+    read = [read_podcliqueset_manifest(podcliqueset_with_defaults(raw))[0] for raw in sets]
     manifests = [one for one in read if one is not None]
     bound = bound_pods_by_set(cliques)
     users = sets_by_topology(((one.namespace or "default", one.name, one.spec.template) for one in manifests), bound)
     placed = bound if cliques else None
-    return TopologyAdmissionView(
+    return KnownTopologiesForAdmission(
         effective_topologies(known) if known else None,
         placed,
         users if cliques else None,
@@ -110,8 +110,8 @@ def topology_admission_view_of(
 
 def topology_used_by_set(raw: Mapping[str, Any]) -> str | None:
     """Return the topology that a PodCliqueSet uses; empty for none, None if its spec cannot be parsed."""
-    spec, _ = read_set_spec(raw.get("spec"))
-    return topology_in_template(spec.template).topology if spec is not None else None
+    spec, _ = read_podcliqueset_spec(raw.get("spec"))
+    return topology_in_template(spec.template).effective_topology_name if spec is not None else None
 
 
 def _read_all(topologies: Iterable[Mapping[str, Any]]) -> tuple[list[ClusterTopology], list[Ref]]:
@@ -126,12 +126,12 @@ def _read_all(topologies: Iterable[Mapping[str, Any]]) -> tuple[list[ClusterTopo
     return known, unreadable
 
 
-def _deletion_warnings(subject: Ref, old: Mapping[str, Any], view: TopologyAdmissionView) -> Iterator[Reason]:
+def _deletion_warnings(subject: Ref, old: Mapping[str, Any], view: KnownTopologiesForAdmission) -> Iterator[Reason]:
     """Yield why a deletion waits for users, or why it does not although there are some."""
     users = (view.users or {}).get(subject.name, ())
     if view.users is None:
         yield TopologyWarning.USERS_NOT_KNOWN.because(subject)
-    elif users and TOPOLOGY_FINALIZER in JsonFieldReader(old, "", []).part("metadata").texts("finalizers"):
+    elif users and TOPOLOGY_FINALIZER in JsonFieldReader(old, "", []).inner_object("metadata").text_list("finalizers"):
         yield TopologyWarning.STILL_USED.because(subject, users=topology_users_text(users))
     elif users:
         yield TopologyWarning.USED_AND_NOT_HELD.because(
@@ -149,4 +149,4 @@ def _topology_before(old: Mapping[str, Any] | None) -> ClusterTopology | None:
 
 
 def _subject(raw: Mapping[str, Any]) -> Ref:
-    return topology_ref(JsonFieldReader(raw, "", []).part("metadata").text("name"))
+    return topology_ref(JsonFieldReader(raw, "", []).inner_object("metadata").text("name"))

@@ -11,20 +11,20 @@ from datetime import datetime
 from enum import Enum, unique
 from typing import TypeAlias
 
-from grove_core.areas.gang_termination.termination_deletions import deletions_by_replica
+from grove_core.areas.gang_termination.termination_deletions import termination_deletions_by_replica
 from grove_core.areas.gang_termination.termination_findings import BREACH, PREDICTION, TERMINATION
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import SubjectHealth, reasons_for_question
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import DeletionImpact, Step, gangs_terminated_by, total_impact
+from grove_core.kernel.steps import DeletionImpact, Step, gangs_terminated_by, total_deletion_impact
 from grove_core.plan.forecast import Forecast
 
 _TerminationKey: TypeAlias = tuple[Ref, datetime, int] | None  # equal for PodCliques that are shown together
 
 
 @unique
-class TerminationChange(Enum):
+class TerminationChangeKind(Enum):
     """How the second rule set differs from the first for some PodCliques, the most severe change first."""
 
     ENDS = "ENDS"
@@ -65,7 +65,7 @@ class TerminationDifference:
         spared_because: why one rule set does not terminate them, by its findings now; empty where both do.
     """
 
-    change: TerminationChange
+    change: TerminationChangeKind
     cliques: tuple[Ref, ...]
     before: FirstTermination | None
     after: FirstTermination | None
@@ -92,7 +92,7 @@ class RuleSetComparison:
     unpredicted: tuple[Reason, ...] = ()
 
     @property
-    def is_same(self) -> bool:
+    def has_same_terminations(self) -> bool:
         """Whether both rule sets are known to terminate the same PodCliques at the same times."""
         return not self.differences and not self.unknown and not self.unpredicted
 
@@ -100,7 +100,7 @@ class RuleSetComparison:
 def compare_forecasts(before: Forecast, after: Forecast) -> RuleSetComparison:
     """Compare the forecasts of two rule sets for one set. Linear in the steps of both."""
     first, second = _terminations_in(before), _terminations_in(after)
-    alike: defaultdict[tuple[TerminationChange, _TerminationKey, _TerminationKey], list[Ref]] = defaultdict(list)
+    alike: defaultdict[tuple[TerminationChangeKind, _TerminationKey, _TerminationKey], list[Ref]] = defaultdict(list)
     same = 0
     for clique in {**first, **second}:
         pair = first.get(clique), second.get(clique)
@@ -113,7 +113,7 @@ def compare_forecasts(before: Forecast, after: Forecast) -> RuleSetComparison:
         _difference(change, cliques, (first.get(cliques[0]), second.get(cliques[0])), (before, after))
         for (change, _, _), cliques in alike.items()
     ]
-    order = list(TerminationChange)
+    order = list(TerminationChangeKind)
     found.sort(key=lambda one: (order.index(one.change), one.cliques[0].sort_key))
     unknown = dict.fromkeys(reason for one in (before, after) for reason in _unknown_in(one))
     unpredicted = dict.fromkeys(
@@ -127,20 +127,20 @@ def _key_of(one: FirstTermination | None) -> _TerminationKey:
     return None if one is None else (one.subject, one.at, one.times)
 
 
-def _change(before: FirstTermination | None, after: FirstTermination | None) -> TerminationChange | None:
+def _change(before: FirstTermination | None, after: FirstTermination | None) -> TerminationChangeKind | None:
     if before is None:
-        return TerminationChange.ENDS
+        return TerminationChangeKind.ENDS
     if after is None:
-        return TerminationChange.SPARED
+        return TerminationChangeKind.SPARED
     if before.at != after.at:
-        return TerminationChange.SOONER if after.at < before.at else TerminationChange.LATER
+        return TerminationChangeKind.SOONER if after.at < before.at else TerminationChangeKind.LATER
     if before.times != after.times:
-        return TerminationChange.OFTENER if after.times > before.times else TerminationChange.RARER
+        return TerminationChangeKind.OFTENER if after.times > before.times else TerminationChangeKind.RARER
     return None
 
 
 def _difference(
-    change: TerminationChange,
+    change: TerminationChangeKind,
     cliques: Sequence[Ref],
     terminations: tuple[FirstTermination | None, FirstTermination | None],
     forecasts: tuple[Forecast, Forecast],
@@ -160,23 +160,25 @@ def _terminations_in(forecast: Forecast) -> Mapping[Ref, FirstTermination]:
     first: dict[Ref, FirstTermination] = {}
     times: defaultdict[Ref, dict[datetime, int]] = defaultdict(dict)
     for round_ in forecast.rounds:
-        for subject, steps in deletions_by_replica(round_.steps).items():
+        for subject, steps in termination_deletions_by_replica(round_.steps).items():
             termination = _termination_of(subject, round_.at, steps)
             for step in steps:
                 first.setdefault(step.target, termination)
-                times[step.target][round_.at] = forecast.times(round_)
+                times[step.target][round_.at] = forecast.round_occurrence_count(round_)
     return {clique: replace(one, times=sum(times[clique].values())) for clique, one in first.items()}
 
 
 def _termination_of(subject: Ref, at: datetime, steps: Sequence[Step]) -> FirstTermination:
     delays = dict.fromkeys(one.delay for step in steps for one in gangs_terminated_by(step) if one.delay is not None)
-    return FirstTermination(subject, at, tuple(step.target for step in steps), total_impact(steps), tuple(delays))
+    return FirstTermination(
+        subject, at, tuple(step.target for step in steps), total_deletion_impact(steps), tuple(delays)
+    )
 
 
 def _kept_because(forecast: Forecast, subject: Ref, cliques: Sequence[Ref]) -> tuple[Reason, ...]:
     """Why a replica is kept: the reasons of its verdict, or of its group's, and those of its unhealthy PodCliques."""
     fates = {one.subject: one for one in forecast.findings if one.question == TERMINATION}
-    fate = fates.get(subject) or fates.get(subject.whole)
+    fate = fates.get(subject) or fates.get(subject.without_replica)
     own = fate.because if fate is not None else ()
     gone = frozenset(cliques)
     breaches = (one for one in forecast.findings if one.question == BREACH and one.subject in gone)

@@ -9,25 +9,25 @@ from enum import Enum, unique
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.gang_termination.termination_deletions import deletions_by_replica
+from grove_core.areas.gang_termination.termination_deletions import termination_deletions_by_replica
 from grove_core.areas.gang_termination.termination_findings import AVAILABILITY, BREACH, PREDICTION, TERMINATION
 from grove_core.areas.gang_termination.verdicts import DELEGATES, KEEPS, SUSPENDS, TERMINATES, WAITS
 from grove_core.areas.topology.wants import MISPLACEMENT
 from grove_core.kernel.conditions import ConditionStatus
-from grove_core.kernel.decisions import ExistingAndWantedCounts, Finding, SubjectHealth, reasons_for_question
+from grove_core.kernel.decisions import ExistingAndWanted, Finding, SubjectHealth, reasons_for_question
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import DeletionImpact, Step, total_impact
+from grove_core.kernel.steps import DeletionImpact, Step, total_deletion_impact
 from grove_core.kernel.wants import StepObstacle, Withheld
 from grove_core.plan.forecast import Forecast
 
 _GATES: Final = frozenset({StepObstacle.GATE, StepObstacle.GANGS_NOT_COLLECTED})
 _LACKING: Final = frozenset({SubjectHealth.LACKING, SubjectHealth.UNRECORDED})
-_NO_SHARE: Final = ExistingAndWantedCounts(0, 0)
+_NO_SHARE: Final = ExistingAndWanted(0, 0)
 
 
 @unique
-class Urgency(Enum):
+class ReplicaUrgency(Enum):
     """How urgent an entry is, the most urgent first."""
 
     ENDS = "TERMINATE"
@@ -38,19 +38,21 @@ class Urgency(Enum):
     KEEPS = "KEEP"
 
 
-TONES: Final[Mapping[str, Urgency]] = MappingProxyType(
+TONES: Final[Mapping[str, ReplicaUrgency]] = MappingProxyType(
     {
-        TERMINATES: Urgency.ENDS,
-        WAITS: Urgency.WAITS,
-        ConditionStatus.UNKNOWN.value: Urgency.UNKNOWN,
-        KEEPS: Urgency.KEEPS,
-        DELEGATES: Urgency.KEEPS,
-        SUSPENDS: Urgency.KEEPS,
+        TERMINATES: ReplicaUrgency.ENDS,
+        WAITS: ReplicaUrgency.WAITS,
+        ConditionStatus.UNKNOWN.value: ReplicaUrgency.UNKNOWN,
+        KEEPS: ReplicaUrgency.KEEPS,
+        DELEGATES: ReplicaUrgency.KEEPS,
+        SUSPENDS: ReplicaUrgency.KEEPS,
     }
 )
 """The tone of each verdict on a termination."""
 
-_URGENCY: Final[Mapping[Urgency, int]] = MappingProxyType({tone: place for place, tone in enumerate(Urgency)})
+_URGENCY: Final[Mapping[ReplicaUrgency, int]] = MappingProxyType(
+    {tone: place for place, tone in enumerate(ReplicaUrgency)}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ class ExplainedReplica:
             statuses would terminate it (GF-084).
     """
 
-    tone: Urgency
+    tone: ReplicaUrgency
     subject: Ref
     causes: tuple[ExplainedCause, ...]
     until: datetime | None = None
@@ -93,7 +95,7 @@ class ExplainedReplica:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class ForecastExplanation:
     """The explanation of one root, the most urgent entries first.
 
     Attributes:
@@ -116,14 +118,16 @@ class Explanation:
         """Whether everything is predicted, kept, present and well placed, and has the pods that it needs."""
         if self.unpredicted or self.misplaced or self.available < self.replicas:
             return False
-        return not any(entry.tone is not Urgency.KEEPS or entry.degraded or entry.unwell for entry in self.entries)
+        return not any(
+            entry.tone is not ReplicaUrgency.KEEPS or entry.degraded or entry.unwell for entry in self.entries
+        )
 
-    def having(self, tone: Urgency) -> tuple[ExplainedReplica, ...]:
+    def entries_of_urgency(self, tone: ReplicaUrgency) -> tuple[ExplainedReplica, ...]:
         """Return the entries of one tone."""
         return tuple(entry for entry in self.entries if entry.tone is tone)
 
 
-def explanation_of(forecast: Forecast) -> Explanation:
+def explanation_of_forecast(forecast: Forecast) -> ForecastExplanation:
     """Return the explanation of the first round of a forecast.
 
     It has an entry for every replica of the set, for each replica of a scaling group that is terminated, waits or is
@@ -137,7 +141,7 @@ def explanation_of(forecast: Forecast) -> Explanation:
     breaches = {one.subject: one for one in findings if one.question == BREACH}
     entries = [*_replica_entries(forecast, findings, averted, breaches), *_withheld_entries(first.withheld, breaches)]
     share = next((one.share for one in forecast.findings if one.question == AVAILABILITY and one.share), _NO_SHARE)
-    return Explanation(
+    return ForecastExplanation(
         forecast.root,
         tuple(sorted(entries, key=lambda entry: (_URGENCY[entry.tone], entry.subject.sort_key))),
         unrecorded=sum(one.health is SubjectHealth.UNRECORDED for one in breaches.values()),
@@ -148,7 +152,7 @@ def explanation_of(forecast: Forecast) -> Explanation:
     )
 
 
-def withholds_gate_opening(withheld: Withheld) -> bool:
+def withholds_scheduling_gate_removal(withheld: Withheld) -> bool:
     """Whether what is withheld is the opening of pods' scheduling gates, which follows by itself with capacity."""
     return withheld.obstacle in _GATES
 
@@ -164,13 +168,13 @@ def _replica_entries(
     """An entry for each replica that has something to report."""
     fates = [one for one in findings if one.question == TERMINATION]
     shown = [fate for fate in fates if _is_shown(fate)]
-    steps = deletions_by_replica(forecast.rounds[0].steps)
+    steps = termination_deletions_by_replica(forecast.rounds[0].steps)
     blocked = {one.replica for held in forecast.rounds[0].withheld for one in held.terminates}
     averted_ones = {one.subject for one in averted if one.question == TERMINATION}
     pending = (one for one in forecast.findings if one.question == TERMINATION and one.subject in averted_ones)
     deadlines = {one.subject: one.deadline for one in pending}
     tones = {fate.subject: _tone_of(fate, steps, blocked) for fate in shown}
-    urgent = (fate for fate in shown if tones[fate.subject] is not Urgency.KEEPS)
+    urgent = (fate for fate in shown if tones[fate.subject] is not ReplicaUrgency.KEEPS)
     reported = {reason.subject for fate in urgent for reason in fate.because}
     recovered = {one.subject for one in averted if one.question == BREACH}
     degraded = _degraded((one for one in breaches.values() if one.subject not in reported), recovered, fates)
@@ -182,8 +186,8 @@ def _replica_entries(
             tuple(_causes(fate.because, (why for why in fate.because if why.subject in fate.causes), breaches)),
             fate.deadline,
             tuple(step.target for step in deletions),
-            total_impact(deletions),
-            degraded=tuple(degraded.get(subject, ())) if tones[subject] is Urgency.KEEPS else (),
+            total_deletion_impact(deletions),
+            degraded=tuple(degraded.get(subject, ())) if tones[subject] is ReplicaUrgency.KEEPS else (),
             unwell=fate.health is SubjectHealth.LACKING,
             averted=deadlines.get(subject),
         )
@@ -192,7 +196,7 @@ def _replica_entries(
 def _withheld_entries(withheld: Iterable[Withheld], breaches: Mapping[Ref, Finding]) -> Iterator[ExplainedReplica]:
     for held in withheld:
         if held.obstacle is not StepObstacle.SET_NOT_JUDGED:  # the findings on the set report it
-            tone = Urgency.GATED if withholds_gate_opening(held) else Urgency.HELD
+            tone = ReplicaUrgency.GATED if withholds_scheduling_gate_removal(held) else ReplicaUrgency.HELD
             delays = (one.delay for one in held.terminates)
             yield ExplainedReplica(tone, held.target, tuple(_causes(held.because, delays, breaches)))
 
@@ -206,11 +210,11 @@ def _is_shown(fate: Finding) -> bool:
     )
 
 
-def _tone_of(fate: Finding, steps: Mapping[Ref, list[Step]], blocked: AbstractSet[Ref]) -> Urgency:
+def _tone_of(fate: Finding, steps: Mapping[Ref, list[Step]], blocked: AbstractSet[Ref]) -> ReplicaUrgency:
     """The tone of a replica; one that is terminated without a deletion is withheld, or is being deleted already."""
-    tone = TONES.get(fate.verdict, Urgency.UNKNOWN)  # a saved plan may come from rules with other verdicts
-    is_withheld = tone is Urgency.ENDS and not steps.get(fate.subject) and fate.subject in blocked
-    return Urgency.HELD if is_withheld else tone
+    tone = TONES.get(fate.verdict, ReplicaUrgency.UNKNOWN)  # a saved plan may come from rules with other verdicts
+    is_withheld = tone is ReplicaUrgency.ENDS and not steps.get(fate.subject) and fate.subject in blocked
+    return ReplicaUrgency.HELD if is_withheld else tone
 
 
 def _degraded(

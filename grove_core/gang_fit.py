@@ -5,17 +5,17 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from grove_core.areas.mnnvl.judge import clique_domains_of, judge_mnnvl
+from grove_core.areas.mnnvl.judge import compute_domains_of_new_parts, judge_mnnvl
 from grove_core.areas.mnnvl_scopes.judge import mnnvl_annotations_of
-from grove_core.areas.topology.admit import TopologyAdmissionView, broader_domain_facts, objections_to
-from grove_core.areas.topology.fit_check import SetFit, fit_gangs
+from grove_core.areas.topology.admit import KnownTopologiesForAdmission, broader_domain_facts, topology_objections
+from grove_core.areas.topology.fit_check import PodCliqueSetFit, check_gangs_fit_on_nodes
 from grove_core.areas.topology.gang_tree import CliquePodsToPlace, GangToPlace
 from grove_core.areas.topology.judge import judge_topology, missing_topology_domains, topology_levels_of
 from grove_core.areas.topology.node_capacity import (
     NO_UNLABELLED_NODES,
-    UnlabelledNodes,
-    free_capacity_of,
-    unlabelled_nodes,
+    NodesWithoutTopologyLabels,
+    free_node_capacity,
+    nodes_without_topology_labels,
 )
 from grove_core.areas.topology.rules import FitReason, TopologyDenial
 from grove_core.areas.topology.verdicts import FitVerdict, GangTopology, TopologyJudgement, TopologyResolution
@@ -30,7 +30,7 @@ from grove_core.resources.domain_sharing import sharing_scope_in_annotations
 from grove_core.resources.node import Node
 from grove_core.resources.pod_demand import PodDemand, PodOnNode, pod_demand_of
 from grove_core.resources.podcliqueset_manifest import PodCliqueSetManifest
-from grove_core.resources.topology_usage import bound_pod_count, constrained_levels
+from grove_core.resources.topology_usage import bound_pod_count_of_clique, constrained_levels
 from grove_core.snapshot.expected_replicas import ExpectedGang, expected_set_of
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -55,12 +55,12 @@ class TopologyFit:
     levels: Levels
     because: tuple[Reason, ...]
     switch_refusals: tuple[Reason, ...] = ()
-    unlabelled: UnlabelledNodes = NO_UNLABELLED_NODES
-    fit: SetFit | None
+    unlabelled: NodesWithoutTopologyLabels = NO_UNLABELLED_NODES
+    fit: PodCliqueSetFit | None
     is_unknown: bool = False
 
     @property
-    def verdict(self) -> FitVerdict:
+    def worst_verdict(self) -> FitVerdict:
         """The worst verdict on a gang, each gang by itself."""
         if self.fit is None:
             return FitVerdict.UNDECIDED if self.is_unknown else FitVerdict.CANNOT
@@ -85,9 +85,9 @@ class GangFitReport:
     objections: tuple[DenialReason, ...] = ()
 
     @property
-    def is_success(self) -> bool:
+    def all_gangs_fit(self) -> bool:
         """Whether every gang fits by the topology of the set, and admission accepts the set (TP-111)."""
-        return self.own.verdict is FitVerdict.FITS and not self.objections
+        return self.own.worst_verdict is FitVerdict.FITS and not self.objections
 
 
 def check_gang_fit(snapshot: Snapshot, nodes: Iterable[Node], pods: Iterable[PodOnNode]) -> GangFitReport:
@@ -141,8 +141,8 @@ def _admission_objections(snapshot: Snapshot) -> Iterator[DenialReason]:
         pods=(),
         device_requests=(),
     )
-    view = TopologyAdmissionView(snapshot.topologies or None)
-    found = objections_to(root.ref, manifest, None, snapshot.configuration, view)
+    view = KnownTopologiesForAdmission(snapshot.topologies or None)
+    found = topology_objections(root.ref, manifest, None, snapshot.configuration, view)
     yield from sorted(found, key=lambda one: one.sort_key)
 
 
@@ -152,7 +152,7 @@ class _SetFitCheck:
     def __init__(self, snapshot: Snapshot, nodes: Iterable[Node], pods: tuple[PodOnNode, ...]) -> None:
         root = snapshot.root.ref
         self.snapshot = snapshot
-        self.free = free_capacity_of(nodes, pods, (root.namespace, root.name))
+        self.free = free_node_capacity(nodes, pods, (root.namespace, root.name))
         avoided_namespaces = {
             name for one in pods if one.owner != (root.namespace, root.name) for name in one.repelled_namespaces
         }
@@ -171,8 +171,8 @@ class _SetFitCheck:
         """Return the fit by one topology."""
         gang_topology = GangTopology(name, FrozenDict(levels))
         gangs = tuple(_gang_request(self.snapshot, gang, gang_topology, self.demands) for gang in self.gangs)
-        fit = fit_gangs(gangs, self.free, levels, self.snapshot.root.ref)
-        unlabelled = unlabelled_nodes(self.free, levels)
+        fit = check_gangs_fit_on_nodes(gangs, self.free, levels, self.snapshot.root.ref)
+        unlabelled = nodes_without_topology_labels(self.free, levels)
         return TopologyFit(name=name, levels=levels, because=because, unlabelled=unlabelled, fit=fit)
 
     def fit_by_other(self, name: str, current: str) -> TopologyFit:
@@ -182,7 +182,9 @@ class _SetFitCheck:
         refusals: list[Reason] = []
         if snapshot.topologies[name].deleting:
             refusals.append(TopologyDenial.TOPOLOGY_BEING_DELETED.because(root))
-        bound = sum(bound_pod_count(clique, snapshot.pods_of.get(clique.uid, ())) for clique in snapshot.cliques)
+        bound = sum(
+            bound_pod_count_of_clique(clique, snapshot.pods_of.get(clique.uid, ())) for clique in snapshot.cliques
+        )
         if bound:
             refusals.append(TopologyDenial.TOPOLOGY_LOCKED.because(root, before=current, scheduled=bound))
         order = [level.domain for level in levels]
@@ -223,7 +225,7 @@ def _cliques_with_added_claims(snapshot: Snapshot) -> AbstractSet[str]:
     mnnvl = judge_mnnvl(snapshot)
     if any(sharing) or any(clique.resource_sharing for clique in template.cliques):
         return every
-    if mnnvl.is_wanted or clique_domains_of(snapshot, mnnvl).templates:
+    if mnnvl.is_wanted or compute_domains_of_new_parts(snapshot, mnnvl).templates:
         return every
     return {
         name

@@ -7,7 +7,7 @@ from typing import Final
 
 from grove_core.areas.gang_termination.termination_findings import BREACH, TERMINATION
 from grove_core.areas.gang_termination.verdicts import DELEGATES, TERMINATES
-from grove_core.areas.mnnvl.judge import domain_ref
+from grove_core.areas.mnnvl.judge import compute_domain_ref_of_replica
 from grove_core.areas.mnnvl.verdicts import QUESTION as FABRIC
 from grove_core.areas.mnnvl_scopes.judge import shared_domain_ref
 from grove_core.areas.topology.wants import MISPLACEMENT
@@ -19,7 +19,7 @@ from grove_core.kernel.wants import Withheld
 from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import CORE, GROVE, SCHEDULER
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.naming_rules import replica_of_domain
+from grove_core.resources.naming_rules import replica_index_of_compute_domain
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
@@ -28,7 +28,7 @@ from grove_core.snapshot.snapshot import Snapshot
 _TRUE: Final = ConditionStatus.TRUE.value
 
 
-def cliques_of_object(snapshot: Snapshot, kind: str, name: str) -> tuple[PodClique, ...]:
+def podcliques_of_object(snapshot: Snapshot, kind: str, name: str) -> tuple[PodClique, ...]:
     """Return the PodCliques that an object of a root consists of or belongs to; empty if there is no such object."""
     if kind == "PodCliqueSet":
         return snapshot.cliques if snapshot.root.ref.name == name else ()
@@ -43,19 +43,19 @@ def cliques_of_object(snapshot: Snapshot, kind: str, name: str) -> tuple[PodCliq
     return tuple(clique for clique in snapshot.cliques if clique.ref.name in named)
 
 
-def has_object(snapshot: Snapshot, kind: str, name: str) -> bool:
+def root_has_object(snapshot: Snapshot, kind: str, name: str) -> bool:
     """Whether a root has an object of that kind and name."""
     refs = [snapshot.root.ref, *(group.ref for group in snapshot.groups), *(gang.ref for gang in snapshot.gangs)]
     if kind == DOMAIN_KIND:
         return _replica_of_domain(snapshot, name) is not None or shared_domain_ref(snapshot, name) is not None
-    return bool(cliques_of_object(snapshot, kind, name)) or any((ref.kind, ref.name) == (kind, name) for ref in refs)
+    return bool(podcliques_of_object(snapshot, kind, name)) or any((ref.kind, ref.name) == (kind, name) for ref in refs)
 
 
 def _replica_of_domain(snapshot: Snapshot, name: str) -> int | None:
     """The replica of the root that a ComputeDomain belongs to, whether it exists or should exist."""
     root = snapshot.root.ref.name
     there = any(domain.ref.name == name for domain in snapshot.domains)
-    index = replica_of_domain(root, name)
+    index = replica_index_of_compute_domain(root, name)
     return index if index is not None and (there or index < snapshot.root.spec.replicas) else None
 
 
@@ -65,7 +65,7 @@ class ObjectExplanation:
 
     Attributes:
         kind: PodCliqueSet, PodCliqueScalingGroup, PodClique, PodGang, Pod or ComputeDomain.
-        name: of an object of that kind that the root has (:func:`has_object`).
+        name: of an object of that kind that the root has (:func:`root_has_object`).
     """
 
     snapshot: Snapshot
@@ -78,16 +78,18 @@ class ObjectExplanation:
         """The address of the object."""
         if self.kind == DOMAIN_KIND:
             shared = shared_domain_ref(self.snapshot, self.name)
-            return shared or domain_ref(self.snapshot, _replica_of_domain(self.snapshot, self.name) or 0)
+            return shared or compute_domain_ref_of_replica(
+                self.snapshot, _replica_of_domain(self.snapshot, self.name) or 0
+            )
         version = {"Pod": CORE, "PodGang": SCHEDULER}.get(self.kind, GROVE)
         return Ref(version, self.kind, self.snapshot.root.ref.namespace, self.name)
 
     @cached_property
     def cliques(self) -> tuple[PodClique, ...]:
         """The PodCliques of the object: itself, its members, all of a set, or the one that a pod belongs to."""
-        return cliques_of_object(self.snapshot, self.kind, self.name)
+        return podcliques_of_object(self.snapshot, self.kind, self.name)
 
-    def pods_of(self, clique: PodClique) -> list[Pod]:
+    def pods_of_clique(self, clique: PodClique) -> list[Pod]:
         """Return the pods of a PodClique, sorted by name."""
         return sorted(self.snapshot.pods_of.get(clique.uid, ()), key=lambda pod: pod.name)
 
@@ -110,7 +112,7 @@ class ObjectExplanation:
             if concerns or self._is_replica_of_self(subject) or (finding.question == MISPLACEMENT and subject in gangs):
                 yield finding
 
-    def steps(self) -> Iterator[Step]:
+    def planned_steps(self) -> Iterator[Step]:
         """Yield the steps for the object, its PodCliques and their pods, without status steps (CL-015)."""
         uids = {clique.uid for clique in self.cliques}
         concerned = self._concerned()
@@ -129,7 +131,7 @@ class ObjectExplanation:
             ):
                 yield step
 
-    def withheld(self) -> Iterator[Withheld]:
+    def withheld_steps(self) -> Iterator[Withheld]:
         """Yield the withheld steps for the object, its PodCliques, their pods and their owners (CL-015)."""
         concerned, above = self._concerned(), set(self._above())
         for held in self.plan.withheld:
@@ -142,7 +144,7 @@ class ObjectExplanation:
         of_cliques = () if self.kind == "Pod" else pods
         return {self.ref, *(clique.ref for clique in self.cliques), *of_cliques}
 
-    def guards(self) -> Iterator[Finding]:
+    def findings_against_termination(self) -> Iterator[Finding]:
         """Yield the guards of the object: for each PodClique and replica, the finding that prevents a termination.
 
         The findings are checked in this order: the breach of the PodClique; the termination of its scaling group's

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from grove_core.areas.gang_termination.termination_findings import PREDICTION
-from grove_core.areas.workload.template_hash import is_own_hash
+from grove_core.areas.workload.template_hash import is_own_template_hash
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Ref
@@ -17,14 +17,14 @@ from grove_core.resources.naming_rules import name_list_text
 from grove_core.resources.newer_release_fields import CONDITIONS, NEWEST_KNOWN
 from grove_core.resources.podclique import PodClique
 from grove_core.rule_sets.rule_set import DESIGN
-from grove_core.snapshot.cluster import Cluster
-from grove_core.snapshot.snapshot import foreign_gangs_in
+from grove_core.snapshot.cluster import IndexedCluster
+from grove_core.snapshot.snapshot import foreign_gang_names_in
 
 _ANY_MOMENT: Final = datetime(2000, 1, 1, tzinfo=UTC)  # names do not depend on it
 _OUR_LABEL: Final = SET.design  # on every object that this operator makes, and on none of the Go operator's
 
 
-class GoOperator(NamedTuple):
+class RecognisedGoOperator(NamedTuple):
     """The Go operator as recognised by objects.
 
     Attributes:
@@ -37,7 +37,7 @@ class GoOperator(NamedTuple):
     newer: tuple[str, ...] = ()
 
     @property
-    def is_predicted(self) -> bool:
+    def has_known_release(self) -> bool:
         """Whether its release is one of those whose rules are known here."""
         return bool(self.fitting) and not self.newer
 
@@ -57,11 +57,11 @@ class RecognisedOperator:
     rules: str
     because: str
     is_shown: bool = True
-    go_operator: GoOperator | None = None
+    go_operator: RecognisedGoOperator | None = None
     doubtful: frozenset[Ref] = frozenset()
 
 
-def recognised(cluster: Cluster, newer: Iterable[str] = ()) -> RecognisedOperator:
+def recognised(cluster: IndexedCluster, newer: Iterable[str] = ()) -> RecognisedOperator:
     """Recognise the operator by the first mark that only one of the operators leaves. Linear in the cluster.
 
     The status of a PodClique is the strongest mark, since the operator writes it again and again. Labels of PodCliques
@@ -84,16 +84,16 @@ def recognised(cluster: Cluster, newer: Iterable[str] = ()) -> RecognisedOperato
     return RecognisedOperator(
         BY_RELEASE[NEWEST_KNOWN].name,
         f"the Go operator runs there, {release} ({name_list_text(marks)})",
-        go_operator=GoOperator((NEWEST_KNOWN,), tuple(sorted(marks))),
+        go_operator=RecognisedGoOperator((NEWEST_KNOWN,), tuple(sorted(marks))),
     )
 
 
-def not_predicted_finding(recognition: RecognisedOperator, root: Ref) -> Finding | None:
+def unpredicted_set_finding(recognition: RecognisedOperator, root: Ref) -> Finding | None:
     """Return the finding that a set is not predicted (GF-134 to GF-136); None where it is predicted."""
     go = recognition.go_operator
-    if (go is None or go.is_predicted) and root not in recognition.doubtful:
+    if (go is None or go.has_known_release) and root not in recognition.doubtful:
         return None
-    from grove_core.areas.gang_termination.field.rule_generations import RELEASES  # noqa: PLC0415 - of such clusters alone
+    from grove_core.areas.gang_termination.field.go_operator_rule_generations import RELEASES  # noqa: PLC0415 - of such clusters alone
     from grove_core.areas.gang_termination.field.rules import GoOperatorReason  # noqa: PLC0415 - of such clusters alone
 
     if go is None:
@@ -105,7 +105,7 @@ def not_predicted_finding(recognition: RecognisedOperator, root: Ref) -> Finding
     return Finding(root, PREDICTION, ConditionStatus.UNKNOWN.value, (because,))
 
 
-def _doubtful(cluster: Cluster) -> Iterator[Ref]:
+def _doubtful(cluster: IndexedCluster) -> Iterator[Ref]:
     """The sets whose PodCliques all have a status without wasAvailable, and no label of this operator."""
     for root in cluster.sets:
         cliques = list(cluster.owned_cliques(root))
@@ -117,7 +117,7 @@ def _is_of_go(clique: PodClique) -> bool:
     return clique.status.recorded and clique.status.was_available is None and _OUR_LABEL not in clique.labels
 
 
-def _newer_conditions(cluster: Cluster) -> Iterator[str]:
+def _newer_conditions(cluster: IndexedCluster) -> Iterator[str]:
     found = [
         *(root.status.conditions for root in cluster.sets),
         *(group.status.conditions for group in chain(*cluster.groups_of.values())),
@@ -127,13 +127,13 @@ def _newer_conditions(cluster: Cluster) -> Iterator[str]:
     yield from (f"condition {name}" for name in sorted(types & CONDITIONS))
 
 
-def _foreign_gangs(cluster: Cluster) -> Iterator[str]:
+def _foreign_gangs(cluster: IndexedCluster) -> Iterator[str]:
     """PodGangs whose names follow no known scheme."""
     for root in cluster.sets if cluster.gangs_of else ():
-        yield from (f"PodGang {name}" for name in sorted(foreign_gangs_in(cluster.snapshot_of(root, _ANY_MOMENT))))
+        yield from (f"PodGang {name}" for name in sorted(foreign_gang_names_in(cluster.snapshot_of(root, _ANY_MOMENT))))
 
 
-def _recognised(cluster: Cluster) -> RecognisedOperator:
+def _recognised(cluster: IndexedCluster) -> RecognisedOperator:
     recorded = sum(clique.status.recorded for clique in _cliques(cluster))
     if any(clique.status.was_available is not None for clique in _cliques(cluster)):
         return RecognisedOperator(DESIGN.name, "PodClique statuses record wasAvailable")
@@ -145,7 +145,7 @@ def _recognised(cluster: Cluster) -> RecognisedOperator:
     if unlabelled:
         return _go_operator(cluster, f"no label {_OUR_LABEL} on {_counted(unlabelled, 'PodClique')}")
     hashes = [root.status.current_hash for root in cluster.sets if root.status.current_hash]
-    if any(map(is_own_hash, hashes)):
+    if any(map(is_own_template_hash, hashes)):
         return RecognisedOperator(DESIGN.name, "PodCliqueSets have a currentGenerationHash of this operator's form")
     if hashes:
         which = _counted(len(hashes), "PodCliqueSet")
@@ -153,9 +153,9 @@ def _recognised(cluster: Cluster) -> RecognisedOperator:
     return RecognisedOperator(DESIGN.name, "no object shows which operator runs there", is_shown=False)
 
 
-def _go_operator(cluster: Cluster, mark: str) -> RecognisedOperator:
+def _go_operator(cluster: IndexedCluster, mark: str) -> RecognisedOperator:
     """The newest release that can have written the statuses; the oldest one where all are too new (GF-136)."""
-    from grove_core.areas.gang_termination.field.rule_generations import (  # noqa: PLC0415 - of such clusters alone
+    from grove_core.areas.gang_termination.field.go_operator_rule_generations import (  # noqa: PLC0415 - of such clusters alone
         RELEASES,
         releases_matching_statuses,
     )
@@ -173,10 +173,10 @@ def _go_operator(cluster: Cluster, mark: str) -> RecognisedOperator:
         which = f"a release from {fitting[0]} to {fitting[-1]}"
     rules = BY_RELEASE[fitting[-1] if fitting else known[0]].name
     because = f"the Go operator runs there, {which} ({mark})"
-    return RecognisedOperator(rules, because, go_operator=GoOperator(fitting))
+    return RecognisedOperator(rules, because, go_operator=RecognisedGoOperator(fitting))
 
 
-def _cliques(cluster: Cluster) -> Iterator[PodClique]:
+def _cliques(cluster: IndexedCluster) -> Iterator[PodClique]:
     return chain.from_iterable(cluster.cliques_of.values())
 
 

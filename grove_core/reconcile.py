@@ -3,19 +3,19 @@
 from collections.abc import Iterable
 
 from grove_core.areas.gang_termination.termination_result import defer_unconfirmed_terminations
-from grove_core.areas.mnnvl.judge import clique_domains_of, judge_mnnvl
+from grove_core.areas.mnnvl.judge import compute_domains_of_new_parts, judge_mnnvl
 from grove_core.areas.mnnvl.wants import result_of_mnnvl
 from grove_core.areas.mnnvl_scopes.judge import judge_shared_domains
 from grove_core.areas.mnnvl_scopes.wants import result_of_shared_domains
-from grove_core.areas.topology.judge import gang_topology_of, judge_topology
+from grove_core.areas.topology.judge import judge_topology, topology_of_new_gangs
 from grove_core.areas.topology.wants import result_of_topology
 from grove_core.areas.workload.deletions import finalizer_removals
 from grove_core.areas.workload.verdicts import WorkloadInputs
-from grove_core.areas.workload.wants import withhold_if_too_large
-from grove_core.kernel.decisions import AreaResult, union_of_results
+from grove_core.areas.workload.wants import withhold_if_set_too_large
+from grove_core.kernel.decisions import AreaResult, union_of_area_results
 from grove_core.kernel.steps import Step
 from grove_core.plan.plan import Plan
-from grove_core.plan.planner import make_plan, steps_for
+from grove_core.plan.planner import make_plan, steps_for_objects_without_root
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
@@ -60,10 +60,13 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
     termination = defer_unconfirmed_terminations(rules.gang_termination(seen), seen)  # GT or GF
     mnnvl, shared, topology = judge_mnnvl(seen), judge_shared_domains(seen), judge_topology(seen)  # MN, MS, TP
     inputs = WorkloadInputs(
-        termination.terminating, clique_domains_of(seen, mnnvl), shared.annotations, gang_topology_of(seen, topology)
+        termination.terminating,
+        compute_domains_of_new_parts(seen, mnnvl),
+        shared.annotations,
+        topology_of_new_gangs(seen, topology),
     )
     workload = rules.workload(seen, inputs)  # WL
-    others = union_of_results(
+    others = union_of_area_results(
         (
             result_of_mnnvl(seen, mnnvl),
             result_of_shared_domains(seen, shared, workload.of_area),
@@ -71,10 +74,10 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
             AreaResult(findings=rules.unpredicted(seen, workload.is_outdated) if rules.unpredicted else ()),
         )
     )
-    result = union_of_results((termination.of_area, withhold_if_too_large(seen, others)))
+    result = union_of_area_results((termination.as_area_result, withhold_if_set_too_large(seen, others)))
     return make_plan(result, seen, rules=rules.name)
 
 
-def drop_finalizers(leftovers: Iterable[ScalingGroup | PodClique]) -> tuple[Step, ...]:
+def finalizer_steps_for_orphans(leftovers: Iterable[ScalingGroup | PodClique]) -> tuple[Step, ...]:
     """Return the steps that remove Grove's finalizer from parts of sets that no longer exist (WL-001)."""
-    return steps_for(finalizer_removals(leftovers))
+    return steps_for_objects_without_root(finalizer_removals(leftovers))

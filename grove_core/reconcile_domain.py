@@ -6,7 +6,7 @@ It is not part of ``reconcile``, so that planning a PodCliqueSet does not load i
 from datetime import timedelta
 from typing import Final
 
-from grove_core.areas.domain_cliques.domain_snapshot import DomainSnapshot
+from grove_core.areas.domain_cliques.domain_snapshot import ComputeDomainSnapshot
 from grove_core.areas.domain_cliques.wants import desired_compute_domain_changes
 from grove_core.kernel.decisions import AreaResult
 from grove_core.plan.plan import Plan
@@ -16,7 +16,9 @@ CLEANUP_INTERVAL: Final = timedelta(seconds=2)
 """Time until entries that could not be judged are compared with the pods again."""
 
 
-def reconcile_compute_domain(snapshot: DomainSnapshot, *, cleanup_interval: timedelta = CLEANUP_INTERVAL) -> Plan:
+def reconcile_compute_domain(
+    snapshot: ComputeDomainSnapshot, *, cleanup_interval: timedelta = CLEANUP_INTERVAL
+) -> Plan:
     """Return what the controller does about one ComputeDomain, and why (DC-070 to DC-089).
 
     Args:

@@ -6,14 +6,14 @@ from datetime import datetime
 from enum import Enum, unique
 from typing import NamedTuple
 
-from grove_core.areas.topology.judge import gang_topology_of, judge_topology
+from grove_core.areas.topology.judge import judge_topology, topology_of_new_gangs
 from grove_core.areas.topology.topology_lifecycle import desired_topology_changes
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot
 from grove_core.areas.topology.verdicts import TopologyJudgement
 from grove_core.areas.workload.judge import set_too_large_reason
 from grove_core.areas.workload.objects.podgangs import gang_topology_constraints
 from grove_core.kernel.decisions import AreaResult
-from grove_core.kernel.frozen import FrozenDict, thaw
+from grove_core.kernel.frozen import FrozenDict, thaw_json
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref, placeholder_uid
 from grove_core.kernel.steps import Make, Step
@@ -23,7 +23,7 @@ from grove_core.plan.planner import make_plan
 from grove_core.resources.cluster_topology import ClusterTopology, cluster_topology_from_json
 from grove_core.resources.object_after_write import object_after_write
 from grove_core.resources.topology_usage import topology_in_template
-from grove_core.snapshot.cluster import Cluster
+from grove_core.snapshot.cluster import IndexedCluster
 from grove_core.snapshot.expected_replicas import expected_set_of
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -55,7 +55,7 @@ def _next_snapshot(snapshot: TopologySnapshot, steps: tuple[Step, ...]) -> Topol
     topology = snapshot.topology
     for step in steps:
         if isinstance(step.action, Make):
-            created = cluster_topology_from_json(thaw(step.action.manifest))
+            created = cluster_topology_from_json(thaw_json(step.action.manifest))
             topology = replace(created, uid=placeholder_uid(step.target), resource_version="1")
         elif topology is not None and step.target == topology.ref:
             topology = object_after_write(topology, step.action)
@@ -108,14 +108,14 @@ class SetTopologyImpact:
 
 
 def topology_impacts_on_sets(
-    cluster: Cluster, changed: ClusterTopology, now: datetime
+    cluster: IndexedCluster, changed: ClusterTopology, now: datetime
 ) -> tuple[SetTopologyImpact, ...]:
     """Return what a change of a topology does to each set that uses it (TP-123); by namespace and name."""
     after = replace(cluster, topologies=FrozenDict({**cluster.topologies, changed.ref.name: changed}))
     return tuple(
         _set_impact(after.snapshot_of(root, now), by_default=not topology_in_template(root.spec.template).named)
         for root in after.sets
-        if topology_in_template(root.spec.template).topology == changed.ref.name
+        if topology_in_template(root.spec.template).effective_topology_name == changed.ref.name
     )
 
 
@@ -126,7 +126,7 @@ def _set_impact(snapshot: Snapshot, *, by_default: bool) -> SetTopologyImpact:
 
 
 def _gang_impacts(snapshot: Snapshot, judgement: TopologyJudgement) -> Iterator[GangTopologyImpact]:
-    placing, because = gang_topology_of(snapshot, judgement), set_too_large_reason(snapshot)
+    placing, because = topology_of_new_gangs(snapshot, judgement), set_too_large_reason(snapshot)
     if because is not None:
         yield GangTopologyImpact(snapshot.root.ref.name, GangTopologyChange.UNKNOWN, (because,))
         return

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from grove_core.areas.workload.pods.pod_manifest import INIT_CONTAINER, PARENTS_FLAG
-from grove_core.areas.workload.template_hash import template_generation_hash, template_hash
+from grove_core.areas.workload.template_hash import template_generation_hash, template_hash_of_clique
 from grove_core.kernel.errors import MalformedObject
 from grove_core.resources.api_names import PREFIX
 from grove_core.resources.podcliqueset import podcliqueset_from_json
@@ -130,7 +130,8 @@ def _new_hashes(before: Json, after: Json) -> dict[str, str]:
     except MalformedObject:
         return {}
     hashes = [
-        {clique.name: template_hash(clique, spec.priority_class_name) for clique in spec.cliques} for spec in specs
+        {clique.name: template_hash_of_clique(clique, spec.priority_class_name) for clique in spec.cliques}
+        for spec in specs
     ]
     renamed = {hashes[0][name]: hashes[1][name] for name in hashes[0]}
     return {**renamed, template_generation_hash(hashes[0]): template_generation_hash(hashes[1])}

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Final
 
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.steps import Create
 from grove_core.reconcile import reconcile
 from grove_core.resources.podcliqueset import podcliqueset_from_json
@@ -79,7 +79,7 @@ def _pods_of(raw: Json) -> list[Json]:
     world, pods = InMemoryCluster((seen,)), list[Json]()
     while seen is not None and (steps := reconcile(seen).steps):
         actions = (step.action for step in steps if step.target.kind == "Pod")
-        pods += [thaw(action.manifest) for action in actions if isinstance(action, Create)]
+        pods += [thaw_json(action.manifest) for action in actions if isinstance(action, Create)]
         seen = world.observe(seen.root.ref, now, execute_plan(world.attempt, steps))
     for pod in pods:
         del pod["metadata"]["ownerReferences"]

@@ -10,7 +10,7 @@ import yaml
 from pydantic import BaseModel
 
 from docs.generator.markdown import code, docstring, fenced, prose, table
-from grove_core.kernel.time_formats import format_duration
+from grove_core.kernel.time_formats import format_go_duration
 from grove_shell.settings.operator_settings import OperatorSettings
 from grove_shell.settings.webhook_settings import WebhookSettings
 
@@ -111,7 +111,7 @@ def _shown(default: object) -> str:
 def _default(schema: Schema, default: object) -> object:
     """Return a default as a file writes it: seconds as a duration, tuples as lists."""
     if schema.get("type") == "string" and isinstance(default, float):
-        return format_duration(timedelta(seconds=default))
+        return format_go_duration(timedelta(seconds=default))
     return list(default) if isinstance(default, tuple) else default
 
 

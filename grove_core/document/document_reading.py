@@ -18,18 +18,18 @@ from grove_core.document.plan_document import (
     FOREGROUND,
     FORMAT_VERSION,
     Json,
-    MalformedValue,
+    MalformedPlanValue,
     PlanDocument,
-    RulesSource,
-    read_fact,
-    read_flag,
-    read_integer,
-    read_list,
-    read_moment,
-    read_object,
-    read_text,
+    RuleSetSource,
+    require_boolean,
+    require_fact,
+    require_integer,
+    require_list,
+    require_object,
+    require_text,
+    require_time,
 )
-from grove_core.kernel.decisions import ExistingAndWantedCounts, Finding, SubjectHealth
+from grove_core.kernel.decisions import ExistingAndWanted, Finding, SubjectHealth
 from grove_core.kernel.errors import MalformedObject, ObjectProblem
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Guard, Ref
@@ -93,7 +93,7 @@ _STAGES: Final[Mapping[str, StepStage]] = MappingProxyType(
 _MALFORMED: Final = (KeyError, TypeError, AttributeError, ValueError)
 
 
-def document_from_json(raw: Any) -> PlanDocument:  # noqa: ANN401 - any JSON
+def plan_document_from_json(raw: Any) -> PlanDocument:  # noqa: ANN401 - any JSON
     """Read a document. Raises MalformedObject where it is no plan, or one of another major version."""
     version = raw.get("formatVersion") if isinstance(raw, Mapping) else raw
     if not isinstance(version, str) or version.split(".")[0] != FORMAT_VERSION.split(".")[0]:
@@ -101,10 +101,10 @@ def document_from_json(raw: Any) -> PlanDocument:  # noqa: ANN401 - any JSON
         raise MalformedObject((ObjectProblem(path="formatVersion", expected=expected, got=short_json(version)),))
     try:
         return PlanDocument(
-            rules=read_text(raw["rules"]),
-            as_of=read_moment(raw["asOf"]),
-            not_collected=tuple(map(read_text, read_list(raw["notCollected"]))),
-            forecasts=tuple(_forecast_from_json(plan) for plan in read_list(raw["plans"])),
+            rules=require_text(raw["rules"]),
+            as_of=require_time(raw["asOf"]),
+            not_collected=tuple(map(require_text, require_list(raw["notCollected"]))),
+            forecasts=tuple(_forecast_from_json(plan) for plan in require_list(raw["plans"])),
             configuration=_configuration(raw["configuration"]) if "configuration" in raw else DEFAULT_CONFIGURATION,
             rules_from=_rules_source(raw["rulesFrom"]) if "rulesFrom" in raw else None,
         )
@@ -112,17 +112,17 @@ def document_from_json(raw: Any) -> PlanDocument:  # noqa: ANN401 - any JSON
         raise MalformedObject((ObjectProblem(path="", expected="a whole plan", got=_got(raw, fault)),)) from fault
 
 
-def _rules_source(raw: Json) -> RulesSource:
-    return RulesSource(read_text(raw["kind"]), read_text(raw.get("because", "")))
+def _rules_source(raw: Json) -> RuleSetSource:
+    return RuleSetSource(require_text(raw["kind"]), require_text(raw.get("because", "")))
 
 
 def _configuration(raw: Json) -> Configuration:
     fields = raw["mnnvl"]
-    enabled, shape = read_flag(fields["enabled"]), read_text(fields["computeDomainShape"])
+    enabled, shape = require_boolean(fields["enabled"]), require_text(fields["computeDomainShape"])
     mnnvl_options = MnnvlConfiguration(
-        enabled, MnnvlMode(read_text(fields["mode"])), None if shape == AUTO else ComputeDomainFormatName(shape)
+        enabled, MnnvlMode(require_text(fields["mode"])), None if shape == AUTO else ComputeDomainFormatName(shape)
     )
-    image = read_text(raw["startup"]["image"]) if "startup" in raw else IMAGE
+    image = require_text(raw["startup"]["image"]) if "startup" in raw else IMAGE
     return Configuration(mnnvl=mnnvl_options, init_image=image, topology=_topology(raw.get("topologyAwareScheduling")))
 
 
@@ -130,9 +130,10 @@ def _topology(raw: Any) -> TopologyAwareSettings:  # noqa: ANN401 - any JSON
     if raw is None:
         return DEFAULT_CONFIGURATION.topology
     levels = tuple(
-        TopologyLevel(read_text(level["domain"]), read_text(level["key"])) for level in read_list(raw["levels"])
+        TopologyLevel(require_text(level["domain"]), require_text(level["key"]))
+        for level in require_list(raw["levels"])
     )
-    return TopologyAwareSettings(read_flag(raw["enabled"]), levels)
+    return TopologyAwareSettings(require_boolean(raw["enabled"]), levels)
 
 
 def attempts_from_json(raw: Any) -> tuple[Attempt, ...]:  # noqa: ANN401 - any JSON
@@ -165,30 +166,30 @@ def _got(raw: Any, fault: Exception) -> str:  # noqa: ANN401 - any JSON
 
 
 def _attempt(raw: Json) -> Attempt:
-    because = tuple(map(_reason, read_list(raw["because"])))
-    return Attempt(_step(raw, because), AttemptOutcome(raw["outcome"]), read_text(raw.get("detail", "")))
+    because = tuple(map(_reason, require_list(raw["because"])))
+    return Attempt(_step(raw, because), AttemptOutcome(raw["outcome"]), require_text(raw.get("detail", "")))
 
 
 def _forecast_from_json(raw: Json) -> Forecast:
-    rounds = read_list(raw["rounds"])
+    rounds = require_list(raw["rounds"])
     if not rounds:
-        raise MalformedValue("no round instead of at least one")
+        raise MalformedPlanValue("no round instead of at least one")
     return Forecast(
         root=_ref(raw["root"]),
-        root_uid=read_text(raw["root"]["uid"]),
+        root_uid=require_text(raw["root"]["uid"]),
         rounds=tuple(
             ForecastRound(
-                read_integer(round_["round"]),
-                read_moment(round_["at"]),
-                tuple(_step(step, _reasons(step["because"])) for step in read_list(round_["steps"])),
-                tuple(map(_withheld, read_list(round_["withheld"]))),
-                None if round_["wakeAt"] is None else read_moment(round_["wakeAt"]),
+                require_integer(round_["round"]),
+                require_time(round_["at"]),
+                tuple(_step(step, _reasons(step["because"])) for step in require_list(round_["steps"])),
+                tuple(map(_withheld, require_list(round_["withheld"]))),
+                None if round_["wakeAt"] is None else require_time(round_["wakeAt"]),
             )
             for round_ in rounds
         ),
         findings=_findings(raw.get("decisions", [])),
         averted=_findings(raw.get("averted", [])),
-        complete=read_flag(raw["complete"]),
+        complete=require_boolean(raw["complete"]),
         again=_again(raw.get("again")),
     )
 
@@ -197,16 +198,16 @@ def _findings(raw: object) -> tuple[Finding, ...]:
     return tuple(
         Finding(
             _ref(item["subject"]),
-            read_text(item["question"]),
-            read_text(item["verdict"]),
+            require_text(item["question"]),
+            require_text(item["verdict"]),
             _reasons(item["because"]),
-            read_moment(item["deadline"]) if "deadline" in item else None,
+            require_time(item["deadline"]) if "deadline" in item else None,
             health=SubjectHealth(item["health"]) if "health" in item else SubjectHealth.NOT_JUDGED,
-            causes=tuple(map(_ref, read_list(item.get("causes", [])))),
-            within=tuple(map(_ref, read_list(item.get("within", [])))),
-            share=ExistingAndWantedCounts(*_integers(item["share"], "there", "wanted")) if "share" in item else None,
+            causes=tuple(map(_ref, require_list(item.get("causes", [])))),
+            within=tuple(map(_ref, require_list(item.get("within", [])))),
+            share=ExistingAndWanted(*_integers(item["share"], "there", "wanted")) if "share" in item else None,
         )
-        for item in read_list(raw)
+        for item in require_list(raw)
     )
 
 
@@ -218,10 +219,10 @@ def _withheld(raw: Json) -> Withheld:
 
 def _terminations(raw: Json, because: tuple[Reason, ...]) -> tuple[GangTermination, ...]:
     """The gangs that a deletion terminates; its last reasons are two for each: that it is part of it, and the delay."""
-    items = read_list(raw.get("terminates", []))
+    items = require_list(raw.get("terminates", []))
     delays = because[-2 * len(items) :][1::2]
     return tuple(
-        GangTermination(_ref(item["replica"]), _ref(item["trigger"]), read_moment(item["deadline"]), delay)
+        GangTermination(_ref(item["replica"]), _ref(item["trigger"]), require_time(item["deadline"]), delay)
         for item, delay in zip(items, (*delays, *[None] * len(items)), strict=False)
     )
 
@@ -230,56 +231,56 @@ def _again(raw: Json | None) -> RepeatedRounds | None:
     """The repetition of rounds; formats before 1.3 contain every round instead."""
     if raw is None:
         return None
-    every = parse_duration(read_text(raw["every"]))
+    every = parse_duration(require_text(raw["every"]))
     if not every:
         raise ValueError(f"{short_json(raw['every'])} instead of an interval")
-    return RepeatedRounds(read_integer(raw["sinceRound"]), every, read_moment(raw["until"]))
+    return RepeatedRounds(require_integer(raw["sinceRound"]), every, require_time(raw["until"]))
 
 
 def _step(raw: Json, because: tuple[Reason, ...]) -> Step:
     name, target = raw["action"], _ref(raw["target"])
     if name == "create":
-        return Step(StepStage[read_text(raw["stage"])], target, Create(read_object(raw["object"])), because)
+        return Step(StepStage[require_text(raw["stage"])], target, Create(require_object(raw["object"])), because)
     if name == "ensure":
-        return Step(StepStage.FOUNDATION, target, Ensure(read_object(raw["object"])), because)
+        return Step(StepStage.FOUNDATION, target, Ensure(require_object(raw["object"])), because)
     guard = _guard(raw["guard"])
-    stage = StepStage[read_text(raw["stage"])] if "stage" in raw else _STAGES[name]
+    stage = StepStage[require_text(raw["stage"])] if "stage" in raw else _STAGES[name]
     action: Action
     if name == "apply":
-        action = Apply(read_object(raw["object"]), guard)
+        action = Apply(require_object(raw["object"]), guard)
     elif name == "setStatus":
-        action = SetStatus(read_object(raw["object"]), guard, _report(raw.get("endOf")))
+        action = SetStatus(require_object(raw["object"]), guard, _report(raw.get("endOf")))
     elif name == "dropFinalizer":
-        action = DropFinalizer(read_text(raw["object"]["finalizer"]), guard)
+        action = DropFinalizer(require_text(raw["object"]["finalizer"]), guard)
     elif name == "delete":
-        rests_on = tuple((_ref(item["target"]), _guard(item["guard"])) for item in read_list(raw["restsOn"]))
+        rests_on = tuple((_ref(item["target"]), _guard(item["guard"])) for item in require_list(raw["restsOn"]))
         foreground = raw.get("propagationPolicy") == FOREGROUND
         impact, terminates = raw.get("takes"), _terminations(raw, because)
         if bool(rests_on) != bool(terminates):
-            raise MalformedValue("a deletion with only one of restsOn and terminates (PL-019)")
+            raise MalformedPlanValue("a deletion with only one of restsOn and terminates (PL-019)")
         # formats before 1.1 do not contain the impact
         takes = None if impact is None else DeletionImpact(*_integers(impact, "pods", "ready", "gpus"))
         action = Delete(guard, rests_on, foreground=foreground, takes=takes, terminates=terminates)
-        stage = StepStage.CAUSE if read_flag(raw["isCause"]) else stage
+        stage = StepStage.CAUSE if require_boolean(raw["isCause"]) else stage
     else:
         raise ValueError(f"{short_json(name)}, which is no action")
     return Step(stage, target, action, because)
 
 
 def _report(raw: Json | None) -> TerminationReport | None:
-    return None if raw is None else TerminationReport(tuple(map(_ref, read_list(raw))))
+    return None if raw is None else TerminationReport(tuple(map(_ref, require_list(raw))))
 
 
 def _integers(raw: Json, *keys: str) -> Iterator[int]:
-    return (read_integer(raw[key]) for key in keys)
+    return (require_integer(raw[key]) for key in keys)
 
 
 def _guard(raw: Json) -> Guard:
-    return Guard(read_text(raw["uid"]), read_text(raw["resourceVersion"]))
+    return Guard(require_text(raw["uid"]), require_text(raw["resourceVersion"]))
 
 
 def _reasons(raw: object) -> tuple[Reason, ...]:
-    found = tuple(map(_reason, read_list(raw)))
+    found = tuple(map(_reason, require_list(raw)))
     if not found:
         raise ValueError("what has no reason (PL-003)")
     return found
@@ -287,19 +288,21 @@ def _reasons(raw: object) -> tuple[Reason, ...]:
 
 def _reason(raw: Json) -> Reason:
     rule, facts = _RULES[raw["requirement"]], raw["facts"]
-    if not rule.has_facts(facts):
+    if not rule.has_fact_names(facts):
         raise ValueError(
             f"{rule.requirement}, whose facts are {name_list_text(rule.clause.facts)}, not {name_list_text(facts)}"
         )
-    return Reason(rule, _ref(raw["subject"]), tuple(sorted((name, read_fact(value)) for name, value in facts.items())))
+    return Reason(
+        rule, _ref(raw["subject"]), tuple(sorted((name, require_fact(value)) for name, value in facts.items()))
+    )
 
 
 def _ref(raw: Json) -> Ref:
-    replica = None if raw.get("replica") is None else read_integer(raw["replica"])
+    replica = None if raw.get("replica") is None else require_integer(raw["replica"])
     return Ref(
-        read_text(raw["apiVersion"]),
-        read_text(raw["kind"]),
-        read_text(raw["namespace"]),
-        read_text(raw["name"]),
+        require_text(raw["apiVersion"]),
+        require_text(raw["kind"]),
+        require_text(raw["namespace"]),
+        require_text(raw["name"]),
         replica,
     )

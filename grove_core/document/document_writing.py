@@ -15,12 +15,12 @@ from grove_core.document.plan_document import (
     FORMAT_VERSION,
     Json,
     PlanDocument,
-    RulesSource,
-    action_name,
-    step_counts,
+    RuleSetSource,
+    step_action_name,
+    step_counts_by_action,
 )
 from grove_core.kernel.decisions import Finding, SubjectHealth, reasons_for_question
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import (
@@ -34,24 +34,24 @@ from grove_core.kernel.steps import (
     Step,
     StepStage,
 )
-from grove_core.kernel.time_formats import format_duration, format_time
+from grove_core.kernel.time_formats import format_go_duration, format_time
 from grove_core.kernel.wants import StepObstacle, Withheld
 from grove_core.plan.forecast import Forecast, ForecastRound
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 from grove_core.version import IMAGE, VERSION
 
 
-def document_as_json(document: PlanDocument, *, decisions: bool) -> Json:
+def plan_document_as_json(document: PlanDocument, *, decisions: bool) -> Json:
     """Return a document as JSON; ``decisions`` adds every finding, also those that lead to no step."""
     return {
         "formatVersion": FORMAT_VERSION,
         "coreVersion": VERSION,
         "rules": document.rules,
-        **({} if document.rules_from is None else {"rulesFrom": rules_source_as_json(document.rules_from)}),
+        **({} if document.rules_from is None else {"rulesFrom": rule_set_source_as_json(document.rules_from)}),
         **_configuration_as_json(document.configuration),
         "asOf": format_time(document.as_of),
         "notCollected": list(document.not_collected),
-        "summary": step_counts(document.forecasts),
+        "summary": step_counts_by_action(document.forecasts),
         "plans": [_forecast_as_json(forecast, decisions=decisions) for forecast in document.forecasts],
     }
 
@@ -72,7 +72,7 @@ def _configuration_as_json(configuration: Configuration) -> Json:
     return {"configuration": written}
 
 
-def rules_source_as_json(source: RulesSource) -> Json:
+def rule_set_source_as_json(source: RuleSetSource) -> Json:
     """Return the source of a rule set as JSON; ``because`` only where the cluster chose it."""
     return {"kind": source.kind, **({"because": source.because} if source.because else {})}
 
@@ -132,7 +132,7 @@ def _forecast_as_json(forecast: Forecast, *, decisions: bool) -> Json:
         shown["averted"] = [finding_as_json(finding) for finding in forecast.averted]
     if forecast.again is not None:
         again = forecast.again
-        every = format_duration(again.every)
+        every = format_go_duration(again.every)
         shown["again"] = {"sinceRound": again.since, "every": every, "until": format_time(again.until)}
         shown["again"]["assumes"] = _codes(one for found in assumed[again.since - 1 :] for one in found.values())
     if decisions:
@@ -152,7 +152,7 @@ def _rounds_as_json(
             "at": format_time(round_.at),
             **({"assumes": _codes(so_far)} if so_far else {}),
             "steps": [_step_in_round(step, by_target) for step in round_.steps],
-            "withheld": [withheld_as_json(held) for held in round_.withheld],
+            "withheld": [withheld_step_as_json(held) for held in round_.withheld],
             "wakeAt": _time_as_json(round_.wake_at),
         }
 
@@ -170,7 +170,7 @@ def _time_as_json(moment: datetime | None) -> str | None:
     return format_time(moment) if moment is not None else None
 
 
-def withheld_as_json(held: Withheld) -> Json:
+def withheld_step_as_json(held: Withheld) -> Json:
     """Return a withheld step as JSON, with its reasons."""
     shown: Json = {"target": ref_as_json(held.target), "because": _reasons_as_json(held.because)}
     if held.terminates:
@@ -184,14 +184,14 @@ def step_as_json(step: Step) -> Json:
     """Return a step as JSON: its guard, what it writes, and its reasons."""
     body = None
     if isinstance(step.action, Make):
-        body = thaw(step.action.manifest)
+        body = thaw_json(step.action.manifest)
     elif isinstance(step.action, Apply | SetStatus):
-        body = thaw(step.action.fields)
+        body = thaw_json(step.action.fields)
     elif isinstance(step.action, DropFinalizer):
         body = {"finalizer": step.action.finalizer}
     guard = step.action.guard
     shown: Json = {
-        "action": action_name(step.action),
+        "action": step_action_name(step.action),
         "target": ref_as_json(step.target),
         "guard": None if guard is None else _guard_as_json(guard),
         "object": body,

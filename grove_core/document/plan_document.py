@@ -23,7 +23,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class RulesSource:
+class RuleSetSource:
     """What chose the rule set of a document (CL-055).
 
     Attributes:
@@ -53,20 +53,20 @@ class PlanDocument:
     not_collected: tuple[str, ...]
     forecasts: tuple[Forecast, ...]
     configuration: Configuration = DEFAULT_CONFIGURATION
-    rules_from: RulesSource | None = None
+    rules_from: RuleSetSource | None = None
 
 
-def step_counts(forecasts: Iterable[Forecast]) -> Json:
+def step_counts_by_action(forecasts: Iterable[Forecast]) -> Json:
     """Return the number of steps by action, and of withheld steps, in all rounds."""
     counts: Counter[str] = Counter()
     for forecast in forecasts:
         for round_ in forecast.rounds:
-            counts.update(action_name(step.action) for step in round_.steps)
+            counts.update(step_action_name(step.action) for step in round_.steps)
             counts["withheld"] += len(round_.withheld)
     return {name: counts[name] for name in (*ACTIONS, "withheld")}
 
 
-def action_name(action: Action) -> str:
+def step_action_name(action: Action) -> str:
     """Return the name of an action in the format."""
     match action:
         case Create():
@@ -85,57 +85,57 @@ def action_name(action: Action) -> str:
             assert_never(action)
 
 
-class MalformedValue(ValueError):
+class MalformedPlanValue(ValueError):
     """A value has another type than the format requires; the text names the value and the type."""
 
 
-def read_text(value: object) -> str:
+def require_text(value: object) -> str:
     """Return a string."""
     if not isinstance(value, str):
-        raise MalformedValue(f"{short_json(value)} instead of a string")
+        raise MalformedPlanValue(f"{short_json(value)} instead of a string")
     return value
 
 
-def read_integer(value: object) -> int:
+def require_integer(value: object) -> int:
     """Return an integer of any size."""
     if type(value) is not int:
-        raise MalformedValue(f"{short_json(value)} instead of an integer")
+        raise MalformedPlanValue(f"{short_json(value)} instead of an integer")
     return value
 
 
-def read_flag(value: object) -> bool:
+def require_boolean(value: object) -> bool:
     """Return a boolean."""
     if not isinstance(value, bool):
-        raise MalformedValue(f"{short_json(value)} instead of true or false")
+        raise MalformedPlanValue(f"{short_json(value)} instead of true or false")
     return value
 
 
-def read_fact(value: object) -> Fact:
+def require_fact(value: object) -> Fact:
     """Return a fact of a reason."""
     if not isinstance(value, str | int):
-        raise MalformedValue(f"{short_json(value)} instead of a fact")
+        raise MalformedPlanValue(f"{short_json(value)} instead of a fact")
     return value
 
 
-def read_moment(value: object) -> datetime:
+def require_time(value: object) -> datetime:
     """Return an RFC 3339 time as aware UTC."""
-    found = parse_time(read_text(value))
+    found = parse_time(require_text(value))
     if found is None:
-        raise MalformedValue(f"{short_json(value)} instead of an RFC 3339 time")
+        raise MalformedPlanValue(f"{short_json(value)} instead of an RFC 3339 time")
     return found
 
 
-def read_list(value: Any) -> list[Any]:  # noqa: ANN401 - any JSON
+def require_list(value: Any) -> list[Any]:  # noqa: ANN401 - any JSON
     """Return a list with items of any type."""
     if not isinstance(value, list):
-        raise MalformedValue(f"{short_json(value)} instead of a list")
+        raise MalformedPlanValue(f"{short_json(value)} instead of a list")
     return value
 
 
-def read_object(value: object) -> FrozenMap:
+def require_object(value: object) -> FrozenMap:
     """Return a Kubernetes object, or fields of one, as an immutable value."""
     if not isinstance(value, Mapping):
-        raise MalformedValue(f"{short_json(value)} instead of an object")
+        raise MalformedPlanValue(f"{short_json(value)} instead of an object")
     level: list[Any] = [value]
     for _ in range(MOST_LEVELS):
         level = [inner for outer in level for inner in _inside(outer)]

@@ -7,7 +7,7 @@ from enum import Enum, unique
 from typing import Final, TypeGuard
 
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.kernel.time_formats import format_time, whole_seconds
+from grove_core.kernel.time_formats import format_time, truncated_to_seconds
 
 LONGEST_MESSAGE: Final = 32_000
 """The longest message that is written, in characters; an API server accepts 32,768."""
@@ -60,4 +60,4 @@ def is_condition_true(condition: Condition | None) -> TypeGuard[Condition]:
 
 def transition_time(stored: Condition | None, status: ConditionStatus, now: datetime) -> datetime:
     """Return the stored transition time while the status stays the same, else ``now`` in whole seconds (GT-019)."""
-    return stored.last_transition_time if stored is not None and stored.status is status else whole_seconds(now)
+    return stored.last_transition_time if stored is not None and stored.status is status else truncated_to_seconds(now)

@@ -40,7 +40,7 @@ class SubjectHealth(Enum):
     """The question is not about health, or the answer is not known."""
 
 
-class ExistingAndWantedCounts(NamedTuple):
+class ExistingAndWanted(NamedTuple):
     """The number of existing and of wanted ones, for instance of available replicas of a set."""
 
     there: int
@@ -71,7 +71,7 @@ class Finding(NamedTuple):
     health: SubjectHealth = SubjectHealth.NOT_JUDGED
     causes: tuple[Ref, ...] = ()
     within: tuple[Ref, ...] = ()
-    share: ExistingAndWantedCounts | None = None
+    share: ExistingAndWanted | None = None
 
     @property
     def sort_key(self) -> tuple[tuple[str, str, str, int], str]:
@@ -98,11 +98,11 @@ class AreaResult(NamedTuple):
     deferred: tuple[ObjectToDelete, ...] = ()
 
 
-def union_of_results(results: Iterable[AreaResult]) -> AreaResult:
+def union_of_area_results(results: Iterable[AreaResult]) -> AreaResult:
     """Return the results of several areas as one; earlier ones come first where two want one object (PL-013)."""
     found = tuple(results)
     return AreaResult(
-        DesiredChanges.union(one.wants for one in found),
+        DesiredChanges.union_of_areas(one.wants for one in found),
         tuple(finding for one in found for finding in one.findings),
         min((one.wake_at for one in found if one.wake_at is not None), default=None),
         tuple(deletion for one in found for deletion in one.deferred),

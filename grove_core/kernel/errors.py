@@ -19,10 +19,10 @@ class ObjectProblem:
 
     def __str__(self) -> str:
         where = f"{self.path}: " if self.path else ""
-        return where + value_mismatch(self.expected, self.got)
+        return where + value_mismatch_text(self.expected, self.got)
 
 
-def value_mismatch(expected: str, got: str) -> str:
+def value_mismatch_text(expected: str, got: str) -> str:
     """Return what is wrong with a value, e.g. ``is required`` or ``expected a list, got "a"``."""
     if (expected, got) == ("a value", "nothing"):
         return "is required"

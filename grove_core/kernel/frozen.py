@@ -23,7 +23,7 @@ class FrozenMap(Mapping[str, Json]):
         object.__setattr__(self, "_items", dict(items))
 
     @classmethod
-    def over(cls, raw: Mapping[str, Any]) -> "FrozenMap":
+    def view_of(cls, raw: Mapping[str, Any]) -> "FrozenMap":
         """Return a view of a JSON object without a copy. ``raw`` must not change afterwards."""
         view = cls.__new__(cls)
         object.__setattr__(view, "_items", raw)
@@ -89,7 +89,7 @@ class FrozenDict(dict[K, V]):
         return (FrozenDict, (dict(self),))
 
 
-def frozen_lists(items: Mapping[K, Sequence[V]]) -> FrozenDict[K, tuple[V, ...]]:
+def frozen_dict_of_tuples(items: Mapping[K, Sequence[V]]) -> FrozenDict[K, tuple[V, ...]]:
     """Return an immutable dict of tuples."""
     return FrozenDict(zip(items, map(tuple, items.values()), strict=True))
 
@@ -124,11 +124,11 @@ def list_at(whole: FrozenMap, key: str) -> tuple[Json, ...]:
 
 def _view(value: Any) -> Json:  # noqa: ANN401 - JSON as a reader made it
     if value.__class__ is dict:
-        return FrozenMap.over(value)
+        return FrozenMap.view_of(value)
     return tuple([_view(item) for item in value]) if value.__class__ is list else value
 
 
-def thaw(value: Json) -> Any:  # noqa: ANN401 - any JSON
+def thaw_json(value: Json) -> Any:  # noqa: ANN401 - any JSON
     """Return JSON as dicts and lists; the inverse of :func:`freeze`."""
     return _thawed(value)
 

@@ -70,13 +70,13 @@ class Rule(Enum):
         """Copy and pickle a member by its name (PL-001)."""
         return getattr, (type(self), self.name)
 
-    def has_facts(self, names: Collection[str]) -> bool:
+    def has_fact_names(self, names: Collection[str]) -> bool:
         """Whether these are the names of the facts that its sentence needs."""
         return self.clause.facts == set(names)
 
     def because(self, subject: Ref, /, **facts: Fact) -> "Reason":
         """Return the rule as a reason about a subject. Raises BrokenInvariant (PL-003) where the facts do not fit."""
-        if not self.has_facts(facts):
+        if not self.has_fact_names(facts):
             raise BrokenInvariant("PL-003", f"{self.name} needs {sorted(self.clause.facts)}, got {sorted(facts)}")
         return Reason(self, subject, tuple(sorted(facts.items())))
 

@@ -27,7 +27,7 @@ class Ref:
         return f"{self.kind}/{self.name}" if self.replica is None else f"{self.kind}/{self.name}[{self.replica}]"
 
     @property
-    def whole(self) -> "Ref":
+    def without_replica(self) -> "Ref":
         """The reference without a replica."""
         return Ref(self.api_version, self.kind, self.namespace, self.name)
 

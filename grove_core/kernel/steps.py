@@ -199,7 +199,7 @@ def is_gang_termination_deletion(step: Step) -> bool:
     return isinstance(step.action, Delete) and bool(step.action.rests_on)
 
 
-def total_impact(steps: Iterable[Step]) -> DeletionImpact | None:
+def total_deletion_impact(steps: Iterable[Step]) -> DeletionImpact | None:
     """Return the sum of the impacts of the deletions among some steps; None where one impact is not known."""
     impacts = [step.action.takes for step in steps if isinstance(step.action, Delete)]
     known = [impact for impact in impacts if impact is not None]

@@ -26,7 +26,7 @@ def format_time(moment: datetime) -> str:
     return (text.rstrip("0") if moment.microsecond else text) + "Z"
 
 
-def whole_seconds(moment: datetime) -> datetime:
+def truncated_to_seconds(moment: datetime) -> datetime:
     """Cut to the second, as Kubernetes stores condition times (GT-019)."""
     return moment.replace(microsecond=0)
 
@@ -78,7 +78,7 @@ def parse_duration(text: str) -> timedelta | None:
     return timedelta(microseconds=total // 1_000)
 
 
-def format_duration(span: timedelta) -> str:
+def format_go_duration(span: timedelta) -> str:
     """Write a span as Go's ``Duration.String`` does: ``4h0m0s``, ``1m30s``, ``90ms``, ``0s``; a minus if negative."""
     micros = span // timedelta(microseconds=1)
     sign, micros = ("-", -micros) if micros < 0 else ("", micros)
@@ -96,9 +96,9 @@ def format_duration(span: timedelta) -> str:
     return f"{sign}{hours}h{text}" if hours else f"{sign}{text}"
 
 
-def short_duration(span: timedelta) -> str:
+def short_duration_text(span: timedelta) -> str:
     """Write a span without trailing zero units: ``4h``, ``2h2m``, ``1m30s``."""
-    text = format_duration(span)
+    text = format_go_duration(span)
     if text.endswith("m0s"):
         text = text.removesuffix("0s")
     if text.endswith("h0m"):

@@ -154,7 +154,7 @@ class DesiredChanges:
     withheld: tuple[Withheld, ...] = ()
 
     @staticmethod
-    def of(items: Iterable[Want | Withheld]) -> "DesiredChanges":
+    def from_wants_and_withheld(items: Iterable[Want | Withheld]) -> "DesiredChanges":
         """Return the wants and the withheld steps among some items, each in their order."""
         found = tuple(items)
         return DesiredChanges(
@@ -163,7 +163,7 @@ class DesiredChanges:
         )
 
     @staticmethod
-    def union(parts: Iterable["DesiredChanges"]) -> "DesiredChanges":
+    def union_of_areas(parts: Iterable["DesiredChanges"]) -> "DesiredChanges":
         """Return the wants of several areas as one value. Raises BrokenInvariant (PL-013) where two contradict."""
         wants: dict[Ref, Want] = {}
         withheld: list[Withheld] = []

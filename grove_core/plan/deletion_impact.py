@@ -14,7 +14,7 @@ from grove_core.snapshot.snapshot import Snapshot
 _POD: Final = "Pod"
 
 
-def with_impacts(steps: Iterable[Step], view: PlannedRoot) -> Iterable[Step]:
+def with_deletion_impacts(steps: Iterable[Step], view: PlannedRoot) -> Iterable[Step]:
     """Return the same steps, each deletion with its impact (PL-019)."""
     found = list(steps)
     deleted = {step.target for step in found if isinstance(step.action, Delete)}
@@ -22,7 +22,7 @@ def with_impacts(steps: Iterable[Step], view: PlannedRoot) -> Iterable[Step]:
         return found
     impacts = DeletionImpacts(view, deleted)
     return [
-        replace(step, action=replace(step.action, takes=impacts.of(step.target)))
+        replace(step, action=replace(step.action, takes=impacts.impact_of_deleting(step.target)))
         if isinstance(step.action, Delete)
         else step
         for step in found
@@ -47,7 +47,7 @@ class DeletionImpacts:
             if clique.owner_uid in self._members and ref not in deleted:
                 self._members[clique.owner_uid].append(clique)
 
-    def of(self, target: Ref) -> DeletionImpact | None:
+    def impact_of_deleting(self, target: Ref) -> DeletionImpact | None:
         """Return the impact of deleting the target; None where it has no pods, or they were not collected."""
         if target.kind == _POD:
             found = self._pods.get(target)

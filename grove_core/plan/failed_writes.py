@@ -23,12 +23,12 @@ from grove_core.resources.statuses import is_marked_breached
 from grove_core.resources.topology_usage import CLIQUE_KIND
 from grove_core.snapshot.own_writes import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.snapshot.unwritten_breach_changes import writes_breach_end, written_condition
+from grove_core.snapshot.unwritten_breach_changes import condition_written_by_step, writes_breach_end
 
 _Write: TypeAlias = tuple[Ref, type[Action], str, bool]
 
 
-def failed_writes_after(before: Iterable[Attempt], attempts: Iterable[Attempt]) -> tuple[Attempt, ...]:
+def failed_writes_after_round(before: Iterable[Attempt], attempts: Iterable[Attempt]) -> tuple[Attempt, ...]:
     """Return the failed writes after a round, oldest first; a loop passes them to its next round. Linear.
 
     They are writes on which others depend (parts of terminations, deletions of PodCliques, reports of breaches) and
@@ -46,7 +46,7 @@ def failed_writes_after(before: Iterable[Attempt], attempts: Iterable[Attempt]) 
             kept[slot] = one
     for one in found:
         if one.outcome is AttemptOutcome.DONE or not (
-            _is_of_several(one.step) or written_condition(one.step, MIN_AVAILABLE_BREACHED)
+            _is_of_several(one.step) or condition_written_by_step(one.step, MIN_AVAILABLE_BREACHED)
         ):
             continue
         write, _ = slot = _slot_of(one.step)
@@ -96,7 +96,7 @@ def failed_writes_still_wanted(failed: Iterable[Attempt], plan: Plan, seen: Snap
 
     def matters(step: Step) -> bool:
         target, kind, uid, reports = write = _write_of(step)
-        if written_condition(step, MIN_AVAILABLE_BREACHED) and (target, uid) in breached:
+        if condition_written_by_step(step, MIN_AVAILABLE_BREACHED) and (target, uid) in breached:
             return True
         if not deletes_or_reports_termination(step) and (target, uid) not in there:
             return False

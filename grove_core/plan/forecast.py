@@ -34,7 +34,7 @@ class RepeatedRounds:
     every: timedelta
     until: datetime
 
-    def times(self, at: datetime) -> int:
+    def occurrence_count(self, at: datetime) -> int:
         """Return how often a repeated round happens in all, given its first time."""
         return 1 + (self.until - at) // self.every
 
@@ -119,9 +119,13 @@ class Forecast:
     averted: tuple[Finding, ...] = ()
     again: RepeatedRounds | None = None
 
-    def times(self, round_: ForecastRound) -> int:
+    def round_occurrence_count(self, round_: ForecastRound) -> int:
         """Return how often a round happens in all, itself included."""
-        return self.again.times(round_.at) if self.again is not None and round_.number >= self.again.since else 1
+        return (
+            self.again.occurrence_count(round_.at)
+            if self.again is not None and round_.number >= self.again.since
+            else 1
+        )
 
 
 def one_round_forecast(plan: Plan, at: datetime) -> Forecast:

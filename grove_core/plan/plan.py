@@ -9,7 +9,7 @@ from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Step
 from grove_core.kernel.wants import Withheld
-from grove_core.resources.meta import Resource
+from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.pod import Pod
 
 
@@ -35,7 +35,7 @@ class PlannedRoot(Protocol):
 class PlannedRootObjects(PlannedRoot, Protocol):
     """A view that also lists its objects, so that steps can be checked against them."""
 
-    def known(self) -> Mapping[Ref, Resource | Pod]:
+    def objects_by_ref(self) -> Mapping[Ref, Resource | Pod]:
         """Return every object that a step of this root may target, by address."""
         ...
 

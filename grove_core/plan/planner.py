@@ -39,7 +39,7 @@ from grove_core.kernel.wants import (
     Want,
     Withheld,
 )
-from grove_core.plan.deletion_impact import with_impacts
+from grove_core.plan.deletion_impact import with_deletion_impacts
 from grove_core.plan.plan import Plan, PlannedRoot
 from grove_core.plan.rules import WithheldStepReason
 from grove_core.snapshot.unwritten_breach_changes import writes_other_breach_status
@@ -48,7 +48,7 @@ from grove_core.snapshot.unwritten_breach_changes import writes_other_breach_sta
 def make_plan(result: AreaResult, view: PlannedRoot, *, rules: str = "") -> Plan:
     """Return the plan that makes the snapshot match the wants. Linear but for sorting."""
     desired = result.wants
-    steps = sorted(with_impacts(map(_step_for, desired.wants), view), key=lambda step: step.sort_key)
+    steps = sorted(with_deletion_impacts(map(_step_for, desired.wants), view), key=lambda step: step.sort_key)
     waiting = sorted(map(_step_for, result.deferred), key=lambda step: step.sort_key, reverse=True)
     causes = {ref for step in steps if isinstance(step.action, Delete) for ref in termination_causes(step.action)}
     weaker = _weaker_steps(desired.wants, causes)
@@ -194,7 +194,7 @@ def _not_confirmed(waiting: Sequence[Step], wants: Iterable[Want], view: Planned
             yield Withheld(step.target, because, gangs_terminated_by(step), StepObstacle.NOT_CONFIRMED)
 
 
-def steps_for(wants: Iterable[Want]) -> tuple[Step, ...]:
+def steps_for_objects_without_root(wants: Iterable[Want]) -> tuple[Step, ...]:
     """Return the steps for wants that belong to no root, in the order of a plan."""
     return tuple(sorted(map(_step_for, wants), key=lambda step: step.sort_key))
 

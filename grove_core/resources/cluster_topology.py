@@ -10,7 +10,7 @@ from grove_core.kernel.frozen import EMPTY, FrozenDict, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.json_field_reader import JsonFieldReader
-from grove_core.resources.meta import Resource, inner_object, read_labels, read_metadata
+from grove_core.resources.metadata_readers import Resource, read_labels, read_metadata, stored_inner_object
 
 TOPOLOGY_KIND: Final = "ClusterTopology"
 BINDING_KIND: Final = "ClusterTopologyBinding"
@@ -64,16 +64,20 @@ def cluster_topology_from_json(
     kind = raw.get("kind")
     identity = read_metadata(top, GROVE, kind if kind in TOPOLOGY_KINDS else TOPOLOGY_KIND, shared)
     identity["ref"] = replace(identity["ref"], namespace="")
-    return top.checked(
-        ClusterTopology(**identity, labels=inner_object(read_labels(top)), levels=levels_in(top.part("spec")))
+    return top.result_or_problems(
+        ClusterTopology(
+            **identity,
+            labels=stored_inner_object(read_labels(top)),
+            levels=topology_levels_in(top.inner_object("spec")),
+        )
     )
 
 
-def levels_in(spec: JsonFieldReader) -> Levels:
+def topology_levels_in(spec: JsonFieldReader) -> Levels:
     """Return the ``levels`` of a topology's spec, as written."""
     return tuple(
         TopologyLevel(level.text("domain", required=True), level.text("key", required=True))
-        for level in spec.parts("levels")
+        for level in spec.inner_objects("levels")
     )
 
 
@@ -100,7 +104,7 @@ def shadowed_topology_bindings(topologies: Iterable[ClusterTopology]) -> FrozenD
     return FrozenDict((one.ref.name, one) for one in shadowed)
 
 
-def level_problems(levels: Levels) -> Iterator[ObjectProblem]:
+def topology_level_problems(levels: Levels) -> Iterator[ObjectProblem]:
     """Return the problems of levels, each with its path below ``levels`` (TP-080)."""
     if not 1 <= len(levels) <= MOST_LEVELS:
         yield ObjectProblem(path="", expected=f"between 1 and {MOST_LEVELS} levels", got=str(len(levels)))

@@ -14,7 +14,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE, DOMAIN, DOMAIN_CLIQUE, NVIDIA
 from grove_core.resources.configuration import ComputeDomainFormatName
 from grove_core.resources.json_field_reader import JsonFieldReader
-from grove_core.resources.meta import Resource, inner_object, read_labels, read_metadata
+from grove_core.resources.metadata_readers import Resource, read_labels, read_metadata, stored_inner_object
 from grove_core.resources.naming_rules import nvlink_clique_in_name
 from grove_core.resources.pod import FINISHED_PHASES
 
@@ -51,7 +51,7 @@ class DaemonEntry:
     status: str = ""
 
     @property
-    def ready(self) -> bool:
+    def is_ready(self) -> bool:
         """Whether its status is ready; a missing status is not (DC-084)."""
         return self.status == READY
 
@@ -78,13 +78,13 @@ def read_daemon_entries(part: JsonFieldReader, key: str, name: str) -> tuple[Dae
             entry.integer("index", at_least=_LOWEST),
             entry.text("status"),
         )
-        for entry in part.parts(key)
+        for entry in part.inner_objects(key)
     ]
     return tuple(sorted(found, key=attrgetter("node")))
 
 
 @dataclass(frozen=True, slots=True)
-class DomainCliqueSummary:
+class NvlinkCliqueSummary:
     """The summary of one clique of a domain (D18)."""
 
     id: str
@@ -111,11 +111,11 @@ class ComputeDomain(Resource):
     deleted_at: datetime | None = None
     readiness: str = ""
     nodes: tuple[DaemonEntry, ...] = ()
-    cliques: tuple[DomainCliqueSummary, ...] = ()
+    cliques: tuple[NvlinkCliqueSummary, ...] = ()
     stored: FrozenMap = EMPTY
 
     @property
-    def entries(self) -> tuple[DaemonEntry, ...]:
+    def daemon_entries(self) -> tuple[DaemonEntry, ...]:
         """The daemons that registered here."""
         return self.nodes
 
@@ -124,26 +124,27 @@ def compute_domain_from_json(raw: Mapping[str, Any], shared: MutableMapping[str,
     """Read a ComputeDomain of any version; raises MalformedObject with every problem (IN-030)."""
     top = JsonFieldReader(raw, "", [])
     identity = read_metadata(top, str(raw.get("apiVersion") or NVIDIA), DOMAIN_KIND, shared)
-    spec, status = top.part("spec"), top.part("status")
+    spec, status = top.inner_object("spec"), top.inner_object("status")
     cliques = [
-        DomainCliqueSummary(part.text("id", required=True), part.text("status")) for part in status.parts("cliques")
+        NvlinkCliqueSummary(part.text("id", required=True), part.text("status"))
+        for part in status.inner_objects("cliques")
     ]
-    return top.checked(
+    return top.result_or_problems(
         ComputeDomain(
             **identity,
-            labels=inner_object(read_labels(top)),
-            spec=inner_object(spec),
+            labels=stored_inner_object(read_labels(top)),
+            spec=stored_inner_object(spec),
             num_nodes=spec.integer("numNodes") or 0,
-            deleted_at=top.part("metadata").time("deletionTimestamp"),
+            deleted_at=top.inner_object("metadata").time("deletionTimestamp"),
             readiness=status.text("status"),
             nodes=read_daemon_entries(status, "nodes", NODE_NAME),
             cliques=tuple(sorted(cliques, key=attrgetter("id"))),
-            stored=FrozenMap.over(raw),
+            stored=FrozenMap.view_of(raw),
         )
     )
 
 
-def served_domain_format(channel: Mapping[str, Any]) -> ComputeDomainFormatName:
+def served_compute_domain_format(channel: Mapping[str, Any]) -> ComputeDomainFormatName:
     """In which shape a cluster has ComputeDomains, by the properties that its schema of ``spec.channel`` has."""
     return ComputeDomainFormatName.NVIDIA if "resourceClaimTemplate" in channel else ComputeDomainFormatName.DESIGN
 
@@ -167,7 +168,7 @@ class ComputeDomainClique(Resource):
     stored: FrozenMap = EMPTY
 
     @property
-    def entries(self) -> tuple[DaemonEntry, ...]:
+    def daemon_entries(self) -> tuple[DaemonEntry, ...]:
         """The daemons that registered here."""
         return self.daemons
 
@@ -178,14 +179,16 @@ def domain_clique_from_json(raw: Mapping[str, Any]) -> ComputeDomainClique:
     identity = read_metadata(top, NVIDIA, CLIQUE_KIND, None)
     labels = read_labels(top)
     domain_uid = labels.text(DOMAIN)
-    return top.checked(
+    return top.result_or_problems(
         ComputeDomainClique(
             **identity,
             domain_uid=domain_uid,
             clique=labels.text(DOMAIN_CLIQUE) or nvlink_clique_in_name(domain_uid, identity["ref"].name),
-            owners=tuple(sorted(owner.text("uid") for owner in top.part("metadata").parts("ownerReferences"))),
+            owners=tuple(
+                sorted(owner.text("uid") for owner in top.inner_object("metadata").inner_objects("ownerReferences"))
+            ),
             daemons=read_daemon_entries(top, "daemons", DAEMON_NODE_NAME),
-            stored=FrozenMap.over(raw),
+            stored=FrozenMap.view_of(raw),
         )
     )
 
@@ -222,16 +225,16 @@ def daemon_pod_from_json(raw: Mapping[str, Any]) -> DaemonPod:
     """Project a daemon's pod as the API writes it. Raises MalformedObject with every problem (IN-030)."""
     top = JsonFieldReader(raw, "", [])
     identity = read_metadata(top, CORE, "Pod", None)
-    labels, status = read_labels(top), top.part("status")
-    return top.checked(
+    labels, status = read_labels(top), top.inner_object("status")
+    return top.result_or_problems(
         DaemonPod(
             ref=identity["ref"],
             uid=identity["uid"],
-            node=top.part("spec").text("nodeName"),
+            node=top.inner_object("spec").text("nodeName"),
             ip=status.text("podIP"),
             domain_uid=labels.text(DOMAIN),
             clique=labels.text(DOMAIN_CLIQUE) if DOMAIN_CLIQUE in labels else None,
-            created=top.part("metadata").time("creationTimestamp"),
+            created=top.inner_object("metadata").time("creationTimestamp"),
             ready=_is_ready(status),
             living=not identity["deleting"] and status.text("phase") not in FINISHED_PHASES,
         )
@@ -240,5 +243,9 @@ def daemon_pod_from_json(raw: Mapping[str, Any]) -> DaemonPod:
 
 def _is_ready(status: JsonFieldReader) -> bool:
     """Return whether the condition ``Ready`` is ``True``; other conditions are not read (IN-053)."""
-    found = [one.text("status", required=True) for one in status.parts("conditions") if one.raw.get("type") == "Ready"]
+    found = [
+        one.text("status", required=True)
+        for one in status.inner_objects("conditions")
+        if one.raw.get("type") == "Ready"
+    ]
     return "True" in found

@@ -40,7 +40,7 @@ class MnnvlConfiguration:
     mode: MnnvlMode = MnnvlMode.OPERATOR
     shape: ComputeDomainFormatName | None = None
 
-    def in_mode(self, mode: MnnvlMode) -> bool:
+    def is_enabled_in_mode(self, mode: MnnvlMode) -> bool:
         """Return whether MNNVL is enabled, in this mode."""
         return self.enabled and self.mode is mode
 

@@ -25,7 +25,7 @@ class CrdName(NamedTuple):
     role: CrdNameField
 
     @property
-    def key(self) -> tuple[bool, str]:
+    def uniqueness_key(self) -> tuple[bool, str]:
         """What has to be unique in a group: kinds with list kinds, and resources with short names."""
         return self.role in {CrdNameField.KIND, CrdNameField.LIST_KIND}, self.text
 
@@ -46,12 +46,12 @@ class CrdNames:
     asked: frozenset[CrdName]
     accepted: frozenset[CrdName] = frozenset()
 
-    def holds(self, key: tuple[bool, str]) -> bool:
+    def has_accepted_name(self, key: tuple[bool, str]) -> bool:
         """Return whether the API server accepted the name for this definition."""
-        return any(name.key == key for name in self.accepted)
+        return any(name.uniqueness_key == key for name in self.accepted)
 
 
-class NameClash(NamedTuple):
+class CrdNameClash(NamedTuple):
     """A name that two definitions of one group have in their spec.
 
     Attributes:
@@ -77,8 +77,8 @@ class NameClash(NamedTuple):
 def crd_names_in(definition: Mapping[str, Any]) -> CrdNames | None:
     """Return the names of a definition, with the defaults of an API server; None where it has no group or no names."""
     whole = JsonFieldReader(definition, "", [])
-    spec = whole.part("spec")
-    wanted = spec.part("names")
+    spec = whole.inner_object("spec")
+    wanted = spec.inner_object("names")
     group, plural, kind = spec.text("group"), wanted.text("plural"), wanted.text("kind")
     if not (group and plural and kind):
         return None
@@ -88,10 +88,10 @@ def crd_names_in(definition: Mapping[str, Any]) -> CrdNames | None:
         "listKind": wanted.text("listKind") or f"{kind}List",
     }
     return CrdNames(
-        definition=whole.part("metadata").text("name") or f"{plural}.{group}",
+        definition=whole.inner_object("metadata").text("name") or f"{plural}.{group}",
         group=group,
         asked=frozenset(_listed(JsonFieldReader(filled, "", []))),
-        accepted=frozenset(_listed(whole.part("status").part("acceptedNames"))),
+        accepted=frozenset(_listed(whole.inner_object("status").inner_object("acceptedNames"))),
     )
 
 
@@ -107,7 +107,7 @@ def served_crd_names(group: str, resource: Mapping[str, Any]) -> CrdNames | None
     return CrdNames(definition=f"{plural}.{group}", group=group, asked=found, accepted=found)
 
 
-def name_clashes(found: Iterable[CrdNames], own: Collection[CrdNames]) -> tuple[NameClash, ...]:
+def crd_name_clashes(found: Iterable[CrdNames], own: Collection[CrdNames]) -> tuple[CrdNameClash, ...]:
     """Return every name that two definitions of one group ask for, where one of the two is ours; sorted.
 
     Ours count whether they are installed or not.
@@ -123,7 +123,7 @@ def name_clashes(found: Iterable[CrdNames], own: Collection[CrdNames]) -> tuple[
     users: dict[tuple[str, tuple[bool, str]], dict[str, CrdNames]] = {}
     for names in known.values():
         for name in names.asked | names.accepted:
-            users.setdefault((names.group, name.key), {})[names.definition] = names
+            users.setdefault((names.group, name.uniqueness_key), {})[names.definition] = names
     return tuple(
         sorted(
             clash
@@ -134,13 +134,13 @@ def name_clashes(found: Iterable[CrdNames], own: Collection[CrdNames]) -> tuple[
     )
 
 
-def _among(key: tuple[bool, str], several: Mapping[str, CrdNames]) -> Iterator[NameClash]:
+def _among(key: tuple[bool, str], several: Mapping[str, CrdNames]) -> Iterator[CrdNameClash]:
     """Return the clashes about one name: with the definition that holds it, else with the first one by name."""
-    holder, *_ = sorted(several.values(), key=lambda names: (not names.holds(key), names.definition))
+    holder, *_ = sorted(several.values(), key=lambda names: (not names.has_accepted_name(key), names.definition))
     for names in several.values():
-        name = min((name for name in names.asked if name.key == key), default=None)
-        if name is not None and names is not holder and not names.holds(key):
-            yield NameClash(names.definition, name, holder.definition, holder.holds(key))
+        name = min((name for name in names.asked if name.uniqueness_key == key), default=None)
+        if name is not None and names is not holder and not names.has_accepted_name(key):
+            yield CrdNameClash(names.definition, name, holder.definition, holder.has_accepted_name(key))
 
 
 def _listed(names: JsonFieldReader) -> Iterator[CrdName]:
@@ -152,4 +152,4 @@ def _listed(names: JsonFieldReader) -> Iterator[CrdName]:
         "listKind": CrdNameField.LIST_KIND,
     }
     yield from (CrdName(text, role) for field, role in single.items() if (text := names.text(field)))
-    yield from (CrdName(text, CrdNameField.SHORT) for text in names.texts("shortNames") if text)
+    yield from (CrdName(text, CrdNameField.SHORT) for text in names.text_list("shortNames") if text)

@@ -16,7 +16,7 @@ from grove_core.resources.owned_object import CLAIM_KIND
 _ALPHA: Final = "resource.nvidia.com/v1alpha1"
 
 
-class DomainFormat(NamedTuple):
+class ComputeDomainFormat(NamedTuple):
     """The format of a ComputeDomain.
 
     Attributes:
@@ -37,19 +37,19 @@ def _nested(template: str) -> FrozenMap:
     return FrozenMap({"numNodes": 0, "channel": FrozenMap({"resourceClaimTemplate": named})})
 
 
-DOMAIN_FORMATS: Final[Mapping[tuple[MnnvlMode, ComputeDomainFormatName], DomainFormat]] = MappingProxyType(
+DOMAIN_FORMATS: Final[Mapping[tuple[MnnvlMode, ComputeDomainFormatName], ComputeDomainFormat]] = MappingProxyType(
     {
-        (MnnvlMode.OPERATOR, ComputeDomainFormatName.DESIGN): DomainFormat(NVIDIA, _flat),
-        (MnnvlMode.OPERATOR, ComputeDomainFormatName.NVIDIA): DomainFormat(NVIDIA, _nested),
-        (MnnvlMode.ANNOTATIONS, ComputeDomainFormatName.DESIGN): DomainFormat(
+        (MnnvlMode.OPERATOR, ComputeDomainFormatName.DESIGN): ComputeDomainFormat(NVIDIA, _flat),
+        (MnnvlMode.OPERATOR, ComputeDomainFormatName.NVIDIA): ComputeDomainFormat(NVIDIA, _nested),
+        (MnnvlMode.ANNOTATIONS, ComputeDomainFormatName.DESIGN): ComputeDomainFormat(
             _ALPHA, lambda _template: FrozenMap({"numNodes": 0})
         ),
-        (MnnvlMode.ANNOTATIONS, ComputeDomainFormatName.NVIDIA): DomainFormat(NVIDIA, _nested),
+        (MnnvlMode.ANNOTATIONS, ComputeDomainFormatName.NVIDIA): ComputeDomainFormat(NVIDIA, _nested),
     }
 )
 
 
-def domain_format_to_write(configuration: Configuration, served: ServedApis) -> DomainFormat:
+def compute_domain_format_to_write(configuration: Configuration, served: ServedApis) -> ComputeDomainFormat:
     """Return the format to write: the configured one, else the one that is served, else the design's (MN-005)."""
     mnnvl = configuration.mnnvl
     return DOMAIN_FORMATS[mnnvl.mode, mnnvl.shape or served.domains or ComputeDomainFormatName.DESIGN]
@@ -97,6 +97,6 @@ def refs_across_api_versions(ref: Ref) -> Iterator[Ref]:
         yield replace(ref, api_version=version)
 
 
-def claim_format_to_write(served: ServedApis) -> ClaimFormat:
+def resource_claim_format_to_write(served: ServedApis) -> ClaimFormat:
     """Return the format of the newest served version; the design's where no version is known (MS-023)."""
     return CLAIM_FORMATS[served.claims or _V1BETA1]

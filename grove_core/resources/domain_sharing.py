@@ -23,20 +23,20 @@ from grove_core.resources.labels import (
     CLIQUE,
     GROUP,
     GROUP_REPLICA,
-    label_in,
-    labels_of_replica,
+    label_value_in,
     labels_of_set,
-    set_name_from_labels,
+    labels_of_set_replica,
+    podcliqueset_name_from_labels,
 )
 from grove_core.resources.naming_rules import (
     member_clique_name,
     parse_replica_index,
-    replica_name,
     scaling_group_name,
+    set_replica_name,
     standalone_clique_name,
 )
 from grove_core.resources.podcliqueset_manifest import PodCliqueSetManifest
-from grove_core.resources.podcliqueset_spec import CliqueTemplate, GroupTemplate
+from grove_core.resources.podcliqueset_spec import CliqueTemplate, ScalingGroupTemplate
 
 MNNVL_ANNOTATIONS: Final = (MNNVL_ENABLED, MNNVL_SCOPE, MNNVL_DEVICE_CLASS)
 CHOICES: Final = ("true", "false")  # of the first of them
@@ -101,7 +101,7 @@ class LabelledClique(Protocol):
         """The pod spec as stored."""
 
 
-class CliquePosition(NamedTuple):
+class CliquePositionInSet(NamedTuple):
     """The position of a PodClique in its set.
 
     Attributes:
@@ -134,15 +134,15 @@ class DomainMembership(NamedTuple):
     user: ComputeDomainUser
     base_name: str
     device_class: str
-    position: CliquePosition
+    position: CliquePositionInSet
 
     @property
-    def domain(self) -> str:
+    def domain_name(self) -> str:
         """Name of the ComputeDomain (MS-020)."""
         return self.base_name + DOMAIN_SUFFIX
 
     @property
-    def claim(self) -> str:
+    def claim_name(self) -> str:
         """Name of the ResourceClaim (MS-020)."""
         return self.base_name + CLAIM_SUFFIX
 
@@ -152,19 +152,19 @@ class DomainMembership(NamedTuple):
         user, position = self.user, self.position
         found = {
             **labels_of_set(user.set_name),
-            **labels_of_replica(position.replica),
+            **labels_of_set_replica(position.replica),
             MNNVL_MANAGED: "true",
         }
         if user.group:
-            found |= GROUP.written(position.group, design=user.group)
-            found |= GROUP_REPLICA.written(user.group_replica)
+            found |= GROUP.under_every_key(position.group, design=user.group)
+            found |= GROUP_REPLICA.under_every_key(user.group_replica)
         if user.clique:
-            found |= CLIQUE.written(position.name, design=user.clique)
+            found |= CLIQUE.under_every_key(position.name, design=user.clique)
         return dict(sorted(found.items()))
 
 
 def domain_membership_of_position(
-    position: CliquePosition, annotations: Mapping[str, object]
+    position: CliquePositionInSet, annotations: Mapping[str, object]
 ) -> DomainMembership | None:
     """Return what a PodClique with these annotations shares; None for nothing (MS-001, MS-010, MS-020).
 
@@ -179,7 +179,11 @@ def domain_membership_of_position(
     grouped = (*base, position.group.removeprefix(home), str(position.group_replica)) if position.group else base
     if scope is DomainSharingScope.REPLICA:
         return DomainMembership(
-            scope, ComputeDomainUser(*base), replica_name(position.set_name, position.replica), device_class, position
+            scope,
+            ComputeDomainUser(*base),
+            set_replica_name(position.set_name, position.replica),
+            device_class,
+            position,
         )
     if scope is DomainSharingScope.CLIQUE:
         user = ComputeDomainUser(*grouped)._replace(clique=position.clique)
@@ -198,23 +202,25 @@ def sharing_scope_in_annotations(annotations: Mapping[str, object]) -> DomainSha
     return SCOPES.get(str(annotations.get(MNNVL_SCOPE, DomainSharingScope.REPLICA.value)))
 
 
-def position_of_clique(clique: LabelledClique) -> CliquePosition | None:
+def position_of_clique(clique: LabelledClique) -> CliquePositionInSet | None:
     """Return the position of a PodClique by its labels; None where they are incomplete."""
     labels, name = clique.labels, clique.ref.name
-    set_name = set_name_from_labels(labels)
+    set_name = podcliqueset_name_from_labels(labels)
     if not set_name or clique.replica_index < 0:
         return None
-    base = replica_name(set_name, clique.replica_index)
-    named, index = label_in(labels, GROUP), parse_replica_index(label_in(labels, GROUP_REPLICA))
+    base = set_replica_name(set_name, clique.replica_index)
+    named, index = label_value_in(labels, GROUP), parse_replica_index(label_value_in(labels, GROUP_REPLICA))
     if not named:
-        return CliquePosition(set_name, clique.replica_index, name, name.removeprefix(f"{base}-"))
+        return CliquePositionInSet(set_name, clique.replica_index, name, name.removeprefix(f"{base}-"))
     if index is None:
         return None
     full = named if name.startswith(f"{named}-{index}-") else scaling_group_name(set_name, clique.replica_index, named)
-    return CliquePosition(set_name, clique.replica_index, name, name.removeprefix(f"{full}-{index}-"), full, index)
+    return CliquePositionInSet(set_name, clique.replica_index, name, name.removeprefix(f"{full}-{index}-"), full, index)
 
 
-def effective_mnnvl_annotations(of_set: FrozenMap, clique: CliqueTemplate, group: GroupTemplate | None) -> FrozenMap:
+def effective_mnnvl_annotations(
+    of_set: FrozenMap, clique: CliqueTemplate, group: ScalingGroupTemplate | None
+) -> FrozenMap:
     """Return the MNNVL annotations of a clique's PodCliques, key by key (MS-010).
 
     A clique's override those of its set, which apply to standalone cliques only, and its group's override the clique's.
@@ -226,12 +232,12 @@ def effective_mnnvl_annotations(of_set: FrozenMap, clique: CliqueTemplate, group
 
 def clique_position_in_template(
     set_name: str, replica: int, clique: str, group: str = "", group_replica: int = -1
-) -> CliquePosition:
+) -> CliquePositionInSet:
     """Return the position of a clique of a template; ``clique`` and ``group`` are the template's names."""
     if not group:
-        return CliquePosition(set_name, replica, standalone_clique_name(set_name, replica, clique), clique)
+        return CliquePositionInSet(set_name, replica, standalone_clique_name(set_name, replica, clique), clique)
     full = scaling_group_name(set_name, replica, group)
-    return CliquePosition(
+    return CliquePositionInSet(
         set_name, replica, member_clique_name(full, group_replica, clique), clique, full, group_replica
     )
 
@@ -239,7 +245,7 @@ def clique_position_in_template(
 def domain_membership_in_manifest(
     manifest: PodCliqueSetManifest,
     clique: CliqueTemplate,
-    group: GroupTemplate | None,
+    group: ScalingGroupTemplate | None,
     replica: int,
     group_replica: int,
 ) -> DomainMembership | None:

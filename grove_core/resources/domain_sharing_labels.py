@@ -13,24 +13,24 @@ from grove_core.resources.labels import (
     GROUP,
     GROUP_REPLICA,
     SET_REPLICA,
-    label_in,
-    label_text,
-    set_name_from_labels,
+    label_text_at_key,
+    label_value_in,
+    podcliqueset_name_from_labels,
 )
 from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
 
 
 def domain_user_in_labels(labels: FrozenMap) -> ComputeDomainUser | None:
     """Return the user that an object's labels name; None where they name none."""
-    set_name, replica = set_name_from_labels(labels), label_in(labels, SET_REPLICA)
+    set_name, replica = podcliqueset_name_from_labels(labels), label_value_in(labels, SET_REPLICA)
     if not set_name or not replica:
         return None
     return ComputeDomainUser(
         set_name,
         replica,
-        group=label_text(labels, GROUP.design),
-        group_replica=label_in(labels, GROUP_REPLICA),
-        clique=label_text(labels, CLIQUE.design),
+        group=label_text_at_key(labels, GROUP.design),
+        group_replica=label_value_in(labels, GROUP_REPLICA),
+        clique=label_text_at_key(labels, CLIQUE.design),
     )
 
 

@@ -22,7 +22,7 @@ class DomainCreationFailure(NamedTuple):
     error: str = ""
 
     @property
-    def indices(self) -> str:
+    def replica_indices_text(self) -> str:
         """The replicas as the condition lists them: as ranges where there are many, cut if too long (MN-015)."""
         text = ", ".join(map(str, self.replicas))
         if len(text) > _LONGEST_LIST:
@@ -30,12 +30,12 @@ class DomainCreationFailure(NamedTuple):
         return text if len(text) <= _LONGEST_LIST else text[:_LONGEST_LIST].rpartition(", ")[0]
 
     @property
-    def message(self) -> str:
+    def condition_message(self) -> str:
         """The message of the condition; an error that is too long is cut."""
-        return f"{_WORDS}[{self.indices}]. Error: {self.error}"[:LONGEST_MESSAGE]
+        return f"{_WORDS}[{self.replica_indices_text}]. Error: {self.error}"[:LONGEST_MESSAGE]
 
 
-def domain_creation_failure_in(conditions: Iterable[Condition]) -> DomainCreationFailure:
+def domain_failure_in_stored_conditions(conditions: Iterable[Condition]) -> DomainCreationFailure:
     """Return the failure in stored conditions; empty where there is none, or where the message is not Grove's."""
     for condition in conditions:
         found = _MESSAGE.fullmatch(condition.message) if condition.type == DOMAINS_READY else None

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 from grove_core.kernel.errors import MalformedObject, ObjectProblem
-from grove_core.kernel.time_formats import parse_time, short_duration
+from grove_core.kernel.time_formats import parse_time, short_duration_text
 
 _LONGEST_SHOWN: Final = 60
 _MOST_BITS_SHOWN: Final = 256
@@ -25,7 +25,7 @@ def short_json(value: object) -> str:
     if isinstance(value, Mapping):
         return f"an object with {len(value)} {'key' if len(value) == 1 else 'keys'}"
     if isinstance(value, timedelta):
-        return short_duration(value)
+        return short_duration_text(value)
     if isinstance(value, list | tuple):
         return f"a list of {len(value)}"
     if isinstance(value, int) and value.bit_length() > _MOST_BITS_SHOWN:
@@ -56,7 +56,7 @@ class JsonFieldReader:
         if isinstance(raw, dict) or isinstance(raw, Mapping):  # noqa: SIM101 - the first is ten times as fast
             self.raw = raw
         elif raw is not None:
-            self.note("", "an object", raw)
+            self.add_problem("", "an object", raw)
 
     @property
     def path(self) -> str:
@@ -64,13 +64,13 @@ class JsonFieldReader:
         above = self._above.path if self._above is not None else ""
         return f"{above}.{self._step}" if above and self._step else above or self._step
 
-    def note(self, key: str, expected: str, got: object) -> None:
+    def add_problem(self, key: str, expected: str, got: object) -> None:
         """Add a problem at ``key`` of this object."""
         base = self.path
         path = f"{base}.{key}" if base and key and not key.startswith("[") else f"{base}{key}"
         self.problems.append(ObjectProblem(path=path, expected=expected, got=short_json(got)))
 
-    def checked(self, found: T) -> T:
+    def result_or_problems(self, found: T) -> T:
         """Return what was read of the object; raises MalformedObject with every problem where there is one (IN-030)."""
         if self.problems:
             raise MalformedObject(tuple(self.problems))
@@ -85,7 +85,7 @@ class JsonFieldReader:
         if isinstance(value, str) and (value or not required):
             return value
         if value is not None or required:
-            self.note(key, "a string" if value is not None else "a value", value)
+            self.add_problem(key, "a string" if value is not None else "a value", value)
         return ""
 
     def integer(self, key: str, *, at_least: int = 0, required: bool = False) -> int | None:
@@ -94,15 +94,15 @@ class JsonFieldReader:
         if isinstance(value, int) and not isinstance(value, bool) and at_least <= value <= _INT32:
             return value
         if value is not None or required:
-            self.note(key, f"an integer of at least {at_least}", value)
+            self.add_problem(key, f"an integer of at least {at_least}", value)
         return None
 
-    def flag(self, key: str) -> bool | None:
+    def boolean(self, key: str) -> bool | None:
         """A boolean; None where absent."""
         value = self.raw.get(key)
         if value is None or isinstance(value, bool):
             return value
-        self.note(key, "true or false", value)
+        self.add_problem(key, "true or false", value)
         return None
 
     def time(self, key: str, *, required: bool = False) -> datetime | None:
@@ -110,29 +110,29 @@ class JsonFieldReader:
         value = self.raw.get(key)
         moment = parse_time(value) if isinstance(value, str) else None
         if moment is None and (value is not None or required):
-            self.note(key, "an RFC 3339 time", value)
+            self.add_problem(key, "an RFC 3339 time", value)
         return moment
 
-    def texts(self, key: str) -> tuple[str, ...]:
+    def text_list(self, key: str) -> tuple[str, ...]:
         """A list of strings; empty where absent."""
         found = []
         for index, value in enumerate(self._list(key)):
             if isinstance(value, str):
                 found.append(value)
             else:
-                self.note(f"{key}[{index}]", "a string", value)
+                self.add_problem(f"{key}[{index}]", "a string", value)
         return tuple(found)
 
-    def part(self, key: str) -> "JsonFieldReader":
+    def inner_object(self, key: str) -> "JsonFieldReader":
         """An object inside this one; an empty one where absent."""
         return JsonFieldReader(self.raw.get(key), key, self.problems, self)
 
-    def parts(self, key: str) -> Iterator["JsonFieldReader"]:
+    def inner_objects(self, key: str) -> Iterator["JsonFieldReader"]:
         """The objects of a list; nothing where absent."""
         for index, value in enumerate(self._list(key)):
             part = JsonFieldReader(value, f"{key}[{index}]", self.problems, self)
             if value is None:
-                part.note("", "an object", value)
+                part.add_problem("", "an object", value)
             yield part
 
     def _list(self, key: str) -> Sequence[Any]:
@@ -140,5 +140,5 @@ class JsonFieldReader:
         if isinstance(value, list) or isinstance(value, tuple):  # noqa: SIM101 - frozen JSON has tuples, and is rare
             return value
         if value is not None:
-            self.note(key, "a list", value)
+            self.add_problem(key, "a list", value)
         return ()

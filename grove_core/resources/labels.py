@@ -33,7 +33,7 @@ class LabelKeys:
     def __post_init__(self) -> None:
         object.__setattr__(self, "keys", (self.primary, self.design, *self.others))
 
-    def written(self, value: str, *, design: str | None = None) -> dict[str, str]:
+    def under_every_key(self, value: str, *, design: str | None = None) -> dict[str, str]:
         """Return the label under every key; ``design`` is the value under the design's key, if that differs."""
         return {**dict.fromkeys(self.keys, value), self.design: value if design is None else design}
 
@@ -61,25 +61,25 @@ def first_label_value(label: LabelKeys, value_at: Callable[[str], V]) -> V | Non
     return None
 
 
-def label_text(labels: Mapping[str, object], key: str) -> str:
+def label_text_at_key(labels: Mapping[str, object], key: str) -> str:
     """Return the text at one key; empty where there is none."""
     value = labels.get(key)
     return value if isinstance(value, str) else ""
 
 
-def label_in(labels: Mapping[str, object], label: LabelKeys) -> str:
+def label_value_in(labels: Mapping[str, object], label: LabelKeys) -> str:
     """Return the value of a label; empty where no key has a text."""
-    return first_label_value(label, lambda key: label_text(labels, key)) or ""
+    return first_label_value(label, lambda key: label_text_at_key(labels, key)) or ""
 
 
-def has_label(labels: Mapping[str, object], label: LabelKeys, value: str) -> bool:
+def has_label_value(labels: Mapping[str, object], label: LabelKeys, value: str) -> bool:
     """Return whether any key of a label has this value."""
     return any(labels.get(key) == value for key in label.keys)
 
 
 def labels_of_set(set_name: str) -> dict[str, str]:
     """Return the labels that every object of a set carries (WL-030)."""
-    return {MANAGED_BY: OPERATOR, **SET.written(set_name)}
+    return {MANAGED_BY: OPERATOR, **SET.under_every_key(set_name)}
 
 
 def labels_of_set_object(set_name: str, name: str, component: str) -> dict[str, str]:
@@ -87,11 +87,11 @@ def labels_of_set_object(set_name: str, name: str, component: str) -> dict[str, 
     return {**labels_of_set(set_name), NAME: name.replace(":", "-"), COMPONENT: component}
 
 
-def labels_of_replica(replica: int) -> dict[str, str]:
+def labels_of_set_replica(replica: int) -> dict[str, str]:
     """Return the labels that say to which replica of the set an object belongs (decision D3)."""
-    return SET_REPLICA.written(str(replica))
+    return SET_REPLICA.under_every_key(str(replica))
 
 
-def set_name_from_labels(labels: Mapping[str, object]) -> str:
+def podcliqueset_name_from_labels(labels: Mapping[str, object]) -> str:
     """Return the name of the set that an object's labels name; empty where they name none."""
-    return label_in(labels, SET)
+    return label_value_in(labels, SET)

@@ -47,13 +47,13 @@ def domain_claim_template_name(set_name: str, replica_index: int) -> str:
     return f"{set_name}-rct-{replica_index}"
 
 
-def set_of_domain(name: str) -> str:
+def set_name_of_compute_domain(name: str) -> str:
     """The set that a ComputeDomain is named after; empty where none is."""
     owner, dash, digits = name.rpartition("-cd-")
     return owner if dash and parse_replica_index(digits) is not None else ""
 
 
-def replica_of_domain(set_name: str, name: str) -> int | None:
+def replica_index_of_compute_domain(set_name: str, name: str) -> int | None:
     """The replica of a set that a ComputeDomain is named after; None where it is not named so."""
     rest = name.removeprefix(f"{set_name}-cd-")
     return parse_replica_index(rest) if rest != name else None
@@ -64,22 +64,22 @@ def pod_hostname(clique_name: str, pod_index: int) -> str:
     return f"{clique_name}-{pod_index}"
 
 
-def claim_name(owner: str, index: int | None, template: str) -> str:
+def shared_claim_name(owner: str, index: int | None, template: str) -> str:
     """A shared ResourceClaim: one for all (``llama-all-cache``), or one for a replica or pod (``llama-0-cache``)."""
     return f"{owner}-{'all' if index is None else index}-{template}"
 
 
 def rbac_role_label(set_name: str) -> str:
     """How the labels of a set's Role name it, ``grove.io:pcs:llama``: a label has no colons."""
-    return role_name(set_name).replace(":", "-")
+    return rbac_role_name(set_name).replace(":", "-")
 
 
-def all_pods_text(count: int) -> str:
+def all_of_pods_text(count: int) -> str:
     """All of some pods, for a sentence."""
     return "the pod" if count == 1 else f"all {count} pods"
 
 
-def pods_text(count: int) -> str:
+def pod_count_text(count: int) -> str:
     """So many, for a sentence."""
     return "1 pod" if count == 1 else f"{count} pods"
 
@@ -107,17 +107,17 @@ def parse_replica_index(text: str) -> int | None:
     return int(text) if _INDEX.fullmatch(text) else None
 
 
-def replica_name(set_name: str, replica_index: int) -> str:
+def set_replica_name(set_name: str, replica_index: int) -> str:
     """The name of one replica's base gang, headless Service and pod subdomain: ``llama-0``."""
     return f"{set_name}-{replica_index}"
 
 
-def role_name(set_name: str) -> str:
+def rbac_role_name(set_name: str) -> str:
     """The Role, and its RoleBinding, with which the pods of a set watch each other."""
     return f"grove.io:pcs:{set_name}"
 
 
-def token_secret_name(set_name: str) -> str:
+def service_account_token_name(set_name: str) -> str:
     """The Secret with the token of a set's ServiceAccount."""
     return f"{set_name}-ic-sat"
 
@@ -127,7 +127,7 @@ def pod_name(clique: str, suffix: str) -> str:
     return f"{clique}-{suffix}"
 
 
-def domain_clique_name(domain_uid: str, clique: str) -> str:
+def compute_domain_clique_name(domain_uid: str, clique: str) -> str:
     """The ComputeDomainClique of one clique of a domain (DC-003)."""
     return f"{domain_uid}.{clique}"
 
@@ -138,7 +138,7 @@ def nvlink_clique_in_name(domain_uid: str, name: str) -> str:
     return rest if rest != name else ""
 
 
-def field_manager(prefix: str, node: str) -> str:
+def daemon_field_manager(prefix: str, node: str) -> str:
     """The field manager of a node's writer: ``cd-writer-node-a``; a digest where the name is too long (DC-003)."""
     name = f"{prefix}-{node}"
     return name if len(name) <= _LONGEST_MANAGER else f"{prefix}-{hashlib.sha256(node.encode()).hexdigest()}"
@@ -180,7 +180,7 @@ def is_variable_name(text: str) -> bool:
     return _VARIABLE.fullmatch(text) is not None and text != "." and not text.startswith("..")
 
 
-def annotation_bytes(annotations: Mapping[str, object]) -> int:
+def total_annotation_bytes(annotations: Mapping[str, object]) -> int:
     """The size of all keys and values together, as the API server counts it."""
     return sum(len(str(text).encode(errors="surrogatepass")) for pair in annotations.items() for text in pair)
 

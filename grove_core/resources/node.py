@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from grove_core.resources.json_field_reader import JsonFieldReader
-from grove_core.resources.pod_demand import AffinityExpression, Amounts, PodDemand, Toleration, read_amounts
+from grove_core.resources.pod_demand import AffinityExpression, Amounts, PodDemand, Toleration, read_resource_amounts
 
 _CORDONED: Final = "node.kubernetes.io/unschedulable"
 _NOT_READY: Final = "node.kubernetes.io/not-ready"
@@ -43,12 +43,12 @@ class Node:
 def node_from_json(raw: Mapping[str, Any]) -> Node:
     """Read a node; raises MalformedObject with every problem (IN-030)."""
     top = JsonFieldReader(raw, "", [])
-    meta, spec, status = top.part("metadata"), top.part("spec"), top.part("status")
+    meta, spec, status = top.inner_object("metadata"), top.inner_object("spec"), top.inner_object("status")
     name = meta.text("name", required=True)
-    labels = meta.part("labels")
+    labels = meta.inner_object("labels")
     texts = {key: value if isinstance(value, str) else labels.text(key) for key, value in labels.raw.items()}
-    amounts = read_amounts(status.part("allocatable" if "allocatable" in status else "capacity"))
-    return top.checked(Node(name, texts, _taints(spec, status), amounts))
+    amounts = read_resource_amounts(status.inner_object("allocatable" if "allocatable" in status else "capacity"))
+    return top.result_or_problems(Node(name, texts, _taints(spec, status), amounts))
 
 
 def unschedulable_reason(node: Node, demand: PodDemand) -> str:
@@ -66,12 +66,12 @@ def unschedulable_reason(node: Node, demand: PodDemand) -> str:
 
 
 def _taints(spec: JsonFieldReader, status: JsonFieldReader) -> tuple[Taint, ...]:
-    written = (Taint(one.text("key"), one.text("value"), one.text("effect")) for one in spec.parts("taints"))
+    written = (Taint(one.text("key"), one.text("value"), one.text("effect")) for one in spec.inner_objects("taints"))
     found = [taint for taint in written if taint.effect in _TURNS_AWAY]
     keys = {taint.key for taint in found}
-    if spec.flag("unschedulable") and _CORDONED not in keys:
+    if spec.boolean("unschedulable") and _CORDONED not in keys:
         found.append(Taint(_CORDONED, "", _TURNS_AWAY[0]))
-    ready = [one.text("status") for one in status.parts("conditions") if one.text("type") == "Ready"]
+    ready = [one.text("status") for one in status.inner_objects("conditions") if one.text("type") == "Ready"]
     if ready and ready != ["True"] and not keys & {_NOT_READY, _UNREACHABLE}:
         found.append(Taint(_NOT_READY, "", _TURNS_AWAY[0]))
     return tuple(found)

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar, assert_never
 
-from grove_core.kernel.frozen import EMPTY, FrozenMap, thaw
+from grove_core.kernel.frozen import EMPTY, FrozenMap, thaw_json
 from grove_core.kernel.steps import Apply, Delete, DropFinalizer, SetStatus
 from grove_core.resources.api_names import TOPOLOGY_NAME
-from grove_core.resources.cluster_topology import ClusterTopology, levels_in
+from grove_core.resources.cluster_topology import ClusterTopology, topology_levels_in
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.merge_patch import apply_merge_patch
@@ -21,7 +21,7 @@ from grove_core.resources.podclique import PodClique, read_clique_labels
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang, pod_groups_in, podgang_constraints_in
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import with_status_written
+from grove_core.resources.statuses import object_after_status_write
 
 Applicable: TypeAlias = PodClique | ScalingGroup | PodGang | OwnedObject | ComputeDomain | ClusterTopology
 """Objects to which Grove applies fields."""
@@ -46,13 +46,13 @@ def object_after_write(item: K, write: Write) -> K:
 def _after_write(item: R, write: Write) -> R:
     match write:
         case Apply(fields):
-            return item if isinstance(item, PodCliqueSet) else with_applied_fields(item, fields)
+            return item if isinstance(item, PodCliqueSet) else object_after_merge_patch(item, fields)
         case SetStatus(fields):
             if isinstance(item, OwnedObject | ComputeDomain | ClusterTopology):
                 return item
-            return with_status_written(item, fields)
+            return object_after_status_write(item, fields)
         case Delete():
-            return with_deletion_accepted(item)
+            return object_after_deletion_request(item)
         case DropFinalizer(finalizer):
             return without_finalizer(item, finalizer)
         case _:
@@ -72,7 +72,7 @@ def _pod_after_write(pod: Pod, write: Write) -> Pod:
             assert_never(write)
 
 
-def with_deletion_accepted(item: R) -> R:
+def object_after_deletion_request(item: R) -> R:
     """Return the object after its deletion was accepted; the first deletion increases its generation by one."""
     if not item.deleting and isinstance(item, PodCliqueSet | ScalingGroup | PodClique) and item.generation is not None:
         return replace(item, deleting=True, generation=item.generation + 1)
@@ -84,7 +84,7 @@ def without_finalizer(item: R, finalizer: str) -> R:
     return replace(item, finalizers=tuple(name for name in item.finalizers if name != finalizer))
 
 
-def with_applied_fields(item: A, fields: FrozenMap) -> A:
+def object_after_merge_patch(item: A, fields: FrozenMap) -> A:
     """Return the object after a merge patch; its generation increases where its spec changed.
 
     Fields that Grove does not apply to this kind, such as a clique's ``replicas``, are ignored.
@@ -132,9 +132,9 @@ def _clique(clique: PodClique, fields: FrozenMap) -> PodClique:
 
 
 def _gang(gang: PodGang, fields: FrozenMap) -> PodGang:
-    spec = JsonFieldReader(thaw(fields), "", []).part("spec")
+    spec = JsonFieldReader(thaw_json(fields), "", []).inner_object("spec")
     annotations = _merged(gang.annotations, fields, "metadata", "annotations")
-    placed = JsonFieldReader(thaw(_merged(FrozenMap(gang.placement.spec_fields), fields, "spec")), "", [])
+    placed = JsonFieldReader(thaw_json(_merged(FrozenMap(gang.placement.spec_fields), fields, "spec")), "", [])
     placement = podgang_constraints_in(placed, str(annotations.get(TOPOLOGY_NAME) or ""))
     return replace(
         gang,
@@ -147,13 +147,13 @@ def _gang(gang: PodGang, fields: FrozenMap) -> PodGang:
 
 
 def _topology(topology: ClusterTopology, fields: FrozenMap) -> ClusterTopology:
-    top = JsonFieldReader(thaw(fields), "", [])
-    meta, spec = top.part("metadata"), top.part("spec")
+    top = JsonFieldReader(thaw_json(fields), "", [])
+    meta, spec = top.inner_object("metadata"), top.inner_object("spec")
     return replace(
         topology,
         labels=_merged(topology.labels, fields, "metadata", "labels"),
-        finalizers=meta.texts("finalizers") if "finalizers" in meta else topology.finalizers,
-        levels=levels_in(spec) if "levels" in spec else topology.levels,
+        finalizers=meta.text_list("finalizers") if "finalizers" in meta else topology.finalizers,
+        levels=topology_levels_in(spec) if "levels" in spec else topology.levels,
     )
 
 
@@ -176,7 +176,7 @@ def _domain(domain: ComputeDomain, fields: FrozenMap) -> ComputeDomain:
 
 def _handed_over(item: H, fields: FrozenMap) -> H:
     """With the controller that the fields name, where they name any."""
-    if "ownerReferences" not in JsonFieldReader(fields, "", []).part("metadata"):
+    if "ownerReferences" not in JsonFieldReader(fields, "", []).inner_object("metadata"):
         return item
     owner = metadata_in(fields).controller
     return replace(item, owner_uid=owner.uid, owner_kind=owner.kind, owner_name=owner.name)

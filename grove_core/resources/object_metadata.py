@@ -32,12 +32,12 @@ class ObjectMetadata(NamedTuple):
     deleting: bool
 
     @property
-    def key(self) -> tuple[str, str]:
+    def namespace_and_name(self) -> tuple[str, str]:
         """Namespace and name; a missing namespace is ``default``, as for kubectl."""
         return self.namespace or "default", self.name
 
     @property
-    def version(self) -> int:
+    def version_number(self) -> int:
         """The resource version as a number."""
         return resource_version_number(self.resource_version)
 

@@ -13,7 +13,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create, Step
 from grove_core.resources.api_names import MANAGED_BY, OPERATOR
 from grove_core.resources.json_field_reader import JsonFieldReader
-from grove_core.resources.meta import Resource, inner_object, read_labels, read_metadata
+from grove_core.resources.metadata_readers import Resource, read_labels, read_metadata, stored_inner_object
 from grove_core.resources.object_metadata import metadata_in
 
 Body: TypeAlias = Mapping[str, Any]
@@ -45,7 +45,7 @@ def clique_of_new_pod(step: Step) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NewObject:
+class NewObjectMetadata:
     """The metadata of an object to be created.
 
     Attributes:
@@ -68,7 +68,7 @@ class NewObject:
         """The address it will have."""
         return Ref(self.api_version, self.kind, self.owner.ref.namespace, self.name)
 
-    def filled(self, body: Body) -> FrozenMap:
+    def manifest_with_fields(self, body: Body) -> FrozenMap:
         """Return the manifest with the fields of its kind, such as ``spec``."""
         metadata: dict[str, Json] = {
             "name": self.name,
@@ -125,12 +125,14 @@ def owned_object_from_json(raw: Mapping[str, Any], shared: MutableMapping[str, s
     api_version, kind = top.text("apiVersion"), top.text("kind")
     for name, text in (("apiVersion", api_version), ("kind", kind)):
         if not text and not top.raw.get(name):
-            top.note(name, "a text", None)
+            top.add_problem(name, "a text", None)
     identity = read_metadata(top, api_version, kind, shared)
     labels = read_labels(top)
     managed = is_managed_by_grove(labels)
-    spec = inner_object(top.part("spec"))
-    return top.checked(OwnedObject(**identity, managed=managed, labels=inner_object(labels), spec=spec))
+    spec = stored_inner_object(top.inner_object("spec"))
+    return top.result_or_problems(
+        OwnedObject(**identity, managed=managed, labels=stored_inner_object(labels), spec=spec)
+    )
 
 
 def is_managed_by_grove(labels: JsonFieldReader) -> bool:

@@ -15,9 +15,9 @@ from grove_core.kernel.refs import Guard, Ref
 from grove_core.resources.api_names import CORE, GATE, POD_GANG, POD_INDEX, TEMPLATE_HASH
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.labels import SET, first_label_value
-from grove_core.resources.meta import read_label, read_labels, read_metadata
+from grove_core.resources.metadata_readers import read_label, read_labels, read_metadata
 from grove_core.resources.naming_rules import parse_replica_index
-from grove_core.resources.pod_spec_gpus import GPU, gpus_of
+from grove_core.resources.pod_spec_gpus import GPU, gpu_count_of_pod_spec
 
 _HOLDS: Final = MappingProxyType({"True": True, "False": False, "Unknown": False})
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
@@ -167,7 +167,7 @@ def _gpus_in(spec: Mapping[str, Any]) -> int:
     found = 0
     try:
         if spec.get("initContainers"):
-            return gpus_of(FrozenMap.over(spec))
+            return gpu_count_of_pod_spec(FrozenMap.view_of(spec))
         for container in spec["containers"]:
             resources = container.get("resources")
             if resources:
@@ -176,10 +176,10 @@ def _gpus_in(spec: Mapping[str, Any]) -> int:
                 differ = requests and requests.get(GPU, text) != text
                 plain = text.__class__ is str and len(text) <= _PLAIN and text.isascii() and text.isdecimal()
                 if differ or not plain:
-                    return gpus_of(FrozenMap.over(spec))
+                    return gpu_count_of_pod_spec(FrozenMap.view_of(spec))
                 found += int(text)
     except (KeyError, TypeError, AttributeError):
-        return gpus_of(FrozenMap.over(spec))
+        return gpu_count_of_pod_spec(FrozenMap.view_of(spec))
     return found
 
 
@@ -224,24 +224,24 @@ def _problems_of(raw: object) -> tuple[ObjectProblem, ...]:
     labels.text(TEMPLATE_HASH)
     labels.text(POD_GANG)
     read_label(labels, SET)
-    top.part("spec").text("nodeName")
-    for gate in top.part("spec").parts("schedulingGates"):
+    top.inner_object("spec").text("nodeName")
+    for gate in top.inner_object("spec").inner_objects("schedulingGates"):
         gate.text("name", required=True)
-    status = top.part("status")
+    status = top.inner_object("status")
     status.text("phase")
     status.text("reason")
-    for condition in status.parts("conditions"):
+    for condition in status.inner_objects("conditions"):
         type_ = condition.text("type", required=True)
         value = condition.raw.get("status")
         if type_ in {"Ready", "PodScheduled"} and not (isinstance(value, str) and value in _HOLDS):
-            condition.note("status", 'one of the strings "True", "False", "Unknown"', value)
+            condition.add_problem("status", 'one of the strings "True", "False", "Unknown"', value)
         condition.text("reason")
     for key in ("initContainerStatuses", "containerStatuses"):
-        for container in status.parts(key):
-            state = container.part("state")
+        for container in status.inner_objects(key):
+            state = container.inner_object("state")
             for phase in ("waiting", "terminated"):
-                state.part(phase).text("reason")
-            container.part("lastState").part("terminated").integer("exitCode")
+                state.inner_object(phase).text("reason")
+            container.inner_object("lastState").inner_object("terminated").integer("exitCode")
     if not problems:
         problems.append(ObjectProblem(path="", expected="a pod", got="something that does not read as one"))
     return tuple(problems)

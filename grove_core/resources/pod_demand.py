@@ -10,7 +10,7 @@ from grove_core.kernel.errors import ObjectProblem
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.labels import SET
 from grove_core.resources.merge_patch import parse_quantity
-from grove_core.resources.meta import read_label
+from grove_core.resources.metadata_readers import read_label
 from grove_core.resources.pod import FINISHED_PHASES
 
 PODS: Final = "pods"
@@ -73,13 +73,13 @@ def pod_demand_of(raw: Mapping[str, Any]) -> PodDemand:
     problems: list[ObjectProblem] = []
     spec = JsonFieldReader(raw, "", problems)
     amounts = resource_amounts_of_pod(spec)
-    required = spec.part("affinity").part("nodeAffinity").part(REQUIRED)
-    affinity = tuple(_term(term) for term in required.parts("nodeSelectorTerms")) if required.raw else None
+    required = spec.inner_object("affinity").inner_object("nodeAffinity").inner_object(REQUIRED)
+    affinity = tuple(_term(term) for term in required.inner_objects("nodeSelectorTerms")) if required.raw else None
     tolerations = tuple(
         Toleration(one.text("key"), one.text("operator"), one.text("value"), one.text("effect"))
-        for one in spec.parts("tolerations")
+        for one in spec.inner_objects("tolerations")
     )
-    selector = spec.part("nodeSelector")
+    selector = spec.inner_object("nodeSelector")
     labels = tuple(sorted((key, selector.text(key)) for key in selector.raw))
     unchecked = sorted({*_unchecked(spec), *(f"{problem.path}: {problem.got}" for problem in problems)})
     return PodDemand(
@@ -96,23 +96,23 @@ def resource_amounts_of_pod(spec: JsonFieldReader) -> dict[str, int]:
     """Return thousandths of each resource as the scheduler counts them, including one pod (TP-103)."""
     running: dict[str, int] = {}
     peak: dict[str, int] = {}
-    for container in spec.parts("initContainers"):
+    for container in spec.inner_objects("initContainers"):
         requests = _requests(container)
         if container.text("restartPolicy") == "Always":
             _add(running, requests)
             _raise(peak, running)
         else:
             _raise(peak, {key: running.get(key, 0) + amount for key, amount in requests.items()})
-    for container in spec.parts("containers"):
+    for container in spec.inner_objects("containers"):
         _add(running, _requests(container))
     _raise(peak, running)
     whole = _requests(spec)
     peak |= {key: amount for key, amount in whole.items() if key in _OF_THE_POD or key.startswith("hugepages-")}
-    _add(peak, read_amounts(spec.part("overhead")))
+    _add(peak, read_resource_amounts(spec.inner_object("overhead")))
     return {key: amount for key, amount in peak.items() if amount} | {PODS: _SCALE}
 
 
-def read_amounts(part: JsonFieldReader) -> dict[str, int]:
+def read_resource_amounts(part: JsonFieldReader) -> dict[str, int]:
     """Return thousandths by resource, rounded up; invalid amounts are noted."""
     found = {}
     for key, value in part.raw.items():
@@ -121,13 +121,13 @@ def read_amounts(part: JsonFieldReader) -> dict[str, int]:
             continue
         amount = parse_quantity(value)
         if amount is None or amount < 0:
-            part.note(key, "an amount such as 8, 500m or 64Gi", value)
+            part.add_problem(key, "an amount such as 8, 500m or 64Gi", value)
         else:
             found[key] = -int(-amount * _SCALE // 1)
     return found
 
 
-def amount_text(resource: str, amount: int) -> str:
+def resource_amount_text(resource: str, amount: int) -> str:
     """Return an amount for a sentence: ``16 nvidia.com/gpu``, ``64Gi memory``."""
     whole, rest = divmod(amount, _SCALE)
     if resource in {"memory", "ephemeral-storage"} or resource.startswith("hugepages-"):
@@ -139,8 +139,11 @@ def amount_text(resource: str, amount: int) -> str:
 
 def _requests(holder: JsonFieldReader) -> dict[str, int]:
     """Return the requests; a resource with a limit only is requested too."""
-    resources = holder.part("resources")
-    return {**read_amounts(resources.part("limits")), **read_amounts(resources.part("requests"))}
+    resources = holder.inner_object("resources")
+    return {
+        **read_resource_amounts(resources.inner_object("limits")),
+        **read_resource_amounts(resources.inner_object("requests")),
+    }
 
 
 def _add(total: dict[str, int], more: Amounts) -> None:
@@ -155,30 +158,32 @@ def _raise(peak: dict[str, int], other: Amounts) -> None:
 
 def _term(term: JsonFieldReader) -> tuple[AffinityExpression, ...]:
     return tuple(
-        AffinityExpression(one.text("key"), one.text("operator"), one.texts("values"), key == "matchFields")
+        AffinityExpression(one.text("key"), one.text("operator"), one.text_list("values"), key == "matchFields")
         for key in ("matchExpressions", "matchFields")
-        for one in term.parts(key)
+        for one in term.inner_objects(key)
     )
 
 
 def _unchecked(spec: JsonFieldReader) -> Iterator[str]:
-    affinity = spec.part("affinity")
-    yield from (words for key, words in _UNEVALUATED_AFFINITY if affinity.part(key).raw.get(REQUIRED))
-    if any(one.text("whenUnsatisfiable") != "ScheduleAnyway" for one in spec.parts("topologySpreadConstraints")):
+    affinity = spec.inner_object("affinity")
+    yield from (words for key, words in _UNEVALUATED_AFFINITY if affinity.inner_object(key).raw.get(REQUIRED))
+    if any(
+        one.text("whenUnsatisfiable") != "ScheduleAnyway" for one in spec.inner_objects("topologySpreadConstraints")
+    ):
         yield "spread constraints"
-    if any(one.text("operator") not in {"", "Equal", "Exists"} for one in spec.parts("tolerations")):
+    if any(one.text("operator") not in {"", "Equal", "Exists"} for one in spec.inner_objects("tolerations")):
         yield "tolerations by comparison"
     if spec.text("nodeName"):
         yield "a node by name"
-    if any(True for _ in spec.parts("resourceClaims")):
+    if any(True for _ in spec.inner_objects("resourceClaims")):
         yield "resource claims"
     if spec.text("runtimeClassName"):
         yield "a class of runtimes"
-    if any(not one.raw.keys() <= _OF_ANY_NODE for one in spec.parts("volumes")):
+    if any(not one.raw.keys() <= _OF_ANY_NODE for one in spec.inner_objects("volumes")):
         yield "persistent volumes"
-    sidecars = (one for one in spec.parts("initContainers") if one.text("restartPolicy") == "Always")
-    ports = (port for one in (*spec.parts("containers"), *sidecars) for port in one.parts("ports"))
-    if any(port.integer("hostPort") for port in ports) or spec.flag("hostNetwork"):
+    sidecars = (one for one in spec.inner_objects("initContainers") if one.text("restartPolicy") == "Always")
+    ports = (port for one in (*spec.inner_objects("containers"), *sidecars) for port in one.inner_objects("ports"))
+    if any(port.integer("hostPort") for port in ports) or spec.boolean("hostNetwork"):
         yield "ports of the host"
 
 
@@ -202,23 +207,27 @@ class PodOnNode(NamedTuple):
 def read_pod_on_node(raw: Mapping[str, Any]) -> PodOnNode | None:
     """Read a pod that takes resources of a node; None where it takes none. Raises MalformedObject (IN-030)."""
     pod = JsonFieldReader(raw, "", [])
-    node = pod.part("spec").text("nodeName")
-    if not node or pod.part("status").text("phase") in FINISHED_PHASES:
+    node = pod.inner_object("spec").text("nodeName")
+    if not node or pod.inner_object("status").text("phase") in FINISHED_PHASES:
         return None
-    meta = pod.part("metadata")
-    of_clique = any(one.flag("controller") and one.text("kind") == "PodClique" for one in meta.parts("ownerReferences"))
-    name = read_label(meta.part("labels"), SET) if of_clique else ""
-    namespace, spec = meta.text("namespace") or "default", pod.part("spec")
-    repelled_namespaces = (
-        tuple(sorted(_repelled_namespaces(spec.part("affinity"), namespace))) if "affinity" in spec else ()
+    meta = pod.inner_object("metadata")
+    of_clique = any(
+        one.boolean("controller") and one.text("kind") == "PodClique" for one in meta.inner_objects("ownerReferences")
     )
-    return pod.checked(PodOnNode(node, (namespace, name), resource_amounts_of_pod(spec), repelled_namespaces))
+    name = read_label(meta.inner_object("labels"), SET) if of_clique else ""
+    namespace, spec = meta.text("namespace") or "default", pod.inner_object("spec")
+    repelled_namespaces = (
+        tuple(sorted(_repelled_namespaces(spec.inner_object("affinity"), namespace))) if "affinity" in spec else ()
+    )
+    return pod.result_or_problems(
+        PodOnNode(node, (namespace, name), resource_amounts_of_pod(spec), repelled_namespaces)
+    )
 
 
 def _repelled_namespaces(affinity: JsonFieldReader, namespace: str) -> Iterator[str]:
     """Return the namespaces of a pod's required anti-affinity; its pod selectors are not evaluated."""
-    for term in affinity.part("podAntiAffinity").parts(REQUIRED):
-        named = term.texts("namespaces")
+    for term in affinity.inner_object("podAntiAffinity").inner_objects(REQUIRED):
+        named = term.text_list("namespaces")
         yield from named
         if "namespaceSelector" in term:
             yield ""

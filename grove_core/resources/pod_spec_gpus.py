@@ -11,18 +11,18 @@ CONTAINER_LISTS: Final = ("containers", "initContainers")
 _AMOUNTS: Final = ("limits", "requests")
 
 
-def asks_for_gpus(pod_spec: FrozenMap) -> bool:
+def requests_gpus(pod_spec: FrozenMap) -> bool:
     """Return whether a container or init container requests a GPU."""
-    return any(gpus_asked(one) > 0 for key in CONTAINER_LISTS for one in containers_in(pod_spec, key))
+    return any(gpus_requested_by_container(one) > 0 for key in CONTAINER_LISTS for one in containers_in(pod_spec, key))
 
 
-def gpus_of(pod_spec: FrozenMap) -> int:
+def gpu_count_of_pod_spec(pod_spec: FrozenMap) -> int:
     """Return the number of GPUs that one pod holds while it runs; an invalid amount counts as 0."""
-    requested = [[gpus_asked(one) for one in containers_in(pod_spec, key)] for key in CONTAINER_LISTS]
+    requested = [[gpus_requested_by_container(one) for one in containers_in(pod_spec, key)] for key in CONTAINER_LISTS]
     return max(sum(requested[0]), *requested[1], 0)
 
 
-def gpus_asked(container: FrozenMap) -> int:
+def gpus_requested_by_container(container: FrozenMap) -> int:
     """Return the number of GPUs in the limits or requests of one container."""
     resources = object_at(container, "resources")
     return max(_amount(object_at(resources, key)) for key in _AMOUNTS)
@@ -39,7 +39,7 @@ def _amount(amounts: FrozenMap) -> int:
     return int(found) if found is not None and found.denominator == 1 and found > 0 else 0
 
 
-def with_changed_containers(pod_spec: FrozenMap, change: Callable[[FrozenMap], Json]) -> FrozenMap:
+def pod_spec_with_changed_containers(pod_spec: FrozenMap, change: Callable[[FrozenMap], Json]) -> FrozenMap:
     """Return the pod spec with every container and init container changed; other values stay."""
     changed = dict(pod_spec)
     for key in CONTAINER_LISTS:
@@ -49,20 +49,20 @@ def with_changed_containers(pod_spec: FrozenMap, change: Callable[[FrozenMap], J
     return FrozenMap(changed)
 
 
-def with_gpu_claim(pod_spec: FrozenMap, entry: FrozenMap) -> FrozenMap:
+def pod_spec_with_gpu_claim(pod_spec: FrozenMap, entry: FrozenMap) -> FrozenMap:
     """Return the pod spec with a claim that its containers with GPUs use (MN-030). Idempotent.
 
     The entry of ``resourceClaims`` has ``name`` and source; an existing entry with that name is replaced.
     """
     name = str(entry["name"])
     claims = (*_others(pod_spec, "resourceClaims", name), entry)
-    return with_changed_containers(
+    return pod_spec_with_changed_containers(
         FrozenMap({**pod_spec, "resourceClaims": claims}), lambda container: _using(container, name)
     )
 
 
 def _using(container: FrozenMap, name: str) -> FrozenMap:
-    if gpus_asked(container) == 0:
+    if gpus_requested_by_container(container) == 0:
         return container
     resources = object_at(container, "resources")
     claims = (*_others(resources, "claims", name), FrozenMap({"name": name}))

@@ -12,17 +12,17 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import BASE_GANG, GROVE, TEMPLATE_HASH
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.labels import GROUP_REPLICA, SET, SET_REPLICA
-from grove_core.resources.meta import (
+from grove_core.resources.metadata_readers import (
     Resource,
-    has_old_progress_key,
-    inner_object,
+    has_old_update_progress_key,
     read_conditions,
-    read_creation,
+    read_creation_time,
     read_label,
     read_labels,
     read_metadata,
     read_replica_index,
     read_update_progress,
+    stored_inner_object,
 )
 from grove_core.resources.naming_rules import replica_index_in_name
 
@@ -114,7 +114,7 @@ class PodClique(Resource):
     status: CliqueStatus
 
     @property
-    def needed(self) -> int:
+    def needed_ready_pods(self) -> int:
         """The number of ready pods that make it available: at most ``minAvailable`` and ``replicas`` (WL-215)."""
         return min(self.min_available, self.replicas)
 
@@ -126,7 +126,7 @@ class PodClique(Resource):
         return (Ref(GROVE, GROUP_KIND, self.ref.namespace, self.owner_name, self.group_replica_index), of_set)
 
     @property
-    def target_hash(self) -> str:
+    def target_template_hash(self) -> str:
         """The template hash that updated pods carry (GT-002)."""
         return self.status.update_hash or self.template_hash or self.status.current_hash
 
@@ -160,36 +160,36 @@ def podclique_from_json(raw: Mapping[str, Any], shared: MutableMapping[str, str]
     """Read a PodClique; raises MalformedObject with every problem (IN-030)."""
     top = JsonFieldReader(raw, "", [])
     identity = read_metadata(top, GROVE, "PodClique", shared)
-    labels, spec, status = read_labels(top), top.part("spec"), top.part("status")
-    meta, replicas = top.part("metadata"), spec.integer("replicas")
+    labels, spec, status = read_labels(top), top.inner_object("spec"), top.inner_object("status")
+    meta, replicas = top.inner_object("metadata"), spec.integer("replicas")
     replicas = 1 if replicas is None else replicas
     min_available = spec.integer("minAvailable", at_least=1)
     updating, progress = read_update_progress(status)
-    return top.checked(
+    return top.result_or_problems(
         PodClique(
             **identity,
             **read_clique_labels(labels, identity["owner_kind"], identity["owner_name"], identity["ref"].name),
             replicas=replicas,
             min_available=replicas if min_available is None else min_available,
-            starts_after=spec.texts("startsAfter"),
+            starts_after=spec.text_list("startsAfter"),
             generation=meta.integer("generation"),
-            created_at=read_creation(meta),
-            labels=inner_object(labels),
-            annotations=inner_object(meta.part("annotations")),
-            pod_spec=inner_object(spec.part("podSpec")),
-            auto_scaling=inner_object(spec.part("autoScalingConfig")),
+            created_at=read_creation_time(meta),
+            labels=stored_inner_object(labels),
+            annotations=stored_inner_object(meta.inner_object("annotations")),
+            pod_spec=stored_inner_object(spec.inner_object("podSpec")),
+            auto_scaling=stored_inner_object(spec.inner_object("autoScalingConfig")),
             status=CliqueStatus(
                 recorded=bool(status.raw),
                 updating=updating,
-                old_spelling=has_old_progress_key(status),
+                old_spelling=has_old_update_progress_key(status),
                 update_hash=progress.text("podTemplateHash"),
-                progress=inner_object(progress),
+                progress=stored_inner_object(progress),
                 current_hash=status.text("currentPodTemplateHash"),
                 set_hash=status.text("currentPodCliqueSetGenerationHash"),
                 selector=status.text("hpaPodSelector"),
                 observed=status.integer("observedGeneration"),
                 conditions=read_conditions(status),
-                was_available=status.flag("wasAvailable"),
+                was_available=status.boolean("wasAvailable"),
                 replicas=status.integer("replicas"),
                 ready=status.integer("readyReplicas"),
                 scheduled=status.integer("scheduledReplicas"),

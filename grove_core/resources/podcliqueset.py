@@ -12,16 +12,16 @@ from grove_core.kernel.errors import MalformedObject, ObjectProblem
 from grove_core.kernel.frozen import EMPTY, FrozenDict, FrozenMap
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.json_field_reader import JsonFieldReader
-from grove_core.resources.meta import (
+from grove_core.resources.metadata_readers import (
     Resource,
-    inner_object,
     read_conditions,
-    read_creation,
+    read_creation_time,
     read_metadata,
     read_string_map,
     read_update_progress,
+    stored_inner_object,
 )
-from grove_core.resources.podcliqueset_spec import SetSpec, read_set_spec
+from grove_core.resources.podcliqueset_spec import SetSpec, read_podcliqueset_spec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,11 +130,11 @@ def podcliqueset_from_json(raw: Mapping[str, Any], shared: MutableMapping[str, s
     problems: list[ObjectProblem] = []
     top = JsonFieldReader(raw, "", problems)
     identity = read_metadata(top, GROVE, "PodCliqueSet", shared)
-    status = top.part("status")
+    status = top.inner_object("status")
     updating, progress = read_update_progress(status)
     read = PodCliqueSetStatus(
         updating=updating,
-        progress=inner_object(progress),
+        progress=stored_inner_object(progress),
         updated=status.integer("updatedReplicas"),
         selector=status.text("hpaPodSelector"),
         observed=status.integer("observedGeneration"),
@@ -143,10 +143,10 @@ def podcliqueset_from_json(raw: Mapping[str, Any], shared: MutableMapping[str, s
         available=status.integer("availableReplicas"),
         conditions=read_conditions(status),
     )
-    meta = top.part("metadata")
+    meta = top.inner_object("metadata")
     labels, annotations = (read_string_map(meta, key) for key in ("labels", "annotations"))
-    generation, created_at = meta.integer("generation"), read_creation(meta)
-    spec, found = read_set_spec(top.raw.get("spec"))
+    generation, created_at = meta.integer("generation"), read_creation_time(meta)
+    spec, found = read_podcliqueset_spec(top.raw.get("spec"))
     problems.extend(found)
     if problems or spec is None:
         raise MalformedObject(tuple(problems))

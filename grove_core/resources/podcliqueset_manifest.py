@@ -10,8 +10,8 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Fact, Rule
 from grove_core.kernel.refs import Ref
 from grove_core.resources.json_field_reader import JsonFieldReader, short_json
-from grove_core.resources.meta import read_string_map
-from grove_core.resources.podcliqueset_spec import SetSpec, read_set_spec
+from grove_core.resources.metadata_readers import read_string_map
+from grove_core.resources.podcliqueset_spec import SetSpec, read_podcliqueset_spec
 
 METADATA: Final = "metadata"
 TEMPLATE: Final = "spec.template"
@@ -20,7 +20,7 @@ GROUPS: Final = f"{TEMPLATE}.podCliqueScalingGroups"
 
 
 @dataclass(frozen=True, slots=True)
-class Container:
+class ManifestContainer:
     """One container or init container: its path in the pod spec, and the names of its variables."""
 
     path: str
@@ -28,36 +28,38 @@ class Container:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PodTemplate:
+class ValidatedPodTemplate:
     """The validated parts of a pod template; empty or 0 where absent."""
 
     scheduler_name: str
     node_name: str
     restart_policy: str
     spread_constraints: int
-    containers: tuple[Container, ...]
+    containers: tuple[ManifestContainer, ...]
 
 
-def read_pod_template(raw: Mapping[str, Any], path: str, problems: list[ObjectProblem]) -> PodTemplate:
+def read_pod_template(raw: Mapping[str, Any], path: str, problems: list[ObjectProblem]) -> ValidatedPodTemplate:
     """Read a pod spec at ``path``; problems are added to ``problems``."""
     spec = JsonFieldReader(raw, path, problems)
-    return PodTemplate(
+    return ValidatedPodTemplate(
         scheduler_name=spec.text("schedulerName"),
         node_name=spec.text("nodeName"),
         restart_policy=spec.text("restartPolicy"),
-        spread_constraints=sum(1 for _ in spec.parts("topologySpreadConstraints")),
+        spread_constraints=sum(1 for _ in spec.inner_objects("topologySpreadConstraints")),
         containers=tuple(
-            Container(f"{key}[{index}]", tuple(variable.text("name") for variable in container.parts("env")))
+            ManifestContainer(
+                f"{key}[{index}]", tuple(variable.text("name") for variable in container.inner_objects("env"))
+            )
             for key in ("containers", "initContainers")
-            for index, container in enumerate(spec.parts(key))
+            for index, container in enumerate(spec.inner_objects(key))
         ),
     )
 
 
 def count_device_requests(raw: Mapping[str, Any], path: str, problems: list[ObjectProblem]) -> int:
     """Return the number of device requests in the ``templateSpec`` of a ResourceClaimTemplate at ``path``."""
-    devices = JsonFieldReader(raw, path, problems).part("spec").part("devices")
-    return sum(1 for _ in devices.parts("requests"))
+    devices = JsonFieldReader(raw, path, problems).inner_object("spec").inner_object("devices")
+    return sum(1 for _ in devices.inner_objects("requests"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,15 +79,15 @@ class PodCliqueSetManifest:
     labels: FrozenMap
     annotations: FrozenMap
     spec: SetSpec
-    pods: tuple[PodTemplate, ...]
+    pods: tuple[ValidatedPodTemplate, ...]
     device_requests: tuple[int, ...]
 
 
-def read_set_manifest(raw: Mapping[str, Any]) -> tuple[PodCliqueSetManifest | None, tuple[ObjectProblem, ...]]:
+def read_podcliqueset_manifest(raw: Mapping[str, Any]) -> tuple[PodCliqueSetManifest | None, tuple[ObjectProblem, ...]]:
     """Return the manifest, or None where its spec cannot be read, and every problem in the fields above."""
-    spec, faults = read_set_spec(raw.get("spec"))
+    spec, faults = read_podcliqueset_spec(raw.get("spec"))
     problems = list(faults)
-    meta = JsonFieldReader(raw, "", problems).part("metadata")
+    meta = JsonFieldReader(raw, "", problems).inner_object("metadata")
     name, namespace = meta.text("name", required=True), meta.text("namespace")
     labels, annotations = read_string_map(meta, "labels"), read_string_map(meta, "annotations")
     if spec is None:
@@ -124,12 +126,12 @@ class AnnotatedElement(NamedTuple):
     level: str
     annotations: FrozenMap
 
-    def at(self, key: str) -> str:
+    def annotation_path(self, key: str) -> str:
         """Return the path of one annotation."""
         return f"{self.path}.annotations[{key}]"
 
 
-def set_as_annotated_element(manifest: PodCliqueSetManifest) -> AnnotatedElement:
+def podcliqueset_as_annotated_element(manifest: PodCliqueSetManifest) -> AnnotatedElement:
     """Return the set itself."""
     return AnnotatedElement(METADATA, "", METADATA, manifest.annotations)
 
@@ -145,7 +147,7 @@ def annotated_template_elements(manifest: PodCliqueSetManifest) -> Iterator[Anno
 
 def annotated_elements(manifest: PodCliqueSetManifest) -> Iterator[AnnotatedElement]:
     """Return the set, its cliques, then its groups."""
-    yield set_as_annotated_element(manifest)
+    yield podcliqueset_as_annotated_element(manifest)
     yield from annotated_template_elements(manifest)
 
 
@@ -162,16 +164,16 @@ class Violation(NamedTuple):
         """The rule and the value; equal for a violation that an update did not make, at whatever path it is."""
         return (self.rule, self.got)
 
-    def objection(self, subject: Ref) -> DenialReason:
+    def as_objection(self, subject: Ref) -> DenialReason:
         """Return the violation as an objection, which refuses the manifest."""
         return DenialReason(self.path, short_json(self.got), self.rule.because(subject, **self.facts))
 
-    def caution(self, subject: Ref) -> AdmissionWarning:
+    def as_warning(self, subject: Ref) -> AdmissionWarning:
         """Return the violation as a warning."""
         return AdmissionWarning(self.path, short_json(self.got), self.rule.because(subject, **self.facts))
 
 
-def new_violations(now: Iterable[Violation], before: Iterable[Violation]) -> Iterator[Violation]:
+def violations_new_in_update(now: Iterable[Violation], before: Iterable[Violation]) -> Iterator[Violation]:
     """Return the violations that the manifest did not have before the update, at any path."""
     known = {found.identity for found in before}
     return (found for found in now if found.identity not in known)

@@ -69,7 +69,7 @@ class ResourceSharing(TemplateModel):
     scope: Scope
     filter: SharingFilter | None = None
 
-    def concerns(self, clique: str, group: str = "") -> bool:
+    def is_shared_by_clique(self, clique: str, group: str = "") -> bool:
         """Return whether the pods of a clique share it, by the name of the clique or of its scaling group."""
         chosen = self.filter
         return chosen is None or clique in chosen.child_clique_names or group in chosen.child_scaling_group_names
@@ -146,7 +146,7 @@ class _Delayed(TemplateModel):
         return span if span is not None and span > timedelta() else None
 
 
-class GroupTemplate(_Delayed):
+class ScalingGroupTemplate(_Delayed):
     """One entry of ``podCliqueScalingGroups``."""
 
     name: StrictStr
@@ -159,7 +159,7 @@ class GroupTemplate(_Delayed):
     topology_constraint: TopologyConstraint | None = None
 
 
-class HeadlessService(TemplateModel):
+class HeadlessServiceConfig(TemplateModel):
     """``headlessServiceConfig``."""
 
     publish_not_ready_addresses: StrictBool = True
@@ -173,13 +173,13 @@ class SetTemplate(_Delayed):
     cliques: tuple[CliqueTemplate, ...]
     clique_startup_type: StartupType = ANY_ORDER
     priority_class_name: StrictStr = ""
-    headless_service_config: HeadlessService = HeadlessService()
+    headless_service_config: HeadlessServiceConfig = HeadlessServiceConfig()
     resource_claim_templates: tuple[ClaimTemplate, ...] = ()
     resource_sharing: tuple[ResourceSharing, ...] = ()
-    pod_clique_scaling_groups: tuple[GroupTemplate, ...] = ()
+    pod_clique_scaling_groups: tuple[ScalingGroupTemplate, ...] = ()
 
     @property
-    def groups_by_clique(self) -> dict[str, GroupTemplate]:
+    def groups_by_clique(self) -> dict[str, ScalingGroupTemplate]:
         """Name of a clique -> its scaling group, for each clique that is in one."""
         return {name: group for group in self.pod_clique_scaling_groups for name in group.clique_names}
 
@@ -204,7 +204,7 @@ class SetSpec(TemplateModel):
         return tuple(clique for clique in self.template.cliques if clique.name not in homes)
 
 
-Template = TypeVar("Template", CliqueTemplate, GroupTemplate)
+Template = TypeVar("Template", CliqueTemplate, ScalingGroupTemplate)
 
 
 def first_templates_by_name(templates: Iterable[Template]) -> dict[str, Template]:
@@ -215,7 +215,7 @@ def first_templates_by_name(templates: Iterable[Template]) -> dict[str, Template
     return found
 
 
-def read_set_spec(raw: object) -> tuple[SetSpec | None, tuple[ObjectProblem, ...]]:
+def read_podcliqueset_spec(raw: object) -> tuple[SetSpec | None, tuple[ObjectProblem, ...]]:
     """Read ``spec``: the spec, or every problem of it with its path."""
     try:
         return SetSpec.model_validate(raw, by_name=False), ()

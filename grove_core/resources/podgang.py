@@ -9,7 +9,13 @@ from grove_core.kernel.conditions import Condition
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.resources.api_names import SCHEDULER, TOPOLOGY_NAME
 from grove_core.resources.json_field_reader import JsonFieldReader
-from grove_core.resources.meta import Resource, inner_object, read_conditions, read_labels, read_metadata
+from grove_core.resources.metadata_readers import (
+    Resource,
+    read_conditions,
+    read_labels,
+    read_metadata,
+    stored_inner_object,
+)
 
 _FIELD: Final = "topologyConstraint"
 _CONFIGS: Final = "topologyConstraintGroupConfigs"
@@ -79,22 +85,22 @@ def podgang_constraints_in(spec: JsonFieldReader, topology: str) -> PodGangConst
         tuple(sorted(_cliques_in(spec))),
         tuple(
             sorted(
-                PackedGroupReplica(one.text("name"), one.texts("podGroupNames"), _pack_in(one))
-                for one in spec.parts(_CONFIGS)
+                PackedGroupReplica(one.text("name"), one.text_list("podGroupNames"), _pack_in(one))
+                for one in spec.inner_objects(_CONFIGS)
             )
         ),
     )
 
 
 def _cliques_in(spec: JsonFieldReader) -> Iterator[tuple[str, GangPackConstraint]]:
-    for group in spec.parts("podgroups"):
+    for group in spec.inner_objects("podgroups"):
         pack = _pack_in(group)
         if pack != NO_PACK:
             yield group.text("name"), pack
 
 
 def _pack_in(holder: JsonFieldReader) -> GangPackConstraint:
-    pack = holder.part(_FIELD).part("packConstraint")
+    pack = holder.inner_object(_FIELD).inner_object("packConstraint")
     return GangPackConstraint(pack.text("required"), pack.text("preferred"))
 
 
@@ -140,13 +146,13 @@ def podgang_from_json(raw: Mapping[str, Any], shared: MutableMapping[str, str] |
     """Read a PodGang; raises MalformedObject with every problem (IN-030)."""
     top = JsonFieldReader(raw, "", [])
     identity = read_metadata(top, SCHEDULER, "PodGang", shared)
-    spec, status = top.part("spec"), top.part("status")
-    annotations = top.part("metadata").part("annotations")
-    return top.checked(
+    spec, status = top.inner_object("spec"), top.inner_object("status")
+    annotations = top.inner_object("metadata").inner_object("annotations")
+    return top.result_or_problems(
         PodGang(
             **identity,
-            labels=inner_object(read_labels(top)),
-            annotations=inner_object(annotations),
+            labels=stored_inner_object(read_labels(top)),
+            annotations=stored_inner_object(annotations),
             priority=spec.text("priorityClassName"),
             groups=pod_groups_in(spec),
             placement=podgang_constraints_in(spec, annotations.text(TOPOLOGY_NAME)),
@@ -161,7 +167,7 @@ def pod_groups_in(spec: JsonFieldReader) -> tuple[PodGroup, ...]:
         PodGroup(
             group.text("name", required=True),
             group.integer("minReplicas") or 0,
-            tuple(pod.text("name") for pod in group.parts("podReferences")),
+            tuple(pod.text("name") for pod in group.inner_objects("podReferences")),
         )
-        for group in spec.parts("podgroups")
+        for group in spec.inner_objects("podgroups")
     )

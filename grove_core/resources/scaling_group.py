@@ -11,16 +11,16 @@ from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.labels import SET_REPLICA
-from grove_core.resources.meta import (
+from grove_core.resources.metadata_readers import (
     Resource,
-    has_old_progress_key,
-    inner_object,
+    has_old_update_progress_key,
     read_conditions,
-    read_creation,
+    read_creation_time,
     read_labels,
     read_metadata,
     read_replica_index,
     read_update_progress,
+    stored_inner_object,
 )
 from grove_core.resources.naming_rules import replica_index_in_name
 
@@ -89,7 +89,7 @@ class ScalingGroup(Resource):
     status: GroupStatus
 
     @property
-    def needed(self) -> int:
+    def needed_replicas(self) -> int:
         """The number of replicas that have to stay: ``minAvailable``, or ``replicas`` where that is less (GT-025)."""
         return min(self.min_available, self.replicas)
 
@@ -98,24 +98,24 @@ def scaling_group_from_json(raw: Mapping[str, Any], shared: MutableMapping[str, 
     """Read a scaling group; raises MalformedObject with every problem (IN-030)."""
     top = JsonFieldReader(raw, "", [])
     identity = read_metadata(top, GROVE, "PodCliqueScalingGroup", shared)
-    meta, spec, status = top.part("metadata"), top.part("spec"), top.part("status")
+    meta, spec, status = top.inner_object("metadata"), top.inner_object("spec"), top.inner_object("status")
     replicas = spec.integer("replicas")
     updating, progress = read_update_progress(status)
     in_owner = replica_index_in_name(identity["owner_name"], identity["ref"].name) if identity["owner_name"] else None
-    return top.checked(
+    return top.result_or_problems(
         ScalingGroup(
             **identity,
             replica_index=read_replica_index(read_labels(top), SET_REPLICA, in_owner),
             replicas=1 if replicas is None else replicas,
             min_available=spec.integer("minAvailable", at_least=1) or 1,
-            clique_names=spec.texts("cliqueNames"),
+            clique_names=spec.text_list("cliqueNames"),
             generation=meta.integer("generation"),
-            created_at=read_creation(meta),
-            annotations=inner_object(meta.part("annotations")),
+            created_at=read_creation_time(meta),
+            annotations=stored_inner_object(meta.inner_object("annotations")),
             status=GroupStatus(
                 updating=updating,
-                old_spelling=has_old_progress_key(status),
-                progress=inner_object(progress),
+                old_spelling=has_old_update_progress_key(status),
+                progress=stored_inner_object(progress),
                 updated=status.integer("updatedReplicas"),
                 selector=status.text("selector"),
                 observed=status.integer("observedGeneration"),

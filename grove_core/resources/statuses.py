@@ -7,11 +7,11 @@ from operator import attrgetter
 from typing import Any, Final, TypeAlias, TypeVar
 
 from grove_core.kernel.conditions import REMOVED, Condition, condition_of, is_condition_true
-from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, thaw
+from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, thaw_json
 from grove_core.kernel.time_formats import parse_time
 from grove_core.resources.api_names import CONDITIONS, MIN_AVAILABLE_BREACHED
 from grove_core.resources.json_field_reader import JsonFieldReader
-from grove_core.resources.meta import read_conditions, read_update_progress
+from grove_core.resources.metadata_readers import read_conditions, read_update_progress
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet, PodCliqueSetStatus
 from grove_core.resources.podgang import GangStatus, PodGang
@@ -35,13 +35,15 @@ def is_marked_breached(status: StoredStatus) -> bool:
     return is_condition_true(breach_condition_of(status))
 
 
-def update_start_time(progress: FrozenMap) -> datetime | None:
+def update_start_time_in_status(progress: FrozenMap) -> datetime | None:
     """Return ``updateStartedAt``; None where it is absent or invalid."""
     text = progress.get("updateStartedAt")
     return parse_time(text) if isinstance(text, str) else None
 
 
-def status_change(stored: StoredStatus, wanted: Mapping[str, Json], conditions: tuple[Condition, ...]) -> FrozenMap:
+def changed_status_fields(
+    stored: StoredStatus, wanted: Mapping[str, Json], conditions: tuple[Condition, ...]
+) -> FrozenMap:
     """Return the fields and whole conditions that differ from a stored status; empty where none does (PL-011).
 
     ``wanted`` is by name in JSON, and an unknown name is a KeyError. Stored conditions of other types stay.
@@ -54,12 +56,12 @@ def status_change(stored: StoredStatus, wanted: Mapping[str, Json], conditions: 
     return FrozenMap(changed) if changed else EMPTY
 
 
-def with_status_written(resource: HasStatus, fields: FrozenMap) -> HasStatus:
+def object_after_status_write(resource: HasStatus, fields: FrozenMap) -> HasStatus:
     """Return the resource after a status write: fields are replaced, conditions merged or removed."""
     stored: StoredStatus = resource.status
     changes: dict[str, Any] = {stored.FIELDS[key]: fields[key] for key in fields if key in stored.FIELDS}
     if "conditions" in fields:
-        given = {"conditions": thaw(fields["conditions"])}
+        given = {"conditions": thaw_json(fields["conditions"])}
         written = {condition.type: condition for condition in read_conditions(JsonFieldReader(given, "", []))}
         kept = tuple(written.pop(condition.type, condition) for condition in stored.conditions)
         changes["conditions"] = tuple(sorted((*kept, *written.values()), key=_TYPE))

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
-from grove_core.resources.labels import set_name_from_labels
+from grove_core.resources.labels import podcliqueset_name_from_labels
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset_manifest import CLIQUES, GROUPS, TEMPLATE
@@ -31,7 +31,7 @@ class TemplateTopology(NamedTuple):
     constraints: int
 
     @property
-    def topology(self) -> str:
+    def effective_topology_name(self) -> str:
         """The name of the topology that applies; empty where none does. Total (TP-001)."""
         return (self.named or DEFAULT_TOPOLOGY) if self.constraints else ""
 
@@ -52,7 +52,7 @@ class ConstrainedLevel(NamedTuple):
     above: tuple[tuple[str, TopologyConstraint], ...] = ()
 
 
-class TopologyUsingSet(NamedTuple):
+class TopologyUser(NamedTuple):
     """A set that uses a topology, and the number of its pods that are bound to nodes."""
 
     namespace: str
@@ -60,12 +60,12 @@ class TopologyUsingSet(NamedTuple):
     scheduled: int = 0
 
     @property
-    def text(self) -> str:
+    def namespace_and_name(self) -> str:
         """Namespace and name, for a sentence."""
         return f"{self.namespace}/{self.name}"
 
 
-def sets_with_bound_pods(users: Iterable[TopologyUsingSet]) -> tuple[TopologyUsingSet, ...]:
+def sets_with_bound_pods(users: Iterable[TopologyUser]) -> tuple[TopologyUser, ...]:
     """Return the sets with a pod that is bound to a node."""
     return tuple(user for user in users if user.scheduled)
 
@@ -103,14 +103,14 @@ def has_ineffective_constraints(template: SetTemplate) -> bool:
     return bool(named) and named <= PODS_ONE_BY_ONE and topology_in_template(template).constraints > 0
 
 
-def bound_pod_count(clique: PodClique, pods: Iterable[Pod] = ()) -> int:
+def bound_pod_count_of_clique(clique: PodClique, pods: Iterable[Pod] = ()) -> int:
     """Return how many pods of a clique are bound to nodes: the larger of its status and its known pods."""
     return max(clique.status.scheduled or 0, sum(bool(pod.node) for pod in pods))
 
 
 def set_name_of_clique(clique: PodClique) -> str:
     """Return the set that owns a clique, else the set in its labels; empty where neither is known."""
-    return clique.owner_name if clique.owner_kind == SET_KIND else set_name_from_labels(clique.labels)
+    return clique.owner_name if clique.owner_kind == SET_KIND else podcliqueset_name_from_labels(clique.labels)
 
 
 def bound_pods_by_set(
@@ -123,7 +123,7 @@ def bound_pods_by_set(
     found: dict[tuple[str, str], int] = {}
     for clique in cliques:
         name = set_name_of_clique(clique)
-        bound = bound_pod_count(clique, pods_of.get(clique.uid, ())) if name else 0
+        bound = bound_pod_count_of_clique(clique, pods_of.get(clique.uid, ())) if name else 0
         if bound:
             key = (clique.ref.namespace, name)
             found[key] = found.get(key, 0) + bound
@@ -132,16 +132,14 @@ def bound_pods_by_set(
 
 def sets_by_topology(
     sets: Iterable[tuple[str, str, SetTemplate]], scheduled: Mapping[tuple[str, str], int]
-) -> dict[str, tuple[TopologyUsingSet, ...]]:
+) -> dict[str, tuple[TopologyUser, ...]]:
     """Return topology -> the sets that use it, sorted; sets that name none use the default one (TP-002).
 
     A set is given by namespace, name and template; ``scheduled`` has the number of its bound pods.
     """
-    found: dict[str, list[TopologyUsingSet]] = {}
+    found: dict[str, list[TopologyUser]] = {}
     for namespace, name, template in sets:
-        topology = topology_in_template(template).topology
+        topology = topology_in_template(template).effective_topology_name
         if topology:
-            found.setdefault(topology, []).append(
-                TopologyUsingSet(namespace, name, scheduled.get((namespace, name), 0))
-            )
+            found.setdefault(topology, []).append(TopologyUser(namespace, name, scheduled.get((namespace, name), 0)))
     return {topology: tuple(sorted(users)) for topology, users in found.items()}

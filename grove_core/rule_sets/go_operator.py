@@ -5,9 +5,9 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.gang_termination.field.rule_generations import DEFAULT_DELAY, RELEASES
+from grove_core.areas.gang_termination.field.go_operator_rule_generations import DEFAULT_DELAY, RELEASES
 from grove_core.areas.gang_termination.field.wants import (
-    terminate_by_rule_generation,
+    gang_termination_by_go_operator,
     unpredicted_behaviour_findings,
 )
 from grove_core.rule_sets.rule_set import RuleSet
@@ -19,7 +19,7 @@ BY_RELEASE: Final[Mapping[str, RuleSet]] = MappingProxyType(
     {
         release: RuleSet(
             f"{FIELD}@{release}",
-            partial(terminate_by_rule_generation, generation=generation),
+            partial(gang_termination_by_go_operator, generation=generation),
             DEFAULT_DELAY,
             unpredicted_behaviour_findings,
         )

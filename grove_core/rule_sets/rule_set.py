@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final, TypeAlias
 
-from grove_core.areas.gang_termination.design.wants import terminate_by_design
+from grove_core.areas.gang_termination.design.wants import gang_termination_by_design
 from grove_core.areas.gang_termination.termination_result import TerminationResult
 from grove_core.areas.workload.verdicts import WorkloadInputs, WorkloadResult
-from grove_core.areas.workload.wants import workload_by_design
+from grove_core.areas.workload.wants import workload_result_by_design
 from grove_core.kernel.decisions import Finding
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -34,8 +34,8 @@ class RuleSet:
     gang_termination: Callable[[Snapshot], TerminationResult]
     default_delay: timedelta | None = None
     unpredicted: Callable[[Snapshot, bool], tuple[Finding, ...]] | None = None
-    workload: WorkloadBehaviour = workload_by_design
+    workload: WorkloadBehaviour = workload_result_by_design
 
 
-DESIGN: Final = RuleSet("design", terminate_by_design)
+DESIGN: Final = RuleSet("design", gang_termination_by_design)
 """The rule set of the design documents."""

@@ -11,7 +11,7 @@ from grove_core.kernel.steps import Attempt
 from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, NOT_DISCOVERED, Configuration, ServedApis
-from grove_core.resources.meta import Resource
+from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
@@ -29,7 +29,7 @@ R = TypeVar("R", bound=Resource)
 
 
 @dataclass(frozen=True)
-class Cluster:
+class IndexedCluster:
     """The objects of a cluster by the uid of their controller; each list is sorted by name.
 
     **Shape**: uid of the controller -> its objects. Pods are in no order, since nothing depends on it (PL-001).
@@ -137,7 +137,7 @@ class Cluster:
 
     def _domains_of(self, owners: Iterable[Resource]) -> tuple[ComputeDomain, ...]:
         found = (domain for owner in owners for domain in self.domains_of.get(owner.uid, ()))
-        return tuple(sorted(found, key=name_sort_key))
+        return tuple(sorted(found, key=object_name_sort_key))
 
     def _others_of(self, owners: Iterable[Resource]) -> tuple[OwnedObject, ...]:
         return tuple(other for owner in owners for other in self.others_of.get(owner.uid, ()))
@@ -154,6 +154,6 @@ def _kinds_in(namespace: str, found: Mapping[str, frozenset[str]]) -> frozenset[
     return found.get(EVERYWHERE, frozenset()) | found.get(namespace, frozenset())
 
 
-def name_sort_key(item: Resource) -> tuple[str, str, str]:
+def object_name_sort_key(item: Resource) -> tuple[str, str, str]:
     """The sort key of objects; the name comes first, since it is unique among most objects of one owner."""
     return (item.ref.name, item.ref.namespace, item.uid)

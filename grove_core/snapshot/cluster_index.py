@@ -6,19 +6,19 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final, TypeVar
 
-from grove_core.kernel.frozen import FrozenDict, frozen_lists
+from grove_core.kernel.frozen import FrozenDict, frozen_dict_of_tuples
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.domain_sharing_labels import sharing_user_in_labels
-from grove_core.resources.labels import set_name_from_labels
-from grove_core.resources.meta import Resource
+from grove_core.resources.labels import podcliqueset_name_from_labels
+from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.snapshot.cluster import Cluster, Gap, name_sort_key
+from grove_core.snapshot.cluster import Gap, IndexedCluster, object_name_sort_key
 from grove_core.snapshot.snapshot import Snapshot
 
 OWNERS_OF_CLIQUES: Final = frozenset({"PodCliqueSet", GROUP_KIND})
@@ -36,7 +36,7 @@ def index_cluster(
     pods: Iterable[Pod] = (),
     gaps: frozenset[Gap] = frozenset(),
     complete: frozenset[Gap] = frozenset(),
-) -> Cluster:
+) -> IndexedCluster:
     """Index the objects of a cluster by owner. Linear in their number; objects without an owner are left out.
 
     Args:
@@ -47,14 +47,18 @@ def index_cluster(
     for pod in pods:
         pods_by_owner[pod.owner_uid].append(pod)
     pods_by_owner.pop("", None)
-    pods_of = frozen_lists(pods_by_owner)
+    pods_of = frozen_dict_of_tuples(pods_by_owner)
     groups_of, cliques_of = _by_owner(groups), _by_owner(cliques)
     roots = tuple(sorted(sets, key=_by_namespace))
     owners = {root.uid for root in roots}
     owners |= {group.uid for root in roots for group in groups_of.get(root.uid, ())}
     attached = {clique.uid for uid in owners for clique in cliques_of.get(uid, ())}
-    unowned = [(set_name_from_labels(one.labels), one) for uid in cliques_of.keys() - owners for one in cliques_of[uid]]
-    return Cluster(
+    unowned = [
+        (podcliqueset_name_from_labels(one.labels), one)
+        for uid in cliques_of.keys() - owners
+        for one in cliques_of[uid]
+    ]
+    return IndexedCluster(
         sets=roots,
         groups_of=FrozenDict(groups_of),
         cliques_of=FrozenDict(_with_replica_index(cliques_of, groups_of)),
@@ -72,7 +76,9 @@ def index_cluster(
     )
 
 
-def with_domains(cluster: Cluster, domains: Iterable[ComputeDomain], claims: Iterable[OwnedObject] = ()) -> Cluster:
+def cluster_with_compute_domains(
+    cluster: IndexedCluster, domains: Iterable[ComputeDomain], claims: Iterable[OwnedObject] = ()
+) -> IndexedCluster:
     """Return the cluster with its ComputeDomains and claims, foreign ones included, since they occupy names.
 
     Linear in their number.
@@ -92,11 +98,11 @@ def with_domains(cluster: Cluster, domains: Iterable[ComputeDomain], claims: Ite
         domains=FrozenDict(named),
         domains_of=FrozenDict(_by_owner(named.values())),
         claims=FrozenDict(held),
-        shared_of=FrozenDict((key, tuple(sorted(items, key=name_sort_key))) for key, items in shared.items()),
+        shared_of=FrozenDict((key, tuple(sorted(items, key=object_name_sort_key))) for key, items in shared.items()),
     )
 
 
-def snapshot_without_pods(
+def set_snapshot_without_pods(
     items: Collection[Resource], root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...]
 ) -> Snapshot:
     """Return the snapshot of a set among some objects, without pods. Linear."""
@@ -109,7 +115,7 @@ def snapshot_without_pods(
     )
     domains = (item for item in items if isinstance(item, ComputeDomain))
     claims = (item for item in items if isinstance(item, OwnedObject) and item.ref.kind == CLAIM_KIND)
-    return with_domains(own, domains, claims).snapshot_of(root, now, attempts)
+    return cluster_with_compute_domains(own, domains, claims).snapshot_of(root, now, attempts)
 
 
 def _by_set_of_gang(
@@ -130,9 +136,9 @@ def _by_set_of_gang(
 def _by_set(unowned: Iterable[tuple[str, R]]) -> FrozenDict[tuple[str, str], tuple[R, ...]]:
     """Objects whose owner is gone, by the set that they name; only its operator removes their finalizers (WL-001)."""
     found: dict[tuple[str, str], list[R]] = {}
-    for name, item in sorted(unowned, key=lambda pair: name_sort_key(pair[1])):
+    for name, item in sorted(unowned, key=lambda pair: object_name_sort_key(pair[1])):
         found.setdefault((item.ref.namespace, name), []).append(item)
-    return frozen_lists(found)
+    return frozen_dict_of_tuples(found)
 
 
 def _by_owner(owned: Iterable[R]) -> dict[str, tuple[R, ...]]:
@@ -151,7 +157,7 @@ def _by_owner(owned: Iterable[R]) -> dict[str, tuple[R, ...]]:
         last = name
         run.append(item)
     found.pop("", None)
-    return {uid: tuple(sorted(run, key=name_sort_key) if uid in unsorted else run) for uid, run in found.items()}
+    return {uid: tuple(sorted(run, key=object_name_sort_key) if uid in unsorted else run) for uid, run in found.items()}
 
 
 def _with_replica_index(

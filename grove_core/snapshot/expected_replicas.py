@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from grove_core.kernel.frozen import FrozenDict
-from grove_core.resources.domain_sharing import CliquePosition
+from grove_core.resources.domain_sharing import CliquePositionInSet
 from grove_core.resources.naming_rules import (
     member_clique_name,
-    replica_name,
     scaled_gang_name,
     scaling_group_name,
+    set_replica_name,
     standalone_clique_name,
 )
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.podcliqueset_spec import CliqueTemplate, GroupTemplate, first_templates_by_name
+from grove_core.resources.podcliqueset_spec import CliqueTemplate, ScalingGroupTemplate, first_templates_by_name
 from grove_core.snapshot.snapshot import Snapshot
 
 
@@ -46,7 +46,7 @@ class ExpectedClique:
     replica: int
     group: str = ""
     group_replica: int = -1
-    group_template: GroupTemplate | None = None
+    group_template: ScalingGroupTemplate | None = None
     gang: str
     base_gang: str = ""
     replicas: int
@@ -54,9 +54,11 @@ class ExpectedClique:
     surplus: bool = False
     group_pods: int = 0
 
-    def position_in(self, set_name: str) -> CliquePosition:
+    def position_in(self, set_name: str) -> CliquePositionInSet:
         """Return its position in the set of this name."""
-        return CliquePosition(set_name, self.replica, self.name, self.template.name, self.group, self.group_replica)
+        return CliquePositionInSet(
+            set_name, self.replica, self.name, self.template.name, self.group, self.group_replica
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +70,7 @@ class ExpectedGroup:
     """
 
     name: str
-    template: GroupTemplate
+    template: ScalingGroupTemplate
     replica: int
     replicas: int
     cliques: tuple[ExpectedClique, ...]
@@ -160,7 +162,9 @@ class ExpectedSet:
         """All replicas. Linear in the expected objects."""
         return tuple(map(self.replica, range(self._root.spec.replicas)))
 
-    def with_surge(self, replicas: Iterable[ExpectedReplica], surge: AbstractSet[str]) -> tuple[ExpectedReplica, ...]:
+    def replicas_with_surge(
+        self, replicas: Iterable[ExpectedReplica], surge: AbstractSet[str]
+    ) -> tuple[ExpectedReplica, ...]:
         """Return the replicas, with an additional pod or replica for the cliques and groups of these names."""
         return tuple(
             one if surge.isdisjoint(_names_of_parts(one)) else self.replica(one.index, surge) for one in replicas
@@ -168,7 +172,7 @@ class ExpectedSet:
 
     def replica(self, index: int, surge: AbstractSet[str] = frozenset()) -> ExpectedReplica:
         """Return one replica; ``surge`` names the cliques and groups that have one additional pod or replica."""
-        base = replica_name(self._root.ref.name, index)
+        base = set_replica_name(self._root.ref.name, index)
         return ExpectedReplica(
             index=index,
             cliques=tuple(self._clique(index, base, template, surge) for template in self._standalone),
@@ -190,7 +194,7 @@ class ExpectedSet:
         self,
         index: int,
         base: str,
-        template: GroupTemplate,
+        template: ScalingGroupTemplate,
         cliques: Iterable[CliqueTemplate],
         group_pods: int,
         surge: AbstractSet[str],

@@ -5,11 +5,11 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
-from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_lists, thaw
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_dict_of_tuples, thaw_json
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import FAILURES, Action, Attempt, AttemptOutcome, Create, Delete, Make
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_from_json
-from grove_core.resources.meta import Resource
+from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.object_after_write import K, object_after_write
 from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject, owned_object_from_json
 from grove_core.resources.pod import Pod, pod_from_json
@@ -28,7 +28,7 @@ def accepted_writes_not_listed(attempts: tuple[Attempt, ...], snapshot: Snapshot
     done = [attempt for attempt in attempts if attempt.outcome is AttemptOutcome.DONE]
     if not done:
         return ()
-    listed: dict[Ref, Resource | Pod] = dict(snapshot.targets())
+    listed: dict[Ref, Resource | Pod] = dict(snapshot.objects_without_pods_by_ref())
     if any(attempt.step.target.kind == _POD for attempt in done):
         listed |= {pod.ref: pod for _, pod in snapshot.pods()}
     return tuple(attempt for attempt in done if not _shown(attempt.step.action, listed.get(attempt.step.target)))
@@ -113,7 +113,7 @@ def _with_own(
         if item is not None:
             found[key] = _written(item, actions)
         elif isinstance(last, Make):
-            found[key] = project(thaw(last.manifest))
+            found[key] = project(thaw_json(last.manifest))
     return FrozenDict({**named, **found}) if found else named
 
 
@@ -144,13 +144,13 @@ def _with_own_pods(snapshot: Snapshot, done: Mapping[Ref, Sequence[Action]]) -> 
     for ref, actions in done.items():
         last = actions[-1]
         if isinstance(last, Make) and ref not in listed:
-            created = pod_from_json(thaw(last.manifest), {})
+            created = pod_from_json(thaw_json(last.manifest), {})
             if created.owner_uid not in pods_of:
                 outliving = pods_of[created.owner_uid] = list(snapshot.pods_of.get(created.owner_uid, ()))
                 listed.update(pod.ref for pod in outliving)
             if ref not in listed:
                 pods_of[created.owner_uid].append(created)
-    return FrozenDict({**snapshot.pods_of, **frozen_lists(pods_of)})
+    return FrozenDict({**snapshot.pods_of, **frozen_dict_of_tuples(pods_of)})
 
 
 def possibly_created_cliques(snapshot: Snapshot) -> Iterator[PodClique]:
@@ -159,20 +159,20 @@ def possibly_created_cliques(snapshot: Snapshot) -> Iterator[PodClique]:
     They have no uid yet, so no step can target them. Linear in the attempts.
     """
     there = {clique.ref for clique in (*snapshot.cliques, *snapshot.orphans)}
-    for ref, manifest in attempted_creations(snapshot, {CLIQUE_KIND}, _MAY_EXIST):
+    for ref, manifest in attempted_creations_of_kinds(snapshot, {CLIQUE_KIND}, _MAY_EXIST):
         if ref not in there:
-            yield podclique_from_json(thaw(manifest))
+            yield podclique_from_json(thaw_json(manifest))
 
 
 def created_parts_not_listed(snapshot: Snapshot) -> Iterator[PodClique | ScalingGroup]:
     """Yield PodCliques and scaling groups whose creation was accepted and that the snapshot lacks (PL-018). Linear."""
     there = {part.ref for part in (*snapshot.cliques, *snapshot.groups)}
-    for ref, manifest in attempted_creations(snapshot, {CLIQUE_KIND, GROUP_KIND}, {AttemptOutcome.DONE}):
+    for ref, manifest in attempted_creations_of_kinds(snapshot, {CLIQUE_KIND, GROUP_KIND}, {AttemptOutcome.DONE}):
         if ref not in there:
             yield (
-                podclique_from_json(thaw(manifest))
+                podclique_from_json(thaw_json(manifest))
                 if ref.kind == CLIQUE_KIND
-                else scaling_group_from_json(thaw(manifest))
+                else scaling_group_from_json(thaw_json(manifest))
             )
 
 
@@ -181,14 +181,14 @@ def possibly_created_pods(snapshot: Snapshot) -> Iterator[Pod]:
 
     Pods whose creation was accepted are in the snapshot already (:func:`with_own_writes`).
     """
-    perhaps = tuple(attempted_creations(snapshot, {_POD}, {AttemptOutcome.UNREACHABLE}))
+    perhaps = tuple(attempted_creations_of_kinds(snapshot, {_POD}, {AttemptOutcome.UNREACHABLE}))
     there = {pod.ref for _, pod in snapshot.pods()} if perhaps else set()
     for ref, manifest in perhaps:
         if ref not in there:
-            yield pod_from_json(thaw(manifest), {})
+            yield pod_from_json(thaw_json(manifest), {})
 
 
-def attempted_creations(
+def attempted_creations_of_kinds(
     snapshot: Snapshot, kinds: AbstractSet[str], outcomes: AbstractSet[AttemptOutcome]
 ) -> Iterator[tuple[Ref, FrozenMap]]:
     """Yield the address and manifest of each attempted creation with one of these kinds and outcomes."""

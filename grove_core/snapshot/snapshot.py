@@ -12,7 +12,7 @@ from grove_core.resources.api_names import POD_GANG
 from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, NOT_DISCOVERED, Configuration, ServedApis
-from grove_core.resources.meta import Resource
+from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.naming_rules import parse_replica_index
 from grove_core.resources.owned_object import OWNED_KINDS, OwnedObject
 from grove_core.resources.pod import Pod
@@ -97,17 +97,17 @@ class Snapshot:
         """The uid of the root; empty for a manifest that is in no cluster."""
         return self.root.uid
 
-    def known(self) -> dict[Ref, Resource | Pod]:
+    def objects_by_ref(self) -> dict[Ref, Resource | Pod]:
         """Return every object that a step of this root may target, pods included, by address."""
-        return {**self.targets(), **{pod.ref: pod for _, pod in self.pods()}}
+        return {**self.objects_without_pods_by_ref(), **{pod.ref: pod for _, pod in self.pods()}}
 
-    def targets(self) -> dict[Ref, Resource]:
+    def objects_without_pods_by_ref(self) -> dict[Ref, Resource]:
         """Return every object that a step of this root may target, without pods, by address."""
         every = (self.root, *self.groups, *self.cliques, *self.gangs, *self.others, *self.domains)
         return {resource.ref: resource for resource in every}
 
 
-def foreign_gangs_in(snapshot: Snapshot) -> frozenset[str]:
+def foreign_gang_names_in(snapshot: Snapshot) -> frozenset[str]:
     """Return the names of such PodGangs that a live pod or PodClique of the set refers to by label. Linear.
 
     Known names are ``{set}-{replica}`` and ``{set}-{replica}-{group}-{number}``.
@@ -143,7 +143,7 @@ def trim_snapshot(snapshot: Snapshot) -> Snapshot:
     return replace(
         snapshot,
         pods_of=FrozenDict(
-            (uid, pods) for uid, pods in snapshot.pods_of.items() if uid in own or pods_may_belong_to(root, pods)
+            (uid, pods) for uid, pods in snapshot.pods_of.items() if uid in own or pods_may_belong_to_set(root, pods)
         ),
         claim_templates=_within(snapshot.claim_templates, root.namespace),
         named_domains=_within(snapshot.named_domains, root.namespace),
@@ -154,7 +154,7 @@ def trim_snapshot(snapshot: Snapshot) -> Snapshot:
     )
 
 
-def pods_may_belong_to(root: Ref, pods: Sequence[Pod]) -> bool:
+def pods_may_belong_to_set(root: Ref, pods: Sequence[Pod]) -> bool:
     """Whether pods of an unknown PodClique may belong to a set, by their set label or the name of their gang."""
     return any(
         pod.namespace == root.namespace and (pod.set_name == root.name or pod.gang.startswith(f"{root.name}-"))

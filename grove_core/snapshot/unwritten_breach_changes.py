@@ -5,12 +5,12 @@ from dataclasses import replace
 from typing import Final, TypeAlias, TypeVar
 
 from grove_core.kernel.conditions import Condition, condition_of, is_condition_true
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import AttemptOutcome, SetStatus, Step
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.json_field_reader import JsonFieldReader
-from grove_core.resources.meta import read_conditions
+from grove_core.resources.metadata_readers import read_conditions
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import breach_condition_of
@@ -23,13 +23,16 @@ _KINDS: Final = frozenset({"PodClique", GROUP_KIND})
 
 def writes_breach_end(step: Step) -> bool:
     """Whether a step writes MinAvailableBreached of a PodClique or a scaling group as False or Unknown."""
-    found = written_condition(step, MIN_AVAILABLE_BREACHED)
+    found = condition_written_by_step(step, MIN_AVAILABLE_BREACHED)
     return found is not None and not is_condition_true(found)
 
 
 def writes_other_breach_status(step: Step, before: Step) -> bool:
     """Whether a step writes that condition with another status than an earlier step for the object (PL-012)."""
-    found, earlier = written_condition(step, MIN_AVAILABLE_BREACHED), written_condition(before, MIN_AVAILABLE_BREACHED)
+    found, earlier = (
+        condition_written_by_step(step, MIN_AVAILABLE_BREACHED),
+        condition_written_by_step(before, MIN_AVAILABLE_BREACHED),
+    )
     return found is not None and (earlier is None or earlier.status is not found.status)
 
 
@@ -40,7 +43,7 @@ def with_unwritten_breach_changes(snapshot: Snapshot) -> Snapshot:
     """
     over, anew = dict[_Key, Condition](), dict[_Key, Condition]()
     for attempt in snapshot.attempts:
-        action, found = attempt.step.action, written_condition(attempt.step, MIN_AVAILABLE_BREACHED)
+        action, found = attempt.step.action, condition_written_by_step(attempt.step, MIN_AVAILABLE_BREACHED)
         if attempt.outcome is AttemptOutcome.DONE or found is None or not isinstance(action, SetStatus):
             continue
         key = (attempt.step.target, action.guard.uid)
@@ -59,12 +62,12 @@ def with_unwritten_breach_changes(snapshot: Snapshot) -> Snapshot:
     )
 
 
-def written_condition(step: Step, type_: str) -> Condition | None:
+def condition_written_by_step(step: Step, type_: str) -> Condition | None:
     """Return the condition of a type that a step writes to a PodClique or a scaling group, if it writes one."""
     action = step.action
     if not isinstance(action, SetStatus) or step.target.kind not in _KINDS or "conditions" not in action.fields:
         return None
-    conditions = read_conditions(JsonFieldReader({"conditions": thaw(action.fields["conditions"])}, "", []))
+    conditions = read_conditions(JsonFieldReader({"conditions": thaw_json(action.fields["conditions"])}, "", []))
     return condition_of(conditions, type_)
 
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Set as AbstractSet
 
-from grove_core.resources.naming_rules import replica_index_in_name, replica_name, scaling_group_name
+from grove_core.resources.naming_rules import replica_index_in_name, scaling_group_name, set_replica_name
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.own_writes import possibly_created_pods
 from grove_core.snapshot.snapshot import Snapshot
@@ -21,7 +21,7 @@ def incompletely_listed_user_kinds(snapshot: Snapshot) -> tuple[str, ...]:
     return (*incompletely_listed_part_kinds(snapshot), *pods)
 
 
-def pods_without_clique(snapshot: Snapshot, replicas: AbstractSet[int]) -> Counter[int]:
+def count_pods_without_clique(snapshot: Snapshot, replicas: AbstractSet[int]) -> Counter[int]:
     """Return for each replica the number of its pods without a known PodClique, and of its pods in flight.
 
     The replica follows from the name of the pod's gang, else from the set label and the pod's own name. Where neither
@@ -34,7 +34,7 @@ def pods_without_clique(snapshot: Snapshot, replicas: AbstractSet[int]) -> Count
     if not replicas:
         return found
     root, own = snapshot.root, {clique.uid for clique in snapshot.cliques if clique.replica_index >= 0}
-    gangs = {replica_name(root.ref.name, index): index for index in replicas}
+    gangs = {set_replica_name(root.ref.name, index): index for index in replicas}
     scaled = {
         scaling_group_name(root.ref.name, index, group.name): index
         for index in replicas

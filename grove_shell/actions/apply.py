@@ -9,14 +9,14 @@ from io import BytesIO
 from pathlib import Path
 from typing import TypeAlias
 
-from grove_core.document.document_reading import document_from_json
-from grove_core.document.plan_document import PlanDocument, action_name
+from grove_core.document.document_reading import plan_document_from_json
+from grove_core.document.plan_document import PlanDocument, step_action_name
 from grove_core.kernel.errors import MalformedObject, ObjectProblem
 from grove_core.kernel.refs import Ref, is_placeholder_uid
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Step
 from grove_core.plan.forecast import Forecast
-from grove_core.plan.laws import problems_in_plan
 from grove_core.plan.plan import Plan
+from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.plan.plan_staleness import changes_since_reviewed_plan
 from grove_core.resources.json_field_reader import short_json
 from grove_core.rule_sets.named import rule_set, rule_sets
@@ -85,7 +85,7 @@ def _read(path: str) -> PlanDocument:
         problem = ObjectProblem(path="", expected="a plan that `grove plan --out` wrote", got=f"no JSON ({fault})")
         raise _unread(path, (problem,)) from fault
     try:
-        document = document_from_json(raw if isinstance(raw, dict) else {})
+        document = plan_document_from_json(raw if isinstance(raw, dict) else {})
     except MalformedObject as fault:
         raise _unread(path, fault.problems) from fault
     if problems := tuple(_problems(document)):
@@ -131,7 +131,7 @@ def _compared(document: PlanDocument, found: CollectedObjects, decide: Deciding)
         if isinstance(seen, Snapshot):
             seen = replace(seen, foreign_owners=foreign_owners)
         fresh = decide(seen, rule_set(document.rules))
-        broken += [f"  {problem}" for problem in problems_in_plan(fresh, seen)]
+        broken += [f"  {problem}" for problem in broken_laws_in_plan(fresh, seen)]
         stale += [str(change) for change in changes_since_reviewed_plan(forecast.rounds[0].steps, fresh.steps)]
         steps += fresh.steps
     if broken:
@@ -171,13 +171,13 @@ def _print_attempts(attempts: Sequence[Attempt], steps: Sequence[Step]) -> int:
     failed = [attempt for attempt in attempts if attempt.outcome is not AttemptOutcome.DONE]
     for attempt in attempts:
         if attempt.outcome is AttemptOutcome.DONE:
-            key = (action_name(attempt.step.action), attempt.step.target.kind)
+            key = (step_action_name(attempt.step.action), attempt.step.target.kind)
             counts[key] = counts.get(key, 0) + 1
     _add_counts(page, counts)
     for attempt in failed:
         page.add(
             ("not done: ", "bold red"),
-            f"{action_name(attempt.step.action)} {attempt.step.target.short}: ",
+            f"{step_action_name(attempt.step.action)} {attempt.step.target.short}: ",
             attempt.detail,
         )
     left = len(steps) - len(attempts)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from grove_core.document.plan_document import RulesSource
+from grove_core.document.plan_document import RuleSetSource
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.steps import Attempt
 from grove_core.operator_recognition import RecognisedOperator, recognised
@@ -15,7 +15,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
-from grove_core.snapshot.cluster import Cluster
+from grove_core.snapshot.cluster import IndexedCluster
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.configuration import read_configuration
@@ -58,7 +58,9 @@ class InputSource:
     keep_going: bool = False
 
 
-def selected_sets(cluster: Cluster, names: Collection[str], namespace: str | None = None) -> Iterator[PodCliqueSet]:
+def selected_sets(
+    cluster: IndexedCluster, names: Collection[str], namespace: str | None = None
+) -> Iterator[PodCliqueSet]:
     """Yield the selected sets, sorted by namespace and name.
 
     Args:
@@ -71,7 +73,7 @@ def selected_sets(cluster: Cluster, names: Collection[str], namespace: str | Non
             yield root
 
 
-def missing_sets(cluster: Cluster, names: Collection[str], namespace: str | None = None) -> str:
+def missing_sets(cluster: IndexedCluster, names: Collection[str], namespace: str | None = None) -> str:
     """Return the selected names that are not there, with similar names (CL-009); empty where nothing is missing."""
     present = [*selected_sets(cluster, (), namespace)]
     if namespace is not None and not present and not names:
@@ -170,9 +172,9 @@ def _preflight_problems(source: InputSource, loaded: LoadedInput) -> Iterator[In
     """Yield why an operator with that configuration would not start on the cluster (MN-061)."""
     if source.config is None:
         return
-    from grove_core.areas.mnnvl.admit import preflight_objection  # noqa: PLC0415 - few commands come with one (P11)
+    from grove_core.areas.mnnvl.admit import mnnvl_preflight_objection  # noqa: PLC0415 - few commands come with one (P11)
 
-    objection = preflight_objection(loaded.cluster.configuration, loaded.cluster.served)
+    objection = mnnvl_preflight_objection(loaded.cluster.configuration, loaded.cluster.served)
     if objection is not None:
         yield InputFault(
             file=source.config,
@@ -203,8 +205,8 @@ AUTO: Final = "auto"
 
 
 def choose_rule_set(
-    option: str | None, configured: str | None, cluster: Cluster | None, newer: Iterable[str] = ()
-) -> tuple[RuleSet, RulesSource, RecognisedOperator | None]:
+    option: str | None, configured: str | None, cluster: IndexedCluster | None, newer: Iterable[str] = ()
+) -> tuple[RuleSet, RuleSetSource, RecognisedOperator | None]:
     """Return the rule set, what chose it, and the operator that the cluster shows.
 
     Args:
@@ -216,13 +218,13 @@ def choose_rule_set(
     named = configured if option is None else option
     if named not in {None, AUTO}:
         shown = replace(shown, doubtful=frozenset()) if shown is not None else None  # the user named it
-        return rule_set(str(named)), RulesSource("configuration" if option is None else "option"), shown
+        return rule_set(str(named)), RuleSetSource("configuration" if option is None else "option"), shown
     if shown is None:
-        return rule_set("design"), RulesSource("default"), shown
-    return rule_set(shown.rules), RulesSource("cluster" if shown.is_shown else "default", shown.because), shown
+        return rule_set("design"), RuleSetSource("default"), shown
+    return rule_set(shown.rules), RuleSetSource("cluster" if shown.is_shown else "default", shown.because), shown
 
 
-def cluster_for_operator_recognition(sets: Iterable[Mapping[str, Any]], cliques: Iterable[PodClique]) -> Cluster:
+def cluster_for_operator_recognition(sets: Iterable[Mapping[str, Any]], cliques: Iterable[PodClique]) -> IndexedCluster:
     """Return a cluster of the objects that an operator is recognised by; malformed PodCliqueSets are left out."""
     found = []
     for raw in sets:

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from grove_core.compare import FirstTermination, RuleSetComparison, compare_forecasts
-from grove_core.document.document_writing import reason_as_json, ref_as_json, rules_source_as_json
+from grove_core.document.document_writing import reason_as_json, ref_as_json, rule_set_source_as_json
 from grove_core.kernel.time_formats import format_time
 from grove_shell.actions.command_input import (
     AUTO,
@@ -96,7 +96,7 @@ def _exit_code(inputs: CommandInput, options: CompareOptions, found: Sequence[Ru
 def _as_json(report: RuleSetComparisonReport) -> dict[str, Any]:
     return {
         "rules": list(report.rules),
-        "rulesFrom": [rules_source_as_json(source) for source in report.rules_from],
+        "rulesFrom": [rule_set_source_as_json(source) for source in report.rules_from],
         "asOf": format_time(report.as_of),
         "until": format_time(report.until) if report.until is not None else None,
         "notCollected": list(report.not_collected),

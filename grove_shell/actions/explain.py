@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Final
 
 from grove_core.areas.topology.wants import NodeLabels
-from grove_core.document.document_writing import rules_source_as_json
+from grove_core.document.document_writing import rule_set_source_as_json
 from grove_core.kernel.time_formats import format_time
-from grove_core.object_explanation import ObjectExplanation, has_object
+from grove_core.object_explanation import ObjectExplanation, root_has_object
 from grove_core.operator_recognition import RecognisedOperator
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
@@ -50,14 +50,14 @@ def explain(source: InputSource, target: str, *, output: str, rules: str | None,
     rule_set, rules_from, recognition = choose_rule_set(rules, inputs.rules, inputs.loaded.cluster, inputs.loaded.newer)
     found = inputs.snapshots(source.namespace)
     snapshots = tuple(snapshot_with_stored_set(one, rule_set) for one in found)
-    having = tuple(snapshot for snapshot in snapshots if has_object(snapshot, kind, name))
+    having = tuple(snapshot for snapshot in snapshots if root_has_object(snapshot, kind, name))
     nodes = inputs.loaded.nodes
     every = (
         ObjectExplanation(snapshot, _planned(snapshot, rule_set, nodes, recognition), kind, name)
         for snapshot in having or snapshots
     )
     inquiries = [
-        inquiry for inquiry in every if having or any(held.target == inquiry.ref for held in inquiry.withheld())
+        inquiry for inquiry in every if having or any(held.target == inquiry.ref for held in inquiry.withheld_steps())
     ]
     print_warnings(inputs.loaded.foreign_objects)
     if not inquiries:
@@ -70,7 +70,7 @@ def explain(source: InputSource, target: str, *, output: str, rules: str | None,
         page=lambda: explain_page(inquiries, header, only_guards=only_guards),
         document=lambda: {
             "rules": rule_set.name,
-            "rulesFrom": rules_source_as_json(rules_from),
+            "rulesFrom": rule_set_source_as_json(rules_from),
             "asOf": format_time(inputs.now),
             "answers": [explanation_as_json(inquiry, only_guards=only_guards) for inquiry in inquiries],
         },

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from grove_core.areas.topology.wants import NodeLabels, findings_of_misplacement, has_unknown_node
+from grove_core.areas.topology.wants import NodeLabels, is_misplacement_undecidable, misplaced_gang_findings
 from grove_core.kernel.decisions import Finding
-from grove_core.operator_recognition import RecognisedOperator, not_predicted_finding
+from grove_core.operator_recognition import RecognisedOperator, unpredicted_set_finding
 from grove_core.plan.forecast import Forecast
 from grove_core.resources.topology_usage import SET_KIND
 from grove_core.snapshot.snapshot import Snapshot
@@ -40,8 +40,8 @@ def with_input_findings(
     Args:
         shown: the operator that the input shows; None where there is nothing to recognise one by.
     """
-    more = [*findings_of_misplacement(snapshot, nodes)] if nodes else []
-    newer = not_predicted_finding(shown, snapshot.root.ref) if shown is not None else None
+    more = [*misplaced_gang_findings(snapshot, nodes)] if nodes else []
+    newer = unpredicted_set_finding(shown, snapshot.root.ref) if shown is not None else None
     if newer is None:
         return (*findings, *more)
     alike = [one for one in findings if (one.subject, one.question) == (newer.subject, newer.question)]
@@ -65,5 +65,5 @@ def sets_with_unknown_nodes(snapshots: Iterable[Snapshot], nodes: NodeLabels) ->
     Returns:
         ``namespace/name`` of each.
     """
-    roots = (snapshot.root.ref for snapshot in snapshots if has_unknown_node(snapshot, nodes))
+    roots = (snapshot.root.ref for snapshot in snapshots if is_misplacement_undecidable(snapshot, nodes))
     return tuple(f"{root.namespace}/{root.name}" for root in roots)

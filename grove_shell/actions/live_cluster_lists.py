@@ -134,7 +134,9 @@ async def _with_relisted(
             raise NoClusterAccess(
                 f"{namespace}: listed once, and not a second time: {connection_advice(fault)}"
             ) from fault
-    kept = [item for item in items if item["kind"] not in judged or metadata_in(item).key[0] not in short]
+    kept = [
+        item for item in items if item["kind"] not in judged or metadata_in(item).namespace_and_name[0] not in short
+    ]
     return kept + again
 
 
@@ -143,7 +145,11 @@ def _short_of_pods(items: Iterable[Json]) -> set[str]:
     ready = Counter(metadata_in(item).controller.uid for item in items if item["kind"] == _POD and _is_ready(item))
     cliques = [item for item in items if item["kind"] == _CLIQUE]
     wanted = [(metadata_in(one), (one.get("spec") or {}).get("replicas", 1)) for one in cliques]
-    return {meta.key[0] for meta, replicas in wanted if not isinstance(replicas, int) or ready[meta.uid] < replicas}
+    return {
+        meta.namespace_and_name[0]
+        for meta, replicas in wanted
+        if not isinstance(replicas, int) or ready[meta.uid] < replicas
+    }
 
 
 def _labels_of(node: Json) -> Json:

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from grove_core.areas.mnnvl.admit import preflight_objection
+from grove_core.areas.mnnvl.admit import mnnvl_preflight_objection
 from grove_core.resources.configuration import NOT_DISCOVERED, MnnvlMode
 from grove_shell.actions.configuration import Reader, T, configuration
 from grove_shell.client.api_discovery import check_connection, discover_apis
@@ -53,7 +53,7 @@ async def _operate(
             taken = () if isinstance(fault.__cause__, NoServerResponse) else await find_crd_name_clashes(api)
             raise NoClusterAccess("; ".join((str(fault), *(clash.sentence for clash in taken)))) from fault
         served = await discover_apis(api)
-    objection = preflight_objection(settings.configuration, served)
+    objection = mnnvl_preflight_objection(settings.configuration, served)
     if objection is not None:
         raise NoClusterAccess(f"{connection.server}: {objection.sentence}")
     return await OperatorProcess(
@@ -84,7 +84,7 @@ async def _serve(
 ) -> int:
     connection = await read_connection_settings(kubeconfig, context)
     served = NOT_DISCOVERED
-    if settings.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
+    if settings.configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS):
         async with ApiSession(connection) as api:
             served = await discover_apis(api)
     return await WebhookProcess(

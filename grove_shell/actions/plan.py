@@ -7,14 +7,14 @@ from itertools import chain
 from pathlib import Path
 
 from grove_core.areas.gang_termination.termination_findings import TERMINATION
-from grove_core.document.document_writing import document_as_json
+from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
-from grove_core.explain import Urgency, explanation_of, is_withheld_as_undecided
+from grove_core.explain import ReplicaUrgency, explanation_of_forecast, is_withheld_as_undecided
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.steps import Delete, is_gang_termination_deletion
 from grove_core.operator_recognition import RecognisedOperator
 from grove_core.plan.forecast import Forecast
-from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap
+from grove_core.snapshot.cluster import EVERYWHERE, Gap, IndexedCluster
 from grove_shell.actions.command_input import (
     CommandInput,
     InputSource,
@@ -92,14 +92,14 @@ def plan(source: InputSource, options: PlanOptions) -> int:
 
 def _print(document: PlanDocument, context: PlanPageContext, options: PlanOptions) -> None:
     if options.out is not None:
-        saved = format_json_document(document_as_json(document, decisions=options.decisions))
+        saved = format_json_document(plan_document_as_json(document, decisions=options.decisions))
         Path(options.out).write_text(saved, encoding="utf-8")
     renderer = RENDERERS[options.output]
     if not renderer.shows_page:
         print_error(plan_notes_page(document, context))
     renderer.show(
         page=lambda: plan_page(document, context),
-        document=lambda: document_as_json(document, decisions=options.decisions),
+        document=lambda: plan_document_as_json(document, decisions=options.decisions),
     )
 
 
@@ -118,11 +118,11 @@ def operator_rule_set_note(recognition: RecognisedOperator | None, rules: str) -
     go = recognition.go_operator if recognition is not None else None
     if recognition is None or go is None or rules.partition("@")[2] in go.fitting:
         return ""
-    nearest = "predicts it" if go.is_predicted else "is the nearest"
+    nearest = "predicts it" if go.has_known_release else "is the nearest"
     return f"{recognition.because}; --rules {recognition.rules} {nearest}"
 
 
-def newest_transition_time(cluster: Cluster) -> datetime | None:
+def newest_transition_time(cluster: IndexedCluster) -> datetime | None:
     """Return the newest transition time of the conditions in a cluster; None where there is none."""
     cliques = (clique.status.conditions for owned in cluster.cliques_of.values() for clique in owned)
     groups = (group.status.conditions for owned in cluster.groups_of.values() for group in owned)
@@ -166,19 +166,19 @@ def fail_on_classes(planned: Sequence[Forecast], until: datetime | None = None) 
     """
     classes: set[str] = set()
     for forecast in planned:
-        story = explanation_of(forecast)
+        story = explanation_of_forecast(forecast)
         tones = {entry.tone for entry in story.entries}
         steps = [step for round_ in forecast.rounds for step in round_.steps]
         withheld = [held for round_ in forecast.rounds for held in round_.withheld]
         deletes = any(isinstance(step.action, Delete) for step in steps)
-        waits = (entry.until for entry in story.having(Urgency.WAITS))
+        waits = (entry.until for entry in story.entries_of_urgency(ReplicaUrgency.WAITS))
         due = until is not None and any(one is not None and one <= until for one in waits)
         found = {
-            "terminate": Urgency.ENDS in tones
+            "terminate": ReplicaUrgency.ENDS in tones
             or any(map(is_gang_termination_deletion, steps))
             or (due and bool(story.unpredicted)),
-            "wait": Urgency.WAITS in tones,
-            "unknown": Urgency.UNKNOWN in tones
+            "wait": ReplicaUrgency.WAITS in tones,
+            "unknown": ReplicaUrgency.UNKNOWN in tones
             or bool(story.unpredicted)
             or any(map(is_withheld_as_undecided, withheld)),
             "withheld": bool(withheld),

@@ -75,7 +75,7 @@ def _replayed(looks: Iterable[RecordedDecision], other_rules: str | None, advanc
         if other_rules is not None:
             forecast = one_round_forecast(reconcile(look.snapshot, rule_set(other_rules)), now)
             found = compare_forecasts(one_round_forecast(plan, now), forecast)
-            if not found.is_same:
+            if not found.has_same_terminations:
                 parted.append(RuleSetTerminationDifference(look.line, look.name, look.rules, now, found))
         count += 1
         roots.add(look.snapshot.root.ref)

@@ -9,7 +9,7 @@ from pathlib import Path
 from time import monotonic
 
 from grove_core.kernel.refs import Ref
-from grove_core.operator_recognition import RecognisedOperator, not_predicted_finding
+from grove_core.operator_recognition import RecognisedOperator, unpredicted_set_finding
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import DESIGN
 from grove_shell.actions.command_input import choose_rule_set
@@ -79,7 +79,7 @@ def _reasons_of_newer_release(
     if read.cluster is None or shown is None:
         return found
     for root in read.cluster.sets:
-        newer = not_predicted_finding(shown, root.ref)
+        newer = unpredicted_set_finding(shown, root.ref)
         if newer is not None:
             found[root.ref] = tuple(why.sentence for why in newer.because)
     return found

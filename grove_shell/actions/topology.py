@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Any
 
 from grove_core.admit_topology import admit_topology, admit_topology_deletion
-from grove_core.areas.topology.admit import TopologyAdmissionView
+from grove_core.areas.topology.admit import KnownTopologiesForAdmission
 from grove_core.areas.topology.topology_snapshot import incomplete_topology_user_kinds
-from grove_core.areas.topology.usage_report import TopologyUsage, count_sets_without_topology, usage_report_of
+from grove_core.areas.topology.usage_report import TopologyUsage, count_sets_without_topology, topology_usage_report
 from grove_core.gang_fit import check_gang_fit
 from grove_core.kernel.admission import AdmissionVerdict
 from grove_core.kernel.decisions import Decision
@@ -22,8 +22,8 @@ from grove_core.resources.cluster_topology import (
 )
 from grove_core.resources.configuration import Configuration, TopologyAwareSettings
 from grove_core.resources.naming_rules import did_you_mean, name_list_text
-from grove_core.resources.topology_usage import TopologyUsingSet
-from grove_core.snapshot.cluster import Cluster
+from grove_core.resources.topology_usage import TopologyUser
+from grove_core.snapshot.cluster import IndexedCluster
 from grove_shell.actions.command_input import (
     InputSource,
     decision_time,
@@ -73,7 +73,7 @@ def check_fit_of_gangs(
         page=lambda: topology_check_page(checks, found.capacity, verbose=verbose),
         document=lambda: topology_check_as_json(checks, found.capacity),
     )
-    return DONE if all(check.is_success for check in checks) else FAIL_ON
+    return DONE if all(check.all_gangs_fit for check in checks) else FAIL_ON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +87,7 @@ class TopologyInput:
         now: the time to decide at.
     """
 
-    cluster: Cluster
+    cluster: IndexedCluster
     capacity: NodeCollector
     problems: tuple[InputFault, ...]
     now: datetime
@@ -139,7 +139,7 @@ def read_topology_input(source: InputSource, unused: str | None = None) -> Topol
 def list_topologies(source: InputSource, output: str) -> int:
     """List topologies with their users and print. Returns the exit code (CL-001)."""
     found = read_topology_input(source)
-    usages, without = usage_report_of(found.cluster, found.now), count_sets_without_topology(found.cluster)
+    usages, without = topology_usage_report(found.cluster, found.now), count_sets_without_topology(found.cluster)
     unknown = incomplete_topology_user_kinds(found.cluster)
     sets = found.cluster.sets
     is_unapplied = bool(sets) and not any(root.uid for root in sets) and not found.cluster.gaps
@@ -157,7 +157,7 @@ def impact_of_topology(source: InputSource, name: str, changed: str | None, outp
         changed: file with the changed topology; None for its deletion.
     """
     found = read_topology_input(source)
-    usages = usage_report_of(found.cluster, found.now)
+    usages = topology_usage_report(found.cluster, found.now)
     one = next((one for one in usages if one.name == name), None)
     if one is None or (changed is None and name not in found.cluster.topologies):
         known = found.cluster.topologies
@@ -186,23 +186,27 @@ def impact_of_topology(source: InputSource, name: str, changed: str | None, outp
     return FAIL_ON if what.is_unknown else DONE
 
 
-def _as_configured(loaded: LoadedInput) -> Cluster:
+def _as_configured(loaded: LoadedInput) -> IndexedCluster:
     found = loaded.cluster.topologies.get(DEFAULT_TOPOLOGY)
     configured = TopologyAwareSettings(enabled=True, levels=found.levels if found is not None else ())
     return replace(loaded.cluster, configuration=Configuration(topology=configured))
 
 
-def _topology_view(one: TopologyUsage, cluster: Cluster, *, by_placed: bool = False) -> TopologyAdmissionView:
+def _topology_view(
+    one: TopologyUsage, cluster: IndexedCluster, *, by_placed: bool = False
+) -> KnownTopologiesForAdmission:
     """Return what admission would know of the users of a topology.
 
     Args:
         by_placed: whether admission needs to know the placed pods of each user. Without, it needs the users alone;
             where not all that it needs is in the input, the view holds no users.
     """
-    users = tuple(TopologyUsingSet(user.namespace, user.name, user.bound or 0) for user in one.users)
+    users = tuple(TopologyUser(user.namespace, user.name, user.bound or 0) for user in one.users)
     known = not (one.not_collected if by_placed else not one.users_are_known)
     counted = not by_placed or all(user.bound is not None for user in one.users)
-    return TopologyAdmissionView(topologies=cluster.topologies, users={one.name: users} if known and counted else None)
+    return KnownTopologiesForAdmission(
+        topologies=cluster.topologies, users={one.name: users} if known and counted else None
+    )
 
 
 def _raw_of(name: str, topology: ClusterTopology | None) -> dict[str, Any]:

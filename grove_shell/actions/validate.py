@@ -5,18 +5,18 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from grove_core.admit import admit, used_names_in
+from grove_core.admit import admit, index_names_used_by_sets
 from grove_core.admit_topology import admit_topology, topology_admission_view_of
-from grove_core.areas.gang_termination.field.findings import manifest_warnings
-from grove_core.areas.mnnvl.admit import preflight_objection
-from grove_core.areas.workload.admission.manifest_defaults import with_defaults
+from grove_core.areas.gang_termination.field.go_operator_findings import go_operator_manifest_warnings
+from grove_core.areas.mnnvl.admit import mnnvl_preflight_objection
+from grove_core.areas.workload.admission.manifest_defaults import podcliqueset_with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.crd_names import CrdNames
 from grove_core.resources.object_metadata import metadata_in
-from grove_core.resources.podcliqueset_spec import read_set_spec
+from grove_core.resources.podcliqueset_spec import read_podcliqueset_spec
 from grove_core.resources.topology_usage import SET_KIND
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_shell.actions.command_input import (
@@ -45,11 +45,11 @@ def validate(
     before, given = read_validation_input(old, faults), read_validation_input(filenames, faults)
     faults += conflicting_manifests(given)
     stored, sets = [item.value for item in before.sets], [item.value for item in given.sets]
-    names = {metadata_in(raw).key for raw in sets}
-    kept = [raw for raw in stored if metadata_in(raw).key not in names]
+    names = {metadata_in(raw).namespace_and_name for raw in sets}
+    kept = [raw for raw in stored if metadata_in(raw).namespace_and_name not in names]
     cliques = (*before.cliques, *given.cliques)
     chosen, _, _ = choose_rule_set(rules, settings.rules, cluster_for_operator_recognition((*stored, *sets), cliques))
-    used_names = used_names_in(chain(sets, kept, given.headings, before.headings))
+    used_names = index_names_used_by_sets(chain(sets, kept, given.headings, before.headings))
     topologies = (*before.bindings, *given.bindings, *before.topologies, *given.topologies)
     around = topology_admission_view_of(
         (item.value for item in topologies), (*kept, *sets), cliques, before.partial | given.partial
@@ -59,7 +59,9 @@ def validate(
     for item in given.sets:
         earlier = earlier_version_of(item.value, stored)
         if old and earlier is None:
-            print_error(f"no earlier version of {'/'.join(metadata_in(item.value).key)} in --old: judged as new")
+            print_error(
+                f"no earlier version of {'/'.join(metadata_in(item.value).namespace_and_name)} in --old: judged as new"
+            )
         decision = admit(item.value, earlier, used_names, settings.configuration, classes, around)
         judged.append((item, _with_warnings(item.value, with_schema_objections(item.value, decision), chosen)))
     by_name = {metadata_in(item.value).name: item.value for item in before.topologies}
@@ -82,10 +84,12 @@ def _with_warnings(
     raw: Mapping[str, Any], decision: Decision[AdmissionVerdict], rules: RuleSet
 ) -> Decision[AdmissionVerdict]:
     """Return the decision with warnings of what causes trouble under the Go operator's rules (GF-120)."""
-    spec, _ = read_set_spec(with_defaults(raw).get("spec"))
+    spec, _ = read_podcliqueset_spec(podcliqueset_with_defaults(raw).get("spec"))
     if rules.default_delay is None or spec is None:
         return decision
-    more = manifest_warnings(Ref(GROVE, SET_KIND, *metadata_in(raw).key), spec, rules.default_delay)
+    more = go_operator_manifest_warnings(
+        Ref(GROVE, SET_KIND, *metadata_in(raw).namespace_and_name), spec, rules.default_delay
+    )
     verdict = replace(decision.verdict, warnings=(*decision.verdict.warnings, *more))
     return replace(decision, verdict=verdict)
 
@@ -104,7 +108,7 @@ def preflight(source: InputSource) -> int:
         raise
     cluster, page = inputs.loaded.cluster, taken_names_page([*installed, *inputs.loaded.definitions])
     settings, served = cluster.configuration, cluster.served
-    objection = preflight_objection(settings, served)
+    objection = mnnvl_preflight_objection(settings, served)
     if objection is not None:
         page.add(("would not start: ", "bold red"), objection.sentence, (f"  {objection.rule.requirement}", "dim"))
     elif inputs.problems:

@@ -67,7 +67,7 @@ class ClusterWriter:
             as_of = resource_version_number(page.version)
             for raw in page.items:
                 if self._cache.root_key_of(kind, raw) == root_key:
-                    found[Ref(KINDS[kind].api_version, kind, *metadata_in(raw).key)] = raw
+                    found[Ref(KINDS[kind].api_version, kind, *metadata_in(raw).namespace_and_name)] = raw
         doubts: list[str] = []
         for ref, item in sorted(found.items(), key=lambda pair: _is_unlabelled_pod(pair[0], metadata_in(pair[1]))):
             try:

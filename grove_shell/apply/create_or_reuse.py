@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from grove_core.kernel.frozen import FrozenMap, freeze, thaw
+from grove_core.kernel.frozen import FrozenMap, freeze, thaw_json
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import AttemptOutcome
 from grove_core.resources.domain_sharing_labels import sharing_user_in_manifest
@@ -33,7 +33,7 @@ async def create_or_reuse(
         NoServerResponse: there was no response; the object may have been created.
     """
     path = kind_of(ref).path(ref.namespace)
-    response = await api.request("POST", path, query={"fieldManager": writer}, body=thaw(manifest))
+    response = await api.request("POST", path, query={"fieldManager": writer}, body=thaw_json(manifest))
     if shows_object(response, ref):
         take_in(response.json())
     refused, refusal = outcome_of(response, ref, creates=True), response.message

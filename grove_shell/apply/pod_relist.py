@@ -116,7 +116,7 @@ class PodRelist:
 
     async def _read(self, raw: Mapping[str, Any]) -> str:
         """Read a pod into the cache; return why it is not there then."""
-        ref, knows = Ref(CORE, _POD, *metadata_in(raw).key), self._reader.cache.stores[_POD].knows
+        ref, knows = Ref(CORE, _POD, *metadata_in(raw).namespace_and_name), self._reader.cache.stores[_POD].knows
         if knows(raw) or not await self._reader.read(ref) or knows(raw):
             return ""
         return f"{ref.short} exists, and counts as deleted"

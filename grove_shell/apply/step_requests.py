@@ -7,16 +7,16 @@ writer (specs/decisions/0010). Every request but a POST names the version that w
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, assert_never
 
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Apply, AttemptOutcome, Create, Delete, DropFinalizer, Ensure, SetStatus, Step
-from grove_core.resources.meta import Resource
+from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import status_as_json, with_status_written
+from grove_core.resources.statuses import object_after_status_write, status_as_json
 from grove_shell.client.api_session import APPLY, JSON, MERGE, STRATEGIC, NoServerResponse
 from grove_shell.client.kinds import api_path_of, kind_of
 from grove_shell.client.paged_lists import accept_header
@@ -67,9 +67,9 @@ def request_of_step(step: Step, cached: Resource | Pod | None) -> WriteRequest:
         case Create() | Ensure() as action:
             kind = kind_of(target)
             path, accept = kind.path(target.namespace), accept_header(kind, a_list=False)
-            return WriteRequest("POST", path, thaw(action.manifest), accept=accept)
+            return WriteRequest("POST", path, thaw_json(action.manifest), accept=accept)
         case Apply() as action:
-            return _patch(target, thaw(action.fields), action.guard)
+            return _patch(target, thaw_json(action.fields), action.guard)
         case SetStatus() as action:
             return _status_patch(target, action, cached)
         case DropFinalizer() as action:
@@ -97,7 +97,7 @@ def _status_patch(target: Ref, action: SetStatus, cached: Resource | Pod | None)
     if not isinstance(cached, PodCliqueSet | ScalingGroup | PodClique | PodGang):
         raise UndecidableResponse("not found", AttemptOutcome.CONFLICT)
     metadata = {"name": target.name, "namespace": target.namespace, **_version(action.guard)}
-    status: Any = thaw(status_as_json(with_status_written(cached, action.fields)))
+    status: Any = thaw_json(status_as_json(object_after_status_write(cached, action.fields)))
     body = {"apiVersion": target.api_version, "kind": target.kind, "metadata": metadata, "status": status}
     query = {"fieldManager": STATUS_WRITER, "force": "true"}
     return WriteRequest("PATCH", api_path_of(target, "status"), body, query, APPLY)

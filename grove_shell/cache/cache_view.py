@@ -17,7 +17,7 @@ from grove_core.resources.configuration import Configuration, ServedApis
 from grove_core.resources.owned_object import CLAIM_KIND
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.topology_usage import SET_KIND, TopologyUsingSet
+from grove_core.resources.topology_usage import SET_KIND, TopologyUser
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.cache.podcliqueset_cache import Object, PodCliqueSetCache
 from grove_shell.cache.root_keys import RootKey, is_topology_root_key, topology_root_key
@@ -169,8 +169,7 @@ class CacheView(StoresByKind):
             name=name,
             topology=self.topologies.by_name.get(name),
             users=tuple(
-                TopologyUsingSet(*root_key, self._set_caches[root_key].bound)
-                for root_key in self.topologies.users(name)
+                TopologyUser(*root_key, self._set_caches[root_key].bound) for root_key in self.topologies.users(name)
             ),
             settings=self.configuration.topology,
             now=now,

@@ -109,7 +109,7 @@ class ClusterCache(CacheView):
         """
         gone = self.stores[kind].drop(raw)
         if gone is not None and not confirmed:
-            self._count_vanished(kind, [(metadata_in(raw).key, gone)])
+            self._count_vanished(kind, [(metadata_in(raw).namespace_and_name, gone)])
 
     def mark_kind_unlisted(self, kind: str, why: str) -> None:
         """Forget all of a kind, whose watch has failed: it counts as not collected (GT-024)."""
@@ -189,7 +189,9 @@ class ClusterCache(CacheView):
     def _note_set(self, key: Key, _before: _AnEntry, after: _AnEntry) -> None:
         """Note the topology and the templates that a set names."""
         root = None if after is None else after.item
-        self.topologies.note(key, "" if root is None else topology_in_template(root.spec.template).topology)
+        self.topologies.note(
+            key, "" if root is None else topology_in_template(root.spec.template).effective_topology_name
+        )
         self._template_users.note(key, frozenset() if root is None else _templates_named_by(root))
 
     def _note_domain(self, key: Key, before: _AnEntry, after: _AnEntry) -> None:

@@ -8,13 +8,13 @@ from typing import TypeAlias
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
-from grove_core.resources.meta import Resource
+from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.topology_usage import bound_pod_count
-from grove_core.snapshot.cluster_index import snapshot_without_pods
+from grove_core.resources.topology_usage import bound_pod_count_of_clique
+from grove_core.snapshot.cluster_index import set_snapshot_without_pods
 from grove_core.snapshot.snapshot import Snapshot
 
 Address: TypeAlias = tuple[str, str, str]  # kind, namespace, name
@@ -46,7 +46,7 @@ class PodCliqueSetCache:
     def bound(self) -> int:
         """The number of pods that are bound to nodes."""
         cliques = (item for item in self.items.values() if isinstance(item, PodClique))
-        return sum(bound_pod_count(clique, self.pods.get(clique.uid, {}).values()) for clique in cliques)
+        return sum(bound_pod_count_of_clique(clique, self.pods.get(clique.uid, {}).values()) for clique in cliques)
 
     @property
     def leaving(self) -> Iterator[ScalingGroup | PodClique]:
@@ -94,6 +94,6 @@ class PodCliqueSetCache:
     def seen(self, root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...]) -> Snapshot:
         """Return the snapshot of the set at a moment. Linear in its objects."""
         return replace(
-            snapshot_without_pods(self.items.values(), root, now, attempts),
+            set_snapshot_without_pods(self.items.values(), root, now, attempts),
             pods_of=FrozenDict((uid, tuple(pods.values())) for uid, pods in self.pods.items()),
         )

@@ -6,8 +6,8 @@ from collections.abc import Set as AbstractSet
 from typing import Final, Generic, TypeAlias, TypeVar
 
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.labels import set_name_from_labels
-from grove_core.resources.naming_rules import set_of_domain
+from grove_core.resources.labels import podcliqueset_name_from_labels
+from grove_core.resources.naming_rules import set_name_of_compute_domain
 from grove_core.resources.object_metadata import ObjectMetadata
 from grove_core.resources.podclique import GROUP_KIND
 
@@ -41,16 +41,16 @@ def root_key_in(kind: str, meta: ObjectMetadata) -> RootKey | None:
     Returns:
         None for an object of no set; an empty name where its set is not known yet.
     """
-    namespace, owner = meta.key[0], meta.controller
+    namespace, owner = meta.namespace_and_name[0], meta.controller
     if kind == "PodCliqueSet":
-        return meta.key
+        return meta.namespace_and_name
     if owner.kind == "PodCliqueSet" and owner.name:
         return (namespace, owner.name)
-    named = set_name_from_labels(meta.labels)
+    named = podcliqueset_name_from_labels(meta.labels)
     if named:
         return (namespace, named)
     if kind == DOMAIN_KIND:
-        return (namespace, set_of_domain(meta.name))
+        return (namespace, set_name_of_compute_domain(meta.name))
     return (namespace, _NOT_KNOWN) if owner.kind in _PARTS else None
 
 

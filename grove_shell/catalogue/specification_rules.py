@@ -14,7 +14,7 @@ from typing import Final
 from grove_core.areas.domain_cliques import rules as domain_cliques
 from grove_core.areas.gang_termination import rules as gang_termination
 from grove_core.areas.gang_termination.field import rules as field
-from grove_core.areas.gang_termination.field.rule_generations import RELEASES
+from grove_core.areas.gang_termination.field.go_operator_rule_generations import RELEASES
 from grove_core.areas.mnnvl import rules as mnnvl
 from grove_core.areas.mnnvl_scopes import rules as mnnvl_scopes
 from grove_core.areas.topology import rules as topology

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from grove_core.resources.api_names import CLAIM_VERSIONS, NVIDIA
-from grove_core.resources.compute_domain import DOMAIN_KIND, served_domain_format
+from grove_core.resources.compute_domain import DOMAIN_KIND, served_compute_domain_format
 from grove_core.resources.configuration import ComputeDomainFormatName, ServedApis
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.connection_settings import NoClusterAccess
@@ -98,5 +98,5 @@ def _shape_in(document: Mapping[str, Any]) -> ComputeDomainFormatName | None:
         kinds = schema.get("x-kubernetes-group-version-kind") or ()
         if any((one.get("group"), one.get("kind")) == (_GROUP, DOMAIN_KIND) for one in kinds):
             spec = schema.get("properties", {}).get("spec", {}).get("properties", {})
-            return served_domain_format(spec.get("channel", {}).get("properties", {}))
+            return served_compute_domain_format(spec.get("channel", {}).get("properties", {}))
     return None

@@ -20,7 +20,7 @@ from grove_core.resources.api_names import (
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import Configuration, ServedApis
-from grove_core.resources.domain_and_claim_formats import domain_format_to_write
+from grove_core.resources.domain_and_claim_formats import compute_domain_format_to_write
 from grove_core.resources.podclique import GROUP_KIND
 
 _MADE_BY_GROVE: Final = f"{MANAGED_BY}={OPERATOR}"
@@ -94,7 +94,7 @@ def kinds_as_served(configuration: Configuration, served: ServedApis) -> Mapping
     """Return the kinds, with ComputeDomain and ResourceClaim in the versions that are served (decisions D2, D14)."""
     found = dict(KINDS)
     found[DOMAIN_KIND] = replace(
-        KINDS[DOMAIN_KIND], api_version=domain_format_to_write(configuration, served).api_version
+        KINDS[DOMAIN_KIND], api_version=compute_domain_format_to_write(configuration, served).api_version
     )
     for kind in ("ResourceClaim", "ResourceClaimTemplate"):
         found[kind] = replace(KINDS[kind], api_version=served.claims or KINDS[kind].api_version)

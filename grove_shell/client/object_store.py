@@ -93,7 +93,7 @@ class ObjectStore(Generic[T]):
     def knows(self, raw: Raw) -> bool:
         """Return whether an object is cached, in any version."""
         meta = metadata_in(raw)
-        entry = self.entries.get(meta.key)
+        entry = self.entries.get(meta.namespace_and_name)
         return entry is not None and entry.uid == meta.uid
 
     def has_tombstone(self, uid: object) -> bool:
@@ -102,15 +102,15 @@ class ObjectStore(Generic[T]):
 
     def is_rolled_back(self, meta: ObjectMetadata, as_of: int) -> bool:
         """Return whether a list as of a version shows an older version than was known by then (OP-080)."""
-        known = self.entries.get(meta.key)
-        return known is not None and known.uid == meta.uid and meta.version < known.version <= as_of
+        known = self.entries.get(meta.namespace_and_name)
+        return known is not None and known.uid == meta.uid and meta.version_number < known.version <= as_of
 
     def put(self, raw: Raw) -> None:
         """Apply a new or changed object, unless its deletion or something newer of its name is known (OP-002)."""
         self._put(metadata_in(raw), raw)
 
     def _put(self, meta: ObjectMetadata, raw: Raw) -> None:
-        key, uid, version = meta.key, meta.uid, meta.version
+        key, uid, version = meta.namespace_and_name, meta.uid, meta.version_number
         before = self.entries.get(key)
         if before is not None:
             if before.uid == uid:
@@ -136,7 +136,7 @@ class ObjectStore(Generic[T]):
     def drop(self, raw: Raw) -> CachedObject[T] | None:
         """Apply a deletion, given the last state of the object; return what it removed."""
         meta = metadata_in(raw)
-        key, uid, version = meta.key, meta.uid, meta.version
+        key, uid, version = meta.namespace_and_name, meta.uid, meta.version_number
         known = self.entries.get(key)
         if known is None or known.uid != uid:
             self._bury(uid, version)
@@ -153,7 +153,7 @@ class ObjectStore(Generic[T]):
         is known (OP-080).
         """
         as_of, found = resource_version_number(version), [(metadata_in(raw), raw) for raw in items]
-        there = {meta.key: meta.uid for meta, _ in found}
+        there = {meta.namespace_and_name: meta.uid for meta, _ in found}
         if not version or any(self.is_rolled_back(meta, as_of) for meta, _ in found):
             for uid in there.values():
                 self._deleted.pop(uid, None)
@@ -165,8 +165,10 @@ class ObjectStore(Generic[T]):
             for key in gone:
                 self._bury(self.entries[key].uid, as_of)
             for meta, _ in found:
-                if meta.version <= self._deleted.get(meta.uid, _NEVER) <= as_of:  # the recorded deletion was wrong
-                    self._deleted[meta.uid] = meta.version - 1
+                if (
+                    meta.version_number <= self._deleted.get(meta.uid, _NEVER) <= as_of
+                ):  # the recorded deletion was wrong
+                    self._deleted[meta.uid] = meta.version_number - 1
         removed = [(key, self._remove(key)) for key in gone]
         for meta, raw in found:
             self._put(meta, raw)
@@ -181,8 +183,8 @@ class ObjectStore(Generic[T]):
     def overwrite(self, raw: Raw) -> None:
         """Replace an object by the version that a restored store of the server shows, also by an older one (OP-080)."""
         meta = metadata_in(raw)
-        if meta.key in self.entries:
-            self._remove(meta.key)
+        if meta.namespace_and_name in self.entries:
+            self._remove(meta.namespace_and_name)
         self._deleted.pop(meta.uid, None)
         self._put(meta, raw)
 

@@ -8,8 +8,8 @@ from typing import Final, TypeVar, cast
 
 from grove_core.areas.domain_cliques.registration_protocols import (
     RegistrationProtocol,
-    daemon_settings_problems,
-    protocol_by_name,
+    registration_protocol_by_name,
+    registration_settings_problems,
 )
 from grove_core.kernel.errors import ObjectProblem
 from grove_core.kernel.time_formats import parse_duration
@@ -93,7 +93,7 @@ def _of_settings(limit: int, sizes: tuple[int, ...]) -> Iterator[ObjectProblem]:
     found = [
         problem
         for size in sizes
-        for problem in daemon_settings_problems(RegistrationProtocol.SSA.short_name, limit, size)
+        for problem in registration_settings_problems(RegistrationProtocol.SSA.short_name, limit, size)
     ]
     for problem in dict.fromkeys(found):
         more = "; --limit raises it" if problem.path == "clique size" else ""
@@ -105,7 +105,7 @@ def _protocols(words: tuple[str, ...], problems: list[ObjectProblem]) -> Iterato
         yield from RegistrationProtocol
     known = [one.short_name for one in RegistrationProtocol]
     for word in dict.fromkeys(words):
-        found = protocol_by_name(word)
+        found = registration_protocol_by_name(word)
         if found is not None and ALL not in words:
             yield found
         if found is None and word != ALL:

@@ -8,7 +8,11 @@ from math import ceil, inf, isinf
 from statistics import median
 from typing import Any, Final
 
-from grove_core.areas.domain_cliques.registration_protocols import NODES_PER_RACK, DaemonSettings, RegistrationProtocol
+from grove_core.areas.domain_cliques.registration_protocols import (
+    NODES_PER_RACK,
+    DaemonRegistrationSettings,
+    RegistrationProtocol,
+)
 
 RUN_LIMIT_S: Final = 600.0
 """After this time a run is aborted, and shown as censored (CV-021)."""
@@ -50,9 +54,11 @@ class RunParameters:
         return ceil(self.nodes / self.clique_size)
 
     @property
-    def settings(self) -> DaemonSettings:
+    def settings(self) -> DaemonRegistrationSettings:
         """Settings of its daemons: without pods, and without the other registry."""
-        return DaemonSettings(protocol=self.protocol, limit=self.limit, has_pods=False, reads_other_registry=False)
+        return DaemonRegistrationSettings(
+            protocol=self.protocol, limit=self.limit, has_pods=False, reads_other_registry=False
+        )
 
     def clique_of(self, daemon: int) -> int:
         """Return the number of the clique of a daemon; both from 0."""

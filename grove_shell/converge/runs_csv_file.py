@@ -12,7 +12,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol, protocol_by_name
+from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol, registration_protocol_by_name
 from grove_shell.converge.run_parameters_and_results import ConvergenceRun, RunOutcome, RunParameters
 from grove_shell.reading.input_faults import InputFault
 
@@ -56,7 +56,7 @@ def _cell_of(name: str, value: object) -> str:
 def _columns() -> Iterator[tuple[str, _Column]]:
     protocols = ", ".join(one.short_name for one in RegistrationProtocol)
     special: dict[str, _Column] = {
-        "protocol": (lambda text: protocol_by_name(text) or _invalid(text), f"one of {protocols}"),
+        "protocol": (lambda text: registration_protocol_by_name(text) or _invalid(text), f"one of {protocols}"),
         "outcome": (RunOutcome, f"one of {', '.join(one.value for one in RunOutcome)}"),
         "server_cores": (
             lambda text: None if text == _UNLIMITED else _count(text) or _invalid(text),

@@ -5,7 +5,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from grove_core.areas.domain_cliques.domain_snapshot import DomainSnapshot, domain_snapshot_of
+from grove_core.areas.domain_cliques.domain_snapshot import ComputeDomainSnapshot, compute_domain_snapshot_of
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import DOMAIN
 from grove_core.resources.compute_domain import (
@@ -74,7 +74,7 @@ class DomainCache(StoresByKind):
         """All domains."""
         return tuple(self.stores[DOMAINS.kind].items.values())
 
-    def snapshot(self, domain: ComputeDomain, now: datetime) -> DomainSnapshot:
+    def snapshot(self, domain: ComputeDomain, now: datetime) -> ComputeDomainSnapshot:
         """Return a domain with its cliques and pods."""
         cliques, pods = self.stores[CLIQUES.kind], self.stores[PODS.kind]
         unreadable = {
@@ -82,7 +82,7 @@ class DomainCache(StoresByKind):
             for kind, store in ((CLIQUES.kind, cliques), (PODS.kind, pods))
             for key in store.unreadable
         }
-        return domain_snapshot_of(
+        return compute_domain_snapshot_of(
             domain,
             cliques.items.values(),
             pods.items.values(),
@@ -102,7 +102,7 @@ class DomainCache(StoresByKind):
 
     def _advance_pods_version(self, kind: str, raw: Raw) -> None:
         if kind == PODS.kind:
-            self.pods_version = max(self.pods_version, metadata_in(raw).version)
+            self.pods_version = max(self.pods_version, metadata_in(raw).version_number)
 
 
 def _domain_uid_on_label(meta: ObjectMetadata) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.steps import Apply, SetStatus, Step
 from grove_core.plan.plan import Plan
 from grove_core.reconcile_domain import CLEANUP_INTERVAL, reconcile_compute_domain
@@ -122,12 +122,17 @@ class DomainReconcileLoop:
         guard: Mapping[str, Any] = {"uid": action.guard.uid, "resourceVersion": action.guard.resource_version}
         path = url_path_of(ref, "status" if ref.kind == DOMAIN_KIND else "")
         if isinstance(action, Apply):
-            body = {**thaw(action.fields), "metadata": guard}
+            body = {**thaw_json(action.fields), "metadata": guard}
             return await self._api.request(
                 "PATCH", path, query={"fieldManager": MANAGER}, body=body, content_type=MERGE
             )
         metadata = {"name": ref.name, "namespace": ref.namespace, **guard}
-        body = {"apiVersion": ref.api_version, "kind": ref.kind, "metadata": metadata, "status": thaw(action.fields)}
+        body = {
+            "apiVersion": ref.api_version,
+            "kind": ref.kind,
+            "metadata": metadata,
+            "status": thaw_json(action.fields),
+        }
         query = {"fieldManager": MANAGER, "force": "true"}
         return await self._api.request("PATCH", path, query=query, body=body, content_type=APPLY)
 

@@ -10,16 +10,16 @@ from typing import Any, Final
 
 from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity
 from grove_core.areas.domain_cliques.registration_protocols import (
-    DaemonSettings,
+    DaemonRegistrationSettings,
     RegistrationProtocol,
-    daemon_settings_problems,
-    protocol_by_name,
+    registration_protocol_by_name,
+    registration_settings_problems,
 )
 from grove_core.kernel.errors import MalformedObject, ObjectProblem
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE, DOMAIN
 from grove_core.resources.compute_domain import DaemonPod, daemon_pod_from_json
-from grove_core.resources.naming_rules import domain_clique_name, is_dns_subdomain, is_label_value
+from grove_core.resources.naming_rules import compute_domain_clique_name, is_dns_subdomain, is_label_value
 from grove_core.resources.object_metadata import metadata_in
 from grove_shell.client.api_discovery import connection_advice
 from grove_shell.client.api_session import ApiSession, NoServerResponse
@@ -55,10 +55,10 @@ class DaemonCommandOptions:
     grace: timedelta
 
     @property
-    def settings(self) -> DaemonSettings:
+    def settings(self) -> DaemonRegistrationSettings:
         """The settings of the daemon; only meaningful if the arguments have no problems."""
-        return DaemonSettings(
-            protocol=protocol_by_name(self.protocol) or RegistrationProtocol.SSA,
+        return DaemonRegistrationSettings(
+            protocol=registration_protocol_by_name(self.protocol) or RegistrationProtocol.SSA,
             limit=self.limit,
             has_pods=bool(self.pod),
         )
@@ -110,16 +110,16 @@ async def read_daemon_identity(
 
 
 def _problems(arguments: DaemonCommandOptions) -> Iterator[ObjectProblem]:
-    yield from (_as_option(problem) for problem in daemon_settings_problems(arguments.protocol, arguments.limit))
+    yield from (_as_option(problem) for problem in registration_settings_problems(arguments.protocol, arguments.limit))
     if _key_of(arguments.domain) is None:
         yield ObjectProblem(path="--domain", expected="NAMESPACE/NAME of a ComputeDomain", got=f'"{arguments.domain}"')
     if arguments.pod and _key_of(arguments.pod) is None:
         yield ObjectProblem(path="--pod", expected="NAMESPACE/NAME of its pod", got=f'"{arguments.pod}"')
-    name = domain_clique_name(arguments.domain_uid or _EXAMPLE_UID, arguments.clique)
+    name = compute_domain_clique_name(arguments.domain_uid or _EXAMPLE_UID, arguments.clique)
     if arguments.clique and not (is_label_value(arguments.clique) and is_dns_subdomain(name)):
         expected = "an id of at most 63 lowercase letters, digits, dots and dashes; empty for a node without fabric"
         yield ObjectProblem(path="--clique", expected=expected, got=f'"{arguments.clique}"')
-    protocol = protocol_by_name(arguments.protocol)
+    protocol = registration_protocol_by_name(arguments.protocol)
     if not arguments.pod:
         if protocol is not None and protocol.sharded:
             yield ObjectProblem(

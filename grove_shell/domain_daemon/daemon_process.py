@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any, Final, Generic, TypeVar
 
 from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity
-from grove_core.areas.domain_cliques.registration_protocols import DaemonSettings
+from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings
 from grove_core.kernel.errors import MalformedObject
 from grove_core.resources.compute_domain import daemon_pod_from_json
 from grove_core.resources.object_metadata import metadata_in, resource_version_number
@@ -91,11 +91,11 @@ class SingleObjectWatch(Generic[T]):
 
     def put(self, _kind: str, raw: Mapping[str, Any]) -> None:
         """Apply the new or changed object."""
-        self._apply(metadata_in(raw).version, raw)
+        self._apply(metadata_in(raw).version_number, raw)
 
     def drop(self, _kind: str, raw: Mapping[str, Any]) -> None:
         """Apply the deletion."""
-        self._apply(metadata_in(raw).version, None)
+        self._apply(metadata_in(raw).version_number, None)
 
     def mark_kind_unlisted(self, kind: str, why: str) -> None:
         """Keep the last state."""
@@ -123,7 +123,7 @@ class DaemonProcess:
 
     connection: ConnectionSettings
     identity: DaemonIdentity
-    settings: DaemonSettings
+    settings: DaemonRegistrationSettings
     fabric_command: Sequence[str]
     log: DaemonLog
     grace_period: timedelta

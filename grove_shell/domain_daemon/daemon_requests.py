@@ -27,7 +27,7 @@ from grove_core.areas.domain_cliques.verdicts import (
     RequestResultKind,
 )
 from grove_core.kernel.errors import MalformedObject
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE, DOMAIN, NVIDIA
 from grove_core.resources.compute_domain import (
@@ -89,16 +89,18 @@ def http_request_of(request: DaemonRequest, identity: DaemonIdentity) -> HttpReq
         case ApplyRequest():
             query = {"fieldManager": request.manager, **({"force": "true"} if request.force else {})}
             return HttpRequest(
-                "PATCH", url_path_of(request.target, request.subresource), query, thaw(request.fields), APPLY
+                "PATCH", url_path_of(request.target, request.subresource), query, thaw_json(request.fields), APPLY
             )
         case PutRequest():
             query = {"fieldManager": request.manager}
-            return HttpRequest("PUT", url_path_of(request.target, request.subresource), query, thaw(request.manifest))
+            return HttpRequest(
+                "PUT", url_path_of(request.target, request.subresource), query, thaw_json(request.manifest)
+            )
         case PostRequest():
             path = KINDS[request.target.kind].path(request.target.namespace)
-            return HttpRequest("POST", path, {"fieldManager": request.manager}, thaw(request.manifest))
+            return HttpRequest("POST", path, {"fieldManager": request.manager}, thaw_json(request.manifest))
         case LabelPodRequest(pod, labels):
-            body = {"metadata": {"labels": thaw(labels)}}
+            body = {"metadata": {"labels": thaw_json(labels)}}
             return HttpRequest("PATCH", url_path_of(pod), {"fieldManager": LABEL_MANAGER}, body, MERGE)
         case ListPodsRequest():
             query = {

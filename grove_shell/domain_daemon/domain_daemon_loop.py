@@ -14,11 +14,11 @@ from typing import Any, Final, Protocol, TypeVar, assert_never
 from grove_core.areas.domain_cliques.daemon_input import (
     DaemonIdentity,
     DaemonInput,
+    ObservedDaemonRegistry,
     RegistrationState,
-    RegistryObservation,
 )
 from grove_core.areas.domain_cliques.judge import next_daemon_action
-from grove_core.areas.domain_cliques.registration_protocols import DaemonSettings
+from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings
 from grove_core.areas.domain_cliques.registration_state_updates import (
     registration_state_after_event,
     registration_state_after_result,
@@ -83,7 +83,7 @@ class DomainDaemon:
     def __init__(
         self,
         identity: DaemonIdentity,
-        settings: DaemonSettings,
+        settings: DaemonRegistrationSettings,
         sender: HttpRequestSender,
         fabric: FabricProcess,
         observer: DaemonObserver,
@@ -103,7 +103,7 @@ class DomainDaemon:
 
     def on_registry_change(self, version: int, registry: DaemonRegistry | None) -> None:
         """Apply a list or watch event of the registry; None if it does not exist."""
-        observation = RegistryObservation(version, registry)
+        observation = ObservedDaemonRegistry(version, registry)
         now = self._clock()
         self.state = registration_state_after_event(
             self.state, self.identity, self.settings, observation, now=now, jitter=_jitter()

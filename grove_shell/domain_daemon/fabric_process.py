@@ -108,7 +108,7 @@ class FabricChildProcess:
         state, process = self.state, self._process
         if state is None or process is None or process.stdin is None:
             return
-        line = json.dumps({"index": state.index, "hosts": state.peers.hosts}, separators=(",", ":"))
+        line = json.dumps({"index": state.index, "hosts": state.peers.hosts_file_lines}, separators=(",", ":"))
         with suppress(OSError):
             process.stdin.write(f"{line}\n".encode())
 

@@ -24,7 +24,7 @@ from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.podcliqueset import PlannedManifestChange
 from grove_core.resources.podcliqueset_spec import SetSpec
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
-from grove_core.snapshot.cluster import Cluster
+from grove_core.snapshot.cluster import IndexedCluster
 from grove_core.snapshot.own_writes import standing_refusals_after_round
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.apply.execute_plan import execute_plan
@@ -53,7 +53,9 @@ def forecasts(
             yield forecast_until_settled(InMemoryCluster((snapshot,)), snapshot, rules, limit=limit, until=until)
 
 
-def topology_forecasts(cluster: Cluster, now: datetime, attempts: tuple[Attempt, ...] = ()) -> tuple[Forecast, ...]:
+def topology_forecasts(
+    cluster: IndexedCluster, now: datetime, attempts: tuple[Attempt, ...] = ()
+) -> tuple[Forecast, ...]:
     """Return the forecasts of topologies with steps or withheld steps (TP-047); sets have forecasts of their own."""
     if not cluster.topologies and not cluster.configuration.topology.enabled:
         return ()

@@ -6,17 +6,17 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final, TypeAlias
 
-from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_lists
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_dict_of_tuples
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.cluster_topology import ClusterTopology, effective_topologies
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Configuration, ServedApis
-from grove_core.resources.object_after_write import Known, with_deletion_accepted, without_finalizer
+from grove_core.resources.object_after_write import Known, object_after_deletion_request, without_finalizer
 from grove_core.resources.pod import FINISHED_PHASES, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.snapshot.cluster_index import snapshot_without_pods
+from grove_core.snapshot.cluster_index import set_snapshot_without_pods
 from grove_core.snapshot.snapshot import Snapshot
 
 FOREGROUND: Final = "foregroundDeletion"
@@ -182,7 +182,7 @@ class GarbageCollectedStore:
         """Return the object with a deletion timestamp."""
         if isinstance(item, ComputeDomain) and self.clock is not None and not item.deleting:
             return replace(item, deleting=True, deleted_at=self.clock().replace(microsecond=0))
-        return with_deletion_accepted(item)
+        return object_after_deletion_request(item)
 
     def _finish_owner(self, uid: str) -> None:
         if uid in self._refs:
@@ -230,8 +230,8 @@ class GarbageCollectedStore:
         if not isinstance(found, PodCliqueSet):
             return None
         return replace(
-            snapshot_without_pods(self.items.values(), found, now, attempts),
-            pods_of=frozen_lists(self.pods),
+            set_snapshot_without_pods(self.items.values(), found, now, attempts),
+            pods_of=frozen_dict_of_tuples(self.pods),
             not_collected=self.not_collected,
             complete=self.complete or frozenset(),
             claim_templates=FrozenDict(self.claim_templates),

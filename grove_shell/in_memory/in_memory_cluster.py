@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from grove_core.kernel.errors import MalformedObject
-from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.kernel.frozen import FrozenMap, thaw_json
 from grove_core.kernel.refs import Ref, placeholder_uid
 from grove_core.kernel.steps import (
     Apply,
@@ -29,7 +29,7 @@ from grove_core.kernel.steps import (
     StepStage,
     UnexpectedTarget,
 )
-from grove_core.kernel.time_formats import format_time, whole_seconds
+from grove_core.kernel.time_formats import format_time, truncated_to_seconds
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND, ClusterTopology, cluster_topology_from_json
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_from_json
 from grove_core.resources.domain_and_claim_formats import refs_across_api_versions
@@ -41,7 +41,7 @@ from grove_core.resources.pod import Pod, pod_from_json
 from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_from_json
 from grove_core.resources.podgang import PodGang, podgang_from_json
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_from_json
-from grove_core.snapshot.snapshot import Snapshot, pods_may_belong_to
+from grove_core.snapshot.snapshot import Snapshot, pods_may_belong_to_set
 from grove_shell.in_memory.garbage_collection import FOREGROUND, GarbageCollectedStore, StoredObject
 
 _NO_NEW_FINALIZERS: Final = "no new finalizers can be added if the object is being deleted"
@@ -90,7 +90,7 @@ class InMemoryCluster(GarbageCollectedStore):
             self.add(clique)
             self.pods[clique.uid] = list(snapshot.pods_of.get(clique.uid, ()))
         root = snapshot.root.ref  # pods of a deleted PodClique count as well (WL-231, MN-051)
-        orphaned = (uid for uid, pods in snapshot.pods_of.items() if pods_may_belong_to(root, pods))
+        orphaned = (uid for uid, pods in snapshot.pods_of.items() if pods_may_belong_to_set(root, pods))
         self.pods |= {uid: list(snapshot.pods_of[uid]) for uid in orphaned if uid not in self.pods}
         for pods in snapshot.pods_of.values():
             for pod in pods:
@@ -225,7 +225,7 @@ def _unexpected(step: Step, outcome: AttemptOutcome, target: UnexpectedTarget) -
 
 
 def _adds_to(item: StoredObject, fields: FrozenMap) -> bool:
-    wanted = JsonFieldReader(fields, "", []).part("metadata").texts("finalizers")
+    wanted = JsonFieldReader(fields, "", []).inner_object("metadata").text_list("finalizers")
     return not set(wanted) <= set(item.finalizers)
 
 
@@ -237,10 +237,10 @@ def _created_object(manifest: FrozenMap, uid: str, version: str, at: datetime | 
         uid, version: of the new object.
         at: its creationTimestamp; None for none.
     """
-    raw = thaw(manifest)
+    raw = thaw_json(manifest)
     raw["metadata"] |= {"uid": uid, "resourceVersion": version, "generation": 1}
     if at is not None:
-        raw["metadata"]["creationTimestamp"] = format_time(whole_seconds(at))
+        raw["metadata"]["creationTimestamp"] = format_time(truncated_to_seconds(at))
     project = _PROJECTIONS.get(raw["kind"])
     if project is not None:
         return project(raw)

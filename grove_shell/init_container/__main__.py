@@ -13,7 +13,7 @@ from typing import Final
 import click
 
 from grove_core.resources.api_names import CORE, POD_GANG
-from grove_core.resources.labels import CLIQUE, label_in
+from grove_core.resources.labels import CLIQUE, label_value_in
 from grove_core.resources.object_metadata import metadata_in
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.connection_settings import ConnectionSettings
@@ -62,7 +62,7 @@ def _clique_if_ready(raw: Raw) -> str:
     """Return the PodClique in the label of a ready pod; empty for any other pod."""
     meta, conditions = metadata_in(raw), (raw.get("status") or {}).get("conditions") or ()
     ready = any((one.get("type"), one.get("status")) == _READY for one in conditions)
-    return label_in(meta.labels, CLIQUE) if ready and not meta.deleting else ""
+    return label_value_in(meta.labels, CLIQUE) if ready and not meta.deleting else ""
 
 
 ACCOUNT: Final = "/var/run/secrets/kubernetes.io/serviceaccount"

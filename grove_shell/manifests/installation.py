@@ -54,7 +54,7 @@ class Installation:
     @property
     def is_shared(self) -> bool:
         """Whether PodCliques share ComputeDomains by annotation (WH-010)."""
-        return self.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
+        return self.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS)
 
     @property
     def needs_topology_validation(self) -> bool:

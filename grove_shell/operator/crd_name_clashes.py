@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from grove_core.resources.crd_names import CrdNames, NameClash, name_clashes, served_crd_names
+from grove_core.resources.crd_names import CrdNameClash, CrdNames, crd_name_clashes, served_crd_names
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.manifests.crd_definitions import grove_crd_names
@@ -36,13 +36,13 @@ async def log_crd_name_clashes(api: ApiSession, report: Callable[..., None], *, 
         return
 
 
-async def find_crd_name_clashes(api: ApiSession) -> tuple[NameClash, ...]:
+async def find_crd_name_clashes(api: ApiSession) -> tuple[CrdNameClash, ...]:
     """Return the names of our definitions that other definitions of the server have.
 
     Raises:
         NoServerResponse: The server does not answer.
     """
-    return name_clashes(await served_resource_names(api), grove_crd_names())
+    return crd_name_clashes(await served_resource_names(api), grove_crd_names())
 
 
 async def served_resource_names(api: ApiSession) -> list[CrdNames]:
@@ -53,9 +53,9 @@ async def served_resource_names(api: ApiSession) -> list[CrdNames]:
     """
     found = []
     for group in sorted({names.group for names in grove_crd_names()}):
-        versions = (await _discovered(api, group)).parts("versions")
+        versions = (await _discovered(api, group)).inner_objects("versions")
         for version in [one.text("groupVersion") for one in versions]:
-            resources = (await _discovered(api, version)).parts("resources")
+            resources = (await _discovered(api, version)).inner_objects("resources")
             found += [names for one in resources if (names := served_crd_names(group, one.raw)) is not None]
     return found
 

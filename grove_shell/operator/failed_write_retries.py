@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, Step
 from grove_core.plan.failed_writes import (
-    failed_writes_after,
+    failed_writes_after_round,
     failed_writes_still_wanted,
     with_expired_deletion_refusals,
 )
@@ -108,7 +108,7 @@ class FailedWriteRetries:
         """
         found = tuple(attempts)
         tried = {attempt.step.write_key for attempt in found}
-        reported = failed_writes_after(self._reported(), found)
+        reported = failed_writes_after_round(self._reported(), found)
         for entry in self._entries.values():
             if entry.withheld is RetryTime.ONE_ROUND or entry.attempt.step.write_key in tried:
                 entry.withheld = RetryTime.NO

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any, Final, TextIO, TypeAlias
 
-from grove_core.document.plan_document import action_name
+from grove_core.document.plan_document import step_action_name
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Attempt, AttemptOutcome, SetStatus
 from grove_shell.apply.planned_round import PlannedRound, RoundListener
@@ -64,7 +64,7 @@ class JsonLog(RoundListener):
         for attempt in attempts:
             step = attempt.step
             outcome = attempt.outcome.value
-            key = (action_name(step.action), step.target.kind, step.because[0].rule.requirement, outcome)
+            key = (step_action_name(step.action), step.target.kind, step.because[0].rule.requirement, outcome)
             alike.setdefault(key, []).append(attempt)
         for (action, kind, requirement, outcome), found in alike.items():
             good = found[0].outcome is AttemptOutcome.DONE

@@ -255,5 +255,7 @@ def _with_replicas_of_now(then: Snapshot, now: Snapshot) -> Snapshot:
 
 def _kept_because(compared: _Compared, clique: PodClique) -> tuple[Reason, ...]:
     """Return the guard that kept a PodClique, as ``grove explain --why-not terminate`` names it."""
-    guards = ObjectExplanation(compared.snapshot, compared.round.plan, "PodClique", clique.ref.name).guards()
+    guards = ObjectExplanation(
+        compared.snapshot, compared.round.plan, "PodClique", clique.ref.name
+    ).findings_against_termination()
     return next((guard.because for guard in guards), ())

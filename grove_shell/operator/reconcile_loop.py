@@ -11,9 +11,9 @@ from uuid import uuid4
 
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.steps import Attempt, Create, Delete, Step
-from grove_core.plan.laws import problems_in_plan
 from grove_core.plan.plan import Plan
-from grove_core.reconcile import drop_finalizers
+from grove_core.plan.plan_laws import broken_laws_in_plan
+from grove_core.reconcile import finalizer_steps_for_orphans
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.apply.execute_plan import Execute, execute_concurrently
 from grove_shell.apply.planned_round import PlannedRound, RoundListener
@@ -243,7 +243,7 @@ class ReconcileLoop:
     def _checked_plan(self, observation: Observation) -> Plan:
         """Raise BrokenInvariant where the plan breaks a law of planning (OP-052)."""
         plan = self.decide(observation)
-        problems = problems_in_plan(plan, observation)
+        problems = broken_laws_in_plan(plan, observation)
         if problems:
             raise BrokenInvariant(problems[0].law, "; ".join(map(str, problems[:3])))
         return plan
@@ -256,7 +256,9 @@ class ReconcileLoop:
         if self.writer is None:
             return
         withheld = requeue.backlog.withheld_targets
-        steps = [step for step in drop_finalizers(self.cache.leftovers(root_key)) if step.target not in withheld]
+        steps = [
+            step for step in finalizer_steps_for_orphans(self.cache.leftovers(root_key)) if step.target not in withheld
+        ]
         requeue.schedule_withheld_retry(immediate=immediate)
         if not steps:
             requeue.reset_backoff()

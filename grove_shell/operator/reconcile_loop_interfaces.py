@@ -6,7 +6,7 @@ from typing import Protocol
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Step
-from grove_core.resources.meta import Resource
+from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup

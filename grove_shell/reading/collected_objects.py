@@ -10,7 +10,7 @@ from grove_core.kernel.time_formats import format_time
 from grove_core.resources.configuration import ComputeDomainFormatName, ServedApis
 from grove_core.resources.crd_names import CrdNames
 from grove_core.resources.json_field_reader import JsonFieldReader
-from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap
+from grove_core.snapshot.cluster import EVERYWHERE, Gap, IndexedCluster
 from grove_shell.reading.input_faults import InputFault
 
 SNAPSHOT_VERSION: Final = "snapshot.grove.io/v1"
@@ -63,10 +63,12 @@ def read_snapshot_header(raw: Mapping[str, Any]) -> tuple[CollectedObjects, date
     """Parse a header; return the collected kinds, the time and every problem."""
     problems: list[ObjectProblem] = []
     top = JsonFieldReader(raw, "", problems)
-    complete: set[Gap] = {(part.text("kind"), part.text("namespace")) for part in top.parts("collected")}
-    not_listed = {(part.text("kind"), part.text("namespace")): part.text("why") for part in top.parts("notCollected")}
+    complete: set[Gap] = {(part.text("kind"), part.text("namespace")) for part in top.inner_objects("collected")}
+    not_listed = {
+        (part.text("kind"), part.text("namespace")): part.text("why") for part in top.inner_objects("notCollected")
+    }
     taken_at = top.time("takenAt", required=True)
-    served = _served_in(top.part("offers")) if "offers" in raw else None
+    served = _served_in(top.inner_object("offers")) if "offers" in raw else None
     found = CollectedObjects(
         origin=top.text("server"), complete=frozenset(complete), served=served, not_listed=not_listed
     )
@@ -117,7 +119,7 @@ def _served_in(part: JsonFieldReader) -> ServedApis:
     text = part.text("computeDomains")
     shapes = {shape.value: shape for shape in ComputeDomainFormatName}
     if text and text != _NO_DOMAINS and text not in shapes:
-        part.note("computeDomains", f"one of {', '.join((*shapes, _NO_DOMAINS))}", text)
+        part.add_problem("computeDomains", f"one of {', '.join((*shapes, _NO_DOMAINS))}", text)
     return ServedApis(domains=shapes.get(text), without_domains=text == _NO_DOMAINS, claims=part.text("resourceClaims"))
 
 
@@ -145,7 +147,7 @@ class LoadedInput:
         definitions: names of the custom resource definitions in it.
     """
 
-    cluster: Cluster
+    cluster: IndexedCluster
     faults: tuple[InputFault, ...]
     ignored: Mapping[str, int]
     pods_without_clique: int

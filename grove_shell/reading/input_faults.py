@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from grove_core.kernel.errors import ObjectProblem, value_mismatch
+from grove_core.kernel.errors import ObjectProblem, value_mismatch_text
 from grove_shell.page import escape_unprintable
 
 _LONGEST_PATH: Final = 160
@@ -56,7 +56,7 @@ class InputFault:
         text = f"{place}: {inside}: " if inside else f"{place}: "
         got = _clipped(self.got, _LONGEST_GOT)
         if self.expected:
-            got = value_mismatch(self.expected, got).removeprefix(
+            got = value_mismatch_text(self.expected, got).removeprefix(
                 "expected " if self.expected.startswith("may ") else ""
             )
         return escape_unprintable(text + got)

@@ -13,7 +13,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.configuration import ComputeDomainFormatName, ServedApis
 from grove_core.resources.crd_names import CrdNames
-from grove_core.resources.meta import Resource
+from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
 from grove_core.resources.pod import Pod, pod_from_json
 from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_from_json

@@ -11,8 +11,8 @@ from grove_core.resources.cluster_topology import (
     ClusterTopology,
     cluster_topology_from_json,
     effective_topologies,
-    level_problems,
     shadowed_topology_bindings,
+    topology_level_problems,
 )
 from grove_core.resources.node import Node, node_from_json
 from grove_core.resources.object_metadata import metadata_in
@@ -24,7 +24,7 @@ from grove_shell.reading.input_items import InputItem, Problem, item_problem_as_
 from grove_shell.reading.input_sources import item_display_name
 
 if TYPE_CHECKING:
-    from grove_core.areas.topology.admit import TopologyAdmissionView
+    from grove_core.areas.topology.admit import KnownTopologiesForAdmission
 
 _GROUP = GROVE.partition("/")[0]
 
@@ -39,11 +39,11 @@ def is_topology(raw: Mapping[str, Any]) -> bool:
 
 def admission_topology_view(
     topologies: Mapping[str, ClusterTopology] | None, cliques: Iterable[PodClique] | None
-) -> "TopologyAdmissionView":
+) -> "KnownTopologiesForAdmission":
     """Return what manifests are admitted by; None for kinds that are not in the input."""
-    from grove_core.areas.topology.admit import TopologyAdmissionView  # noqa: PLC0415 - dumps of clusters have no manifests (P11)
+    from grove_core.areas.topology.admit import KnownTopologiesForAdmission  # noqa: PLC0415 - dumps of clusters have no manifests (P11)
 
-    return TopologyAdmissionView(topologies, None if cliques is None else bound_pods_by_set(cliques))
+    return KnownTopologiesForAdmission(topologies, None if cliques is None else bound_pods_by_set(cliques))
 
 
 class _Place(NamedTuple):
@@ -151,7 +151,7 @@ def _level_faults(raw: Mapping[str, Any]) -> Iterator[Problem]:
         levels = cluster_topology_from_json(raw).levels
     except MalformedObject:
         return  # reported by the reader of all objects
-    for problem in level_problems(levels):
+    for problem in topology_level_problems(levels):
         yield f"spec.levels{problem.path}", problem.expected, problem.got
 
 

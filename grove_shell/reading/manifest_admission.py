@@ -16,9 +16,9 @@ from grove_shell.reading.input_objects import TEMPLATE_KIND, InputObjects
 from grove_shell.reading.input_sources import item_display_name
 
 if TYPE_CHECKING:
-    from grove_core.areas.topology.admit import TopologyAdmissionView
-    from grove_core.areas.workload.admission.manifest_defaults import AppliedManifest
-    from grove_core.areas.workload.admission.name_collisions import UsedNames
+    from grove_core.areas.topology.admit import KnownTopologiesForAdmission
+    from grove_core.areas.workload.admission.manifest_defaults import StoredManifestAfterApply
+    from grove_core.areas.workload.admission.name_collisions import NamesUsedBySets
 
 _PLACED: Final = frozenset({"PodCliqueSet", TEMPLATE_KIND})
 Note = Callable[[InputItem, str, str, str], None]
@@ -66,25 +66,25 @@ def unique_manifests(manifests: Iterable[InputItem], found: InputObjects) -> dic
 
 def names_used_by_sets(
     manifests: Collection[Mapping[str, Any]], running: Mapping[tuple[str, str], Mapping[str, Any]]
-) -> "UsedNames":
+) -> "NamesUsedBySets":
     """The names that sets of an input use: manifests, and those of a cluster that none of them replaces (WL-117)."""
-    from grove_core.admit import used_names_in  # noqa: PLC0415 - see above
+    from grove_core.admit import index_names_used_by_sets  # noqa: PLC0415 - see above
 
     replaced = {metadata_in(raw)[:2] for raw in manifests}
     kept = (raw for (namespace, name), raw in running.items() if not {(namespace, name), ("", name)} & replaced)
-    return used_names_in((*manifests, *kept))
+    return index_names_used_by_sets((*manifests, *kept))
 
 
 def admit_manifest(
     item: InputItem,
     running: Mapping[str, Any] | None,
     *,
-    used_names: "UsedNames",
+    used_names: "NamesUsedBySets",
     configuration: Configuration,
-    around: "TopologyAdmissionView",
+    around: "KnownTopologiesForAdmission",
     note: Note,
     warn: Callable[[str], None],
-) -> "AppliedManifest | None":
+) -> "StoredManifestAfterApply | None":
     """Return a manifest as it would be stored; None if admission refuses it, with a fault for each objection (IN-039).
 
     Args:
@@ -93,14 +93,18 @@ def admit_manifest(
     """
     from grove_core.admit import admit  # noqa: PLC0415 - see above
     from grove_core.areas.workload.admission.manifest_defaults import (  # noqa: PLC0415 - see above
-        AppliedManifest,
-        apply_manifest,
-        with_defaults,
+        StoredManifestAfterApply,
+        manifest_after_kubectl_apply,
+        podcliqueset_with_defaults,
     )
     from grove_core.kernel.admission import Deny  # noqa: PLC0415 - see above
     from grove_shell.manifests.schema_validation import with_schema_objections  # noqa: PLC0415 - see above
 
-    applied = AppliedManifest(with_defaults(item.value), ()) if running is None else apply_manifest(item.value, running)
+    applied = (
+        StoredManifestAfterApply(podcliqueset_with_defaults(item.value), ())
+        if running is None
+        else manifest_after_kubectl_apply(item.value, running)
+    )
     given = item.value if running is None else applied.manifest
     decision = admit(given, running, used_names, configuration, around=around)
     verdict = with_schema_objections(item.value, decision).verdict

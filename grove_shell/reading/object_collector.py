@@ -8,7 +8,7 @@ from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.api_names import CLAIM_VERSIONS, CORE, NVIDIA
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND, TOPOLOGY_KINDS
-from grove_core.resources.compute_domain import DOMAIN_KIND, compute_domain_from_json, served_domain_format
+from grove_core.resources.compute_domain import DOMAIN_KIND, compute_domain_from_json, served_compute_domain_format
 from grove_core.resources.configuration import ComputeDomainFormatName, Configuration
 from grove_core.resources.crd_names import crd_names_in
 from grove_core.resources.json_field_reader import JsonFieldReader, short_json
@@ -140,10 +140,10 @@ class ObjectCollector:
 
     def _take_template(self, item: InputItem) -> None:
         """Take a claim template; one without a valid spec may be a foreign object, so it is no fault (WL-021)."""
-        key = metadata_in(item.value).key
+        key = metadata_in(item.value).namespace_and_name
         spec = item.value.get("spec")
         if isinstance(spec, Mapping):
-            self.found.put(item, TEMPLATE_KIND, self.found.templates, key, FrozenMap.over(spec))
+            self.found.put(item, TEMPLATE_KIND, self.found.templates, key, FrozenMap.view_of(spec))
         elif spec is not None:
             self.found.conflicting.add((TEMPLATE_KIND, *key))
             self.warnings.append(f"{item_display_name(item)}: spec: expected an object, got {short_json(spec)}")
@@ -240,9 +240,15 @@ class ObjectCollector:
 def _shape_in(definition: Mapping[str, Any]) -> ComputeDomainFormatName:
     """Return the form of the newest version of ComputeDomains that has a channel (IN-047)."""
     shapes = []
-    for version in JsonFieldReader(definition, "", []).part("spec").parts("versions"):
-        spec = version.part("schema").part("openAPIV3Schema").part("properties").part("spec").part("properties")
-        shapes.append(served_domain_format(spec.part("channel").part("properties").raw))
+    for version in JsonFieldReader(definition, "", []).inner_object("spec").inner_objects("versions"):
+        spec = (
+            version.inner_object("schema")
+            .inner_object("openAPIV3Schema")
+            .inner_object("properties")
+            .inner_object("spec")
+            .inner_object("properties")
+        )
+        shapes.append(served_compute_domain_format(spec.inner_object("channel").inner_object("properties").raw))
     return (
         ComputeDomainFormatName.NVIDIA if ComputeDomainFormatName.NVIDIA in shapes else ComputeDomainFormatName.DESIGN
     )

@@ -19,8 +19,8 @@ from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap
-from grove_core.snapshot.cluster_index import index_cluster, with_domains
+from grove_core.snapshot.cluster import EVERYWHERE, Gap, IndexedCluster
+from grove_core.snapshot.cluster_index import cluster_with_compute_domains, index_cluster
 from grove_shell.python_gc import python_gc_paused
 from grove_shell.reading.collected_objects import CollectedObjects, LoadedInput
 from grove_shell.reading.input_faults import BadInput, InputFault
@@ -73,7 +73,7 @@ def completely_listed_kinds(seen: AbstractSet[Gap], gaps: frozenset[Gap]) -> fro
     return frozenset(pair for pair in seen - gaps if pair[0] not in lost)
 
 
-def cliques_without_pods(cluster: Cluster) -> Iterator[str]:
+def cliques_without_pods(cluster: IndexedCluster) -> Iterator[str]:
     """Yield ``namespace/name`` of PodCliques whose status counts pods that the input lacks; sorted (IN-040).
 
     Namespaces whose pods were not collected at all are left out, since they are reported as such.
@@ -86,7 +86,7 @@ def cliques_without_pods(cluster: Cluster) -> Iterator[str]:
     yield from sorted(f"{ref.namespace}/{ref.name}" for ref in without_pods if ref.namespace not in missed)
 
 
-def sets_without_cliques(cluster: Cluster) -> Iterator[str]:
+def sets_without_cliques(cluster: IndexedCluster) -> Iterator[str]:
     """Yield ``namespace/name`` of sets whose status counts available replicas without PodCliques in the input (IN-040).
 
     Namespaces whose PodCliques were not collected at all are left out.
@@ -214,7 +214,7 @@ def _loaded(collector: ObjectCollector) -> LoadedInput:
     )
 
 
-def _cluster(collector: ObjectCollector, owners: OwnerReferenceCheck) -> Cluster:
+def _cluster(collector: ObjectCollector, owners: OwnerReferenceCheck) -> IndexedCluster:
     """Return the cluster; if objects may be lost, no kind that decisions need counts as complete (IN-034)."""
     found, kept = collector.found, owners.owned_objects()
     lost = JUDGED if any(fault.lost for fault in found.faults) else ()
@@ -230,7 +230,7 @@ def _cluster(collector: ObjectCollector, owners: OwnerReferenceCheck) -> Cluster
         complete=completely_listed_kinds(found.seen | collector.live.complete, gaps),
     )
     return replace(
-        with_domains(cluster, found.domains.values(), found.claims.values()),
+        cluster_with_compute_domains(cluster, found.domains.values(), found.claims.values()),
         claim_templates=FrozenDict(found.templates),
         configuration=collector.configuration,
         served=collector.live.served or collector.snapshot_headers.served or found.served,

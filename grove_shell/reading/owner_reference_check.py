@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
 from grove_core.kernel.errors import MalformedObject
-from grove_core.resources.meta import Resource
+from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.object_metadata import ControllerReference, metadata_in
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podgang import PodGang
@@ -59,7 +59,11 @@ class OwnerReferenceCheck:
         """Report objects that cannot be parsed, unless they are foreign; owners first, since others refer to them."""
         for item, kind, fault in sorted(unread, key=lambda one: (_RANKS.get(one.kind, 0), item_display_name(one.item))):
             meta = metadata_in(item.value)
-            if kind in _RANKS and meta.name and self._is_foreign(item, (kind, *meta.key), meta.controller):
+            if (
+                kind in _RANKS
+                and meta.name
+                and self._is_foreign(item, (kind, *meta.namespace_and_name), meta.controller)
+            ):
                 continue
             self._found.add_faults(item, fault.problems)
             self._found.mark_kind_incomplete(kind, item.value)

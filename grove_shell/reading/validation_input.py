@@ -87,7 +87,7 @@ def conflicting_manifests(given: ValidationInput) -> Iterator[InputFault]:
         for item in items:
             meta = metadata_in(item.value)
             if meta.name and not meta.uid:
-                name = "/".join(meta.key) if kind == SET_KIND else meta.name
+                name = "/".join(meta.namespace_and_name) if kind == SET_KIND else meta.name
                 alike.setdefault((kind, name), {}).setdefault(json.dumps(item.value, sort_keys=True), item)
     for found in alike.values():
         problem = ("metadata.name", "one manifest of this name", f"{len(found)} that differ")
@@ -100,5 +100,5 @@ def earlier_version_of(raw: Mapping[str, Any], stored: Iterable[Mapping[str, Any
     meta = metadata_in(raw)
     same = [one for one in stored if metadata_in(one).name == meta.name]
     if meta.namespace:
-        same = [one for one in same if metadata_in(one).key == meta.key]
+        same = [one for one in same if metadata_in(one).namespace_and_name == meta.namespace_and_name]
     return same[0] if len(same) == 1 else None

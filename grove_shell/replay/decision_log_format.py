@@ -20,7 +20,7 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TextIO
 
-from grove_core.document.document_writing import document_as_json, finding_as_json
+from grove_core.document.document_writing import finding_as_json, plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
 from grove_core.kernel.reasons import FORMER_CODES
 from grove_core.plan.forecast import one_round_forecast
@@ -142,7 +142,7 @@ def plan_as_json(plan: Plan, at: datetime, *, former_codes: bool = False) -> dic
         former_codes: whether reason codes have the names of earlier releases.
     """
     document = PlanDocument(rules=plan.rules, as_of=at, not_collected=(), forecasts=(one_round_forecast(plan, at),))
-    (saved,) = document_as_json(document, decisions=False)["plans"]
+    (saved,) = plan_document_as_json(document, decisions=False)["plans"]
     found = [saved["rounds"][0], [finding_as_json(finding) for finding in plan.findings]]
     first, findings = _with_former_codes(found) if former_codes else found
     return {**first, "verdicts": short_text_digest(compact_json(findings))}

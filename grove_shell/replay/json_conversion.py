@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final, TypeAlias, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from grove_core.kernel.frozen import FrozenDict, FrozenMap, freeze, thaw
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, freeze, thaw_json
 
 Json: TypeAlias = Any
 _MICROSECOND: Final = timedelta(microseconds=1)
@@ -28,7 +28,7 @@ def core_value_as_json(value: Any) -> Json:  # noqa: ANN401, C901 - one arm for 
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, FrozenMap):
-        return thaw(value)
+        return thaw_json(value)
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, timedelta):

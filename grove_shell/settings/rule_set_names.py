@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from grove_core.areas.gang_termination.field.rule_generations import RELEASES
+from grove_core.areas.gang_termination.field.go_operator_rule_generations import RELEASES
 from grove_core.rule_sets.go_operator import FIELD
 from grove_core.rule_sets.named import rule_sets
 

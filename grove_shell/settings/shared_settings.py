@@ -10,7 +10,7 @@ from pydantic.alias_generators import to_camel
 
 from grove_core.kernel.errors import ObjectProblem
 from grove_core.kernel.time_formats import parse_duration
-from grove_core.resources.cluster_topology import TopologyLevel, level_problems
+from grove_core.resources.cluster_topology import TopologyLevel, topology_level_problems
 from grove_core.resources.configuration import (
     ComputeDomainFormatName,
     MnnvlConfiguration,
@@ -131,7 +131,7 @@ class TopologySettings(StrictModel):
     @validator(mode="after")
     def _sound(self) -> "TopologySettings":
         """Validate the levels as those of any topology, all at once (TP-080)."""
-        problems = level_problems(self.as_configuration.levels) if self.enabled or self.levels else ()
+        problems = topology_level_problems(self.as_configuration.levels) if self.enabled or self.levels else ()
         words = "; ".join(f"levels{problem.path}: {problem.expected}, got {problem.got}" for problem in problems)
         if words:
             raise ValueError(words)

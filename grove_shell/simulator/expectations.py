@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of, is_condition_true
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED, TOPOLOGY_FINALIZER, TOPOLOGY_IN_SYNC
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, ClusterTopology
-from grove_core.resources.domains_ready_condition import domain_creation_failure_in
+from grove_core.resources.domains_ready_condition import domain_failure_in_stored_conditions
 from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -131,7 +131,7 @@ class ExpectationChecker:
             if getattr(expected, what) is not None:
                 yield what, getattr(expected, what), number
         for name, replicas in expected.failed_domains.items():
-            failed = domain_creation_failure_in(self._conditions_of_set(name)).replicas
+            failed = domain_failure_in_stored_conditions(self._conditions_of_set(name)).replicas
             yield f"failed domains of {name}", list(replicas), list(failed)
         yield from self._of_topologies(expected, live)
         for clique, image in expected.images.items():

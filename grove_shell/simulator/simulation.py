@@ -8,7 +8,7 @@ from grove_core.kernel.errors import BrokenInvariant
 from grove_core.reconcile import reconcile
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.configuration import Configuration, ServedApis
-from grove_core.snapshot.cluster import Cluster as Dump
+from grove_core.snapshot.cluster import IndexedCluster as Dump
 from grove_core.snapshot.snapshot import EVERY_KIND
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from grove_shell.simulator.actors.kubelet import Kubelet

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from grove_core.areas.mnnvl.admit import preflight_objection
-from grove_core.document.plan_document import RulesSource
+from grove_core.areas.mnnvl.admit import mnnvl_preflight_objection
+from grove_core.document.plan_document import RuleSetSource
 from grove_core.kernel.refs import Ref
 from grove_core.reconcile_topology import reconcile_topology
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
@@ -44,7 +44,7 @@ class SimulationOptions:
     counts_only: bool = False
     until: int | None = None
     admission: AdmissionDecisions = field(default_factory=AdmissionDecisions)
-    preflight: Preflight = preflight_objection
+    preflight: Preflight = mnnvl_preflight_objection
     observers: tuple[OperatorObserver, ...] = ()
     tick: Callable[[int, int], None] | None = None
 
@@ -81,7 +81,7 @@ class SimulationRun:
     expected: int
     rules: str
     unpredicted: Mapping[Ref, tuple[str, ...]]
-    rules_from: RulesSource | None = None
+    rules_from: RuleSetSource | None = None
 
     @property
     def succeeded(self) -> bool:

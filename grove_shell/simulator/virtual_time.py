@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from heapq import heappop, heappush
 from typing import Final
 
-from grove_core.kernel.time_formats import parse_duration, short_duration
+from grove_core.kernel.time_formats import parse_duration, short_duration_text
 
 SECOND: Final = 1_000
 MINUTE: Final = 60 * SECOND
@@ -22,7 +22,7 @@ def parse_go_duration(text: str) -> int | None:
 
 def go_duration_text(span: int) -> str:
     """Return a span as a Go duration without trailing zero units: ``2m30s``, ``5m``, ``250ms``."""
-    return short_duration(timedelta(milliseconds=span))
+    return short_duration_text(timedelta(milliseconds=span))
 
 
 def clock_time_at(start: datetime, at: int) -> datetime:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from grove_core.compare import FirstTermination, RuleSetComparison, TerminationChange, TerminationDifference
-from grove_core.document.plan_document import RulesSource
+from grove_core.compare import FirstTermination, RuleSetComparison, TerminationChangeKind, TerminationDifference
+from grove_core.document.plan_document import RuleSetSource
 from grove_core.kernel.reasons import Reason
 from grove_shell.page import Page, Span
 from grove_shell.views.formatting import (
@@ -22,21 +22,21 @@ from grove_shell.views.formatting import (
     relative_time,
 )
 
-_STYLES: Final[Mapping[TerminationChange, str]] = {
-    TerminationChange.ENDS: "bold red",
-    TerminationChange.OFTENER: "bold red",
-    TerminationChange.SOONER: "bold yellow",
-    TerminationChange.LATER: "yellow",
-    TerminationChange.RARER: "green",
-    TerminationChange.SPARED: "bold green",
+_STYLES: Final[Mapping[TerminationChangeKind, str]] = {
+    TerminationChangeKind.ENDS: "bold red",
+    TerminationChangeKind.OFTENER: "bold red",
+    TerminationChangeKind.SOONER: "bold yellow",
+    TerminationChangeKind.LATER: "yellow",
+    TerminationChangeKind.RARER: "green",
+    TerminationChangeKind.SPARED: "bold green",
 }
-_VERDICTS: Final[Mapping[TerminationChange, str]] = {
-    TerminationChange.ENDS: "would be terminated that {} kept today",
-    TerminationChange.OFTENER: "would be terminated more often",
-    TerminationChange.SOONER: "would be terminated sooner",
-    TerminationChange.LATER: "would be terminated later",
-    TerminationChange.RARER: "would be terminated less often",
-    TerminationChange.SPARED: "would be kept that {} terminated today",
+_VERDICTS: Final[Mapping[TerminationChangeKind, str]] = {
+    TerminationChangeKind.ENDS: "would be terminated that {} kept today",
+    TerminationChangeKind.OFTENER: "would be terminated more often",
+    TerminationChangeKind.SOONER: "would be terminated sooner",
+    TerminationChangeKind.LATER: "would be terminated later",
+    TerminationChangeKind.RARER: "would be terminated less often",
+    TerminationChangeKind.SPARED: "would be kept that {} terminated today",
 }
 _CAUSES: Final = 4
 
@@ -53,7 +53,7 @@ class RuleSetComparisonReport:
     """
 
     rules: tuple[str, str]
-    rules_from: tuple[RulesSource, RulesSource]
+    rules_from: tuple[RuleSetSource, RuleSetSource]
     nothing_judged: str
     as_of: datetime
     until: datetime | None
@@ -64,7 +64,7 @@ class RuleSetComparisonReport:
 def compare_page(report: RuleSetComparisonReport, *, full: bool) -> Page:
     """Return the page: the counts, then set by set every replica that the two rule sets treat differently."""
     page, now = Page(), report.as_of
-    changes: Counter[TerminationChange] = Counter()
+    changes: Counter[TerminationChangeKind] = Counter()
     for found in report.comparisons:
         for one in found.differences:
             changes[one.change] += len(one.cliques)
@@ -76,9 +76,9 @@ def compare_page(report: RuleSetComparisonReport, *, full: bool) -> Page:
     for kind in report.not_collected:
         page.add((f"not collected: {kind}; what depends on it is not decided", "bold magenta"))
     for found in report.comparisons:
-        if not found.is_same:
+        if not found.has_same_terminations:
             _set(page, found, report, full=full)
-    same = [found for found in report.comparisons if found.is_same]
+    same = [found for found in report.comparisons if found.has_same_terminations]
     if same:
         page.add("")
     for text, ends in (("same terminations", True), ("no termination under either rule set", False)):
@@ -90,7 +90,7 @@ def compare_page(report: RuleSetComparisonReport, *, full: bool) -> Page:
     return page
 
 
-def _verdict(changes: Mapping[TerminationChange, int], report: RuleSetComparisonReport) -> list[Span]:
+def _verdict(changes: Mapping[TerminationChangeKind, int], report: RuleSetComparisonReport) -> list[Span]:
     if report.nothing_judged:
         return [(report.nothing_judged, "bold red")]
     comparisons = report.comparisons
@@ -103,7 +103,7 @@ def _verdict(changes: Mapping[TerminationChange, int], report: RuleSetComparison
     if unknown:
         separator = "; " if spans else ""
         spans.append((f"{separator}{plural(unknown, 'PodCliqueSet')} undecided", "bold magenta"))
-    for change in TerminationChange:
+    for change in TerminationChangeKind:
         if count := changes.get(change):
             text = f"{plural(count, 'PodClique')} {_VERDICTS[change].format('is' if count == 1 else 'are')}"
             spans.append((f"; {text}" if spans else text, _STYLES[change]))

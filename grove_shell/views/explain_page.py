@@ -6,11 +6,11 @@ from typing import Any, Final, NamedTuple
 
 from grove_core.areas.gang_termination.termination_findings import PREDICTION
 from grove_core.areas.gang_termination.verdicts import TERMINATES
-from grove_core.document.document_writing import finding_as_json, ref_as_json, step_as_json, withheld_as_json
-from grove_core.document.plan_document import RulesSource, action_name
-from grove_core.explain import Urgency, withholds_gate_opening
+from grove_core.document.document_writing import finding_as_json, ref_as_json, step_as_json, withheld_step_as_json
+from grove_core.document.plan_document import RuleSetSource, step_action_name
+from grove_core.explain import ReplicaUrgency, withholds_scheduling_gate_removal
 from grove_core.kernel.decisions import Finding, SubjectHealth, reasons_for_question
-from grove_core.kernel.steps import Step, total_impact
+from grove_core.kernel.steps import Step, total_deletion_impact
 from grove_core.object_explanation import ObjectExplanation
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
@@ -42,7 +42,7 @@ class ExplainHeader(NamedTuple):
 
     now: datetime
     rules: str
-    source: RulesSource
+    source: RuleSetSource
     other: str
 
 
@@ -60,7 +60,7 @@ def explain_page(inquiries: Iterable[ObjectExplanation], top: ExplainHeader, *, 
         if index:
             page.add()
         for why in reasons_for_question(PREDICTION, inquiry.plan.findings):
-            page.add(("NOT PREDICTED: ", STYLES[Urgency.UNKNOWN]), why.sentence, rule_citation(why))
+            page.add(("NOT PREDICTED: ", STYLES[ReplicaUrgency.UNKNOWN]), why.sentence, rule_citation(why))
         page.add((f"{inquiry.kind} {inquiry.ref.namespace}/{inquiry.name}", "bold"))
         if only_guards:
             _guards(page, inquiry)
@@ -71,14 +71,14 @@ def explain_page(inquiries: Iterable[ObjectExplanation], top: ExplainHeader, *, 
 
 def explanation_as_json(inquiry: ObjectExplanation, *, only_guards: bool) -> dict[str, Any]:
     """Return what the page of one object shows as JSON; ``only_guards`` as for the page."""
-    findings = inquiry.guards() if only_guards else inquiry.findings()
+    findings = inquiry.findings_against_termination() if only_guards else inquiry.findings()
     shown: dict[str, Any] = {
         "subject": ref_as_json(inquiry.ref),
         "guards" if only_guards else "decisions": [finding_as_json(finding) for finding in findings],
     }
     if not only_guards:
-        shown["steps"] = [step_as_json(step) for step in inquiry.steps()]
-        shown["withheld"] = [withheld_as_json(held) for held in inquiry.withheld()]
+        shown["steps"] = [step_as_json(step) for step in inquiry.planned_steps()]
+        shown["withheld"] = [withheld_step_as_json(held) for held in inquiry.withheld_steps()]
         shown["pods"] = [
             {
                 "name": pod.name,
@@ -115,21 +115,21 @@ def _whole(page: Page, inquiry: ObjectExplanation) -> None:
 def _course(page: Page, inquiry: ObjectExplanation) -> None:
     """Add the steps of the first round, grouped by kind and reason, and the withheld ones (CL-015)."""
     alike: dict[tuple[str, str, str], list[Step]] = {}
-    for step in inquiry.steps():
-        alike.setdefault((action_name(step.action), step.target.kind, step.because[0].rule.code), []).append(step)
+    for step in inquiry.planned_steps():
+        alike.setdefault((step_action_name(step.action), step.target.kind, step.because[0].rule.code), []).append(step)
     for (action, kind, _), steps in alike.items():
         names = comma_separated_names([step.target.name for step in steps], MAX_NAMES)
-        goes = deletion_impact_text(total_impact(steps)) if kind != "Pod" else ""
+        goes = deletion_impact_text(total_deletion_impact(steps)) if kind != "Pod" else ""
         page.add(
             "  now: ", (f"{action} ", "bold"), plural(len(steps), kind), f" with {goes}" if goes else "", f", {names}"
         )
         for reason in steps[0].because:
             page.add(f"    {reason.sentence}", rule_citation(reason))
     held = [
-        withheld for withheld in inquiry.withheld() if not withholds_gate_opening(withheld)
+        withheld for withheld in inquiry.withheld_steps() if not withholds_scheduling_gate_removal(withheld)
     ]  # gates are among the verdicts
     for withheld in held[:_MANY]:
-        page.add("  ", ("withheld: ", STYLES[Urgency.HELD]), object_display_name(withheld.target))
+        page.add("  ", ("withheld: ", STYLES[ReplicaUrgency.HELD]), object_display_name(withheld.target))
         for reason in withheld.because[:_MANY]:
             where = "" if reason.subject == withheld.target else f"{reason.subject.short}: "
             page.add(f"    {where}{reason.sentence}", rule_citation(reason))
@@ -138,7 +138,7 @@ def _course(page: Page, inquiry: ObjectExplanation) -> None:
 
 
 def _guards(page: Page, inquiry: ObjectExplanation) -> None:
-    guards = list(inquiry.guards())
+    guards = list(inquiry.findings_against_termination())
     if not guards:
         page.add("  none of its cliques has too few ready pods, and nothing above it is terminated")
     for finding in guards:
@@ -156,7 +156,7 @@ def _because(page: Page, finding: Finding) -> None:
 
 
 def _clique(page: Page, inquiry: ObjectExplanation, clique: PodClique) -> None:
-    pods = inquiry.pods_of(clique)
+    pods = inquiry.pods_of_clique(clique)
     ready = sum(pod.ready for pod in pods)
     leaving = ", being deleted" if clique.deleting else ""
     needed = f"at least {clique.min_available} needed"
@@ -170,7 +170,7 @@ def _clique(page: Page, inquiry: ObjectExplanation, clique: PodClique) -> None:
 
 
 def _asked_for(inquiry: ObjectExplanation, clique: PodClique) -> list[Pod]:
-    pods = inquiry.pods_of(clique)
+    pods = inquiry.pods_of_clique(clique)
     return [pod for pod in pods if pod.name == inquiry.name] if inquiry.kind == "Pod" else pods
 
 

@@ -6,12 +6,12 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from grove_core.document.document_writing import reason_as_json
-from grove_core.explain import Urgency
+from grove_core.explain import ReplicaUrgency
 from grove_core.kernel.admission import FieldRemark
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DeletionImpact
-from grove_core.kernel.time_formats import format_time, short_duration, whole_seconds
+from grove_core.kernel.time_formats import format_time, short_duration_text, truncated_to_seconds
 from grove_shell.page import Page, Span
 from grove_shell.reading.input_faults import NO_SUCH_FILE, InputFault
 
@@ -21,18 +21,18 @@ def admission_remark_as_json(found: FieldRemark) -> dict[str, Any]:
     return {"path": found.path, "got": found.got, **reason_as_json(found.reason)}
 
 
-STYLES: Final[Mapping[Urgency, str]] = MappingProxyType(
+STYLES: Final[Mapping[ReplicaUrgency, str]] = MappingProxyType(
     {
-        Urgency.ENDS: "bold red",
-        Urgency.WAITS: "bold yellow",
-        Urgency.HELD: "bold magenta",
-        Urgency.UNKNOWN: "bold magenta",
-        Urgency.GATED: "yellow",
-        Urgency.KEEPS: "green",
+        ReplicaUrgency.ENDS: "bold red",
+        ReplicaUrgency.WAITS: "bold yellow",
+        ReplicaUrgency.HELD: "bold magenta",
+        ReplicaUrgency.UNKNOWN: "bold magenta",
+        ReplicaUrgency.GATED: "yellow",
+        ReplicaUrgency.KEEPS: "green",
     }
 )
 MAX_NAMES: Final = 8
-_WIDTH: Final = max(len(tone.value) for tone in Urgency)
+_WIDTH: Final = max(len(tone.value) for tone in ReplicaUrgency)
 INDENT: Final = " " * (_WIDTH + 4)
 
 
@@ -43,7 +43,7 @@ def padded_entry_label(word: str) -> str:
 
 def clock_time(moment: datetime, now: datetime) -> str:
     """Return ``09:41:00Z`` on the day of ``now``, else the whole time."""
-    text = format_time(whole_seconds(moment))
+    text = format_time(truncated_to_seconds(moment))
     return text.partition("T")[2] if moment.date() == now.date() else text
 
 
@@ -51,9 +51,9 @@ def relative_time(moment: datetime, now: datetime) -> str:
     """Return ``in 2h2m``, ``8s ago`` or ``now``: whole seconds, rounded up for a future time."""
     second = timedelta(seconds=1)
     if moment > now:
-        return f"in {short_duration(-((now - moment) // second) * second)}"
+        return f"in {short_duration_text(-((now - moment) // second) * second)}"
     past = (now - moment) // second * second
-    return f"{short_duration(past)} ago" if past else "now"
+    return f"{short_duration_text(past)} ago" if past else "now"
 
 
 def plural(count: int, noun: str) -> str:

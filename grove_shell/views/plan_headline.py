@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from grove_core.areas.gang_termination.termination_findings import TerminationAssumption
-from grove_core.document.plan_document import PlanDocument, RulesSource
-from grove_core.explain import Explanation, Urgency, explanation_of
+from grove_core.document.plan_document import PlanDocument, RuleSetSource
+from grove_core.explain import ForecastExplanation, ReplicaUrgency, explanation_of_forecast
 from grove_core.kernel.refs import is_placeholder_uid
-from grove_core.kernel.steps import Step, total_impact
-from grove_core.kernel.time_formats import format_time, short_duration
+from grove_core.kernel.steps import Step, total_deletion_impact
+from grove_core.kernel.time_formats import format_time, short_duration_text
 from grove_shell.page import Page, Span
 from grove_shell.reading.collected_objects import LoadedInput
 from grove_shell.views.formatting import (
@@ -34,7 +34,9 @@ from grove_shell.views.plan_round_lines import (
 )
 
 
-def add_plan_headline(page: Page, document: PlanDocument, stories: Sequence[Explanation], nothing: str = "") -> None:
+def add_plan_headline(
+    page: Page, document: PlanDocument, stories: Sequence[ForecastExplanation], nothing: str = ""
+) -> None:
     """Add the counts of all terminations and steps, terminations first, and below them the time and the rule set.
 
     Args:
@@ -50,19 +52,19 @@ def add_plan_headline(page: Page, document: PlanDocument, stories: Sequence[Expl
     page.add((time_and_rules_line(now, document.rules, document.rules_from), "dim"))
 
 
-def time_and_rules_line(now: datetime, rules: str, source: RulesSource | None) -> str:
+def time_and_rules_line(now: datetime, rules: str, source: RuleSetSource | None) -> str:
     """Return the time, the rule set, and the evidence for it in the cluster (CL-055)."""
     shown = f": {source.because}" if source is not None and source.because else ""
     return f"as of {now.date().isoformat()} {clock_time(now, now)}, rules '{rules}'{shown}"
 
 
-def _on_predictions(stories: Sequence[Explanation]) -> list[Span]:
+def _on_predictions(stories: Sequence[ForecastExplanation]) -> list[Span]:
     """Return the number of sets whose steps are not those of the operator that runs there (GF-130 to GF-134)."""
     count = sum(bool(story.unpredicted) for story in stories)
-    return [(unpredicted_sets_warning("shown", count), STYLES[Urgency.UNKNOWN])] if count else []
+    return [(unpredicted_sets_warning("shown", count), STYLES[ReplicaUrgency.UNKNOWN])] if count else []
 
 
-def _on_terminations(document: PlanDocument, stories: Sequence[Explanation]) -> list[Span]:
+def _on_terminations(document: PlanDocument, stories: Sequence[ForecastExplanation]) -> list[Span]:
     """Return the counts of terminations now and later, or that there are none.
 
     Sets that are not in the cluster yet do not count: they have nothing to terminate.
@@ -70,15 +72,15 @@ def _on_terminations(document: PlanDocument, stories: Sequence[Explanation]) -> 
     now = document.as_of
     entries = [entry for story in stories for entry in story.entries]
     found: list[Span] = []
-    ends = sum(entry.tone is Urgency.ENDS for entry in entries)
+    ends = sum(entry.tone is ReplicaUrgency.ENDS for entry in entries)
     if ends:
         goes = deletion_impact_text(
-            total_impact(
+            total_deletion_impact(
                 step for forecast in document.forecasts for step in termination_steps_in_round(forecast.rounds[0])
             )
         )
         text = f"{plural(ends, 'replica')} to terminate now" + (f", with {goes}" if goes else "")
-        found.append((text, STYLES[Urgency.ENDS]))
+        found.append((text, STYLES[ReplicaUrgency.ENDS]))
     soon = [
         len(one.steps)
         for forecast in document.forecasts
@@ -86,21 +88,23 @@ def _on_terminations(document: PlanDocument, stories: Sequence[Explanation]) -> 
         if one.round.at == now
     ]
     if soon:
-        found.append((f"{plural(sum(soon), 'PodClique')} to terminate in a later round", STYLES[Urgency.ENDS]))
-    untils = [entry.until for entry in entries if entry.tone is Urgency.WAITS and entry.until is not None]
+        found.append((f"{plural(sum(soon), 'PodClique')} to terminate in a later round", STYLES[ReplicaUrgency.ENDS]))
+    untils = [entry.until for entry in entries if entry.tone is ReplicaUrgency.WAITS and entry.until is not None]
     if untils:
-        waiting = sum(entry.tone is Urgency.WAITS for entry in entries)
-        found.append((_waiting_text(waiting, clock_time(min(untils), now)), STYLES[Urgency.WAITS]))
-    undecided = sum(entry.tone is Urgency.UNKNOWN for entry in entries)
+        waiting = sum(entry.tone is ReplicaUrgency.WAITS for entry in entries)
+        found.append((_waiting_text(waiting, clock_time(min(untils), now)), STYLES[ReplicaUrgency.WAITS]))
+    undecided = sum(entry.tone is ReplicaUrgency.UNKNOWN for entry in entries)
     if undecided:
-        found.append((f"{plural(undecided, 'PodCliqueSet')} undecided", STYLES[Urgency.UNKNOWN]))
+        found.append((f"{plural(undecided, 'PodCliqueSet')} undecided", STYLES[ReplicaUrgency.UNKNOWN]))
     sets = [forecast for forecast in document.forecasts if forecast.root.kind == "PodCliqueSet"]
     running = [forecast for forecast in sets if not is_placeholder_uid(forecast.root_uid)]
     if running and not found:
         found.append((f"nothing to terminate in {plural(len(running), 'PodCliqueSet')}", "bold green"))
     later = [one for forecast in document.forecasts for one in later_round_terminations(forecast)]
     if unplaced := sum(len(one.steps) for one in later if one.assumption is TerminationAssumption.NOT_PLACED):
-        found.append((f"{plural(unplaced, 'PodClique')} to terminate later if not placed", STYLES[Urgency.WAITS]))
+        found.append(
+            (f"{plural(unplaced, 'PodClique')} to terminate later if not placed", STYLES[ReplicaUrgency.WAITS])
+        )
     return found
 
 
@@ -110,7 +114,7 @@ def _waiting_text(count: int, first: str) -> str:
     return f"{count:,} replicas will be terminated unless they recover, the first at {first}"
 
 
-def _on_the_rest(document: PlanDocument, stories: Sequence[Explanation]) -> list[Span]:
+def _on_the_rest(document: PlanDocument, stories: Sequence[ForecastExplanation]) -> list[Span]:
     counts = Counter(entry.tone for story in stories for entry in story.entries)
     rounds = [round_ for forecast in document.forecasts for round_ in rounds_before_repeats(forecast)]
     now = [step for round_ in rounds if round_.at == document.as_of for step in round_.steps]
@@ -120,10 +124,10 @@ def _on_the_rest(document: PlanDocument, stories: Sequence[Explanation]) -> list
         found.append((f"pods of {plural(misplaced, 'gang')} outside their required topology domain", "bold red"))
     found += [(text, "bold") for text in _done(now)]
     found += [(f"{text} later", "") for text in _done(later)]
-    if counts[Urgency.HELD]:
-        found.append((f"{counts[Urgency.HELD]:,} withheld", STYLES[Urgency.HELD]))
-    if counts[Urgency.GATED]:
-        found.append((f"{plural(counts[Urgency.GATED], 'PodClique')} gated", STYLES[Urgency.GATED]))
+    if counts[ReplicaUrgency.HELD]:
+        found.append((f"{counts[ReplicaUrgency.HELD]:,} withheld", STYLES[ReplicaUrgency.HELD]))
+    if counts[ReplicaUrgency.GATED]:
+        found.append((f"{plural(counts[ReplicaUrgency.GATED], 'PodClique')} gated", STYLES[ReplicaUrgency.GATED]))
     return found
 
 
@@ -166,12 +170,12 @@ class PlanPageContext:
 def plan_notes_page(document: PlanDocument, context: PlanPageContext) -> Page:
     """Return a page of the notes alone, to print beside a document."""
     page = Page()
-    add_plan_notes(page, document, [explanation_of(forecast) for forecast in document.forecasts], context)
+    add_plan_notes(page, document, [explanation_of_forecast(forecast) for forecast in document.forecasts], context)
     return page
 
 
 def add_plan_notes(
-    page: Page, document: PlanDocument, stories: Sequence[Explanation], context: PlanPageContext
+    page: Page, document: PlanDocument, stories: Sequence[ForecastExplanation], context: PlanPageContext
 ) -> None:
     """Add the notes between the headline and the sets."""
     loaded = context.loaded
@@ -222,16 +226,19 @@ def _gaps(page: Page, context: PlanPageContext) -> None:
         page.add(("warning: ", "bold yellow"), f"the input holds an error of an API server: {refusal}")
 
 
-def _clock(page: Page, document: PlanDocument, stories: Sequence[Explanation], context: PlanPageContext) -> None:
+def _clock(
+    page: Page, document: PlanDocument, stories: Sequence[ForecastExplanation], context: PlanPageContext
+) -> None:
     """Add a note where the input is newer than the clock (CL-010), or much older and a termination depends on it."""
     now, newest = document.as_of, context.newest_time
     if newest is None:
         return
     if newest - now > (timedelta(0) if context.is_now_given else _OLD):
         clock = "--now" if context.is_now_given else "the clock"
-        words = f"{clock} is {short_duration(newest - now)} before the newest time in the input ({format_time(newest)})"
+        lag = short_duration_text(newest - now)
+        words = f"{clock} is {lag} before the newest time in the input ({format_time(newest)})"
         page.add(("note: ", "bold"), words)
-    ends = any(story.having(Urgency.ENDS) for story in stories)
+    ends = any(story.entries_of_urgency(ReplicaUrgency.ENDS) for story in stories)
     if ends and not context.is_now_given and now - newest > _OLD:
         age = relative_time(newest, now)
         page.add(

@@ -5,8 +5,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final, TypeAlias, TypeVar, assert_never
 
-from grove_core.document.plan_document import PlanDocument, action_name
-from grove_core.explain import ExplainedCause, ExplainedReplica, Explanation, Urgency, explanation_of
+from grove_core.document.plan_document import PlanDocument, step_action_name
+from grove_core.explain import (
+    ExplainedCause,
+    ExplainedReplica,
+    ForecastExplanation,
+    ReplicaUrgency,
+    explanation_of_forecast,
+)
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Delete, Step
 from grove_core.plan.forecast import Forecast
@@ -42,14 +48,14 @@ _ACTIONS: Final[Mapping[str, str]] = {
     "dropFinalizer": "finalizer removal",
     "setStatus": "status update",
 }
-ForecastAndStory: TypeAlias = tuple[Forecast, Explanation]
+ForecastAndStory: TypeAlias = tuple[Forecast, ForecastExplanation]
 T = TypeVar("T")
 
 
 def plan_page(document: PlanDocument, context: PlanPageContext) -> Page:
     """Return the page of a plan."""
     page, now = Page(), document.as_of
-    entries = [(forecast, explanation_of(forecast)) for forecast in document.forecasts]
+    entries = [(forecast, explanation_of_forecast(forecast)) for forecast in document.forecasts]
     add_plan_headline(page, document, [story for _, story in entries], context.nothing_judged)
     add_plan_notes(page, document, [story for _, story in entries], context)
     calm = []
@@ -69,22 +75,22 @@ def plan_page(document: PlanDocument, context: PlanPageContext) -> Page:
     return page
 
 
-def _root(page: Page, forecast: Forecast, story: Explanation, now: datetime, *, full: bool) -> None:
+def _root(page: Page, forecast: Forecast, story: ForecastExplanation, now: datetime, *, full: bool) -> None:
     """Add the entries of one set; ``full`` for all of them, else at most twenty of a kind (CL-010)."""
     counts = f"  {story.available:,} of {plural(story.replicas, 'replica')} available" if story.replicas else ""
     place = f"{story.root.namespace}/{story.root.name}" if story.root.namespace else story.root.short
     page.add((place, "bold"), counts)
     for sentence in story.unpredicted:
-        page.add((padded_entry_label(Urgency.UNKNOWN.value), STYLES[Urgency.UNKNOWN]), sentence)
+        page.add((padded_entry_label(ReplicaUrgency.UNKNOWN.value), STYLES[ReplicaUrgency.UNKNOWN]), sentence)
     for why in story.misplaced:
         page.add(
             (padded_entry_label("MISPLACED"), "bold red"),
             (object_display_name(why.subject), "bold"),
             f": {why.sentence}",
         )
-    for tone in Urgency:
-        alike = story.having(tone)
-        if tone is Urgency.GATED:
+    for tone in ReplicaUrgency:
+        alike = story.entries_of_urgency(tone)
+        if tone is ReplicaUrgency.GATED:
             add_gated_cliques(
                 page, ((one.subject, tuple((why.subject, why.sentences[0]) for why in one.causes)) for one in alike)
             )
@@ -107,10 +113,10 @@ def _root(page: Page, forecast: Forecast, story: Explanation, now: datetime, *, 
 
 def _rest(entries: Sequence[ExplainedReplica], now: datetime) -> str:
     """Return the number of entries that are not listed, what they delete, and how long the last of them waits."""
-    text = plural(len(entries), "more write" if entries[0].tone is Urgency.HELD else "more replica")
+    text = plural(len(entries), "more write" if entries[0].tone is ReplicaUrgency.HELD else "more replica")
     untils = [entry.until for entry in entries if entry.until is not None]
     deleted = sum(len(entry.deletes) for entry in entries)
-    if entries[0].tone is Urgency.WAITS and untils:
+    if entries[0].tone is ReplicaUrgency.WAITS and untils:
         text += f", the last until {clock_time(max(untils), now)} ({relative_time(max(untils), now)})"
     return f"{text}, with {plural(deleted, 'PodClique')}" if deleted else text
 
@@ -125,22 +131,22 @@ def _entry(page: Page, entry: ExplainedReplica, now: datetime, *, full: bool) ->
     head = object_display_name(entry.subject)
     when = ""
     match entry.tone:
-        case Urgency.KEEPS:
+        case ReplicaUrgency.KEEPS:
             _keep(page, entry, now, most)
             return
-        case Urgency.HELD:
+        case ReplicaUrgency.HELD:
             first, *more = (sentence for cause in entry.causes for sentence in cause.sentences)
             page.add(tone, (head, "bold"), ": ", first)
             for sentence in more[:most]:
                 page.add(INDENT, "  ", sentence)
             return
-        case Urgency.ENDS:
+        case ReplicaUrgency.ENDS:
             goes = filter(None, (plural(len(entry.deletes), "PodClique"), deletion_impact_text(entry.impact)))
             when = f" now, with {', '.join(goes)}" if entry.deletes else " now: its PodCliques are being deleted"
-        case Urgency.WAITS:
+        case ReplicaUrgency.WAITS:
             if (until := entry.until) is not None:
                 when = f" until {clock_time(until, now)} ({relative_time(until, now)}), then it is terminated"
-        case Urgency.UNKNOWN | Urgency.GATED:
+        case ReplicaUrgency.UNKNOWN | ReplicaUrgency.GATED:
             pass
         case _:
             assert_never(entry.tone)
@@ -190,7 +196,7 @@ def _rounds(page: Page, forecast: Forecast, now: datetime) -> None:
     for round_ in forecast.rounds:
         page.add((f"  round {round_.number} at {clock_time(round_.at, now)}", "bold"))
         for step in round_.steps:
-            page.add(f"    {action_name(step.action):<13} {step.target.kind} {step.target.name}")
+            page.add(f"    {step_action_name(step.action):<13} {step.target.kind} {step.target.name}")
             _reasons(page, "                  ", step.because)
         if not round_.steps:
             page.add("    nothing to write")
@@ -219,5 +225,5 @@ def _is_eventful(forecast: Forecast) -> bool:
 
 
 def _counted(steps: Iterable[Step]) -> str:
-    counts = Counter(action_name(step.action) for step in steps)
+    counts = Counter(step_action_name(step.action) for step in steps)
     return ", ".join(plural(counts[name], word) for name, word in _ACTIONS.items() if counts[name])

@@ -6,16 +6,16 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from grove_core.areas.gang_termination.termination_deletions import deletions_by_replica
+from grove_core.areas.gang_termination.termination_deletions import termination_deletions_by_replica
 from grove_core.areas.gang_termination.termination_findings import (
     TerminationAssumption,
     termination_assumptions_by_round,
 )
-from grove_core.explain import Urgency, withholds_gate_opening
+from grove_core.explain import ReplicaUrgency, withholds_scheduling_gate_removal
 from grove_core.kernel.frozen import FrozenMap, object_at
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Apply, Delete, Make, Step, is_gang_termination_deletion, total_impact
-from grove_core.kernel.time_formats import short_duration, whole_seconds
+from grove_core.kernel.steps import Apply, Delete, Make, Step, is_gang_termination_deletion, total_deletion_impact
+from grove_core.kernel.time_formats import short_duration_text, truncated_to_seconds
 from grove_core.kernel.wants import StepObstacle
 from grove_core.plan.forecast import Forecast, ForecastRound
 from grove_core.resources.api_names import TOPOLOGY_NAME
@@ -74,7 +74,7 @@ def later_round_terminations(forecast: Forecast) -> list[LaterRoundTermination]:
 def _by_replica(steps: Sequence[Step]) -> Iterator[list[Step]]:
     """Yield the deletions of one round grouped by the terminated replica; each deletion is yielded once."""
     yielded: set[Ref] = set()
-    for alike in deletions_by_replica(steps).values():
+    for alike in termination_deletions_by_replica(steps).values():
         fresh = [step for step in alike if step.target not in yielded]
         yielded.update(step.target for step in fresh)
         if fresh:
@@ -98,7 +98,7 @@ def add_later_round_terminations(page: Page, forecast: Forecast, now: datetime) 
         when = f"{clock_time(at, now)} ({relative_time(at, now)})" if at > now else f"round {later.round.number}"
         condition = f", {later.assumption.words}" if later.assumption is not None else ""
         page.add((padded_entry_label("THEN"), "yellow"), f"{when}{condition}: deletes {names}")
-        if impact := deletion_impact_text(total_impact(later.steps)):
+        if impact := deletion_impact_text(total_deletion_impact(later.steps)):
             page.add(INDENT, f"  with {impact}")
         if later.again:
             page.add((padded_entry_label("AGAIN"), "bold red"), _again(later, now))
@@ -106,8 +106,8 @@ def add_later_round_terminations(page: Page, forecast: Forecast, now: datetime) 
 
 def _again(later: LaterRoundTermination, now: datetime) -> str:
     times = [later.round.at, *(round_.at for round_ in later.again)]
-    spans = {whole_seconds(after) - whole_seconds(before) for before, after in pairwise(times)}
-    every = f", every {short_duration(spans.pop())}" if len(spans) == 1 else ""
+    spans = {truncated_to_seconds(after) - truncated_to_seconds(before) for before, after in pairwise(times)}
+    every = f", every {short_duration_text(spans.pop())}" if len(spans) == 1 else ""
     same = plural(len(later.steps), "PodClique")
     return f"{clock_time(times[1], now)} ({relative_time(times[1], now)}){every} until they are placed: the same {same}"
 
@@ -132,8 +132,8 @@ def add_plan_rounds(page: Page, forecast: Forecast, *, full: bool) -> None:
         page.add(INDENT, f"and {plural(len(lines) - _LINES, 'more line')} until round {len(forecast.rounds)} (-v)")
     shown_before = {(held.target, held.because) for held in forecast.rounds[0].withheld}
     late = [held for held in forecast.rounds[-1].withheld if (held.target, held.because) not in shown_before]
-    for held in (held for held in late if not withholds_gate_opening(held)):
-        tone = (padded_entry_label(Urgency.HELD.value), STYLES[Urgency.HELD])
+    for held in (held for held in late if not withholds_scheduling_gate_removal(held)):
+        tone = (padded_entry_label(ReplicaUrgency.HELD.value), STYLES[ReplicaUrgency.HELD])
         first, *more = held.because
         page.add(tone, (object_display_name(held.target), "bold"), f": {first.sentence}")
         for why in more[:MAX_NAMES]:
@@ -143,7 +143,7 @@ def add_plan_rounds(page: Page, forecast: Forecast, *, full: bool) -> None:
         (
             (held.target, tuple((why.subject, why.sentence) for why in held.because))
             for held in late
-            if withholds_gate_opening(held)
+            if withholds_scheduling_gate_removal(held)
         ),
     )
     if any(held.obstacle is StepObstacle.UPDATE for held in forecast.rounds[-1].withheld):
@@ -158,7 +158,9 @@ def _lines_of_round(round_: ForecastRound) -> Iterator[tuple[str, str]]:
         for alike in _grouped_by_reason(steps):
             names = comma_separated_names([step.target.name for step in alike], MAX_NAMES)
             goes = (
-                deletion_impact_text(total_impact(alike)) if word == "DELETE" and alike[0].target.kind != "Pod" else ""
+                deletion_impact_text(total_deletion_impact(alike))
+                if word == "DELETE" and alike[0].target.kind != "Pod"
+                else ""
             )
             count = plural(len(alike), alike[0].target.kind) + (f" with {goes}" if goes else "")
             yield word, f"{count}, {names}: {_first_reason(alike)}"
@@ -226,7 +228,7 @@ def add_gated_cliques(page: Page, gated: Iterable[tuple[Ref, tuple[tuple[Ref, st
         (_, first), *behind = reasons
         alike.setdefault(((Ref("", "", "", ""), first), *behind), []).append(ref.name)
     for ((_, first), *behind), names in alike.items():
-        tone = (padded_entry_label(Urgency.GATED.value), STYLES[Urgency.GATED])
+        tone = (padded_entry_label(ReplicaUrgency.GATED.value), STYLES[ReplicaUrgency.GATED])
         page.add(tone, f"{comma_separated_names(names, MAX_NAMES)}: {first}")
         for subject, sentence in behind[:MAX_NAMES]:
             page.add(INDENT, f"  {subject.name}: {sentence}")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final, assert_never
 
-from grove_core.document.document_writing import rules_source_as_json
+from grove_core.document.document_writing import rule_set_source_as_json
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import format_time
 from grove_core.version import VERSION
@@ -33,7 +33,7 @@ def simulation_run_as_json(run: SimulationRun) -> dict[str, Any]:
         "coreVersion": VERSION,
         "scenario": run.scenario.metadata.name,
         "rules": run.rules,
-        **({} if run.rules_from is None else {"rulesFrom": rules_source_as_json(run.rules_from)}),
+        **({} if run.rules_from is None else {"rulesFrom": rule_set_source_as_json(run.rules_from)}),
         "notPredicted": [
             {"set": _subject(root), "says": list(sentences)} for root, sentences in run.unpredicted.items()
         ],

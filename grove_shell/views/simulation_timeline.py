@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
-from grove_core.explain import Urgency
+from grove_core.explain import ReplicaUrgency
 from grove_shell.page import Page, Span
 from grove_shell.simulator.recording.pod_clique_states import PodCliqueState
 from grove_shell.simulator.recording.run_history import (
@@ -42,14 +42,15 @@ def simulation_timeline_page(run: SimulationRun, *, verbose: bool = False) -> Pa
     unpredicted: list[Span] = []
     if run.unpredicted:  # the simulated steps are not those of the operator that runs there (SM-098)
         warning = unpredicted_sets_warning("simulated", len(run.unpredicted))
-        unpredicted.append((f"{warning}; ", STYLES[Urgency.UNKNOWN]))
+        unpredicted.append((f"{warning}; ", STYLES[ReplicaUrgency.UNKNOWN]))
     page.add(*unpredicted, (run.scenario.metadata.name, "bold"), f": {_headline(run)}")
     if run.rules_from is not None:
         page.add((time_and_rules_line(run.scenario.spec.start, run.rules, run.rules_from), "dim"))
     for root, sentences in run.unpredicted.items():
         for sentence in sentences:
             page.add(
-                (padded_entry_label("UNKNOWN"), STYLES[Urgency.UNKNOWN]), f"{root.namespace}/{root.name}: {sentence}"
+                (padded_entry_label("UNKNOWN"), STYLES[ReplicaUrgency.UNKNOWN]),
+                f"{root.namespace}/{root.name}: {sentence}",
             )
     if run.scenario.metadata.description:
         page.add((run.scenario.metadata.description, "dim"))

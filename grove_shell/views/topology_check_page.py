@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.topology.fit_check import Colocation, GangFit, GangTreeFit, SetFit
+from grove_core.areas.topology.fit_check import GangFit, GangTreeFit, PodCliqueSetFit, PodColocation
 from grove_core.areas.topology.verdicts import FitVerdict
 from grove_core.gang_fit import GangFitReport, TopologyFit
 from grove_core.kernel.reasons import Reason
-from grove_core.resources.pod_demand import PODS, amount_text
+from grove_core.resources.pod_demand import PODS, resource_amount_text
 from grove_shell.page import Page, Span
 from grove_shell.reading.input_topologies import NodeCollector
 from grove_shell.views.formatting import comma_separated_names, plural, rule_citation
@@ -54,12 +54,19 @@ def _subtracted(collected: NodeCollector) -> str:
 def _head(one: TopologyFit, *, refused: bool = False) -> tuple[Span | str, ...]:
     name = f"  under {one.name}" if one.name else "  under no topology"
     path = " > ".join(level.domain for level in one.levels)
-    return name, f" ({path})" if path else "", ": ", _WORDS[one.verdict], _at_once(one), _REFUSED if refused else ""
+    return (
+        name,
+        f" ({path})" if path else "",
+        ": ",
+        _WORDS[one.worst_verdict],
+        _at_once(one),
+        _REFUSED if refused else "",
+    )
 
 
 def _at_once(one: TopologyFit) -> str:
     """Return the verdict on all gangs together, where each alone fits and all together do not."""
-    if one.fit is None or one.verdict is not FitVerdict.FITS or one.fit.result.verdict is FitVerdict.FITS:
+    if one.fit is None or one.worst_verdict is not FitVerdict.FITS or one.fit.result.verdict is FitVerdict.FITS:
         return ""
     return f", each gang alone; all together {_WORDS[one.fit.result.verdict][0]}"
 
@@ -78,7 +85,9 @@ def _body(page: Page, one: TopologyFit, *, verbose: bool) -> None:
 
 
 def _gang(page: Page, gang: GangFit, *, verbose: bool) -> None:
-    requests = ", ".join(amount_text(resource, amount) for resource, amount in gang.requested if resource != PODS)
+    requests = ", ".join(
+        resource_amount_text(resource, amount) for resource, amount in gang.requested if resource != PODS
+    )
     names = gang.names[0] + (f" and {len(gang.names) - 1:,} alike" if len(gang.names) > 1 else "")
     size = f"{plural(gang.pods, 'pod')}{f'; {requests}' if requests else ''}"
     page.add("    ", _WORDS[gang.result.verdict], f"  {names} ({size})")
@@ -99,7 +108,7 @@ def _gang(page: Page, gang: GangFit, *, verbose: bool) -> None:
         _fitting(page, "        ", fitting, verbose=False)
 
 
-def _together(page: Page, fit: SetFit, *, verbose: bool) -> None:
+def _together(page: Page, fit: PodCliqueSetFit, *, verbose: bool) -> None:
     """Add the verdict on all gangs together, where there are several."""
     gangs = sum(len(gang.names) for gang in fit.gangs)
     if gangs > 1:
@@ -119,9 +128,9 @@ def _add_reasons(page: Page, indent: str, because: Sequence[Reason]) -> None:
         page.add(f"{indent}{reason.sentence}", rule_citation(reason))
 
 
-def _promises(promises: Iterable[Colocation]) -> Iterator[str]:
+def _promises(promises: Iterable[PodColocation]) -> Iterator[str]:
     """Yield one line for all constraints with the same number of pods and the same level."""
-    alike: dict[tuple[int, str], list[Colocation]] = {}
+    alike: dict[tuple[int, str], list[PodColocation]] = {}
     for one in promises:
         alike.setdefault((one.pods, one.level), []).append(one)
     for (pods, level), of in alike.items():
@@ -130,7 +139,7 @@ def _promises(promises: Iterable[Colocation]) -> Iterator[str]:
         yield f"{_pods(pods)} of {each}{names} {_within(level)}"
 
 
-def _promise(one: Colocation) -> str:
+def _promise(one: PodColocation) -> str:
     return f"{_pods(one.pods)} of {one.of} {_within(one.level)}"
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from grove_core.areas.topology.fit_check import Colocation, GangFit, GangTreeFit
+from grove_core.areas.topology.fit_check import GangFit, GangTreeFit, PodColocation
 from grove_core.areas.topology.usage_report import TopologyUsage
 from grove_core.document.document_writing import reason_as_json
 from grove_core.gang_fit import GangFitReport, TopologyFit
@@ -87,7 +87,7 @@ def _usage(one: TopologyUsage) -> Json:
 def _topology(one: TopologyFit) -> Json:
     return {
         "topology": one.name or None,
-        "verdict": one.verdict.value,
+        "verdict": one.worst_verdict.value,
         "levels": _levels(one.levels),
         "because": [reason_as_json(reason) for reason in one.because],
         "against": [reason_as_json(reason) for reason in one.switch_refusals],
@@ -119,7 +119,7 @@ def _fitting(fitting: GangTreeFit) -> Json:
     }
 
 
-def _promise(one: Colocation) -> Json:
+def _promise(one: PodColocation) -> Json:
     return {"pods": one.pods, "of": one.of, "inOne": one.level}
 
 

@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.kernel.decisions import Decision
-from grove_core.resources.crd_names import CrdNames, name_clashes
+from grove_core.resources.crd_names import CrdNames, crd_name_clashes
 from grove_shell.manifests.crd_definitions import grove_crd_names
 from grove_shell.page import Page
 from grove_shell.reading.input_sources import InputItem, item_display_name
@@ -60,6 +60,6 @@ def _verdict_as_json(item: InputItem, decision: Decision[AdmissionVerdict]) -> d
 def taken_names_page(found: Iterable[CrdNames]) -> Page:
     """Return a line for each name of our definitions that another definition has or claims (CL-032)."""
     page = Page()
-    for clash in name_clashes(found, grove_crd_names()):
+    for clash in crd_name_clashes(found, grove_crd_names()):
         page.add(("name taken: ", "bold red"), clash.sentence, ("  CL-032", "dim"))
     return page

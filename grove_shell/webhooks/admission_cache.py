@@ -4,10 +4,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, NamedTuple, TypeVar
 
-from grove_core.admit_podclique import set_name_in_labels
+from grove_core.admit_podclique import podcliqueset_name_in_labels
 from grove_core.admit_topology import topology_used_by_set
 from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
-from grove_core.areas.topology.admit import NOTHING_KNOWN, TopologyAdmissionView
+from grove_core.areas.topology.admit import NOTHING_KNOWN, KnownTopologiesForAdmission
 from grove_core.kernel.errors import MalformedObject, ObjectProblem
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_from_json
@@ -19,15 +19,15 @@ from grove_core.resources.configuration import (
     ServedApis,
 )
 from grove_core.resources.json_field_reader import JsonFieldReader
-from grove_core.resources.meta import Resource, read_metadata
+from grove_core.resources.metadata_readers import Resource, read_metadata
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject, owned_object_from_json
 from grove_core.resources.podclique import GROUP_KIND, podclique_from_json
 from grove_core.resources.topology_usage import (
     CLIQUE_KIND,
     SET_KIND,
-    TopologyUsingSet,
-    bound_pod_count,
+    TopologyUser,
+    bound_pod_count_of_clique,
     bound_pods_by_set,
     set_name_of_clique,
 )
@@ -79,7 +79,7 @@ class AdmissionCache(StoresByKind):
         """Start empty; ``everywhere`` is whether all namespaces are watched, and not one."""
         self.configuration = configuration
         self.served = served
-        self.shares = configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
+        self.shares = configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS)
         self.places = configuration.topology.enabled
         self.validates_topologies = self.places and everywhere
         self.kinds = kinds_as_served(configuration, served)
@@ -121,8 +121,8 @@ class AdmissionCache(StoresByKind):
 
     def view_for_clique(self, raw: Raw) -> CliqueAdmissionView:
         """Return what the admission of a PodClique depends on (MS-090); nothing is copied."""
-        namespace, _ = metadata_in(raw).key
-        owner: _KnownSet | None = self.stores[SET_KIND].get((namespace, set_name_in_labels(raw)))
+        namespace, _ = metadata_in(raw).namespace_and_name
+        owner: _KnownSet | None = self.stores[SET_KIND].get((namespace, podcliqueset_name_in_labels(raw)))
         return CliqueAdmissionView(
             configuration=self.configuration,
             served=self.served,
@@ -132,32 +132,32 @@ class AdmissionCache(StoresByKind):
         )
 
     @property
-    def view_for_sets(self) -> TopologyAdmissionView:
+    def view_for_sets(self) -> KnownTopologiesForAdmission:
         """Return what the admission of a set compares with; nothing is copied."""
         if not self.places:
             return NOTHING_KNOWN
         cliques = self.stores[CLIQUE_KIND]
-        return TopologyAdmissionView(
+        return KnownTopologiesForAdmission(
             self._topologies.by_name if self._topologies.is_listed else None,
             self._bound_pods if cliques.listed else None,
             unreadable=self._topologies.unreadable,
             incomplete_kinds=frozenset({CLIQUE_KIND} if cliques.unreadable else ()),
         )
 
-    def view_for_topology(self, name: str) -> TopologyAdmissionView:
+    def view_for_topology(self, name: str) -> KnownTopologiesForAdmission:
         """Return what the admission of a topology compares with: its users, with their bound pods."""
         cliques = self.stores[CLIQUE_KIND]
         if not (self.stores[SET_KIND].listed and cliques.listed):
-            return TopologyAdmissionView()
+            return KnownTopologiesForAdmission()
         incomplete = {CLIQUE_KIND: cliques.unreadable, SET_KIND: self._unparsed_sets}
-        users = (TopologyUsingSet(*key, self._bound_pods.get(key, 0)) for key in self._topologies.users(name))
-        return TopologyAdmissionView(
+        users = (TopologyUser(*key, self._bound_pods.get(key, 0)) for key in self._topologies.users(name))
+        return KnownTopologiesForAdmission(
             users={name: tuple(users)},
             incomplete_kinds=frozenset(kind for kind, unreadable in incomplete.items() if unreadable),
         )
 
     def _known_set(self, raw: Raw) -> _KnownSet:
-        namespace, name = metadata_in(raw).key
+        namespace, name = metadata_in(raw).namespace_and_name
         return _KnownSet(
             {"kind": SET_KIND, "metadata": {"name": name, "namespace": namespace}, "spec": raw.get("spec")},
             Resource(**read_metadata(JsonFieldReader(raw, "", []), GROVE, SET_KIND, None)) if self.shares else None,
@@ -205,7 +205,7 @@ def _or_name_alone(parse: Callable[[Raw], T], raw: Raw) -> T:
     try:
         return parse(raw)
     except MalformedObject:
-        namespace, name = metadata_in(raw).key
+        namespace, name = metadata_in(raw).namespace_and_name
         metadata = {"namespace": namespace, "name": name}
         return parse({"apiVersion": raw["apiVersion"], "kind": raw["kind"], "metadata": metadata})
 
@@ -217,6 +217,6 @@ def _bound_pods_in(raw: Raw) -> tuple[RootKey, int]:
         MalformedObject: also for a bound PodClique of a scaling group, which is not cached here, without a label.
     """
     clique = podclique_from_json(raw)
-    if clique.owner_kind == GROUP_KIND and bound_pod_count(clique) and not set_name_of_clique(clique):
+    if clique.owner_kind == GROUP_KIND and bound_pod_count_of_clique(clique) and not set_name_of_clique(clique):
         raise MalformedObject((_UNNAMED,))
     return next(iter(bound_pods_by_set([clique]).items()), _NO_PODS)

@@ -5,14 +5,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from grove_core.admit import admit, used_names_in
+from grove_core.admit import admit, index_names_used_by_sets
 from grove_core.admit_podclique import admit_podclique, admit_podgang
 from grove_core.admit_topology import admit_topology, admit_topology_deletion, topology_used_by_set
-from grove_core.areas.topology.admit import NOTHING_KNOWN, TopologyAdmissionView
-from grove_core.areas.workload.admission.manifest_defaults import patch_between, with_defaults
+from grove_core.areas.topology.admit import NOTHING_KNOWN, KnownTopologiesForAdmission
+from grove_core.areas.workload.admission.manifest_defaults import json_patch_between, podcliqueset_with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.kernel.errors import MalformedObject
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.steps import AttemptOutcome
 from grove_core.kernel.wants import ObjectToEnsure
 from grove_core.resources.cluster_topology import (
@@ -119,17 +119,19 @@ def apply_podcliqueset_defaults(request: AdmissionRequest) -> Json:
     """Return the response whose patch writes the defaults of a PodCliqueSet (WH-002)."""
     if request.operation not in {CREATE, UPDATE}:
         return allow_admission(request)
-    return allow_admission(request, patch=list(patch_between(request.new, with_defaults(request.new))))
+    return allow_admission(
+        request, patch=list(json_patch_between(request.new, podcliqueset_with_defaults(request.new)))
+    )
 
 
 def validate_podcliqueset(
-    request: AdmissionRequest, cache: AdmissionCache, view: TopologyAdmissionView = NOTHING_KNOWN
+    request: AdmissionRequest, cache: AdmissionCache, view: KnownTopologiesForAdmission = NOTHING_KNOWN
 ) -> Json:
     """Return the response with the core's verdict on a PodCliqueSet (WH-001)."""
     if request.operation not in {CREATE, UPDATE} or _changes_nothing_validated(request):
         return allow_admission(request)
-    others = cache.possible_collisions(*metadata_in(request.new).key)
-    used_names = None if others is None else used_names_in(others)
+    others = cache.possible_collisions(*metadata_in(request.new).namespace_and_name)
+    used_names = None if others is None else index_names_used_by_sets(others)
     verdict = admit(request.new, request.old, used_names, cache.configuration, around=view).verdict
     reason = cache.unknown_because
     unknown = [f"names of other PodCliqueSets were not compared: {reason} (WL-117)"] if others is None else []
@@ -186,7 +188,7 @@ async def mutate_podclique(request: AdmissionRequest, cache: AdmissionCache, cre
         if outcome is not AttemptOutcome.DONE:
             message = f"the objects that the PodClique shares cannot be created: {trouble} (MS-090)"
             return deny_admission_temporarily(request, message, retriable=outcome is not AttemptOutcome.REFUSED)
-    return allow_admission(request, warnings, [*map(thaw, verdict.patch)])
+    return allow_admission(request, warnings, [*map(thaw_json, verdict.patch)])
 
 
 def mutate_podgang(request: AdmissionRequest, cache: AdmissionCache) -> Json:
@@ -194,7 +196,7 @@ def mutate_podgang(request: AdmissionRequest, cache: AdmissionCache) -> Json:
     if request.operation != CREATE:
         return allow_admission(request)
     verdict = admit_podgang(request.new, cache.configuration).verdict
-    return allow_admission(request, patch=() if isinstance(verdict, Deny) else [*map(thaw, verdict.patch)])
+    return allow_admission(request, patch=() if isinstance(verdict, Deny) else [*map(thaw_json, verdict.patch)])
 
 
 def _response(request: AdmissionRequest, verdict: AdmissionVerdict, more: Sequence[str] = ()) -> Json:
@@ -214,7 +216,9 @@ def _changes_nothing_validated(request: AdmissionRequest) -> bool:
     if old.get("deletionTimestamp"):
         return True
     same = all((new.get(key) or None) == (old.get(key) or None) for key in _VALIDATED_METADATA)
-    return same and with_defaults(request.new).get("spec") == with_defaults(request.old).get("spec")
+    return same and podcliqueset_with_defaults(request.new).get("spec") == podcliqueset_with_defaults(request.old).get(
+        "spec"
+    )
 
 
 def _meta(raw: Mapping[str, Any]) -> Mapping[str, Any]:

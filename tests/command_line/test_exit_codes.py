@@ -7,8 +7,8 @@ from typing import Final
 import pytest
 import yaml
 
-from grove_core.document.document_reading import document_from_json
-from grove_core.document.document_writing import document_as_json
+from grove_core.document.document_reading import plan_document_from_json
+from grove_core.document.document_writing import plan_document_as_json
 from grove_shell.cli.main import run
 from tests.kubectl_yaml import items_in
 
@@ -253,7 +253,7 @@ def test_cl011_the_document_reads_back(words: list[str], capsys: pytest.CaptureF
         "summary",
         "plans",
     ]
-    assert document_as_json(document_from_json(raw), decisions=True) == raw
+    assert plan_document_as_json(plan_document_from_json(raw), decisions=True) == raw
 
 
 def test_cl015_what_ends_is_said_to_end_now(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity
-from grove_core.areas.domain_cliques.registration_protocols import DaemonSettings
+from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings
 from grove_core.resources.api_names import NVIDIA
 from grove_shell.domain_daemon.daemon_log import DaemonLog
 from grove_shell.domain_daemon.daemon_process import DaemonProcess
@@ -83,7 +83,7 @@ async def running_daemon(folder: Path) -> Any:
         process = DaemonProcess(
             connection=connection,
             identity=IDENTITY,
-            settings=DaemonSettings(has_pods=False),
+            settings=DaemonRegistrationSettings(has_pods=False),
             fabric_command=hosts_file_command(server.peers),
             log=DaemonLog(out, as_json=True),
             grace_period=timedelta(seconds=5),

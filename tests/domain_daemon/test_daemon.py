@@ -16,7 +16,7 @@ import pytest
 
 from grove_core.areas.domain_cliques.daemon_input import DaemonInput, RegistrationState
 from grove_core.areas.domain_cliques.judge import next_daemon_action
-from grove_core.areas.domain_cliques.registration_protocols import DaemonSettings
+from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings
 from grove_core.areas.domain_cliques.verdicts import ReadObjectRequest, RequestResult, RequestResultKind, WaitAction
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import NVIDIA
@@ -136,7 +136,7 @@ def test_dc123_same_decision_is_logged_once() -> None:
     decision = next_daemon_action(
         DaemonInput(
             identity=IDENTITY,
-            settings=DaemonSettings(),
+            settings=DaemonRegistrationSettings(),
             state=RegistrationState(pod_labelled=True),
             now=datetime(2026, 11, 20, tzinfo=UTC),
         )

@@ -13,11 +13,11 @@ import yaml
 
 from grove_core.admit import admit
 from grove_core.admit_topology import admit_topology, admit_topology_deletion, topology_admission_view_of
-from grove_core.areas.topology.admit import TopologyAdmissionView
+from grove_core.areas.topology.admit import KnownTopologiesForAdmission
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.configuration import Configuration
-from grove_core.resources.topology_usage import TopologyUsingSet
+from grove_core.resources.topology_usage import TopologyUser
 from grove_shell.settings.operator_settings import parse_operator_settings
 from tests.golden.reason_notation import write_reasons_in_notation
 from tests.property.admission_tables import same_words, words_of
@@ -33,23 +33,21 @@ def configuration_of(case: Json) -> Configuration:
     return settings.configuration
 
 
-def topology_view(folder: Path, scheduled: dict[str, int]) -> TopologyAdmissionView:
+def topology_view(folder: Path, scheduled: dict[str, int]) -> KnownTopologiesForAdmission:
     """The topologies and sets of the cluster, and the numbers of bound pods that the case gives."""
     items = yaml.safe_load((folder / "given.yaml").read_text(encoding="utf-8"))["items"]
     sets = [item for item in items if item["kind"] == "PodCliqueSet"]
     found = topology_admission_view_of((item for item in items if item["kind"] == TOPOLOGY_KIND), sets, ())
-    users: dict[str, list[TopologyUsingSet]] = {}
+    users: dict[str, list[TopologyUser]] = {}
     for one in sets:
         topology = one["spec"]["template"].get("clusterTopologyName", "grove-topology")
         namespace, name = one["metadata"]["namespace"], one["metadata"]["name"]
-        users.setdefault(topology, []).append(
-            TopologyUsingSet(namespace, name, scheduled.get(f"{namespace}/{name}", 0))
-        )
+        users.setdefault(topology, []).append(TopologyUser(namespace, name, scheduled.get(f"{namespace}/{name}", 0)))
     bound = {(key.partition("/")[0], key.partition("/")[2]): count for key, count in scheduled.items()}
-    return TopologyAdmissionView(found.topologies or {}, bound, {name: tuple(of) for name, of in users.items()})
+    return KnownTopologiesForAdmission(found.topologies or {}, bound, {name: tuple(of) for name, of in users.items()})
 
 
-def verdict_on(case: Json, known: TopologyAdmissionView) -> AdmissionVerdict:
+def verdict_on(case: Json, known: KnownTopologiesForAdmission) -> AdmissionVerdict:
     old, new = case["old"], case["new"]
     if new is None:
         return admit_topology_deletion(old, known).verdict

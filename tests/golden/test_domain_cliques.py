@@ -17,16 +17,19 @@ from grove_core.areas.domain_cliques.daemon_input import (
     DaemonIdentity,
     DaemonInput,
     FabricDaemonState,
+    ObservedDaemonRegistry,
     RegistrationState,
-    RegistryObservation,
 )
-from grove_core.areas.domain_cliques.domain_snapshot import domain_snapshot_of
+from grove_core.areas.domain_cliques.domain_snapshot import compute_domain_snapshot_of
 from grove_core.areas.domain_cliques.judge import next_daemon_action
-from grove_core.areas.domain_cliques.registration_protocols import DaemonSettings, protocol_by_name
-from grove_core.areas.domain_cliques.registration_state_updates import resource_version_number
+from grove_core.areas.domain_cliques.registration_protocols import (
+    DaemonRegistrationSettings,
+    registration_protocol_by_name,
+)
+from grove_core.areas.domain_cliques.registration_state_updates import registry_version_number
 from grove_core.areas.domain_cliques.verdicts import DaemonRegistry, PeerMap
 from grove_core.kernel.errors import MalformedObject
-from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.kernel.frozen import FrozenMap, thaw_json
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import format_time, parse_time
@@ -40,7 +43,7 @@ from grove_core.resources.compute_domain import (
     daemon_pod_from_json,
     domain_clique_from_json,
 )
-from grove_core.resources.meta import ref_in
+from grove_core.resources.metadata_readers import ref_in_manifest
 from tests.golden.reason_notation import write_reasons_in_notation
 
 Json = dict[str, Any]
@@ -60,7 +63,9 @@ class Given:
             try:
                 self._take(item)
             except MalformedObject:
-                self.unreadable[ref_in(item, item["apiVersion"], item["kind"])] = item["metadata"]["labels"][DOMAIN]
+                self.unreadable[ref_in_manifest(item, item["apiVersion"], item["kind"])] = item["metadata"]["labels"][
+                    DOMAIN
+                ]
 
     def _take(self, item: Json) -> None:
         match item["kind"]:
@@ -87,9 +92,9 @@ def time_of(text: str) -> datetime:
 
 
 def daemon_context(case: Json, given: Given) -> DaemonInput:
-    protocol = protocol_by_name(case["protocol"])
+    protocol = registration_protocol_by_name(case["protocol"])
     assert protocol is not None
-    settings = DaemonSettings(protocol=protocol, **case.get("settings", {}))
+    settings = DaemonRegistrationSettings(protocol=protocol, **case.get("settings", {}))
     identity = DaemonIdentity(**case["daemon"])
     registry = given.registries.get(identity.registry_ref(sharded=protocol.sharded))
     remembered: Json = {
@@ -102,7 +107,7 @@ def daemon_context(case: Json, given: Given) -> DaemonInput:
     seen = (
         None
         if case.get("blind")
-        else RegistryObservation(resource_version_number(registry) if registry is not None else 0, registry)
+        else ObservedDaemonRegistry(registry_version_number(registry) if registry is not None else 0, registry)
     )
     fabric = case.get("fabric")
     return DaemonInput(
@@ -123,11 +128,11 @@ def peers_of(addresses: Json) -> PeerMap:
 def as_yaml(value: Any) -> Any:
     """Return a verdict or an action as plain YAML data."""
     if isinstance(value, PeerMap):
-        return {name: address for address, name in value.hosts}
+        return {name: address for address, name in value.hosts_file_lines}
     if isinstance(value, Ref):
         return value.short
     if isinstance(value, FrozenMap):
-        return thaw(value)
+        return thaw_json(value)
     if isinstance(value, datetime):
         return format_time(value)
     if is_dataclass(value) and not isinstance(value, type):
@@ -149,7 +154,7 @@ def decision_of(case: Json, given: Given) -> Json:
         return {"case": case["case"], **as_yaml(decision.verdict), "because": reasons(decision.because)}
     domains = [one for one in given.registries.values() if isinstance(one, ComputeDomain)]
     cliques = [one for one in given.registries.values() if isinstance(one, ComputeDomainClique)]
-    seen = domain_snapshot_of(
+    seen = compute_domain_snapshot_of(
         domains[0],
         cliques,
         given.pods,

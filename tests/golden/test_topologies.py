@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from grove_core.areas.topology.topology_snapshot import topology_snapshots
-from grove_core.document.document_writing import document_as_json
-from grove_core.document.plan_document import PlanDocument, RulesSource, action_name
+from grove_core.document.document_writing import plan_document_as_json
+from grove_core.document.plan_document import PlanDocument, RuleSetSource, step_action_name
 from grove_core.kernel.time_formats import parse_time
 from grove_core.reconcile_topology import forecast_topology, reconcile_topology
 from grove_shell.actions.configuration import read_configuration
@@ -40,7 +40,7 @@ def test_tp040_topologies_are_kept_as_expected(folder: Path, monkeypatch: pytest
     moments = topology_snapshots(loaded.cluster, now)
     plans = [reconcile_topology(moment) for moment in moments]
 
-    done = {plan.root.name: [action_name(step.action) for step in plan.steps] for plan in plans}
+    done = {plan.root.name: [step_action_name(step.action) for step in plan.steps] for plan in plans}
     assert done == case["expect"]["steps"], case["why"]
     held = {plan.root.name: [held.because[0].rule.code for held in plan.withheld] for plan in plans}
     assert held == case["expect"]["heldBack"], case["why"]
@@ -51,9 +51,9 @@ def test_tp040_topologies_are_kept_as_expected(folder: Path, monkeypatch: pytest
         not_collected=(),
         forecasts=tuple(map(forecast_topology, moments)),
         configuration=command_input.configuration,
-        rules_from=RulesSource("option"),
+        rules_from=RuleSetSource("option"),
     )
-    printed = format_yaml_document(abridged(document_as_json(document, decisions=True)))
+    printed = format_yaml_document(abridged(plan_document_as_json(document, decisions=True)))
     if bless:
         (folder / "plan.yaml").write_text(printed, encoding="utf-8")
     assert (folder / "plan.yaml").read_text(encoding="utf-8") == printed, case["why"]

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, Step
-from grove_core.resources.meta import Resource
+from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.pod import Pod
 from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.step_executor import StepExecutor

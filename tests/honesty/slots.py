@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from grove_core.areas.workload.admission.manifest_defaults import with_defaults
+from grove_core.areas.workload.admission.manifest_defaults import podcliqueset_with_defaults
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import (
     AUTOSCALING,
@@ -135,9 +135,9 @@ SLOTS: Final[Mapping[str, Slot]] = {
 
 LABELS: Final[Mapping[str, str]] = {
     MANAGED_BY: OPERATOR,
-    **SET.written(_SET_NAME),
-    **SET_REPLICA.written("0"),
-    **GROUP_REPLICA.written("0"),
+    **SET.under_every_key(_SET_NAME),
+    **SET_REPLICA.under_every_key("0"),
+    **GROUP_REPLICA.under_every_key("0"),
     TEMPLATE_HASH: "first",
 }
 
@@ -150,7 +150,7 @@ def set_manifest(namespace: str, replicas: int) -> Json:
     ]
     groups = [{"name": "g", "cliqueNames": ["b"], "replicas": 1, "minAvailable": 1}]
     template = {"cliques": cliques, "podCliqueScalingGroups": groups, "terminationDelay": "1m"}
-    return with_defaults(
+    return podcliqueset_with_defaults(
         {
             "apiVersion": GROVE,
             "kind": "PodCliqueSet",

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.kernel.frozen import FrozenMap, thaw_json
 from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.owned_object import OwnedObject
@@ -75,8 +75,8 @@ def _own(item: StoredObject) -> Json:
                 "labels": _texts(item.labels),
                 "hash": item.template_hash,
                 "annotations": _texts(item.annotations),
-                "podSpec": thaw(item.pod_spec),
-                "autoScaling": thaw(item.auto_scaling),
+                "podSpec": thaw_json(item.pod_spec),
+                "autoScaling": thaw_json(item.auto_scaling),
                 "status": _status(item),
             }
         case PodGang():
@@ -90,7 +90,7 @@ def _own(item: StoredObject) -> Json:
         case ComputeDomain() | ClusterTopology():
             raise AssertionError("no slot is of that kind")
         case OwnedObject():
-            spec = thaw(item.spec)
+            spec = thaw_json(item.spec)
             shown = {key: spec[key] for key in _SHOWN.get(item.ref.kind, ()) if spec.get(key)}
             return {"managed": item.managed, "spec": shown}
 
@@ -100,8 +100,8 @@ def _status(item: PodCliqueSet | ScalingGroup | PodClique | PodGang) -> Json:
     said: dict[str, Any] = {key: getattr(status, name) for key, name in status.FIELDS.items()}
     for extra in ("updating", "update_hash", "recorded"):
         said[extra] = getattr(status, extra, None)
-    said["conditions"] = [thaw(condition.as_json) for condition in status.conditions]
-    shown = {key: thaw(value) if isinstance(value, FrozenMap) else value for key, value in said.items()}
+    said["conditions"] = [thaw_json(condition.as_json) for condition in status.conditions]
+    shown = {key: thaw_json(value) if isinstance(value, FrozenMap) else value for key, value in said.items()}
     return {key: value for key, value in shown.items() if value not in (None, "", {}, [], False)}
 
 

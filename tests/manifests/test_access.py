@@ -13,11 +13,11 @@ import pytest
 import yaml
 
 from grove_core.areas.topology.topology_snapshot import topology_snapshots
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.steps import Create, Step
 from grove_core.kernel.time_formats import parse_time
 from grove_core.plan.plan import Plan
-from grove_core.reconcile import drop_finalizers, reconcile
+from grove_core.reconcile import finalizer_steps_for_orphans, reconcile
 from grove_core.reconcile_topology import reconcile_topology
 from grove_core.resources.api_names import GROUP_FINALIZER, MANAGED_BY, SET_FINALIZER
 from grove_core.resources.configuration import MnnvlConfiguration, MnnvlMode, TopologyAwareSettings
@@ -120,7 +120,7 @@ def ends() -> Iterator[tuple[ClusterCache, Step]]:
         "metadata": {**meta, **gone, "ownerReferences": [owner]},
         "spec": {"replicas": 1, "minAvailable": 1, "cliqueNames": ["a"]},
     }
-    for step in drop_finalizers([scaling_group_from_json(part)]):
+    for step in finalizer_steps_for_orphans([scaling_group_from_json(part)]):
         yield cached([part]), step
 
 
@@ -376,7 +376,7 @@ def test_mf020_every_kind_says_what_is_done_with_it() -> None:
 def test_mf020_what_the_role_of_a_set_holds_is_held() -> None:
     """No user may create a role with more rights than their own."""
     manifests = (step.action.manifest for _, step in steps() if isinstance(step.action, Create))
-    roles = [thaw(manifest) for manifest in manifests if manifest["kind"] == "Role"]
+    roles = [thaw_json(manifest) for manifest in manifests if manifest["kind"] == "Role"]
     assert roles
     for rule in (rule for role in roles for rule in role["rules"]):
         wanted = {Asked(*one) for one in itertools.product(rule["apiGroups"], rule["resources"], rule["verbs"])}

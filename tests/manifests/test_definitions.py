@@ -13,7 +13,7 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
-from grove_core.areas.workload.admission.manifest_defaults import with_defaults
+from grove_core.areas.workload.admission.manifest_defaults import podcliqueset_with_defaults
 from grove_core.resources.podclique import CliqueStatus
 from grove_core.resources.podcliqueset import PodCliqueSetStatus
 from grove_core.resources.podcliqueset_spec import SetSpec
@@ -209,9 +209,9 @@ def bare() -> Json:
 def test_mf001_a_server_fills_in_what_we_fill_in() -> None:
     for raw in (bare(), sound(), {"metadata": {"name": "x"}, "spec": {"template": {"cliques": []}}}):
         schema = dict(schemas())["PodCliqueSet"]
-        assert with_defaults(defaulted(schema, raw)) == with_defaults(raw)
+        assert podcliqueset_with_defaults(defaulted(schema, raw)) == podcliqueset_with_defaults(raw)
     own = defaulted(dict(schemas())["PodCliqueSet"], bare())
-    webhook = with_defaults(own)
+    webhook = podcliqueset_with_defaults(own)
     assert own["spec"]["replicas"] == webhook["spec"]["replicas"] == 0
     clique = own["spec"]["template"]["cliques"][0]["spec"]
     assert clique.keys() ^ webhook["spec"]["template"]["cliques"][0]["spec"].keys() == {"minAvailable"}

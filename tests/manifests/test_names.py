@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.resources.crd_names import CrdName, CrdNameField, NameClash, crd_names_in, name_clashes
+from grove_core.resources.crd_names import CrdName, CrdNameClash, CrdNameField, crd_name_clashes, crd_names_in
 from grove_shell.manifests.crd_definitions import compute_domain_crds, custom_resource_definitions, grove_crd_names
 
 Json = dict[str, Any]
@@ -42,8 +42,8 @@ def accepted(definition: Json) -> Json:
     return {**definition, "status": {"acceptedNames": whole}}
 
 
-def found(*objects: Json) -> tuple[NameClash, ...]:
-    return name_clashes([names for one in objects if (names := crd_names_in(one)) is not None], grove_crd_names())
+def found(*objects: Json) -> tuple[CrdNameClash, ...]:
+    return crd_name_clashes([names for one in objects if (names := crd_names_in(one)) is not None], grove_crd_names())
 
 
 @pytest.mark.parametrize("released", RELEASED, ids=lambda released: released[2])
@@ -56,7 +56,7 @@ def test_mf010_no_name_is_that_of_another_definition(released: tuple[str, str, s
     theirs = crd_names_in(defined(*released))
     assert theirs is not None
     assert len(own) == 7
-    assert name_clashes([theirs], own) == ()
+    assert crd_name_clashes([theirs], own) == ()
     same = [names for names in own if names.definition == theirs.definition]
     assert all(names.asked == theirs.asked for names in same)
 
@@ -92,10 +92,10 @@ def test_mf010_every_kind_of_name_is_compared(other: tuple[str, str, tuple[str, 
 def test_mf010_the_holder_is_the_one_that_the_server_gave_the_name() -> None:
     theirs, ours = defined("grove.io", "Other", "others", ("pcs",)), next(iter(custom_resource_definitions()))
     assert found(theirs, accepted(ours)) == (
-        NameClash("others.grove.io", CrdName("pcs", CrdNameField.SHORT), "podcliquesets.grove.io", is_held=True),
+        CrdNameClash("others.grove.io", CrdName("pcs", CrdNameField.SHORT), "podcliquesets.grove.io", is_held=True),
     )
     assert found(accepted(theirs), ours) == (
-        NameClash("podcliquesets.grove.io", CrdName("pcs", CrdNameField.SHORT), "others.grove.io", is_held=True),
+        CrdNameClash("podcliquesets.grove.io", CrdName("pcs", CrdNameField.SHORT), "others.grove.io", is_held=True),
     )
     (open_still,) = found(theirs, ours)
     assert not open_still.is_held

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import thaw_json
 from grove_core.resources.api_names import CLAIMS
 from grove_shell.cache.cache_view import TEMPLATE_KIND
 from grove_shell.cache.cluster_cache import ClusterCache
@@ -32,7 +32,7 @@ def shown(cache: ClusterCache) -> set[tuple[str, str]]:
     """The templates that the set sees, each with the name of its request."""
     seen = cache.observe((NAMESPACE, "llm"), NOW)
     assert seen is not None
-    specs: dict[str, Any] = {name: thaw(spec) for (_, name), spec in seen.claim_templates.items()}
+    specs: dict[str, Any] = {name: thaw_json(spec) for (_, name), spec in seen.claim_templates.items()}
     return {(name, spec["spec"]["devices"]["requests"][0]["name"]) for name, spec in specs.items()}
 
 

@@ -28,7 +28,7 @@ def a_pod(name: str, clique: str, *, ready: bool, deleting: bool = False) -> Jso
     going = {"deletionTimestamp": "2026-11-20T09:00:00Z"} if deleting else {}
     conditions = [{"type": "Ready", "status": "True" if ready else "False"}]
     return {
-        "metadata": {"name": name, "labels": CLIQUE.written(clique), **going},
+        "metadata": {"name": name, "labels": CLIQUE.under_every_key(clique), **going},
         "status": {"conditions": conditions},
     }
 

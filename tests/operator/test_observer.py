@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.kernel.frozen import frozen_lists
+from grove_core.kernel.frozen import frozen_dict_of_tuples
 from grove_core.kernel.steps import Delete, SetStatus, Step
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.statuses import with_status_written
+from grove_core.resources.statuses import object_after_status_write
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.apply.planned_round import PlannedRound
 from grove_shell.operator.prediction_check import DeletionPredictionChecker, PredictionOutcome
@@ -91,7 +91,7 @@ def unready(seen: Snapshot, name: str) -> Snapshot:
     """The same with a clique whose pods are not ready any more, which no status reports yet."""
     uid = next(clique.uid for clique in seen.cliques if clique.ref.name == name)
     lost = [replace(pod, ready=False) for pod in seen.pods_of[uid]]
-    return replace(seen, pods_of=frozen_lists({**seen.pods_of, uid: lost}))
+    return replace(seen, pods_of=frozen_dict_of_tuples({**seen.pods_of, uid: lost}))
 
 
 def losing(seen: Snapshot, name: str) -> Snapshot:
@@ -99,7 +99,7 @@ def losing(seen: Snapshot, name: str) -> Snapshot:
     broken = unready(seen, name)
     statuses = {step.target: step.action.fields for step in reconcile(broken).steps if type(step.action) is SetStatus}
     cliques = tuple(
-        with_status_written(clique, statuses[clique.ref]) if clique.ref in statuses else clique
+        object_after_status_write(clique, statuses[clique.ref]) if clique.ref in statuses else clique
         for clique in broken.cliques
     )
     return replace(broken, cliques=cliques)

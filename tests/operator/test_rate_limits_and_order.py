@@ -121,7 +121,7 @@ def test_op015_domains_that_replicas_wait_for_are_all_tried(refused: int) -> Non
     answers.clear()
     refused = 0
     failure = DomainCreationFailure(tuple(range(100)), "quota")
-    failed = Condition(DOMAINS_READY, ConditionStatus.FALSE, REASON, failure.message, start.now)
+    failed = Condition(DOMAINS_READY, ConditionStatus.FALSE, REASON, failure.condition_message, start.now)
     there = at_rest(replace(start, configuration=Configuration()))
     root = replace(there.root, status=replace(there.root.status, conditions=(failed,)))
     asyncio.run(execute_concurrently(attempt, reconcile(replace(there, root=root, configuration=configured)).steps))

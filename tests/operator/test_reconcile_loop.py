@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from grove_core.kernel.frozen import FrozenMap, freeze, frozen_lists
+from grove_core.kernel.frozen import FrozenMap, freeze, frozen_dict_of_tuples
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, SetStatus, Step, StepStage, TerminationReport
 from grove_core.plan.plan import Plan
@@ -177,7 +177,7 @@ def some_statuses(status: Mapping[str, object], *, ready: bool) -> tuple[tuple[S
     """A status for each of twelve cliques, the pods of which are there."""
     start = at_rest(applied(set_raw(*(clique_raw(f"c{number}") for number in range(12)))))
     pods = {uid: [replace(pod, ready=ready) for pod in found] for uid, found in start.pods_of.items()}
-    seen = replace(start, pods_of=frozen_lists(pods))
+    seen = replace(start, pods_of=frozen_dict_of_tuples(pods))
     because = reconcile(applied(set_raw(clique_raw("a")))).steps[0].because
     fields = freeze(status)
     assert isinstance(fields, FrozenMap)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.document.plan_document import action_name
+from grove_core.document.plan_document import step_action_name
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import EVERY_KIND
@@ -99,7 +99,7 @@ def plans(found: LoadedInput) -> list[Plan]:
 
 
 def what(plan: Plan) -> list[tuple[str, str, str]]:
-    return [(action_name(step.action), step.target.short, step.because[0].rule.code) for step in plan.steps]
+    return [(step_action_name(step.action), step.target.short, step.because[0].rule.code) for step in plan.steps]
 
 
 @pytest.mark.parametrize("path", SNAPSHOTS, ids=lambda path: path.stem)
@@ -202,7 +202,12 @@ def decided(items: list[Json]) -> list[tuple[Any, ...]]:
         for plan in (reconcile(snapshot),)
         for action, kind, target, codes in (
             *(
-                (action_name(step.action), step.target.kind, step.target.short, [why.rule.code for why in step.because])
+                (
+                    step_action_name(step.action),
+                    step.target.kind,
+                    step.target.short,
+                    [why.rule.code for why in step.because],
+                )
                 for step in plan.steps
             ),
             *(

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Step
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
@@ -96,7 +96,7 @@ class Making:
     async def _attempt(self, step: Step) -> Attempt:
         if not isinstance(step.action, Create):
             return Attempt(step, AttemptOutcome.DONE)
-        kind, manifest = step.target.kind, thaw(step.action.manifest)
+        kind, manifest = step.target.kind, thaw_json(step.action.manifest)
         self.tried.append((kind, bool(manifest.get("spec", {}).get("schedulingGates")), now()))
         if kind == "PodGang":
             if [kind for kind, _, _ in self.tried].count(kind) == 3:

@@ -242,7 +242,7 @@ def test_tp052_a_pod_that_is_bound_counts_before_any_status_says_so() -> None:
     cache = cache_of(lived([("write", a_topology(TOPOLOGY_KIND, "aws", 2)), *moves]))
     seen = cache.observation(topology_root_key("aws"), NOW)
     assert isinstance(seen, TopologySnapshot)
-    assert [user.scheduled for user in seen.placed_users] == [1]
+    assert [user.scheduled for user in seen.users_with_bound_pods] == [1]
 
 
 def test_tp046_a_clique_that_goes_with_its_pods_requeues_the_topology() -> None:
@@ -304,7 +304,7 @@ def test_tp042_what_is_not_shown_is_not_known() -> None:
     cache = cache_of(cluster)
     topology = cache.observation(topology_root_key("aws"), NOW)
     assert isinstance(topology, TopologySnapshot)
-    assert (topology.users[0].text, topology.not_collected) == ("ml/llm", ())
+    assert (topology.users[0].namespace_and_name, topology.not_collected) == ("ml/llm", ())
     assert "TopologyNotCollected" not in held_for(cache)
     cache.mark_kind_unlisted("PodClique", "forbidden")
     topology = cache.observation(topology_root_key("aws"), NOW)

@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, Step
 from grove_core.rule_sets.named import rule_set
 from grove_shell.apply.planned_round import plan_for_root
@@ -45,7 +45,7 @@ class Protected(Cluster):
                 gone = {"namespace": ref.namespace, "name": ref.name, "uid": step.action.guard.uid}
                 self.cache.drop(ref.kind, {"metadata": gone})
             if isinstance(step.action, Create) and ref.kind == "PodClique":
-                raw = thaw(step.action.manifest)
+                raw = thaw_json(step.action.manifest)
                 number = str(next(self.numbers))
                 raw["metadata"] |= {"uid": number, "resourceVersion": number}
                 self.cache.put(ref.kind, raw)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import thaw_json
 from grove_core.resources.pod import Pod
 from grove_shell.simulator.checks.simulation_check import SimulationCheck
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
@@ -26,7 +26,7 @@ class DomainClaimCheck(SimulationCheck):
                 clique = self.state.cliques.get(pod.owner_uid)
                 manifest = self.state.cluster.server.manifests.get(pod.ref)
                 if clique is not None and manifest is not None:
-                    spec = thaw(manifest)["spec"]
+                    spec = thaw_json(manifest)["spec"]
                     template, claim = clique.annotations.get(TEMPLATE), claim_in(clique.pod_spec)
                     own = [] if template is None else [{"name": CLAIM, "resourceClaimTemplateName": template}]
                     self._check_claim(pod, CLAIM, own, spec)

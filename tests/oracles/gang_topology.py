@@ -3,7 +3,7 @@
 from collections.abc import Set as AbstractSet
 
 from grove_core.kernel.conditions import ConditionStatus, condition_of
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.pod import Pod
@@ -56,7 +56,7 @@ class GangTopologyCheck(SimulationCheck):
             return
         root = snapshot.root
         if isinstance(step.action, Create):
-            made = podgang_from_json(thaw(step.action.manifest))
+            made = podgang_from_json(thaw_json(step.action.manifest))
             keys, problem = topology_keys(root, snapshot.topologies, snapshot.configuration)
             if problem:
                 self.state.fail("TP8", f"{made.ref.name} is created, and {problem}", made.ref.short)

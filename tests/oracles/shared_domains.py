@@ -3,13 +3,13 @@
 from typing import Final
 
 from grove_core.areas.mnnvl_scopes.rules import SharedDomainReason
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete
 from grove_core.plan.plan import Plan
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import MnnvlMode
-from grove_core.resources.labels import set_name_from_labels
+from grove_core.resources.labels import podcliqueset_name_from_labels
 from grove_core.resources.naming_rules import parse_replica_index, scaled_gang_name
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import PodClique
@@ -112,7 +112,7 @@ class SharedDomainCheck(SimulationCheck):
         if clique.deleting:  # its owner was deleted: it is garbage-collected
             return
         short, share = clique.ref.short, share_of(clique, snapshot.root.ref.name)
-        is_on = self.state.cluster.server.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
+        is_on = self.state.cluster.server.configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS)
         if share is None or not is_on:
             return
         if claim_in(clique.pod_spec) is None:
@@ -166,12 +166,16 @@ class SharedDomainCheck(SimulationCheck):
         for pod in self.state.cluster.pods():
             manifest = server.manifests.get(pod.ref)
             of_old_leader = pod.owner_uid in self._made_by_old_leader
-            if manifest is not None and claim_in(thaw(manifest)["spec"]) == f"{stem}-mnnvl-claim" and not of_old_leader:
+            if (
+                manifest is not None
+                and claim_in(thaw_json(manifest)["spec"]) == f"{stem}-mnnvl-claim"
+                and not of_old_leader
+            ):
                 self.state.fail("CD5", f"{name} was deleted while {pod.name} uses it", name, pod.ref.short)
 
     def _is_no_user(self, clique: PodClique, share: Share) -> bool:
         """Return whether a PodClique is of an old leader, or is being deleted without pods and without a known set."""
-        is_known = set_name_from_labels(clique.labels) == share.user[0] or self.state.cluster.server.has(
+        is_known = podcliqueset_name_from_labels(clique.labels) == share.user[0] or self.state.cluster.server.has(
             clique.owner_uid
         )
         disappears = clique.deleting and not self.state.pods(clique.uid)
@@ -187,7 +191,7 @@ class SharedDomainCheck(SimulationCheck):
             if (
                 share is not None
                 and not clique.deleting
-                and cluster.server.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
+                and cluster.server.configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS)
             ):
                 self._check_share(clique, share)
         for item in tuple(cluster.server.items.values()):

@@ -45,7 +45,9 @@ class TopologyLifecycleCheck(SimulationCheck):
             )
         is_off = step.target.name == DEFAULT and not snapshot.settings.enabled
         if FINALIZER in before and FINALIZER not in after and not is_off and snapshot.users:
-            self.state.fail("TP6", f"{name} loses Grove's finalizer, and {snapshot.users[0].text} uses it", name)
+            self.state.fail(
+                "TP6", f"{name} loses Grove's finalizer, and {snapshot.users[0].namespace_and_name} uses it", name
+            )
         del actor
 
     def at_rest(self) -> None:

@@ -12,11 +12,11 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from grove_core.kernel.conditions import ConditionStatus, condition_of
-from grove_core.kernel.frozen import frozen_lists
+from grove_core.kernel.frozen import frozen_dict_of_tuples
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, Step
-from grove_core.kernel.time_formats import whole_seconds
-from grove_core.plan.laws import problems_in_plan
+from grove_core.kernel.time_formats import truncated_to_seconds
+from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import (
     CLIQUE_FINALIZER,
@@ -25,11 +25,17 @@ from grove_core.resources.api_names import (
     MIN_AVAILABLE_BREACHED,
     SET_FINALIZER,
 )
-from grove_core.resources.meta import ObjectMetadataFields, Resource
+from grove_core.resources.metadata_readers import ObjectMetadataFields, Resource
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet, PodCliqueSetStatus
-from grove_core.resources.podcliqueset_spec import CliqueSpec, CliqueTemplate, GroupTemplate, SetSpec, SetTemplate
+from grove_core.resources.podcliqueset_spec import (
+    CliqueSpec,
+    CliqueTemplate,
+    ScalingGroupTemplate,
+    SetSpec,
+    SetTemplate,
+)
 from grove_core.resources.scaling_group import GroupStatus, ScalingGroup
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.cluster_index import index_cluster
@@ -73,7 +79,7 @@ class Simulation:
                 CliqueTemplate(name="worker", spec=CliqueSpec(replicas=PODS, min_available=PODS)),
             ),
             pod_clique_scaling_groups=(
-                GroupTemplate(name="pool", clique_names=("worker",), replicas=3, min_available=2),
+                ScalingGroupTemplate(name="pool", clique_names=("worker",), replicas=3, min_available=2),
             ),
             termination_delay=DELAY,
         )
@@ -166,7 +172,7 @@ class Simulation:
         """
         snapshot = replace(self.cache, now=self.now + self.skew, attempts=self.operator.attempts)
         plan = reconcile(snapshot, self.operator.rules)
-        if problems := problems_in_plan(plan, snapshot) if not snapshot.attempts else ():
+        if problems := broken_laws_in_plan(plan, snapshot) if not snapshot.attempts else ():
             raise Violated(problems)
         wire = Wire(self, crash_after=crash_after, outcome=outcome, lie=lie)
         try:
@@ -193,7 +199,7 @@ class Simulation:
             if isinstance(item, PodClique | ScalingGroup):
                 condition = condition_of(item.status.conditions, MIN_AVAILABLE_BREACHED)
                 if condition is not None and condition.status is ConditionStatus.TRUE and not item.status.updating:
-                    self.breached_since.setdefault(item.uid, whole_seconds(self.now))
+                    self.breached_since.setdefault(item.uid, truncated_to_seconds(self.now))
                 else:
                     self.breached_since.pop(item.uid, None)
 
@@ -245,7 +251,9 @@ class Simulation:
     def fresh(self) -> Snapshot:
         snapshot = self.memory.observe(ROOT, self.now)
         assert snapshot is not None
-        return replace(snapshot, pods_of=frozen_lists({uid: tuple(pods) for uid, pods in self.memory.pods.items()}))
+        return replace(
+            snapshot, pods_of=frozen_dict_of_tuples({uid: tuple(pods) for uid, pods in self.memory.pods.items()})
+        )
 
     def next(self) -> int:
         self.serial += 1

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.termination_deletions import deletions_by_replica
+from grove_core.areas.gang_termination.termination_deletions import termination_deletions_by_replica
 from grove_core.areas.gang_termination.termination_findings import (
     TerminationAssumption,
     termination_assumptions_by_round,
 )
-from grove_core.document.document_writing import document_as_json
+from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import gangs_terminated_by
@@ -47,7 +47,7 @@ def test_pl032_every_later_end_says_what_it_rests_on(generated: RandomCluster, r
     assumed = termination_assumptions_by_round(found.findings, rounds)
     gone: set[Ref] = set()
     for (at, steps), by_target in zip(rounds, assumed, strict=True):
-        ends = deletions_by_replica(steps)
+        ends = termination_deletions_by_replica(steps)
         targets = {step.target for deletions in ends.values() for step in deletions}
         assert by_target.keys() == (targets if at > rounds[0][0] else set())
         for step in steps if at > rounds[0][0] else ():
@@ -67,7 +67,7 @@ def test_pl032_the_document_says_the_same(generated: RandomCluster, rules: str) 
     snapshot = generated.snapshot
     found = forecast(snapshot, rules)
     document = PlanDocument(rules=rules, as_of=snapshot.now, not_collected=(), forecasts=(found,))
-    (plan,) = document_as_json(document, decisions=False)["plans"]
+    (plan,) = plan_document_as_json(document, decisions=False)["plans"]
     so_far: set[str] = set()
     for round_ in plan["rounds"]:
         later = round_["at"] > plan["rounds"][0]["at"]

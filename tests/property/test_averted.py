@@ -7,7 +7,7 @@ from typing import Final
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.termination_deletions import deletions_by_replica
+from grove_core.areas.gang_termination.termination_deletions import termination_deletions_by_replica
 from grove_core.areas.gang_termination.termination_findings import (
     BREACH,
     PREDICTION,
@@ -15,10 +15,10 @@ from grove_core.areas.gang_termination.termination_findings import (
     averted_termination_findings,
 )
 from grove_core.areas.gang_termination.verdicts import TERMINATES, WAITS
-from grove_core.document.document_reading import document_from_json
-from grove_core.document.document_writing import document_as_json
+from grove_core.document.document_reading import plan_document_from_json
+from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
-from grove_core.explain import Urgency, explanation_of
+from grove_core.explain import ReplicaUrgency, explanation_of_forecast
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import parse_time
@@ -57,12 +57,16 @@ def test_pl025_what_is_averted_does_not_come(lost: set[str], changed: set[str], 
     forecast = forecast_for(seen, name=name)
     is_predicted = all(one.question != PREDICTION for one in forecast.findings)  # other steps avert nothing (GF-133)
     averted = [one.subject for one in forecast.averted if one.question == TERMINATION and is_predicted]
-    waiting = [entry.subject for entry in explanation_of(forecast).entries if entry.tone is Urgency.WAITS]
+    waiting = [
+        entry.subject for entry in explanation_of_forecast(forecast).entries if entry.tone is ReplicaUrgency.WAITS
+    ]
     event(f"averted {bool(averted)}")
     assert not set(waiting) & set(averted)
     deadlines = {subject: deadline_of(forecast, subject) for subject in (*averted, *waiting)}
     kept = {
-        entry.subject: entry.averted for entry in explanation_of(forecast).entries if entry.tone is not Urgency.WAITS
+        entry.subject: entry.averted
+        for entry in explanation_of_forecast(forecast).entries
+        if entry.tone is not ReplicaUrgency.WAITS
     }
     assert {subject: until for subject, until in kept.items() if until is not None} == {
         subject: deadlines[subject] for subject in averted if subject in kept
@@ -70,7 +74,7 @@ def test_pl025_what_is_averted_does_not_come(lost: set[str], changed: set[str], 
     later = {until: forecast_for(seen, until, name) for until in set(deadlines.values())}
     for subject, until in deadlines.items():
         event("what is waited for comes" if subject in waiting else "what is averted does not")
-        comes = any(subject in deletions_by_replica(round_.steps) for round_ in later[until].rounds)
+        comes = any(subject in termination_deletions_by_replica(round_.steps) for round_ in later[until].rounds)
         assert comes == (subject in waiting) or not is_predicted
 
 
@@ -80,12 +84,12 @@ def test_pl025_an_update_averts_an_end_and_the_page_says_so() -> None:
     assert deadline_of(waits, replica) == deadline_of(updates, replica)
     assert waits.averted == ()
     assert [(one.question, one.verdict) for one in updates.averted] == [(TERMINATION, "Keep"), (BREACH, "Unknown")]
-    (waiting,) = (entry for entry in explanation_of(waits).entries if entry.subject == replica)
-    (kept,) = (entry for entry in explanation_of(updates).entries if entry.subject == replica)
-    assert (waiting.tone, kept.tone) == (Urgency.WAITS, Urgency.KEEPS)
+    (waiting,) = (entry for entry in explanation_of_forecast(waits).entries if entry.subject == replica)
+    (kept,) = (entry for entry in explanation_of_forecast(updates).entries if entry.subject == replica)
+    assert (waiting.tone, kept.tone) == (ReplicaUrgency.WAITS, ReplicaUrgency.KEEPS)
     assert [cause.subject.name for cause in kept.degraded] == ["llm-0-a"]
     reported = PlanDocument(rules="design", as_of=broken_set([], []).now, not_collected=(), forecasts=(updates,))
-    assert document_from_json(document_as_json(reported, decisions=True)) == reported
+    assert plan_document_from_json(plan_document_as_json(reported, decisions=True)) == reported
 
 
 def test_pl025_the_deadline_is_that_of_the_termination_whatever_else_is_found_about_the_replica() -> None:
@@ -94,7 +98,7 @@ def test_pl025_the_deadline_is_that_of_the_termination_whatever_else_is_found_ab
     (termination,) = (one for one in forecast.findings if (one.subject, one.question) == (replica, TERMINATION))
     other = termination._replace(question="mnnvl", deadline=None)
     for findings in ((*forecast.findings, other), (other, *forecast.findings)):
-        explained = explanation_of(replace(forecast, findings=findings))
+        explained = explanation_of_forecast(replace(forecast, findings=findings))
         (kept,) = (entry for entry in explained.entries if entry.subject == replica)
         assert kept.averted == deadline_of(forecast, replica)
 

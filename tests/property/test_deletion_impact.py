@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.kernel.conditions import Condition, ConditionStatus
-from grove_core.kernel.frozen import FrozenMap, freeze, frozen_lists
+from grove_core.kernel.frozen import FrozenMap, freeze, frozen_dict_of_tuples
 from grove_core.kernel.steps import Delete, DeletionImpact
 from grove_core.plan.deletion_impact import DeletionImpacts
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.pod import pod_from_json
-from grove_core.resources.pod_spec_gpus import gpus_of
+from grove_core.resources.pod_spec_gpus import gpu_count_of_pod_spec
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.strategies.worlds import RandomCluster, clusters
@@ -55,13 +55,13 @@ def test_pl019_a_group_takes_what_is_not_deleted_by_itself() -> None:
     seen = life.look()
     assert seen is not None
     group, member = life.group("llm-0-pool").ref, life.clique("llm-0-pool-0-w").ref
-    assert DeletionImpacts(seen, {group}).of(group) == DeletionImpact(pods=4, ready=4, gpus=16)
-    assert DeletionImpacts(seen, {group, member}).of(group) == DeletionImpact(pods=2, ready=2, gpus=8)
-    assert DeletionImpacts(seen, {group, member}).of(member) == DeletionImpact(pods=2, ready=2, gpus=8)
+    assert DeletionImpacts(seen, {group}).impact_of_deleting(group) == DeletionImpact(pods=4, ready=4, gpus=16)
+    assert DeletionImpacts(seen, {group, member}).impact_of_deleting(group) == DeletionImpact(pods=2, ready=2, gpus=8)
+    assert DeletionImpacts(seen, {group, member}).impact_of_deleting(member) == DeletionImpact(pods=2, ready=2, gpus=8)
     pod = life.pods("llm-0-pool-0-w")[0].ref
-    assert DeletionImpacts(seen, {pod}).of(pod) == DeletionImpact(pods=1, ready=1, gpus=4)
-    assert DeletionImpacts(seen, {group}).of(pod) is None
-    assert DeletionImpacts(seen, set()).of(seen.root.ref) is None
+    assert DeletionImpacts(seen, {pod}).impact_of_deleting(pod) == DeletionImpact(pods=1, ready=1, gpus=4)
+    assert DeletionImpacts(seen, {group}).impact_of_deleting(pod) is None
+    assert DeletionImpacts(seen, set()).impact_of_deleting(seen.root.ref) is None
 
 
 @cache
@@ -84,8 +84,8 @@ def test_pl019_the_tolls_of_a_plan_add_up(deleted: AbstractSet[int], going: Abst
         uid: [replace(pod, deleting=place in going) for place, pod in enumerate(pods)]
         for uid, pods in seen.pods_of.items()
     }
-    seen = replace(seen, pods_of=frozen_lists(pods_of))
-    parts = [ref for ref in seen.known() if ref.kind in {"Pod", "PodClique", GROUP_KIND}]
+    seen = replace(seen, pods_of=frozen_dict_of_tuples(pods_of))
+    parts = [ref for ref in seen.objects_by_ref() if ref.kind in {"Pod", "PodClique", GROUP_KIND}]
     chosen = {parts[number % len(parts)] for number in deleted}
     uids = {part.uid for part in (*seen.groups, *seen.cliques) if part.ref in chosen}
     lost = [
@@ -94,7 +94,9 @@ def test_pl019_the_tolls_of_a_plan_add_up(deleted: AbstractSet[int], going: Abst
         if not pod.deleting and (pod.ref in chosen or not uids.isdisjoint((clique.uid, clique.owner_uid)))
     ]
     tolls = DeletionImpacts(seen, chosen)
-    reported = sum((impact for ref in chosen if (impact := tolls.of(ref)) is not None), DeletionImpact())
+    reported = sum(
+        (impact for ref in chosen if (impact := tolls.impact_of_deleting(ref)) is not None), DeletionImpact()
+    )
     gpus = sum(2 for clique, _ in lost if clique.ref.name.endswith("w"))
     assert reported == DeletionImpact(len(lost), sum(pod.ready for _, pod in lost), gpus)
 
@@ -135,7 +137,7 @@ def test_pl019_a_terminated_clique_and_ended_pods_of_it_count_each_pod_once() ->
 def test_pl019_what_a_pod_holds(pod_spec: object, gpus: int) -> None:
     frozen = freeze(pod_spec)
     assert isinstance(frozen, FrozenMap)
-    assert gpus_of(frozen) == gpus
+    assert gpu_count_of_pod_spec(frozen) == gpus
 
 
 @pytest.mark.parametrize(
@@ -170,4 +172,4 @@ def test_pl019_an_ended_pod_holds_none_and_one_of_an_older_template_what_it_has(
     seen = life.look()
     assert seen is not None
     clique = life.clique("llm-0-w").ref
-    assert DeletionImpacts(seen, {clique}).of(clique) == DeletionImpact(pods=3, ready=1, gpus=4)
+    assert DeletionImpacts(seen, {clique}).impact_of_deleting(clique) == DeletionImpact(pods=3, ready=1, gpus=4)

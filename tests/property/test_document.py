@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.document.document_reading import attempts_from_json, document_from_json
-from grove_core.document.document_writing import document_as_json
-from grove_core.document.plan_document import FORMAT_VERSION, PlanDocument, RulesSource
+from grove_core.document.document_reading import attempts_from_json, plan_document_from_json
+from grove_core.document.document_writing import plan_document_as_json
+from grove_core.document.plan_document import FORMAT_VERSION, PlanDocument, RuleSetSource
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Delete
 from grove_core.plan.forecast import one_round_forecast
@@ -34,27 +34,29 @@ def document_of(plan: Plan) -> PlanDocument:
 
 
 def plain(generated: RandomCluster) -> Json:
-    return document_as_json(document_of(reconcile(generated.snapshot)), decisions=True)
+    return plan_document_as_json(document_of(reconcile(generated.snapshot)), decisions=True)
 
 
 @pytest.mark.parametrize("version", [None, "2.0", "0.9", 1, "", "x"])
 def test_cl011_another_major_version_is_refused(version: object) -> None:
     with pytest.raises(MalformedObject, match="formatVersion"):
-        document_from_json({**plain(cluster_of(b"")), "formatVersion": version})
+        plan_document_from_json({**plain(cluster_of(b"")), "formatVersion": version})
 
 
 def test_cl011_another_init_image_is_read_back() -> None:
     plan = reconcile(cluster_of(ENDING).snapshot)
     document = replace(document_of(plan), configuration=Configuration(init_image="a/b:1"))
-    written = document_as_json(document, decisions=True)
+    written = plan_document_as_json(document, decisions=True)
     assert written["configuration"]["startup"] == {"image": "a/b:1"}
-    assert document_from_json(written) == document
+    assert plan_document_from_json(written) == document
 
 
 def test_cl011_a_later_minor_version_is_read() -> None:
     raw = plain(cluster_of(b""))
     major = FORMAT_VERSION.split(".")[0]
-    assert document_from_json({**raw, "formatVersion": f"{major}.99", "novelty": 1}) == document_from_json(raw)
+    assert plan_document_from_json({**raw, "formatVersion": f"{major}.99", "novelty": 1}) == plan_document_from_json(
+        raw
+    )
 
 
 @pytest.mark.parametrize("missing", ["rules", "asOf", "notCollected", "plans"])
@@ -62,19 +64,19 @@ def test_cl011_a_document_that_lacks_something_is_refused(missing: str) -> None:
     raw = plain(cluster_of(b""))
     del raw[missing]
     with pytest.raises(MalformedObject):
-        document_from_json(raw)
+        plan_document_from_json(raw)
 
 
 def test_cl011_a_time_that_is_none_is_refused() -> None:
     with pytest.raises(MalformedObject, match='"yesterday" instead of an RFC 3339'):
-        document_from_json({**plain(cluster_of(b"")), "asOf": "yesterday"})
+        plan_document_from_json({**plain(cluster_of(b"")), "asOf": "yesterday"})
 
 
-@pytest.mark.parametrize("source", [RulesSource("option"), RulesSource("cluster", "v0.1.0-alpha.9 is there")])
+@pytest.mark.parametrize("source", [RuleSetSource("option"), RuleSetSource("cluster", "v0.1.0-alpha.9 is there")])
 @pytest.mark.req("CL-055")
-def test_cl011_what_chose_the_rules_reads_back(source: RulesSource) -> None:
+def test_cl011_what_chose_the_rules_reads_back(source: RuleSetSource) -> None:
     reported = replace(document_of(reconcile(cluster_of(b"").snapshot)), rules_from=source)
-    assert document_from_json(document_as_json(reported, decisions=True)) == reported
+    assert plan_document_from_json(plan_document_as_json(reported, decisions=True)) == reported
 
 
 @pytest.mark.parametrize("lacks", ["restsOn", "terminates"])
@@ -172,18 +174,20 @@ def beginning() -> Json:
     document = PlanDocument(
         rules="design", as_of=START, not_collected=("Pod",), forecasts=(one_round_forecast(reconcile(seen), START),)
     )
-    return document_as_json(document, decisions=True)
+    return plan_document_as_json(document, decisions=True)
 
 
 def test_cl011_a_plan_with_earlier_reason_codes_reads_back() -> None:
-    found = document_from_json(ending())
-    assert document_from_json(json.loads(re.sub(r'"rule": "\w+"', '"rule": "LetGo"', json.dumps(ending())))) == found
+    found = plan_document_from_json(ending())
+    assert (
+        plan_document_from_json(json.loads(re.sub(r'"rule": "\w+"', '"rule": "LetGo"', json.dumps(ending())))) == found
+    )
 
 
 @given(st.sampled_from([ending(), beginning()]).flatmap(almost))
 def test_cl011_a_damaged_plan_is_refused_or_can_be_used(raw: Any) -> None:
     """Whatever was done to the file: what reads can be compared with a plan made now, and written again."""
-    found = outcome(document_from_json, raw)
+    found = outcome(plan_document_from_json, raw)
     if not isinstance(found, PlanDocument):
         assert found
         assert all(map(str, found))
@@ -196,7 +200,7 @@ def test_cl011_a_damaged_plan_is_refused_or_can_be_used(raw: Any) -> None:
                     (*changes_since_reviewed_plan(round_.steps, ()), *changes_since_reviewed_plan((), round_.steps)),
                 )
             )
-    assert document_from_json(document_as_json(found, decisions=True)) == found
+    assert plan_document_from_json(plan_document_as_json(found, decisions=True)) == found
 
 
 STEP: Any = ("plans", 0, "rounds", 0, "steps", 0)
@@ -226,9 +230,9 @@ def test_cl011_what_would_fail_later_is_refused_at_once(place: tuple[str | int, 
     raw = beginning()
     more = {"guard": {"uid": "u", "resourceVersion": "1"}, "restsOn": [], "isCause": False, "stage": "CLEANUP"}
     step = {**raw["plans"][0]["rounds"][0]["steps"][0], **more}
-    assert document_from_json(replaced(raw, STEP, {**step, "action": "delete"})).forecasts
+    assert plan_document_from_json(replaced(raw, STEP, {**step, "action": "delete"})).forecasts
     with pytest.raises(MalformedObject, match=word):
-        document_from_json(replaced(replaced(raw, STEP, step), place, value))
+        plan_document_from_json(replaced(replaced(raw, STEP, step), place, value))
 
 
 def test_cl011_a_reason_has_the_facts_of_its_rule() -> None:
@@ -241,9 +245,9 @@ def test_cl011_a_reason_has_the_facts_of_its_rule() -> None:
     )
     facts = ("plans", 0, "rounds", 0, "steps", place[0], "because", place[1], "facts")
     with pytest.raises(MalformedObject, match="instead of a fact"):
-        document_from_json(replaced(raw, (*facts, name), [1]))
+        plan_document_from_json(replaced(raw, (*facts, name), [1]))
     with pytest.raises(MalformedObject, match=rf"whose facts are .*{name}.*, not none"):
-        document_from_json(replaced(raw, facts, {}))
+        plan_document_from_json(replaced(raw, facts, {}))
 
 
 def test_cl011_a_change_reads_back() -> None:
@@ -254,7 +258,7 @@ def test_cl011_a_change_reads_back() -> None:
         pass
     assert plan is not None
     document = document_of(plan)
-    assert document_from_json(document_as_json(document, decisions=True)) == document
+    assert plan_document_from_json(plan_document_as_json(document, decisions=True)) == document
 
 
 def test_cl011_a_deletion_that_waits_for_what_is_owned_reads_back() -> None:
@@ -267,4 +271,4 @@ def test_cl011_a_deletion_that_waits_for_what_is_owned_reads_back() -> None:
     assert isinstance(gone, Delete)
     assert gone.foreground
     document = document_of(plan)
-    assert document_from_json(document_as_json(document, decisions=True)) == document
+    assert plan_document_from_json(plan_document_as_json(document, decisions=True)) == document

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import get_args
 
 from grove_core.areas.gang_termination.verdicts import GroupFate, ReplicaFate
-from grove_core.explain import TONES, Urgency, explanation_of
+from grove_core.explain import TONES, ReplicaUrgency, explanation_of_forecast
 from grove_core.kernel.steps import Attempt, AttemptOutcome
 from grove_core.plan.forecast import one_round_forecast
 from grove_core.reconcile import reconcile
@@ -16,8 +16,8 @@ from tests.property.breached_sets import broken_set
 FIELD = rule_set("field")
 
 
-def tones_of_replica_0(seen: Snapshot) -> list[Urgency]:
-    reported = explanation_of(one_round_forecast(reconcile(seen, FIELD), seen.now))
+def tones_of_replica_0(seen: Snapshot) -> list[ReplicaUrgency]:
+    reported = explanation_of_forecast(one_round_forecast(reconcile(seen, FIELD), seen.now))
     return [entry.tone for entry in reported.entries if entry.subject == seen.root.ref.at_replica(0)]
 
 
@@ -29,17 +29,17 @@ def due() -> Snapshot:
 
 def test_gf029_an_end_of_cliques_that_are_all_leaving_is_not_held_back() -> None:
     seen = due()
-    assert tones_of_replica_0(seen) == [Urgency.ENDS]
+    assert tones_of_replica_0(seen) == [ReplicaUrgency.ENDS]
     leaving = tuple(replace(one, deleting=True) if one.replica_index == 0 else one for one in seen.cliques)
     seen = replace(seen, cliques=leaving)
     assert not reconcile(seen, FIELD).withheld
-    assert tones_of_replica_0(seen) == [Urgency.ENDS]
+    assert tones_of_replica_0(seen) == [ReplicaUrgency.ENDS]
 
 
 def test_pl012_an_end_that_was_refused_is_held_back() -> None:
     seen = due()
     refused = tuple(Attempt(step, AttemptOutcome.REFUSED, "no") for step in reconcile(seen, FIELD).steps)
-    assert tones_of_replica_0(replace(seen, attempts=refused)) == [Urgency.HELD]
+    assert tones_of_replica_0(replace(seen, attempts=refused)) == [ReplicaUrgency.HELD]
 
 
 def test_every_fate_has_its_tone() -> None:
@@ -54,4 +54,4 @@ def test_an_unknown_verdict_is_not_reported_as_kept() -> None:
         reported,
         findings=tuple(one._replace(verdict="Perhaps") for one in reported.findings if one.question == "termination"),
     )
-    assert {entry.tone for entry in explanation_of(strange).entries} == {Urgency.UNKNOWN}
+    assert {entry.tone for entry in explanation_of_forecast(strange).entries} == {ReplicaUrgency.UNKNOWN}

@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.conditions import condition_of
-from grove_core.kernel.frozen import FrozenDict, frozen_lists
+from grove_core.kernel.frozen import FrozenDict, frozen_dict_of_tuples
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Delete, DropFinalizer, Step
-from grove_core.plan.laws import problems_in_plan
+from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import TOPOLOGY_IN_SYNC
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 from grove_core.resources.podclique import GROUP_KIND
-from grove_core.snapshot.cluster_index import index_cluster, with_domains
+from grove_core.snapshot.cluster_index import cluster_with_compute_domains, index_cluster
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.cache.cluster_cache import ClusterCache
 from tests.kubectl_yaml import items_in
@@ -86,8 +86,8 @@ class Gap:
         pods = {uid: list(self._left(list(pods), "Pod")) for uid, pods in full.pods_of.items()}
         known = self._left(list(full.topologies.values()), TOPOLOGY_KIND)
         return replace(
-            with_domains(cluster, domains, claims).snapshot_of(full.root, full.now, full.attempts),
-            pods_of=frozen_lists({uid: found for uid, found in pods.items() if found}),
+            cluster_with_compute_domains(cluster, domains, claims).snapshot_of(full.root, full.now, full.attempts),
+            pods_of=frozen_dict_of_tuples({uid: found for uid, found in pods.items() if found}),
             complete=full.complete - self.kinds,
             not_collected=self.kinds if self.speaks else self.kinds & INFERRED,
             claim_templates=full.claim_templates,
@@ -143,7 +143,7 @@ def looked_at(life: Life) -> Snapshot:
 def harm_in(blind: Snapshot, full: Snapshot) -> list[Step]:
     """Steps on present objects that a partial view has, and the full view does not."""
     plan = reconcile(blind)
-    assert not problems_in_plan(plan, blind)
+    assert not broken_laws_in_plan(plan, blind)
     allowed = set(map(_doing, reconcile(full).steps))
     return [
         step
@@ -302,7 +302,7 @@ def test_mn054_domains_stay_while_pods_that_outlive_their_cliques_are_not_known(
     blind = replace(blind, domains=shared)
     assert not harm_in(blind, full)
     known = replace(
-        full, pods_of=frozen_lists({uid: pods for uid, pods in full.pods_of.items() if uid == cliques[0].uid})
+        full, pods_of=frozen_dict_of_tuples({uid: pods for uid, pods in full.pods_of.items() if uid == cliques[0].uid})
     )
     gone = {step.target for step in reconcile(known).steps if isinstance(step.action, Delete)}
     assert len(gone & {domain.ref for domain in shared}) == 1

@@ -12,7 +12,7 @@ from grove_core.reconcile import reconcile
 ORDERS: Final = (
     "from grove_core import reconcile",
     "import grove_core.reconcile; from grove_core import reconcile",
-    "from grove_core.reconcile import drop_finalizers; import grove_core; reconcile = grove_core.reconcile",
+    "from grove_core.reconcile import finalizer_steps_for_orphans; import grove_core; reconcile = grove_core.reconcile",
     "import grove_core.reconcile as reconcile",
     "from grove_core import *",
 )

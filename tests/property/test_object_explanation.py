@@ -14,7 +14,7 @@ from grove_core.areas.mnnvl_scopes.judge import shared_domain_ref
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create, Delete, SetStatus
 from grove_core.kernel.wants import Withheld
-from grove_core.object_explanation import ObjectExplanation, cliques_of_object, has_object
+from grove_core.object_explanation import ObjectExplanation, podcliques_of_object, root_has_object
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MNNVL_ENABLED
 from grove_core.resources.compute_domain import compute_domain_from_json
@@ -57,8 +57,8 @@ def inquiries(snapshot: Snapshot) -> list[ObjectExplanation]:
 def test_cl015_every_object_has_a_guard_or_is_ended(generated: RandomCluster) -> None:
     snapshot = with_gang(generated.snapshot)
     for inquiry in inquiries(snapshot):
-        assert has_object(snapshot, inquiry.kind, inquiry.name)
-        guards = list(inquiry.guards())
+        assert root_has_object(snapshot, inquiry.kind, inquiry.name)
+        guards = list(inquiry.findings_against_termination())
         assert all(guard.because for guard in guards)
         assert set(guards) <= set(inquiry.plan.findings)
         if inquiry.kind in {"PodClique", "Pod"}:
@@ -73,7 +73,7 @@ def test_cl015_a_clique_is_reported_as_terminated_exactly_if_it_is_deleted(gener
     gone = {step.target.name for step in plan.steps if is_termination(step)}
     for clique in snapshot.cliques:
         if not clique.deleting:
-            (guard,) = ObjectExplanation(snapshot, plan, "PodClique", clique.ref.name).guards()
+            (guard,) = ObjectExplanation(snapshot, plan, "PodClique", clique.ref.name).findings_against_termination()
             assert (guard.verdict == "Terminate") == (clique.ref.name in gone)
 
 
@@ -93,15 +93,15 @@ def test_gt024_where_nothing_is_known_the_guard_says_so(generated: RandomCluster
     if not snapshot.cliques or {finding.verdict for finding in plan.findings} != {"Unknown"}:
         return
     for kind_of_object, name in (("PodClique", snapshot.cliques[0].ref.name), ("PodCliqueSet", "llm")):
-        guards = list(ObjectExplanation(snapshot, plan, kind_of_object, name).guards())
+        guards = list(ObjectExplanation(snapshot, plan, kind_of_object, name).findings_against_termination())
         assert [guard.verdict for guard in guards] == ["Unknown"]
 
 
 @pytest.mark.parametrize("kind", ["Pod", "PodClique", "PodCliqueScalingGroup", "PodGang", "PodCliqueSet"])
 def test_cl009_an_unknown_object_has_no_explanation(kind: str) -> None:
     snapshot = cluster_of(b"").snapshot
-    assert cliques_of_object(snapshot, kind, "nobody") == ()
-    assert not has_object(snapshot, kind, "nobody")
+    assert podcliques_of_object(snapshot, kind, "nobody") == ()
+    assert not root_has_object(snapshot, kind, "nobody")
 
 
 @given(clusters())
@@ -110,13 +110,13 @@ def test_cl015_every_step_of_a_set_is_reported_for_some_object(generated: Random
     snapshot = with_gang(generated.snapshot)
     *parts, whole = reversed(inquiries(snapshot))
     done = {step.target for step in whole.plan.steps if not isinstance(step.action, SetStatus)}
-    assert {step.target for step in whole.steps()} == done
-    assert list(whole.withheld()) == list(whole.plan.withheld)
+    assert {step.target for step in whole.planned_steps()} == done
+    assert list(whole.withheld_steps()) == list(whole.plan.withheld)
     for part in parts:
-        assert {step.target for step in part.steps()} <= done
-        assert set(part.withheld()) <= set(whole.plan.withheld)
+        assert {step.target for step in part.planned_steps()} <= done
+        assert set(part.withheld_steps()) <= set(whole.plan.withheld)
         if part.ref in done:
-            assert part.ref in {step.target for step in part.steps()}
+            assert part.ref in {step.target for step in part.planned_steps()}
 
 
 def test_cl015_a_clique_reports_the_pods_it_gets() -> None:
@@ -126,7 +126,7 @@ def test_cl015_a_clique_reports_the_pods_it_gets() -> None:
         seen, plan = life.look(), life.round()
     assert seen is not None
     assert plan is not None
-    reported = ObjectExplanation(seen, plan, "PodClique", "llm-0-a").steps()
+    reported = ObjectExplanation(seen, plan, "PodClique", "llm-0-a").planned_steps()
     assert [(type(step.action), step.target.kind) for step in reported] == [(Create, "Pod")] * 2
 
 
@@ -155,7 +155,10 @@ def test_cl015_a_set_that_is_well_has_a_verdict_on_each_replica() -> None:
     seen = life.look()
     assert seen is not None
     plan = reconcile(seen)
-    assert [one.subject.replica for one in ObjectExplanation(seen, plan, "PodCliqueSet", "llm").guards()] == [0, 1]
+    assert [
+        one.subject.replica
+        for one in ObjectExplanation(seen, plan, "PodCliqueSet", "llm").findings_against_termination()
+    ] == [0, 1]
 
 
 def test_cl015_a_pod_reports_itself_and_its_clique_all_its_pods() -> None:
@@ -170,21 +173,21 @@ def test_cl015_a_pod_reports_itself_and_its_clique_all_its_pods() -> None:
     reported = {
         name: [
             step.target.name
-            for step in ObjectExplanation(seen, plan, kind, name).steps()
+            for step in ObjectExplanation(seen, plan, kind, name).planned_steps()
             if isinstance(step.action, Delete)
         ]
         for kind, name in [*(("Pod", name) for name in gone), ("PodClique", "llm-0-a")]
     }
     assert reported == {**{name: [name] for name in gone}, "llm-0-a": gone}
     clique, pod = next((clique, pod) for clique, pod in seen.pods() if pod.name == gone[0])
-    assert pod in ObjectExplanation(seen, plan, "Pod", gone[0]).pods_of(clique)
+    assert pod in ObjectExplanation(seen, plan, "Pod", gone[0]).pods_of_clique(clique)
 
 
 @pytest.mark.parametrize(("name", "there"), [("llm-cd-0", True), ("llm-cd-7", True), ("llm-cd-8", False)])
 def test_cl015_a_domain_of_a_replica_that_is_wanted_no_more_is_known(name: str, *, there: bool) -> None:
     domain = compute_domain_from_json({"metadata": {"name": "llm-cd-7", "namespace": "ml"}, "spec": {"numNodes": 0}})
     snapshot = replace(applied(set_raw(clique_raw("a"))), domains=(domain,))
-    assert has_object(snapshot, "ComputeDomain", name) is there
+    assert root_has_object(snapshot, "ComputeDomain", name) is there
 
 
 def test_cl015_a_domain_of_a_replica_reports_the_verdicts_on_it_and_on_its_set() -> None:
@@ -209,7 +212,7 @@ def test_gt060_the_guard_is_the_terminating_clique_or_else_the_keeping_one() -> 
         guards += [
             [
                 (guard.question, guard.verdict)
-                for guard in ObjectExplanation(seen, reconcile(seen), "PodClique", name).guards()
+                for guard in ObjectExplanation(seen, reconcile(seen), "PodClique", name).findings_against_termination()
             ]
             for name in ("llm-0-a", "llm-0-b")
         ]
@@ -225,6 +228,8 @@ def test_cl015_steps_withheld_for_a_set_are_reported_for_its_parts() -> None:
     because = (Design.NOTHING_BREACHED.because(seen.root.ref),)
     withheld = tuple(Withheld(ref, because) for ref in (seen.root.ref, seen.cliques[1].ref))
     plan = replace(reconcile(seen), withheld=withheld)
-    reported = [tuple(ObjectExplanation(seen, plan, "PodClique", name).withheld()) for name in ("llm-0-a", "llm-0-b")]
+    reported = [
+        tuple(ObjectExplanation(seen, plan, "PodClique", name).withheld_steps()) for name in ("llm-0-a", "llm-0-b")
+    ]
     assert reported == [withheld[:1], withheld]
-    assert tuple(ObjectExplanation(seen, plan, "PodCliqueSet", "llm").withheld()) == withheld
+    assert tuple(ObjectExplanation(seen, plan, "PodCliqueSet", "llm").withheld_steps()) == withheld

@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.kernel.frozen import FrozenMap, frozen_lists
+from grove_core.kernel.frozen import FrozenMap, frozen_dict_of_tuples
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, DropFinalizer, Step, StepStage
 from grove_core.reconcile import reconcile
@@ -46,7 +46,7 @@ def test_pl018_kinds_that_lag_for_many_rounds_make_two_of_nothing(data: bytes) -
             cliques=fresh.cliques if kinds & 4 else shown.cliques,
             gangs=fresh.gangs if kinds & 8 else shown.gangs,
             others=fresh.others if kinds & 16 else shown.others,
-            pods_of=frozen_lists(
+            pods_of=frozen_dict_of_tuples(
                 {uid: tuple(pods) for uid, pods in fresh.pods_of.items()} if kinds & 32 else shown.pods_of
             ),
         )
@@ -74,7 +74,7 @@ def done(step: Step) -> Attempt:
 def test_pl018_a_created_pod_is_there_and_has_its_index() -> None:
     seen = rested()
     clique = next(clique for clique in seen.cliques if clique.ref.name == "llm-0-a")
-    without = replace(seen, pods_of=frozen_lists({**seen.pods_of, clique.uid: ()}))
+    without = replace(seen, pods_of=frozen_dict_of_tuples({**seen.pods_of, clique.uid: ()}))
     attempts = execute_plan(InMemoryCluster((without,)).attempt, reconcile(without).steps)
     lagging = replace(without, attempts=attempts)
     assert not [step for step in reconcile(lagging).steps if step.target.kind == "Pod"]
@@ -108,7 +108,7 @@ def test_pl018_a_deletion_is_there_until_the_object_is_gone_or_going() -> None:
     for pods in (going, []):
         assert (
             accepted_writes_not_listed(
-                (delete,), replace(seen, pods_of=frozen_lists({**seen.pods_of, clique.uid: pods}))
+                (delete,), replace(seen, pods_of=frozen_dict_of_tuples({**seen.pods_of, clique.uid: pods}))
             )
             == ()
         )
@@ -139,7 +139,7 @@ def test_pl018_a_pod_made_for_a_clique_that_is_gone_outlives_it() -> None:
     """It holds what it claims until it is collected (MN-051)."""
     seen = rested()
     clique = next(clique for clique in seen.cliques if clique.ref.name == "llm-0-a")
-    without = replace(seen, pods_of=frozen_lists({**seen.pods_of, clique.uid: ()}))
+    without = replace(seen, pods_of=frozen_dict_of_tuples({**seen.pods_of, clique.uid: ()}))
     attempts = execute_plan(InMemoryCluster((without,)).attempt, reconcile(without).steps)
     gone = replace(without, cliques=(), attempts=attempts)
     made = [attempt.step.target for attempt in attempts if attempt.step.target.kind == "Pod"]

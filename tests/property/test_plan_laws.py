@@ -9,13 +9,13 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from grove_core.document.document_reading import document_from_json
-from grove_core.document.document_writing import document_as_json
+from grove_core.document.document_reading import plan_document_from_json
+from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
 from grove_core.kernel.conditions import condition_of
 from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.errors import BrokenInvariant
-from grove_core.kernel.frozen import FrozenMap, canonical_json, thaw
+from grove_core.kernel.frozen import FrozenMap, canonical_json, thaw_json
 from grove_core.kernel.steps import (
     Attempt,
     AttemptOutcome,
@@ -30,9 +30,9 @@ from grove_core.kernel.steps import (
 )
 from grove_core.kernel.wants import DesiredChanges, FieldsToApply, ObjectToDelete, StatusToWrite
 from grove_core.plan.forecast import one_round_forecast
-from grove_core.plan.laws import problems_in_plan
 from grove_core.plan.plan import Plan
-from grove_core.plan.planner import make_plan, steps_for
+from grove_core.plan.plan_laws import broken_laws_in_plan
+from grove_core.plan.planner import make_plan, steps_for_objects_without_root
 from grove_core.reconcile import reconcile
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
@@ -52,7 +52,7 @@ def document_of(plan: Plan, at: datetime) -> PlanDocument:
 
 
 def text_of(plan: Plan, at: datetime = START) -> str:
-    return json.dumps(document_as_json(document_of(plan, at), decisions=True))
+    return json.dumps(plan_document_as_json(document_of(plan, at), decisions=True))
 
 
 def without_new_times(step: Step, snapshot: Snapshot) -> Any:
@@ -61,7 +61,7 @@ def without_new_times(step: Step, snapshot: Snapshot) -> Any:
         return (step.target, step.action)
     stored = {clique.ref: clique.status.conditions for clique in snapshot.cliques}
     stored |= {group.ref: group.status.conditions for group in snapshot.groups}
-    fields = thaw(step.action.fields)
+    fields = thaw_json(step.action.fields)
     for condition in fields.get("conditions", ()):
         before = condition_of(stored[step.target], condition["type"])
         if before is None or before.status.value != condition["status"]:
@@ -103,7 +103,7 @@ def play(memory: InMemoryCluster, start: Snapshot, *, carry: bool) -> int:
         if seen is None:
             return count
         plan = reconcile(seen)
-        assert problems_in_plan(plan, seen) == ()
+        assert broken_laws_in_plan(plan, seen) == ()
         if plan.settled:
             return count
         attempts = tuple(memory.attempt(step) for step in plan.steps) if carry else forget(memory, plan)
@@ -126,7 +126,7 @@ class TestLegality:
     def test_no_plan_is_illegal(self, generated: RandomCluster) -> None:
         snapshot = generated.snapshot
         plan = reconcile(snapshot)
-        assert problems_in_plan(plan, snapshot) == ()
+        assert broken_laws_in_plan(plan, snapshot) == ()
         for finding in plan.findings:
             for reason in finding.because:
                 event(reason.rule.code)
@@ -142,7 +142,7 @@ class TestLegality:
         plan = reconcile(snapshot)
         if len({step.sort_key for step in plan.steps}) < 2:
             return
-        assert problems_in_plan(spoiled(plan, crime), snapshot)
+        assert broken_laws_in_plan(spoiled(plan, crime), snapshot)
 
     @given(clusters())
     @example(cluster_of(ENDING))
@@ -151,7 +151,7 @@ class TestLegality:
         leaving = replace(generated, cliques=cliques).snapshot
         deletes = tuple(step for step in reconcile(generated.snapshot).steps if is_termination(step))
         plan = replace(reconcile(leaving), steps=deletes)
-        assert len(problems_in_plan(plan, leaving)) >= len(deletes)
+        assert len(broken_laws_in_plan(plan, leaving)) >= len(deletes)
 
     def test_pl015_what_an_end_rests_on_stays_as_it_was_judged(self) -> None:
         """Its fields are written a round later; a plan that writes them now is reported."""
@@ -172,8 +172,8 @@ class TestLegality:
         change = FieldsToApply(owner.ref, owner.guard, FrozenMap({"metadata": "x"}), deletes[0].because)
         plan = make_plan(AreaResult(DesiredChanges((*wants, change))), snapshot)
         assert [step.target for step in plan.steps] == [want.target for want in wants]
-        wrong = replace(plan, steps=(*steps_for([change]), *plan.steps))
-        found = [(problem.law, problem.expected) for problem in problems_in_plan(wrong, snapshot)]
+        wrong = replace(plan, steps=(*steps_for_objects_without_root([change]), *plan.steps))
+        found = [(problem.law, problem.expected) for problem in broken_laws_in_plan(wrong, snapshot)]
         assert found == [("PL-015", "to stay as it was judged")]
 
     def test_pl015_what_an_end_rested_on_that_is_through_may_change(self) -> None:
@@ -187,7 +187,7 @@ class TestLegality:
         change = FieldsToApply(owner.ref, owner.guard, FrozenMap({"metadata": "x"}), because)
         plan = make_plan(AreaResult(DesiredChanges((reported, change))), snapshot)
         assert [step.target for step in plan.steps] == [owner.ref, part.ref]
-        assert not problems_in_plan(plan, snapshot)
+        assert not broken_laws_in_plan(plan, snapshot)
 
     def test_pl003_a_want_without_a_reason_is_a_fault_of_ours(self) -> None:
         snapshot = cluster_of(b"").snapshot
@@ -313,7 +313,9 @@ class TestAPlanSurvivesJSON:
     @given(clusters())
     def test_a_plan_survives_json(self, generated: RandomCluster) -> None:
         document = document_of(reconcile(generated.snapshot), generated.now)
-        assert document_from_json(json.loads(json.dumps(document_as_json(document, decisions=True)))) == document
+        assert (
+            plan_document_from_json(json.loads(json.dumps(plan_document_as_json(document, decisions=True)))) == document
+        )
 
 
 @pytest.mark.req("PL-002")

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
-from grove_core.areas.gang_termination.termination_deletions import deletions_by_replica
-from grove_core.document.document_reading import document_from_json
-from grove_core.document.document_writing import document_as_json
+from grove_core.areas.gang_termination.termination_deletions import termination_deletions_by_replica
+from grove_core.document.document_reading import plan_document_from_json
+from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.errors import MalformedObject
@@ -53,10 +53,10 @@ def endless(name: str) -> Snapshot:
 def ends_in(forecast: Forecast, until: datetime) -> Iterator[tuple[datetime, Ref]]:
     """When which clique ends for a breach, what comes again included."""
     for round_ in forecast.rounds:
-        for number in range(forecast.times(round_)):
+        for number in range(forecast.round_occurrence_count(round_)):
             at = round_.at + number * forecast.again.every if forecast.again is not None else round_.at
             assert at <= until
-            for steps in deletions_by_replica(round_.steps).values():
+            for steps in termination_deletions_by_replica(round_.steps).values():
                 yield from ((at, step.target) for step in steps)
 
 
@@ -97,12 +97,12 @@ def test_pl024_a_year_is_as_short_as_an_hour(name: str) -> None:
     assert year.again is not None
     assert hour.again.every == year.again.every == timedelta(minutes=1)
     reported = PlanDocument(rules=FIELD.name, as_of=start.now, not_collected=(), forecasts=(year,))
-    raw = document_as_json(reported, decisions=True)
-    assert document_from_json(raw) == reported
+    raw = plan_document_as_json(reported, decisions=True)
+    assert plan_document_from_json(raw) == reported
     for wrong in ({"every": "0s"}, {"every": "often"}, {"sinceRound": "2"}):
         plan = {**raw["plans"][0], "again": {**raw["plans"][0]["again"], **wrong}}
         with pytest.raises(MalformedObject, match=r"instead of an int(erval|eger)"):
-            document_from_json({**raw, "plans": [plan]})
+            plan_document_from_json({**raw, "plans": [plan]})
 
 
 @given(laps, laps)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from grove_core.admit import used_names_in
+from grove_core.admit import index_names_used_by_sets
 from grove_core.admit_podclique import admit_podclique
 from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
 from grove_core.kernel.admission import AdmitWithChanges
@@ -17,7 +17,7 @@ from tests.property.workload.sets import clique_raw, set_raw
 
 @pytest.mark.parametrize("kind", [["Service"], {"Service": 1}, None, 7])
 def test_wl117_a_kind_that_is_no_text_names_nothing(kind: Any) -> None:
-    assert used_names_in([{"kind": kind, "metadata": {"name": "x"}}]) == used_names_in([])
+    assert index_names_used_by_sets([{"kind": kind, "metadata": {"name": "x"}}]) == index_names_used_by_sets([])
 
 
 @pytest.mark.parametrize("spec", [{}, {"podSpec": None}, None])

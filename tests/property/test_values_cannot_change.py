@@ -12,15 +12,15 @@ import pytest
 from hypothesis import example, given
 from pydantic import BaseModel
 
-from grove_core.areas.gang_termination.design.judge import judge_by_design
-from grove_core.areas.gang_termination.design.wanted_statuses import SetCounts
+from grove_core.areas.gang_termination.design.judge import judge_gang_termination_by_design
+from grove_core.areas.gang_termination.design.wanted_statuses import SetStatusCounts
 from grove_core.areas.gang_termination.field.failed_terminations import FailedTerminations
-from grove_core.areas.gang_termination.field.judge import GoOperatorJudgement, judge_by_go_operator
-from grove_core.areas.gang_termination.field.rule_generations import RuleGeneration
+from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
+from grove_core.areas.gang_termination.field.judge import GoOperatorJudgement, judge_gang_termination_by_go_operator
 from grove_core.areas.gang_termination.termination_deletions import Terminations
 from grove_core.areas.gang_termination.termination_result import TerminationResult
-from grove_core.areas.gang_termination.verdicts import SetFates, TerminationJudgement
-from grove_core.areas.mnnvl.verdicts import CliqueDomains, MnnvlJudgement
+from grove_core.areas.gang_termination.verdicts import SetReplicaFates, TerminationJudgement
+from grove_core.areas.mnnvl.verdicts import ComputeDomainsOfNewParts, MnnvlJudgement
 from grove_core.areas.mnnvl_scopes.verdicts import SharedDomainsJudgement
 from grove_core.areas.topology.verdicts import GangTopology, TopologyJudgement
 from grove_core.areas.workload.rolling_update.judge import SetRolloutStep
@@ -32,7 +32,7 @@ from grove_core.plan.forecast import Forecast, one_round_forecast
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.pod import Pod
-from grove_core.snapshot.cluster import Cluster
+from grove_core.snapshot.cluster import IndexedCluster
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.strategies.worlds import RandomCluster, cluster_of, clusters
@@ -40,18 +40,18 @@ from tests.property.terminating_sets import ENDING
 
 ROOTS: Final = (
     Snapshot,
-    Cluster,
+    IndexedCluster,
     Plan,
     Forecast,
     TerminationJudgement,
     GoOperatorJudgement,
-    SetFates,
+    SetReplicaFates,
     Terminations,
     TerminationResult,
-    SetCounts,
+    SetStatusCounts,
     FailedTerminations,
     MnnvlJudgement,
-    CliqueDomains,
+    ComputeDomainsOfNewParts,
     SharedDomainsJudgement,
     TopologyJudgement,
     GangTopology,
@@ -132,14 +132,16 @@ def test_pl001_snapshots_and_plans_have_a_hash(generated: RandomCluster) -> None
 @example(cluster_of(ENDING))
 def test_pl001_judgements_have_a_hash(generated: RandomCluster) -> None:
     seen = generated.snapshot
-    assert hash(judge_by_design(seen)) == hash(judge_by_design(seen))
-    for generation in RuleGeneration:
-        assert hash(judge_by_go_operator(seen, generation)) == hash(judge_by_go_operator(seen, generation))
+    assert hash(judge_gang_termination_by_design(seen)) == hash(judge_gang_termination_by_design(seen))
+    for generation in GoOperatorRuleGeneration:
+        assert hash(judge_gang_termination_by_go_operator(seen, generation)) == hash(
+            judge_gang_termination_by_go_operator(seen, generation)
+        )
 
 
 @given(clusters())
 def test_pl001_a_cluster_has_a_hash_and_cannot_change(generated: RandomCluster) -> None:
-    def made() -> Cluster:
+    def made() -> IndexedCluster:
         return index_cluster(
             sets=(generated.root,), groups=generated.groups, cliques=generated.cliques, pods=generated.pods
         )

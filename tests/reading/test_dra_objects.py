@@ -107,14 +107,14 @@ def test_cl055_the_configuration_is_that_of_the_operator(tmp_path: Path) -> None
     path = tmp_path / "operator.yaml"
     path.write_text("mnnvl: {enabled: true, mode: annotations, computeDomainShape: nvidia}", encoding="utf-8")
     reported, rules, _, faults = read_configuration(str(path))
-    assert (reported.mnnvl.in_mode(MnnvlMode.ANNOTATIONS), reported.mnnvl.shape, faults) == (
+    assert (reported.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS), reported.mnnvl.shape, faults) == (
         True,
         ComputeDomainFormatName.NVIDIA,
         (),
     )
     assert rules is None, "it names none (CL-055)"
     path.write_text("network: {autoMNNVLEnabled: true}", encoding="utf-8")
-    assert read_configuration(str(path)).configuration.mnnvl.in_mode(MnnvlMode.OPERATOR)
+    assert read_configuration(str(path)).configuration.mnnvl.is_enabled_in_mode(MnnvlMode.OPERATOR)
     path.write_text("network: {autoMNNVLEnabled: true}\nmnnvl: {enabled: false}", encoding="utf-8")
     assert not read_configuration(str(path)).configuration.mnnvl.enabled
 

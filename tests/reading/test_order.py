@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.kernel.frozen import FrozenDict, frozen_lists
+from grove_core.kernel.frozen import FrozenDict, frozen_dict_of_tuples
 from grove_core.resources.pod import Pod
-from grove_core.snapshot.cluster import Cluster
+from grove_core.snapshot.cluster import IndexedCluster
 from grove_shell.reading.collected_objects import CollectedObjects, LoadedInput
 from grove_shell.reading.input_sources import input_items_in_path
 from grove_shell.reading.objects import load
@@ -31,14 +31,14 @@ def read(items: Sequence[Json]) -> LoadedInput:
     return load((), live=CollectedObjects(origin="", items=tuple(items)), raising=False)
 
 
-def content_of(found: LoadedInput) -> Cluster:
+def content_of(found: LoadedInput) -> IndexedCluster:
     """The cluster; pods are in no order (PL-001), so they are given one."""
     outlived = FrozenDict((key, in_order(pods_of)) for key, pods_of in found.cluster.outlived.items())
     return replace(found.cluster, pods_of=in_order(found.cluster.pods_of), outlived=outlived)
 
 
 def in_order(pods_of: Mapping[str, Sequence[Pod]]) -> FrozenDict[str, tuple[Pod, ...]]:
-    return frozen_lists({uid: sorted(pods, key=lambda pod: pod.name) for uid, pods in pods_of.items()})
+    return frozen_dict_of_tuples({uid: sorted(pods, key=lambda pod: pod.name) for uid, pods in pods_of.items()})
 
 
 def orphan(item: Json, number: int) -> list[Json]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.compare import RuleSetComparison, TerminationChange, TerminationDifference
+from grove_core.compare import RuleSetComparison, TerminationChangeKind, TerminationDifference
 from grove_core.kernel.refs import Ref
 from grove_shell.cli.main import run
 from grove_shell.replay.decision_log_format import line_with_chain_digest
@@ -51,7 +51,7 @@ def parted(number: int, line: int) -> RuleSetTerminationDifference:
     """A round of one of many sets, of which a clique ends by other rules."""
     root = Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", f"s{number}")
     gone = TerminationDifference(
-        change=TerminationChange.ENDS, cliques=(root,), before=None, after=None, spared_because=()
+        change=TerminationChangeKind.ENDS, cliques=(root,), before=None, after=None, spared_because=()
     )
     comparison = RuleSetComparison(root=root, differences=(gone,), breaches=(), unknown=())
     return RuleSetTerminationDifference(line, "plan", "field", AT, comparison)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.kernel.frozen import frozen_lists
+from grove_core.kernel.frozen import frozen_dict_of_tuples
 from grove_core.reconcile import reconcile
 from grove_shell.replay.decision_log_format import (
     DecisionLog,
@@ -279,7 +279,7 @@ class TestBadInput:
             pods = {
                 uid: [replace(pod, name=f"{pod.name}-{number}") for pod in pods] for uid, pods in first.pods_of.items()
             }
-            recorder.on_planned(planned_round(replace(first, pods_of=frozen_lists(pods)), reconcile(first)))
+            recorder.on_planned(planned_round(replace(first, pods_of=frozen_dict_of_tuples(pods)), reconcile(first)))
         lists = [tuple(json.loads(line)["is"]) for line in out.getvalue().splitlines() if '"kind":"list"' in line]
         assert first.cliques
         assert len(lists) == len(set(lists))

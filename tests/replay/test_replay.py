@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from grove_core.kernel.frozen import frozen_lists
+from grove_core.kernel.frozen import frozen_dict_of_tuples
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.snapshot.snapshot import trim_snapshot
@@ -34,7 +34,7 @@ class TestFacts:
     @pytest.mark.parametrize("scenario", SCENARIOS)
     def test_rp001_everything_an_operator_sees_survives(self, scenario: str) -> None:
         for snapshot in played(scenario).snapshots[::17]:
-            every = (*snapshot.targets().values(), *(pod for _, pod in snapshot.pods()))
+            every = (*snapshot.objects_without_pods_by_ref().values(), *(pod for _, pod in snapshot.pods()))
             for item in every:
                 assert core_value_from_json(type(item), json.loads(compact_json(core_value_as_json(item)))) == item
 
@@ -94,7 +94,7 @@ class TestReplay:
     def test_rp001_what_is_of_others_changes_nothing(self, generated: RandomCluster, other: RandomCluster) -> None:
         snapshot = generated.snapshot
         foreign_objects = {f"other-{uid}": pods for uid, pods in other.snapshot.pods_of.items()}
-        crowded = replace(snapshot, pods_of=frozen_lists({**snapshot.pods_of, **foreign_objects}))
+        crowded = replace(snapshot, pods_of=frozen_dict_of_tuples({**snapshot.pods_of, **foreign_objects}))
         assert reconcile(trim_snapshot(crowded)) == reconcile(snapshot)
         assert not foreign_objects.keys() & trim_snapshot(crowded).pods_of.keys()
 

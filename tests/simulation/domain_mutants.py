@@ -5,13 +5,13 @@ from dataclasses import replace
 from typing import Any, Final
 
 from grove_core.kernel.conditions import REMOVED
-from grove_core.kernel.frozen import FrozenDict, FrozenMap, freeze, thaw
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, freeze, thaw_json
 from grove_core.kernel.steps import Apply, AttemptOutcome, Create, Delete, SetStatus, Step, StepStage
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import DOMAIN_TEMPLATE, DOMAINS_READY
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION
-from grove_core.resources.domains_ready_condition import DomainCreationFailure, domain_creation_failure_in
+from grove_core.resources.domains_ready_condition import DomainCreationFailure, domain_failure_in_stored_conditions
 from grove_core.resources.labels import SET
 from grove_core.resources.naming_rules import compute_domain_name, domain_claim_template_name, parse_replica_index
 from grove_core.resources.podclique import PodClique
@@ -62,11 +62,11 @@ def forgets_an_index(snapshot: Snapshot) -> Plan:
         action = step.action
         if not isinstance(action, SetStatus) or step.target != snapshot.root.ref or "conditions" not in action.fields:
             return step
-        raw: dict[str, Any] = thaw(action.fields)
+        raw: dict[str, Any] = thaw_json(action.fields)
         for found in raw["conditions"]:
             if found["type"] == DOMAINS_READY:
                 indices = found["message"].partition("[")[2].partition("]")[0].split(", ")
-                found["message"] = DomainCreationFailure(tuple(map(int, indices[1:])), "refused").message
+                found["message"] = DomainCreationFailure(tuple(map(int, indices[1:])), "refused").condition_message
         fields = freeze(raw)
         assert isinstance(fields, FrozenMap)
         return replace(step, action=replace(action, fields=fields))
@@ -105,7 +105,7 @@ def deletes_foreign_domains(snapshot: Snapshot) -> Plan:
 
 def tries_only_once(snapshot: Snapshot) -> Plan:
     """Does not retry a failed domain after a restart."""
-    failed = domain_creation_failure_in(snapshot.root.status.conditions).replicas
+    failed = domain_failure_in_stored_conditions(snapshot.root.status.conditions).replicas
     return changed(
         reconcile(snapshot),
         lambda step: (
@@ -126,7 +126,7 @@ def joins_alone(snapshot: Snapshot) -> Plan:
     def joined(step: Step) -> Step:
         if step.target.kind not in _PARTS or not isinstance(step.action, Create):
             return step
-        raw = thaw(step.action.manifest)
+        raw = thaw_json(step.action.manifest)
         replica = step.target.name.removeprefix(f"{name}-").partition("-")[0]
         if int(replica) not in there:
             return step
@@ -175,7 +175,7 @@ def forgets_the_claim(snapshot: Snapshot) -> Plan:
     def bare(step: Step) -> Step:
         if step.target.kind != "Pod" or not isinstance(step.action, Create):
             return step
-        raw = thaw(step.action.manifest)
+        raw = thaw_json(step.action.manifest)
         if raw["metadata"]["labels"]["grove.io/podclique-pod-index"] != "0":
             raw["spec"].pop("resourceClaims", None)
         return replace(step, action=created(raw))
@@ -186,7 +186,7 @@ def forgets_the_claim(snapshot: Snapshot) -> Plan:
 def takes_any_domain_for_its_own(snapshot: Snapshot) -> Plan:
     """Takes any domain with the right name."""
     root = snapshot.root
-    labels = FrozenMap(SET.written(root.ref.name))
+    labels = FrozenMap(SET.under_every_key(root.ref.name))
     named = {key: replace(domain, owner_uid=root.uid, labels=labels) for key, domain in snapshot.named_domains.items()}
     return reconcile(replace(snapshot, named_domains=FrozenDict(named)))
 

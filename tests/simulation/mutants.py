@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any, Final
 
 from grove_core.kernel.conditions import ConditionStatus
-from grove_core.kernel.frozen import FrozenMap, Json, freeze, thaw
+from grove_core.kernel.frozen import FrozenMap, Json, freeze, thaw_json
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Action, Apply, Create, Delete, SetStatus, Step, StepStage
 from grove_core.plan.plan import Plan
@@ -50,7 +50,7 @@ def creates_without_gates(snapshot: Snapshot) -> Plan:
 def _without_gates(step: Step) -> Step:
     if step.target.kind != "Pod" or not isinstance(step.action, Create):
         return step
-    manifest = thaw(step.action.manifest)
+    manifest = thaw_json(step.action.manifest)
     manifest["spec"].pop("schedulingGates", None)
     return replace(step, action=Create(FrozenMap(manifest)))
 
@@ -80,7 +80,7 @@ def names_pods_at_random() -> Decide:
     def renamed(step: Step) -> Step:
         if step.target.kind != "Pod" or not isinstance(step.action, Create):
             return step
-        raw = thaw(step.action.manifest)
+        raw = thaw_json(step.action.manifest)
         raw["metadata"]["name"] += f"-{next(serial)}"
         raw["spec"]["schedulingGates"] = [{"name": GATE}]  # no gang refers to such a name before the pod is there
         return replace(step, target=replace(step.target, name=raw["metadata"]["name"]), action=created(raw))
@@ -188,7 +188,7 @@ def gives_every_pod_index_0(snapshot: Snapshot) -> Plan:
     def changed(step: Step) -> Step:
         if step.target.kind != "Pod" or not isinstance(step.action, Create):
             return step
-        raw = thaw(step.action.manifest)
+        raw = thaw_json(step.action.manifest)
         raw["metadata"]["labels"][POD_INDEX] = "0"
         return replace(step, action=created(raw))
 

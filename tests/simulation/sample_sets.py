@@ -4,7 +4,7 @@ import json
 from random import Random
 from typing import Any
 
-from grove_core.areas.workload.admission.manifest_defaults import with_defaults
+from grove_core.areas.workload.admission.manifest_defaults import podcliqueset_with_defaults
 from grove_shell.simulator.random_events.random_domain_and_topology_events import (
     HIERARCHIES,
     RACK,
@@ -39,7 +39,7 @@ def clique_raw(name: str, replicas: int, least: int, **more: Any) -> Json:
 
 def set_raw(*cliques: Json, groups: tuple[Json, ...] = (), replicas: int = 1, **more: Any) -> Json:
     template = {"cliques": list(cliques), "podCliqueScalingGroups": list(groups), "terminationDelay": "1m", **more}
-    return with_defaults(
+    return podcliqueset_with_defaults(
         {
             "apiVersion": API_VERSION,
             "kind": "PodCliqueSet",

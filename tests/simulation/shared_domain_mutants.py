@@ -9,11 +9,11 @@ from grove_core.admit import admit
 from grove_core.admit_podclique import admit_podclique
 from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
 from grove_core.areas.mnnvl_scopes.rules import SharedDomainReason
-from grove_core.areas.topology.admit import TopologyAdmissionView
-from grove_core.areas.workload.admission.manifest_defaults import with_defaults
+from grove_core.areas.topology.admit import KnownTopologiesForAdmission
+from grove_core.areas.workload.admission.manifest_defaults import podcliqueset_with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, AdmitWithChanges, AmendmentVerdict
 from grove_core.kernel.decisions import Decision
-from grove_core.kernel.frozen import FrozenDict, FrozenMap, thaw
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, thaw_json
 from grove_core.kernel.steps import Create, Delete, Ensure, StepStage
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
@@ -117,7 +117,7 @@ def tidies_by_labels(snapshot: Snapshot) -> Plan:
 
 def counts_from_nought(raw: Json, around: CliqueAdmissionView) -> Decision[AmendmentVerdict]:
     """Builds names without the replica index."""
-    shifted = thaw(FrozenMap.over(dict(raw)))
+    shifted = thaw_json(FrozenMap.view_of(dict(raw)))
     meta = shifted["metadata"]
     for named in (meta, *meta.get("ownerReferences", ())):
         named["name"] = re.sub(r"^llm-\d+", "llm-0", named["name"])
@@ -127,7 +127,7 @@ def counts_from_nought(raw: Json, around: CliqueAdmissionView) -> Decision[Amend
 
 
 def judges_anew(
-    new: Json, old: Json | None, configuration: Configuration, around: TopologyAdmissionView
+    new: Json, old: Json | None, configuration: Configuration, around: KnownTopologiesForAdmission
 ) -> AdmissionVerdict:
     """Judges an update as a creation."""
     del old
@@ -136,7 +136,7 @@ def judges_anew(
 
 def opts_in_for_others(new: Json) -> dict[str, Any]:
     """Adds the annotations at every write."""
-    whole = with_defaults(new)
+    whole = podcliqueset_with_defaults(new)
     meta = whole["metadata"]
     annotations = {"grove.io/mnnvl-enabled": "false", **(meta.get("annotations") or {})}
     return {**whole, "metadata": {**meta, "annotations": annotations}}

@@ -8,7 +8,7 @@ import pytest
 
 from grove_core.areas.mnnvl_scopes.rules import SharedDomainDenial
 from grove_core.kernel.admission import DenialReason, Deny
-from grove_core.kernel.frozen import FrozenMap, freeze, thaw
+from grove_core.kernel.frozen import FrozenMap, freeze, thaw_json
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, AttemptOutcome, Create, Ensure, Step, StepStage
 from grove_core.plan.plan import Plan
@@ -66,7 +66,7 @@ def knows_nothing(snapshot: Snapshot) -> Plan:
     def bare(step: Step) -> Step | None:
         if step.target.kind != "PodClique" or not isinstance(step.action, Create):
             return None if isinstance(step.action, Ensure) else step
-        raw = thaw(step.action.manifest)
+        raw = thaw_json(step.action.manifest)
         raw["spec"]["podSpec"].pop("resourceClaims")
         return replace(step, action=created(raw))
 

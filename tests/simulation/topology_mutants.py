@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from grove_core.admit import admit
 from grove_core.admit_topology import admit_topology
-from grove_core.areas.topology.admit import TopologyAdmissionView
+from grove_core.areas.topology.admit import KnownTopologiesForAdmission
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot
 from grove_core.kernel.admission import AdmissionVerdict, Admit
-from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_lists, thaw
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_dict_of_tuples, thaw_json
 from grove_core.kernel.steps import Apply, Create, Delete, SetStatus, Step, StepStage
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
@@ -44,7 +44,7 @@ Json = Mapping[str, Any]
 def falls_back(snapshot: Snapshot) -> Plan:
     """Replaces a deleted topology by the default one."""
     name, default = (
-        topology_in_template(snapshot.root.spec.template).topology,
+        topology_in_template(snapshot.root.spec.template).effective_topology_name,
         snapshot.topologies.get(DEFAULT_TOPOLOGY),
     )
     if not name or name in snapshot.topologies or default is None:
@@ -56,7 +56,7 @@ def follows_always(snapshot: Snapshot) -> Plan:
     """Updates gangs to their topology also when pods are placed."""
     cliques = tuple(replace(one, status=replace(one.status, scheduled=0)) for one in snapshot.cliques)
     pods = {uid: [replace(pod, node="") for pod in found] for uid, found in snapshot.pods_of.items()}
-    free = reconcile(replace(snapshot, cliques=cliques, pods_of=frozen_lists(pods)))
+    free = reconcile(replace(snapshot, cliques=cliques, pods_of=frozen_dict_of_tuples(pods)))
     follow = (step for step in free.steps if step.target.kind == "PodGang" and isinstance(step.action, Apply))
     return with_steps(reconcile(snapshot), *follow)
 
@@ -78,7 +78,7 @@ def forgets_cliques(snapshot: Snapshot) -> Plan:
     def bare(step: Step) -> Step:
         if step.target.kind != "PodGang" or not isinstance(step.action, Create):
             return step
-        raw = thaw(step.action.manifest)
+        raw = thaw_json(step.action.manifest)
         for group in raw["spec"]["podgroups"]:
             group.pop("topologyConstraint", None)
         return replace(step, action=created(raw))
@@ -94,7 +94,7 @@ def packs_while_off(snapshot: Snapshot) -> Plan:
 
 def begins_anew(snapshot: Snapshot) -> Plan:
     """Deletes a gang without a topology, and creates it again later."""
-    plan, name = reconcile(snapshot), topology_in_template(snapshot.root.spec.template).topology
+    plan, name = reconcile(snapshot), topology_in_template(snapshot.root.spec.template).effective_topology_name
     if not name or name in snapshot.topologies or not snapshot.configuration.topology.enabled:
         return plan
     gangs = (gang for gang in snapshot.gangs if not gang.deleting)
@@ -190,14 +190,16 @@ def _lets_go(step: Step, moment: TopologySnapshot) -> bool:
 
 
 def never_reconciles(
-    new: Json, old: Json | None, configuration: Configuration, around: TopologyAdmissionView
+    new: Json, old: Json | None, configuration: Configuration, around: KnownTopologiesForAdmission
 ) -> AdmissionVerdict:
     """Admits sets without reading the cluster."""
-    return admit(new, old, configuration=configuration, around=TopologyAdmissionView(None, around.scheduled)).verdict
+    return admit(
+        new, old, configuration=configuration, around=KnownTopologiesForAdmission(None, around.scheduled)
+    ).verdict
 
 
 def joins_a_topology_in_deletion(
-    new: Json, old: Json | None, configuration: Configuration, around: TopologyAdmissionView
+    new: Json, old: Json | None, configuration: Configuration, around: KnownTopologiesForAdmission
 ) -> AdmissionVerdict:
     """Admits sets that name a topology in deletion."""
     there = {name: replace(one, deleting=False) for name, one in (around.topologies or {}).items()}
@@ -205,14 +207,14 @@ def joins_a_topology_in_deletion(
 
 
 def locks_nothing(
-    new: Json, old: Json | None, configuration: Configuration, around: TopologyAdmissionView
+    new: Json, old: Json | None, configuration: Configuration, around: KnownTopologiesForAdmission
 ) -> AdmissionVerdict:
     """Admits any change of a set's topology."""
     return admit(new, old, configuration=configuration, around=around._replace(scheduled={})).verdict
 
 
 def admits_while_off(
-    new: Json, old: Json | None, configuration: Configuration, around: TopologyAdmissionView
+    new: Json, old: Json | None, configuration: Configuration, around: KnownTopologiesForAdmission
 ) -> AdmissionVerdict:
     """Admits a topology name while topologies are off."""
     switched_on = replace(configuration, topology=replace(configuration.topology, enabled=True))
@@ -220,14 +222,14 @@ def admits_while_off(
 
 
 def lets_levels_change(
-    new: Json, old: Json | None, configuration: Configuration, around: TopologyAdmissionView
+    new: Json, old: Json | None, configuration: Configuration, around: KnownTopologiesForAdmission
 ) -> AdmissionVerdict:
     """Admits changed levels under placed pods."""
     return admit_topology(new, old, around._replace(users={}), configuration).verdict
 
 
 def lets_what_is_configured(
-    new: Json, old: Json | None, configuration: Configuration, around: TopologyAdmissionView
+    new: Json, old: Json | None, configuration: Configuration, around: KnownTopologiesForAdmission
 ) -> AdmissionVerdict:
     """Admits the configured levels of the default topology under placed pods."""
     verdict = admit_topology(new, old, around, configuration).verdict

@@ -16,8 +16,8 @@ import pytest
 
 from grove_core.kernel.steps import Delete
 from grove_core.kernel.time_formats import parse_time
-from grove_core.plan.laws import problems_in_plan
 from grove_core.plan.plan import Plan
+from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.cli.main import run
@@ -117,7 +117,7 @@ def test_in030_every_dump_loads_without_a_fault(name: str) -> None:
 @pytest.mark.parametrize("name", list(DUMPS))
 def test_gt015_nothing_is_ended_without_a_record(name: str) -> None:
     for snapshot, plan in plans(name, moment(DUMPS[name].now)):
-        assert problems_in_plan(plan, snapshot) == ()
+        assert broken_laws_in_plan(plan, snapshot) == ()
         assert not [step for step in plan.steps if isinstance(step.action, Delete)]
         assert plan.wake_at is None
 

@@ -8,16 +8,16 @@ from typing import Final
 
 import pytest
 
-from grove_core.areas.gang_termination.field.judge import GoOperatorJudgement, judge_by_go_operator
-from grove_core.areas.gang_termination.field.rule_generations import RuleGeneration
+from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
+from grove_core.areas.gang_termination.field.judge import GoOperatorJudgement, judge_gang_termination_by_go_operator
 from grove_core.kernel.conditions import REMOVED, Condition
 from grove_core.kernel.steps import SetStatus
 from grove_core.kernel.time_formats import format_time
-from grove_core.plan.laws import problems_in_plan
 from grove_core.plan.plan import Plan
+from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
-from grove_core.resources.statuses import with_status_written
+from grove_core.resources.statuses import object_after_status_write
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.snapshot.snapshot import Snapshot
 from tests.vectors.cases import HERE, Json, assert_ended, cases, snapshot_of, status_of
@@ -48,7 +48,7 @@ def statuses_after(snapshot: Snapshot, plan: Plan, judgement: GoOperatorJudgemen
     shown: Json = {}
     for seen in judgement.cliques:
         clique = seen.clique
-        status = status_of(with_status_written(clique, writes[clique.ref]) if clique.ref in writes else clique)
+        status = status_of(object_after_status_write(clique, writes[clique.ref]) if clique.ref in writes else clique)
         if not clique.deleting:
             status |= {
                 "readyReplicas": seen.counts.ready,
@@ -60,10 +60,10 @@ def statuses_after(snapshot: Snapshot, plan: Plan, judgement: GoOperatorJudgemen
         shown[clique.ref.short] = status
     for group in snapshot.groups:
         shown[group.ref.short] = status_of(
-            with_status_written(group, writes[group.ref]) if group.ref in writes else group
+            object_after_status_write(group, writes[group.ref]) if group.ref in writes else group
         )
     root = snapshot.root
-    shown[root.ref.short] = status_of(with_status_written(root, writes[root.ref]) if root.ref in writes else root)
+    shown[root.ref.short] = status_of(object_after_status_write(root, writes[root.ref]) if root.ref in writes else root)
     return shown
 
 
@@ -71,14 +71,17 @@ def statuses_after(snapshot: Snapshot, plan: Plan, judgement: GoOperatorJudgemen
 def test_gf050_the_recorded_verdict_is_ours(case: Json) -> None:
     snapshot, expect = snapshot_of(case), case["expect"]
     plan = reconcile(snapshot, NEWEST)
-    assert problems_in_plan(plan, snapshot) == ()
+    assert broken_laws_in_plan(plan, snapshot) == ()
     assert_ended(plan, expect)
 
 
 @pytest.mark.parametrize("case", list(cases(HERE / "field", FILES)))
 def test_gt019_the_recorded_statuses_are_ours(case: Json) -> None:
     snapshot, expect = snapshot_of(case), case["expect"]
-    plan, judgement = reconcile(snapshot, NEWEST), judge_by_go_operator(snapshot, RuleGeneration.F3)
+    plan, judgement = (
+        reconcile(snapshot, NEWEST),
+        judge_gang_termination_by_go_operator(snapshot, GoOperatorRuleGeneration.F3),
+    )
     stored = {clique.ref.short: status_of(clique)["conditions"] for clique in snapshot.cliques}
     stored |= {group.ref.short: status_of(group)["conditions"] for group in snapshot.groups}
     shown = statuses_after(snapshot, plan, judgement)

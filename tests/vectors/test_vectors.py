@@ -9,16 +9,16 @@ from typing import Final
 
 import pytest
 
-from grove_core.areas.gang_termination.design.judge import judge_by_design
-from grove_core.areas.gang_termination.design.wanted_statuses import conditions_of_clique, counts_of_set
+from grove_core.areas.gang_termination.design.judge import judge_gang_termination_by_design
+from grove_core.areas.gang_termination.design.wanted_statuses import status_counts_of_set, wanted_conditions_of_clique
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.steps import Delete, SetStatus
 from grove_core.kernel.time_formats import format_time
-from grove_core.plan.laws import problems_in_plan
 from grove_core.plan.plan import Plan
+from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile
-from grove_core.resources.statuses import with_status_written
+from grove_core.resources.statuses import object_after_status_write
 from grove_core.snapshot.snapshot import Snapshot
 from tests.vectors.cases import HERE, Json, assert_ended, cases, snapshot_of, status_of
 
@@ -31,28 +31,28 @@ LATER_FOR_CLIQUES: Final = {"hpaPodSelector"}
 def written_statuses(snapshot: Snapshot, plan: Plan) -> dict[str, Json]:
     """Kind/name -> status, after the plan's status writes."""
     writes = {step.target: step.action.fields for step in plan.steps if isinstance(step.action, SetStatus)}
-    judged = {item.clique.ref: item for item in judge_by_design(snapshot).cliques}
+    judged = {item.clique.ref: item for item in judge_gang_termination_by_design(snapshot).cliques}
     shown: dict[str, Json] = {}
     for clique in snapshot.cliques:
         if not clique.deleting:
-            after = with_status_written(clique, writes[clique.ref]) if clique.ref in writes else clique
+            after = object_after_status_write(clique, writes[clique.ref]) if clique.ref in writes else clique
             shown[clique.ref.short] = status_of(after)
     for step in plan.steps:
         if isinstance(step.action, Delete):
             shown[step.target.short] = status_judged(judged[step.target], snapshot)
     for group in snapshot.groups:
         shown[group.ref.short] = status_of(
-            with_status_written(group, writes[group.ref]) if group.ref in writes else group
+            object_after_status_write(group, writes[group.ref]) if group.ref in writes else group
         )
     root = snapshot.root
-    shown[root.ref.short] = status_of(with_status_written(root, writes[root.ref]) if root.ref in writes else root)
+    shown[root.ref.short] = status_of(object_after_status_write(root, writes[root.ref]) if root.ref in writes else root)
     return shown
 
 
 def status_judged(judged: CliqueJudgement, snapshot: Snapshot) -> Json:
-    found = counts_of_set(snapshot, judge_by_design(snapshot))
+    found = status_counts_of_set(snapshot, judge_gang_termination_by_design(snapshot))
     counts = found.counts[judged.clique.ref]
-    conditions = conditions_of_clique(judged, found.placements[judged.clique.ref], snapshot)
+    conditions = wanted_conditions_of_clique(judged, found.placements[judged.clique.ref], snapshot)
     return {
         "replicas": counts.replicas,
         "readyReplicas": counts.ready,
@@ -90,7 +90,7 @@ def expected_conditions(kind: str, expected: Json) -> Json:
 def test_gt002_the_recorded_verdict_is_ours(case: Json) -> None:
     snapshot, expect = snapshot_of(case), case["expect"]
     plan = reconcile(snapshot)
-    assert problems_in_plan(plan, snapshot) == ()
+    assert broken_laws_in_plan(plan, snapshot) == ()
     assert_ended(plan, expect)
 
     stored = {clique.ref.short: status_of(clique)["conditions"] for clique in snapshot.cliques}

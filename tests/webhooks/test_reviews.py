@@ -15,8 +15,8 @@ import trustme
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.admit import admit, used_names_in
-from grove_core.areas.workload.admission.manifest_defaults import with_defaults
+from grove_core.admit import admit, index_names_used_by_sets
+from grove_core.areas.workload.admission.manifest_defaults import podcliqueset_with_defaults
 from grove_core.kernel.admission import Deny
 from grove_shell.client.kinds import POD_CLIQUE_SET
 from grove_shell.settings.webhook_settings import DEFAULTING, PATHS, VALIDATION
@@ -139,8 +139,8 @@ def test_wh002_defaults_are_written() -> None:
     _, said = answered(DEFAULTING, review(bare))
     response = said["response"]
     assert response["patchType"] == "JSONPatch"
-    assert patched(bare, patch_of(response)) == with_defaults(bare)
-    whole = with_defaults(bare)
+    assert patched(bare, patch_of(response)) == podcliqueset_with_defaults(bare)
+    whole = podcliqueset_with_defaults(bare)
     assert answered(DEFAULTING, review(whole))[1]["response"] == {"uid": "7f3c", "allowed": True}
 
 
@@ -168,11 +168,11 @@ def test_wh001_whatever_is_asked_is_answered_by_the_core(new: Json) -> None:
     request, problems = parse_review(json.dumps(review(new, namespace="default")).encode())
     assert request is not None, problems
     response = validate_podcliqueset(request, names())["response"]
-    verdict = admit(request.new, None, used_names_in([])).verdict
+    verdict = admit(request.new, None, index_names_used_by_sets([])).verdict
     assert response["allowed"] == (not isinstance(verdict, Deny))
-    assert patched(request.new, patch_of(apply_podcliqueset_defaults(request)["response"])) == with_defaults(
-        request.new
-    )
+    assert patched(
+        request.new, patch_of(apply_podcliqueset_defaults(request)["response"])
+    ) == podcliqueset_with_defaults(request.new)
 
 
 def colliding() -> tuple[Json, Json]:
@@ -207,7 +207,7 @@ def test_wh005_nearby_objects_are_enough_to_judge_by(known: list[str], clique: s
     new["spec"]["template"]["cliques"][0]["name"] = clique
     near = names(*sets).possible_collisions("ml", known[0])
     assert near is not None
-    assert admit(new, None, used_names_in(near)) == admit(new, None, used_names_in(sets))
+    assert admit(new, None, index_names_used_by_sets(near)) == admit(new, None, index_names_used_by_sets(sets))
 
 
 def test_wh005_what_is_not_known_is_said() -> None:
@@ -224,7 +224,7 @@ def test_wh001_what_is_let_go_is_not_judged() -> None:
     assert not answered(VALIDATION, review(old))[1]["response"]["allowed"]
     new = set_of(min_available=7)
     assert answered(VALIDATION, review(new, old))[1]["response"]["allowed"]
-    assert answered(VALIDATION, review(with_defaults(new), old))[1]["response"]["allowed"]
+    assert answered(VALIDATION, review(podcliqueset_with_defaults(new), old))[1]["response"]["allowed"]
     labelled = set_of(min_available=7, labels={"bad label": "x"})
     assert not answered(VALIDATION, review(labelled, old))[1]["response"]["allowed"]
     going = set_of(min_available=7, deletionTimestamp="2026-11-20T09:00:00Z")
@@ -287,13 +287,13 @@ def test_wh008_what_we_cannot_judge_ends_nothing(monkeypatch: pytest.MonkeyPatch
     """A judge with a fault of ours in it, met by one kind of set."""
 
     def stumbling(raw: Json) -> Json:
-        return {**with_defaults(raw), "replicas": raw["metadata"]["labels"]["app"]}
+        return {**podcliqueset_with_defaults(raw), "replicas": raw["metadata"]["labels"]["app"]}
 
     async def play(caller: Caller) -> tuple[tuple[int, Any], tuple[int, Any], list[Json]]:
         bad, good = review(set_of(), set_of()), review(set_of(labels={"app": "x"}), set_of(labels={"app": "x"}))
         return await caller.ask(VALIDATION, bad), await caller.ask(VALIDATION, good), caller.said
 
-    monkeypatch.setattr(admission_handlers, "with_defaults", stumbling)
+    monkeypatch.setattr(admission_handlers, "podcliqueset_with_defaults", stumbling)
     (code, words), (after, said), log = played(play)
     assert (code, words) == (500, "a fault of grove webhooks, not of the request: KeyError; see its log\n")
     assert (after, said["response"]["allowed"]) == (200, True)

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 import aiohttp
 import trustme
 
-from grove_core.admit import admit, used_names_in
+from grove_core.admit import admit, index_names_used_by_sets
 from grove_core.admit_topology import topology_admission_view_of
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.resources.cluster_topology import BINDING_KIND, DEFAULT_TOPOLOGY, TOPOLOGY_KIND
@@ -169,4 +169,4 @@ def numbers(response: Json) -> set[str]:
 
 def offline(new: Json, old: Json | None = None, *cliques: Json) -> AdmissionVerdict:
     around = topology_admission_view_of(THERE, [], [podclique_from_json(one) for one in cliques])
-    return admit(new, old, used_names_in([]), ON, around=around).verdict
+    return admit(new, old, index_names_used_by_sets([]), ON, around=around).verdict

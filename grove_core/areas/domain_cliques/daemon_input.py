@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from grove_core.areas.domain_cliques.registration_protocols import DaemonSettings
+from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings
 from grove_core.areas.domain_cliques.rules import ComputeDomainReason
 from grove_core.areas.domain_cliques.verdicts import DaemonAction, DaemonRegistry, PeerMap
 from grove_core.kernel.decisions import Decision
@@ -22,7 +22,7 @@ from grove_core.resources.compute_domain import (
     DaemonEntry,
     DaemonPod,
 )
-from grove_core.resources.naming_rules import domain_clique_name
+from grove_core.resources.naming_rules import compute_domain_clique_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,13 +53,13 @@ class DaemonIdentity:
     def registry_ref(self, *, sharded: bool) -> Ref:
         """The object it registers in: its clique if sharded, else the domain."""
         if sharded:
-            name = domain_clique_name(self.domain_uid, self.clique)
+            name = compute_domain_clique_name(self.domain_uid, self.clique)
             return Ref(NVIDIA, CLIQUE_KIND, self.pod_namespace, name)
         return Ref(NVIDIA, DOMAIN_KIND, self.namespace, self.domain)
 
 
 @dataclass(frozen=True, slots=True)
-class RegistryObservation:
+class ObservedDaemonRegistry:
     """A registry at a version of the store; ``registry`` is None if the object did not exist."""
 
     version: int
@@ -84,7 +84,7 @@ class RegistrationState:
         throttled_until: no request before this time, even after an event (DC-035).
     """
 
-    observed: RegistryObservation | None = None
+    observed: ObservedDaemonRegistry | None = None
     settled_index: int | None = None
     contested_since: datetime | None = None
     other_registry: DaemonRegistry | None = None
@@ -122,7 +122,7 @@ class DaemonInput:
     """
 
     identity: DaemonIdentity
-    settings: DaemonSettings
+    settings: DaemonRegistrationSettings
     state: RegistrationState
     pod: DaemonPod | None = None
     fabric: FabricDaemonState | None = None
@@ -145,7 +145,7 @@ class DaemonInput:
         return self.state.observed.registry if self.state.observed is not None else None
 
     @property
-    def is_other_domain(self) -> bool:
+    def domain_was_recreated(self) -> bool:
         """Whether the observed ComputeDomain has another uid: the domain was deleted and created again (DC-006)."""
         registry = self.registry
         return isinstance(registry, ComputeDomain) and registry.uid != self.identity.domain_uid
@@ -155,13 +155,15 @@ class DaemonInput:
         """The index the fabric daemon runs with; None if none runs."""
         return self.fabric.index if self.fabric is not None else None
 
-    def decision(self, action: DaemonAction, why: ComputeDomainReason, **facts: Fact) -> Decision[DaemonAction]:
+    def decision_for_action(
+        self, action: DaemonAction, why: ComputeDomainReason, **facts: Fact
+    ) -> Decision[DaemonAction]:
         """Return the decision for an action, with a reason about the daemon's pod."""
         return Decision(action, (why.because(self.identity.pod_ref, **facts),))
 
 
 @dataclass(frozen=True, slots=True)
-class CliqueRegistryView:
+class NvlinkCliqueDaemons:
     """The entries of one clique in a daemon's registry and in the other registry.
 
     Attributes:
@@ -175,15 +177,15 @@ class CliqueRegistryView:
     own_in_other: DaemonEntry | None = None
 
     @property
-    def used(self) -> frozenset[int]:
+    def indices_of_other_nodes(self) -> frozenset[int]:
         """Indices of other nodes."""
         return frozenset(entry.index for entry in self.others if entry.index is not None)
 
-    def rival(self, index: int) -> str:
+    def other_node_with_index(self, index: int) -> str:
         """The first other node with this index; empty if there is none."""
         return next((entry.node for entry in self.others if entry.index == index), "")
 
-    def nodes_with_index(self, index: int) -> tuple[str, ...]:
+    def other_nodes_with_index(self, index: int) -> tuple[str, ...]:
         """All other nodes with this index, sorted."""
         return tuple(sorted({entry.node for entry in self.others if entry.index == index}))
 
@@ -196,7 +198,7 @@ class CliqueRegistryView:
                 duplicates.add(entry.index)
         return min(duplicates, default=None)
 
-    def peers(self, limit: int) -> PeerMap:
+    def peer_map(self, limit: int) -> PeerMap:
         """The peer map of all entries whose index is from 0 to below the limit (DC-066)."""
         found = {entry.index: entry.ip for entry in self._all() if entry.index is not None and 0 <= entry.index < limit}
         return PeerMap(tuple(sorted(found.items())))
@@ -205,32 +207,32 @@ class CliqueRegistryView:
         return self.others if self.own is None else (*self.others, self.own)
 
 
-def clique_registry_view_of(
+def nvlink_clique_daemons_of(
     identity: DaemonIdentity, registry: DaemonRegistry | None, other: DaemonRegistry | None = None
-) -> CliqueRegistryView:
+) -> NvlinkCliqueDaemons:
     """Return a daemon's clique in its registry, joined with the entries of the other registry (DC-065)."""
-    here = registry_entries_of_clique(identity.clique, registry)
-    there = registry_entries_of_clique(identity.clique, other)
+    here = daemon_entries_of_nvlink_clique(identity.clique, registry)
+    there = daemon_entries_of_nvlink_clique(identity.clique, other)
     others = [entry for entry in (*there, *here) if entry.node != identity.node]
-    own = registry_entry_of_node(identity.node, registry.entries) if registry is not None else None
-    return CliqueRegistryView(own, tuple(others), registry_entry_of_node(identity.node, there))
+    own = daemon_entry_of_node(identity.node, registry.daemon_entries) if registry is not None else None
+    return NvlinkCliqueDaemons(own, tuple(others), daemon_entry_of_node(identity.node, there))
 
 
-def registry_entries_of_clique(clique: str, registry: DaemonRegistry | None) -> tuple[DaemonEntry, ...]:
+def daemon_entries_of_nvlink_clique(clique: str, registry: DaemonRegistry | None) -> tuple[DaemonEntry, ...]:
     """Return the entries of one clique; a ComputeDomainClique has no others."""
     if registry is None:
         return ()
     if isinstance(registry, ComputeDomainClique):
-        return registry.entries
-    return tuple(entry for entry in registry.entries if entry.clique == clique)
+        return registry.daemon_entries
+    return tuple(entry for entry in registry.daemon_entries if entry.clique == clique)
 
 
-def registry_entry_of_node(node: str, entries: Iterable[DaemonEntry]) -> DaemonEntry | None:
+def daemon_entry_of_node(node: str, entries: Iterable[DaemonEntry]) -> DaemonEntry | None:
     """Return the entry of a node; None if it has none."""
     return next((entry for entry in entries if entry.node == node), None)
 
 
-def choose_daemon_index(view: CliqueRegistryView, limit: int, *proposals: int | None) -> int | None:
+def choose_daemon_index(view: NvlinkCliqueDaemons, limit: int, *proposals: int | None) -> int | None:
     """Return the first valid free proposal, else the smallest free index (DC-020 to DC-022).
 
     Args:
@@ -239,7 +241,7 @@ def choose_daemon_index(view: CliqueRegistryView, limit: int, *proposals: int | 
     Returns:
         None if all indices are taken.
     """
-    used = view.used
+    used = view.indices_of_other_nodes
     for index in proposals:
         if index is not None and 0 <= index < limit and index not in used:
             return index

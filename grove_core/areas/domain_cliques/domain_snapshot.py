@@ -8,7 +8,7 @@ from enum import Enum, unique
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.domain_cliques.registration_state_updates import resource_version_number
+from grove_core.areas.domain_cliques.registration_state_updates import registry_version_number
 from grove_core.areas.domain_cliques.rules import ComputeDomainReason
 from grove_core.areas.domain_cliques.verdicts import DaemonRegistry
 from grove_core.kernel.decisions import Decision
@@ -21,7 +21,7 @@ _NONE: Final[Mapping[Ref, str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DomainSnapshot:
+class ComputeDomainSnapshot:
     """A domain, its cliques, and the pods of its daemons at one time.
 
     Attributes:
@@ -53,7 +53,7 @@ class DomainSnapshot:
         return self.domain.uid
 
 
-def domain_snapshot_of(
+def compute_domain_snapshot_of(
     domain: ComputeDomain,
     cliques: Iterable[ComputeDomainClique],
     pods: Iterable[DaemonPod],
@@ -61,14 +61,14 @@ def domain_snapshot_of(
     pods_version: int,
     unreadable: Mapping[Ref, str] = _NONE,
     now: datetime,
-) -> DomainSnapshot:
+) -> ComputeDomainSnapshot:
     """Select the cliques and pods of one domain.
 
     Args:
         unreadable: pods and cliques that cannot be parsed -> the domain uid of their label; empty without a label.
     """
     possible = [ref for ref, uid in unreadable.items() if uid in {"", domain.uid}]
-    return DomainSnapshot(
+    return ComputeDomainSnapshot(
         domain=domain,
         cliques=tuple(
             sorted((one for one in cliques if one.domain_uid == domain.uid), key=lambda one: one.ref.sort_key)
@@ -87,7 +87,7 @@ def _listed(kind: str, refs: Iterable[Ref]) -> str:
 
 
 @unique
-class RegistryEntryVerdict(Enum):
+class DaemonEntryVerdict(Enum):
     """Whether an entry stays, is removed, or cannot be judged yet."""
 
     KEEP = "Keep"
@@ -96,20 +96,20 @@ class RegistryEntryVerdict(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedRegistryEntry:
+class JudgedDaemonEntry:
     """An entry, its registry, and the decision about it; None if a pod with the entry's address exists."""
 
     registry: DaemonRegistry
     entry: DaemonEntry
-    decision: Decision[RegistryEntryVerdict] | None
+    decision: Decision[DaemonEntryVerdict] | None
 
     @property
-    def verdict(self) -> RegistryEntryVerdict:
+    def verdict(self) -> DaemonEntryVerdict:
         """The verdict of the decision."""
-        return RegistryEntryVerdict.KEEP if self.decision is None else self.decision.verdict
+        return DaemonEntryVerdict.KEEP if self.decision is None else self.decision.verdict
 
 
-def judge_registry_entries(snapshot: DomainSnapshot) -> tuple[JudgedRegistryEntry, ...]:
+def judge_daemon_entries(snapshot: ComputeDomainSnapshot) -> tuple[JudgedDaemonEntry, ...]:
     """Return a verdict on every entry of the domain and of its cliques (DC-070 to DC-076).
 
     Linear in entries and pods.
@@ -121,27 +121,27 @@ def judge_registry_entries(snapshot: DomainSnapshot) -> tuple[JudgedRegistryEntr
     for registry, entry in _entries(snapshot):
         entries_on[entry.node].append((registry, entry))
     return tuple(
-        JudgedRegistryEntry(
+        JudgedDaemonEntry(
             registry, entry, _decision(snapshot, registry, entry, pods_on.get(entry.node, []), entries_on)
         )
         for registry, entry in _entries(snapshot)
     )
 
 
-def _entries(snapshot: DomainSnapshot) -> Iterator[tuple[DaemonRegistry, DaemonEntry]]:
+def _entries(snapshot: ComputeDomainSnapshot) -> Iterator[tuple[DaemonRegistry, DaemonEntry]]:
     registries: tuple[DaemonRegistry, ...] = (snapshot.domain, *snapshot.cliques)
     for registry in registries:
-        for entry in registry.entries:
+        for entry in registry.daemon_entries:
             yield registry, entry
 
 
 def _decision(
-    snapshot: DomainSnapshot,
+    snapshot: ComputeDomainSnapshot,
     registry: DaemonRegistry,
     entry: DaemonEntry,
     pods: list[DaemonPod],
     entries_on: Mapping[str, list[tuple[DaemonRegistry, DaemonEntry]]],
-) -> Decision[RegistryEntryVerdict] | None:
+) -> Decision[DaemonEntryVerdict] | None:
     present = [pod for pod in pods if pod.clique is None or pod.clique == entry.clique]
     if any(pod.ip == entry.ip for pod in present):
         return None
@@ -149,26 +149,26 @@ def _decision(
     addresses = {pod.ip for pod in present if pod.living and pod.ip}
     moved_to = next((other for other, twin in entries_on[node] if other.ref != ref and twin.ip in addresses), None)
     newest = max(
-        [resource_version_number(registry), *([resource_version_number(moved_to)] if moved_to is not None else [])]
+        [registry_version_number(registry), *([registry_version_number(moved_to)] if moved_to is not None else [])]
     )
     if present and moved_to is None:
         return Decision(
-            RegistryEntryVerdict.KEEP,
+            DaemonEntryVerdict.KEEP,
             (ComputeDomainReason.POD_ON_NODE.because(ref, pod=present[0].ref.name, node=node),),
         )
     if snapshot.pods_version < newest:
         because = ComputeDomainReason.PODS_NOT_AS_NEW.because(ref, pods=snapshot.pods_version, entries=newest)
-        return Decision(RegistryEntryVerdict.UNKNOWN, (because,))
+        return Decision(DaemonEntryVerdict.UNKNOWN, (because,))
     if snapshot.unreadable_pods:
         return Decision(
-            RegistryEntryVerdict.UNKNOWN, (ComputeDomainReason.PODS_UNREAD.because(ref, pods=snapshot.unreadable_pods),)
+            DaemonEntryVerdict.UNKNOWN, (ComputeDomainReason.PODS_UNREAD.because(ref, pods=snapshot.unreadable_pods),)
         )
     if moved_to is not None:
         return Decision(
-            RegistryEntryVerdict.REMOVE,
+            DaemonEntryVerdict.REMOVE,
             (ComputeDomainReason.ENTRY_MOVED.because(ref, node=node, register=moved_to.ref.short),),
         )
     return Decision(
-        RegistryEntryVerdict.REMOVE,
+        DaemonEntryVerdict.REMOVE,
         (ComputeDomainReason.ENTRY_STALE.because(ref, clique=entry.clique or "none", node=node),),
     )

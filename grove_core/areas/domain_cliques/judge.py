@@ -5,25 +5,25 @@ The order of the questions is the protocol: a change here needs a change in spec
 
 from datetime import datetime
 
+from grove_core.areas.domain_cliques.daemon_entry_requests import (
+    daemon_entry_removal_request,
+    next_other_registry_read_time,
+    other_registry_cleanup_request,
+    other_registry_read_request,
+)
 from grove_core.areas.domain_cliques.daemon_input import (
-    CliqueRegistryView,
     DaemonInput,
+    NvlinkCliqueDaemons,
     choose_daemon_index,
-    clique_registry_view_of,
+    nvlink_clique_daemons_of,
 )
-from grove_core.areas.domain_cliques.entry_registration import (
+from grove_core.areas.domain_cliques.daemon_registration import (
     confirm_daemon_index,
-    register_new_node,
-    register_with_index,
-    take_over_registry_entry,
-    withdraw_registry_entry,
-    write_registry_entry,
-)
-from grove_core.areas.domain_cliques.registry_entry_requests import (
-    clean_up_other_registry,
-    entry_removal_request,
-    next_registry_read_time,
-    read_other_registry,
+    register_daemon_of_new_node,
+    register_daemon_with_index,
+    take_over_daemon_entry,
+    withdraw_daemon_entry,
+    write_daemon_entry,
 )
 from grove_core.areas.domain_cliques.rules import ComputeDomainReason
 from grove_core.areas.domain_cliques.verdicts import (
@@ -73,15 +73,15 @@ def _next(context: DaemonInput) -> Decision[DaemonAction]:
     precondition = _precondition(context)
     if precondition is not None:
         return precondition
-    read_at = next_registry_read_time(context)
+    read_at = next_other_registry_read_time(context)
     due = state.other_read_at is None or (read_at is not None and context.now >= read_at)
     if settings.reads_other_registry and state.settled_index is None and due:
-        return read_other_registry(context)
-    view = clique_registry_view_of(identity, context.registry, state.other_registry)
+        return other_registry_read_request(context)
+    view = nvlink_clique_daemons_of(identity, context.registry, state.other_registry)
     if view.own is None:
-        return register_new_node(context, view)
+        return register_daemon_of_new_node(context, view)
     if view.own.ip != identity.ip:
-        return take_over_registry_entry(context, view, view.own)
+        return take_over_daemon_entry(context, view, view.own)
     if state.settled_index is None:
         return confirm_daemon_index(context, view, view.own)
     return next_settled_daemon_action(context, view, view.own, state.settled_index)
@@ -93,19 +93,23 @@ def _precondition(context: DaemonInput) -> Decision[DaemonAction] | None:
     unlabelled = pod is None or pod.clique != identity.clique  # a pod that was not observed yet may have no label
     if context.settings.has_pods and unlabelled and not state.pod_labelled:
         labels = FrozenMap({DOMAIN_CLIQUE: identity.clique})
-        return context.decision(
+        return context.decision_for_action(
             LabelPodRequest(identity.pod_ref, labels),
             ComputeDomainReason.CLIQUE_UNLABELLED,
             clique=identity.clique or "none",
         )
     if not identity.clique:
-        return context.decision(IdleAction(), ComputeDomainReason.NO_FABRIC)
+        return context.decision_for_action(IdleAction(), ComputeDomainReason.NO_FABRIC)
     if state.observed is None:
-        return context.decision(WaitAction(), ComputeDomainReason.NOTHING_SEEN, register=context.registry_ref.short)
+        return context.decision_for_action(
+            WaitAction(), ComputeDomainReason.NOTHING_SEEN, register=context.registry_ref.short
+        )
     if registry is None and not context.settings.protocol.sharded:
-        return context.decision(WaitAction(), ComputeDomainReason.DOMAIN_MISSING, register=context.registry_ref.short)
-    if registry is not None and context.is_other_domain:
-        return context.decision(
+        return context.decision_for_action(
+            WaitAction(), ComputeDomainReason.DOMAIN_MISSING, register=context.registry_ref.short
+        )
+    if registry is not None and context.domain_was_recreated:
+        return context.decision_for_action(
             WaitAction(), ComputeDomainReason.OTHER_DOMAIN, found=registry.uid, wanted=identity.domain_uid
         )
     return None
@@ -115,21 +119,21 @@ def _deregister(context: DaemonInput) -> Decision[DaemonAction]:
     """Remove the own entry until the deadline; an entry with another IP belongs to a successor (DC-053 to DC-057)."""
     identity, registry = context.identity, context.registry
     is_registered = registry is not None and any(
-        entry.node == identity.node and entry.ip == identity.ip for entry in registry.entries
+        entry.node == identity.node and entry.ip == identity.ip for entry in registry.daemon_entries
     )
-    if registry is None or not is_registered or context.is_other_domain:
-        return context.decision(StoppedAction(), ComputeDomainReason.NOTHING_LEFT, ip=identity.ip)
+    if registry is None or not is_registered or context.domain_was_recreated:
+        return context.decision_for_action(StoppedAction(), ComputeDomainReason.NOTHING_LEFT, ip=identity.ip)
     deadline = context.stop_deadline
     if deadline is not None and context.now >= deadline:
-        return context.decision(
+        return context.decision_for_action(
             StoppedAction(entry_remains=True), ComputeDomainReason.OUT_OF_TIME, until=format_time(deadline)
         )
     why = ComputeDomainReason.ENTRY_REMAINS if context.state.removes_by_put else ComputeDomainReason.LEAVING
-    return context.decision(entry_removal_request(context, registry), why)
+    return context.decision_for_action(daemon_entry_removal_request(context, registry), why)
 
 
 def next_settled_daemon_action(
-    context: DaemonInput, view: CliqueRegistryView, own: DaemonEntry, index: int
+    context: DaemonInput, view: NvlinkCliqueDaemons, own: DaemonEntry, index: int
 ) -> Decision[DaemonAction]:
     """Return the next action of a daemon that settled on an index."""
     identity, settings, state = context.identity, context.settings, context.state
@@ -138,7 +142,7 @@ def next_settled_daemon_action(
         if move is not None:
             return move
     if settings.reads_other_registry and state.other_read_at is None:
-        return read_other_registry(context)
+        return other_registry_read_request(context)
     duplicate = view.duplicate_index()
     if duplicate is None:
         action = _update_fabric(context, view, index)
@@ -151,22 +155,22 @@ def next_settled_daemon_action(
         reason = ComputeDomainReason.READINESS_CHANGED.because(
             identity.pod_ref, before=own.status or "nothing", after=status
         )
-        return write_registry_entry(context, entry, reason)
+        return write_daemon_entry(context, entry, reason)
     if isinstance(context.registry, ComputeDomainClique) and identity.pod_uid not in context.registry.owners:
-        return write_registry_entry(context, entry, ComputeDomainReason.REFERENCE_MISSING.because(identity.pod_ref))
-    cleaning = clean_up_other_registry(context, view)
+        return write_daemon_entry(context, entry, ComputeDomainReason.REFERENCE_MISSING.because(identity.pod_ref))
+    cleaning = other_registry_cleanup_request(context, view)
     if cleaning is not None:
         return cleaning
-    until = next_registry_read_time(context)
+    until = next_other_registry_read_time(context)
     if duplicate is not None:
         return _wait_for_unique_indices(context, view, index, duplicate, until)
-    peers = len(view.peers(settings.limit).addresses)
+    peers = len(view.peer_map(settings.limit).addresses)
     at_rest = IdleAction() if until is None else WaitAction(until)
-    return context.decision(at_rest, ComputeDomainReason.CONVERGED, index=index, peers=peers)
+    return context.decision_for_action(at_rest, ComputeDomainReason.CONVERGED, index=index, peers=peers)
 
 
 def _resolve_contest(
-    context: DaemonInput, view: CliqueRegistryView, own: DaemonEntry, index: int, since: datetime
+    context: DaemonInput, view: NvlinkCliqueDaemons, own: DaemonEntry, index: int, since: datetime
 ) -> Decision[DaemonAction] | None:
     """Move if another node has the settled index and is not expected to move; None otherwise.
 
@@ -174,24 +178,26 @@ def _resolve_contest(
     then a daemon whose fabric daemon has not started moves (DC-068). A rival that does not move within the timeout
     never will; then the last node by name moves (DC-026).
     """
-    identity, settings, holders = context.identity, context.settings, view.nodes_with_index(index)
-    only_in_other = context.fabric is None and not clique_registry_view_of(identity, context.registry).rival(index)
+    identity, settings, holders = context.identity, context.settings, view.other_nodes_with_index(index)
+    only_in_other = context.fabric is None and not nvlink_clique_daemons_of(
+        identity, context.registry
+    ).other_node_with_index(index)
     is_last = all(node < identity.node for node in holders) and context.now >= since + settings.rival_timeout
     free = choose_daemon_index(view, settings.limit)
     if not holders or not (only_in_other or is_last):
         return None
     if free is None:
-        return withdraw_registry_entry(context, view, own)
-    facts: dict[str, Fact] = {"rival": view.rival(index), "before": index, "index": free}
+        return withdraw_daemon_entry(context, view, own)
+    facts: dict[str, Fact] = {"rival": view.other_node_with_index(index), "before": index, "index": free}
     if only_in_other:
         reason = ComputeDomainReason.CONTESTED_ELSEWHERE.because(identity.pod_ref, **facts)
     else:
         reason = ComputeDomainReason.STALEMATE_ENDED.because(identity.pod_ref, since=format_time(since), **facts)
-    return register_with_index(context, free, reason)
+    return register_daemon_with_index(context, free, reason)
 
 
 def _wait_for_unique_indices(
-    context: DaemonInput, view: CliqueRegistryView, index: int, duplicate: int, read_at: datetime | None
+    context: DaemonInput, view: NvlinkCliqueDaemons, index: int, duplicate: int, read_at: datetime | None
 ) -> Decision[DaemonAction]:
     """Wait while two entries share an index; for the own index no longer than the rival timeout."""
     since = context.state.contested_since
@@ -199,24 +205,28 @@ def _wait_for_unique_indices(
         deadline = since + context.settings.rival_timeout
         times = [time for time in (deadline, read_at) if time is not None and time > context.now]
         action = WaitAction(min(times, default=None))
-        return context.decision(action, ComputeDomainReason.RIVAL_AWAITED, index=index, rival=view.rival(index))
-    nodes = ", ".join(view.nodes_with_index(duplicate))
-    return context.decision(WaitAction(read_at), ComputeDomainReason.DUPLICATE_VISIBLE, index=duplicate, nodes=nodes)
+        return context.decision_for_action(
+            action, ComputeDomainReason.RIVAL_AWAITED, index=index, rival=view.other_node_with_index(index)
+        )
+    nodes = ", ".join(view.other_nodes_with_index(duplicate))
+    return context.decision_for_action(
+        WaitAction(read_at), ComputeDomainReason.DUPLICATE_VISIBLE, index=duplicate, nodes=nodes
+    )
 
 
-def _update_fabric(context: DaemonInput, view: CliqueRegistryView, index: int) -> Decision[DaemonAction] | None:
+def _update_fabric(context: DaemonInput, view: NvlinkCliqueDaemons, index: int) -> Decision[DaemonAction] | None:
     """Start, restart or update the fabric daemon; None if it runs with this index and the present peer map."""
     fabric = context.fabric
-    peers = view.peers(context.settings.limit)
+    peers = view.peer_map(context.settings.limit)
     count = len(peers.addresses)
     if fabric is None:
-        return context.decision(
+        return context.decision_for_action(
             StartFabricAction(index, peers), ComputeDomainReason.FIRST_MAP, index=index, peers=count
         )
     if fabric.index != index:
-        return context.decision(
+        return context.decision_for_action(
             RestartFabricAction(index, peers), ComputeDomainReason.INDEX_CHANGED, before=fabric.index, index=index
         )
     if fabric.peers != peers:
-        return context.decision(PushPeersAction(index, peers), ComputeDomainReason.MAP_CHANGED, peers=count)
+        return context.decision_for_action(PushPeersAction(index, peers), ComputeDomainReason.MAP_CHANGED, peers=count)
     return None

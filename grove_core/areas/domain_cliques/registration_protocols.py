@@ -37,13 +37,13 @@ class RegistrationProtocol(Enum):
         self.manager = manager
 
 
-def protocol_by_name(short_name: str) -> RegistrationProtocol | None:
+def registration_protocol_by_name(short_name: str) -> RegistrationProtocol | None:
     """Return the protocol ``rmw``, ``ssa``, ``sharded`` or ``sharded-rmw``; None for any other name."""
     return next((found for found in RegistrationProtocol if found.short_name == short_name), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DaemonSettings:
+class DaemonRegistrationSettings:
     """How the daemons of a domain register.
 
     Attributes:
@@ -66,13 +66,13 @@ class DaemonSettings:
     recheck_interval: timedelta = timedelta(seconds=10)
 
 
-def daemon_settings_problems(protocol: str, limit: int, clique_size: int = 1) -> tuple[ObjectProblem, ...]:
+def registration_settings_problems(protocol: str, limit: int, clique_size: int = 1) -> tuple[ObjectProblem, ...]:
     """Return every problem of a protocol name, an index limit and a clique size (CL-005)."""
     return tuple(_problems(protocol, limit, clique_size))
 
 
 def _problems(protocol: str, limit: int, clique_size: int) -> Iterator[ObjectProblem]:
-    if protocol_by_name(protocol) is None:
+    if registration_protocol_by_name(protocol) is None:
         known = ", ".join(found.short_name for found in RegistrationProtocol)
         yield ObjectProblem(path="protocol", expected=f"one of {known}", got=f'"{protocol}"')
     if not 1 <= limit <= MAX_CLIQUE_SIZE:

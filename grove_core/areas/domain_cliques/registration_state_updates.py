@@ -10,11 +10,11 @@ from typing import Final, assert_never
 
 from grove_core.areas.domain_cliques.daemon_input import (
     DaemonIdentity,
+    ObservedDaemonRegistry,
     RegistrationState,
-    RegistryObservation,
-    clique_registry_view_of,
+    nvlink_clique_daemons_of,
 )
-from grove_core.areas.domain_cliques.registration_protocols import DaemonSettings
+from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings
 from grove_core.areas.domain_cliques.verdicts import (
     ApplyRequest,
     ClearOtherEntryRequest,
@@ -37,7 +37,7 @@ _MAX_DOUBLINGS: Final = 32
 _MAX_VERSION_DIGITS: Final = 20
 
 
-def resource_version_number(registry: DaemonRegistry) -> int:
+def registry_version_number(registry: DaemonRegistry) -> int:
     """Return the resourceVersion as a number, larger for newer states; 0 if it is no number (DC-072)."""
     text = registry.resource_version
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= _MAX_VERSION_DIGITS else 0
@@ -46,8 +46,8 @@ def resource_version_number(registry: DaemonRegistry) -> int:
 def registration_state_after_event(
     state: RegistrationState,
     identity: DaemonIdentity,
-    settings: DaemonSettings,
-    observation: RegistryObservation,
+    settings: DaemonRegistrationSettings,
+    observation: ObservedDaemonRegistry,
     *,
     now: datetime,
     jitter: float = 1.0,
@@ -65,7 +65,7 @@ def registration_state_after_event(
 def registration_state_after_result(
     state: RegistrationState,
     identity: DaemonIdentity,
-    settings: DaemonSettings,
+    settings: DaemonRegistrationSettings,
     request: DaemonRequest,
     result: RequestResult,
     *,
@@ -113,11 +113,11 @@ def _without_registry(state: RegistrationState, request: DaemonRequest) -> Regis
     uid = metadata.get("uid") if isinstance(metadata, FrozenMap) else None
     if uid is not None and uid != state.observed.registry.uid:
         return state
-    return replace(state, observed=RegistryObservation(state.observed.version, None))
+    return replace(state, observed=ObservedDaemonRegistry(state.observed.version, None))
 
 
 def _failed(
-    state: RegistrationState, settings: DaemonSettings, result: RequestResult, now: datetime, jitter: float
+    state: RegistrationState, settings: DaemonRegistrationSettings, result: RequestResult, now: datetime, jitter: float
 ) -> RegistrationState:
     delay = settings.first_backoff * 2 ** min(state.failures, _MAX_DOUBLINGS)
     return replace(
@@ -131,7 +131,7 @@ def _failed(
 def _succeeded(
     state: RegistrationState,
     identity: DaemonIdentity,
-    settings: DaemonSettings,
+    settings: DaemonRegistrationSettings,
     request: DaemonRequest,
     result: RequestResult,
     now: datetime,
@@ -158,7 +158,7 @@ def _succeeded(
 
 
 def confirmed_daemon_index(
-    identity: DaemonIdentity, settings: DaemonSettings, response: DaemonRegistry | None
+    identity: DaemonIdentity, settings: DaemonRegistrationSettings, response: DaemonRegistry | None
 ) -> int | None:
     """Return the index that the response to an own write shows to be the daemon's alone (D42, DC-023).
 
@@ -168,22 +168,22 @@ def confirmed_daemon_index(
     own = _own_entry(identity, response)
     if own is None or own.index is None or not 0 <= own.index < settings.limit:
         return None
-    return None if clique_registry_view_of(identity, response).rival(own.index) else own.index
+    return None if nvlink_clique_daemons_of(identity, response).other_node_with_index(own.index) else own.index
 
 
 def _own_entry(identity: DaemonIdentity, registry: DaemonRegistry | None) -> DaemonEntry | None:
     """The entry of the node, if it has this pod's address: an earlier pod had another (DC-022)."""
-    own = clique_registry_view_of(identity, registry).own
+    own = nvlink_clique_daemons_of(identity, registry).own
     return own if own is not None and own.ip == identity.ip else None
 
 
 def _observed_in(state: RegistrationState, result: RequestResult) -> RegistrationState:
     if result.registry is None:
         return state
-    return _newest(state, RegistryObservation(resource_version_number(result.registry), result.registry))
+    return _newest(state, ObservedDaemonRegistry(registry_version_number(result.registry), result.registry))
 
 
-def _newest(state: RegistrationState, observation: RegistryObservation) -> RegistrationState:
+def _newest(state: RegistrationState, observation: ObservedDaemonRegistry) -> RegistrationState:
     """Keep the newer observation, so that an event never hides the daemon's own write (DC-010)."""
     if state.observed is not None and observation.version < state.observed.version:
         return state
@@ -195,10 +195,10 @@ def _checked(state: RegistrationState, identity: DaemonIdentity, now: datetime) 
     if state.settled_index is None:
         return state
     registry = state.observed.registry if state.observed is not None else None
-    view = clique_registry_view_of(identity, registry, state.other_registry)
+    view = nvlink_clique_daemons_of(identity, registry, state.other_registry)
     own = view.own
     if own is None or own.ip != identity.ip or own.index != state.settled_index:
         return replace(state, settled_index=None, contested_since=None, other_read_at=None)
-    contested = bool(view.rival(state.settled_index))
+    contested = bool(view.other_node_with_index(state.settled_index))
     since = (state.contested_since or now) if contested else None
     return replace(state, contested_since=since)

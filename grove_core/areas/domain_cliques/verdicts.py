@@ -24,7 +24,7 @@ class PeerMap:
     addresses: tuple[tuple[int, str], ...]
 
     @property
-    def hosts(self) -> tuple[tuple[str, str], ...]:
+    def hosts_file_lines(self) -> tuple[tuple[str, str], ...]:
         """The (IP address, host name) lines of a hosts file (DC-003)."""
         return tuple((address, daemon_hostname(index)) for index, address in self.addresses)
 

@@ -5,16 +5,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from operator import attrgetter
 
-from grove_core.areas.domain_cliques.domain_snapshot import (
-    DomainSnapshot,
-    JudgedRegistryEntry,
-    RegistryEntryVerdict,
-    judge_registry_entries,
-)
-from grove_core.areas.domain_cliques.registry_entry_requests import (
+from grove_core.areas.domain_cliques.daemon_entry_requests import (
     IN_DOMAIN,
-    entries_of_other_nodes,
-    registry_entries_path,
+    daemon_entries_of_other_nodes,
+    daemon_entries_path,
+)
+from grove_core.areas.domain_cliques.domain_snapshot import (
+    ComputeDomainSnapshot,
+    DaemonEntryVerdict,
+    JudgedDaemonEntry,
+    judge_daemon_entries,
 )
 from grove_core.areas.domain_cliques.rules import ComputeDomainReason
 from grove_core.kernel.decisions import Decision, Finding
@@ -28,13 +28,13 @@ from grove_core.resources.compute_domain import (
     READY,
     ComputeDomainClique,
     DaemonEntry,
-    DomainCliqueSummary,
+    NvlinkCliqueSummary,
 )
 from grove_core.resources.naming_rules import name_list_text
 
 
 @dataclass(frozen=True, slots=True)
-class DomainStatus:
+class DesiredComputeDomainStatus:
     """The desired status of a domain.
 
     Attributes:
@@ -44,22 +44,24 @@ class DomainStatus:
     """
 
     readiness: Decision[str]
-    cliques: tuple[tuple[DomainCliqueSummary, Decision[str]], ...]
+    cliques: tuple[tuple[NvlinkCliqueSummary, Decision[str]], ...]
     fabricless: tuple[DaemonEntry, ...]
 
     @property
-    def records(self) -> tuple[DomainCliqueSummary, ...]:
+    def summaries_by_clique_id(self) -> tuple[NvlinkCliqueSummary, ...]:
         """One record for each clique id; of two objects with one id, a NotReady one (DC-082)."""
-        worst: dict[str, DomainCliqueSummary] = {}
+        worst: dict[str, NvlinkCliqueSummary] = {}
         for record, _ in self.cliques:
             if record.id not in worst or worst[record.id].status == READY:
                 worst[record.id] = record
         return tuple(worst.values())
 
 
-def domain_status_of(snapshot: DomainSnapshot, judged: tuple[JudgedRegistryEntry, ...]) -> DomainStatus:
+def desired_compute_domain_status(
+    snapshot: ComputeDomainSnapshot, judged: tuple[JudgedDaemonEntry, ...]
+) -> DesiredComputeDomainStatus:
     """Return the desired status; entries to be removed do not count (DC-086)."""
-    left = [found for found in judged if found.verdict is not RegistryEntryVerdict.REMOVE]
+    left = [found for found in judged if found.verdict is not DaemonEntryVerdict.REMOVE]
     entries_of = defaultdict[Ref, list[DaemonEntry]](list)
     for found in left:
         entries_of[found.registry.ref].append(found.entry)
@@ -74,17 +76,17 @@ def domain_status_of(snapshot: DomainSnapshot, judged: tuple[JudgedRegistryEntry
             decision = Decision(
                 NOT_READY, (ComputeDomainReason.CLIQUE_NOT_READY.because(clique.ref, **facts, ready=ready),)
             )
-        cliques.append((DomainCliqueSummary(clique.clique, decision.verdict), decision))
-    fabricless = entries_without_fabric(snapshot)
-    others = [found.entry for found in kept_entries_without_fabric(judged, fabricless)]
-    return DomainStatus(
+        cliques.append((NvlinkCliqueSummary(clique.clique, decision.verdict), decision))
+    fabricless = daemon_entries_without_fabric(snapshot)
+    others = [found.entry for found in kept_daemon_entries_without_fabric(judged, fabricless)]
+    return DesiredComputeDomainStatus(
         _readiness(snapshot, [*(found.entry for found in left if found.entry.clique), *others], fabricless),
         tuple(sorted(cliques, key=lambda item: item[0].id)),
         fabricless,
     )
 
 
-def entries_without_fabric(snapshot: DomainSnapshot) -> tuple[DaemonEntry, ...]:
+def daemon_entries_without_fabric(snapshot: ComputeDomainSnapshot) -> tuple[DaemonEntry, ...]:
     """Return one entry for each node whose newest living pod is labelled as without fabric (DC-062)."""
     found = {
         pod.node: DaemonEntry(pod.node, pod.ip, "", NO_FABRIC_INDEX, READY if pod.ready else NOT_READY)
@@ -94,9 +96,9 @@ def entries_without_fabric(snapshot: DomainSnapshot) -> tuple[DaemonEntry, ...]:
     return tuple(sorted(found.values(), key=lambda entry: entry.node))
 
 
-def kept_entries_without_fabric(
-    judged: Iterable[JudgedRegistryEntry], fabricless: Iterable[DaemonEntry]
-) -> tuple[JudgedRegistryEntry, ...]:
+def kept_daemon_entries_without_fabric(
+    judged: Iterable[JudgedDaemonEntry], fabricless: Iterable[DaemonEntry]
+) -> tuple[JudgedDaemonEntry, ...]:
     """Return entries without clique that stay and that the controller does not write.
 
     Daemons of the first driver generation write such entries themselves and do not label their pods.
@@ -105,18 +107,18 @@ def kept_entries_without_fabric(
     return tuple(
         found
         for found in judged
-        if not found.entry.clique and found.entry.node not in nodes and found.verdict is not RegistryEntryVerdict.REMOVE
+        if not found.entry.clique and found.entry.node not in nodes and found.verdict is not DaemonEntryVerdict.REMOVE
     )
 
 
 def _readiness(
-    snapshot: DomainSnapshot, entries: list[DaemonEntry], fabricless: tuple[DaemonEntry, ...]
+    snapshot: ComputeDomainSnapshot, entries: list[DaemonEntry], fabricless: tuple[DaemonEntry, ...]
 ) -> Decision[str]:
     """Readiness of the domain: each node counts once; a node with two entries is ready if both are."""
     by_node: dict[str, DaemonEntry] = {}
     for entry in (*entries, *fabricless):
         known = by_node.get(entry.node)
-        if known is None or known.ready:
+        if known is None or known.is_ready:
             by_node[entry.node] = entry
     count, needed, ready = len(by_node), snapshot.domain.num_nodes, _ready_count(by_node.values())
     ref = snapshot.domain.ref
@@ -128,10 +130,10 @@ def _readiness(
 
 
 def _ready_count(entries: Iterable[DaemonEntry]) -> int:
-    return sum(entry.ready for entry in entries)
+    return sum(entry.is_ready for entry in entries)
 
 
-def desired_compute_domain_changes(snapshot: DomainSnapshot) -> tuple[DesiredChanges, tuple[Finding, ...]]:
+def desired_compute_domain_changes(snapshot: ComputeDomainSnapshot) -> tuple[DesiredChanges, tuple[Finding, ...]]:
     """Return what should change about a domain and its cliques, and every finding (DC-070 to DC-089).
 
     If entries are removed from the domain itself, its status is written in a later round: a round has one write for
@@ -140,8 +142,8 @@ def desired_compute_domain_changes(snapshot: DomainSnapshot) -> tuple[DesiredCha
     if snapshot.domain.deleting:
         because = (ComputeDomainReason.DOMAIN_BEING_DELETED.because(snapshot.domain.ref),)
         return DesiredChanges(), (Finding(snapshot.domain.ref, "status", "Keep", because),)
-    judged = judge_registry_entries(snapshot)
-    status = domain_status_of(snapshot, judged)
+    judged = judge_daemon_entries(snapshot)
+    status = desired_compute_domain_status(snapshot, judged)
     removals = tuple(_removals(judged))
     wants: list[Want] = [*removals]
     if all(want.target != snapshot.domain.ref for want in removals) and not snapshot.unreadable_cliques:
@@ -149,7 +151,7 @@ def desired_compute_domain_changes(snapshot: DomainSnapshot) -> tuple[DesiredCha
     withheld = [
         Withheld(found.registry.ref, found.decision.because)
         for found in judged
-        if found.decision is not None and found.verdict is RegistryEntryVerdict.UNKNOWN
+        if found.decision is not None and found.verdict is DaemonEntryVerdict.UNKNOWN
     ]
     if snapshot.unreadable_cliques:  # the record of such a clique would be dropped (DC-089)
         because = (
@@ -160,28 +162,28 @@ def desired_compute_domain_changes(snapshot: DomainSnapshot) -> tuple[DesiredCha
     return DesiredChanges(tuple(wants), tuple(first_by_target.values())), tuple(_findings(snapshot, judged, status))
 
 
-def _removals(judged: tuple[JudgedRegistryEntry, ...]) -> Iterator[Want]:
+def _removals(judged: tuple[JudgedDaemonEntry, ...]) -> Iterator[Want]:
     """One write for each registry with stale entries; the entries that stay are unchanged (DC-086)."""
-    stale_by_registry = defaultdict[Ref, list[JudgedRegistryEntry]](list)
+    stale_by_registry = defaultdict[Ref, list[JudgedDaemonEntry]](list)
     for found in judged:
-        if found.verdict is RegistryEntryVerdict.REMOVE:
+        if found.verdict is DaemonEntryVerdict.REMOVE:
             stale_by_registry[found.registry.ref].append(found)
     for ref, stale in stale_by_registry.items():
         registry = stale[0].registry
-        path = registry_entries_path(sharded=isinstance(registry, ComputeDomainClique))
-        left = entries_of_other_nodes(registry, path, (found.entry.node for found in stale))
+        path = daemon_entries_path(sharded=isinstance(registry, ComputeDomainClique))
+        left = daemon_entries_of_other_nodes(registry, path, (found.entry.node for found in stale))
         fields = frozen({path.parent: {path.list_key: left}} if path.parent else {path.list_key: left})
         because = tuple(reason for found in stale if found.decision is not None for reason in found.decision.because)
         yield FieldsToApply(ref, registry.guard, fields, because)
 
 
 def _status_wants(
-    snapshot: DomainSnapshot, judged: tuple[JudgedRegistryEntry, ...], status: DomainStatus
+    snapshot: ComputeDomainSnapshot, judged: tuple[JudgedDaemonEntry, ...], status: DesiredComputeDomainStatus
 ) -> Iterator[FieldsToApply | StatusToWrite]:
     """The whole status that the controller writes, if any of it differs from the stored one (DC-086)."""
-    domain, records = snapshot.domain, status.records
-    kept = kept_entries_without_fabric(judged, status.fabricless)
-    if any(found.verdict is RegistryEntryVerdict.UNKNOWN for found in kept):
+    domain, records = snapshot.domain, status.summaries_by_clique_id
+    kept = kept_daemon_entries_without_fabric(judged, status.fabricless)
+    if any(found.verdict is DaemonEntryVerdict.UNKNOWN for found in kept):
         return  # an apply without an entry that the controller owns removes it (DC-072)
     kept_nodes = {found.entry.node for found in kept}
     stored = tuple(entry for entry in domain.nodes if not entry.clique and entry.node not in kept_nodes)
@@ -202,7 +204,7 @@ def _status_wants(
 
 
 def _findings(
-    snapshot: DomainSnapshot, judged: tuple[JudgedRegistryEntry, ...], status: DomainStatus
+    snapshot: ComputeDomainSnapshot, judged: tuple[JudgedDaemonEntry, ...], status: DesiredComputeDomainStatus
 ) -> Iterator[Finding]:
     yield Finding(snapshot.domain.ref, "status", status.readiness.verdict, status.readiness.because)
     for clique, (_, decision) in zip(sorted(snapshot.cliques, key=lambda one: one.clique), status.cliques, strict=True):

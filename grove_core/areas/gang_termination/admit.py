@@ -9,13 +9,13 @@ from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
 from grove_core.resources.naming_rules import name_list_text
 from grove_core.resources.podcliqueset_manifest import CLIQUES, GROUPS, TEMPLATE, Violation
-from grove_core.resources.podcliqueset_spec import CliqueTemplate, GroupTemplate, SetSpec
+from grove_core.resources.podcliqueset_spec import CliqueTemplate, ScalingGroupTemplate, SetSpec
 
 
-def objections_to(subject: Ref, new: SetSpec, old: SetSpec | None) -> Iterator[DenialReason]:
+def gang_termination_objections(subject: Ref, new: SetSpec, old: SetSpec | None) -> Iterator[DenialReason]:
     """Yield every objection to a set, and, where there is an old one, to the change (GT-101)."""
     for found in (*_to_spec(new), *(_to_change(old, new) if old is not None else ())):
-        yield found.objection(subject)
+        yield found.as_objection(subject)
 
 
 def _to_spec(spec: SetSpec) -> Iterator[Violation]:
@@ -59,7 +59,7 @@ def _to_clique(clique: CliqueTemplate, path: str, names: set[str]) -> Iterator[V
         )
 
 
-def _to_group(group: GroupTemplate, path: str, delay: timedelta | None) -> Iterator[Violation]:
+def _to_group(group: ScalingGroupTemplate, path: str, delay: timedelta | None) -> Iterator[Violation]:
     if group.replicas < 1:
         yield Violation(f"{path}.replicas", group.replicas, GangTerminationDenial.COUNT_OUT_OF_RANGE, {"least": 1})
     if not 1 <= group.min_available <= group.replicas:
@@ -75,7 +75,7 @@ def _to_group(group: GroupTemplate, path: str, delay: timedelta | None) -> Itera
 
 
 def _to_membership(
-    group: GroupTemplate, path: str, names: set[str], known: str, homes: dict[str, str]
+    group: ScalingGroupTemplate, path: str, names: set[str], known: str, homes: dict[str, str]
 ) -> Iterator[Violation]:
     for position, name in enumerate(group.clique_names):
         place = f"{path}.cliqueNames[{position}]"

@@ -4,15 +4,15 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from grove_core.areas.gang_termination.verdicts import GroupFate, MinAvailableBreach, SetFates, Terminate, Wait
+from grove_core.areas.gang_termination.verdicts import GroupFate, MinAvailableBreach, SetReplicaFates, Terminate, Wait
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.time_formats import format_time, short_duration
+from grove_core.kernel.time_formats import format_time, short_duration_text
 
 _END_OF_TIME: Final = datetime.max.replace(tzinfo=UTC)
 
 
-def breach_deadline(since: datetime, delay: timedelta) -> datetime:
+def breach_delay_end(since: datetime, delay: timedelta) -> datetime:
     """Return the moment from which a breach is due (GT-032).
 
     Source: Gang Termination Design Doc, "Timing and Wait Calculation". A deadline beyond the last date that Python can
@@ -31,23 +31,23 @@ def _is_over(end: datetime, now: datetime) -> bool:
 
 def earliest_due_breach(breaches: Iterable[MinAvailableBreach]) -> MinAvailableBreach:
     """Return the breach whose delay ends first, by name among equals (GT-063)."""
-    return min(breaches, key=lambda breach: (breach_deadline(breach.since, breach.delay), breach.ref.sort_key))
+    return min(breaches, key=lambda breach: (breach_delay_end(breach.since, breach.delay), breach.ref.sort_key))
 
 
-def fate_of_breaches(breaches: Iterable[MinAvailableBreach], now: datetime) -> Terminate | Wait:
+def replica_fate_of_breaches(breaches: Iterable[MinAvailableBreach], now: datetime) -> Terminate | Wait:
     """Return the fate of a replica with these breaches, at least one: it is terminated if one of them is due."""
-    first = min(breach_deadline(breach.since, breach.delay) for breach in breaches)
+    first = min(breach_delay_end(breach.since, breach.delay) for breach in breaches)
     return Terminate() if _is_over(first, now) else Wait(first)
 
 
-def fate_deadline(fate: GroupFate, breaches: Collection[MinAvailableBreach]) -> datetime | None:
+def termination_time_of_fate(fate: GroupFate, breaches: Collection[MinAvailableBreach]) -> datetime | None:
     """Return when the first delay ends or ended, if the fate is to wait or to terminate; None for any other fate."""
     if not isinstance(fate, Terminate | Wait):
         return None
-    return min(breach_deadline(breach.since, breach.delay) for breach in breaches)
+    return min(breach_delay_end(breach.since, breach.delay) for breach in breaches)
 
 
-def group_fate(fates: Collection[GroupFate]) -> GroupFate:
+def scaling_group_fate(fates: Collection[GroupFate]) -> GroupFate:
     """Return the fate of a group from the fates of its replicas, at least one.
 
     It terminates if a replica is terminated; else it waits for the earliest replica that waits; else it has the fate
@@ -61,17 +61,17 @@ def group_fate(fates: Collection[GroupFate]) -> GroupFate:
 
 def due_breaches_or_all(breaches: Sequence[MinAvailableBreach], now: datetime) -> Sequence[MinAvailableBreach]:
     """Return the breaches whose delay has ended; where none has, all of them."""
-    return [breach for breach in breaches if _is_over(breach_deadline(breach.since, breach.delay), now)] or breaches
+    return [breach for breach in breaches if _is_over(breach_delay_end(breach.since, breach.delay), now)] or breaches
 
 
-def deciding_breaches(fate: GroupFate, breaches: Sequence[MinAvailableBreach], now: datetime) -> tuple[Ref, ...]:
+def breaches_behind_fates(fate: GroupFate, breaches: Sequence[MinAvailableBreach], now: datetime) -> tuple[Ref, ...]:
     """Return the constituents whose breaches lead to a termination or to waiting for one; nothing for another fate."""
     if not isinstance(fate, Terminate | Wait):
         return ()
     return tuple(dict.fromkeys(breach.ref for breach in due_breaches_or_all(breaches, now)))
 
 
-def delay_reasons(
+def breach_delay_reasons(
     breaches: Sequence[MinAvailableBreach], rules: tuple[Rule, Rule], now: datetime
 ) -> tuple[Reason, ...]:
     """Return a reason for each delay that has ended; where none has, for each that runs.
@@ -79,7 +79,7 @@ def delay_reasons(
     Args:
         rules: the rules for a delay that has ended, and for one that runs.
     """
-    why = rules[0] if isinstance(fate_of_breaches(breaches, now), Terminate) else rules[1]
+    why = rules[0] if isinstance(replica_fate_of_breaches(breaches, now), Terminate) else rules[1]
     return tuple(breach_delay_reason(why, breach) for breach in due_breaches_or_all(breaches, now))
 
 
@@ -89,12 +89,12 @@ def breach_delay_reason(why: Rule, breach: MinAvailableBreach) -> Reason:
     return why.because(
         subject,
         since=format_time(since),
-        delay=short_duration(delay),
-        until=format_time(breach_deadline(since, delay)),
+        delay=short_duration_text(delay),
+        until=format_time(breach_delay_end(since, delay)),
     )
 
 
-def earliest_wake(fates: SetFates) -> datetime | None:
+def earliest_breach_wake_time(fates: SetReplicaFates) -> datetime | None:
     """Return the earliest moment at which time alone changes a verdict (GT-060, GF-085); None where nothing waits.
 
     The groups of a replica of the set that is terminated now are not waited for. A replica of a group is waited for

@@ -13,7 +13,7 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import is_marked_breached, status_change
+from grove_core.resources.statuses import changed_status_fields, is_marked_breached
 
 
 class PodCounts(NamedTuple):
@@ -26,7 +26,7 @@ class PodCounts(NamedTuple):
     updated: int
 
     @property
-    def fields(self) -> dict[str, Json]:
+    def as_status_fields(self) -> dict[str, Json]:
         """Return them as fields of the status of the clique."""
         return {
             "replicas": self.replicas,
@@ -54,7 +54,7 @@ def count_pods(pods: Iterable[Pod], target_hash: str) -> PodCounts:
     return PodCounts(replicas, ready, scheduled, gated, updated)
 
 
-def group_status_counts(group: ScalingGroup, *, scheduled: int, available: int) -> dict[str, Json]:
+def scaling_group_status_counts(group: ScalingGroup, *, scheduled: int, available: int) -> dict[str, Json]:
     """Return the counts of a group as fields of its status."""
     return {"replicas": group.replicas, "scheduledReplicas": scheduled, "availableReplicas": available}
 
@@ -72,7 +72,7 @@ def status_if_changed(
     """
     status = resource.status
     stored = () if isinstance(resource, PodCliqueSet) else resource.status.stored_conditions
-    fields = status_change(replace(status, conditions=stored) if stored else status, wanted, conditions)
+    fields = changed_status_fields(replace(status, conditions=stored) if stored else status, wanted, conditions)
     if removed:
         fields = FrozenMap({**fields, REMOVED: removed})
     if fields:

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from grove_core.areas.gang_termination.breach_delays import breach_deadline, breach_delay_reason, earliest_due_breach
-from grove_core.areas.gang_termination.verdicts import GroupFates, MinAvailableBreach, SetFates, Terminate
+from grove_core.areas.gang_termination.breach_delays import breach_delay_end, breach_delay_reason, earliest_due_breach
+from grove_core.areas.gang_termination.verdicts import GroupReplicaFates, MinAvailableBreach, SetReplicaFates, Terminate
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import GangTermination, Step, gangs_terminated_by
 from grove_core.kernel.wants import ObjectToDelete
-from grove_core.resources.meta import Resource
+from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 
@@ -51,8 +51,8 @@ class Terminations(NamedTuple):
     of_groups: FrozenDict[tuple[str, int], ReplicaTermination]
 
 
-def terminations_among(
-    fates: SetFates, root: PodCliqueSet, cliques: Mapping[Ref, PodClique], rules: tuple[Rule, Rule]
+def gang_terminations_among_fates(
+    fates: SetReplicaFates, root: PodCliqueSet, cliques: Mapping[Ref, PodClique], rules: tuple[Rule, Rule]
 ) -> Terminations:
     """Return the terminations among the fates of a set.
 
@@ -81,7 +81,7 @@ def replica_termination(
     breaches: Sequence[MinAvailableBreach],
     owner: Resource,
     cliques: Mapping[Ref, PodClique],
-    groups: Mapping[Ref, GroupFates],
+    groups: Mapping[Ref, GroupReplicaFates],
 ) -> ReplicaTermination:
     """Return the termination of a replica; its cause is the breach whose delay ended first.
 
@@ -94,7 +94,7 @@ def replica_termination(
         cliques, groups: those among which the causes are.
     """
     cause = earliest_due_breach(breaches)
-    reason, over = breach_delay_reason(why, cause), breach_deadline(cause.since, cause.delay)
+    reason, over = breach_delay_reason(why, cause), breach_delay_end(cause.since, cause.delay)
     if cause.ref in groups:
         group, breached, *_ = groups[cause.ref]
         named = tuple((clique.ref, clique.guard) for clique in breached[:_NAMED])
@@ -129,7 +129,9 @@ def terminated_clique_deletions(
         if (clique.owner_uid, own_index) in found.of_groups:
             end = found.of_groups[clique.owner_uid, own_index]
             group, _ = clique.enclosing_replicas(root)
-            why = of_group.because(clique.ref, replica=own_index, group=group.whole.short, cause=end.cause.short)
+            why = of_group.because(
+                clique.ref, replica=own_index, group=group.without_replica.short, cause=end.cause.short
+            )
             terminations.append((end, group, why))
         if terminations:
             first = terminations[0][0]
@@ -145,7 +147,7 @@ def terminated_clique_deletions(
             )
 
 
-def deletions_by_replica(steps: Iterable[Step]) -> Mapping[Ref, list[Step]]:
+def termination_deletions_by_replica(steps: Iterable[Step]) -> Mapping[Ref, list[Step]]:
     """Return the deletions of gang terminations by the replica, of the set or of a scaling group. Linear."""
     found: defaultdict[Ref, list[Step]] = defaultdict(list)
     for step in steps:

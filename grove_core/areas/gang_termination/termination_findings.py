@@ -6,8 +6,14 @@ from datetime import datetime
 from enum import Enum, unique
 from typing import Final
 
-from grove_core.areas.gang_termination.breach_delays import deciding_breaches, fate_deadline
-from grove_core.areas.gang_termination.verdicts import TERMINATES, WAITS, GroupFate, MinAvailableBreach, verdict_of_fate
+from grove_core.areas.gang_termination.breach_delays import breaches_behind_fates, termination_time_of_fate
+from grove_core.areas.gang_termination.verdicts import (
+    TERMINATES,
+    WAITS,
+    GroupFate,
+    MinAvailableBreach,
+    finding_verdict_of_fate,
+)
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
@@ -28,8 +34,15 @@ def termination_finding(
     Args:
         breaches: those of its constituents that may be acted on; at least one if the fate is to wait or to terminate.
     """
-    causes = deciding_breaches(fate, breaches, now)
-    return Finding(subject, TERMINATION, verdict_of_fate(fate), because, fate_deadline(fate, breaches), causes=causes)
+    causes = breaches_behind_fates(fate, breaches, now)
+    return Finding(
+        subject,
+        TERMINATION,
+        finding_verdict_of_fate(fate),
+        because,
+        termination_time_of_fate(fate, breaches),
+        causes=causes,
+    )
 
 
 def averted_termination_findings(first: Sequence[Finding], rest: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -52,7 +65,7 @@ def averted_termination_findings(first: Sequence[Finding], rest: Sequence[Findin
     behind: dict[Ref, None] = {}
     for one in waits:
         # A group has a finding on a replica only where that replica is breached; else the finding on the group counts.
-        now = there.get((one.subject, TERMINATION)) or there.get((one.subject.whole, TERMINATION))
+        now = there.get((one.subject, TERMINATION)) or there.get((one.subject.without_replica, TERMINATION))
         if now is not None and now.verdict not in {WAITS, TERMINATES}:
             found.append(now._replace(subject=one.subject))
             behind |= dict.fromkeys(_behind(one, breaches))

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from grove_core.areas.gang_termination.termination_findings import BREACH, TERMINATION
-from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
+from grove_core.areas.gang_termination.verdicts import ReplicasToTerminate
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import AreaResult, Finding
 from grove_core.kernel.reasons import Reason, Rule
@@ -29,14 +29,14 @@ class TerminationResult(NamedTuple):
     deletions: tuple[ObjectToDelete, ...]
     findings: tuple[Finding, ...]
     wake_at: datetime | None
-    terminating: TerminatingReplicas
+    terminating: ReplicasToTerminate
     deferred: tuple[ObjectToDelete, ...] = ()
 
     @property
-    def of_area(self) -> AreaResult:
+    def as_area_result(self) -> AreaResult:
         """Return the wants, the findings and when to look again; of one object a deletion comes first (PL-013)."""
         return AreaResult(
-            DesiredChanges.union((DesiredChanges(self.deletions), self.statuses)),
+            DesiredChanges.union_of_areas((DesiredChanges(self.deletions), self.statuses)),
             self.findings,
             self.wake_at,
             self.deferred,
@@ -63,11 +63,11 @@ def unjudgeable_set_result(root: Ref, because: tuple[Reason, ...]) -> Terminatio
             Finding(root, question, ConditionStatus.UNKNOWN.value, because) for question in (BREACH, TERMINATION)
         ),
         wake_at=None,
-        terminating=TerminatingReplicas(),
+        terminating=ReplicasToTerminate(),
     )
 
 
-def not_collected(snapshot: Snapshot, rule: Rule) -> tuple[Reason, ...]:
+def reasons_for_uncollected_kinds(snapshot: Snapshot, rule: Rule) -> tuple[Reason, ...]:
     """Return a reason for each kind that a judgement of this set needs and that was not collected.
 
     Args:

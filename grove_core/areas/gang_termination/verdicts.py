@@ -51,7 +51,7 @@ SUSPENDS: Final = Suspend.__name__
 """The fates as verdicts of findings; the verdict is ``Unknown`` where the set cannot be judged."""
 
 
-def verdict_of_fate(fate: GroupFate) -> str:
+def finding_verdict_of_fate(fate: GroupFate) -> str:
     """Return a fate as the verdict of a finding."""
     return type(fate).__name__
 
@@ -87,7 +87,7 @@ class CliqueJudgement(NamedTuple):
     since: datetime
 
     @property
-    def reason(self) -> Reason:
+    def breach_reason(self) -> Reason:
         """Return why it is (not) breached."""
         return self.why.because(self.clique.ref, ready=self.ready, needed=self.clique.min_available)
 
@@ -124,7 +124,7 @@ class GroupJudgement(NamedTuple):
         return tuple(one.clique for cliques in self.breached.values() for one in cliques)
 
     @property
-    def left(self) -> int:
+    def unbreached_replica_count(self) -> int:
         """Return the number of replicas that do not count as breached."""
         return self.group.replicas - len(self.breached) - self.deleted_replicas
 
@@ -165,32 +165,32 @@ class SetAvailability(NamedTuple):
     replicas: int
 
     @property
-    def verdict(self) -> str:
+    def as_finding_verdict(self) -> str:
         """Return it as the verdict of a finding: ``1/2``."""
         return f"{self.available}/{self.replicas}"
 
     @property
-    def fields(self) -> dict[str, Json]:
+    def as_status_fields(self) -> dict[str, Json]:
         """Return it as fields of the status of the set (GT-046)."""
         return {"replicas": self.replicas, "availableReplicas": self.available}
 
-    def because(self, why: Rule, root: Ref) -> tuple[Reason, ...]:
+    def as_reason(self, why: Rule, root: Ref) -> tuple[Reason, ...]:
         """Return the reason that states it."""
         return (why.because(root, **self._asdict()),)
 
 
-class TerminatingReplicas(NamedTuple):
+class ReplicasToTerminate(NamedTuple):
     """Replicas that are terminated: of the set by index, and of scaling groups by the name of the group and index."""
 
     replicas: frozenset[int] = frozenset()
     parts: frozenset[tuple[str, int]] = frozenset()
 
-    def holds(self, replica: int, group: str, group_replica: int) -> bool:
+    def includes_clique(self, replica: int, group: str, group_replica: int) -> bool:
         """Return whether a PodClique of these replicas belongs to one that is terminated."""
         return replica in self.replicas or (group, group_replica) in self.parts
 
 
-class GroupFates(NamedTuple):
+class GroupReplicaFates(NamedTuple):
     """The fates of the replicas of one scaling group.
 
     Attributes:
@@ -205,16 +205,16 @@ class GroupFates(NamedTuple):
     fates: FrozenDict[int, GroupFate]
 
 
-class SetFates(NamedTuple):
+class SetReplicaFates(NamedTuple):
     """The fates of the replicas of a set and of its scaling groups, by whatever rules."""
 
     replicas: tuple[ReplicaJudgement, ...]
-    groups: tuple[GroupFates, ...]
+    groups: tuple[GroupReplicaFates, ...]
 
     @property
-    def terminating(self) -> TerminatingReplicas:
+    def replicas_to_terminate(self) -> ReplicasToTerminate:
         """Return the replicas that are terminated."""
-        return TerminatingReplicas(
+        return ReplicasToTerminate(
             frozenset(one.number for one in self.replicas if isinstance(one.fate, Terminate)),
             frozenset(
                 (one.group.ref.name, index)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from grove_core.areas.mnnvl.judge import cliques_with_gpus, opts_out_of_mnnvl, wants_domains
+from grove_core.areas.mnnvl.judge import cliques_with_gpus, opts_out_of_mnnvl, wants_compute_domains
 from grove_core.areas.mnnvl.rules import MnnvlDenial, MnnvlWarning, PreflightFailureReason
 from grove_core.kernel.admission import AdmissionWarning, DenialReason
 from grove_core.kernel.frozen import FrozenMap, list_at, object_at
@@ -14,7 +14,7 @@ from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import Configuration, MnnvlMode, ServedApis
 from grove_core.resources.domain_sharing import CHOICES, MNNVL_ANNOTATIONS
 from grove_core.resources.json_field_reader import short_json
-from grove_core.resources.pod_spec_gpus import CONTAINER_LISTS, GPU, containers_in, gpus_of
+from grove_core.resources.pod_spec_gpus import CONTAINER_LISTS, GPU, containers_in, gpu_count_of_pod_spec
 from grove_core.resources.podcliqueset_manifest import (
     CLIQUES,
     METADATA,
@@ -22,8 +22,8 @@ from grove_core.resources.podcliqueset_manifest import (
     Violation,
     annotated_elements,
     annotated_template_elements,
-    new_violations,
-    set_as_annotated_element,
+    podcliqueset_as_annotated_element,
+    violations_new_in_update,
 )
 from grove_core.resources.podcliqueset_spec import CliqueTemplate
 
@@ -32,24 +32,27 @@ _WHOLE_NODE: Final = 4  # GPUs of the smallest node that is part of a multi-node
 _MIG: Final = "nvidia.com/mig-"
 
 
-def objections_to(subject: Ref, new: PodCliqueSetManifest, old: PodCliqueSetManifest | None) -> Iterator[DenialReason]:
+def mnnvl_objections(
+    subject: Ref, new: PodCliqueSetManifest, old: PodCliqueSetManifest | None
+) -> Iterator[DenialReason]:
     """Yield every objection to the MNNVL annotations of a set; those of the old manifest are ignored."""
-    for found in new_violations(_violations(new), _violations(old) if old is not None else ()):
-        yield found.objection(subject)
+    for found in violations_new_in_update(_violations(new), _violations(old) if old is not None else ()):
+        yield found.as_objection(subject)
     if old is not None and old.annotations.get(MNNVL_ENABLED) != new.annotations.get(MNNVL_ENABLED):
         before, now = (one.annotations.get(MNNVL_ENABLED) for one in (old, new))
         facts = {"before": short_json(before) if before is not None else "absent"}
         yield Violation(
-            set_as_annotated_element(new).at(MNNVL_ENABLED), now, MnnvlDenial.MNNVL_IMMUTABLE, facts
-        ).objection(subject)
+            podcliqueset_as_annotated_element(new).annotation_path(MNNVL_ENABLED),
+            now,
+            MnnvlDenial.MNNVL_IMMUTABLE,
+            facts,
+        ).as_objection(subject)
 
 
-def admission_warnings(
-    subject: Ref, new: PodCliqueSetManifest, configuration: Configuration
-) -> Iterator[AdmissionWarning]:
+def mnnvl_warnings(subject: Ref, new: PodCliqueSetManifest, configuration: Configuration) -> Iterator[AdmissionWarning]:
     """Yield warnings on what is probably a mistake under the operator's configuration."""
     for find in (_ignored, _without_gpus, _shared_nodes):
-        yield from (one.caution(subject) for one in find(new, configuration))
+        yield from (one.as_warning(subject) for one in find(new, configuration))
 
 
 def _violations(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
@@ -57,12 +60,15 @@ def _violations(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
     choice = manifest.annotations.get(MNNVL_ENABLED)
     if choice is not None and choice not in CHOICES:
         yield Violation(
-            set_as_annotated_element(manifest).at(MNNVL_ENABLED), choice, MnnvlDenial.MNNVL_VALUE_INVALID, {}
+            podcliqueset_as_annotated_element(manifest).annotation_path(MNNVL_ENABLED),
+            choice,
+            MnnvlDenial.MNNVL_VALUE_INVALID,
+            {},
         )
     for element in annotated_template_elements(manifest):
         if DOMAIN_TEMPLATE in element.annotations:
             got, facts = element.annotations[DOMAIN_TEMPLATE], {"key": DOMAIN_TEMPLATE}
-            yield Violation(element.at(DOMAIN_TEMPLATE), got, MnnvlDenial.ANNOTATION_RESERVED, facts)
+            yield Violation(element.annotation_path(DOMAIN_TEMPLATE), got, MnnvlDenial.ANNOTATION_RESERVED, facts)
     for index, clique in enumerate(manifest.spec.template.cliques):
         for claim_index, claim in enumerate(list_at(clique.spec.pod_spec, "resourceClaims")):
             if isinstance(claim, FrozenMap) and claim.get("name") == MNNVL_CLAIM:
@@ -73,7 +79,7 @@ def _violations(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
 def _ignored(manifest: PodCliqueSetManifest, configuration: Configuration) -> Iterator[Violation]:
     """Annotations that have no effect in this mode (MN-074)."""
     settings = configuration.mnnvl
-    if settings.in_mode(MnnvlMode.ANNOTATIONS):
+    if settings.is_enabled_in_mode(MnnvlMode.ANNOTATIONS):
         return
     why = "the operator makes one ComputeDomain for each replica (mnnvl.mode: operator)"
     for element in annotated_elements(manifest):
@@ -81,18 +87,18 @@ def _ignored(manifest: PodCliqueSetManifest, configuration: Configuration) -> It
             is_read = settings.enabled and element.level == METADATA and key == MNNVL_ENABLED
             if value is not None and not is_read and not (value == "false" and not settings.enabled):
                 facts = {"why": why if settings.enabled else "MNNVL is off in the operator's configuration"}
-                yield Violation(element.at(key), value, MnnvlWarning.ANNOTATION_IGNORED, facts)
+                yield Violation(element.annotation_path(key), value, MnnvlWarning.ANNOTATION_IGNORED, facts)
 
 
 def _without_gpus(manifest: PodCliqueSetManifest, configuration: Configuration) -> Iterator[Violation]:
     """An opt-in without GPUs, and GPUs that do not count (MN-075, MN-077)."""
-    if not configuration.mnnvl.in_mode(MnnvlMode.OPERATOR) or opts_out_of_mnnvl(manifest.annotations):
+    if not configuration.mnnvl.is_enabled_in_mode(MnnvlMode.OPERATOR) or opts_out_of_mnnvl(manifest.annotations):
         return
     cliques = manifest.spec.template.cliques
     if cliques_with_gpus(manifest.spec.template):
         return
     if MNNVL_ENABLED in manifest.annotations:
-        path = set_as_annotated_element(manifest).at(MNNVL_ENABLED)
+        path = podcliqueset_as_annotated_element(manifest).annotation_path(MNNVL_ENABLED)
         yield Violation(path, manifest.annotations[MNNVL_ENABLED], MnnvlWarning.NO_GPUS, {"resource": GPU})
     for index, clique in enumerate(cliques):
         for key in CONTAINER_LISTS:
@@ -112,13 +118,13 @@ def _other_gpus(container: FrozenMap) -> str:
 
 def _shared_nodes(manifest: PodCliqueSetManifest, configuration: Configuration) -> Iterator[Violation]:
     """Pods that need less than a node and may share it with another pod of their domain (MN-076)."""
-    wanted = wants_domains(manifest.annotations, manifest.spec.template)
-    if not configuration.mnnvl.in_mode(MnnvlMode.OPERATOR) or not wanted:
+    wanted = wants_compute_domains(manifest.annotations, manifest.spec.template)
+    if not configuration.mnnvl.is_enabled_in_mode(MnnvlMode.OPERATOR) or not wanted:
         return
     if _pods_of_a_replica(manifest) < 2:  # noqa: PLR2004 - two share
         return
     for index, clique in enumerate(manifest.spec.template.cliques):
-        gpus = gpus_of(clique.spec.pod_spec)
+        gpus = gpu_count_of_pod_spec(clique.spec.pod_spec)
         if gpus < _WHOLE_NODE and not _keeps_apart(clique):
             path = f"{CLIQUES}[{index}].spec.podSpec.affinity"
             yield Violation(path, f"{gpus} GPUs for each pod", MnnvlWarning.SHARED_NODE, {"topology": HOSTNAME})
@@ -140,7 +146,7 @@ _DEFINITION: Final = f"computedomains.{NVIDIA.partition('/')[0]}"
 _SUBJECT: Final = Ref("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", _DEFINITION)
 
 
-def preflight_objection(configuration: Configuration, served: ServedApis) -> Reason | None:
+def mnnvl_preflight_objection(configuration: Configuration, served: ServedApis) -> Reason | None:
     """Return why the operator must not start; None if it may, or if the server's kinds are unknown."""
     if configuration.mnnvl.enabled and served.without_domains:
         return PreflightFailureReason.NO_NVIDIA.because(_SUBJECT, kind=DOMAIN_KIND)

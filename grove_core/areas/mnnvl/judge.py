@@ -7,11 +7,11 @@ from typing import Final, assert_never
 
 from grove_core.areas.mnnvl.rules import MnnvlReason
 from grove_core.areas.mnnvl.verdicts import (
-    CliqueDomains,
-    DomainUseBySiblings,
+    ComputeDomainsOfNewParts,
+    ComputeDomainUseBySiblings,
     MnnvlJudgement,
-    ReplicaDomain,
-    ReplicaDomainState,
+    ReplicaComputeDomain,
+    ReplicaComputeDomainState,
 )
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Reason
@@ -21,10 +21,10 @@ from grove_core.kernel.time_formats import format_time
 from grove_core.resources.api_names import DOMAIN_TEMPLATE, MNNVL_ENABLED
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.configuration import MnnvlConfiguration, MnnvlMode
-from grove_core.resources.domain_and_claim_formats import domain_format_to_write
-from grove_core.resources.domains_ready_condition import DomainCreationFailure, domain_creation_failure_in
+from grove_core.resources.domain_and_claim_formats import compute_domain_format_to_write
+from grove_core.resources.domains_ready_condition import DomainCreationFailure, domain_failure_in_stored_conditions
 from grove_core.resources.naming_rules import compute_domain_name, domain_claim_template_name, name_list_text
-from grove_core.resources.pod_spec_gpus import GPU, asks_for_gpus
+from grove_core.resources.pod_spec_gpus import GPU, requests_gpus
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset_spec import SetTemplate
 from grove_core.resources.scaling_group import ScalingGroup
@@ -41,20 +41,22 @@ def opts_out_of_mnnvl(annotations: Mapping[str, object]) -> bool:
 
 def cliques_with_gpus(template: SetTemplate) -> tuple[str, ...]:
     """Return the names of the cliques that ask for GPUs, in the order of the template."""
-    return tuple(clique.name for clique in template.cliques if asks_for_gpus(clique.spec.pod_spec))
+    return tuple(clique.name for clique in template.cliques if requests_gpus(clique.spec.pod_spec))
 
 
-def wants_domains(annotations: Mapping[str, object], template: SetTemplate) -> bool:
+def wants_compute_domains(annotations: Mapping[str, object], template: SetTemplate) -> bool:
     """Return whether a set would have ComputeDomains if MNNVL is on in mode `operator`."""
     return not opts_out_of_mnnvl(annotations) and bool(cliques_with_gpus(template))
 
 
-_RETRIED: Final = frozenset({ReplicaDomainState.AWAITED, ReplicaDomainState.RESTORED, ReplicaDomainState.LEAVING})
+_RETRIED: Final = frozenset(
+    {ReplicaComputeDomainState.AWAITED, ReplicaComputeDomainState.RESTORED, ReplicaComputeDomainState.LEAVING}
+)
 _IF_NOT_COLLECTED: Final = MappingProxyType(
     {
-        DomainUseBySiblings.NONE: ReplicaDomainState.UNKNOWN,
-        DomainUseBySiblings.JOINED: ReplicaDomainState.JOINED,
-        DomainUseBySiblings.WITHOUT: ReplicaDomainState.WITHOUT,
+        ComputeDomainUseBySiblings.NONE: ReplicaComputeDomainState.UNKNOWN,
+        ComputeDomainUseBySiblings.JOINED: ReplicaComputeDomainState.JOINED,
+        ComputeDomainUseBySiblings.WITHOUT: ReplicaComputeDomainState.WITHOUT,
     }
 )
 LEAVING_TIMEOUT: Final = timedelta(seconds=60)  # decision D39
@@ -75,30 +77,30 @@ def judge_mnnvl(snapshot: Snapshot) -> MnnvlJudgement:
     return MnnvlJudgement(criterion, wanted, replicas, failure)
 
 
-def clique_domains_of(snapshot: Snapshot, judgement: MnnvlJudgement) -> CliqueDomains:
+def compute_domains_of_new_parts(snapshot: Snapshot, judgement: MnnvlJudgement) -> ComputeDomainsOfNewParts:
     """Return which new PodCliques and scaling groups use a domain, and which are withheld."""
     name = snapshot.root.ref.name
-    return CliqueDomains(
+    return ComputeDomainsOfNewParts(
         FrozenDict(
             (one.index, domain_claim_template_name(name, one.index))
             for one in judgement.replicas
-            if one.joins_new_parts
+            if one.is_used_by_new_parts
         ),
-        FrozenDict((one.index, one.because) for one in judgement.replicas if one.withholds_parts),
+        FrozenDict((one.index, one.because) for one in judgement.replicas if one.withholds_new_parts),
     )
 
 
-def domain_ref(snapshot: Snapshot, replica: int) -> Ref:
+def compute_domain_ref_of_replica(snapshot: Snapshot, replica: int) -> Ref:
     """Return the address of the ComputeDomain of a replica."""
     root = snapshot.root.ref
-    api_version = domain_format_to_write(snapshot.configuration, snapshot.served).api_version
+    api_version = compute_domain_format_to_write(snapshot.configuration, snapshot.served).api_version
     return Ref(api_version, DOMAIN_KIND, root.namespace, compute_domain_name(root.name, replica))
 
 
 def _criterion_of(snapshot: Snapshot) -> tuple[bool, Reason]:
     """Return whether the set is to have domains, and the first criterion that says no, or else the last one."""
     root = snapshot.root
-    if not snapshot.configuration.mnnvl.in_mode(MnnvlMode.OPERATOR):
+    if not snapshot.configuration.mnnvl.is_enabled_in_mode(MnnvlMode.OPERATOR):
         return False, MnnvlReason.MNNVL_OFF.because(root.ref, setting=_disabled_by(snapshot.configuration.mnnvl))
     if opts_out_of_mnnvl(root.annotations):
         value = f'"{root.annotations[MNNVL_ENABLED]}"'
@@ -124,13 +126,13 @@ class _SetDomains:
     """
 
     def __init__(self, snapshot: Snapshot) -> None:
-        self.is_on = snapshot.configuration.mnnvl.in_mode(MnnvlMode.OPERATOR)
+        self.is_on = snapshot.configuration.mnnvl.is_enabled_in_mode(MnnvlMode.OPERATOR)
         self.is_complete = DOMAIN_KIND in snapshot.complete
         self.not_collected = incompletely_listed_part_kinds(snapshot)
-        self.siblings: dict[int, DomainUseBySiblings] = {}
+        self.siblings: dict[int, ComputeDomainUseBySiblings] = {}
         self._snapshot = snapshot
         self._root = snapshot.root
-        self._failed_before = domain_creation_failure_in(snapshot.root.status.conditions)
+        self._failed_before = domain_failure_in_stored_conditions(snapshot.root.status.conditions)
         refused = refused_creations(snapshot, Create)
         self._refused = {name: error for (kind, name), error in refused.items() if kind == DOMAIN_KIND}
         parts: tuple[ScalingGroup | PodClique, ...] = (
@@ -139,51 +141,53 @@ class _SetDomains:
             *created_parts_not_listed(snapshot),
         )
         for part in parts:
-            if not part.deleting and self.siblings.get(part.replica_index) is not DomainUseBySiblings.JOINED:
+            if not part.deleting and self.siblings.get(part.replica_index) is not ComputeDomainUseBySiblings.JOINED:
                 self.siblings[part.replica_index] = (
-                    DomainUseBySiblings.JOINED if DOMAIN_TEMPLATE in part.annotations else DomainUseBySiblings.WITHOUT
+                    ComputeDomainUseBySiblings.JOINED
+                    if DOMAIN_TEMPLATE in part.annotations
+                    else ComputeDomainUseBySiblings.WITHOUT
                 )
 
     @property
     def joined(self) -> list[int]:
         """The replicas whose parts use a domain, in order."""
-        return sorted(index for index, use in self.siblings.items() if use is DomainUseBySiblings.JOINED)
+        return sorted(index for index, use in self.siblings.items() if use is ComputeDomainUseBySiblings.JOINED)
 
-    def replica(self, index: int) -> ReplicaDomain:
+    def replica(self, index: int) -> ReplicaComputeDomain:
         """Return the state of the domain of one replica."""
-        ref = domain_ref(self._snapshot, index)
+        ref = compute_domain_ref_of_replica(self._snapshot, index)
         found = self._snapshot.named_domains.get((ref.namespace, ref.name))
-        siblings = self.siblings.get(index, DomainUseBySiblings.NONE)
+        siblings = self.siblings.get(index, ComputeDomainUseBySiblings.NONE)
         if found is not None and found.owner_uid == self._root.uid and not found.deleting:
-            if siblings is DomainUseBySiblings.WITHOUT:
+            if siblings is ComputeDomainUseBySiblings.WITHOUT:
                 return self._without(index)
             because = MnnvlReason.DOMAIN_EXISTS.because(found.ref, domain=ref.name)
-            return ReplicaDomain(index, siblings, ReplicaDomainState.JOINED, (because,))
+            return ReplicaComputeDomain(index, siblings, ReplicaComputeDomainState.JOINED, (because,))
         if not self.is_complete:
             because = MnnvlReason.DOMAINS_NOT_COLLECTED.because(ref, domain=ref.name)
-            return ReplicaDomain(index, siblings, _IF_NOT_COLLECTED[siblings], (because,))
-        if siblings is DomainUseBySiblings.NONE and self.not_collected:
+            return ReplicaComputeDomain(index, siblings, _IF_NOT_COLLECTED[siblings], (because,))
+        if siblings is ComputeDomainUseBySiblings.NONE and self.not_collected:
             because = MnnvlReason.SIBLINGS_NOT_COLLECTED.because(
                 ref, kinds=name_list_text(self.not_collected), replica=index
             )
-            return ReplicaDomain(index, siblings, ReplicaDomainState.UNKNOWN, (because,))
+            return ReplicaComputeDomain(index, siblings, ReplicaComputeDomainState.UNKNOWN, (because,))
         if not self.is_on:
             setting = _disabled_by(self._snapshot.configuration.mnnvl)
             because = MnnvlReason.MISSED_WHILE_OFF.because(ref, replica=index, setting=setting)
-            return ReplicaDomain(index, siblings, ReplicaDomainState.MISSED, (because,))
+            return ReplicaComputeDomain(index, siblings, ReplicaComputeDomainState.MISSED, (because,))
         has_failed = index in self._failed_before.replicas or ref.name in self._refused
-        if siblings is DomainUseBySiblings.WITHOUT and not has_failed:
+        if siblings is ComputeDomainUseBySiblings.WITHOUT and not has_failed:
             return self._without(index)
         if found is not None:
             return self._taken_name(index, siblings, found)
         return self._missing_domain(index, siblings, ref)
 
-    def failure(self, replicas: Iterable[ReplicaDomain]) -> DomainCreationFailure:
+    def failure(self, replicas: Iterable[ReplicaComputeDomain]) -> DomainCreationFailure:
         """Return the content of the set's condition (MN-012); a failed replica stays in it until its domain exists."""
         failed = [
             one
             for one in replicas
-            if one.state is ReplicaDomainState.FAILED
+            if one.state is ReplicaComputeDomainState.FAILED
             or (one.state in _RETRIED and one.index in self._failed_before.replicas)
         ]
         if not failed:
@@ -193,35 +197,44 @@ class _SetDomains:
         error = next(filter(None, errors), "")
         return DomainCreationFailure(tuple(one.index for one in failed), error)
 
-    def _missing_domain(self, index: int, siblings: DomainUseBySiblings, ref: Ref) -> ReplicaDomain:
+    def _missing_domain(self, index: int, siblings: ComputeDomainUseBySiblings, ref: Ref) -> ReplicaComputeDomain:
         error = ""
         if ref.name in self._refused:
             error = self._refused[ref.name]
             state, because = (
-                ReplicaDomainState.FAILED,
+                ReplicaComputeDomainState.FAILED,
                 MnnvlReason.RUNS_WITHOUT_DOMAIN.because(ref, domain=ref.name, error=error),
             )
         else:
             match siblings:
-                case DomainUseBySiblings.NONE:
+                case ComputeDomainUseBySiblings.NONE:
                     state, because = (
-                        ReplicaDomainState.AWAITED,
+                        ReplicaComputeDomainState.AWAITED,
                         MnnvlReason.WAITS_FOR_DOMAIN.because(ref, domain=ref.name),
                     )
-                case DomainUseBySiblings.JOINED:
-                    state, because = ReplicaDomainState.RESTORED, MnnvlReason.MADE_AGAIN.because(ref, replica=index)
-                case DomainUseBySiblings.WITHOUT:
-                    state, because = ReplicaDomainState.FAILED, MnnvlReason.TRIED_AGAIN.because(ref)
+                case ComputeDomainUseBySiblings.JOINED:
+                    state, because = (
+                        ReplicaComputeDomainState.RESTORED,
+                        MnnvlReason.MADE_AGAIN.because(ref, replica=index),
+                    )
+                case ComputeDomainUseBySiblings.WITHOUT:
+                    state, because = ReplicaComputeDomainState.FAILED, MnnvlReason.TRIED_AGAIN.because(ref)
                 case _:
                     assert_never(siblings)
-        return ReplicaDomain(index, siblings, state, (because,), error=error)
+        return ReplicaComputeDomain(index, siblings, state, (because,), error=error)
 
-    def _taken_name(self, index: int, siblings: DomainUseBySiblings, found: ComputeDomain) -> ReplicaDomain:
+    def _taken_name(
+        self, index: int, siblings: ComputeDomainUseBySiblings, found: ComputeDomain
+    ) -> ReplicaComputeDomain:
         until = self._awaited_until(found)
         if until is not None and self._snapshot.now < until:
-            state = ReplicaDomainState.FAILED if siblings is DomainUseBySiblings.WITHOUT else ReplicaDomainState.LEAVING
+            state = (
+                ReplicaComputeDomainState.FAILED
+                if siblings is ComputeDomainUseBySiblings.WITHOUT
+                else ReplicaComputeDomainState.LEAVING
+            )
             because = MnnvlReason.EARLIER_DOMAIN.because(found.ref, domain=found.ref.name, until=format_time(until))
-            return ReplicaDomain(index, siblings, state, (because,), until, name_is_taken=True)
+            return ReplicaComputeDomain(index, siblings, state, (because,), until, name_is_taken=True)
         holder = f"{found.owner_kind} {found.owner_name}" if found.owner_uid else "no controller"
         if found.deleting:
             holder = f"{holder}, and its deletion does not finish"
@@ -229,11 +242,15 @@ class _SetDomains:
             holder = f"an earlier {holder}, and is not deleted"
         because = MnnvlReason.NAME_IS_TAKEN.because(found.ref, domain=found.ref.name, holder=holder)
         error = because.sentence
-        return ReplicaDomain(index, siblings, ReplicaDomainState.FAILED, (because,), name_is_taken=True, error=error)
+        return ReplicaComputeDomain(
+            index, siblings, ReplicaComputeDomainState.FAILED, (because,), name_is_taken=True, error=error
+        )
 
-    def _without(self, index: int) -> ReplicaDomain:
+    def _without(self, index: int) -> ReplicaComputeDomain:
         because = MnnvlReason.REPLICA_RUNS_WITHOUT.because(self._root.ref.at_replica(index), replica=index)
-        return ReplicaDomain(index, DomainUseBySiblings.WITHOUT, ReplicaDomainState.WITHOUT, (because,))
+        return ReplicaComputeDomain(
+            index, ComputeDomainUseBySiblings.WITHOUT, ReplicaComputeDomainState.WITHOUT, (because,)
+        )
 
     def _awaited_until(self, found: ComputeDomain) -> datetime | None:
         """Return until when the deletion of an object is awaited; None if it is not being deleted (MN-041)."""

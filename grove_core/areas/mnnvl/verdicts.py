@@ -13,7 +13,7 @@ QUESTION: Final = "computeDomain"
 
 
 @unique
-class ReplicaDomainState(Enum):
+class ReplicaComputeDomainState(Enum):
     """The state of a replica's ComputeDomain."""
 
     JOINED = "Joined"
@@ -35,7 +35,7 @@ class ReplicaDomainState(Enum):
 
 
 @unique
-class DomainUseBySiblings(Enum):
+class ComputeDomainUseBySiblings(Enum):
     """Whether the existing PodCliques and scaling groups of a replica use a domain (decision D36)."""
 
     NONE = "none live"
@@ -43,7 +43,7 @@ class DomainUseBySiblings(Enum):
     WITHOUT = "none names it"
 
 
-class ReplicaDomain(NamedTuple):
+class ReplicaComputeDomain(NamedTuple):
     """The ComputeDomain of one replica.
 
     Attributes:
@@ -54,27 +54,27 @@ class ReplicaDomain(NamedTuple):
     """
 
     index: int  # type: ignore[assignment]  # hides tuple.index, which is not used
-    siblings: DomainUseBySiblings
-    state: ReplicaDomainState
+    siblings: ComputeDomainUseBySiblings
+    state: ReplicaComputeDomainState
     because: tuple[Reason, ...]
     until: datetime | None = None
     name_is_taken: bool = False
     error: str = ""
 
     @property
-    def joins_new_parts(self) -> bool:
+    def is_used_by_new_parts(self) -> bool:
         """Whether new parts of the replica use the domain (MN-020, MN-021)."""
-        return self.siblings is DomainUseBySiblings.JOINED or (
-            self.siblings is DomainUseBySiblings.NONE and self.state is ReplicaDomainState.JOINED
+        return self.siblings is ComputeDomainUseBySiblings.JOINED or (
+            self.siblings is ComputeDomainUseBySiblings.NONE and self.state is ReplicaComputeDomainState.JOINED
         )
 
     @property
-    def withholds_parts(self) -> bool:
+    def withholds_new_parts(self) -> bool:
         """Whether new parts of the replica are withheld (MN-010); they are not if it has parts already."""
-        return self.siblings is DomainUseBySiblings.NONE and self.state in {
-            ReplicaDomainState.AWAITED,
-            ReplicaDomainState.LEAVING,
-            ReplicaDomainState.UNKNOWN,
+        return self.siblings is ComputeDomainUseBySiblings.NONE and self.state in {
+            ReplicaComputeDomainState.AWAITED,
+            ReplicaComputeDomainState.LEAVING,
+            ReplicaComputeDomainState.UNKNOWN,
         }
 
 
@@ -89,11 +89,11 @@ class MnnvlJudgement(NamedTuple):
 
     criterion: Reason
     is_wanted: bool
-    replicas: tuple[ReplicaDomain, ...] = ()
+    replicas: tuple[ReplicaComputeDomain, ...] = ()
     failure: DomainCreationFailure | None = DomainCreationFailure()
 
 
-class CliqueDomains(NamedTuple):
+class ComputeDomainsOfNewParts(NamedTuple):
     """The input of the workload area for new PodCliques and scaling groups: their domain, or why they are withheld.
 
     Attributes:

@@ -5,9 +5,9 @@ from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import assert_never
 
-from grove_core.areas.mnnvl.judge import domain_ref
+from grove_core.areas.mnnvl.judge import compute_domain_ref_of_replica
 from grove_core.areas.mnnvl.rules import MnnvlReason
-from grove_core.areas.mnnvl.verdicts import QUESTION, MnnvlJudgement, ReplicaDomain, ReplicaDomainState
+from grove_core.areas.mnnvl.verdicts import QUESTION, MnnvlJudgement, ReplicaComputeDomain, ReplicaComputeDomainState
 from grove_core.kernel.conditions import REMOVED, Condition, ConditionStatus, condition_of, transition_time
 from grove_core.kernel.decisions import AreaResult, Finding
 from grove_core.kernel.frozen import FrozenMap
@@ -24,16 +24,20 @@ from grove_core.kernel.wants import (
 from grove_core.resources.api_names import DOMAINS_READY
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.configuration import MnnvlMode
-from grove_core.resources.domain_and_claim_formats import domain_format_to_write
+from grove_core.resources.domain_and_claim_formats import compute_domain_format_to_write
 from grove_core.resources.domain_sharing_labels import is_shared_by_annotation
 from grove_core.resources.domains_ready_condition import REASON, DomainCreationFailure
-from grove_core.resources.labels import SET, has_label, labels_of_replica, labels_of_set_object
-from grove_core.resources.naming_rules import domain_claim_template_name, name_list_text, replica_of_domain
-from grove_core.resources.owned_object import NewObject
+from grove_core.resources.labels import SET, has_label_value, labels_of_set_object, labels_of_set_replica
+from grove_core.resources.naming_rules import (
+    domain_claim_template_name,
+    name_list_text,
+    replica_index_of_compute_domain,
+)
+from grove_core.resources.owned_object import NewObjectMetadata
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.statuses import status_change
+from grove_core.resources.statuses import changed_status_fields
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.snapshot.users_of_shared_objects import incompletely_listed_user_kinds, pods_without_clique
+from grove_core.snapshot.users_of_shared_objects import count_pods_without_clique, incompletely_listed_user_kinds
 
 
 def result_of_mnnvl(snapshot: Snapshot, judgement: MnnvlJudgement) -> AreaResult:
@@ -53,7 +57,7 @@ def desired_mnnvl_changes(snapshot: Snapshot, judgement: MnnvlJudgement) -> Desi
         items += _surplus(snapshot)
         if judgement.failure is not None:
             items += _condition(snapshot, judgement.failure)
-    return DesiredChanges.of(items)
+    return DesiredChanges.from_wants_and_withheld(items)
 
 
 def findings_of_mnnvl(snapshot: Snapshot, judgement: MnnvlJudgement) -> Iterator[Finding]:
@@ -72,48 +76,51 @@ def mnnvl_wake_time(judgement: MnnvlJudgement) -> datetime | None:
     return min((one.until for one in judgement.replicas if one.until is not None), default=None)
 
 
-def _want_for(snapshot: Snapshot, one: ReplicaDomain) -> ObjectToCreate | Withheld | None:
+def _want_for(snapshot: Snapshot, one: ReplicaComputeDomain) -> ObjectToCreate | Withheld | None:
     """Return the want for the domain of one replica; a refused one stays wanted, so that it is retried (MN-014)."""
     reason = one.because[0]
     match one.state:
-        case ReplicaDomainState.AWAITED:
+        case ReplicaComputeDomainState.AWAITED:
             return _domain_for(
                 snapshot, one, MnnvlReason.DOMAIN_OF_REPLICA.because(snapshot.root.ref, replica=one.index)
             )
-        case ReplicaDomainState.RESTORED:
+        case ReplicaComputeDomainState.RESTORED:
             return _domain_for(snapshot, one, reason)
-        case ReplicaDomainState.FAILED if not one.name_is_taken:
+        case ReplicaComputeDomainState.FAILED if not one.name_is_taken:
             return _domain_for(snapshot, one, reason)
         case (
-            ReplicaDomainState.FAILED
-            | ReplicaDomainState.LEAVING
-            | ReplicaDomainState.MISSED
-            | ReplicaDomainState.UNKNOWN
+            ReplicaComputeDomainState.FAILED
+            | ReplicaComputeDomainState.LEAVING
+            | ReplicaComputeDomainState.MISSED
+            | ReplicaComputeDomainState.UNKNOWN
         ):
-            unlisted = one.state is ReplicaDomainState.UNKNOWN and DOMAIN_KIND not in snapshot.complete
+            unlisted = one.state is ReplicaComputeDomainState.UNKNOWN and DOMAIN_KIND not in snapshot.complete
             obstacle = StepObstacle.DOMAINS_NOT_COLLECTED if unlisted else StepObstacle.RULE
-            return Withheld(domain_ref(snapshot, one.index), one.because, obstacle=obstacle)
-        case ReplicaDomainState.JOINED | ReplicaDomainState.WITHOUT:
+            return Withheld(compute_domain_ref_of_replica(snapshot, one.index), one.because, obstacle=obstacle)
+        case ReplicaComputeDomainState.JOINED | ReplicaComputeDomainState.WITHOUT:
             return None
         case _:
             assert_never(one.state)
 
 
-def _domain_for(snapshot: Snapshot, one: ReplicaDomain, because: Reason) -> ObjectToCreate:
+def _domain_for(snapshot: Snapshot, one: ReplicaComputeDomain, because: Reason) -> ObjectToCreate:
     """Return the domain of a replica (MN-005); other steps do not wait for one that failed before (OP-015)."""
-    root, ref = snapshot.root, domain_ref(snapshot, one.index)
-    new = NewObject(
+    root, ref = snapshot.root, compute_domain_ref_of_replica(snapshot, one.index)
+    new = NewObjectMetadata(
         api_version=ref.api_version,
         kind=ref.kind,
         name=ref.name,
         owner=root,
-        labels=labels_of_set_object(root.ref.name, ref.name, "pcs-computedomain") | labels_of_replica(one.index),
+        labels=labels_of_set_object(root.ref.name, ref.name, "pcs-computedomain") | labels_of_set_replica(one.index),
     )
-    spec = domain_format_to_write(snapshot.configuration, snapshot.served).spec_for(
+    spec = compute_domain_format_to_write(snapshot.configuration, snapshot.served).spec_for(
         domain_claim_template_name(root.ref.name, one.index)
     )
     return ObjectToCreate(
-        ref, new.filled({"spec": spec}), (because,), is_foundation=one.state is not ReplicaDomainState.FAILED
+        ref,
+        new.manifest_with_fields({"spec": spec}),
+        (because,),
+        is_foundation=one.state is not ReplicaComputeDomainState.FAILED,
     )
 
 
@@ -124,7 +131,7 @@ def _surplus(snapshot: Snapshot) -> Iterator[ObjectToDelete | Withheld]:
         (index, domain)
         for domain in snapshot.domains
         if _is_own(domain, root) and not domain.deleting and not is_shared_by_annotation(domain.labels)
-        for index in (replica_of_domain(root.ref.name, domain.ref.name),)
+        for index in (replica_index_of_compute_domain(root.ref.name, domain.ref.name),)
         if index is not None and index >= root.spec.replicas
     ]
     users, not_collected = _users(snapshot, {index for index, _ in surplus}), incompletely_listed_user_kinds(snapshot)
@@ -148,7 +155,7 @@ def _users(snapshot: Snapshot, replicas: AbstractSet[int]) -> Mapping[int, int]:
 
     Annotations are not consulted: they can be removed by hand.
     """
-    found = pods_without_clique(snapshot, replicas)
+    found = count_pods_without_clique(snapshot, replicas)
     for clique in snapshot.cliques:
         pods = len(snapshot.pods_of.get(clique.uid, ()))
         if pods and clique.replica_index in replicas:
@@ -165,9 +172,9 @@ def _condition(snapshot: Snapshot, failure: DomainCreationFailure) -> Iterator[S
     stored = condition_of(root.status.conditions, DOMAINS_READY)
     if failure.replicas:
         since = transition_time(stored, ConditionStatus.FALSE, snapshot.now)
-        condition = Condition(DOMAINS_READY, ConditionStatus.FALSE, REASON, failure.message, since)
-        fields = status_change(root.status, {}, (condition,))
-        because = MnnvlReason.CREATION_FAILED.because(root.ref, replicas=f"[{failure.indices}]")
+        condition = Condition(DOMAINS_READY, ConditionStatus.FALSE, REASON, failure.condition_message, since)
+        fields = changed_status_fields(root.status, {}, (condition,))
+        because = MnnvlReason.CREATION_FAILED.because(root.ref, replicas=f"[{failure.replica_indices_text}]")
     else:
         fields = FrozenMap({REMOVED: (DOMAINS_READY,)} if stored is not None else {})
         because = MnnvlReason.CREATION_FAILED_NO_MORE.because(root.ref)
@@ -177,4 +184,4 @@ def _condition(snapshot: Snapshot, failure: DomainCreationFailure) -> Iterator[S
 
 def _is_own(domain: ComputeDomain, root: PodCliqueSet) -> bool:
     """Return whether a domain belongs to the set, by its controller and by its label (MN-052)."""
-    return domain.owner_uid == root.uid and has_label(domain.labels, SET, root.ref.name)
+    return domain.owner_uid == root.uid and has_label_value(domain.labels, SET, root.ref.name)

@@ -10,7 +10,7 @@ from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import MNNVL_ENABLED
 from grove_core.resources.configuration import Configuration, MnnvlMode
-from grove_core.resources.pod_spec_gpus import GPU, asks_for_gpus
+from grove_core.resources.pod_spec_gpus import GPU, requests_gpus
 from grove_core.resources.podcliqueset_manifest import (
     CLIQUES,
     GROUPS,
@@ -35,7 +35,7 @@ NODE_LOCAL: Final = frozenset(
 """DeviceClasses of NVIDIA's driver whose devices belong to one node each."""
 
 
-def admission_warnings(
+def mnnvl_annotation_warnings(
     subject: Ref, new: PodCliqueSetManifest, configuration: Configuration, classes: Collection[str] | None = None
 ) -> Iterator[AdmissionWarning]:
     """Yield warnings on what is probably a mistake.
@@ -43,7 +43,7 @@ def admission_warnings(
     Args:
         classes: names of the existing DeviceClasses; None if unknown.
     """
-    if not configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
+    if not configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS):
         return
     groups = tuple(domain_sharing_groups_of(new))
     for warnings in (
@@ -52,7 +52,7 @@ def admission_warnings(
         _too_many_pods(new, groups),
         _device_classes(groups, classes),
     ):
-        yield from (found.caution(subject) for found in warnings)
+        yield from (found.as_warning(subject) for found in warnings)
 
 
 def _out_of_reach(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
@@ -62,7 +62,7 @@ def _out_of_reach(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
     scaling_groups = manifest.spec.template.groups_by_clique
     for index, clique in enumerate(manifest.spec.template.cliques):
         group = scaling_groups.get(clique.name)
-        if group is None or not asks_for_gpus(clique.spec.pod_spec):
+        if group is None or not requests_gpus(clique.spec.pod_spec):
             continue
         if MNNVL_ENABLED not in group.annotations and MNNVL_ENABLED not in clique.annotations:
             facts = {"annotation": MNNVL_ENABLED, "group": group.name}
@@ -78,10 +78,10 @@ def _without_gpus(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
         if element.annotations.get(MNNVL_ENABLED) != "true":
             continue
         cliques = _cliques_of(element, manifest, cliques_by_name, members)
-        if not any(asks_for_gpus(clique.spec.pod_spec) for clique in cliques):
+        if not any(requests_gpus(clique.spec.pod_spec) for clique in cliques):
             which = {CLIQUES: "the clique", GROUPS: "no clique of the group"}.get(element.level, "no standalone clique")
             facts = {"whom": f"{which} never" if element.level == CLIQUES else which, "resource": GPU}
-            yield Violation(element.at(MNNVL_ENABLED), "true", SharedDomainWarning.NO_GPUS_IN_SCOPE, facts)
+            yield Violation(element.annotation_path(MNNVL_ENABLED), "true", SharedDomainWarning.NO_GPUS_IN_SCOPE, facts)
 
 
 def _cliques_of(
@@ -124,6 +124,6 @@ def _opt_in_path(elements: Mapping[str, AnnotatedElement], sharing_group: Domain
     own = elements[sharing_group.path]
     candidates = (own, *(elements[f"{CLIQUES}[{index}]"] for index in sharing_group.cliques))
     return next(
-        (element.at(MNNVL_ENABLED) for element in candidates if MNNVL_ENABLED in element.annotations),
-        own.at(MNNVL_ENABLED),
+        (element.annotation_path(MNNVL_ENABLED) for element in candidates if MNNVL_ENABLED in element.annotations),
+        own.annotation_path(MNNVL_ENABLED),
     )

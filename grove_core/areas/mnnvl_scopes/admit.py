@@ -31,9 +31,9 @@ from grove_core.resources.podcliqueset_manifest import (
     PodCliqueSetManifest,
     Violation,
     annotated_elements,
-    new_violations,
+    violations_new_in_update,
 )
-from grove_core.resources.podcliqueset_spec import CliqueTemplate, GroupTemplate, maximum_replicas
+from grove_core.resources.podcliqueset_spec import CliqueTemplate, ScalingGroupTemplate, maximum_replicas
 
 
 class DomainSharingGroup(NamedTuple):
@@ -105,7 +105,7 @@ def domain_sharing_groups_of(manifest: PodCliqueSetManifest) -> Iterator[DomainS
     yield from found.values()
 
 
-def _device_class_path(clique: CliqueTemplate, index: int, group: GroupTemplate | None, group_index: int) -> str:
+def _device_class_path(clique: CliqueTemplate, index: int, group: ScalingGroupTemplate | None, group_index: int) -> str:
     """Return the path of the element that sets the device class; a group overrides its cliques (MS-010)."""
     if group is not None and MNNVL_DEVICE_CLASS in group.annotations:
         return f"{GROUPS}[{group_index}]"
@@ -124,15 +124,15 @@ _LEVEL_TEXTS: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 
-def objections_to(
+def mnnvl_annotation_objections(
     subject: Ref, new: PodCliqueSetManifest, old: PodCliqueSetManifest | None, configuration: Configuration
 ) -> Iterator[DenialReason]:
     """Yield every objection to the MNNVL annotations of a set; violations of the old manifest are ignored."""
-    if not configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
+    if not configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS):
         return
-    violations = new_violations(_violations(new), _violations(old) if old is not None else ())
+    violations = violations_new_in_update(_violations(new), _violations(old) if old is not None else ())
     for found in (*violations, *(_changes(new, old) if old is not None else ())):
-        yield found.objection(subject)
+        yield found.as_objection(subject)
 
 
 def _violations(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
@@ -151,20 +151,25 @@ def _values(element: AnnotatedElement) -> Iterator[Violation]:
     annotations = element.annotations
     choice, scope = annotations.get(MNNVL_ENABLED), annotations.get(MNNVL_SCOPE)
     if choice is not None and choice not in CHOICES and element.level != METADATA:  # for the set: MN-070
-        yield Violation(element.at(MNNVL_ENABLED), choice, SharedDomainDenial.SCOPED_VALUE_INVALID, {})
+        yield Violation(element.annotation_path(MNNVL_ENABLED), choice, SharedDomainDenial.SCOPED_VALUE_INVALID, {})
     allowed = [one.value for one in _ALLOWED[element.level]]
     if scope is not None and scope not in SCOPES:
         yield Violation(
-            element.at(MNNVL_SCOPE), scope, SharedDomainDenial.MNNVL_SCOPE_UNKNOWN, {"known": ", ".join(SCOPES)}
+            element.annotation_path(MNNVL_SCOPE),
+            scope,
+            SharedDomainDenial.MNNVL_SCOPE_UNKNOWN,
+            {"known": ", ".join(SCOPES)},
         )
     elif scope is not None and scope not in allowed:
         facts = {"allowed": ", ".join(allowed), "place": _LEVEL_TEXTS[element.level]}
-        yield Violation(element.at(MNNVL_SCOPE), scope, SharedDomainDenial.MNNVL_SCOPE_MISPLACED, facts)
+        yield Violation(element.annotation_path(MNNVL_SCOPE), scope, SharedDomainDenial.MNNVL_SCOPE_MISPLACED, facts)
     device_class = annotations.get(MNNVL_DEVICE_CLASS)
     if device_class == "":
-        yield Violation(element.at(MNNVL_DEVICE_CLASS), "", SharedDomainDenial.DEVICE_CLASS_EMPTY, {})
+        yield Violation(element.annotation_path(MNNVL_DEVICE_CLASS), "", SharedDomainDenial.DEVICE_CLASS_EMPTY, {})
     elif device_class is not None and not is_dns_subdomain(str(device_class)):
-        yield Violation(element.at(MNNVL_DEVICE_CLASS), device_class, SharedDomainDenial.DEVICE_CLASS_INVALID, {})
+        yield Violation(
+            element.annotation_path(MNNVL_DEVICE_CLASS), device_class, SharedDomainDenial.DEVICE_CLASS_INVALID, {}
+        )
 
 
 def _claim_names(manifest: PodCliqueSetManifest, sharing: Iterable[DomainSharingGroup]) -> Iterator[Violation]:
@@ -252,5 +257,8 @@ def _changes(new: PodCliqueSetManifest, old: PodCliqueSetManifest) -> Iterator[V
             ):
                 facts = {"before": short_json(annotations[key]) if key in annotations else "absent"}
                 yield Violation(
-                    element.at(key), element.annotations.get(key), SharedDomainDenial.SCOPES_IMMUTABLE, facts
+                    element.annotation_path(key),
+                    element.annotations.get(key),
+                    SharedDomainDenial.SCOPES_IMMUTABLE,
+                    facts,
                 )

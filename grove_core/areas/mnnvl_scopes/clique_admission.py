@@ -17,10 +17,10 @@ from grove_core.kernel.wants import ObjectToEnsure
 from grove_core.resources.api_names import DOMAIN_TEMPLATE, MNNVL_DEVICE_CLASS, MNNVL_ENABLED, MNNVL_SCOPE, SHARED_CLAIM
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.configuration import Configuration, MnnvlMode, ServedApis
-from grove_core.resources.domain_and_claim_formats import claim_format_to_write, domain_format_to_write
+from grove_core.resources.domain_and_claim_formats import compute_domain_format_to_write, resource_claim_format_to_write
 from grove_core.resources.domain_sharing import (
     SCOPES,
-    CliquePosition,
+    CliquePositionInSet,
     DomainMembership,
     LabelledClique,
     domain_membership_of_position,
@@ -29,10 +29,10 @@ from grove_core.resources.domain_sharing import (
 )
 from grove_core.resources.domain_sharing_labels import sharing_user_in_labels
 from grove_core.resources.json_field_reader import short_json
-from grove_core.resources.meta import Resource
+from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.naming_rules import is_dns_subdomain
-from grove_core.resources.owned_object import CLAIM_KIND, NewObject, OwnedObject
-from grove_core.resources.pod_spec_gpus import with_gpu_claim
+from grove_core.resources.owned_object import CLAIM_KIND, NewObjectMetadata, OwnedObject
+from grove_core.resources.pod_spec_gpus import pod_spec_with_gpu_claim
 from grove_core.snapshot.snapshot import Snapshot
 
 _REQUEST = "mnnvl"
@@ -43,22 +43,22 @@ class SharedObjectBuilder:
     """Builds the ComputeDomains and ResourceClaims that PodCliques share, in the API versions that are served."""
 
     def __init__(self, configuration: Configuration, served: ServedApis, namespace: str) -> None:
-        self._domain_format = domain_format_to_write(configuration, served)
-        self._claim_format = claim_format_to_write(served)
+        self._domain_format = compute_domain_format_to_write(configuration, served)
+        self._claim_format = resource_claim_format_to_write(served)
         self._namespace = namespace
 
     @classmethod
-    def of(cls, snapshot: Snapshot) -> "SharedObjectBuilder":
+    def for_set(cls, snapshot: Snapshot) -> "SharedObjectBuilder":
         """Return the builder for the objects of a set."""
         return cls(snapshot.configuration, snapshot.served, snapshot.root.ref.namespace)
 
-    def ref_of(self, kind: str, membership: DomainMembership) -> Ref:
+    def ref_of_membership(self, kind: str, membership: DomainMembership) -> Ref:
         """Return the address of the domain or claim of a membership."""
         if kind == DOMAIN_KIND:
-            return Ref(self._domain_format.api_version, kind, self._namespace, membership.domain)
-        return Ref(self._claim_format.api_version, kind, self._namespace, membership.claim)
+            return Ref(self._domain_format.api_version, kind, self._namespace, membership.domain_name)
+        return Ref(self._claim_format.api_version, kind, self._namespace, membership.claim_name)
 
-    def ensured(
+    def object_to_ensure(
         self, kind: str, membership: DomainMembership, owner: Resource, because: Reason | None = None
     ) -> ObjectToEnsure:
         """Return the want for a domain or claim; by default because new PodCliques share it."""
@@ -69,23 +69,25 @@ class SharedObjectBuilder:
         else:
             request = {
                 "deviceClassName": membership.device_class,
-                "selectors": [{"cel": {"expression": _SELECTOR.format(membership.domain)}}],
+                "selectors": [{"cel": {"expression": _SELECTOR.format(membership.domain_name)}}],
             }
             spec = self._claim_format.spec_for(_REQUEST, frozen(request))
-            why = because or SharedDomainReason.CLAIM_SHARED.because(owner.ref, user=user, domain=membership.domain)
-        ref = self.ref_of(kind, membership)
-        new = NewObject(
+            why = because or SharedDomainReason.CLAIM_SHARED.because(
+                owner.ref, user=user, domain=membership.domain_name
+            )
+        ref = self.ref_of_membership(kind, membership)
+        new = NewObjectMetadata(
             api_version=ref.api_version,
             kind=kind,
             name=ref.name,
             owner=owner,
             labels=membership.labels,
-            blocks=owner_blocks_deletion(owner),
+            blocks=blocks_deletion_of_owner(owner),
         )
-        return ObjectToEnsure(ref, new.filled({"spec": spec}), (why,))
+        return ObjectToEnsure(ref, new.manifest_with_fields({"spec": spec}), (why,))
 
 
-def owner_blocks_deletion(owner: Resource) -> bool:
+def blocks_deletion_of_owner(owner: Resource) -> bool:
     """Return whether a shared object blocks the deletion of its owner: of a PodGang, not of the set (MS-020)."""
     return owner.ref.kind == "PodGang"
 
@@ -134,14 +136,14 @@ class CliqueMustWait(NamedTuple):
     because: Reason
 
 
-class ClaimConflict(NamedTuple):
+class ClaimNameConflict(NamedTuple):
     """The pod spec has a claim of the user, at `claim_index`, under the name of the one that it would get (MS-008)."""
 
     because: Reason
     claim_index: int
 
 
-CliqueAdmission: TypeAlias = CliqueJoinsDomain | CliqueUnchanged | CliqueMustWait | ClaimConflict
+CliqueAdmission: TypeAlias = CliqueJoinsDomain | CliqueUnchanged | CliqueMustWait | ClaimNameConflict
 
 
 def judge_clique_admission(
@@ -151,41 +153,41 @@ def judge_clique_admission(
 
     Objects that are `ensured` are already wanted for another PodClique.
     """
-    if not view.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
+    if not view.configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS):
         return CliqueUnchanged(SharedDomainReason.SCOPES_OFF.because(clique.ref))
     membership = domain_membership_of(clique)
     if not isinstance(membership, DomainMembership):
         return membership
-    entry = FrozenMap({"name": SHARED_CLAIM, "resourceClaimName": membership.claim})
+    entry = FrozenMap({"name": SHARED_CLAIM, "resourceClaimName": membership.claim_name})
     for index, claim in enumerate(list_at(clique.pod_spec, "resourceClaims")):
         if isinstance(claim, FrozenMap) and claim.get("name") == SHARED_CLAIM and claim != entry:
-            return ClaimConflict(SharedDomainReason.CLAIM_NAME_TAKEN.because(clique.ref, name=SHARED_CLAIM), index)
+            return ClaimNameConflict(SharedDomainReason.CLAIM_NAME_TAKEN.because(clique.ref, name=SHARED_CLAIM), index)
     if view.owner is None:
         return CliqueMustWait(SharedDomainReason.SET_UNKNOWN.because(clique.ref, name=membership.user.set_name))
     builder = SharedObjectBuilder(view.configuration, view.served, clique.ref.namespace)
     ensures: list[ObjectToEnsure] = []
     for kind in SHARED_KINDS:
-        ref = builder.ref_of(kind, membership)
+        ref = builder.ref_of_membership(kind, membership)
         existing: Mapping[tuple[str, str], SharedObject] = view.domains if kind == DOMAIN_KIND else view.claims
         found = existing.get((ref.namespace, ref.name))
         obstacle = _obstacle(clique.ref, ref, found, membership, view.refused)
         if obstacle is not None:
             return CliqueMustWait(obstacle)
         if found is None and ref not in ensured:
-            ensures.append(builder.ensured(kind, membership, view.owner))
+            ensures.append(builder.object_to_ensure(kind, membership, view.owner))
     return CliqueJoinsDomain(
-        with_gpu_claim(clique.pod_spec, entry), tuple(ensures), domain_sharing_reason(clique, membership)
+        pod_spec_with_gpu_claim(clique.pod_spec, entry), tuple(ensures), domain_sharing_reason(clique, membership)
     )
 
 
 def domain_sharing_reason(clique: LabelledClique, membership: DomainMembership) -> Reason:
     """Return why a PodClique shares a domain."""
-    facts = {"scope": membership.scope.value, "domain": membership.domain, "user": str(membership.user)}
+    facts = {"scope": membership.scope.value, "domain": membership.domain_name, "user": str(membership.user)}
     return SharedDomainReason.OPTED_IN.because(clique.ref, **facts)
 
 
 def domain_membership_of(
-    clique: LabelledClique, position: CliquePosition | None = None
+    clique: LabelledClique, position: CliquePositionInSet | None = None
 ) -> DomainMembership | CliqueUnchanged:
     """Return the domain that a PodClique shares by its annotations, or why it shares none (MS-002, MS-003, MS-007).
 
@@ -218,7 +220,7 @@ def domain_membership_of(
     )
 
 
-def is_object_of_membership(found: SharedObject, membership: DomainMembership) -> bool:
+def is_shared_object_of_membership(found: SharedObject, membership: DomainMembership) -> bool:
     """Return whether an object is the domain or claim of a membership, by the user in its labels (MS-036).
 
     Claims of ``resourceSharing`` have labels of a user too, and do not count.
@@ -226,7 +228,7 @@ def is_object_of_membership(found: SharedObject, membership: DomainMembership) -
     return sharing_user_in_labels(found.labels) == membership.user
 
 
-def user_of_shared_object(found: SharedObject) -> str:
+def shared_object_user_text(found: SharedObject) -> str:
     """Return the user of an object, as a text."""
     user = sharing_user_in_labels(found.labels)
     return str(user) if user is not None else "another user, which no label names"
@@ -240,8 +242,8 @@ def _obstacle(
     refused: Mapping[tuple[str, str], str],
 ) -> Reason | None:
     kind_and_name = {"kind": ref.kind, "name": ref.name}
-    if found is not None and not is_object_of_membership(found, membership):
-        holder, user = user_of_shared_object(found), str(membership.user)
+    if found is not None and not is_shared_object_of_membership(found, membership):
+        holder, user = shared_object_user_text(found), str(membership.user)
         return SharedDomainReason.NAME_SERVES_ANOTHER.because(clique, holder=holder, user=user, **kind_and_name)
     if found is not None and found.deleting:
         return SharedDomainReason.EARLIER_OBJECT_BEING_DELETED.because(clique, **kind_and_name)

@@ -8,8 +8,8 @@ from grove_core.areas.mnnvl_scopes.clique_admission import (
     SHARED_KINDS,
     SharedObjectBuilder,
     domain_membership_of,
-    is_object_of_membership,
-    user_of_shared_object,
+    is_shared_object_of_membership,
+    shared_object_user_text,
 )
 from grove_core.areas.mnnvl_scopes.rules import SharedDomainReason
 from grove_core.areas.mnnvl_scopes.verdicts import (
@@ -37,7 +37,7 @@ from grove_core.resources.domain_sharing import (
     shared_domain_base_name,
 )
 from grove_core.resources.domain_sharing_labels import is_shared_by_annotation, sharing_user_in_labels
-from grove_core.resources.meta import Resource
+from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.naming_rules import name_list_text, parse_replica_index, scaling_group_name
 from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
 from grove_core.resources.podclique import PodClique
@@ -45,7 +45,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.expected_replicas import ExpectedClique, expected_set_of, is_set_too_large
 from grove_core.snapshot.own_writes import possibly_created_cliques
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.snapshot.users_of_shared_objects import incompletely_listed_user_kinds, pods_without_clique
+from grove_core.snapshot.users_of_shared_objects import count_pods_without_clique, incompletely_listed_user_kinds
 
 
 def judge_shared_domains(snapshot: Snapshot) -> SharedDomainsJudgement:
@@ -65,7 +65,7 @@ def judge_shared_domains(snapshot: Snapshot) -> SharedDomainsJudgement:
 
 def mnnvl_annotations_of(snapshot: Snapshot) -> FrozenDict[str, FrozenMap]:
     """Return name of a clique in the template -> the MNNVL annotations of its new PodCliques (MS-010)."""
-    if not snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
+    if not snapshot.configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS):
         return FrozenDict()
     root, template = snapshot.root, snapshot.root.spec.template
     groups = template.groups_by_clique
@@ -98,7 +98,7 @@ def _uses(
         use = _use_of(set_name, clique, one)
         if use is None or use.membership.user.set_name != set_name:
             continue
-        if use.membership.claim == claim["resourceClaimName"]:
+        if use.membership.claim_name == claim["resourceClaimName"]:
             (by_labels if one is None else by_name).setdefault(use.membership.base_name, use)
     return {**by_labels, **by_name}.values()
 
@@ -119,16 +119,16 @@ def _gangs_in_labels(clique: PodClique) -> tuple[str, str]:
 
 def _verdict_on(snapshot: Snapshot, kind: str, use: _SharedUse, owner: Resource) -> SharedObjectVerdict:
     root, membership, user = snapshot.root, use.membership, str(use.membership.user)
-    ref = SharedObjectBuilder.of(snapshot).ref_of(kind, membership)
+    ref = SharedObjectBuilder.for_set(snapshot).ref_of_membership(kind, membership)
     existing = snapshot.named_domains if kind == DOMAIN_KIND else snapshot.named_claims
     found = existing.get((ref.namespace, ref.name))
 
     names, why = {"kind": kind, "name": ref.name}, SharedDomainReason
-    if found is not None and not is_object_of_membership(found, membership):
-        holder = user_of_shared_object(found)
+    if found is not None and not is_shared_object_of_membership(found, membership):
+        holder = shared_object_user_text(found)
         because = why.NAME_SERVES_ANOTHER.because(found.ref, holder=holder, user=user, **names)
         return WithheldSharedObject(SharedObjectState.TAKEN, because)
-    if not snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
+    if not snapshot.configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS):
         because = why.SWITCHED_OFF.because(found.ref if found is not None else ref, user=user)
         return UnchangedSharedObject(SharedObjectState.LEFT_ALONE, because)
     if found is None:
@@ -169,7 +169,7 @@ def _surplus(snapshot: Snapshot) -> Iterator[SharedObjectVerdict]:
         if replica is not None and not _has_user(root, group_replicas, user, replica)
     ]
     holders = _holders(snapshot) if surplus else {}
-    outliving = pods_without_clique(snapshot, {replica for _, _, replica in surplus})
+    outliving = count_pods_without_clique(snapshot, {replica for _, _, replica in surplus})
     not_collected = incompletely_listed_user_kinds(snapshot)
     for shared, user, replica in surplus:
         base_name, why = shared_domain_base_name(shared.ref.kind, shared.ref.name), SharedDomainReason
@@ -220,14 +220,14 @@ def shared_domain_ref(snapshot: Snapshot, name: str) -> Ref | None:
     found = next(
         (one.ref for one in snapshot.domains if one.ref.name == name and is_shared_by_annotation(one.labels)), None
     )
-    if found is not None or not snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
+    if found is not None or not snapshot.configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS):
         return found
     annotations = mnnvl_annotations_of(snapshot)
     for one in _planned_cliques(snapshot):
         position = one.position_in(snapshot.root.ref.name)
         membership = domain_membership_of_position(position, annotations[position.clique])
-        if membership is not None and membership.domain == name:
-            return SharedObjectBuilder.of(snapshot).ref_of(DOMAIN_KIND, membership)
+        if membership is not None and membership.domain_name == name:
+            return SharedObjectBuilder.for_set(snapshot).ref_of_membership(DOMAIN_KIND, membership)
     return None
 
 

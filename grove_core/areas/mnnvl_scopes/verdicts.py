@@ -7,8 +7,8 @@ from typing import ClassVar, Literal, NamedTuple, TypeAlias
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.compute_domain import ComputeDomain
-from grove_core.resources.domain_sharing import CliquePosition, DomainMembership
-from grove_core.resources.meta import Resource
+from grove_core.resources.domain_sharing import CliquePositionInSet, DomainMembership
+from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.owned_object import OwnedObject
 
 
@@ -106,4 +106,4 @@ class SharedDomainsJudgement(NamedTuple):
 
     verdicts: tuple[SharedObjectVerdict, ...] = ()
     annotations: FrozenDict[str, FrozenMap] = FrozenDict()
-    positions: FrozenDict[str, CliquePosition] = FrozenDict()
+    positions: FrozenDict[str, CliquePositionInSet] = FrozenDict()

@@ -5,16 +5,16 @@ from typing import NamedTuple, assert_never
 
 from grove_core.areas.mnnvl.verdicts import QUESTION
 from grove_core.areas.mnnvl_scopes.clique_admission import (
-    ClaimConflict,
+    ClaimNameConflict,
     CliqueAdmissionView,
     CliqueJoinsDomain,
     CliqueMustWait,
     CliqueUnchanged,
     SharedObjectBuilder,
+    blocks_deletion_of_owner,
     domain_membership_of,
     domain_sharing_reason,
     judge_clique_admission,
-    owner_blocks_deletion,
 )
 from grove_core.areas.mnnvl_scopes.rules import SharedDomainReason
 from grove_core.areas.mnnvl_scopes.verdicts import (
@@ -42,12 +42,12 @@ from grove_core.resources.api_names import MNNVL_ADOPTED
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import MnnvlMode
 from grove_core.resources.domain_sharing import (
-    CliquePosition,
+    CliquePositionInSet,
     LabelledClique,
     shared_claim_entry,
     sharing_scope_in_annotations,
 )
-from grove_core.resources.labels import SET_REPLICA, label_in
+from grove_core.resources.labels import SET_REPLICA, label_value_in
 from grove_core.resources.naming_rules import name_list_text, parse_replica_index
 from grove_core.resources.owned_object import CLAIM_KIND, owner_reference_to
 from grove_core.snapshot.own_writes import refused_creations
@@ -59,8 +59,8 @@ def result_of_shared_domains(snapshot: Snapshot, judgement: SharedDomainsJudgeme
 
     The parts are created as the webhooks would change them (MS-030 to MS-039, MS-044).
     """
-    changes = DesiredChanges.of(_wants(snapshot, judgement))
-    wants = desired_changes_after_webhooks(snapshot, DesiredChanges.union((changes, workload.wants)))
+    changes = DesiredChanges.from_wants_and_withheld(_wants(snapshot, judgement))
+    wants = desired_changes_after_webhooks(snapshot, DesiredChanges.union_of_areas((changes, workload.wants)))
     findings = (*workload.findings, *shared_domain_findings(snapshot, judgement, wants))
     return workload._replace(wants=wants, findings=findings)
 
@@ -69,10 +69,10 @@ def _wants(snapshot: Snapshot, judgement: SharedDomainsJudgement) -> Iterator[Wa
     for one in judgement.verdicts:
         match one:
             case MissingSharedObject():
-                builder = SharedObjectBuilder.of(snapshot)
-                yield builder.ensured(one.kind, one.membership, one.owner, one.because)
+                builder = SharedObjectBuilder.for_set(snapshot)
+                yield builder.object_to_ensure(one.kind, one.membership, one.owner, one.because)
             case SharedObjectOfWrongOwner():
-                owners = (owner_reference_to(one.owner, blocks=owner_blocks_deletion(one.owner)),)
+                owners = (owner_reference_to(one.owner, blocks=blocks_deletion_of_owner(one.owner)),)
                 fields = FrozenMap({"metadata": FrozenMap({"ownerReferences": owners})})
                 yield FieldsToApply(one.found.ref, one.found.guard, fields, (one.because,))
             case SurplusSharedObject():
@@ -91,7 +91,7 @@ def desired_changes_after_webhooks(snapshot: Snapshot, desired: DesiredChanges) 
     Missing domains and claims are wanted before the PodCliques that share them. A PodClique that admission would
     refuse now is withheld (specs/decisions/0013). Linear in the wants.
     """
-    if not snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
+    if not snapshot.configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS):
         return desired
     view = _admission_view(snapshot)
     ensured = {want.target for want in desired.wants if isinstance(want, ObjectToEnsure)}
@@ -107,7 +107,7 @@ def desired_changes_after_webhooks(snapshot: Snapshot, desired: DesiredChanges) 
         elif want.target.kind == "PodClique":
             admission = judge_clique_admission(_new_clique(want), view, ensured)
             match admission:
-                case CliqueMustWait() | ClaimConflict():
+                case CliqueMustWait() | ClaimNameConflict():
                     withheld.append(Withheld(want.target, (admission.because, *want.because)))
                 case CliqueJoinsDomain():
                     ensures += admission.ensures
@@ -138,7 +138,7 @@ class _NewClique(NamedTuple):
 def _new_clique(want: ObjectToCreate) -> _NewClique:
     metadata = object_at(want.manifest, "metadata")
     labels = object_at(metadata, "labels")
-    index = parse_replica_index(label_in(labels, SET_REPLICA))
+    index = parse_replica_index(label_value_in(labels, SET_REPLICA))
     pod_spec = object_at(object_at(want.manifest, "spec"), "podSpec")
     return _NewClique(want.target, -1 if index is None else index, labels, object_at(metadata, "annotations"), pod_spec)
 
@@ -160,7 +160,7 @@ def shared_domain_findings(
     """Yield the state of each shared domain and claim, and for each PodClique which criterion decided."""
     for one in judgement.verdicts:
         yield Finding(one.because.subject, QUESTION, one.state.value, (one.because,))
-    is_on = snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
+    is_on = snapshot.configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS)
     if is_on:
         sharing = [
             name
@@ -169,7 +169,7 @@ def shared_domain_findings(
         ]
         because = SharedDomainReason.CLIQUES_OPT_IN.because(snapshot.root.ref, cliques=name_list_text(sharing))
         yield Finding(snapshot.root.ref, QUESTION, "Wanted" if sharing else "NotWanted", (because,))
-    builder = SharedObjectBuilder.of(snapshot)
+    builder = SharedObjectBuilder.for_set(snapshot)
     domain_of: dict[Ref, Ref] = {}  # ResourceClaim -> the ComputeDomain that its pods reach
     if is_on or judgement.verdicts:
         for clique in snapshot.cliques:
@@ -189,7 +189,7 @@ def _finding_on(
     clique: LabelledClique,
     builder: SharedObjectBuilder,
     domain_of: dict[Ref, Ref],
-    position: CliquePosition | None = None,
+    position: CliquePositionInSet | None = None,
 ) -> Finding:
     """Return the finding on a PodClique: whether it shares a domain, by its claim (MS-046)."""
     membership = domain_membership_of(clique, position)
@@ -199,8 +199,8 @@ def _finding_on(
         return Finding(
             clique.ref, QUESTION, "LetInWithout", (SharedDomainReason.CREATED_WITHOUT_CLAIM.because(clique.ref),)
         )
-    domain = builder.ref_of(DOMAIN_KIND, membership)
-    domain_of[builder.ref_of(CLAIM_KIND, membership)] = domain
+    domain = builder.ref_of_membership(DOMAIN_KIND, membership)
+    domain_of[builder.ref_of_membership(CLAIM_KIND, membership)] = domain
     return Finding(clique.ref, QUESTION, "Joins", (domain_sharing_reason(clique, membership),), causes=(domain,))
 
 

@@ -16,13 +16,13 @@ from grove_core.resources.podcliqueset_manifest import (
     TEMPLATE,
     PodCliqueSetManifest,
     Violation,
-    new_violations,
+    violations_new_in_update,
 )
 from grove_core.resources.topology_usage import (
     CLIQUE_KIND,
     ConstrainedLevel,
     TemplateTopology,
-    TopologyUsingSet,
+    TopologyUser,
     constrained_levels,
     has_ineffective_constraints,
     topology_in_template,
@@ -32,7 +32,7 @@ NAME: Final = f"{TEMPLATE}.clusterTopologyName"
 _STRENGTHS: Final = ("required", "preferred")  # the domains of a constraint, in their order
 
 
-class TopologyAdmissionView(NamedTuple):
+class KnownTopologiesForAdmission(NamedTuple):
     """The part of the cluster that admission compares with; None for what is unknown.
 
     Attributes:
@@ -45,41 +45,41 @@ class TopologyAdmissionView(NamedTuple):
 
     topologies: Mapping[str, ClusterTopology] | None = None
     scheduled: Mapping[tuple[str, str], int] | None = None
-    users: Mapping[str, tuple[TopologyUsingSet, ...]] | None = None
+    users: Mapping[str, tuple[TopologyUser, ...]] | None = None
     unreadable: frozenset[str] = frozenset()
     incomplete_kinds: frozenset[str] = frozenset()
 
 
-NOTHING_KNOWN: Final = TopologyAdmissionView()
+NOTHING_KNOWN: Final = KnownTopologiesForAdmission()
 
 
-def objections_to(
+def topology_objections(
     subject: Ref,
     new: PodCliqueSetManifest,
     old: PodCliqueSetManifest | None,
     configuration: Configuration,
-    view: TopologyAdmissionView = NOTHING_KNOWN,
+    view: KnownTopologiesForAdmission = NOTHING_KNOWN,
 ) -> Iterator[DenialReason]:
     """Yield every objection to the topology name and constraints of a set."""
     update = _SetUpdate(new, old, configuration, view)
-    own = new_violations(
+    own = violations_new_in_update(
         _manifest_violations(update),
         _manifest_violations(_SetUpdate(old, None, configuration, view)) if old is not None else (),
     )
     for found in (*own, *_reference_violations(update), *_domain_violations(update), *_change_violations(update)):
-        yield found.objection(subject)
+        yield found.as_objection(subject)
 
 
-def admission_warnings(
+def topology_warnings(
     subject: Ref,
     new: PodCliqueSetManifest,
     old: PodCliqueSetManifest | None,
     configuration: Configuration,
-    view: TopologyAdmissionView = NOTHING_KNOWN,
+    view: KnownTopologiesForAdmission = NOTHING_KNOWN,
 ) -> Iterator[AdmissionWarning]:
-    """Yield warnings on what is probably a mistake, or could not be checked; arguments as in objections_to."""
+    """Yield warnings on what is probably a mistake, or could not be checked; arguments as in topology_objections."""
     for found in _warnings(_SetUpdate(new, old, configuration, view)):
-        yield found.caution(subject)
+        yield found.as_warning(subject)
 
 
 class _SetUpdate:
@@ -97,7 +97,7 @@ class _SetUpdate:
         manifest: PodCliqueSetManifest,
         old: PodCliqueSetManifest | None,
         configuration: Configuration,
-        view: TopologyAdmissionView,
+        view: KnownTopologiesForAdmission,
     ) -> None:
         self.manifest = manifest
         self.view = view
@@ -109,8 +109,8 @@ class _SetUpdate:
             topology_in_template(old.spec.template) if old is not None else None
         )
         self.is_new = self.previous_use is None or self.previous_use.named != self.use.named
-        self.known = None if self.use.topology in view.unreadable else view.topologies
-        self.topology = (self.known or {}).get(self.use.topology)
+        self.known = None if self.use.effective_topology_name in view.unreadable else view.topologies
+        self.topology = (self.known or {}).get(self.use.effective_topology_name)
         bound = (view.scheduled or {}).get((manifest.namespace or "default", manifest.name), 0)
         is_complete = view.scheduled is not None and CLIQUE_KIND not in view.incomplete_kinds
         self.scheduled = bound if bound or is_complete else None
@@ -128,7 +128,7 @@ class _SetUpdate:
         """The levels of the set's topology; None if unknown."""
         if self.topology is not None:
             return self.topology.levels
-        return (self.settings.levels or None) if self.use.topology == DEFAULT_TOPOLOGY else None
+        return (self.settings.levels or None) if self.use.effective_topology_name == DEFAULT_TOPOLOGY else None
 
 
 def _manifest_violations(update: _SetUpdate) -> Iterator[Violation]:
@@ -154,7 +154,7 @@ def _reference_violations(update: _SetUpdate) -> Iterator[Violation]:
 
     An unchanged reference is not checked, or a set whose topology was deleted could never be updated.
     """
-    name, known = update.use.topology, update.known
+    name, known = update.use.effective_topology_name, update.known
     if not update.is_new or not name:
         return
     if not update.settings.enabled:
@@ -182,7 +182,7 @@ def _domain_violations(update: _SetUpdate) -> Iterator[Violation]:
             path = _path_of(one, position)
             if domain and domain not in order:
                 facts = {
-                    "topology": update.use.topology,
+                    "topology": update.use.effective_topology_name,
                     "known": ", ".join(order),
                     "meant": did_you_mean(domain, order),
                 }
@@ -242,7 +242,9 @@ def _warnings(update: _SetUpdate) -> Iterator[Violation]:
     unknown = update.levels is None and update.known is None
     if update.is_new and (unknown or (update.previous_use is not None and update.scheduled is None)):
         what = "the topologies of the cluster" if unknown else "how many of its pods are bound to nodes"
-        yield Violation(update.reference_path, update.use.topology, TopologyWarning.NOT_CHECKED, {"what": what})
+        yield Violation(
+            update.reference_path, update.use.effective_topology_name, TopologyWarning.NOT_CHECKED, {"what": what}
+        )
     order = [level.domain for level in update.levels or ()]
     for one in update.constrained:
         required, preferred = one.constraint.domains

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from grove_core.areas.topology.gang_tree import GangTree, TreeShape
-from grove_core.areas.topology.node_capacity import CLUSTER_LEVEL, NodeCapacity, NodeDomain
+from grove_core.areas.topology.node_capacity import CLUSTER_LEVEL, CapacityByDomain, TopologyDomain
 from grove_core.areas.topology.rules import FitReason
 from grove_core.kernel.reasons import Fact, Reason
 from grove_core.kernel.refs import Ref
-from grove_core.resources.naming_rules import name_list_text, pods_text
+from grove_core.resources.naming_rules import name_list_text, pod_count_text
 from grove_core.resources.node import unschedulable_reason
-from grove_core.resources.pod_demand import amount_text
+from grove_core.resources.pod_demand import resource_amount_text
 
 
 class _Limit(NamedTuple):
@@ -36,34 +36,37 @@ class _Limit(NamedTuple):
     subtree: GangTree | None = None
 
 
-class CapacityBounds:
+class DomainCapacityBounds:
     """Bounds for trees on the domains of one capacity; each bound is computed once."""
 
-    def __init__(self, capacity: NodeCapacity) -> None:
+    def __init__(self, capacity: CapacityByDomain) -> None:
         self.capacity = capacity
         self._copies: dict[tuple[TreeShape, int, tuple[str, ...]], int] = {}
         self._subtree_counts: dict[tuple[TreeShape, int, tuple[str, ...]], int] = {}
         self._pod_limits_of: dict[tuple[tuple[tuple[int, int], ...], int, tuple[str, ...]], tuple[_Limit, ...]] = {}
         self._eligible: dict[tuple[int, ...], list[bool]] = {}
 
-    def max_copies(self, tree: GangTree, domain: NodeDomain) -> int:
+    def max_trees_in_domain(self, tree: GangTree, domain: TopologyDomain) -> int:
         """Return an upper bound on how many such trees fit into a domain if nothing else is added to it.
 
         Cost: the nodes of the domain times the demands, for each level of subtrees.
         """
         if tree.is_uniform:
-            return self._uniform_room(tree, domain) // tree.pods
+            return self._uniform_room(tree, domain) // tree.pod_count
         key = (tree.shape, domain.level, domain.path)
         if key not in self._copies:
             self._copies[key] = min(limit.have // limit.need for limit in self._limits(tree, domain))
         return self._copies[key]
 
-    def candidates(self, tree: GangTree, domain: NodeDomain) -> list[NodeDomain]:
+    def domains_that_may_fit(self, tree: GangTree, domain: TopologyDomain) -> list[TopologyDomain]:
         """Return the domains of the tree's level with a bound above zero, the tightest first."""
         found = self.capacity.subdomains(domain, tree.level)
-        return sorted((one for one in found if self.max_copies(tree, one)), key=lambda one: self.max_copies(tree, one))
+        return sorted(
+            (one for one in found if self.max_trees_in_domain(tree, one)),
+            key=lambda one: self.max_trees_in_domain(tree, one),
+        )
 
-    def why_not(self, tree: GangTree, domain: NodeDomain, subject: Ref) -> tuple[Reason, ...]:
+    def why_tree_does_not_fit(self, tree: GangTree, domain: TopologyDomain, subject: Ref) -> tuple[Reason, ...]:
         """Return why the tree fits into no domain of its level within a domain, with the shortage of the best."""
         level = self._level_name(tree.level)
         domains = self.capacity.subdomains(domain, tree.level)
@@ -76,17 +79,17 @@ class CapacityBounds:
             subject,
             level=level,
             where=f" of {self.domain_text(domain)}" if domain.level != CLUSTER_LEVEL else "",
-            pods=f"the {pods_text(tree.pods)}",
+            pods=f"the {pod_count_text(tree.pod_count)}",
             name=tree.name,
             of=len(domains),
         )
         return (none, *self._shortage(tree, best, subject))
 
-    def _shortage(self, tree: GangTree, domain: NodeDomain, subject: Ref) -> tuple[Reason, ...]:
+    def _shortage(self, tree: GangTree, domain: TopologyDomain, subject: Ref) -> tuple[Reason, ...]:
         short = [limit for limit in self._limits(tree, domain) if limit.have < limit.need]
         limit, where = min(short, key=_readability), self.domain_text(domain)
         if limit.subtree is not None and not limit.have:
-            return self.why_not(limit.subtree, domain, subject)
+            return self.why_tree_does_not_fit(limit.subtree, domain, subject)
         if limit.subtree is not None:
             return (
                 FitReason.PARTS_SHORT.because(
@@ -100,22 +103,22 @@ class CapacityBounds:
             )
         if limit.resource >= 0 and not limit.least:
             resource = self.capacity.resources[limit.resource]
-            free, asked = amount_text(resource, limit.have), amount_text(resource, limit.need)
+            free, asked = resource_amount_text(resource, limit.have), resource_amount_text(resource, limit.need)
             return (FitReason.RESOURCE_SHORT.because(subject, where=where, free=free, asked=asked),)
         if limit.least:
-            least = amount_text(self.capacity.resources[limit.resource], limit.least)
+            least = resource_amount_text(self.capacity.resources[limit.resource], limit.least)
             return (FitReason.LARGE_SHORT.because(subject, where=where, have=limit.have, need=limit.need, least=least),)
         demand = self.capacity.demands[limit.demands[0]]
-        each = ", ".join(amount_text(resource, amount) for resource, amount in demand.amounts[:-1]) or "1 pod"
+        each = ", ".join(resource_amount_text(resource, amount) for resource, amount in demand.amounts[:-1]) or "1 pod"
         cliques = name_list_text(
-            sorted({batch.clique for batch in tree.all_batches() if batch.demand == limit.demands[0]})
+            sorted({batch.clique for batch in tree.all_pod_batches() if batch.demand == limit.demands[0]})
         )
         obstacles = self._obstacles_text(limit.demands[0], domain)
         facts: dict[str, Fact] = {"where": where, "have": limit.have, "need": limit.need, "cliques": cliques}
         what = "pod" if limit.need == 1 else "pods"
         return (FitReason.PLACES_SHORT.because(subject, **facts, what=what, each=each, refused=obstacles),)
 
-    def _obstacles_text(self, demand: int, domain: NodeDomain) -> str:
+    def _obstacles_text(self, demand: int, domain: TopologyDomain) -> str:
         capacity = self.capacity
         obstacles = (
             unschedulable_reason(capacity.nodes[node], capacity.demands[demand])
@@ -129,10 +132,10 @@ class CapacityBounds:
         ]
         return f"; of its {len(domain.nodes)} nodes {', '.join(texts)}" if texts else ""
 
-    def _limits(self, tree: GangTree, domain: NodeDomain) -> Iterator[_Limit]:
+    def _limits(self, tree: GangTree, domain: TopologyDomain) -> Iterator[_Limit]:
         """Yield all bounds for a tree in a domain; at least one if the tree has a pod."""
         if tree.is_uniform:
-            yield _Limit(self._uniform_room(tree, domain), tree.pods, -1, tuple(tree.totals))
+            yield _Limit(self._uniform_room(tree, domain), tree.pod_count, -1, tuple(tree.totals))
             return
         key = (tuple(tree.totals.items()), domain.level, domain.path)
         if key not in self._pod_limits_of:
@@ -141,13 +144,13 @@ class CapacityBounds:
         for subtree, times in self._distinct_subtrees(tree):
             yield _Limit(self._subtrees_in(subtree, domain), times, -1, (), subtree=subtree)
 
-    def _uniform_room(self, tree: GangTree, domain: NodeDomain) -> int:
+    def _uniform_room(self, tree: GangTree, domain: TopologyDomain) -> int:
         """Return how many pods of a uniform tree fit into a domain; for such a tree this bound is exact."""
         (demand,) = tree.totals
         rooms, nodes = self.capacity.max_pods[demand], domain.nodes
         return rooms[nodes[0]] if len(nodes) == 1 else sum([rooms[node] for node in nodes])
 
-    def _pod_limits(self, tree: GangTree, domain: NodeDomain) -> Iterator[_Limit]:
+    def _pod_limits(self, tree: GangTree, domain: TopologyDomain) -> Iterator[_Limit]:
         """Yield the bounds that ignore the subtrees."""
         max_pods, nodes = self.capacity.max_pods, domain.nodes
         for demand, pods in tree.totals.items():
@@ -156,16 +159,16 @@ class CapacityBounds:
         for resource in range(len(self.capacity.resources)):
             yield from self._resource_limits(tree, domain, resource)
 
-    def _subtrees_in(self, subtree: GangTree, domain: NodeDomain) -> int:
+    def _subtrees_in(self, subtree: GangTree, domain: TopologyDomain) -> int:
         """Return an upper bound on how many such subtrees fit into the narrower domains of a domain."""
         key = (subtree.shape, domain.level, domain.path)
         if key not in self._subtree_counts:
             self._subtree_counts[key] = sum(
-                self.max_copies(subtree, one) for one in self.capacity.subdomains(domain, subtree.level)
+                self.max_trees_in_domain(subtree, one) for one in self.capacity.subdomains(domain, subtree.level)
             )
         return self._subtree_counts[key]
 
-    def _resource_limits(self, tree: GangTree, domain: NodeDomain, resource: int) -> Iterator[_Limit]:
+    def _resource_limits(self, tree: GangTree, domain: TopologyDomain, resource: int) -> Iterator[_Limit]:
         """Yield the bound on the sum of a resource, and one on the pods that ask for at least an amount of it."""
         demands_by_amount: dict[int, list[int]] = {}
         for demand in tree.totals:
@@ -199,7 +202,7 @@ class CapacityBounds:
     def _level_name(self, level: int) -> str:
         return self.capacity.levels[level].domain if level != CLUSTER_LEVEL else "cluster"
 
-    def domain_text(self, domain: NodeDomain) -> str:
+    def domain_text(self, domain: TopologyDomain) -> str:
         """Return the level and name of a domain, for a sentence."""
         return f"{self._level_name(domain.level)} {domain.name}" if domain.level != CLUSTER_LEVEL else "the cluster"
 

@@ -4,25 +4,25 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from grove_core.areas.topology.capacity_bounds import CapacityBounds
+from grove_core.areas.topology.capacity_bounds import DomainCapacityBounds
 from grove_core.areas.topology.gang_tree import (
     ConstrainedPart,
     ConstraintOwner,
     GangToPlace,
     GangTree,
     constrained_parts_of,
-    demand_indices,
     gang_tree_of,
-    placement_tree,
+    pod_demand_indices,
+    tree_of_pod_batches,
 )
-from grove_core.areas.topology.node_capacity import CLUSTER_LEVEL, NodeCapacity, NodeDomain
+from grove_core.areas.topology.node_capacity import CLUSTER_LEVEL, CapacityByDomain, TopologyDomain
 from grove_core.areas.topology.placement_search import NodeAssignment, PlacementSearch
 from grove_core.areas.topology.rules import FitReason
 from grove_core.areas.topology.verdicts import FitVerdict
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import Levels
-from grove_core.resources.naming_rules import all_pods_text, name_list_text
+from grove_core.resources.naming_rules import all_of_pods_text, name_list_text
 from grove_core.resources.node import Node
 from grove_core.resources.pod_demand import extended_resources_first
 from grove_core.resources.podgang import NO_PACK
@@ -42,7 +42,7 @@ class GangTreeFit(NamedTuple):
     assignments: tuple[NodeAssignment, ...] = ()
 
 
-class Colocation(NamedTuple):
+class PodColocation(NamedTuple):
     """A statement that a number of pods of a gang, group replica or PodClique share one domain of a level.
 
     Attributes:
@@ -73,14 +73,14 @@ class GangFit:
     pods: int
     minimum: int
     requested: tuple[tuple[str, int], ...]
-    guaranteed: tuple[Colocation, ...]
+    guaranteed: tuple[PodColocation, ...]
     result: GangTreeFit
     minimum_result: GangTreeFit | None
-    preferred: tuple[tuple[Colocation, GangTreeFit], ...]
+    preferred: tuple[tuple[PodColocation, GangTreeFit], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class SetFit:
+class PodCliqueSetFit:
     """The fit of the gangs of a set: each with all nodes to itself, and all gangs at once.
 
     Attributes:
@@ -91,7 +91,9 @@ class SetFit:
     result: GangTreeFit
 
 
-def fit_gangs(gangs: Sequence[GangToPlace], nodes: Iterable[Node], levels: Levels, subject: Ref) -> SetFit:
+def check_gangs_fit_on_nodes(
+    gangs: Sequence[GangToPlace], nodes: Iterable[Node], levels: Levels, subject: Ref
+) -> PodCliqueSetFit:
     """Return whether the gangs of a set fit on nodes, each by itself and all at once.
 
     Cost: nodes times demands, for each shape of a gang and each level.
@@ -102,7 +104,9 @@ def fit_gangs(gangs: Sequence[GangToPlace], nodes: Iterable[Node], levels: Level
     for gang, tree in zip(gangs, trees, strict=True):
         alike.setdefault((tree.shape, _preferences(gang)), []).append(gang)
     found = tuple(search.gang_fit(same) for same in alike.values())
-    return SetFit(found, search.result_for(placement_tree(CLUSTER_LEVEL, subject.name, (), trees, search.capacity)))
+    return PodCliqueSetFit(
+        found, search.result_for(tree_of_pod_batches(CLUSTER_LEVEL, subject.name, (), trees, search.capacity))
+    )
 
 
 def _preferences(gang: GangToPlace) -> tuple[object, ...]:
@@ -116,9 +120,9 @@ class _FitSearch:
     """The fit check of a set on the nodes and levels of one topology."""
 
     def __init__(self, gangs: Sequence[GangToPlace], nodes: Iterable[Node], levels: Levels, subject: Ref) -> None:
-        self.demands = demand_indices(gangs)
-        self.capacity = NodeCapacity(nodes, levels, tuple(self.demands))
-        self.bounds = CapacityBounds(self.capacity)
+        self.demands = pod_demand_indices(gangs)
+        self.capacity = CapacityByDomain(nodes, levels, tuple(self.demands))
+        self.bounds = DomainCapacityBounds(self.capacity)
         self.subject = subject
 
     def tree(self, gang: GangToPlace, preferring: ConstraintOwner | None = None, *, minimum: bool = False) -> GangTree:
@@ -131,15 +135,15 @@ class _FitSearch:
         result = self.result_for(tree)
         return GangFit(
             names=tuple(one.name for one in alike),
-            pods=tree.pods,
-            minimum=minimum.pods,
+            pods=tree.pod_count,
+            minimum=minimum.pod_count,
             requested=self._requested(tree),
             guaranteed=tuple(
                 self._colocation(one, one.pack.required) for one in constrained_parts_of(gang) if one.pack.required
             ),
             result=result,
             minimum_result=self.result_for(minimum)
-            if result.verdict is not FitVerdict.FITS and minimum.pods < tree.pods
+            if result.verdict is not FitVerdict.FITS and minimum.pod_count < tree.pod_count
             else None,
             preferred=tuple(
                 (self._colocation(one, one.pack.preferred), self.result_for(self.tree(gang, preferring=one.owner)))
@@ -149,28 +153,30 @@ class _FitSearch:
 
     def result_for(self, tree: GangTree) -> GangTreeFit:
         """Return whether a tree fits if it has all nodes to itself."""
-        if not tree.pods:
+        if not tree.pod_count:
             return GangTreeFit(FitVerdict.FITS, (FitReason.NOTHING_ASKED.because(self.subject),))
         domains = self.capacity.subdomains(self.capacity.cluster, tree.level)
-        if not any(self.bounds.max_copies(tree, domain) for domain in domains):
-            return GangTreeFit(FitVerdict.CANNOT, self.bounds.why_not(tree, self.capacity.cluster, self.subject))
+        if not any(self.bounds.max_trees_in_domain(tree, domain) for domain in domains):
+            return GangTreeFit(
+                FitVerdict.CANNOT, self.bounds.why_tree_does_not_fit(tree, self.capacity.cluster, self.subject)
+            )
         for largest_first in (False, True):
             packing = PlacementSearch(self.bounds, largest_first=largest_first)
-            domain = packing.add(tree)
+            domain = packing.place_tree(tree)
             if domain is not None:
-                return self._found(tree, domain, packing.assignments())
+                return self._found(tree, domain, packing.node_assignments())
         return GangTreeFit(
-            FitVerdict.UNDECIDED, (FitReason.NOT_FOUND.because(self.subject, pods=all_pods_text(tree.pods)),)
+            FitVerdict.UNDECIDED, (FitReason.NOT_FOUND.because(self.subject, pods=all_of_pods_text(tree.pod_count)),)
         )
 
-    def _found(self, tree: GangTree, domain: NodeDomain, assignments: tuple[NodeAssignment, ...]) -> GangTreeFit:
+    def _found(self, tree: GangTree, domain: TopologyDomain, assignments: tuple[NodeAssignment, ...]) -> GangTreeFit:
         """Return the result for a placement; undecided if the pods ask for something not checked here (TP-106)."""
         unchecked = sorted({what for demand in tree.totals for what in self.capacity.demands[demand].unchecked})
         where = self.bounds.domain_text(domain)
         if unchecked:
             because = FitReason.NOT_LOOKED_AT.because(self.subject, what=name_list_text(unchecked), where=where)
             return GangTreeFit(FitVerdict.UNDECIDED, (because,), domain.name, assignments)
-        found = FitReason.HAS_A_PLACE.because(self.subject, pods=all_pods_text(tree.pods), where=where)
+        found = FitReason.HAS_A_PLACE.because(self.subject, pods=all_of_pods_text(tree.pod_count), where=where)
         return GangTreeFit(FitVerdict.FITS, (found,), domain.name, assignments)
 
     def _requested(self, tree: GangTree) -> tuple[tuple[str, int], ...]:
@@ -180,9 +186,9 @@ class _FitSearch:
                 amounts[resource] = amounts.get(resource, 0) + amount * pods
         return tuple(sorted(amounts.items(), key=extended_resources_first))
 
-    def _colocation(self, part: ConstrainedPart, key: str) -> Colocation:
+    def _colocation(self, part: ConstrainedPart, key: str) -> PodColocation:
         level = next((level.domain for level in self.capacity.levels if level.key == key), key)
-        return Colocation(part.pods, part.name, level)
+        return PodColocation(part.pods, part.name, level)
 
 
 def _parts_with_preference(gang: GangToPlace) -> Iterator[ConstrainedPart]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from grove_core.areas.topology.node_capacity import CLUSTER_LEVEL, NodeCapacity
+from grove_core.areas.topology.node_capacity import CLUSTER_LEVEL, CapacityByDomain
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.resources.pod_demand import PodDemand
 from grove_core.resources.podgang import NO_PACK, GangPackConstraint, PodGangConstraints
@@ -96,7 +96,7 @@ class GangTree:
     shape: TreeShape
 
     @property
-    def pods(self) -> int:
+    def pod_count(self) -> int:
         """The number of pods, subtrees included."""
         return sum(self.totals.values())
 
@@ -105,15 +105,15 @@ class GangTree:
         """Whether all pods have one demand and none has a narrower constraint."""
         return len(self.totals) == 1 and not self.subtrees
 
-    def all_batches(self) -> Iterator[PodBatch]:
+    def all_pod_batches(self) -> Iterator[PodBatch]:
         """Yield the batches of the tree and of its subtrees."""
         yield from self.batches
         for subtree in self.subtrees:
-            yield from subtree.all_batches()
+            yield from subtree.all_pod_batches()
 
 
-def placement_tree(
-    level: int, name: str, batches: Iterable[PodBatch], subtrees: Iterable[GangTree], capacity: NodeCapacity
+def tree_of_pod_batches(
+    level: int, name: str, batches: Iterable[PodBatch], subtrees: Iterable[GangTree], capacity: CapacityByDomain
 ) -> GangTree:
     """Return a tree of batches and subtrees; a subtree of no narrower level is merged into it."""
     own_batches, narrower = [batch for batch in batches if batch.pods], list[GangTree]()
@@ -157,7 +157,7 @@ def constrained_parts_of(gang: GangToPlace) -> Iterator[ConstrainedPart]:
 
 def gang_tree_of(
     gang: GangToPlace,
-    capacity: NodeCapacity,
+    capacity: CapacityByDomain,
     demands: Mapping[PodDemand, int],
     *,
     preferring: ConstraintOwner | None,
@@ -171,28 +171,30 @@ def gang_tree_of(
     """
     levels: dict[tuple[str, str], int] = {}
     for one in constrained_parts_of(gang):
-        preferred = capacity.level_of(one.pack.preferred) if one.owner == preferring else CLUSTER_LEVEL
-        levels[one.owner[0], one.name] = max(capacity.level_of(one.pack.required), preferred)
+        preferred = capacity.level_index_of_label_key(one.pack.preferred) if one.owner == preferring else CLUSTER_LEVEL
+        levels[one.owner[0], one.name] = max(capacity.level_index_of_label_key(one.pack.required), preferred)
     single: dict[str, GangTree] = {}
     for clique in gang.cliques:
         batch = PodBatch(demands[clique.demand], clique.minimum if minimum else clique.pods, clique.name)
         level = levels.get(("clique", clique.name), CLUSTER_LEVEL)
-        single[clique.name] = placement_tree(level, clique.name, [batch], (), capacity)
+        single[clique.name] = tree_of_pod_batches(level, clique.name, [batch], (), capacity)
     packed = [
-        placement_tree(levels["group", one.name], one.name, (), [single.pop(name) for name in one.cliques], capacity)
+        tree_of_pod_batches(
+            levels["group", one.name], one.name, (), [single.pop(name) for name in one.cliques], capacity
+        )
         for one in gang.placement.packed_groups
     ]
     level = levels.get(("", gang.name), CLUSTER_LEVEL)
-    return placement_tree(level, gang.name, (), (*packed, *single.values()), capacity)
+    return tree_of_pod_batches(level, gang.name, (), (*packed, *single.values()), capacity)
 
 
-def demand_indices(gangs: Sequence[GangToPlace]) -> dict[PodDemand, int]:
+def pod_demand_indices(gangs: Sequence[GangToPlace]) -> dict[PodDemand, int]:
     """Return the distinct demands of the gangs' pods with an index for each."""
     found = dict.fromkeys(clique.demand for gang in gangs for clique in gang.cliques)
     return {demand: index for index, demand in enumerate(found)}
 
 
-def _weight(tree: GangTree, capacity: NodeCapacity) -> tuple[list[tuple[int, int]], int]:
+def _weight(tree: GangTree, capacity: CapacityByDomain) -> tuple[list[tuple[int, int]], int]:
     """Sort key that puts the tree first that asks for most of the scarcest resource."""
     amounts: dict[int, int] = {}
     for demand, pods in tree.totals.items():

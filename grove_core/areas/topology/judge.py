@@ -9,7 +9,7 @@ from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND, Levels
 from grove_core.resources.naming_rules import did_you_mean, name_list_text
-from grove_core.resources.topology_usage import bound_pod_count, constrained_levels, topology_in_template
+from grove_core.resources.topology_usage import bound_pod_count_of_clique, constrained_levels, topology_in_template
 from grove_core.snapshot.snapshot import Snapshot
 
 
@@ -17,7 +17,7 @@ def judge_topology(snapshot: Snapshot) -> TopologyJudgement:
     """Return which topology applies to the PodGangs of a set."""
     root = snapshot.root.ref
     use = topology_in_template(snapshot.root.spec.template)
-    name = use.topology
+    name = use.effective_topology_name
     if not name:
         return TopologyJudgement(TopologyResolution.NONE, (TopologyReason.NO_TOPOLOGY.because(root),))
     which = (TopologyReason.TOPOLOGY_NAMED if use.named else TopologyReason.TOPOLOGY_BY_DEFAULT).because(
@@ -39,7 +39,7 @@ def judge_topology(snapshot: Snapshot) -> TopologyJudgement:
     return TopologyJudgement(TopologyResolution.USED, (which,), name, FrozenDict(levels))
 
 
-def gang_topology_of(snapshot: Snapshot, judgement: TopologyJudgement) -> GangTopology:
+def topology_of_new_gangs(snapshot: Snapshot, judgement: TopologyJudgement) -> GangTopology:
     """Return the topology of new PodGangs, or why they are withheld."""
     if judgement.resolution in {TopologyResolution.NONE, TopologyResolution.OFF}:
         return GangTopology()
@@ -54,7 +54,7 @@ def gang_topology_of(snapshot: Snapshot, judgement: TopologyJudgement) -> GangTo
 
 def has_bound_pods(snapshot: Snapshot) -> bool:
     """Return whether a pod of the set is bound to a node, by the statuses of its PodCliques or by its pods."""
-    return any(bound_pod_count(clique, snapshot.pods_of.get(clique.uid, ())) for clique in snapshot.cliques)
+    return any(bound_pod_count_of_clique(clique, snapshot.pods_of.get(clique.uid, ())) for clique in snapshot.cliques)
 
 
 def topology_condition_reason(judgement: TopologyJudgement, misplaced: Sequence[str]) -> tuple[str, str] | None:

@@ -12,7 +12,7 @@ CLUSTER_LEVEL: Final = -1
 """The level of the cluster as a whole, above every level of a topology."""
 
 
-class NodeDomain(NamedTuple):
+class TopologyDomain(NamedTuple):
     """The nodes with the same label values down to one level.
 
     Attributes:
@@ -31,7 +31,7 @@ class NodeDomain(NamedTuple):
         return "/".join(self.path)
 
 
-class NodeCapacity:
+class CapacityByDomain:
     """Nodes, levels and pod demands as the fit check looks them up. Immutable after construction.
 
     Attributes:
@@ -64,14 +64,14 @@ class NodeCapacity:
         ]
         keys = [level.key for level in levels]
         self._paths = [_domain_path(node, keys) for node in self.nodes]
-        self.cluster = NodeDomain(CLUSTER_LEVEL, (), tuple(range(len(self.nodes))))
-        self._subdomains: dict[tuple[tuple[str, ...], int], tuple[NodeDomain, ...]] = {}
+        self.cluster = TopologyDomain(CLUSTER_LEVEL, (), tuple(range(len(self.nodes))))
+        self._subdomains: dict[tuple[tuple[str, ...], int], tuple[TopologyDomain, ...]] = {}
 
-    def level_of(self, key: str) -> int:
+    def level_index_of_label_key(self, key: str) -> int:
         """Return the index of the level with this label key, or CLUSTER_LEVEL."""
         return next((index for index, level in enumerate(self.levels) if level.key == key), CLUSTER_LEVEL)
 
-    def subdomains(self, domain: NodeDomain, level: int) -> tuple[NodeDomain, ...]:
+    def subdomains(self, domain: TopologyDomain, level: int) -> tuple[TopologyDomain, ...]:
         """Return the domains of a level within a domain, sorted; the domain itself if the level is not narrower.
 
         Cost: the nodes of the domain on the first call, then constant.
@@ -85,7 +85,7 @@ class NodeCapacity:
                 path = self._paths[index]
                 if path:
                     found.setdefault(path[: level + 1], []).append(index)
-            self._subdomains[key] = tuple(NodeDomain(level, path, tuple(found[path])) for path in sorted(found))
+            self._subdomains[key] = tuple(TopologyDomain(level, path, tuple(found[path])) for path in sorted(found))
         return self._subdomains[key]
 
 
@@ -98,7 +98,7 @@ def _eligible(nodes: Sequence[Node], demands: Sequence[PodDemand]) -> list[list[
     return [found[one[1:]] for one in demands]
 
 
-class UnlabelledNodes(NamedTuple):
+class NodesWithoutTopologyLabels(NamedTuple):
     """Nodes that are not part of a topology because they lack a label of one of its levels (TP-111).
 
     Attributes:
@@ -110,15 +110,17 @@ class UnlabelledNodes(NamedTuple):
     names: tuple[str, ...]
 
 
-NO_UNLABELLED_NODES: Final = UnlabelledNodes((), ())
+NO_UNLABELLED_NODES: Final = NodesWithoutTopologyLabels((), ())
 
 
-def unlabelled_nodes(nodes: Iterable[Node], levels: Levels) -> UnlabelledNodes:
+def nodes_without_topology_labels(nodes: Iterable[Node], levels: Levels) -> NodesWithoutTopologyLabels:
     """Return the nodes that lack a label of some level. Linear."""
     keys = [level.key for level in levels]
     unlabelled = [node for node in nodes if not _domain_path(node, keys)] if keys else []
     counts = ((key, sum(not node.labels.get(key) for node in unlabelled)) for key in keys)
-    return UnlabelledNodes(tuple(pair for pair in counts if pair[1]), tuple(sorted(node.name for node in unlabelled)))
+    return NodesWithoutTopologyLabels(
+        tuple(pair for pair in counts if pair[1]), tuple(sorted(node.name for node in unlabelled))
+    )
 
 
 def _domain_path(node: Node, keys: Sequence[str]) -> tuple[str, ...]:
@@ -128,7 +130,7 @@ def _domain_path(node: Node, keys: Sequence[str]) -> tuple[str, ...]:
     return path if all(path) else ()
 
 
-def free_capacity_of(
+def free_node_capacity(
     nodes: Iterable[Node], pods: Iterable[PodOnNode], namespace_and_name: tuple[str, str]
 ) -> list[Node]:
     """Return the nodes with their amounts reduced by what the pods on them ask for (TP-103).

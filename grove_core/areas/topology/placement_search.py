@@ -5,9 +5,9 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-from grove_core.areas.topology.capacity_bounds import CapacityBounds
+from grove_core.areas.topology.capacity_bounds import DomainCapacityBounds
 from grove_core.areas.topology.gang_tree import GangTree, PodBatch, TreeShape
-from grove_core.areas.topology.node_capacity import NodeDomain
+from grove_core.areas.topology.node_capacity import TopologyDomain
 
 _DEMAND: Final = attrgetter("demand")
 
@@ -27,7 +27,7 @@ class PlacementSearch:
     with the fewest other free resources.
     """
 
-    def __init__(self, bounds: CapacityBounds, *, largest_first: bool = False) -> None:
+    def __init__(self, bounds: DomainCapacityBounds, *, largest_first: bool = False) -> None:
         """No pods are assigned yet.
 
         Args:
@@ -38,16 +38,16 @@ class PlacementSearch:
         self._capacity = bounds.capacity
         self._free = [list(row) for row in self._capacity.free]
         self._placed: list[tuple[int, PodBatch, int]] = []  # node, batch, pods
-        self._queues: dict[TreeShape, list[NodeDomain]] = {}
+        self._queues: dict[TreeShape, list[TopologyDomain]] = {}
 
-    def add(self, tree: GangTree) -> NodeDomain | None:
+    def place_tree(self, tree: GangTree) -> TopologyDomain | None:
         """Assign the pods of a tree to nodes of one domain of its level; return the domain, or None if none was found.
 
         Cost: the nodes of each domain that did not fail for this shape before, times the demands.
         """
         return self._find_domain(tree, self._capacity.cluster, self._queues)
 
-    def assignments(self) -> tuple[NodeAssignment, ...]:
+    def node_assignments(self) -> tuple[NodeAssignment, ...]:
         """Return the assignments so far, sorted."""
         counts: dict[tuple[str, str], int] = {}
         for node, batch, pods in self._placed:
@@ -56,15 +56,15 @@ class PlacementSearch:
         return tuple(sorted(NodeAssignment(clique, node, pods) for (clique, node), pods in counts.items()))
 
     def _find_domain(
-        self, tree: GangTree, domain: NodeDomain, queues: dict[TreeShape, list[NodeDomain]]
-    ) -> NodeDomain | None:
+        self, tree: GangTree, domain: TopologyDomain, queues: dict[TreeShape, list[TopologyDomain]]
+    ) -> TopologyDomain | None:
         """Place a tree in the first domain that takes it, and drop from the queue the domains that do not.
 
         The free capacity only shrinks while a domain is filled, so a domain that failed for a shape is not tried again.
         """
         queue = queues.get(tree.shape)
         if queue is None:
-            tightest = self._bounds.candidates(tree, domain)
+            tightest = self._bounds.domains_that_may_fit(tree, domain)
             queue = queues[tree.shape] = tightest if self._largest_first else tightest[::-1]
         while queue:
             if self._fill(tree, queue[-1]):
@@ -72,8 +72,8 @@ class PlacementSearch:
             queue.pop()
         return None
 
-    def _fill(self, tree: GangTree, domain: NodeDomain) -> bool:
-        before, queues = len(self._placed), dict[TreeShape, list[NodeDomain]]()
+    def _fill(self, tree: GangTree, domain: TopologyDomain) -> bool:
+        before, queues = len(self._placed), dict[TreeShape, list[TopologyDomain]]()
         if all(self._find_domain(subtree, domain, queues) is not None for subtree in tree.subtrees) and all(
             self._spread(demand, list(batches), domain) for demand, batches in groupby(tree.batches, _DEMAND)
         ):
@@ -83,7 +83,7 @@ class PlacementSearch:
         del self._placed[before:]
         return False
 
-    def _spread(self, demand: int, batches: list[PodBatch], domain: NodeDomain) -> bool:
+    def _spread(self, demand: int, batches: list[PodBatch], domain: TopologyDomain) -> bool:
         """Assign pods of one demand to nodes of a domain; return whether all of them found a node."""
         candidates = sorted(self._nodes_with_room(demand, domain.nodes), reverse=not self._largest_first)
         for batch in batches:

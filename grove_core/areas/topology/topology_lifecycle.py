@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from grove_core.areas.topology.admit import TopologyAdmissionView
+from grove_core.areas.topology.admit import KnownTopologiesForAdmission
 from grove_core.areas.topology.rules import TopologyDenial, TopologyReason, TopologyWarning
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot
 from grove_core.areas.topology.verdicts import TopologyDeletionHold
@@ -18,24 +18,24 @@ from grove_core.resources.cluster_topology import (
     TOPOLOGY_KIND,
     ClusterTopology,
     Levels,
-    level_problems,
+    topology_level_problems,
     topology_ref,
 )
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.naming_rules import name_list_text
 from grove_core.resources.podcliqueset_manifest import Violation
-from grove_core.resources.topology_usage import TopologyUsingSet, sets_with_bound_pods
+from grove_core.resources.topology_usage import TopologyUser, sets_with_bound_pods
 
 LEVELS = "spec.levels"
 
 
 def topology_level_violations(
-    new: ClusterTopology, old: ClusterTopology | None, configuration: Configuration, view: TopologyAdmissionView
+    new: ClusterTopology, old: ClusterTopology | None, configuration: Configuration, view: KnownTopologiesForAdmission
 ) -> Iterator[Violation]:
     """Yield every violation in the levels of a topology; none if an update leaves the levels unchanged."""
     if old is not None and old.levels == new.levels:
         return
-    for problem in level_problems(new.levels):
+    for problem in topology_level_problems(new.levels):
         yield Violation(
             f"{LEVELS}{problem.path}", problem.got, TopologyDenial.LEVELS_INVALID, {"expected": problem.expected}
         )
@@ -58,11 +58,13 @@ def topology_level_violations(
 
 
 def topology_level_warnings(
-    subject: Ref, new: ClusterTopology, old: ClusterTopology | None, view: TopologyAdmissionView
+    subject: Ref, new: ClusterTopology, old: ClusterTopology | None, view: KnownTopologiesForAdmission
 ) -> Iterator[AdmissionWarning]:
     """Yield a warning if the levels change and the users of the topology are not all known."""
     if old is not None and old.levels != new.levels and (view.users is None or view.incomplete_kinds):
-        yield Violation(LEVELS, topology_levels_text(new.levels), TopologyWarning.USERS_NOT_KNOWN, {}).caution(subject)
+        yield Violation(LEVELS, topology_levels_text(new.levels), TopologyWarning.USERS_NOT_KNOWN, {}).as_warning(
+            subject
+        )
 
 
 def topology_levels_text(levels: Levels) -> str:
@@ -70,9 +72,9 @@ def topology_levels_text(levels: Levels) -> str:
     return ", ".join(f"{level.domain} ({level.key})" for level in levels) or "none"
 
 
-def topology_users_text(users: Iterable[TopologyUsingSet]) -> str:
+def topology_users_text(users: Iterable[TopologyUser]) -> str:
     """Return the names of sets on one line."""
-    return name_list_text(user.text for user in users)
+    return name_list_text(user.namespace_and_name for user in users)
 
 
 QUESTION = "topologyUse"
@@ -83,7 +85,7 @@ def desired_topology_changes(snapshot: TopologySnapshot) -> tuple[DesiredChanges
     found = snapshot.topology
     if found is None:
         return _default_to_create(snapshot), ()
-    hold, why = deletion_hold_of(snapshot), _hold_reason(snapshot, found)
+    hold, why = topology_deletion_hold(snapshot), _hold_reason(snapshot, found)
     finding = Finding(found.ref, QUESTION, hold.value, (why,))
     metadata: dict[str, Json] = {}
     because: list[Reason] = []
@@ -143,7 +145,7 @@ def _default_to_create(snapshot: TopologySnapshot) -> DesiredChanges:
     )
 
 
-def deletion_hold_of(snapshot: TopologySnapshot) -> TopologyDeletionHold:
+def topology_deletion_hold(snapshot: TopologySnapshot) -> TopologyDeletionHold:
     """Return whether Grove's finalizer holds a topology; one known user is enough to decide that (TP-121)."""
     if snapshot.drops_finalizer:
         return TopologyDeletionHold.FREE
@@ -194,8 +196,10 @@ def _default_to_restore(
     if snapshot.not_collected:
         unknown = TopologyReason.SETS_NOT_COLLECTED.because(found.ref, kinds=", ".join(snapshot.not_collected))
         return labelled, (Withheld(found.ref, (unknown, restoring)),)
-    if snapshot.placed_users:
-        in_use = TopologyReason.DEFAULT_IN_USE.because(found.ref, users=topology_users_text(snapshot.placed_users))
+    if snapshot.users_with_bound_pods:
+        in_use = TopologyReason.DEFAULT_IN_USE.because(
+            found.ref, users=topology_users_text(snapshot.users_with_bound_pods)
+        )
         return labelled, (Withheld(found.ref, (in_use, restoring)),)
     return (restoring,), ()
 

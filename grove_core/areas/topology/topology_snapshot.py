@@ -11,12 +11,12 @@ from grove_core.resources.configuration import TopologyAwareSettings
 from grove_core.resources.topology_usage import (
     CLIQUE_KIND,
     SET_KIND,
-    TopologyUsingSet,
+    TopologyUser,
     bound_pods_by_set,
     sets_by_topology,
     sets_with_bound_pods,
 )
-from grove_core.snapshot.cluster import EVERYWHERE, Cluster
+from grove_core.snapshot.cluster import EVERYWHERE, IndexedCluster
 
 KINDS_THAT_SHOW_USE: Final = frozenset({SET_KIND, CLIQUE_KIND})
 """Kinds that must be complete before a topology counts as unused."""
@@ -37,7 +37,7 @@ class TopologySnapshot:
 
     name: str
     topology: ClusterTopology | None
-    users: tuple[TopologyUsingSet, ...]
+    users: tuple[TopologyUser, ...]
     settings: TopologyAwareSettings
     now: datetime
     not_collected: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ class TopologySnapshot:
         """The uid of the topology; empty if it does not exist."""
         return self.topology.uid if self.topology is not None else ""
 
-    def known(self) -> dict[Ref, ClusterTopology]:
+    def objects_by_ref(self) -> dict[Ref, ClusterTopology]:
         """Return the objects that a step may change: the topology, and the binding that it shadows."""
         return {one.ref: one for one in (self.topology, self.shadowed) if one is not None}
 
@@ -74,12 +74,12 @@ class TopologySnapshot:
         return SET_KIND not in self.not_collected
 
     @property
-    def placed_users(self) -> tuple[TopologyUsingSet, ...]:
+    def users_with_bound_pods(self) -> tuple[TopologyUser, ...]:
         """The users that have a pod bound to a node."""
         return sets_with_bound_pods(self.users)
 
 
-def incomplete_topology_user_kinds(cluster: Cluster) -> tuple[str, ...]:
+def incomplete_topology_user_kinds(cluster: IndexedCluster) -> tuple[str, ...]:
     """Return the kinds that are incomplete in the input and may hide users of topologies, sorted (TP-042).
 
     An input without a PodCliqueSet of a cluster counts as incomplete, unless the kind is known to be complete.
@@ -93,7 +93,7 @@ def incomplete_topology_user_kinds(cluster: Cluster) -> tuple[str, ...]:
 
 
 def topology_snapshots(
-    cluster: Cluster, now: datetime, attempts: tuple[Attempt, ...] = ()
+    cluster: IndexedCluster, now: datetime, attempts: tuple[Attempt, ...] = ()
 ) -> tuple[TopologySnapshot, ...]:
     """Return a snapshot of each topology of a cluster, and of the default one if it has to be created; by name."""
     cliques = (clique for owned in cluster.cliques_of.values() for clique in owned)

@@ -6,15 +6,15 @@ from enum import Enum, unique
 from typing import NamedTuple
 
 from grove_core.areas.topology.rules import TopologyDenial, TopologyReason
-from grove_core.areas.topology.topology_lifecycle import deletion_hold_of, desired_topology_changes
+from grove_core.areas.topology.topology_lifecycle import desired_topology_changes, topology_deletion_hold
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot, topology_snapshots
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.api_names import TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND, ClusterTopology, Levels, topology_ref
 from grove_core.resources.naming_rules import did_you_mean, name_list_text
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.topology_usage import SET_KIND, TopologyUsingSet, bound_pod_count, topology_in_template
-from grove_core.snapshot.cluster import EVERYWHERE, Cluster
+from grove_core.resources.topology_usage import SET_KIND, TopologyUser, bound_pod_count_of_clique, topology_in_template
+from grove_core.snapshot.cluster import EVERYWHERE, IndexedCluster
 
 
 @unique
@@ -80,13 +80,15 @@ class TopologyUsage:
         return SET_KIND not in self.not_collected
 
 
-def usage_report_of(cluster: Cluster, now: datetime) -> tuple[TopologyUsage, ...]:
+def topology_usage_report(cluster: IndexedCluster, now: datetime) -> tuple[TopologyUsage, ...]:
     """Return every topology of a cluster, including missing ones that sets use; sorted by name."""
     users: dict[str, list[SetUsingTopology]] = {}
     for root in cluster.sets:
         use = topology_in_template(root.spec.template)
-        if use.topology:
-            users.setdefault(use.topology, []).append(_set_usage(cluster, root, by_default=not use.named))
+        if use.effective_topology_name:
+            users.setdefault(use.effective_topology_name, []).append(
+                _set_usage(cluster, root, by_default=not use.named)
+            )
     snapshots = {snapshot.name: snapshot for snapshot in topology_snapshots(cluster, now)}
     return tuple(
         _usage_of(snapshots[name], cluster.topologies[name], tuple(users.get(name, ())))
@@ -96,17 +98,17 @@ def usage_report_of(cluster: Cluster, now: datetime) -> tuple[TopologyUsage, ...
     )
 
 
-def count_sets_without_topology(cluster: Cluster) -> int:
+def count_sets_without_topology(cluster: IndexedCluster) -> int:
     """Return the number of sets that use no topology."""
-    return sum(not topology_in_template(root.spec.template).topology for root in cluster.sets)
+    return sum(not topology_in_template(root.spec.template).effective_topology_name for root in cluster.sets)
 
 
-def _set_usage(cluster: Cluster, root: PodCliqueSet, *, by_default: bool) -> SetUsingTopology:
+def _set_usage(cluster: IndexedCluster, root: PodCliqueSet, *, by_default: bool) -> SetUsingTopology:
     namespace, name = root.ref.namespace, root.ref.name
     groups = cluster.groups_of.get(root.uid, ())
     cliques = [clique for owner in (root, *groups) for clique in cluster.cliques_of.get(owner.uid, ())]
     known = {("PodClique", namespace), ("PodClique", EVERYWHERE)} & cluster.complete
-    counts = (bound_pod_count(clique, cluster.pods_of.get(clique.uid, ())) for clique in cliques)
+    counts = (bound_pod_count_of_clique(clique, cluster.pods_of.get(clique.uid, ())) for clique in cliques)
     bound = sum(counts) if known or not root.uid else None
     return SetUsingTopology(namespace, name, by_default, bound)
 
@@ -114,10 +116,12 @@ def _set_usage(cluster: Cluster, root: PodCliqueSet, *, by_default: bool) -> Set
 def _usage_of(snapshot: TopologySnapshot, found: ClusterTopology, users: tuple[SetUsingTopology, ...]) -> TopologyUsage:
     desired, findings = desired_topology_changes(snapshot)
     counts = [user.bound for user in users]
-    placed = tuple(TopologyUsingSet(user.namespace, user.name) for user in users if user.bound)
+    placed = tuple(TopologyUser(user.namespace, user.name) for user in users if user.bound)
     withheld = tuple(reason for one in desired.withheld for reason in one.because)
     not_validated = _why_not_validated(snapshot, found)
-    in_use = TopologyDenial.LEVELS_IN_USE.because(found.ref, users=name_list_text(user.text for user in placed))
+    in_use = TopologyDenial.LEVELS_IN_USE.because(
+        found.ref, users=name_list_text(user.namespace_and_name for user in placed)
+    )
     locking = bool(placed) and not_validated is None
     is_unknown = not_validated is None and (None in counts or bool(snapshot.not_collected))
     return TopologyUsage(
@@ -127,7 +131,7 @@ def _usage_of(snapshot: TopologySnapshot, found: ClusterTopology, users: tuple[S
         users=users,
         state=TopologyDeletionState.LEAVING
         if found.deleting
-        else TopologyDeletionState[deletion_hold_of(snapshot).name],
+        else TopologyDeletionState[topology_deletion_hold(snapshot).name],
         has_finalizer=TOPOLOGY_FINALIZER in found.finalizers,
         locked=True if locking else None if is_unknown else False,
         because=(*findings[0].because, *withheld),
@@ -145,7 +149,7 @@ def _why_not_validated(snapshot: TopologySnapshot, found: ClusterTopology) -> Re
     return None if snapshot.settings.enabled else TopologyReason.OFF_IS_NOT_GUARDED.because(found.ref)
 
 
-def _missing_topology(name: str, users: tuple[SetUsingTopology, ...], cluster: Cluster) -> TopologyUsage:
+def _missing_topology(name: str, users: tuple[SetUsingTopology, ...], cluster: IndexedCluster) -> TopologyUsage:
     known = cluster.topologies
     facts = {"topology": name, "known": name_list_text(known), "meant": did_you_mean(name, known)}
     is_known = TOPOLOGY_KIND in {kind for kind, _ in cluster.complete}

@@ -17,7 +17,7 @@ from grove_core.resources.api_names import GROVE, TOPOLOGY_IN_SYNC
 from grove_core.resources.naming_rules import name_list_text
 from grove_core.resources.pod import FINISHED_PHASES, Pod
 from grove_core.resources.podgang import PodGang
-from grove_core.resources.statuses import status_change
+from grove_core.resources.statuses import changed_status_fields
 from grove_core.snapshot.snapshot import Snapshot
 
 QUESTION: Final = "topology"
@@ -53,7 +53,7 @@ def desired_topology_condition(
     reason, message = trouble
     since = transition_time(stored, ConditionStatus.FALSE, snapshot.now)
     condition = Condition(TOPOLOGY_IN_SYNC, ConditionStatus.FALSE, reason, message, since)
-    fields = status_change(root.status, {}, (condition,))
+    fields = changed_status_fields(root.status, {}, (condition,))
     if not fields:
         return DesiredChanges()
     return DesiredChanges(
@@ -76,7 +76,7 @@ NodeLabels = Mapping[str, Mapping[str, str]]
 """Name of a node -> its labels."""
 
 
-def findings_of_misplacement(snapshot: Snapshot, nodes: NodeLabels) -> Iterator[Finding]:
+def misplaced_gang_findings(snapshot: Snapshot, nodes: NodeLabels) -> Iterator[Finding]:
     """Yield a finding for each PodGang with pods in several domains of a required constraint, or in none. Linear.
 
     Args:
@@ -92,14 +92,14 @@ def findings_of_misplacement(snapshot: Snapshot, nodes: NodeLabels) -> Iterator[
             yield Finding(gang.ref, MISPLACEMENT, "Broken", because)
 
 
-def has_required_constraint(snapshot: Snapshot) -> bool:
+def has_required_topology_constraint(snapshot: Snapshot) -> bool:
     """Return whether a PodGang of the set requires that pods share the value of a node label."""
     return any(key for gang in snapshot.gangs for key, _ in _required_labels(gang))
 
 
-def has_unknown_node(snapshot: Snapshot, nodes: NodeLabels) -> bool:
+def is_misplacement_undecidable(snapshot: Snapshot, nodes: NodeLabels) -> bool:
     """Return whether a required constraint cannot be judged because a pod is on an unknown node (TP-131)."""
-    if not has_required_constraint(snapshot):
+    if not has_required_topology_constraint(snapshot):
         return False
     return any(pod.node and pod.node not in nodes and _runs(pod) for _, pod in snapshot.pods())
 

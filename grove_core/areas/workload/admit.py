@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from grove_core.areas.workload.admission.name_collisions import UsedNames
+from grove_core.areas.workload.admission.name_collisions import NamesUsedBySets
 from grove_core.areas.workload.admission.name_validation import (
     derived_name_violations,
     metadata_violations,
@@ -11,7 +11,7 @@ from grove_core.areas.workload.admission.name_validation import (
 )
 from grove_core.areas.workload.admission.resource_sharing_validation import resource_sharing_violations
 from grove_core.areas.workload.admission.template_validation import (
-    placement_violations,
+    pod_placement_violations,
     pod_spec_violations,
     pod_spec_warnings,
     startup_order_violations,
@@ -29,7 +29,9 @@ _ORDERED: Final = frozenset({IN_ORDER, EXPLICIT})
 _MOST_QUOTED: Final = 10
 
 
-def objections_to(subject: Ref, new: PodCliqueSetManifest, old: PodCliqueSetManifest | None) -> Iterator[DenialReason]:
+def workload_objections(
+    subject: Ref, new: PodCliqueSetManifest, old: PodCliqueSetManifest | None
+) -> Iterator[DenialReason]:
     """Return every objection to a set and, on an update, to the change; all of them, independently of each other."""
     found = (
         metadata_violations(new),
@@ -39,17 +41,17 @@ def objections_to(subject: Ref, new: PodCliqueSetManifest, old: PodCliqueSetMani
         pod_spec_violations(new),
         resource_sharing_violations(new),
         _newly_derived(new, old),
-        placement_violations(new) if old is None else _change_violations(old, new),
+        pod_placement_violations(new) if old is None else _change_violations(old, new),
     )
     for faults in found:
-        yield from (fault.objection(subject) for fault in faults)
+        yield from (fault.as_objection(subject) for fault in faults)
 
 
-def name_collisions_of(
+def new_name_collisions(
     subject: Ref,
     new: PodCliqueSetManifest,
     old: PodCliqueSetManifest | None,
-    used_names: UsedNames,
+    used_names: NamesUsedBySets,
     *,
     kinds_not_created: Collection[str] = (),
 ) -> Iterator[DenialReason]:
@@ -57,8 +59,12 @@ def name_collisions_of(
 
     No set has objects of the ``kinds_not_created`` kinds.
     """
-    known = {(found.kind, found.other) for found in used_names.collisions(old)} if old is not None else set()
-    for found in used_names.collisions(new):
+    known = (
+        {(found.kind, found.other) for found in used_names.collisions_with_other_sets(old)}
+        if old is not None
+        else set()
+    )
+    for found in used_names.collisions_with_other_sets(new):
         if found.kind not in kinds_not_created and (found.kind, found.other) not in known:
             facts = {"kind": found.kind, "name": found.name, "other": found.other}
             yield DenialReason(
@@ -66,13 +72,13 @@ def name_collisions_of(
             )
 
 
-def admission_warnings(
+def workload_warnings(
     subject: Ref, new: PodCliqueSetManifest, old: PodCliqueSetManifest | None
 ) -> Iterator[AdmissionWarning]:
     """Return every warning about a set and, on an update, about the change."""
     of_change = _change_warnings(old, new) if old is not None else ()
     for found in (pod_spec_warnings(new), startup_order_warnings(new.spec), of_change):
-        yield from (fault.caution(subject) for fault in found)
+        yield from (fault.as_warning(subject) for fault in found)
 
 
 def _newly_derived(new: PodCliqueSetManifest, old: PodCliqueSetManifest | None) -> Iterator[Violation]:

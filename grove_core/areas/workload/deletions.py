@@ -20,7 +20,7 @@ from grove_core.resources.domain_sharing_labels import is_shared_domain_claim
 from grove_core.resources.owned_object import CLAIM_KIND
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.snapshot.own_writes import attempted_creations
+from grove_core.snapshot.own_writes import attempted_creations_of_kinds
 from grove_core.snapshot.snapshot import Snapshot
 
 _PARTS: Final = MappingProxyType({"PodClique": "PodCliques", GROUP_KIND: "scaling groups", "Pod": "pods"})
@@ -49,7 +49,7 @@ def surplus_replica_deletions(context: WorkloadContext, surge: AbstractSet[str])
             yield ObjectToDelete(clique.ref, clique.guard, (because,))
 
 
-def unexpected_objects(
+def unexpected_object_deletions(
     context: WorkloadContext, expected: AbstractSet[tuple[str, str]]
 ) -> Iterator[ObjectToDelete | Withheld]:
     """Return the deletions of PodGangs, Services, autoscalers and claims that the set no longer has (WL-202). Linear.
@@ -59,7 +59,7 @@ def unexpected_objects(
     for gang in context.snapshot.gangs:
         named = gang.labels.get(MANAGED_BY) is not None or not gang.labels
         counts = (
-            named and not gang.deleting and context.knows("Pod")
+            named and not gang.deleting and context.has_all_objects_of_kinds("Pod")
         )  # without pods it is not known whether an update needs it
         if counts and gang.ref.name in context.foreign_gangs:
             yield Withheld(gang.ref, (WorkloadReason.GANG_OF_ANOTHER_SCHEME.because(gang.ref, gang=gang.ref.name),))
@@ -71,12 +71,12 @@ def unexpected_objects(
         )
         # The set's own objects depend on its template alone. Claims of cliques and of scaling groups also depend on
         # pods and on the update, so they are only judged where pods are known (WL-028).
-        known = other.owner_uid == context.root.uid or context.knows("Pod")
+        known = other.owner_uid == context.root.uid or context.has_all_objects_of_kinds("Pod")
         if counts and known and (other.ref.kind, other.ref.name) not in expected:
             yield ObjectToDelete(other.ref, other.guard, (WorkloadReason.NO_LONGER_PART.because(other.ref),))
 
 
-def desired_teardown_changes(snapshot: Snapshot) -> DesiredChanges:
+def deleted_set_teardown(snapshot: Snapshot) -> DesiredChanges:
     """Return the deletions of a deleted set's parts, and the removals of Grove's finalizer.
 
     The set keeps its finalizer until its parts are gone: otherwise a new set with its name would start among its pods.
@@ -127,7 +127,7 @@ def finalizer_removals(parts: Iterable[ScalingGroup | PodClique]) -> Iterator[Fi
 
 def _created_and_not_listed(snapshot: Snapshot, listed: AbstractSet[Ref]) -> int:
     """Return the number of parts that were just created and that the snapshot does not show yet (PL-018)."""
-    created = attempted_creations(snapshot, {"PodClique", GROUP_KIND}, {AttemptOutcome.DONE})
+    created = attempted_creations_of_kinds(snapshot, {"PodClique", GROUP_KIND}, {AttemptOutcome.DONE})
     return sum(ref not in listed for ref, _ in created)
 
 

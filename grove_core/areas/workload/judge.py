@@ -26,7 +26,7 @@ from grove_core.snapshot.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PartsJudgement:
+class JudgedSetParts:
     """The parts of a set of which all cliques are known.
 
     Attributes:
@@ -49,12 +49,12 @@ class PartsJudgement:
     @property
     def cliques_without_new_pods(self) -> AbstractSet[str]:
         """Names of the cliques that are terminated (WL-076) or take over the present template now (WL-086)."""
-        return self.terminating if self.rollout is None else self.terminating | self.rollout.written
+        return self.terminating if self.rollout is None else self.terminating | self.rollout.cliques_taking_new_template
 
     @property
-    def misplaced(self) -> tuple[str, ...] | None:
+    def gangs_with_outdated_constraints(self) -> tuple[str, ...] | None:
         """Names of the PodGangs that keep outdated constraints (TP-026); None where gangs or pods are not known."""
-        if not self.context.knows("Pod", "PodGang"):
+        if not self.context.has_all_objects_of_kinds("Pod", "PodGang"):
             return None
         return tuple(name for name, change in self.gang_constraints.items() if isinstance(change, Withheld))
 
@@ -70,7 +70,7 @@ class WorkloadJudgement:
     """
 
     gates: tuple[SchedulingGateJudgement, ...]
-    parts: PartsJudgement | None = None
+    parts: JudgedSetParts | None = None
 
 
 def judge_workload(snapshot: Snapshot, inputs: WorkloadInputs) -> WorkloadJudgement:
@@ -80,10 +80,10 @@ def judge_workload(snapshot: Snapshot, inputs: WorkloadInputs) -> WorkloadJudgem
         return WorkloadJudgement(gates)
     context, expected = WorkloadContext(snapshot), expected_set_of(snapshot)
     replicas = expected.replicas
-    rollout = judge_rollout(context, replicas, inputs.terminating) if context.knows("Pod") else None
+    rollout = judge_rollout(context, replicas, inputs.terminating) if context.has_all_objects_of_kinds("Pod") else None
     if rollout is not None and rollout.surge:
-        replicas = expected.with_surge(replicas, rollout.surge)
-    parts = PartsJudgement(
+        replicas = expected.replicas_with_surge(replicas, rollout.surge)
+    parts = JudgedSetParts(
         context=context,
         inputs=inputs,
         replicas=replicas,
@@ -109,7 +109,9 @@ def _terminating_cliques(replicas: Sequence[ExpectedReplica], inputs: WorkloadIn
     if not ending.replicas and not ending.parts:
         return frozenset()
     parts = (part for replica in replicas for part in replica.all_cliques)
-    return frozenset(part.name for part in parts if ending.holds(part.replica, part.group, part.group_replica))
+    return frozenset(
+        part.name for part in parts if ending.includes_clique(part.replica, part.group, part.group_replica)
+    )
 
 
 def _gang_constraints(

@@ -5,36 +5,36 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TypeAlias
 
-from grove_core.areas.workload.judge import PartsJudgement
+from grove_core.areas.workload.judge import JudgedSetParts
 from grove_core.areas.workload.objects.lazy_manifests import LazyManifest
 from grove_core.areas.workload.objects.podcliques_and_groups import (
-    autoscaler_for,
-    changes_of_podclique,
+    autoscaler_manifest_for,
     changes_of_scaling_group,
-    podclique_for,
-    scaling_group_for,
+    podclique_changes_without_rollout,
+    podclique_manifest_for,
+    scaling_group_manifest_for,
 )
 from grove_core.areas.workload.objects.podgangs import (
     changes_of_podgang,
     gang_topology_constraints,
-    podgang_for,
+    podgang_manifest_for,
 )
 from grove_core.areas.workload.objects.services_rbac_and_claims import (
-    claims_of_clique,
-    claims_of_group,
-    claims_of_set,
     rbac_manifests,
-    service_for,
-    service_spec,
+    replica_service_spec,
+    service_manifest_for,
+    shared_claims_of_podclique,
+    shared_claims_of_scaling_group,
+    shared_claims_of_set,
 )
 from grove_core.areas.workload.pods.pod_creation import CliquePods, GangPods, ReplicaPods
-from grove_core.areas.workload.pods.pod_manifest import pod_for
+from grove_core.areas.workload.pods.pod_manifest import pod_manifest_for
 from grove_core.areas.workload.pods.pod_slots import pods_to_delete
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import FieldsToApply, ObjectToDelete, Withheld
 from grove_core.resources.api_names import SCHEDULER
-from grove_core.resources.naming_rules import replica_name
+from grove_core.resources.naming_rules import set_replica_name
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podcliqueset_spec import first_templates_by_name
@@ -50,10 +50,10 @@ SetObject: TypeAlias = LazyManifest | FieldsToApply | ObjectToDelete | Withheld
 """An object that should exist; or a change, a deletion, or a withheld object that has been decided already."""
 
 
-class SetObjects:
+class ExpectedSetObjects:
     """The objects that a set should consist of, and decided changes of those that exist."""
 
-    def __init__(self, parts: PartsJudgement) -> None:
+    def __init__(self, parts: JudgedSetParts) -> None:
         self._parts = parts
         self._context = parts.context
         self._inputs = parts.inputs
@@ -61,11 +61,11 @@ class SetObjects:
         self._root = parts.context.root
         self._closed = parts.cliques_without_new_pods
 
-    def everything(self) -> Iterator[SetObject]:
+    def in_creation_order(self) -> Iterator[SetObject]:
         """Return the objects that the set has once, then those of each replica. Linear."""
         yield from self._repeated_names()
         yield from rbac_manifests(self._root)
-        yield from claims_of_set(self._context)
+        yield from shared_claims_of_set(self._context)
         for replica in self._parts.replicas:
             yield from self._replica(replica)
 
@@ -89,8 +89,10 @@ class SetObjects:
                 yield Withheld(self._root.ref, (because,))
 
     def _replica(self, replica: ExpectedReplica) -> Iterator[SetObject]:
-        name, of_replica = replica_name(self._root.ref.name, replica.index), (self._root, replica.index)
-        yield LazyManifest("Service", name, partial(service_for, *of_replica), partial(service_spec, *of_replica))
+        name, of_replica = set_replica_name(self._root.ref.name, replica.index), (self._root, replica.index)
+        yield LazyManifest(
+            "Service", name, partial(service_manifest_for, *of_replica), partial(replica_service_spec, *of_replica)
+        )
         yield from self._autoscalers(replica)
         for expected in replica.cliques:
             yield from self._clique(self._root, expected)
@@ -99,7 +101,7 @@ class SetObjects:
         pods = ReplicaPods(self._context, replica, self._closed)
         for gang in pods.gangs:
             yield from self._gang(gang)
-        if self._context.knows("Pod"):
+        if self._context.has_all_objects_of_kinds("Pod"):
             for clique in pods.cliques:
                 yield from self._pods(clique, pods)
 
@@ -112,24 +114,24 @@ class SetObjects:
         )
         for kind, name, scaling, replicas in scaled:
             if scaling is not None:
-                make = partial(autoscaler_for, self._root, kind, name, scaling, replicas)
+                make = partial(autoscaler_manifest_for, self._root, kind, name, scaling, replicas)
                 yield LazyManifest("HorizontalPodAutoscaler", name, make)
 
     def _clique(
         self, owner: PodCliqueSet | ScalingGroup, expected: ExpectedClique
     ) -> Iterator[LazyManifest | FieldsToApply]:
         context = self._context
-        make = partial(podclique_for, context, owner, expected, self._inputs)
+        make = partial(podclique_manifest_for, context, owner, expected, self._inputs)
         yield LazyManifest("PodClique", expected.name, make, waiting=self._waiting.get(expected.replica, ()))
-        clique = context.clique_of(expected)
-        if clique is not None and context.revision.is_current(clique, expected):
-            fields = changes_of_podclique(context, clique, expected)
+        clique = context.existing_clique(expected)
+        if clique is not None and context.revision.is_clique_current(clique, expected):
+            fields = podclique_changes_without_rollout(context, clique, expected)
             if fields:
                 why = WorkloadReason.FOLLOWS_TEMPLATE if clique.template_hash else WorkloadReason.HASH_MISSING
                 yield FieldsToApply(clique.ref, clique.guard, fields, (why.because(clique.ref),))
 
     def _group(self, expected: ExpectedGroup) -> Iterator[LazyManifest | FieldsToApply | Withheld]:
-        make = partial(scaling_group_for, self._root, expected, self._inputs)
+        make = partial(scaling_group_manifest_for, self._root, expected, self._inputs)
         yield LazyManifest(GROUP_KIND, expected.name, make, waiting=self._waiting.get(expected.replica, ()))
         group = self._context.groups.get(expected.name)
         if group is not None:
@@ -138,17 +140,19 @@ class SetObjects:
                 yield FieldsToApply(
                     group.ref, group.guard, fields, (WorkloadReason.FOLLOWS_TEMPLATE.because(group.ref),)
                 )
-            yield from claims_of_group(self._context, group, expected)
+            yield from shared_claims_of_scaling_group(self._context, group, expected)
             for member in expected.cliques:
                 yield from self._clique(group, member)
 
     def _gang(self, pods: GangPods) -> Iterator[LazyManifest | FieldsToApply | Withheld]:
         name, gang = pods.expected.name, pods.gang
         if gang is not None:
-            yield LazyManifest("PodGang", name, partial(podgang_for, self._root, pods.expected, {}))
-            if self._context.knows("Pod", "PodGang"):  # otherwise its references cannot be compared (WL-023)
+            yield LazyManifest("PodGang", name, partial(podgang_manifest_for, self._root, pods.expected, {}))
+            if self._context.has_all_objects_of_kinds(
+                "Pod", "PodGang"
+            ):  # otherwise its references cannot be compared (WL-023)
                 yield from self._changes_of_gang(gang, pods)
-        elif self._context.knows("PodGang"):
+        elif self._context.has_all_objects_of_kinds("PodGang"):
             yield from self._new_gang(pods)
 
     def _new_gang(self, pods: GangPods) -> Iterator[LazyManifest | Withheld]:
@@ -156,13 +160,15 @@ class SetObjects:
         ref = Ref(SCHEDULER, "PodGang", self._root.ref.namespace, name)
         if pods.foreign_gang:
             yield Withheld(ref, (WorkloadReason.GANG_OF_ANOTHER_SCHEME.because(ref, gang=pods.foreign_gang),))
-        elif pods.uncreatable:
-            yield Withheld(ref, (WorkloadReason.GANG_LACKS_CLIQUE.because(ref, gang=name, missing=pods.uncreatable),))
+        elif pods.uncreatable_member:
+            yield Withheld(
+                ref, (WorkloadReason.GANG_LACKS_CLIQUE.because(ref, gang=name, missing=pods.uncreatable_member),)
+            )
         elif self._inputs.gang_topology.waiting:
             yield Withheld(ref, self._inputs.gang_topology.waiting)
         elif pods.has_all_cliques:
             placement = gang_topology_constraints(self._root, pods.expected, self._inputs.gang_topology)
-            make = partial(podgang_for, self._root, pods.expected, pods.references, placement)
+            make = partial(podgang_manifest_for, self._root, pods.expected, pods.wanted_pod_references, placement)
             yield LazyManifest("PodGang", name, make)
 
     def _changes_of_gang(self, gang: PodGang, pods: GangPods) -> Iterator[FieldsToApply | Withheld]:
@@ -170,7 +176,7 @@ class SetObjects:
         if isinstance(constraints, Withheld):
             yield constraints
             constraints = None
-        change = changes_of_podgang(self._root, gang, pods.expected, pods.references, constraints)
+        change = changes_of_podgang(self._root, gang, pods.expected, pods.wanted_pod_references, constraints)
         if change is not None:
             yield change
 
@@ -180,15 +186,15 @@ class SetObjects:
             return
         if expected.template.resource_sharing:
             indices = {pod.index for pod in pods.pods if pod.index >= 0} | {slot.index for slot in pods.free_slots}
-            yield from claims_of_clique(self._context, clique, expected, sorted(indices))
+            yield from shared_claims_of_podclique(self._context, clique, expected, sorted(indices))
         if pods.free_slots:
             yield from self._new_pods(clique, pods, replica)
         yield from pods_to_delete(clique, pods.pods, expected.replicas + expected.surge)
 
     def _new_pods(self, clique: PodClique, pods: CliquePods, replica: ReplicaPods) -> Iterator[LazyManifest | Withheld]:
-        expected, uncreatable = pods.expected, replica.gang_of(pods).uncreatable
-        if uncreatable and replica.awaits_gang(pods):
+        expected, uncreatable = pods.expected, replica.gang_of_clique(pods).uncreatable_member
+        if uncreatable and replica.first_pods_await_gang(pods):
             because = WorkloadReason.GANG_LACKS_CLIQUE.because(clique.ref, gang=expected.gang, missing=uncreatable)
             yield Withheld(clique.ref, (because,))
         for pod in replica.pods_to_create(pods):
-            yield LazyManifest("Pod", pod.name, partial(pod_for, self._context, clique, expected, pod))
+            yield LazyManifest("Pod", pod.name, partial(pod_manifest_for, self._context, clique, expected, pod))

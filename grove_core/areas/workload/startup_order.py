@@ -16,7 +16,7 @@ from grove_core.snapshot.snapshot import Snapshot
 START_QUESTION: Final = "start"
 
 
-class StartupParents:
+class StartupOrder:
     """The start-up order of one set."""
 
     def __init__(self, root: PodCliqueSet) -> None:
@@ -31,7 +31,7 @@ class StartupParents:
             self._before = {clique.name: clique.spec.starts_after for clique in template.cliques}
         self._homes = template.groups_by_clique
 
-    def parents_of(self, part: ExpectedClique) -> tuple[tuple[str, int], ...]:
+    def parents_of_clique(self, part: ExpectedClique) -> tuple[tuple[str, int], ...]:
         """Return the cliques whose pods must be ready first: full name and number of pods.
 
         Parents are in the same gang; a clique of a scaled gang waits only for its own group replica (WL-050).

@@ -29,17 +29,17 @@ _KEYED: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 )
 
 
-def template_hash(clique: CliqueTemplate, priority_class_name: str) -> str:
+def template_hash_of_clique(clique: CliqueTemplate, priority_class_name: str) -> str:
     """Return the template hash of a clique: ten letters (WL-040)."""
-    return template_hash_of(clique.labels, clique.annotations, clique.spec.pod_spec, priority_class_name)
+    return pod_template_hash(clique.labels, clique.annotations, clique.spec.pod_spec, priority_class_name)
 
 
-def template_hash_of(labels: FrozenMap, annotations: FrozenMap, pod_spec: FrozenMap, priority_class_name: str) -> str:
+def pod_template_hash(labels: FrozenMap, annotations: FrozenMap, pod_spec: FrozenMap, priority_class_name: str) -> str:
     """Return the template hash of labels, annotations and pod spec."""
     spec: dict[str, Any] = dict(pod_spec)
     if priority_class_name:
         spec["priorityClassName"] = priority_class_name
-    return short_hash(
+    return short_text_hash(
         canonical_json(
             {"annotations": annotations, "labels": labels, "spec": _with_keyed_lists_sorted(FrozenMap(spec), "")}
         )
@@ -48,15 +48,15 @@ def template_hash_of(labels: FrozenMap, annotations: FrozenMap, pod_spec: Frozen
 
 def template_generation_hash(hashes: Mapping[str, str]) -> str:
     """Return the generation hash of template hashes by clique; the order of cliques does not count (WL-040)."""
-    return short_hash(canonical_json(dict(hashes)))
+    return short_text_hash(canonical_json(dict(hashes)))
 
 
-def is_own_hash(text: str) -> bool:
+def is_own_template_hash(text: str) -> bool:
     """Return whether a hash has this operator's form; any other is another operator's (WL-043)."""
     return len(text) == _LENGTH and all(letter in _ALPHABET for letter in text)
 
 
-def short_hash(text: str, length: int = _LENGTH) -> str:
+def short_text_hash(text: str, length: int = _LENGTH) -> str:
     """Return the first digits of a text's SHA-256, in 27 letters and digits that form no words (WL-040)."""
     number = int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest(), "big")
     letters = []

@@ -10,12 +10,12 @@ from collections.abc import Set as AbstractSet
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.workload.objects.lazy_manifests import with_group_environment_variables
+from grove_core.areas.workload.objects.lazy_manifests import pod_spec_with_group_variables
 from grove_core.areas.workload.template_hash import (
-    is_own_hash,
+    is_own_template_hash,
+    pod_template_hash,
     template_generation_hash,
-    template_hash,
-    template_hash_of,
+    template_hash_of_clique,
 )
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json
 from grove_core.resources.api_names import (
@@ -32,7 +32,7 @@ from grove_core.resources.domain_sharing import shared_claim_entry
 from grove_core.resources.labels import SET
 from grove_core.resources.merge_patch import AMOUNTS, parse_quantity
 from grove_core.resources.pod import Pod
-from grove_core.resources.pod_spec_gpus import with_changed_containers
+from grove_core.resources.pod_spec_gpus import pod_spec_with_changed_containers
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podcliqueset_spec import CliqueTemplate
@@ -91,19 +91,19 @@ class TemplateRevision:
         self._hashes: dict[str, str] = {}
         self._foreign: dict[tuple[str, str], bool] = {}
 
-    def hash_of(self, part: ExpectedClique) -> str:
+    def hash_of_clique_template(self, part: ExpectedClique) -> str:
         """Return the template hash that the clique should carry."""
         return self._hash_of(part.template)
 
     def _hash_of(self, template: CliqueTemplate) -> str:
         if template.name not in self._hashes:
-            self._hashes[template.name] = template_hash(template, self._priority)
+            self._hashes[template.name] = template_hash_of_clique(template, self._priority)
         return self._hashes[template.name]
 
-    def is_current(self, clique: PodClique, part: ExpectedClique) -> bool:
+    def is_clique_current(self, clique: PodClique, part: ExpectedClique) -> bool:
         """Return whether the clique is of the present template. Each foreign hash is compared once."""
-        if is_own_hash(clique.template_hash):
-            return clique.template_hash == self.hash_of(part)
+        if is_own_template_hash(clique.template_hash):
+            return clique.template_hash == self.hash_of_clique_template(part)
         if not clique.pod_spec:
             return True  # the input does not have it, so that it cannot be compared
         key = (part.template.name, clique.template_hash or clique.uid)  # cliques without a hash may differ
@@ -119,24 +119,24 @@ class TemplateRevision:
         operator's: nothing is restarted.
         """
         known = "" if _may_have_changed(clique) else clique.status.current_hash or _hash_of_all(pods)
-        if self.is_current(clique, part):
-            return self.hash_of(part) if not known or is_own_hash(known) else known
+        if self.is_clique_current(clique, part):
+            return self.hash_of_clique_template(part) if not known or is_own_template_hash(known) else known
         return known or self._hash_of_content(clique)
 
     def _hash_of_content(self, clique: PodClique) -> str:
         """Return the hash of the template that a clique was created from, as far as its content shows."""
         spec = _without_groves_additions(clique.pod_spec, _claims_added_to(clique))
-        return template_hash_of(
+        return pod_template_hash(
             _without_groves_texts(clique.labels), _without_groves_texts(clique.annotations), spec, ""
         )
 
-    def generation(self, *, is_reached: bool) -> str:
+    def generation_hash(self, *, is_reached: bool) -> str:
         """Return the hash of the templates of all cliques together (WL-040).
 
         Once every clique holds the present template, another operator's hash stays.
         """
         stored = self._root.status.current_hash
-        if stored and is_reached and not is_own_hash(stored):
+        if stored and is_reached and not is_own_template_hash(stored):
             return stored
         return template_generation_hash(
             {clique.name: self._hash_of(clique) for clique in self._root.spec.template.cliques}
@@ -159,7 +159,7 @@ class TemplateRevision:
         wanted, stored = normalized_pod_spec(wanted), normalized_pod_spec(stored)
         if wanted == stored:
             return True  # cheaper than the order of lists
-        return template_hash_of(EMPTY, EMPTY, wanted, self._priority) == template_hash_of(
+        return pod_template_hash(EMPTY, EMPTY, wanted, self._priority) == pod_template_hash(
             EMPTY, EMPTY, stored, self._priority
         )
 
@@ -201,7 +201,7 @@ def _without_groves_additions(pod_spec: FrozenMap, claims: AbstractSet[str]) -> 
             found["resources"] = _without(claims, resources, "claims")
         return FrozenMap({key: item for key, item in found.items() if item or key not in {"env", "resources"}})
 
-    return with_changed_containers(_without(claims, pod_spec, "resourceClaims"), stripped)
+    return pod_spec_with_changed_containers(_without(claims, pod_spec, "resourceClaims"), stripped)
 
 
 def _without(names: AbstractSet[str], fields: FrozenMap, key: str) -> FrozenMap:
@@ -218,14 +218,14 @@ def _name_of(item: Json) -> str:
     return name if isinstance(name, str) else ""
 
 
-def wanted_pod_spec(part: ExpectedClique, priority: str) -> FrozenMap:
+def wanted_clique_pod_spec(part: ExpectedClique, priority: str) -> FrozenMap:
     """Return the pod spec that a PodClique stores: the template's, with the variables of its scaling group."""
     spec = part.template.spec.pod_spec
     if part.group:
-        spec = with_group_environment_variables(spec, part.group_pods)
+        spec = pod_spec_with_group_variables(spec, part.group_pods)
     return FrozenMap({**spec, "priorityClassName": priority}) if priority else spec
 
 
-def wanted_annotations(part: ExpectedClique) -> FrozenMap:
+def wanted_clique_annotations(part: ExpectedClique) -> FrozenMap:
     """Return the template's annotations, except those that Grove sets itself."""
     return FrozenMap({key: text for key, text in part.template.annotations.items() if key not in _ANNOTATIONS_OF_GROVE})

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
-from grove_core.areas.mnnvl.verdicts import CliqueDomains
+from grove_core.areas.gang_termination.verdicts import ReplicasToTerminate
+from grove_core.areas.mnnvl.verdicts import ComputeDomainsOfNewParts
 from grove_core.areas.topology.verdicts import GangTopology
 from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
@@ -19,8 +19,8 @@ class WorkloadInputs(NamedTuple):
         gang_topology: the topology of new PodGangs (TP-020), or why none is created (TP-010).
     """
 
-    terminating: TerminatingReplicas = TerminatingReplicas()
-    clique_domains: CliqueDomains = CliqueDomains()
+    terminating: ReplicasToTerminate = ReplicasToTerminate()
+    clique_domains: ComputeDomainsOfNewParts = ComputeDomainsOfNewParts()
     mnnvl_annotations: FrozenDict[str, FrozenMap] = FrozenDict()
     gang_topology: GangTopology = GangTopology()
 

@@ -6,14 +6,18 @@ An object is created once its owner exists, since its manifest has the owner's u
 from collections.abc import Iterator
 from typing import Final, TypeAlias
 
-from grove_core.areas.workload.deletions import desired_teardown_changes, surplus_replica_deletions, unexpected_objects
-from grove_core.areas.workload.judge import PartsJudgement, WorkloadJudgement, judge_workload, set_too_large_reason
+from grove_core.areas.workload.deletions import (
+    deleted_set_teardown,
+    surplus_replica_deletions,
+    unexpected_object_deletions,
+)
+from grove_core.areas.workload.judge import JudgedSetParts, WorkloadJudgement, judge_workload, set_too_large_reason
 from grove_core.areas.workload.objects.lazy_manifests import LazyManifest
-from grove_core.areas.workload.objects.podcliques_and_groups import removed_metrics
+from grove_core.areas.workload.objects.podcliques_and_groups import removed_autoscaler_metrics
 from grove_core.areas.workload.pods.scheduling_gates import scheduling_gate_findings, scheduling_gate_removals
 from grove_core.areas.workload.rolling_update.clique_update import outdated_pods
 from grove_core.areas.workload.rules import WorkloadReason
-from grove_core.areas.workload.set_objects import SetObjects
+from grove_core.areas.workload.set_objects import ExpectedSetObjects
 from grove_core.areas.workload.startup_order import startup_wait_findings
 from grove_core.areas.workload.verdicts import WorkloadInputs, WorkloadResult
 from grove_core.areas.workload.workload_context import WorkloadContext
@@ -35,7 +39,7 @@ from grove_core.kernel.wants import (
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.merge_patch import changed_fields
-from grove_core.resources.meta import Resource
+from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -46,7 +50,7 @@ _FOLLOW_TEMPLATE: Final = frozenset(
 _Key: TypeAlias = tuple[str, str]  # kind and name
 
 
-def workload_by_design(snapshot: Snapshot, inputs: WorkloadInputs) -> WorkloadResult:
+def workload_result_by_design(snapshot: Snapshot, inputs: WorkloadInputs) -> WorkloadResult:
     """Return all wants and findings for a set by the design documents."""
     return result_of_workload(snapshot, judge_workload(snapshot, inputs))
 
@@ -54,21 +58,21 @@ def workload_by_design(snapshot: Snapshot, inputs: WorkloadInputs) -> WorkloadRe
 def result_of_workload(snapshot: Snapshot, judgement: WorkloadJudgement) -> WorkloadResult:
     """Return all wants and findings for a judged set. Linear in what it consists of (WL-024)."""
     gates, parts = judgement.gates, judgement.parts
-    update = tuple(findings_of_update(parts)) if parts is not None else ()
+    update = tuple(outdated_clique_findings(parts)) if parts is not None else ()
     result = AreaResult(
-        DesiredChanges.union(
+        DesiredChanges.union_of_areas(
             (
-                desired_teardown_changes(snapshot),
+                deleted_set_teardown(snapshot),
                 *(_desired_changes_of_parts(parts) if parts is not None else ()),
                 scheduling_gate_removals(gates),
             )
         ),
         (*update, *scheduling_gate_findings(gates), *startup_wait_findings(snapshot)),
     )
-    return WorkloadResult(result, bool(update), parts.misplaced if parts is not None else None)
+    return WorkloadResult(result, bool(update), parts.gangs_with_outdated_constraints if parts is not None else None)
 
 
-def _desired_changes_of_parts(parts: PartsJudgement) -> Iterator[DesiredChanges]:
+def _desired_changes_of_parts(parts: JudgedSetParts) -> Iterator[DesiredChanges]:
     """Return the wants for a set all cliques of which are known: of its update and its statuses if pods are, too."""
     context, rollout = parts.context, parts.rollout
     # Without pods it is not known which groups an update adds a replica to.
@@ -80,7 +84,7 @@ def _desired_changes_of_parts(parts: PartsJudgement) -> Iterator[DesiredChanges]
         yield DesiredChanges(tuple(statuses_to_write(context, rollout)))
 
 
-def withhold_if_too_large(snapshot: Snapshot, result: AreaResult) -> AreaResult:
+def withhold_if_set_too_large(snapshot: Snapshot, result: AreaResult) -> AreaResult:
     """Return the result for a set; of one that is too large, all but statuses and finalizer removals are withheld.
 
     Nothing would be created again, so nothing is deleted. Statuses are written, because a breach that was over for a
@@ -99,7 +103,7 @@ def withhold_if_too_large(snapshot: Snapshot, result: AreaResult) -> AreaResult:
     return result._replace(wants=DesiredChanges(tuple(goes_on), (*held, *result.wants.withheld)))
 
 
-def findings_of_update(parts: PartsJudgement) -> Iterator[Finding]:
+def outdated_clique_findings(parts: JudgedSetParts) -> Iterator[Finding]:
     """Return a finding for each clique that is of an old template, or has pods of one. Linear in those replicas."""
     context, rollout = parts.context, parts.rollout
     if rollout is None:
@@ -115,7 +119,7 @@ def findings_of_update(parts: PartsJudgement) -> Iterator[Finding]:
     for state in lagging:
         turn: tuple[Reason, ...] = () if state.part.index == rollout.current else waits
         for part in state.part.all_cliques:
-            clique = context.clique_of(part)
+            clique = context.existing_clique(part)
             if clique is None:
                 continue
             if part.name not in rollout.updated:
@@ -128,15 +132,17 @@ def findings_of_update(parts: PartsJudgement) -> Iterator[Finding]:
                 yield Finding(clique.ref, UPDATE, "PodsOutdated", (because, *turn))
 
 
-def wants_for_missing_objects(parts: PartsJudgement) -> DesiredChanges:
+def wants_for_missing_objects(parts: JudgedSetParts) -> DesiredChanges:
     """Return the wants for everything that a set should consist of and does not (WL-010 to WL-026). Linear.
 
     Kinds that the context does not know completely are left alone.
     """
-    existing = {(ref.kind, ref.name): found for ref, found in parts.context.snapshot.targets().items()}
+    existing = {
+        (ref.kind, ref.name): found for ref, found in parts.context.snapshot.objects_without_pods_by_ref().items()
+    }
     wants: list[Want | Withheld] = []
     manifests: dict[_Key, LazyManifest] = {}
-    for item in SetObjects(parts).everything():
+    for item in ExpectedSetObjects(parts).in_creation_order():
         if not isinstance(item, LazyManifest):
             wants.append(item)
             continue
@@ -148,17 +154,19 @@ def wants_for_missing_objects(parts: PartsJudgement) -> DesiredChanges:
             wants += _wants_for(parts, item, existing.get(key))
     withheld = (want.target for want in wants if isinstance(want, Withheld))
     expected = {*manifests, *((target.kind, target.name) for target in withheld)}
-    return DesiredChanges.of([*wants, *unexpected_objects(parts.context, expected)])
+    return DesiredChanges.from_wants_and_withheld([*wants, *unexpected_object_deletions(parts.context, expected)])
 
 
-def _wants_for(parts: PartsJudgement, item: LazyManifest, found: Resource | None) -> Iterator[Want | Withheld]:
+def _wants_for(parts: JudgedSetParts, item: LazyManifest, found: Resource | None) -> Iterator[Want | Withheld]:
     """Return what has to be done about one expected object."""
     context = parts.context
-    if not context.knows(item.kind):
+    if not context.has_all_objects_of_kinds(item.kind):
         return
     if found is None and item.waiting:
         ref = Ref(GROVE, item.kind, context.root.ref.namespace, item.name)
-        obstacle = StepObstacle.RULE if context.knows(DOMAIN_KIND) else StepObstacle.DOMAINS_NOT_COLLECTED
+        obstacle = (
+            StepObstacle.RULE if context.has_all_objects_of_kinds(DOMAIN_KIND) else StepObstacle.DOMAINS_NOT_COLLECTED
+        )
         yield Withheld(ref, item.waiting, obstacle=obstacle)
     elif found is None and not (item.kind == "PodClique" and item.name in parts.terminating):
         yield _creation_of(context, item)
@@ -191,7 +199,7 @@ def _has_spec(found: OwnedObject, item: LazyManifest) -> bool:
 def _spec_changes(found: OwnedObject, wanted: ObjectToCreate) -> Iterator[FieldsToApply]:
     """Return the change of an object whose spec differs; fields that a server filled in do not count (WL-025)."""
     spec = object_at(wanted.manifest, "spec")
-    fields = FrozenMap({**changed_fields(spec, found.spec), **removed_metrics(spec, found.spec)})
+    fields = FrozenMap({**changed_fields(spec, found.spec), **removed_autoscaler_metrics(spec, found.spec)})
     if fields and found.managed and not found.deleting:
         because = (WorkloadReason.FOLLOWS_TEMPLATE.because(found.ref), *wanted.because)
         yield FieldsToApply(found.ref, found.guard, FrozenMap({"spec": fields}), because)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 
-from grove_core.areas.workload.startup_order import StartupParents
+from grove_core.areas.workload.startup_order import StartupOrder
 from grove_core.areas.workload.template_revision import TemplateRevision
 from grove_core.kernel.steps import Create
 from grove_core.resources.api_names import POD_GANG
@@ -12,7 +12,7 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.expected_replicas import ExpectedClique
 from grove_core.snapshot.own_writes import refused_creations
-from grove_core.snapshot.snapshot import Snapshot, foreign_gangs_in
+from grove_core.snapshot.snapshot import Snapshot, foreign_gang_names_in
 
 
 class WorkloadContext:
@@ -35,34 +35,34 @@ class WorkloadContext:
         self.groups = {group.ref.name: group for group in snapshot.groups if not group.deleting}
         self.gangs = {gang.ref.name: gang for gang in snapshot.gangs if not gang.deleting}
         self.ready = {
-            clique.uid: sum(pod.ready and not pod.deleting for pod in self.pods_of(clique))
+            clique.uid: sum(pod.ready and not pod.deleting for pod in self.pods_of_clique(clique))
             for clique in self.cliques.values()
         }
-        self.parents = StartupParents(snapshot.root)
-        self.foreign_gangs = foreign_gangs_in(snapshot)
+        self.parents = StartupOrder(snapshot.root)
+        self.foreign_gangs = foreign_gang_names_in(snapshot)
 
     @cached_property
-    def unwritable(self) -> AbstractSet[tuple[str, str]]:
+    def uncreatable_objects(self) -> AbstractSet[tuple[str, str]]:
         """Kind and name of objects that cannot be created: it was refused, or a foreign object has the name."""
         namespace = self.root.ref.namespace
         taken = {(kind, name) for kind, where, name in self.snapshot.foreign_owners if where == namespace}
         return refused_creations(self.snapshot, Create).keys() | taken
 
-    def pods_of(self, clique: PodClique) -> Sequence[Pod]:
+    def pods_of_clique(self, clique: PodClique) -> Sequence[Pod]:
         """Return the pods of a clique, those being deleted included."""
         return self.snapshot.pods_of.get(clique.uid, ())
 
-    def foreign_gang_of(self, expected: ExpectedClique) -> str:
+    def foreign_gang_of_clique(self, expected: ExpectedClique) -> str:
         """Return the name of the foreign PodGang that a clique's label names; empty where it names none (WL-207)."""
-        clique = self.clique_of(expected) if self.foreign_gangs else None
+        clique = self.existing_clique(expected) if self.foreign_gangs else None
         named = str(clique.labels.get(POD_GANG, "")) if clique is not None else ""
         return named if named in self.foreign_gangs else ""
 
-    def knows(self, *kinds: str) -> bool:
+    def has_all_objects_of_kinds(self, *kinds: str) -> bool:
         """Return whether the snapshot has all objects of these kinds (WL-010, WL-028)."""
         return self.snapshot.complete.issuperset(kinds)
 
-    def clique_of(self, expected: ExpectedClique) -> PodClique | None:
+    def existing_clique(self, expected: ExpectedClique) -> PodClique | None:
         """Return the existing clique; None where there is none, or where it has an owner of another kind (WL-022)."""
         clique = self.cliques.get(expected.name)
         is_same = clique is not None and (clique.group_replica_index >= 0) is bool(expected.group)
@@ -70,4 +70,6 @@ class WorkloadContext:
 
     def hash_of_new_pods(self, clique: PodClique, expected: ExpectedClique) -> str:
         """Return the template hash of pods that are created for a clique now (WL-211)."""
-        return clique.template_hash or self.revision.hash_of_removed_template(clique, expected, self.pods_of(clique))
+        return clique.template_hash or self.revision.hash_of_removed_template(
+            clique, expected, self.pods_of_clique(clique)
+        )

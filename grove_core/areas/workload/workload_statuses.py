@@ -8,12 +8,16 @@ from typing import Final
 
 from grove_core.areas.workload.pods.pod_slots import active_pods
 from grove_core.areas.workload.rolling_update.clique_update import outdated_pods
-from grove_core.areas.workload.rolling_update.judge import ReplicaUpdateState, SetRolloutStep, updating_replica
+from grove_core.areas.workload.rolling_update.judge import (
+    ReplicaUpdateState,
+    SetRolloutStep,
+    replica_in_update_progress,
+)
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of, is_condition_true, transition_time
 from grove_core.kernel.frozen import FrozenMap, Json
-from grove_core.kernel.time_formats import format_time, whole_seconds
+from grove_core.kernel.time_formats import format_time, truncated_to_seconds
 from grove_core.kernel.wants import StatusToWrite
 from grove_core.resources.api_names import GANG_INITIALIZED, GANG_READY, GANG_SCHEDULED, MANAGED_BY, OPERATOR
 from grove_core.resources.labels import CLIQUE, GROUP, SET
@@ -21,7 +25,7 @@ from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.podcliqueset_spec import ON_DELETE
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import GroupStatus, ScalingGroup
-from grove_core.resources.statuses import status_change
+from grove_core.resources.statuses import changed_status_fields
 from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGroup, ExpectedReplica
 
 _PROGRESS: Final = "updateProgress"
@@ -35,14 +39,14 @@ def statuses_to_write(context: WorkloadContext, rollout: SetRolloutStep) -> Iter
     expected = _StatusWriter(context, rollout)
     for state in rollout.states:
         for part in state.part.all_cliques:
-            clique = context.clique_of(part)
+            clique = context.existing_clique(part)
             if clique is not None:
                 yield from expected.of_clique(clique, part)
         for group_part in state.part.groups:
             group = context.groups.get(group_part.name)
             if group is not None:
                 yield from expected.of_group(group, group_part)
-        if context.knows("PodGang"):
+        if context.has_all_objects_of_kinds("PodGang"):
             yield from expected.of_gangs(state.part)
     yield from expected.of_set()
 
@@ -53,7 +57,7 @@ class _StatusWriter:
     def __init__(self, context: WorkloadContext, rollout: SetRolloutStep) -> None:
         self._context = context
         self._rollout = rollout
-        self._now = format_time(whole_seconds(context.snapshot.now))
+        self._now = format_time(truncated_to_seconds(context.snapshot.now))
         self._on_delete = context.root.spec.update_strategy.type == ON_DELETE
         self._current: set[str] = set()  # cliques all of whose pods are of the present template
 
@@ -84,7 +88,7 @@ class _StatusWriter:
             )
         if clique.generation is not None:
             wanted["observedGeneration"] = clique.generation
-        fields = status_change(clique.status, wanted, ())
+        fields = changed_status_fields(clique.status, wanted, ())
         if fields:
             because = WorkloadReason.CLIQUE_STATE.because(clique.ref, hash=clique.template_hash, outdated=len(outdated))
             yield StatusToWrite(clique.ref, clique.guard, fields, (because,))
@@ -113,12 +117,12 @@ class _StatusWriter:
             group.status,
             runs=roll is not None and roll.runs,
             same=group.status.updating and group.status.progress.get(_SET_HASH) == self._rollout.generation,
-            waits=not self._on_delete and (len(updated) < len(by_replica) or serving_now < group.needed),
+            waits=not self._on_delete and (len(updated) < len(by_replica) or serving_now < group.needed_replicas),
             fields=fields,
         )
         if group.generation is not None:
             wanted["observedGeneration"] = group.generation
-        change = status_change(group.status, wanted, ())
+        change = changed_status_fields(group.status, wanted, ())
         if change:
             because = WorkloadReason.GROUP_STATE.because(group.ref, updated=len(serving), replicas=group.replicas)
             yield StatusToWrite(group.ref, group.guard, change, (because,))
@@ -150,7 +154,7 @@ class _StatusWriter:
             ),
             self._condition(gang, GANG_READY, "MinReplicasReady" if ready else "BelowMinReplicas", holds=ready),
         )
-        fields = status_change(gang.status, {"phase": phase}, conditions)
+        fields = changed_status_fields(gang.status, {"phase": phase}, conditions)
         if fields:
             yield StatusToWrite(gang.ref, gang.guard, fields, (because,))
 
@@ -173,7 +177,7 @@ class _StatusWriter:
         wanted |= self._progress_of_set()
         if root.generation is not None:
             wanted["observedGeneration"] = root.generation
-        fields = status_change(root.status, wanted, ())
+        fields = changed_status_fields(root.status, wanted, ())
         if fields:
             because = WorkloadReason.SET_STATE.because(root.ref, updated=updated, replicas=root.spec.replicas)
             yield StatusToWrite(root.ref, root.guard, fields, (because,))
@@ -190,7 +194,7 @@ class _StatusWriter:
             return {}
         since = stored.get(_STARTED, self._now) if root.status.updating and not is_new else self._now
         entry: Json = FrozenMap({"replicaIndex": rollout.current, _STARTED: self._now})
-        if not is_new and root.status.updating and updating_replica(stored) == rollout.current:
+        if not is_new and root.status.updating and replica_in_update_progress(stored) == rollout.current:
             entry = stored["currentlyUpdating"][0]  # type: ignore[index]  # it names the replica
         return {_PROGRESS: FrozenMap({_STARTED: since, **self._counts(), "currentlyUpdating": (entry,)})}
 
@@ -223,7 +227,7 @@ class _StatusWriter:
 
     def _serves(self, name: str) -> bool:
         clique = self._context.cliques.get(name)
-        return clique is not None and self._context.ready[clique.uid] >= clique.needed
+        return clique is not None and self._context.ready[clique.uid] >= clique.needed_ready_pods
 
     def _selector(self, more: Mapping[str, str]) -> str:
         labels = {MANAGED_BY: OPERATOR, SET.primary: self._context.root.ref.name, **more}

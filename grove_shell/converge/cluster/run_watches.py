@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity, registry_entries_of_clique
-from grove_core.areas.domain_cliques.domain_snapshot import DomainSnapshot
+from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity, daemon_entries_of_nvlink_clique
+from grove_core.areas.domain_cliques.domain_snapshot import ComputeDomainSnapshot
 from grove_core.areas.domain_cliques.verdicts import DaemonRegistry
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE
@@ -65,11 +65,11 @@ class ConvergenceMonitor(DomainCache):
             self._check(raw)
         super().replace(kind, found, version)
 
-    def snapshot(self, domain: ComputeDomain, now: datetime) -> DomainSnapshot:
+    def snapshot(self, domain: ComputeDomain, now: datetime) -> ComputeDomainSnapshot:
         """Return the domain with its cliques and a pod for each daemon."""
         seen = super().snapshot(domain, now)
         pods = tuple(sorted(self._pods, key=lambda pod: pod.ref.sort_key))
-        return DomainSnapshot(domain=seen.domain, cliques=seen.cliques, pods=pods, pods_version=_NEWEST, now=now)
+        return ComputeDomainSnapshot(domain=seen.domain, cliques=seen.cliques, pods=pods, pods_version=_NEWEST, now=now)
 
     def _check(self, raw: Mapping[str, Any]) -> None:
         now, registry = time.monotonic(), parse_daemon_registry(raw)
@@ -77,7 +77,7 @@ class ConvergenceMonitor(DomainCache):
             self.global_at = now
         if isinstance(registry, ComputeDomainClique) is not self._point.protocol.sharded:
             return
-        if len(registry.entries) >= len(
+        if len(registry.daemon_entries) >= len(
             self.largest.get("daemons") or self.largest.get("status", {}).get("nodes") or ()
         ):
             self.largest = raw
@@ -88,8 +88,8 @@ class ConvergenceMonitor(DomainCache):
     def _update_cliques(self, registry: DaemonRegistry) -> None:
         cliques = [registry.clique] if isinstance(registry, ComputeDomainClique) else list(self._sizes)
         held: dict[str, set[int | None]] = {clique: set() for clique in cliques}
-        for entry in registry.entries:
-            if entry.ready and entry.clique in held:
+        for entry in registry.daemon_entries:
+            if entry.is_ready and entry.clique in held:
                 held[entry.clique].add(entry.index)
         for clique in cliques:
             self._is_complete[clique] = len(held[clique]) == self._sizes[clique]
@@ -167,7 +167,7 @@ class WatchDecoder:
         key = (registry.resource_version, clique)
         found = self._members.get(key)
         if found is None:
-            indices = [entry.index for entry in registry_entries_of_clique(clique, registry)]
+            indices = [entry.index for entry in daemon_entries_of_nvlink_clique(clique, registry)]
             found = self._members[key] = (len(indices), len(set(indices)) < len(indices))
             if len(self._members) > _CACHED:
                 self._members.popitem(last=False)

@@ -9,16 +9,16 @@ with the state of the clique.
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+from grove_core.areas.domain_cliques.daemon_entry_requests import daemon_entries_path
 from grove_core.areas.domain_cliques.daemon_input import (
     DaemonIdentity,
     DaemonInput,
     FabricDaemonState,
+    ObservedDaemonRegistry,
     RegistrationState,
-    RegistryObservation,
-    registry_entry_of_node,
+    daemon_entry_of_node,
 )
 from grove_core.areas.domain_cliques.judge import next_daemon_action
-from grove_core.areas.domain_cliques.registry_entry_requests import registry_entries_path
 from grove_core.areas.domain_cliques.verdicts import (
     ApplyRequest,
     DaemonAction,
@@ -197,7 +197,7 @@ class DaemonModel:
             identity=identity,
             settings=self._participants.settings,
             state=RegistrationState(
-                observed=RegistryObservation(self._version, registry),
+                observed=ObservedDaemonRegistry(self._version, registry),
                 settled_index=self._settled_index,
                 contested_since=datetime_from_microseconds(since) if since is not None else None,
             ),
@@ -217,14 +217,14 @@ def _in_micros(span: timedelta) -> int:
 
 def _entry_in(action: DaemonAction, identity: DaemonIdentity, *, sharded: bool) -> EntryIndexAndReadiness:
     """The daemon's own entry in its write."""
-    path = registry_entries_path(sharded=sharded)
+    path = daemon_entries_path(sharded=sharded)
     body: Any = None
     if isinstance(action, ApplyRequest):
         body = action.fields
     elif isinstance(action, PutRequest | PostRequest):
         body = action.manifest
     part = JsonFieldReader(body[path.parent] if path.parent else body, "", [])
-    own = registry_entry_of_node(identity.node, read_daemon_entries(part, path.list_key, path.node_key))
+    own = daemon_entry_of_node(identity.node, read_daemon_entries(part, path.list_key, path.node_key))
     if own is None or own.index is None:
         raise BrokenInvariant("CV-003", f"without faults every write contains the own entry, unlike {FrozenMap(body)}")
     return EntryIndexAndReadiness(own.index, own.status == READY)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from grove_core.areas.domain_cliques.daemon_input import clique_registry_view_of
-from grove_core.areas.domain_cliques.registry_entry_requests import registry_entries_path
+from grove_core.areas.domain_cliques.daemon_entry_requests import daemon_entries_path
+from grove_core.areas.domain_cliques.daemon_input import nvlink_clique_daemons_of
 from grove_core.areas.domain_cliques.verdicts import DaemonRegistry, PeerMap
 from grove_core.kernel.frozen import EMPTY, frozen
 from grove_core.resources.compute_domain import NOT_READY, READY, ComputeDomain, ComputeDomainClique, DaemonEntry
@@ -71,12 +71,14 @@ class NvlinkCliqueState:
         """Return the peer map of its daemons, which is the same for all without duplicate indices."""
         if self._peers is None:
             first = participants.daemons[next(iter(self.entries))]
-            self._peers = clique_registry_view_of(first, self.registry(participants)).peers(participants.point.limit)
+            self._peers = nvlink_clique_daemons_of(first, self.registry(participants)).peer_map(
+                participants.point.limit
+            )
         return self._peers
 
 
 def _registry_of(entries: Mapping[int, EntryIndexAndReadiness], participants: DaemonsAndRegistries) -> DaemonRegistry:
-    path = registry_entries_path(sharded=participants.point.protocol.sharded)
+    path = daemon_entries_path(sharded=participants.point.protocol.sharded)
     found = []
     for number, entry in sorted(entries.items()):
         identity = participants.daemons[number]

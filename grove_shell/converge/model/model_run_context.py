@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Final
 
 from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity
-from grove_core.areas.domain_cliques.registration_protocols import DaemonSettings
+from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings
 from grove_core.areas.domain_cliques.verdicts import RequestResultKind
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import NVIDIA
@@ -102,7 +102,7 @@ class DaemonsAndRegistries:
     """The daemons of a point, and the object that each of them registers in."""
 
     point: RunParameters
-    settings: DaemonSettings
+    settings: DaemonRegistrationSettings
     daemons: tuple[DaemonIdentity, ...]
 
     @property

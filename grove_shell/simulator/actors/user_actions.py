@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from grove_core.areas.workload.admission.manifest_defaults import apply_manifest
+from grove_core.areas.workload.admission.manifest_defaults import manifest_after_kubectl_apply
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.owned_object import OwnedObject
@@ -206,7 +206,7 @@ class UserActions:
         """Return what ``kubectl apply`` and defaulting make of the stored set (WL-198)."""
         if old is None:
             return defaults(manifest)
-        return apply_manifest(manifest, old, self._last_applied.get(key), defaults).manifest
+        return manifest_after_kubectl_apply(manifest, old, self._last_applied.get(key), defaults).manifest
 
     def _scale(self, item: ScalingGroup | PodClique, replicas: int, actor: HistoryActor) -> None:
         if item.replicas == replicas:

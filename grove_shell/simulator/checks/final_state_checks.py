@@ -10,9 +10,9 @@ from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import MnnvlMode
 from grove_core.resources.naming_rules import (
     member_clique_name,
-    replica_name,
     scaled_gang_name,
     scaling_group_name,
+    set_replica_name,
     standalone_clique_name,
 )
 from grove_core.resources.owned_object import OwnedObject
@@ -79,7 +79,7 @@ class RequiredObjectsCheck(SimulationCheck):
         """Return whether the set's topology does not hold, or a shared domain or claim has a foreign object's name."""
         if not self.topology_holds(root):
             return True
-        is_on = self.state.cluster.server.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
+        is_on = self.state.cluster.server.configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS)
         return is_on and any(
             ref.namespace == root.ref.namespace
             and isinstance(item, ComputeDomain | OwnedObject)
@@ -188,7 +188,7 @@ def _parts_of(root: PodCliqueSet, groups: dict[str, ScalingGroup], *, spare: boo
     members = {name for group in template.pod_clique_scaling_groups for name in group.clique_names}
     scaled = {group.ref: group.replicas for group in groups.values()}
     for replica in range(root.spec.replicas):
-        base = replica_name(root.ref.name, replica)
+        base = set_replica_name(root.ref.name, replica)
         yield "PodGang", base
         yield "Service", base
         for clique in template.cliques:

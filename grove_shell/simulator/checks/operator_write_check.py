@@ -5,7 +5,7 @@ from typing import Final
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, DropFinalizer, Make, SetStatus
-from grove_core.resources.meta import Resource
+from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
@@ -37,7 +37,7 @@ class OperatorWriteCheck(SimulationCheck):
     def on_write(self, actor: HistoryActor, snapshot: Snapshot, attempt: Attempt) -> None:
         """Check one write."""
         if snapshot is not self._planned_on:
-            self._planned_on, self._targets = snapshot, snapshot.targets()
+            self._planned_on, self._targets = snapshot, snapshot.objects_without_pods_by_ref()
         # The scenario determines how often an old leader reconciles: its failed writes do not count (RS11).
         self.writes += actor is HistoryActor.OPERATOR or attempt.outcome is AttemptOutcome.DONE
         step = attempt.step

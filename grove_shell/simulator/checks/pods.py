@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Final
 
-from grove_core.kernel.frozen import canonical_json, thaw
+from grove_core.kernel.frozen import canonical_json, thaw_json
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete
 from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import GATE
@@ -130,7 +130,7 @@ class SchedulingGateCheck(SimulationCheck):
         placed = Counter(clique.ref.name for clique, pod in seen.pods() if pod.scheduled and not pod.deleting)
         for step in plan.steps:
             if step.target.kind == "Pod" and isinstance(step.action, Create):
-                made = pod_from_json(thaw(step.action.manifest), {})
+                made = pod_from_json(thaw_json(step.action.manifest), {})
                 if made.has_grove_gate:
                     continue
                 waits = any(

@@ -6,22 +6,22 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
 from grove_core.admit import admit
-from grove_core.admit_podclique import admit_podclique, admit_podgang, set_name_in_labels
+from grove_core.admit_podclique import admit_podclique, admit_podgang, podcliqueset_name_in_labels
 from grove_core.admit_topology import admit_topology
 from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
-from grove_core.areas.topology.admit import TopologyAdmissionView
-from grove_core.areas.workload.admission.manifest_defaults import with_defaults
+from grove_core.areas.topology.admit import KnownTopologiesForAdmission
+from grove_core.areas.workload.admission.manifest_defaults import podcliqueset_with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, AmendmentVerdict, Deny
 from grove_core.kernel.decisions import Decision
-from grove_core.kernel.frozen import FrozenMap, freeze, thaw
+from grove_core.kernel.frozen import FrozenMap, freeze, thaw_json
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Ensure, Step, StepStage
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, ClusterTopology, effective_topologies
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Configuration, MnnvlMode
-from grove_core.resources.meta import Resource
-from grove_core.resources.object_after_write import with_applied_fields
+from grove_core.resources.metadata_readers import Resource
+from grove_core.resources.object_after_write import object_after_merge_patch
 from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -32,12 +32,14 @@ Json: TypeAlias = Mapping[str, Any]
 AMENDED: Final = frozenset({"PodClique", "PodGang"})
 
 
-def _of_set(new: Json, old: Json | None, configuration: Configuration, view: TopologyAdmissionView) -> AdmissionVerdict:
+def _of_set(
+    new: Json, old: Json | None, configuration: Configuration, view: KnownTopologiesForAdmission
+) -> AdmissionVerdict:
     return admit(new, old, configuration=configuration, around=view).verdict
 
 
 def _of_topology(
-    new: Json, old: Json | None, configuration: Configuration, view: TopologyAdmissionView
+    new: Json, old: Json | None, configuration: Configuration, view: KnownTopologiesForAdmission
 ) -> AdmissionVerdict:
     return admit_topology(new, old, view, configuration).verdict
 
@@ -53,9 +55,11 @@ class AdmissionDecisions:
         of_clique, of_gang: verdict on a new PodClique or PodGang, with the changes that admission makes.
     """
 
-    of_set: Callable[[Json, Json | None, Configuration, TopologyAdmissionView], AdmissionVerdict] = _of_set
-    of_topology: Callable[[Json, Json | None, Configuration, TopologyAdmissionView], AdmissionVerdict] = _of_topology
-    defaults: Callable[[Json], dict[str, Any]] = with_defaults
+    of_set: Callable[[Json, Json | None, Configuration, KnownTopologiesForAdmission], AdmissionVerdict] = _of_set
+    of_topology: Callable[[Json, Json | None, Configuration, KnownTopologiesForAdmission], AdmissionVerdict] = (
+        _of_topology
+    )
+    defaults: Callable[[Json], dict[str, Any]] = podcliqueset_with_defaults
     of_clique: Callable[[Json, CliqueAdmissionView], Decision[AmendmentVerdict]] = admit_podclique
     of_gang: Callable[[Json, Configuration], Decision[AmendmentVerdict]] = admit_podgang
 
@@ -71,7 +75,7 @@ class Webhooks:
         server: InMemoryCluster,
         admission: AdmissionDecisions,
         ensure: Callable[[Step], Attempt],
-        topology_view: Callable[[], TopologyAdmissionView],
+        topology_view: Callable[[], KnownTopologiesForAdmission],
     ) -> None:
         self.server = server
         self.admission = admission
@@ -82,7 +86,7 @@ class Webhooks:
         """Return whether the webhooks are called for a write."""
         if step.target.kind in TOPOLOGY_KINDS:
             return isinstance(step.action, Create | Apply)
-        is_on = self.server.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
+        is_on = self.server.configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS)
         return is_on and isinstance(step.action, Create) and step.target.kind in AMENDED
 
     def amended_write(self, step: Step) -> Step | Attempt:
@@ -90,7 +94,7 @@ class Webhooks:
         if step.target.kind in TOPOLOGY_KINDS:
             return self._topology(step)
         assert isinstance(step.action, Create)  # noqa: S101 - applies_to() checked it
-        raw = thaw(step.action.manifest)
+        raw = thaw_json(step.action.manifest)
         if step.target.kind == "PodGang":
             verdict = self.admission.of_gang(raw, self.server.configuration).verdict
         else:
@@ -104,7 +108,7 @@ class Webhooks:
                 return Attempt(step, attempt.outcome, detail)
         if not verdict.patch:
             return step
-        manifest = freeze(with_json_patch(raw, tuple(map(thaw, verdict.patch))))
+        manifest = freeze(with_json_patch(raw, tuple(map(thaw_json, verdict.patch))))
         assert isinstance(manifest, FrozenMap)  # noqa: S101 - a patched object is an object
         return replace(step, action=Create(manifest))
 
@@ -113,9 +117,9 @@ class Webhooks:
         found = self.server.items.get(step.target)
         old = topology_manifest(found) if isinstance(found, ClusterTopology) else None
         if isinstance(step.action, Create):
-            new = thaw(step.action.manifest)
+            new = thaw_json(step.action.manifest)
         elif isinstance(step.action, Apply) and isinstance(found, ClusterTopology):
-            changed = with_applied_fields(found, step.action.fields)
+            changed = object_after_merge_patch(found, step.action.fields)
             assert isinstance(changed, ClusterTopology)  # noqa: S101 - the kind stays
             new = topology_manifest(changed)
         else:
@@ -128,7 +132,7 @@ class Webhooks:
         return CliqueAdmissionView(
             configuration=self.server.configuration,
             served=self.server.served,
-            owner=items.get(Ref(GROVE, "PodCliqueSet", target.namespace, set_name_in_labels(raw))),
+            owner=items.get(Ref(GROVE, "PodCliqueSet", target.namespace, podcliqueset_name_in_labels(raw))),
             domains={(r.namespace, r.name): one for r, one in items.items() if isinstance(one, ComputeDomain)},
             claims={
                 (r.namespace, r.name): one
@@ -160,13 +164,13 @@ def with_json_patch(value: Json, patch: tuple[dict[str, Any], ...]) -> dict[str,
     return found
 
 
-def topology_view_in(items: Iterable[Resource]) -> TopologyAdmissionView:
+def topology_view_in(items: Iterable[Resource]) -> KnownTopologiesForAdmission:
     """Return what admission sees of topologies; whether pods are bound is read from the status of their PodClique."""
     there = tuple(items)
     bound = bound_pods_by_set(item for item in there if isinstance(item, PodClique))
     sets = (item for item in there if isinstance(item, PodCliqueSet))
     users = sets_by_topology(((one.ref.namespace, one.ref.name, one.spec.template) for one in sets), bound)
-    return TopologyAdmissionView(
+    return KnownTopologiesForAdmission(
         effective_topologies(item for item in there if isinstance(item, ClusterTopology)), bound, users
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from grove_core.areas.topology.admit import TopologyAdmissionView
+from grove_core.areas.topology.admit import KnownTopologiesForAdmission
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Make, Step
@@ -50,7 +50,7 @@ class SimulatedCluster:
         self.changes: list[ObjectChange] = []
         self.gated: set[str] = set()
         self.domain_quota: int | None = None
-        self.delayed_topologies: Callable[[], TopologyAdmissionView] | None = None
+        self.delayed_topologies: Callable[[], KnownTopologiesForAdmission] | None = None
         self.admission_watch = 0
         self.listeners: list[Callable[[list[ObjectChange]], None]] = []
         self._webhooks = Webhooks(server, admission or AdmissionDecisions(), self._store, self.topology_view)
@@ -138,7 +138,7 @@ class SimulatedCluster:
 
     # reads
 
-    def topology_view(self) -> TopologyAdmissionView:
+    def topology_view(self) -> KnownTopologiesForAdmission:
         """Return the topologies and their users as admission sees them now."""
         return (
             topology_view_in(self.server.items.values())

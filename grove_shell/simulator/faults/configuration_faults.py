@@ -8,7 +8,7 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import TEMPLATE_HASH
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
-from grove_core.resources.domain_and_claim_formats import domain_format_to_write
+from grove_core.resources.domain_and_claim_formats import compute_domain_format_to_write
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
@@ -75,7 +75,12 @@ class ConfigurationFaults:
             wanting = [root.ref for root in self.cluster.sets() if name.startswith(f"{root.ref.name}-")]
             namespace = max(wanting, key=lambda ref: len(ref.name)).namespace if wanting else "default"
         server = self.cluster.server
-        ref = Ref(domain_format_to_write(server.configuration, server.served).api_version, DOMAIN_KIND, namespace, name)
+        ref = Ref(
+            compute_domain_format_to_write(server.configuration, server.served).api_version,
+            DOMAIN_KIND,
+            namespace,
+            name,
+        )
         if ref in self.cluster.server.items:
             raise EventWithoutEffect(f"ComputeDomain {name} exists already")
         kind, _, owner = (fault.owner or "").partition("/")

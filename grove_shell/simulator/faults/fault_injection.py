@@ -8,7 +8,7 @@ from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DropFinalizer, Step, StepStage
 from grove_core.resources.compute_domain import ComputeDomain
-from grove_core.resources.object_after_write import with_applied_fields
+from grove_core.resources.object_after_write import object_after_merge_patch
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
@@ -198,7 +198,9 @@ class FaultInjector:
         """Edit labels of an object (F10)."""
         item = self._found(fault.kind, fault.name)
         assert isinstance(item, PodClique | PodGang | ComputeDomain | OwnedObject)  # noqa: S101 - the kinds that the event allows
-        changed = with_applied_fields(item, FrozenMap({"metadata": FrozenMap({"labels": FrozenMap(fault.labels)})}))
+        changed = object_after_merge_patch(
+            item, FrozenMap({"metadata": FrozenMap({"labels": FrozenMap(fault.labels)})})
+        )
         if changed == item:
             raise EventWithoutEffect(f"{item.ref.short} has these labels already")
         edits = ", ".join(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Final, TypeAlias
 
-from grove_core.areas.mnnvl.admit import preflight_objection
+from grove_core.areas.mnnvl.admit import mnnvl_preflight_objection
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot
 from grove_core.kernel.reasons import Reason
 from grove_core.plan.plan import Plan
@@ -48,7 +48,7 @@ class SimulatedOperator:
         *,
         actor: HistoryActor = HistoryActor.OPERATOR,
         decide_topology: DecideTopology = reconcile_topology,
-        preflight: Preflight = preflight_objection,
+        preflight: Preflight = mnnvl_preflight_objection,
         observers: Iterable[OperatorObserver] = (),
     ) -> None:
         self.cluster = cluster

@@ -7,7 +7,7 @@ from random import Random
 from types import MappingProxyType
 from typing import Any, Final
 
-from grove_core.areas.topology.admit import TopologyAdmissionView
+from grove_core.areas.topology.admit import KnownTopologiesForAdmission
 from grove_core.kernel.frozen import EMPTY
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import GROVE
@@ -94,7 +94,7 @@ class SimulatedWatches:
         metadata = {"name": ref.name, "namespace": ref.namespace, "uid": uid}
         self.cache.drop(ref.kind, {"metadata": metadata}, confirmed=True)
 
-    def topology_view(self) -> TopologyAdmissionView:
+    def topology_view(self) -> KnownTopologiesForAdmission:
         """Return the topologies and their users by what has arrived by now; admission reads them (SM-011, TP5)."""
         self.catch_up()
         return topology_view_in(item for store in self.cache.stores.values() for item in store.items.values())

@@ -12,7 +12,7 @@ from grove_core.resources.naming_rules import (
     compute_domain_name,
 )
 from grove_core.resources.podcliqueset import podcliqueset_from_json
-from grove_core.snapshot.cluster import Cluster
+from grove_core.snapshot.cluster import IndexedCluster
 from grove_core.snapshot.expected_replicas import ExpectedSet
 from grove_shell.settings.shared_settings import MnnvlSettings
 from grove_shell.simulator.scenario.possible_object_names import shared_domain_memberships
@@ -49,7 +49,7 @@ class RandomEventTargets:
     kinds: tuple[Kind, ...]
 
 
-def random_event_targets_of(scenario: Scenario, dump: Cluster | None = None) -> RandomEventTargets:
+def random_event_targets_of(scenario: Scenario, dump: IndexedCluster | None = None) -> RandomEventTargets:
     """Return the targets of a scenario and of the dump that it starts from."""
     cliques: list[str] = []
     groups: list[tuple[str, int]] = []
@@ -72,7 +72,7 @@ def random_event_targets_of(scenario: Scenario, dump: Cluster | None = None) -> 
         domains = tuple(compute_domain_name(root.ref.name, replica.index) for root, replica in replicas)
     if any(one.mode == "annotations" for one in settings):
         shared = [one for root, replica in replicas for one in shared_domain_memberships(root, replica)]
-        domains += tuple(dict.fromkeys(one.domain for one in shared))
+        domains += tuple(dict.fromkeys(one.domain_name for one in shared))
     topologies = tuple(_topologies_of(scenario, dump))
     absent = {kind for kind, names in ((DOMAIN_KIND, domains), (TOPOLOGY_KIND, topologies)) if not names}
     return RandomEventTargets(
@@ -82,13 +82,13 @@ def random_event_targets_of(scenario: Scenario, dump: Cluster | None = None) -> 
         sets=scenario.spec.sets,
         nodes=tuple(nodes),
         domains=domains,
-        claims=tuple(dict.fromkeys(one.claim for one in shared)),
+        claims=tuple(dict.fromkeys(one.claim_name for one in shared)),
         topologies=topologies,
         kinds=tuple(kind for kind in KINDS if kind not in absent),
     )
 
 
-def _topologies_of(scenario: Scenario, dump: Cluster | None) -> Iterator[str]:
+def _topologies_of(scenario: Scenario, dump: IndexedCluster | None) -> Iterator[str]:
     yield from (str(manifest["metadata"]["name"]) for manifest in scenario.spec.topologies)
     yield from dump.topologies if dump is not None else ()
     if scenario.spec.operator.topology_aware_scheduling.enabled:

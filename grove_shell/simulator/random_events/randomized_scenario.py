@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Final
 
-from grove_core.snapshot.cluster import Cluster
+from grove_core.snapshot.cluster import IndexedCluster
 from grove_shell.simulator.random_events.random_domain_and_topology_events import (
     DOMAIN_DRAWS,
     TOPOLOGY_DRAWS,
@@ -42,7 +42,7 @@ RANDOM_EVENT_KINDS: Final = (*_DRAWS, "edit_labels")
 
 
 def with_random_events(
-    scenario: Scenario, seed: int, *, without: frozenset[str] = frozenset(), dump: Cluster | None = None
+    scenario: Scenario, seed: int, *, without: frozenset[str] = frozenset(), dump: IndexedCluster | None = None
 ) -> Scenario:
     """Return a scenario with random events added to its own.
 

@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 from typing import Any, Final
 
 from grove_core.admit import admit
-from grove_core.areas.workload.admission.manifest_defaults import with_defaults
+from grove_core.areas.workload.admission.manifest_defaults import podcliqueset_with_defaults
 from grove_core.kernel.admission import Deny
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND
 from grove_core.resources.compute_domain import DOMAIN_KIND
@@ -16,10 +16,10 @@ from grove_core.resources.domain_sharing import (
     domain_membership_of_position,
     effective_mnnvl_annotations,
 )
-from grove_core.resources.naming_rules import compute_domain_name, replica_name, scaling_group_name
+from grove_core.resources.naming_rules import compute_domain_name, scaling_group_name, set_replica_name
 from grove_core.resources.owned_object import CLAIM_KIND
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json
-from grove_core.snapshot.cluster import Cluster
+from grove_core.snapshot.cluster import IndexedCluster
 from grove_core.snapshot.expected_replicas import ExpectedReplica, ExpectedSet
 from grove_shell.simulator.scenario.scenario_events import (
     ApplySet,
@@ -63,7 +63,7 @@ class PossibleObjectNames:
         self,
         sets: Iterable[Mapping[str, Any]],
         nodes: Iterable[NodePool],
-        dump: Cluster | None,
+        dump: IndexedCluster | None,
         topologies: Iterable[Mapping[str, Any]] = (),
     ) -> None:
         self._roots: defaultdict[str, list[PodCliqueSet]] = defaultdict(list)
@@ -86,7 +86,7 @@ class PossibleObjectNames:
         elif isinstance(arguments, ApplySet) and not isinstance(
             admit(arguments.manifest, configuration=_OPEN).verdict, Deny
         ):
-            self._add_root(podcliqueset_from_json(with_defaults(arguments.manifest)))
+            self._add_root(podcliqueset_from_json(podcliqueset_with_defaults(arguments.manifest)))
         elif isinstance(arguments, ApplyTopology):
             self._add(TOPOLOGY_KIND, [_name_in(arguments.manifest)])
         elif isinstance(arguments, Scale):
@@ -130,7 +130,7 @@ class PossibleObjectNames:
         self._roots[f"{root.ref.namespace}/{root.ref.name}"].append(root)
         self._names = None
 
-    def _add_dump(self, dump: Cluster) -> None:
+    def _add_dump(self, dump: IndexedCluster) -> None:
         for root in dump.sets:
             self._add_root(root)
         parts = (*dump.cliques_of.values(), *dump.groups_of.values(), *dump.gangs_of.values())
@@ -177,7 +177,7 @@ class PossibleObjectNames:
             yield from ((CLIQUE_TEMPLATE, clique.name) for clique in root.spec.template.cliques)
             expected = ExpectedSet(root, self._most_group_replicas(root, most, spare=int(len(roots) > 1)))
             for index in range(most):
-                yield "PodGang", replica_name(name, index)
+                yield "PodGang", set_replica_name(name, index)
                 yield DOMAIN_KIND, compute_domain_name(name, index)
                 yield from _names_in_replica(root, expected.replica(index))
 
@@ -205,8 +205,8 @@ def _names_in_replica(root: PodCliqueSet, replica: ExpectedReplica) -> Iterator[
             yield AUTOSCALER, group.name
     yield from (("PodGang", gang.name) for gang in replica.gangs)
     for member in shared_domain_memberships(root, replica):
-        yield DOMAIN_KIND, member.domain
-        yield CLAIM_KIND, member.claim
+        yield DOMAIN_KIND, member.domain_name
+        yield CLAIM_KIND, member.claim_name
 
 
 def _name_in(manifest: Mapping[str, Any]) -> str:

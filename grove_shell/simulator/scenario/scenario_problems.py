@@ -11,7 +11,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from grove_core.resources.json_field_reader import short_json
-from grove_core.snapshot.cluster import Cluster
+from grove_core.snapshot.cluster import IndexedCluster
 from grove_shell.settings.shared_settings import field_names_at
 from grove_shell.simulator.scenario.possible_object_names import (
     CLIQUE_TEMPLATE,
@@ -41,7 +41,7 @@ class UnknownName:
     got: str
 
 
-def unknown_names_in(scenario: Scenario, dump: Cluster | None = None) -> list[UnknownName]:
+def unknown_names_in(scenario: Scenario, dump: IndexedCluster | None = None) -> list[UnknownName]:
     """Return every name in a scenario that no object can have at its time (SM-001)."""
     spec = scenario.spec
     known = PossibleObjectNames(spec.sets, spec.nodes, dump, spec.topologies)

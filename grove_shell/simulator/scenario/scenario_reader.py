@@ -14,13 +14,13 @@ from pydantic import ValidationError
 
 from grove_core.admit import admit
 from grove_core.admit_topology import admit_topology
-from grove_core.areas.topology.admit import NOTHING_KNOWN, TopologyAdmissionView
-from grove_core.areas.workload.admission.manifest_defaults import with_defaults
+from grove_core.areas.topology.admit import NOTHING_KNOWN, KnownTopologiesForAdmission
+from grove_core.areas.workload.admission.manifest_defaults import podcliqueset_with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, cluster_topology_from_json, effective_topologies
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 from grove_core.resources.json_field_reader import short_json
-from grove_core.snapshot.cluster import Cluster
+from grove_core.snapshot.cluster import IndexedCluster
 from grove_shell.manifests.schema_validation import with_schema_objections
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import item_problem_as_fault, newest_timestamp_in_object
@@ -56,7 +56,7 @@ class ScenarioReadResult:
     """
 
     scenario: Scenario | None
-    cluster: Cluster | None
+    cluster: IndexedCluster | None
     faults: tuple[InputFault, ...]
     manifests: Mapping[tuple[str, str], Mapping[str, Any]]
     newer: tuple[str, ...] = ()
@@ -88,7 +88,7 @@ class _ScenarioReader:
         self.path = path
         self.item = item
         self.faults: list[InputFault] = []
-        self.dump: Cluster | None = None
+        self.dump: IndexedCluster | None = None
         self.topologies: tuple[dict[str, Any], ...] = ()
         self.sets: tuple[dict[str, Any], ...] = ()
         self.events: dict[int, Event] = {}  # by place in the file; only those without faults
@@ -169,7 +169,7 @@ class _ScenarioReader:
                         expected = objection_as_expectation(objection.reason.sentence)
                         self._note(f"{where}{objection.path}", expected, objection.got)
                     continue
-                stored = manifest if manifest["kind"] in TOPOLOGY_KINDS else with_defaults(manifest)
+                stored = manifest if manifest["kind"] in TOPOLOGY_KINDS else podcliqueset_with_defaults(manifest)
                 meta = stored["metadata"]
                 name = "/".join(filter(None, (meta.get("namespace"), meta["name"])))
                 if (manifest["kind"], name) in found:
@@ -221,11 +221,11 @@ class _ScenarioReader:
             yield manifest, f"{where} ({name}): "
 
     @cached_property
-    def _around(self) -> TopologyAdmissionView:
+    def _around(self) -> KnownTopologiesForAdmission:
         """The topologies of the start; used only after they are read."""
         known = [cluster_topology_from_json(topology) for topology in self.topologies]
         known += self.dump.topologies.values() if self.dump is not None else ()
-        return TopologyAdmissionView(effective_topologies(known), {}, {})
+        return KnownTopologiesForAdmission(effective_topologies(known), {}, {})
 
     @cached_property
     def _configuration(self) -> Configuration:

@@ -12,15 +12,15 @@ from grove_core.areas.domain_cliques.daemon_input import (
     DaemonIdentity,
     DaemonInput,
     FabricDaemonState,
+    ObservedDaemonRegistry,
     RegistrationState,
-    RegistryObservation,
 )
-from grove_core.areas.domain_cliques.domain_snapshot import domain_snapshot_of
+from grove_core.areas.domain_cliques.domain_snapshot import compute_domain_snapshot_of
 from grove_core.areas.domain_cliques.judge import next_daemon_action
 from grove_core.areas.domain_cliques.registration_state_updates import (
     registration_state_after_event,
     registration_state_after_result,
-    resource_version_number,
+    registry_version_number,
 )
 from grove_core.areas.domain_cliques.verdicts import (
     ApplyRequest,
@@ -36,7 +36,7 @@ from grove_core.areas.domain_cliques.verdicts import (
     StartFabricAction,
     WaitAction,
 )
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.steps import SetStatus
 from grove_core.reconcile_domain import reconcile_compute_domain
 from grove_core.resources.api_names import NVIDIA
@@ -77,9 +77,9 @@ class FullCliqueState(NvlinkCliqueState):
 
     def __init__(self, registry: DaemonRegistry, clique: str) -> None:
         self.whole = registry
-        found = [entry for entry in registry.entries if entry.clique == clique]
+        found = [entry for entry in registry.daemon_entries if entry.clique == clique]
         self.count = len(found)
-        self.ready = sum(entry.ready for entry in found)
+        self.ready = sum(entry.is_ready for entry in found)
         self.has_duplicates = len({entry.index for entry in found}) < len(found)
 
 
@@ -128,9 +128,9 @@ class FullObjectStore(ModelObjectStore):
         if write.writer == CONTROLLER_NUMBER:
             return True
         version = self.version(write.object_number)
-        entries = self.registry(version).entries if version else ()
+        entries = self.registry(version).daemon_entries if version else ()
         node = daemon(self.participants, write.writer).node
-        stored = [(entry.index, entry.ready) for entry in entries if entry.node == node]
+        stored = [(entry.index, entry.is_ready) for entry in entries if entry.node == node]
         return stored != [(write.index, write.ready)]
 
     def apply(self, write: ModelWrite) -> None:
@@ -143,18 +143,18 @@ class FullObjectStore(ModelObjectStore):
     def sent(self, action: Any) -> Response:
         match action:
             case ApplyRequest():
-                return self.server.apply(thaw(action.fields), action.manager, action.subresource)
+                return self.server.apply(thaw_json(action.fields), action.manager, action.subresource)
             case PutRequest():
-                return self.server.replace(thaw(action.manifest), action.manager, action.subresource)
+                return self.server.replace(thaw_json(action.manifest), action.manager, action.subresource)
             case PostRequest():
-                return self.server.create(thaw(action.manifest), action.manager)
+                return self.server.create(thaw_json(action.manifest), action.manager)
             case SetStatus():
                 guard = {"uid": action.guard.uid, "resourceVersion": action.guard.resource_version}
                 head = {"apiVersion": NVIDIA, "kind": DOMAIN_KIND}
                 body = {
                     **head,
                     "metadata": {"name": DOMAIN_NAME, "namespace": NAMESPACE, **guard},
-                    "status": thaw(action.fields),
+                    "status": thaw_json(action.fields),
                 }
                 return self.server.apply(body, "cd-controller", "status", force=True)
         raise AssertionError(action)
@@ -178,7 +178,7 @@ class FullDaemonModel(DaemonModel):
         self.start: tuple[int, PeerMap] | None = None
 
     def on_event(self, version: int, view: Any, at: int, jitter: float) -> bool:
-        observation = RegistryObservation(version, view.whole if view is not None else None)
+        observation = ObservedDaemonRegistry(version, view.whole if view is not None else None)
         self.state = registration_state_after_event(
             self.state,
             self.identity,
@@ -237,12 +237,14 @@ class FullDaemonModel(DaemonModel):
                     raise AssertionError(action)
 
     def write(self, action: ApplyRequest | PutRequest | PostRequest) -> ModelWrite:
-        body: dict[str, Any] = thaw(action.fields if isinstance(action, ApplyRequest) else action.manifest)
+        body: dict[str, Any] = thaw_json(action.fields if isinstance(action, ApplyRequest) else action.manifest)
         items = body["status"]["nodes"] if "status" in body else body["daemons"]
         own = next(item for item in items if self.identity.node in {item.get("name"), item.get("nodeName")})
         seen = self.state.observed
         registry = seen.registry if seen is not None else None
-        stored = [] if registry is None else [one.index for one in registry.entries if one.node == self.identity.node]
+        stored = (
+            [] if registry is None else [one.index for one in registry.daemon_entries if one.node == self.identity.node]
+        )
         return ModelWrite(
             writer=self.number,
             object_number=self.participants.registry_object_number_of(self.participants.point.clique_of(self.number)),
@@ -251,7 +253,7 @@ class FullDaemonModel(DaemonModel):
             moves=bool(stored) and stored != [own["index"]],
             base=None
             if isinstance(action, ApplyRequest)
-            else resource_version_number(registry)
+            else registry_version_number(registry)
             if registry is not None
             else 0,
             content=action,
@@ -272,7 +274,7 @@ class FullControllerModel(ControllerModel):
         self.take_in(object_number, version)
 
     def take_in(self, object_number: int, version: int) -> None:
-        if object_number not in self.observed or version > resource_version_number(self.observed[object_number]):
+        if object_number not in self.observed or version > registry_version_number(self.observed[object_number]):
             self.observed[object_number] = self.store.registry(version)
 
     def decide(self, at: int) -> ModelWrite | None:
@@ -280,14 +282,16 @@ class FullControllerModel(ControllerModel):
         assert isinstance(domain, ComputeDomain)
         cliques = [one for one in self.observed.values() if isinstance(one, ComputeDomainClique)]
         plan = reconcile_compute_domain(
-            domain_snapshot_of(domain, cliques, self.pods, pods_version=10**9, now=datetime_from_microseconds(at))
+            compute_domain_snapshot_of(
+                domain, cliques, self.pods, pods_version=10**9, now=datetime_from_microseconds(at)
+            )
         )
         if not plan.steps:
             return None
         (step,) = plan.steps
         status = step.action
         assert isinstance(status, SetStatus)
-        fields: Any = thaw(status.fields)
+        fields: Any = thaw_json(status.fields)
         return ModelWrite(
             CONTROLLER_NUMBER,
             DOMAIN_NUMBER,

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from grove_core.areas.domain_cliques.daemon_input import DaemonInput, RegistrationState, RegistryObservation
+from grove_core.areas.domain_cliques.daemon_entry_requests import daemon_entry_write_request
+from grove_core.areas.domain_cliques.daemon_input import DaemonInput, ObservedDaemonRegistry, RegistrationState
 from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
-from grove_core.areas.domain_cliques.registry_entry_requests import entry_write_request
 from grove_core.areas.domain_cliques.verdicts import ApplyRequest
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import thaw_json
 from grove_core.resources.compute_domain import NOT_READY, DaemonEntry
 from grove_shell.converge.model.daemon_model import datetime_from_microseconds
 from grove_shell.converge.model.model_object_store import EntryIndexAndReadiness, NvlinkCliqueState
@@ -28,7 +28,7 @@ def written(protocol: RegistrationProtocol) -> tuple[dict[str, Any], ApplyReques
     """The entry of a daemon as it writes it, and the apply that it writes it with."""
     participants = daemons_and_registries_of(point(protocol, 144))
     identity = participants.daemons[NODE]
-    seen = RegistryObservation(
+    seen = ObservedDaemonRegistry(
         7, NvlinkCliqueState({NODE: EntryIndexAndReadiness(15, ready=False)}).registry(participants)
     )
     found = DaemonInput(
@@ -37,9 +37,9 @@ def written(protocol: RegistrationProtocol) -> tuple[dict[str, Any], ApplyReques
         state=RegistrationState(observed=seen),
         now=datetime_from_microseconds(0),
     )
-    action = entry_write_request(found, DaemonEntry(identity.node, identity.ip, identity.clique, 15, NOT_READY))
+    action = daemon_entry_write_request(found, DaemonEntry(identity.node, identity.ip, identity.clique, 15, NOT_READY))
     assert not isinstance(action, ApplyRequest) or protocol.uses_apply
-    body: Any = thaw(action.fields if isinstance(action, ApplyRequest) else action.manifest)
+    body: Any = thaw_json(action.fields if isinstance(action, ApplyRequest) else action.manifest)
     (entry,) = body["status"]["nodes"] if "status" in body else body["daemons"]
     return entry, action if isinstance(action, ApplyRequest) else None
 
@@ -57,7 +57,7 @@ def test_cv021_entry_size(protocol: RegistrationProtocol) -> None:
 def test_cv021_apply_body_size(protocol: RegistrationProtocol) -> None:
     _, action = written(protocol)
     assert action is not None
-    assert length(thaw(action.fields)) == pytest.approx(SIZES[protocol].body, rel=0.1)
+    assert length(thaw_json(action.fields)) == pytest.approx(SIZES[protocol].body, rel=0.1)
 
 
 def record(protocol: RegistrationProtocol, entry: dict[str, Any]) -> dict[str, Any]:

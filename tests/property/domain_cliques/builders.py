@@ -7,13 +7,13 @@ from typing import Any
 from grove_core.areas.domain_cliques.daemon_input import (
     DaemonIdentity,
     DaemonInput,
+    ObservedDaemonRegistry,
     RegistrationState,
-    RegistryObservation,
 )
-from grove_core.areas.domain_cliques.domain_snapshot import domain_snapshot_of
-from grove_core.areas.domain_cliques.registration_protocols import DaemonSettings
-from grove_core.areas.domain_cliques.registration_state_updates import resource_version_number
-from grove_core.kernel.frozen import thaw
+from grove_core.areas.domain_cliques.domain_snapshot import compute_domain_snapshot_of
+from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings
+from grove_core.areas.domain_cliques.registration_state_updates import registry_version_number
+from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.steps import SetStatus
 from grove_core.reconcile_domain import reconcile_compute_domain
 from grove_core.resources.api_names import DOMAIN, DOMAIN_CLIQUE
@@ -29,7 +29,7 @@ from grove_core.resources.compute_domain import (
 Json = dict[str, Any]
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
 UID = "uid-of-domain"
-SETTINGS = DaemonSettings(reads_other_registry=False, has_pods=False)
+SETTINGS = DaemonRegistrationSettings(reads_other_registry=False, has_pods=False)
 IDENTITY = DaemonIdentity(
     node="n1",
     ip="10.0.0.1",
@@ -86,20 +86,20 @@ def pod(node: str, ip: str, name: str = "pod", clique: str | None = "a", **more:
     )
 
 
-def context_for(registry: Any, settings: DaemonSettings = SETTINGS, **more: Any) -> DaemonInput:
+def context_for(registry: Any, settings: DaemonRegistrationSettings = SETTINGS, **more: Any) -> DaemonInput:
     state = {
         "pod_labelled": True,
-        "observed": RegistryObservation(resource_version_number(registry) if registry else 0, registry),
+        "observed": ObservedDaemonRegistry(registry_version_number(registry) if registry else 0, registry),
         **more.pop("state", {}),
     }
     return DaemonInput(identity=IDENTITY, settings=settings, state=RegistrationState(**state), now=NOW, **more)
 
 
 def planned(found: ComputeDomain, cliques: list[ComputeDomainClique], pods: list[DaemonPod], version: int = 100) -> Any:
-    return reconcile_compute_domain(domain_snapshot_of(found, cliques, pods, pods_version=version, now=NOW))
+    return reconcile_compute_domain(compute_domain_snapshot_of(found, cliques, pods, pods_version=version, now=NOW))
 
 
 def status_in(plan: Any) -> Json:
     (fields,) = [step.action.fields for step in plan.steps if isinstance(step.action, SetStatus)]
-    found: Json = thaw(fields)
+    found: Json = thaw_json(fields)
     return found

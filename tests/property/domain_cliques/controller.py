@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Final
 
-from grove_core.areas.domain_cliques.domain_snapshot import DomainSnapshot, domain_snapshot_of
-from grove_core.kernel.frozen import thaw
+from grove_core.areas.domain_cliques.domain_snapshot import ComputeDomainSnapshot, compute_domain_snapshot_of
+from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.steps import Apply, SetStatus, Step
 from grove_core.resources.api_names import NVIDIA
 from grove_core.resources.compute_domain import CLIQUE_KIND, DOMAIN_KIND, ComputeDomain, ComputeDomainClique
@@ -44,7 +44,7 @@ class Controller:
                     self.cache[event.address] = event.body
         return end
 
-    def snapshot(self) -> DomainSnapshot | None:
+    def snapshot(self) -> ComputeDomainSnapshot | None:
         """The snapshot that the controller decides on; None without a domain."""
         body = self.cache.get(Address(DOMAIN_KIND, NAMESPACE, DOMAIN_NAME))
         if body is None:
@@ -55,7 +55,7 @@ class Controller:
         domain = self.stage.register_of(body)
         assert isinstance(domain, ComputeDomain)
         own = [clique for clique in cliques if isinstance(clique, ComputeDomainClique)]
-        return domain_snapshot_of(domain, own, pods, pods_version=at, now=self.stage.now)
+        return compute_domain_snapshot_of(domain, own, pods, pods_version=at, now=self.stage.now)
 
     def reconcile_once(self) -> bool:
         """Reconcile once; return whether anything was written."""
@@ -75,8 +75,8 @@ class Controller:
         guard = {"uid": action.guard.uid, "resourceVersion": action.guard.resource_version}
         part = "status" if ref.kind == DOMAIN_KIND else ""
         if isinstance(action, Apply):
-            fields = {**thaw(action.fields), "metadata": guard}
+            fields = {**thaw_json(action.fields), "metadata": guard}
             return self.stage.server.patch(address_of(ref), fields, MANAGER, part)
         metadata = {"name": ref.name, "namespace": ref.namespace, **guard}
-        body = {"apiVersion": NVIDIA, "kind": ref.kind, "metadata": metadata, "status": thaw(action.fields)}
+        body = {"apiVersion": NVIDIA, "kind": ref.kind, "metadata": metadata, "status": thaw_json(action.fields)}
         return self.stage.server.apply(body, MANAGER, part, force=True)

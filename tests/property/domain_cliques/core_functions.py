@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from grove_core.areas.domain_cliques.daemon_input import DaemonInput, RegistrationState
-from grove_core.areas.domain_cliques.domain_snapshot import DomainSnapshot
+from grove_core.areas.domain_cliques.domain_snapshot import ComputeDomainSnapshot
 from grove_core.areas.domain_cliques.judge import next_daemon_action
 from grove_core.areas.domain_cliques.registration_state_updates import (
     registration_state_after_event,
@@ -28,5 +28,5 @@ class CoreFunctions:
     next_action: Callable[[DaemonInput], Decision[DaemonAction]] = next_daemon_action
     after_event: Callable[..., RegistrationState] = registration_state_after_event
     after_result: Callable[..., RegistrationState] = registration_state_after_result
-    reconcile: Callable[[DomainSnapshot], Plan] = reconcile_compute_domain
+    reconcile: Callable[[ComputeDomainSnapshot], Plan] = reconcile_compute_domain
     rewrite: Callable[[dict[str, Any]], dict[str, Any]] = dict

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from grove_core.areas.domain_cliques.daemon_input import DaemonInput
-from grove_core.areas.domain_cliques.domain_snapshot import DomainSnapshot
+from grove_core.areas.domain_cliques.domain_snapshot import ComputeDomainSnapshot
 from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
 from grove_core.areas.domain_cliques.verdicts import (
     ApplyRequest,
@@ -18,7 +18,7 @@ from grove_core.areas.domain_cliques.verdicts import (
     RestartFabricAction,
     StartFabricAction,
 )
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import thaw_json
 from grove_core.plan.plan import Plan
 from grove_core.resources.compute_domain import CLIQUE_KIND, DOMAIN_KIND, NOT_READY, READY, ComputeDomain, DaemonPod
 from tests.property.domain_cliques.processes import Commit, DaemonProcess
@@ -54,7 +54,7 @@ class InvariantChecker:
         if isinstance(action, StartFabricAction | PushPeersAction | RestartFabricAction):
             held = Counter(
                 entry.index
-                for entry in (registry.entries if registry is not None else ())
+                for entry in (registry.daemon_entries if registry is not None else ())
                 if entry.clique == process.identity.clique and entry.index is not None
             )
             twice = [index for index, count in held.items() if count > 1]
@@ -75,20 +75,24 @@ class InvariantChecker:
     ) -> None:
         """Check gap filling (9) and sticky indices (8) in the view that the index was chosen from."""
         identity, registry = process.identity, context.registry
-        body = thaw(action.fields if isinstance(action, ApplyRequest) else action.manifest)
+        body = thaw_json(action.fields if isinstance(action, ApplyRequest) else action.manifest)
         written = entries(body).get(identity.node)
         if written is None:
             return
         all_entries = [
-            entry for entry in (registry.entries if registry is not None else ()) if entry.clique == identity.clique
+            entry
+            for entry in (registry.daemon_entries if registry is not None else ())
+            if entry.clique == identity.clique
         ]
         other = context.state.other_registry
-        foreign = [entry for entry in (other.entries if other is not None else ()) if entry.clique == identity.clique]
+        foreign = [
+            entry for entry in (other.daemon_entries if other is not None else ()) if entry.clique == identity.clique
+        ]
         used = {entry.index for entry in (*all_entries, *foreign) if entry.node != identity.node}
         own = next((entry for entry in all_entries if entry.node == identity.node), None)
         running = context.fabric.index if context.fabric is not None else None
         elsewhere = next(
-            (entry.index for entry in (other.entries if other else ()) if entry.node == identity.node), None
+            (entry.index for entry in (other.daemon_entries if other else ()) if entry.node == identity.node), None
         )
         require(written.keys() >= FIELDS, "5", f"{identity.node} writes only {sorted(written)}")
         index, stored = written["index"], own.index if own is not None else None
@@ -212,7 +216,7 @@ class InvariantChecker:
     def check_object(self, cluster: SmallCluster, commit: Commit) -> None:
         body = commit.after
         assert body is not None
-        found = [entry for entry in cluster.register_of(body).entries if entry.clique]
+        found = [entry for entry in cluster.register_of(body).daemon_entries if entry.clique]
         optimistic = all(not protocol.uses_apply for protocol in self.sources) and "legacy" not in cluster.faults
         if optimistic:
             held = Counter((entry.clique, entry.index) for entry in found)
@@ -230,16 +234,16 @@ class InvariantChecker:
                 outside = entry is None or not known
                 require(outside or pod.uid in uids, "14", f"{pod.ref.name} is registered and no owner")
 
-    def planned(self, cluster: SmallCluster, snapshot: DomainSnapshot, plan: Plan) -> None:
+    def planned(self, cluster: SmallCluster, snapshot: ComputeDomainSnapshot, plan: Plan) -> None:
         self.pods_version = snapshot.pods_version
         registries: tuple[DaemonRegistry, ...] = (snapshot.domain, *snapshot.cliques)
         self.addresses = {
-            registry.ref.name: frozenset(entry.ip for entry in registry.entries) for registry in registries
+            registry.ref.name: frozenset(entry.ip for entry in registry.daemon_entries) for registry in registries
         }
         for step in plan.steps:
             if step.target.kind == DOMAIN_KIND and getattr(step.action, "fields", {}).get("status") == READY:
                 pods = {(pod.node, pod.clique) for pod in snapshot.pods}
-                found = [entry for registry in registries for entry in registry.entries]
+                found = [entry for registry in registries for entry in registry.daemon_entries]
                 fabricless = {pod.node for pod in snapshot.pods if pod.clique == ""}
                 enough = len({entry.node for entry in found} | fabricless) >= snapshot.domain.num_nodes
                 here = {entry.node: entry for entry in found if entry.clique and (entry.node, entry.clique) in pods}

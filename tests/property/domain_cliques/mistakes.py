@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from grove_core.areas.domain_cliques.daemon_input import DaemonInput, RegistrationState, clique_registry_view_of
-from grove_core.areas.domain_cliques.domain_snapshot import DomainSnapshot
+from grove_core.areas.domain_cliques.daemon_input import DaemonInput, RegistrationState, nvlink_clique_daemons_of
+from grove_core.areas.domain_cliques.domain_snapshot import ComputeDomainSnapshot
 from grove_core.areas.domain_cliques.judge import next_daemon_action
 from grove_core.areas.domain_cliques.registration_state_updates import (
     registration_state_after_event,
@@ -30,7 +30,7 @@ from grove_core.areas.domain_cliques.verdicts import (
     WaitAction,
 )
 from grove_core.kernel.decisions import Decision
-from grove_core.kernel.frozen import frozen, thaw
+from grove_core.kernel.frozen import frozen, thaw_json
 from grove_core.kernel.steps import Apply as ApplyStep
 from grove_core.plan.plan import Plan
 from grove_core.reconcile_domain import reconcile_compute_domain
@@ -50,7 +50,7 @@ def entry_list(body: Json) -> list[Json]:
 
 def with_own(action: ApplyRequest, change: Callable[[Json], None]) -> ApplyRequest:
     """The apply with its own entry changed."""
-    body = thaw(action.fields)
+    body = thaw_json(action.fields)
     for item in entry_list(body):
         change(item)
     return replace(action, fields=frozen(body))
@@ -60,7 +60,7 @@ def starts_without_a_read(context: DaemonInput) -> Decision[DaemonAction]:
     """IX1: ignores other nodes with its index."""
     state, identity, registry = context.state, context.identity, context.registry
     decision = next_daemon_action(context)
-    mine = clique_registry_view_of(identity, registry).own
+    mine = nvlink_clique_daemons_of(identity, registry).own
     eager = (
         context.fabric is None
         and state.other_read_at is not None
@@ -89,7 +89,7 @@ def takes_any_event(
 def trusts_its_predecessor(context: DaemonInput) -> Decision[DaemonAction]:
     """IX3: takes any entry of its node for its own, and for settled."""
     registry, identity = context.registry, context.identity
-    mine = clique_registry_view_of(identity, registry).own
+    mine = nvlink_clique_daemons_of(identity, registry).own
     if mine is None or mine.index is None or context.fabric is not None:
         return next_daemon_action(context)
     decision = next_daemon_action(context)
@@ -101,12 +101,12 @@ def trusts_its_predecessor(context: DaemonInput) -> Decision[DaemonAction]:
 def breaks_ties_by_name(context: DaemonInput) -> Decision[DaemonAction]:
     """IX4: of two nodes with one index the one with the larger name moves, even if it has started."""
     state, identity = context.state, context.identity
-    view = clique_registry_view_of(identity, context.registry)
+    view = nvlink_clique_daemons_of(identity, context.registry)
     mine = view.own
-    if mine is None or mine.ip != identity.ip or mine.index is None or not view.rival(mine.index):
+    if mine is None or mine.ip != identity.ip or mine.index is None or not view.other_node_with_index(mine.index):
         return next_daemon_action(context)
     decision = next_daemon_action(context)
-    if view.rival(mine.index) < identity.node:
+    if view.other_node_with_index(mine.index) < identity.node:
         return next_daemon_action(replace(context, state=replace(state, settled_index=None), fabric=None))
     if isinstance(decision.verdict, ApplyRequest):
         return with_verdict(decision, WaitAction())
@@ -127,12 +127,12 @@ def keeps_the_process_running(context: DaemonInput) -> Decision[DaemonAction]:
     return decision
 
 
-def cleans_up_by_an_old_view(snapshot: DomainSnapshot) -> Plan:
+def cleans_up_by_an_old_view(snapshot: ComputeDomainSnapshot) -> Plan:
     """IX8: takes pods that its view does not include yet for deleted."""
     return reconcile_compute_domain(replace(snapshot, pods_version=10**9))
 
 
-def takes_unlabelled_pods_for_none(snapshot: DomainSnapshot) -> Plan:
+def takes_unlabelled_pods_for_none(snapshot: ComputeDomainSnapshot) -> Plan:
     """IX8: ignores pods without a clique label."""
     pods = tuple(pod for pod in snapshot.pods if pod.clique is not None)
     return reconcile_compute_domain(replace(snapshot, pods=pods))
@@ -154,7 +154,7 @@ def carries_readiness_over(context: DaemonInput) -> Decision[DaemonAction]:
     """D44: takes over the readiness of its predecessor."""
     decision = next_daemon_action(context)
     action = decision.verdict
-    mine = clique_registry_view_of(context.identity, context.registry).own
+    mine = nvlink_clique_daemons_of(context.identity, context.registry).own
     if not isinstance(action, ApplyRequest) or mine is None or mine.status != "Ready" or context.fabric is not None:
         return decision
     return with_verdict(decision, with_own(action, lambda item: item.update(status="Ready")))
@@ -163,7 +163,7 @@ def carries_readiness_over(context: DaemonInput) -> Decision[DaemonAction]:
 def forgets_a_sticky_index(context: DaemonInput) -> Decision[DaemonAction]:
     """D19: ignores the entry of its predecessor."""
     registry, identity, state = context.registry, context.identity, context.state
-    mine = clique_registry_view_of(identity, registry).own
+    mine = nvlink_clique_daemons_of(identity, registry).own
     if (
         mine is None
         or mine.ip == identity.ip
@@ -176,10 +176,10 @@ def forgets_a_sticky_index(context: DaemonInput) -> Decision[DaemonAction]:
         next_daemon_action(context).verdict, ListPodsRequest | LabelPodRequest | WaitAction | ReadObjectRequest
     ):
         return next_daemon_action(context)
-    body = thaw(registry.stored)
+    body = thaw_json(registry.stored)
     items = entry_list(body)
     items[:] = [item for item in items if identity.node not in {item.get("name"), item.get("nodeName")}]
-    kept = tuple(entry for entry in registry.entries if entry.node != identity.node)
+    kept = tuple(entry for entry in registry.daemon_entries if entry.node != identity.node)
     bare: DaemonRegistry
     if isinstance(registry, ComputeDomain):
         bare = replace(registry, stored=frozen(body), nodes=kept)
@@ -192,9 +192,9 @@ def removes_its_successor(context: DaemonInput) -> Decision[DaemonAction]:
     """A late shutdown removes the entry of its successor."""
     decision = next_daemon_action(context)
     registry = context.registry
-    if context.stop_deadline is None or registry is None or context.is_other_domain:
+    if context.stop_deadline is None or registry is None or context.domain_was_recreated:
         return decision
-    mine = clique_registry_view_of(context.identity, registry).own
+    mine = nvlink_clique_daemons_of(context.identity, registry).own
     if mine is None or isinstance(decision.verdict, RemoveEntryRequest) or context.state.removes_by_put:
         return decision
     identity = replace(context.identity, ip=mine.ip)
@@ -226,22 +226,22 @@ def pushes_every_index(context: DaemonInput) -> Decision[DaemonAction]:
     """Pushes a peer map although two daemons have one index."""
     decision = next_daemon_action(context)
     state, fabric = context.state, context.fabric
-    view = clique_registry_view_of(context.identity, context.registry)
+    view = nvlink_clique_daemons_of(context.identity, context.registry)
     if (
         isinstance(decision.verdict, WaitAction)
         and state.settled_index is not None
         and fabric is None
         and view.duplicate_index() is not None
     ):
-        return with_verdict(decision, StartFabricAction(state.settled_index, view.peers(context.settings.limit)))
+        return with_verdict(decision, StartFabricAction(state.settled_index, view.peer_map(context.settings.limit)))
     return decision
 
 
 def moves_although_started(context: DaemonInput) -> Decision[DaemonAction]:
     """A started daemon moves as soon as it observes a rival."""
-    view = clique_registry_view_of(context.identity, context.registry)
+    view = nvlink_clique_daemons_of(context.identity, context.registry)
     settled = context.state.settled_index
-    if settled is not None and context.fabric is not None and view.rival(settled):
+    if settled is not None and context.fabric is not None and view.other_node_with_index(settled):
         return next_daemon_action(replace(context, state=replace(context.state, settled_index=None), fabric=None))
     return next_daemon_action(context)
 
@@ -250,29 +250,29 @@ def picks_the_next_index(context: DaemonInput) -> Decision[DaemonAction]:
     """Fills no gap: the next index is one more than the largest."""
     decision = next_daemon_action(context)
     action = decision.verdict
-    view = clique_registry_view_of(context.identity, context.registry, context.state.other_registry)
+    view = nvlink_clique_daemons_of(context.identity, context.registry, context.state.other_registry)
     if not isinstance(action, ApplyRequest) or view.own is not None or view.own_in_other is not None or context.fabric:
         return decision
-    largest = max(view.used, default=-1)
+    largest = max(view.indices_of_other_nodes, default=-1)
     return with_verdict(decision, with_own(action, lambda item: item.update(index=largest + 1)))
 
 
 def ignores_uids(context: DaemonInput) -> Decision[DaemonAction]:
     """Takes a new domain of the same name for its own."""
     registry, identity = context.registry, context.identity
-    if registry is None or not context.is_other_domain:
+    if registry is None or not context.domain_was_recreated:
         return next_daemon_action(context)
     return next_daemon_action(replace(context, identity=replace(identity, domain_uid=registry.uid)))
 
 
-def edits_entries(snapshot: DomainSnapshot) -> Plan:
+def edits_entries(snapshot: ComputeDomainSnapshot) -> Plan:
     """The controller changes the readiness in entries of daemons."""
     plan = reconcile_compute_domain(snapshot)
     steps = []
     for step in plan.steps:
         action = step.action
         if isinstance(action, ApplyStep) and "daemons" in action.fields:
-            fields = thaw(action.fields)
+            fields = thaw_json(action.fields)
             for item in fields["daemons"]:
                 item["status"] = "NotReady" if item["status"] == "Ready" else "Ready"
             steps.append(replace(step, action=replace(action, fields=frozen(fields))))
@@ -281,7 +281,7 @@ def edits_entries(snapshot: DomainSnapshot) -> Plan:
     return replace(plan, steps=tuple(steps))
 
 
-def counts_silence_as_ready(snapshot: DomainSnapshot) -> Plan:
+def counts_silence_as_ready(snapshot: ComputeDomainSnapshot) -> Plan:
     """Counts every entry as ready."""
     domain = replace(snapshot.domain, nodes=tuple(replace(entry, status="Ready") for entry in snapshot.domain.nodes))
     cliques = tuple(
@@ -291,7 +291,7 @@ def counts_silence_as_ready(snapshot: DomainSnapshot) -> Plan:
     return reconcile_compute_domain(replace(snapshot, domain=domain, cliques=cliques))
 
 
-def never_cleans_up(snapshot: DomainSnapshot) -> Plan:
+def never_cleans_up(snapshot: ComputeDomainSnapshot) -> Plan:
     plan = reconcile_compute_domain(snapshot)
     return replace(plan, steps=tuple(step for step in plan.steps if not isinstance(step.action, ApplyStep)))
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity, FabricDaemonState, RegistrationState
-from grove_core.areas.domain_cliques.registration_protocols import DaemonSettings
+from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings
 from grove_core.areas.domain_cliques.verdicts import DaemonRequest, RequestResult
 from grove_core.kernel.refs import Ref
 from tests.server_side_apply.domain_shapes import domain_shapes
@@ -37,7 +37,7 @@ class DaemonProcess:
     """
 
     identity: DaemonIdentity
-    settings: DaemonSettings
+    settings: DaemonRegistrationSettings
     state: RegistrationState = field(default_factory=RegistrationState)
     fabric: FabricDaemonState | None = None
     stop_deadline: datetime | None = None

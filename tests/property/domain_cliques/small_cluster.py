@@ -10,11 +10,11 @@ from grove_core.areas.domain_cliques.daemon_input import (
     DaemonIdentity,
     DaemonInput,
     FabricDaemonState,
+    ObservedDaemonRegistry,
     RegistrationState,
-    RegistryObservation,
 )
-from grove_core.areas.domain_cliques.registration_protocols import DaemonSettings
-from grove_core.areas.domain_cliques.registration_state_updates import resource_version_number
+from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings
+from grove_core.areas.domain_cliques.registration_state_updates import registry_version_number
 from grove_core.areas.domain_cliques.verdicts import (
     REQUEST_TYPES,
     ApplyRequest,
@@ -39,7 +39,7 @@ from grove_core.areas.domain_cliques.verdicts import (
     WaitAction,
 )
 from grove_core.kernel.decisions import Decision
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.time_formats import format_time
 from grove_core.resources.api_names import CORE, DOMAIN
 from grove_core.resources.compute_domain import CLIQUE_KIND
@@ -103,7 +103,7 @@ class SmallCluster(CheckedServer):
             pod=name,
             pod_uid=made["metadata"]["uid"],
         )
-        process = DaemonProcess(identity, DaemonSettings(protocol=self.protocol, limit=self.limit))
+        process = DaemonProcess(identity, DaemonRegistrationSettings(protocol=self.protocol, limit=self.limit))
         self.processes.append(process)
         self.list_registry(process)
         return process
@@ -115,7 +115,7 @@ class SmallCluster(CheckedServer):
         process.cursor = len(self.server.history)
         self.observe(
             process,
-            RegistryObservation(
+            ObservedDaemonRegistry(
                 self.server.version, self.registry(process.identity, process.settings.protocol.sharded)
             ),
         )
@@ -124,7 +124,7 @@ class SmallCluster(CheckedServer):
         body = self.server.get(address_of(identity.registry_ref(sharded=sharded)))
         return self.register_of(body) if body is not None else None
 
-    def observe(self, process: DaemonProcess, observation: RegistryObservation) -> None:
+    def observe(self, process: DaemonProcess, observation: ObservedDaemonRegistry) -> None:
         process.state = self.core.after_event(
             process.state, process.identity, process.settings, observation, now=self.now
         )
@@ -140,7 +140,7 @@ class SmallCluster(CheckedServer):
             last = events[-1]
             self.observe(
                 process,
-                RegistryObservation(last.version, self.register_of(last.body) if last.body is not None else None),
+                ObservedDaemonRegistry(last.version, self.register_of(last.body) if last.body is not None else None),
             )
         return bool(events)
 
@@ -214,17 +214,17 @@ class SmallCluster(CheckedServer):
         write = request.write if isinstance(request, RemoveEntryRequest | ClearOtherEntryRequest) else request
         match write:
             case ApplyRequest(target=target, subresource=part, manager=manager, fields=fields, force=force):
-                return self.server.apply(self.core.rewrite(thaw(fields)), manager, part, force=force)
+                return self.server.apply(self.core.rewrite(thaw_json(fields)), manager, part, force=force)
             case PutRequest(target=target, subresource=part, manager=manager, manifest=manifest):
-                body = self.core.rewrite(thaw(manifest))
+                body = self.core.rewrite(thaw_json(manifest))
                 if not body["metadata"].get("resourceVersion"):  # only a mutant leaves it out
                     stored = self.server.get(address_of(target))
                     body["metadata"]["resourceVersion"] = stored["metadata"]["resourceVersion"] if stored else "1"
                 return self.server.replace(body, manager, part)
             case PostRequest(manager=manager, manifest=manifest):
-                return self.server.create(thaw(manifest), manager)
+                return self.server.create(thaw_json(manifest), manager)
             case LabelPodRequest(pod=pod, labels=labels):
-                return self.server.patch(address_of(pod), {"metadata": {"labels": thaw(labels)}}, "daemon")
+                return self.server.patch(address_of(pod), {"metadata": {"labels": thaw_json(labels)}}, "daemon")
         raise AssertionError(request)
 
     def result_of(self, response: Response) -> RequestResult:
@@ -248,7 +248,7 @@ class SmallCluster(CheckedServer):
         assert last_own_version is not None
         process.pending = process.answer = None
         if last_own_version.registry is not None and isinstance(request, ApplyRequest | PutRequest | PostRequest):
-            process.last_own_version = resource_version_number(last_own_version.registry)
+            process.last_own_version = registry_version_number(last_own_version.registry)
         process.state = self.core.after_result(
             process.state, process.identity, process.settings, request, last_own_version, now=self.now
         )

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.steps import Apply as ApplyStep
 from grove_core.resources.compute_domain import (
     ComputeDomain,
@@ -71,7 +71,7 @@ def test_dc062_a_node_without_fabric_gets_its_entry() -> None:
     status = status_in(planned(domain(), [], [bare]))
     assert status["nodes"] == [{"name": "n1", "ipAddress": "10.0.0.1", "cliqueID": "", "index": -1, "status": "Ready"}]
     stored = domain(entry("n1", -1, clique="", status="Ready"), status="Ready")
-    raw = thaw(stored.stored)
+    raw = thaw_json(stored.stored)
     raw["status"]["nodes"][0]["cliqueID"] = ""
     assert planned(compute_domain_from_json(raw), [], [bare]).steps == ()
 
@@ -122,7 +122,7 @@ def test_dc082_records_of_other_managers_are_removed() -> None:
     (step,) = planned(stored, [clique()], []).steps
     assert isinstance(step.action, ApplyStep)
     result: Json = {"status": "NotReady", "cliques": [{"id": "a", "status": "NotReady"}]}
-    assert thaw(step.action.fields) == {"status": result}
+    assert thaw_json(step.action.fields) == {"status": result}
     assert step.because[0].sentence == "there are records without a clique object of the domain: b, c"
     assert planned(domain(**result), [clique()], []).steps == ()
 
@@ -148,7 +148,7 @@ def test_dc072_an_apply_keeps_entries_newer_than_the_pods() -> None:
     assert plan.steps == ()
     assert [held.target.kind for held in plan.withheld] == ["ComputeDomain"]
     (step,) = planned(found, [], []).steps
-    assert thaw(step.action.fields) == {"status": {"nodes": []}}
+    assert thaw_json(step.action.fields) == {"status": {"nodes": []}}
 
 
 @pytest.mark.parametrize(("status", "wanted"), [("Ready", "Ready"), ("NotReady", "NotReady"), ("", "NotReady")])
@@ -169,14 +169,14 @@ def test_dc086_reconciling_again_writes_nothing(cliques: list[ComputeDomainCliqu
     pods = [pod("n1", "10.0.0.1"), pod("n2", "10.0.0.2", "other_registry", clique="b")]
     fields = status_in(planned(domain(), cliques, pods))
     assert fields == status_in(planned(domain(), cliques[::-1], pods[::-1]))
-    raw = thaw(domain().stored)
+    raw = thaw_json(domain().stored)
     raw["status"] = fields
     assert planned(compute_domain_from_json(raw), cliques, pods).steps == ()
 
 
 def test_dc086_kept_entries_are_unchanged() -> None:
-    raw = thaw(clique(entry("n1", 0), entry("n2", 1)).stored)
+    raw = thaw_json(clique(entry("n1", 0), entry("n2", 1)).stored)
     raw["daemons"][1]["novelty"] = True
     plan = planned(domain(), [domain_clique_from_json(raw)], [pod("n2", "10.0.0.2")])
     (step,) = [step for step in plan.steps if step.target.kind == "ComputeDomainClique"]
-    assert thaw(step.action.fields) == {"daemons": [raw["daemons"][1]]}
+    assert thaw_json(step.action.fields) == {"daemons": [raw["daemons"][1]]}

@@ -8,16 +8,16 @@ import pytest
 from grove_core.areas.domain_cliques.daemon_input import (
     DaemonInput,
     FabricDaemonState,
+    ObservedDaemonRegistry,
     RegistrationState,
-    RegistryObservation,
 )
-from grove_core.areas.domain_cliques.entry_registration import newer_daemon_pod
+from grove_core.areas.domain_cliques.daemon_registration import newer_daemon_pod
 from grove_core.areas.domain_cliques.judge import next_daemon_action
-from grove_core.areas.domain_cliques.registration_protocols import DaemonSettings, RegistrationProtocol
+from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings, RegistrationProtocol
 from grove_core.areas.domain_cliques.registration_state_updates import (
     registration_state_after_event,
     registration_state_after_result,
-    resource_version_number,
+    registry_version_number,
 )
 from grove_core.areas.domain_cliques.rules import ComputeDomainReason
 from grove_core.areas.domain_cliques.verdicts import (
@@ -36,7 +36,7 @@ from grove_core.areas.domain_cliques.verdicts import (
     StopFabricAction,
     WaitAction,
 )
-from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.kernel.frozen import FrozenMap, thaw_json
 from grove_core.resources.api_names import DOMAIN_CLIQUE, NVIDIA
 from grove_core.resources.compute_domain import DaemonPod, compute_domain_from_json
 from tests.property.domain_cliques.builders import (
@@ -53,28 +53,32 @@ from tests.property.domain_cliques.builders import (
 
 
 def test_dc010_older_events_are_ignored() -> None:
-    state = RegistrationState(observed=RegistryObservation(10, domain(entry("n1", 0))), settled_index=0)
-    after = registration_state_after_event(state, IDENTITY, SETTINGS, RegistryObservation(9, None), now=NOW)
+    state = RegistrationState(observed=ObservedDaemonRegistry(10, domain(entry("n1", 0))), settled_index=0)
+    after = registration_state_after_event(state, IDENTITY, SETTINGS, ObservedDaemonRegistry(9, None), now=NOW)
     assert (after.observed, after.settled_index) == (state.observed, 0)
-    gone = registration_state_after_event(state, IDENTITY, SETTINGS, RegistryObservation(11, None), now=NOW)
-    assert (gone.observed, gone.settled_index) == (RegistryObservation(11, None), None)
-    assert resource_version_number(replace(domain(), resource_version="ab")) == 0
+    gone = registration_state_after_event(state, IDENTITY, SETTINGS, ObservedDaemonRegistry(11, None), now=NOW)
+    assert (gone.observed, gone.settled_index) == (ObservedDaemonRegistry(11, None), None)
+    assert registry_version_number(replace(domain(), resource_version="ab")) == 0
 
 
 def test_dc027_contest_time_is_kept_until_the_rival_leaves() -> None:
-    state = RegistrationState(observed=RegistryObservation(10, domain(entry("n1", 0))), settled_index=0)
+    state = RegistrationState(observed=ObservedDaemonRegistry(10, domain(entry("n1", 0))), settled_index=0)
     two = registration_state_after_event(
-        state, IDENTITY, SETTINGS, RegistryObservation(11, domain(entry("n1", 0), entry("n2", 0), version=11)), now=NOW
+        state,
+        IDENTITY,
+        SETTINGS,
+        ObservedDaemonRegistry(11, domain(entry("n1", 0), entry("n2", 0), version=11)),
+        now=NOW,
     )
     later = registration_state_after_event(
         two,
         IDENTITY,
         SETTINGS,
-        RegistryObservation(12, domain(entry("n1", 0), entry("n2", 0), version=12)),
+        ObservedDaemonRegistry(12, domain(entry("n1", 0), entry("n2", 0), version=12)),
         now=NOW + timedelta(1),
     )
     one = registration_state_after_event(
-        later, IDENTITY, SETTINGS, RegistryObservation(13, domain(entry("n1", 0), version=13)), now=NOW
+        later, IDENTITY, SETTINGS, ObservedDaemonRegistry(13, domain(entry("n1", 0), version=13)), now=NOW
     )
     assert (two.contested_since, later.contested_since, one.contested_since) == (NOW, NOW, None)
 
@@ -94,11 +98,13 @@ def test_dc034_backoff_doubles_and_events_reset_it() -> None:
         delays.append((state.not_before - NOW) / timedelta(milliseconds=1))
     assert delays[:3] == [5, 10, 20]
     assert delays[-1] == 6000
-    fresh = registration_state_after_event(state, IDENTITY, SETTINGS, RegistryObservation(1, None), now=NOW, jitter=1.2)
+    fresh = registration_state_after_event(
+        state, IDENTITY, SETTINGS, ObservedDaemonRegistry(1, None), now=NOW, jitter=1.2
+    )
     assert fresh.not_before == NOW + timedelta(milliseconds=6)
     assert (fresh.failures, fresh.failure) == (0, "")
     again = registration_state_after_event(
-        fresh, IDENTITY, SETTINGS, RegistryObservation(2, None), now=NOW + timedelta(milliseconds=2)
+        fresh, IDENTITY, SETTINGS, ObservedDaemonRegistry(2, None), now=NOW + timedelta(milliseconds=2)
     )
     assert again.not_before == fresh.not_before
 
@@ -113,7 +119,7 @@ def test_dc035_throttling_outlasts_events(asked: timedelta | None, wanted: int) 
         RequestResult(kind=RequestResultKind.TOO_MANY_REQUESTS, retry_after=asked),
         now=NOW,
     )
-    state = registration_state_after_event(state, IDENTITY, SETTINGS, RegistryObservation(1, domain()), now=NOW)
+    state = registration_state_after_event(state, IDENTITY, SETTINGS, ObservedDaemonRegistry(1, domain()), now=NOW)
     assert state.throttled_until == NOW + timedelta(seconds=wanted)
     context = DaemonInput(identity=IDENTITY, settings=SETTINGS, state=state, now=NOW + timedelta(milliseconds=500))
     assert next_daemon_action(context).verdict == WaitAction(NOW + timedelta(seconds=wanted))
@@ -142,7 +148,7 @@ def test_dc056_a_remaining_entry_is_removed_by_put(kind: RequestResultKind) -> N
     second = next_daemon_action(replace(context, state=state, now=NOW + timedelta(seconds=1))).verdict
     assert isinstance(second, RemoveEntryRequest)
     assert isinstance(second.write, PutRequest)
-    assert [item["name"] for item in thaw(second.write.manifest)["status"]["nodes"]] == ["n2"]
+    assert [item["name"] for item in thaw_json(second.write.manifest)["status"]["nodes"]] == ["n2"]
     gone = registration_state_after_result(
         state, IDENTITY, SETTINGS, second, RequestResult(kind=RequestResultKind.NOT_FOUND), now=NOW
     )
@@ -216,23 +222,23 @@ def test_dc010_recreated_object_stays_observed() -> None:
     assert isinstance(request, PutRequest)
     new = replace(clique(entry("n3", 0), version=12), uid="made-anew")
     state = registration_state_after_result(
-        RegistrationState(observed=RegistryObservation(12, new)),
+        RegistrationState(observed=ObservedDaemonRegistry(12, new)),
         IDENTITY,
         settings,
         request,
         RequestResult(kind=RequestResultKind.NOT_FOUND),
         now=NOW,
     )
-    assert state.observed == RegistryObservation(12, new)
+    assert state.observed == ObservedDaemonRegistry(12, new)
     gone = registration_state_after_result(
-        RegistrationState(observed=RegistryObservation(10, old)),
+        RegistrationState(observed=ObservedDaemonRegistry(10, old)),
         IDENTITY,
         settings,
         request,
         RequestResult(kind=RequestResultKind.NOT_FOUND),
         now=NOW,
     )
-    assert gone.observed == RegistryObservation(10, None)
+    assert gone.observed == ObservedDaemonRegistry(10, None)
     never = registration_state_after_result(
         RegistrationState(), IDENTITY, settings, request, RequestResult(kind=RequestResultKind.NOT_FOUND), now=NOW
     )
@@ -247,7 +253,7 @@ def test_dc010_recreated_object_stays_observed() -> None:
 @pytest.mark.parametrize("request_", [LabelPodRequest(IDENTITY.pod_ref, FrozenMap({})), ListPodsRequest("10.0.0.9")])
 def test_dc034_missing_pod_does_not_affect_the_registry(request_: LabelPodRequest | ListPodsRequest) -> None:
     """Observation and settled index stay; the request is retried."""
-    before = RegistrationState(observed=RegistryObservation(10, domain(entry("n1", 0))), settled_index=0)
+    before = RegistrationState(observed=ObservedDaemonRegistry(10, domain(entry("n1", 0))), settled_index=0)
     after = registration_state_after_result(
         before, IDENTITY, SETTINGS, request_, RequestResult(kind=RequestResultKind.NOT_FOUND), now=NOW
     )
@@ -258,7 +264,7 @@ def test_dc034_missing_pod_does_not_affect_the_registry(request_: LabelPodReques
 @pytest.mark.parametrize("runs", [False, True])
 @pytest.mark.req("DC-025")
 def test_dc068_unstarted_daemon_yields_to_other_registry(*, runs: bool) -> None:
-    settings = DaemonSettings(has_pods=False)
+    settings = DaemonRegistrationSettings(has_pods=False)
     peers = PeerMap(((0, "10.0.0.1"),))
     state = {"settled_index": 0, "contested_since": NOW, "other_registry": clique(entry("n2", 0)), "other_read_at": NOW}
     context = context_for(
@@ -297,7 +303,7 @@ def test_dc065_other_domain_is_no_registry() -> None:
 
 
 def test_dc065_rereads_while_members_are_there() -> None:
-    settings = DaemonSettings(protocol=RegistrationProtocol.SHARDED, has_pods=False)
+    settings = DaemonRegistrationSettings(protocol=RegistrationProtocol.SHARDED, has_pods=False)
     peers = PeerMap(((0, "10.0.0.1"), (1, "10.0.0.2")))
     state = {"settled_index": 0, "other_registry": domain(entry("n2", 1)), "other_read_at": NOW}
     registry = replace(clique(entry("n1", 0, status="Ready")), owners=("uid-1",))
@@ -310,13 +316,13 @@ def test_dc065_rereads_while_members_are_there() -> None:
 
 
 def test_dc030_unknown_fields_are_kept() -> None:
-    raw = thaw(domain(entry("n2", 0)).stored)
+    raw = thaw_json(domain(entry("n2", 0)).stored)
     raw["status"]["nodes"][0]["novelty"] = 1
     raw["status"]["nodes"].append({**entry("n1", 3), "novelty": 2})
     settings = replace(SETTINGS, protocol=RegistrationProtocol.RMW)
     request = next_daemon_action(context_for(compute_domain_from_json(raw), settings)).verdict
     assert isinstance(request, PutRequest)
-    assert [item["novelty"] for item in thaw(request.manifest)["status"]["nodes"]] == [1, 2]
+    assert [item["novelty"] for item in thaw_json(request.manifest)["status"]["nodes"]] == [1, 2]
     post = next_daemon_action(context_for(None, replace(SETTINGS, protocol=RegistrationProtocol.SHARDED_RMW))).verdict
     assert isinstance(post, PostRequest)
     assert post.manifest["apiVersion"] == NVIDIA
@@ -344,14 +350,16 @@ def test_dc052_newer_pod_by_age_then_uid(own: datetime | None, other: datetime, 
 def test_dc050_a_label_is_written_once(own: DaemonPod | None) -> None:
     """A pod that was not observed yet may have no label."""
     identity = replace(IDENTITY, clique="")
-    context = DaemonInput(identity=identity, settings=DaemonSettings(), state=RegistrationState(), pod=own, now=NOW)
+    context = DaemonInput(
+        identity=identity, settings=DaemonRegistrationSettings(), state=RegistrationState(), pod=own, now=NOW
+    )
     request = next_daemon_action(context).verdict
     assert isinstance(request, LabelPodRequest)
-    assert thaw(request.labels) == {DOMAIN_CLIQUE: ""}
+    assert thaw_json(request.labels) == {DOMAIN_CLIQUE: ""}
     state = registration_state_after_result(
         RegistrationState(),
         identity,
-        DaemonSettings(),
+        DaemonRegistrationSettings(),
         request,
         RequestResult(kind=RequestResultKind.SUCCEEDED),
         now=NOW,
@@ -366,11 +374,11 @@ def test_dc067_its_own_address_in_the_other_object(ip: str, *, clears: bool) -> 
     state = {"settled_index": 0, "other_registry": clique(entry("n1", 0, ip), kept), "other_read_at": NOW}
     fabric = FabricDaemonState(0, PeerMap(((0, "10.0.0.1"), (1, "10.0.0.2"))), ready=True)
     verdict = next_daemon_action(
-        context_for(domain(entry("n1", 0, status="Ready")), DaemonSettings(), state=state, fabric=fabric)
+        context_for(domain(entry("n1", 0, status="Ready")), DaemonRegistrationSettings(), state=state, fabric=fabric)
     ).verdict
     assert isinstance(verdict, ClearOtherEntryRequest) is clears
     if isinstance(verdict, ClearOtherEntryRequest):
-        written = thaw(verdict.write.manifest)
+        written = thaw_json(verdict.write.manifest)
         assert [item["nodeName"] for item in written["daemons"]] == ["n2"]
         assert (written["metadata"]["resourceVersion"], verdict.write.subresource) == ("10", "")
 

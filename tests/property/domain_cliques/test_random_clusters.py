@@ -2,7 +2,7 @@
 
 import pytest
 
-from grove_core.areas.domain_cliques.registration_protocols import DaemonSettings, RegistrationProtocol
+from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings, RegistrationProtocol
 from tests.property.domain_cliques.core_functions import CoreFunctions
 from tests.property.domain_cliques.invariants import InvariantChecker, violations_at_rest
 from tests.property.domain_cliques.mutants import MUTANTS, Mutant
@@ -121,7 +121,7 @@ def test_dc120_sharded_work_does_not_grow_with_the_domain(protocol: Registration
 
 
 def test_dc001_all_protocols_have_the_same_limit() -> None:
-    assert {DaemonSettings(protocol=protocol).limit for protocol in RegistrationProtocol} == {18}
+    assert {DaemonRegistrationSettings(protocol=protocol).limit for protocol in RegistrationProtocol} == {18}
 
 
 def test_dc090_sweep_adds_up(capsys: pytest.CaptureFixture[str]) -> None:

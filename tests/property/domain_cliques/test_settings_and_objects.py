@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 from grove_core.areas.domain_cliques.daemon_input import (
     RegistrationState,
     choose_daemon_index,
-    clique_registry_view_of,
-    registry_entries_of_clique,
+    daemon_entries_of_nvlink_clique,
+    nvlink_clique_daemons_of,
 )
 from grove_core.areas.domain_cliques.judge import next_daemon_action
 from grove_core.areas.domain_cliques.registration_protocols import (
-    DaemonSettings,
+    DaemonRegistrationSettings,
     RegistrationProtocol,
-    daemon_settings_problems,
-    protocol_by_name,
+    registration_protocol_by_name,
+    registration_settings_problems,
 )
 from grove_core.areas.domain_cliques.registration_state_updates import (
     confirmed_daemon_index,
@@ -34,9 +34,14 @@ from grove_core.areas.domain_cliques.verdicts import (
     WaitAction,
 )
 from grove_core.kernel.errors import MalformedObject
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import thaw_json
 from grove_core.resources.compute_domain import compute_domain_from_json, daemon_pod_from_json, domain_clique_from_json
-from grove_core.resources.naming_rules import daemon_hostname, domain_clique_name, field_manager, nvlink_clique_in_name
+from grove_core.resources.naming_rules import (
+    compute_domain_clique_name,
+    daemon_field_manager,
+    daemon_hostname,
+    nvlink_clique_in_name,
+)
 from tests.property.domain_cliques.builders import IDENTITY, NOW, SETTINGS, UID, Json, context_for, domain, entry
 
 
@@ -45,17 +50,17 @@ from tests.property.domain_cliques.builders import IDENTITY, NOW, SETTINGS, UID,
     [("ssa", False, True), ("rmw", False, False), ("sharded", True, True), ("sharded-rmw", True, False)],
 )
 def test_dc001_feature_gate_and_setting_choose_a_protocol(name: str, sharded: bool, uses_apply: bool) -> None:
-    found = protocol_by_name(name)
+    found = registration_protocol_by_name(name)
     assert found is not None
     assert (found.sharded, found.uses_apply) == (sharded, uses_apply)
 
 
 def test_dc001_default_protocol_is_ssa() -> None:
-    assert DaemonSettings().protocol is RegistrationProtocol.SSA
+    assert DaemonRegistrationSettings().protocol is RegistrationProtocol.SSA
 
 
 def test_dc003_names_of_cliques_and_back() -> None:
-    name = domain_clique_name(UID, "c0ffee.7")
+    name = compute_domain_clique_name(UID, "c0ffee.7")
     assert (name, nvlink_clique_in_name(UID, name), nvlink_clique_in_name("other_registry", name)) == (
         f"{UID}.c0ffee.7",
         "c0ffee.7",
@@ -67,7 +72,7 @@ def test_dc003_names_of_cliques_and_back() -> None:
 
 @pytest.mark.parametrize("length", [1, 118, 119, 253])
 def test_dc003_managers_are_never_too_long(length: int) -> None:
-    name, other = field_manager("cd-writer", "n" * length), field_manager("cd-writer", "m" * length)
+    name, other = daemon_field_manager("cd-writer", "n" * length), daemon_field_manager("cd-writer", "m" * length)
     assert len(name) <= 128
     assert name != other
     assert (name == f"cd-writer-{'n' * length}") is (length <= 118)
@@ -75,7 +80,7 @@ def test_dc003_managers_are_never_too_long(length: int) -> None:
 
 def test_dc003_hosts_have_four_digits() -> None:
     assert daemon_hostname(7) == "compute-domain-daemon-0007"
-    assert PeerMap(((7, "10.0.0.7"),)).hosts == (("10.0.0.7", "compute-domain-daemon-0007"),)
+    assert PeerMap(((7, "10.0.0.7"),)).hosts_file_lines == (("10.0.0.7", "compute-domain-daemon-0007"),)
 
 
 @pytest.mark.parametrize(
@@ -89,25 +94,25 @@ def test_dc003_hosts_have_four_digits() -> None:
     ],
 )
 def test_cl005_all_problems_are_reported_at_once(protocol: str, limit: int, size: int, places: list[str]) -> None:
-    assert [problem.path for problem in daemon_settings_problems(protocol, limit, size)] == places
+    assert [problem.path for problem in registration_settings_problems(protocol, limit, size)] == places
 
 
 @given(st.permutations([entry("n2", 0), entry("n3", 2), entry("n4", None)]))
 def test_dc010_order_does_not_matter(entries: list[Json]) -> None:
     decision = next_daemon_action(context_for(domain(*entries)))
     assert isinstance(decision.verdict, ApplyRequest)
-    assert thaw(decision.verdict.fields)["status"]["nodes"][0]["index"] == 1
+    assert thaw_json(decision.verdict.fields)["status"]["nodes"][0]["index"] == 1
 
 
 def test_dc066_indices_of_other_cliques_do_not_count() -> None:
     registry = domain(entry("n2", 0, clique="b"), entry("n3", 1))
-    assert choose_daemon_index(clique_registry_view_of(IDENTITY, registry), 18) == 0
-    assert [found.node for found in registry_entries_of_clique("a", registry)] == ["n3"]
+    assert choose_daemon_index(nvlink_clique_daemons_of(IDENTITY, registry), 18) == 0
+    assert [found.node for found in daemon_entries_of_nvlink_clique("a", registry)] == ["n3"]
 
 
 @given(st.frozensets(st.integers(-1, 5)), st.integers(1, 6), st.none() | st.integers(-1, 6))
 def test_dc020_free_proposal_or_smallest_gap(used: frozenset[int], limit: int, proposal: int | None) -> None:
-    view = clique_registry_view_of(IDENTITY, domain(*(entry(f"n{number + 20}", number) for number in used)))
+    view = nvlink_clique_daemons_of(IDENTITY, domain(*(entry(f"n{number + 20}", number) for number in used)))
     index = choose_daemon_index(view, limit, proposal)
     free = [number for number in range(limit) if number not in used]
     assert index == (proposal if proposal in free else next(iter(free), None))
@@ -151,13 +156,13 @@ def test_dc022_entry_without_index() -> None:
     decision = next_daemon_action(context_for(domain(entry("n1", None), entry("n2", 0))))
     assert isinstance(decision.verdict, ApplyRequest)
     assert [why.rule for why in decision.because] == [ComputeDomainReason.INDEX_CHOSEN]
-    assert thaw(decision.verdict.fields)["status"]["nodes"][0]["index"] == 1
+    assert thaw_json(decision.verdict.fields)["status"]["nodes"][0]["index"] == 1
 
 
 def test_dc022_index_of_another_clique_is_not_sticky() -> None:
     decision = next_daemon_action(context_for(domain(entry("n1", 5, ip="10.9.9.9", clique="b"))))
     assert isinstance(decision.verdict, ApplyRequest)
-    assert thaw(decision.verdict.fields)["status"]["nodes"][0]["index"] == 0
+    assert thaw_json(decision.verdict.fields)["status"]["nodes"][0]["index"] == 0
 
 
 def test_dc021_successor_waits_for_a_free_index() -> None:

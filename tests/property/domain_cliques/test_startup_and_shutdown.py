@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.areas.domain_cliques.judge import next_daemon_action
-from grove_core.areas.domain_cliques.registration_protocols import DaemonSettings, RegistrationProtocol
+from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings, RegistrationProtocol
 from grove_core.areas.domain_cliques.rules import ComputeDomainReason
 from grove_core.areas.domain_cliques.verdicts import ListPodsRequest, RemoveEntryRequest, StoppedAction, WaitAction
 from tests.property.domain_cliques.builders import NOW, clique, context_for, domain, entry, planned, pod, status_in
@@ -19,14 +19,16 @@ WORDS = st.sampled_from(["Ready", "NotReady", ""])
 
 @pytest.mark.parametrize("protocol", list(RegistrationProtocol))
 def test_dc012_waits_without_observation(protocol: RegistrationProtocol) -> None:
-    decision = next_daemon_action(context_for(None, DaemonSettings(protocol=protocol), state={"observed": None}))
+    decision = next_daemon_action(
+        context_for(None, DaemonRegistrationSettings(protocol=protocol), state={"observed": None})
+    )
     assert isinstance(decision.verdict, WaitAction)
     assert decision.because[0].rule is ComputeDomainReason.NOTHING_SEEN
 
 
 @pytest.mark.parametrize("protocol", [protocol for protocol in RegistrationProtocol if not protocol.sharded])
 def test_dc013_no_daemon_creates_a_domain(protocol: RegistrationProtocol) -> None:
-    decision = next_daemon_action(context_for(None, DaemonSettings(protocol=protocol)))
+    decision = next_daemon_action(context_for(None, DaemonRegistrationSettings(protocol=protocol)))
     assert isinstance(decision.verdict, WaitAction)
     assert decision.because[0].rule is ComputeDomainReason.DOMAIN_MISSING
 
@@ -34,7 +36,9 @@ def test_dc013_no_daemon_creates_a_domain(protocol: RegistrationProtocol) -> Non
 def test_dc051_lists_pods_before_taking_over() -> None:
     registry = clique(entry("n1", 0, ip="10.9.9.9"))
     decision = next_daemon_action(
-        context_for(registry, DaemonSettings(protocol=RegistrationProtocol.SHARDED), state={"other_read_at": NOW})
+        context_for(
+            registry, DaemonRegistrationSettings(protocol=RegistrationProtocol.SHARDED), state={"other_read_at": NOW}
+        )
     )
     assert decision.verdict == ListPodsRequest("10.9.9.9")
     assert decision.because[0].rule is ComputeDomainReason.OTHER_ADDRESS_ON_NODE
@@ -55,7 +59,7 @@ def test_dc053_removes_its_entry_until_the_deadline(
     protocol: RegistrationProtocol, ip: str, passed: timedelta, wanted: ComputeDomainReason
 ) -> None:
     registry = clique(entry("n1", 0, ip=ip)) if protocol.sharded else domain(entry("n1", 0, ip=ip))
-    context = context_for(registry, DaemonSettings(protocol=protocol), stop_deadline=SOON)
+    context = context_for(registry, DaemonRegistrationSettings(protocol=protocol), stop_deadline=SOON)
     decision = next_daemon_action(replace(context, now=NOW + passed))
     assert decision.because[0].rule is wanted
     assert isinstance(decision.verdict, StoppedAction) == (wanted is not ComputeDomainReason.LEAVING)

@@ -3,19 +3,23 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from grove_core.areas.domain_cliques.daemon_input import RegistrationState, RegistryObservation, clique_registry_view_of
-from grove_core.areas.domain_cliques.domain_snapshot import domain_snapshot_of
-from grove_core.areas.domain_cliques.entry_registration import take_over_registry_entry as replaced
+from grove_core.areas.domain_cliques.daemon_entry_requests import next_other_registry_read_time
+from grove_core.areas.domain_cliques.daemon_input import (
+    ObservedDaemonRegistry,
+    RegistrationState,
+    nvlink_clique_daemons_of,
+)
+from grove_core.areas.domain_cliques.daemon_registration import take_over_daemon_entry as replaced
+from grove_core.areas.domain_cliques.domain_snapshot import compute_domain_snapshot_of
 from grove_core.areas.domain_cliques.registration_protocols import (
-    DaemonSettings,
+    DaemonRegistrationSettings,
     RegistrationProtocol,
-    daemon_settings_problems,
+    registration_settings_problems,
 )
 from grove_core.areas.domain_cliques.registration_state_updates import (
     registration_state_after_event,
     registration_state_after_result,
 )
-from grove_core.areas.domain_cliques.registry_entry_requests import next_registry_read_time
 from grove_core.areas.domain_cliques.verdicts import (
     ApplyRequest,
     ListPodsRequest,
@@ -25,7 +29,7 @@ from grove_core.areas.domain_cliques.verdicts import (
     RequestResult,
     RequestResultKind,
 )
-from grove_core.areas.domain_cliques.wants import entries_without_fabric
+from grove_core.areas.domain_cliques.wants import daemon_entries_without_fabric
 from grove_core.kernel.frozen import FrozenMap, freeze
 from tests.property.domain_cliques.builders import IDENTITY, NOW, SETTINGS, clique, context_for, domain, entry, pod
 
@@ -38,7 +42,7 @@ SECOND = timedelta(seconds=1)
 def test_dc034_past_backoff_does_not_shorten_the_next() -> None:
     state = RegistrationState(not_before=NOW - SECOND, failures=2)
     assert (
-        registration_state_after_event(state, IDENTITY, SETTINGS, RegistryObservation(1, None), now=NOW).not_before
+        registration_state_after_event(state, IDENTITY, SETTINGS, ObservedDaemonRegistry(1, None), now=NOW).not_before
         == NOW + SETTINGS.first_backoff
     )
 
@@ -61,7 +65,7 @@ def test_dc010_removal_of_a_gone_object_keeps_its_successor() -> None:
         manager="m",
         manifest=FrozenMap({"metadata": freeze({"uid": "the one before"})}),
     )
-    seen = RegistryObservation(10, domain(entry("n1", 0)))
+    seen = ObservedDaemonRegistry(10, domain(entry("n1", 0)))
     for request in (put, RemoveEntryRequest(put)):
         assert (
             registration_state_after_result(
@@ -87,31 +91,31 @@ def test_dc023_response_with_rival_keeps_settled_index() -> None:
 def test_dc065_rival_in_the_other_registry_contests() -> None:
     state = RegistrationState(settled_index=0, other_registry=clique(entry("n2", 0)), other_read_at=NOW)
     after = registration_state_after_event(
-        state, IDENTITY, SETTINGS, RegistryObservation(10, domain(entry("n1", 0))), now=NOW
+        state, IDENTITY, SETTINGS, ObservedDaemonRegistry(10, domain(entry("n1", 0))), now=NOW
     )
     assert (after.settled_index, after.contested_since) == (0, NOW)
 
 
 def test_cl005_problem_lists_all_protocols() -> None:
-    (problem,) = daemon_settings_problems("paxos", 18)
+    (problem,) = registration_settings_problems("paxos", 18)
     assert problem.expected == "one of rmw, ssa, sharded, sharded-rmw"
 
 
 def test_dc065_registry_without_members_is_read_once() -> None:
-    settings = DaemonSettings(protocol=RegistrationProtocol.SHARDED, has_pods=False)
+    settings = DaemonRegistrationSettings(protocol=RegistrationProtocol.SHARDED, has_pods=False)
     for others, again in (
         ((), None),
         ((entry("n2", 1, clique="b"),), None),
         ((entry("n2", 1),), NOW + settings.recheck_interval),
     ):
         state = {"settled_index": 0, "other_registry": domain(*others), "other_read_at": NOW}
-        assert next_registry_read_time(context_for(clique(entry("n1", 0)), settings, state=state)) == again
+        assert next_other_registry_read_time(context_for(clique(entry("n1", 0)), settings, state=state)) == again
 
 
 def test_dc051_pods_are_relisted_when_old_or_for_another_address() -> None:
-    settings = DaemonSettings(reads_other_registry=False)
+    settings = DaemonRegistrationSettings(reads_other_registry=False)
     registry = domain(entry("n1", 0, "10.0.0.9"))
-    mine = clique_registry_view_of(IDENTITY, registry).own
+    mine = nvlink_clique_daemons_of(IDENTITY, registry).own
     assert mine is not None
     listed = {"pods": (pod("n1", "10.0.0.9", "b", created=NOW),), "pods_listed_for": "10.0.0.9"}
     for at, again in (
@@ -120,12 +124,12 @@ def test_dc051_pods_are_relisted_when_old_or_for_another_address() -> None:
         (NOW - settings.recheck_interval + SECOND, False),
     ):
         context = context_for(registry, settings, state={**listed, "pods_listed_at": at})
-        verdict = replaced(context, clique_registry_view_of(IDENTITY, registry), mine).verdict
+        verdict = replaced(context, nvlink_clique_daemons_of(IDENTITY, registry), mine).verdict
         assert isinstance(verdict, ListPodsRequest) is again
 
 
 def test_dc062_nodes_without_fabric_are_sorted() -> None:
     pods = [pod(node, f"10.0.0.{node[1:]}", node, clique="") for node in ("n3", "n1", "n2")]
-    snapshot = domain_snapshot_of(domain(), [], pods, pods_version=100, now=NOW)
-    assert [one.node for one in entries_without_fabric(snapshot)] == ["n1", "n2", "n3"]
-    assert entries_without_fabric(replace(snapshot, pods=())) == ()
+    snapshot = compute_domain_snapshot_of(domain(), [], pods, pods_version=100, now=NOW)
+    assert [one.node for one in daemon_entries_without_fabric(snapshot)] == ["n1", "n2", "n3"]
+    assert daemon_entries_without_fabric(replace(snapshot, pods=())) == ()

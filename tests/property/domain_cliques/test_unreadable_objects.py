@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.domain_cliques.domain_snapshot import domain_snapshot_of
+from grove_core.areas.domain_cliques.domain_snapshot import compute_domain_snapshot_of
 from grove_core.areas.domain_cliques.verdicts import DaemonRegistry
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, SetStatus
 from grove_core.plan.plan import Plan
@@ -31,7 +31,7 @@ def plan_of(
     found: ComputeDomain, cliques: list[ComputeDomainClique], pods: list[DaemonPod], unread: dict[Ref, str]
 ) -> Plan:
     return reconcile_compute_domain(
-        domain_snapshot_of(found, cliques, pods, pods_version=100, unreadable=unread, now=NOW)
+        compute_domain_snapshot_of(found, cliques, pods, pods_version=100, unreadable=unread, now=NOW)
     )
 
 
@@ -53,13 +53,13 @@ def settled(
     while steps := plan_of(found, cliques, pods, {}).steps:
         for step in steps:
             assert isinstance(step.action, Apply | SetStatus)
-            fields: Any = thaw(step.action.fields)
+            fields: Any = thaw_json(step.action.fields)
             if step.target == found.ref:
-                raw: Any = thaw(found.stored)
+                raw: Any = thaw_json(found.stored)
                 raw["status"] |= fields.get("status", {}) if isinstance(step.action, Apply) else fields
                 found = compute_domain_from_json(raw)
             else:
-                written = [thaw(one.stored) | (fields if one.ref == step.target else {}) for one in cliques]
+                written = [thaw_json(one.stored) | (fields if one.ref == step.target else {}) for one in cliques]
                 cliques = [domain_clique_from_json(one) for one in written]
     return found, cliques
 
@@ -84,7 +84,7 @@ def removals(plan: Plan, found: ComputeDomain, cliques: list[ComputeDomainClique
     registries: dict[Ref, DaemonRegistry] = {one.ref: one for one in cliques} | {found.ref: found}
     for step in plan.steps:
         assert isinstance(step.action, Apply | SetStatus)
-        fields: Any = thaw(step.action.fields)
+        fields: Any = thaw_json(step.action.fields)
         if isinstance(step.action, Apply):
             left = fields.get("daemons", fields.get("status", {}).get("nodes"))
         else:
@@ -92,7 +92,9 @@ def removals(plan: Plan, found: ComputeDomain, cliques: list[ComputeDomainClique
         if left is not None:
             kept = {one.get("nodeName") or one["name"] for one in left}
             theirs = [
-                one for one in registries[step.target].entries if isinstance(step.action, Apply) or not one.clique
+                one
+                for one in registries[step.target].daemon_entries
+                if isinstance(step.action, Apply) or not one.clique
             ]
             gone |= {(step.target, one.node) for one in theirs if one.node not in kept}
     return gone

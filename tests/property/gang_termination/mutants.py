@@ -10,8 +10,8 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.gang_termination.design.judge import judge_by_design
-from grove_core.areas.gang_termination.design.wants import terminate_by_design
+from grove_core.areas.gang_termination.design.judge import judge_gang_termination_by_design
+from grove_core.areas.gang_termination.design.wants import gang_termination_by_design
 from grove_core.areas.gang_termination.verdicts import TerminationJudgement
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
@@ -27,12 +27,14 @@ def was_available_only_in_memory() -> RuleSet:
     def judge(snapshot: Snapshot) -> TerminationJudgement:
         if not snapshot.attempts and last[0]:  # no responses to the last writes: the process was restarted
             remembered.clear()
-        judgement = judge_by_design(with_cliques(snapshot, lambda clique: forgetful(clique, remembered)))
+        judgement = judge_gang_termination_by_design(
+            with_cliques(snapshot, lambda clique: forgetful(clique, remembered))
+        )
         remembered.update({judged.clique.uid: bool(judged.was_available) for judged in judgement.cliques})
         last[0] = (snapshot.now,)
         return judgement
 
-    return RuleSet("design", partial(terminate_by_design, judge=judge))
+    return RuleSet("design", partial(gang_termination_by_design, judge=judge))
 
 
 def forgetful(clique: PodClique, remembered: Mapping[str, bool]) -> PodClique:
@@ -45,22 +47,22 @@ def transition_time_rewritten() -> RuleSet:
 
     def judge(snapshot: Snapshot) -> TerminationJudgement:
         bare = with_cliques(snapshot, lambda clique: replace(clique, status=replace(clique.status, conditions=())))
-        return judge_by_design(
+        return judge_gang_termination_by_design(
             with_groups(bare, lambda group: replace(group, status=replace(group.status, conditions=())))
         )
 
-    return RuleSet("design", partial(terminate_by_design, judge=judge))
+    return RuleSet("design", partial(gang_termination_by_design, judge=judge))
 
 
 def unknown_counts_as_breach() -> RuleSet:
     """An update does not suspend the judgement."""
 
     def judge(snapshot: Snapshot) -> TerminationJudgement:
-        return judge_by_design(
+        return judge_gang_termination_by_design(
             with_cliques(snapshot, lambda clique: replace(clique, status=replace(clique.status, updating=False)))
         )
 
-    return RuleSet("design", partial(terminate_by_design, judge=judge))
+    return RuleSet("design", partial(gang_termination_by_design, judge=judge))
 
 
 def delay_ignored() -> RuleSet:
@@ -70,20 +72,20 @@ def delay_ignored() -> RuleSet:
         root = snapshot.root
         template = root.spec.template.model_copy(update={"termination_delay": timedelta(microseconds=1)})
         hasty = replace(root, spec=root.spec.model_copy(update={"template": template}))
-        return judge_by_design(replace(snapshot, root=hasty))
+        return judge_gang_termination_by_design(replace(snapshot, root=hasty))
 
-    return RuleSet("design", partial(terminate_by_design, judge=judge))
+    return RuleSet("design", partial(gang_termination_by_design, judge=judge))
 
 
 def group_breach_not_passed_on() -> RuleSet:
     """A breached group does not count as a breached constituent of its replica of the set."""
 
     def judge(snapshot: Snapshot) -> TerminationJudgement:
-        judgement = judge_by_design(snapshot)
-        alone = judge_by_design(replace(snapshot, groups=()))
+        judgement = judge_gang_termination_by_design(snapshot)
+        alone = judge_gang_termination_by_design(replace(snapshot, groups=()))
         return judgement._replace(replicas=alone.replicas)
 
-    return RuleSet("design", partial(terminate_by_design, judge=judge))
+    return RuleSet("design", partial(gang_termination_by_design, judge=judge))
 
 
 def with_cliques(snapshot: Snapshot, change: Callable[[PodClique], PodClique]) -> Snapshot:

@@ -7,11 +7,11 @@ from typing import Final
 import pytest
 
 from grove_core.areas.gang_termination.termination_result import TerminationResult, defer_unconfirmed_terminations
-from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
+from grove_core.areas.gang_termination.verdicts import ReplicasToTerminate
 from grove_core.kernel.conditions import Condition, ConditionStatus
-from grove_core.kernel.frozen import frozen_lists
+from grove_core.kernel.frozen import frozen_dict_of_tuples
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete
-from grove_core.plan.planner import steps_for
+from grove_core.plan.planner import steps_for_objects_without_root
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
@@ -44,7 +44,7 @@ def due() -> Snapshot:
         uid: tuple(replace(pod, ready=uid not in sick, unready=uid in sick) for pod in of)
         for uid, of in seen.pods_of.items()
     }
-    return replace(seen, cliques=tuple(map(as_it_is, seen.cliques)), pods_of=frozen_lists(pods))
+    return replace(seen, cliques=tuple(map(as_it_is, seen.cliques)), pods_of=frozen_dict_of_tuples(pods))
 
 
 SEEN: Final = due()
@@ -52,7 +52,7 @@ SEEN: Final = due()
 
 def deferred(result: TerminationResult) -> TerminationResult:
     """Return the result after a fresh read failed."""
-    (first, *_) = steps_for(result.deletions)
+    (first, *_) = steps_for_objects_without_root(result.deletions)
     return defer_unconfirmed_terminations(
         result, replace(SEEN, attempts=(Attempt(first, AttemptOutcome.NOT_CONFIRMED, "503"),))
     )
@@ -61,7 +61,7 @@ def deferred(result: TerminationResult) -> TerminationResult:
 @NAMED
 def test_pl029_nothing_is_terminated_without_a_fresh_read(rules: RuleSet) -> None:
     result = rules.gang_termination(SEEN)
-    assert result.terminating == TerminatingReplicas(frozenset({0}), frozenset({("llm-1-g", 1)}))
+    assert result.terminating == ReplicasToTerminate(frozenset({0}), frozenset({("llm-1-g", 1)}))
     assert defer_unconfirmed_terminations(result, SEEN) is result
     assert deferred(result) == result._replace(deletions=(), deferred=result.deletions)
 
@@ -69,7 +69,7 @@ def test_pl029_nothing_is_terminated_without_a_fresh_read(rules: RuleSet) -> Non
 @pytest.mark.req("WL-076")
 def test_pl029_nothing_of_a_due_replica_is_created_again() -> None:
     """A missing clique may have been deleted by the termination, or may exist and not be in the cache."""
-    (first, *_) = steps_for(DESIGN.gang_termination(SEEN).deletions)
+    (first, *_) = steps_for_objects_without_root(DESIGN.gang_termination(SEEN).deletions)
     left = tuple(one for one in SEEN.cliques if one.ref.name not in {"llm-0-b", "llm-1-b"})
     plan = reconcile(replace(SEEN, cliques=left, attempts=(Attempt(first, AttemptOutcome.NOT_CONFIRMED, "503"),)))
     made = {step.target.name for step in plan.steps if isinstance(step.action, Create)}

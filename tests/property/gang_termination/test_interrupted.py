@@ -8,7 +8,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.design.judge import judge_by_design
+from grove_core.areas.gang_termination.design.judge import judge_gang_termination_by_design
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, Step, StepStage, termination_causes
@@ -89,7 +89,7 @@ def one_breached_clique_left(since: timedelta, replicas: int = 3) -> Snapshot:
 @pytest.mark.req("WL-024")
 def test_gt066_a_number_that_is_a_slip_is_not_counted_one_by_one() -> None:
     """A breached group that is scaled to the largest int32 does not block other sets."""
-    (judged,) = judge_by_design(one_breached_clique_left(timedelta(hours=4), 2**31 - 1)).groups
+    (judged,) = judge_gang_termination_by_design(one_breached_clique_left(timedelta(hours=4), 2**31 - 1)).groups
     assert judged.deleted_replicas == 2**31 - 2
     assert judged.breach is ConditionStatus.TRUE
 
@@ -97,5 +97,5 @@ def test_gt066_a_number_that_is_a_slip_is_not_counted_one_by_one() -> None:
 @pytest.mark.parametrize(("early", "lost"), [(timedelta(), 2), (timedelta(microseconds=1), 0)])
 def test_gt066_no_termination_has_begun_before_the_delay_is_over(early: timedelta, lost: int) -> None:
     """A missing clique then may be of a replica that was just scaled out and is not created yet."""
-    (judged,) = judge_by_design(one_breached_clique_left(timedelta(hours=4) - early)).groups
+    (judged,) = judge_gang_termination_by_design(one_breached_clique_left(timedelta(hours=4) - early)).groups
     assert judged.deleted_replicas == lost

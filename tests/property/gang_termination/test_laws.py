@@ -9,9 +9,9 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from grove_core.admit import admit
-from grove_core.areas.gang_termination.design.clique_judgement import BREACH_TABLE, judge_clique
-from grove_core.areas.gang_termination.design.judge import judge_by_design
-from grove_core.areas.gang_termination.design.wanted_statuses import conditions_of_clique, counts_of_set
+from grove_core.areas.gang_termination.design.clique_judgement import BREACH_TABLE, judge_clique_breach
+from grove_core.areas.gang_termination.design.judge import judge_gang_termination_by_design
+from grove_core.areas.gang_termination.design.wanted_statuses import status_counts_of_set, wanted_conditions_of_clique
 from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement, TerminationJudgement
 from grove_core.kernel.admission import Admit
@@ -49,7 +49,7 @@ class TestOracle:
     @pytest.mark.req("GT-041")
     @pytest.mark.req("GT-043")
     def test_breaches_and_their_times(self, generated: RandomCluster) -> None:
-        judgement, expected = judge_by_design(generated.snapshot), verdict_of(generated)
+        judgement, expected = judge_gang_termination_by_design(generated.snapshot), verdict_of(generated)
         ours = {judged.clique.ref.name: judged.breach for judged in judgement.cliques}
         ours |= {judged.group.ref.name: judged.breach for judged in judgement.groups}
         assert expected.breach == ours
@@ -84,7 +84,7 @@ def test_gt011_the_whole_breach_table(ready: int, was: bool | None, updating: bo
     whole = cluster_of(b"").cliques[0]
     clique = replace(whole, min_available=2, status=CliqueStatus(recorded=True, was_available=was, updating=updating))
     pod = cluster_of(b"").pods[0]
-    judged = judge_clique(clique, [replace(pod, ready=number < ready) for number in range(3)], START)
+    judged = judge_clique_breach(clique, [replace(pod, ready=number < ready) for number in range(3)], START)
     if ready >= 2:
         assert (judged.breach, judged.why) == (ConditionStatus.FALSE, TerminationReason.SUFFICIENT_READY_PODS)
         assert judged.was_available == (True if not updating else was)
@@ -113,7 +113,7 @@ class TestGT016:
     @given(clusters())
     @pytest.mark.req("GT-016")
     def test_it_only_ever_rises(self, generated: RandomCluster) -> None:
-        for judged in judge_by_design(generated.snapshot).cliques:
+        for judged in judge_gang_termination_by_design(generated.snapshot).cliques:
             before = judged.clique.status.was_available
             enough = judged.ready >= judged.clique.min_available and not judged.clique.status.updating
             assert judged.was_available is True if before or enough else not judged.was_available
@@ -122,9 +122,10 @@ class TestGT016:
 def all_conditions(
     snapshot: Snapshot, judgement: TerminationJudgement
 ) -> list[tuple[CliqueJudgement, tuple[Condition, ...]]]:
-    placements = counts_of_set(snapshot, judgement).placements
+    placements = status_counts_of_set(snapshot, judgement).placements
     return [
-        (judged, conditions_of_clique(judged, placements[judged.clique.ref], snapshot)) for judged in judgement.cliques
+        (judged, wanted_conditions_of_clique(judged, placements[judged.clique.ref], snapshot))
+        for judged in judgement.cliques
     ]
 
 
@@ -137,7 +138,7 @@ class TestGT019:
     @pytest.mark.req("GT-019")
     def test_time_passes_and_conditions_stay(self, generated: RandomCluster, passed: timedelta) -> None:
         later = generated.at(generated.now + passed).snapshot
-        judgement = judge_by_design(later)
+        judgement = judge_gang_termination_by_design(later)
         for judged, conditions in all_conditions(later, judgement):
             for condition in conditions:
                 stored = condition_of(judged.clique.status.conditions, condition.type)
@@ -148,7 +149,10 @@ class TestGT019:
     @given(clusters(), st.timedeltas(min_value=timedelta(), max_value=timedelta(days=2)))
     def test_gt019_messages_do_not_age(self, generated: RandomCluster, passed: timedelta) -> None:
         now, later = generated.snapshot, generated.at(generated.now + passed).snapshot
-        first, second = all_conditions(now, judge_by_design(now)), all_conditions(later, judge_by_design(later))
+        first, second = (
+            all_conditions(now, judge_gang_termination_by_design(now)),
+            all_conditions(later, judge_gang_termination_by_design(later)),
+        )
         for (_, before), (_, after) in zip(first, second, strict=True):
             assert [condition.message for condition in before] == [condition.message for condition in after]
 
@@ -235,8 +239,8 @@ class TestGT001:
     @given(clusters())
     @pytest.mark.req("GT-002")
     def test_counts_are_over_its_own_pods(self, generated: RandomCluster) -> None:
-        judgement = judge_by_design(generated.snapshot)
-        counts = counts_of_set(generated.snapshot, judgement).counts
+        judgement = judge_gang_termination_by_design(generated.snapshot)
+        counts = status_counts_of_set(generated.snapshot, judgement).counts
         for judged in judgement.cliques:
             own = [pod for pod in generated.pods if pod.owner_uid == judged.clique.uid]
             count = counts[judged.clique.ref]
@@ -256,8 +260,8 @@ class TestASurplusReplicaDoesNotCount:
     @given(clusters())
     @pytest.mark.req("GT-044")
     def test_counts_stay_within_what_is_wanted(self, generated: RandomCluster) -> None:
-        judgement = judge_by_design(generated.snapshot)
-        counts = counts_of_set(generated.snapshot, judgement)
+        judgement = judge_gang_termination_by_design(generated.snapshot)
+        counts = status_counts_of_set(generated.snapshot, judgement)
         for judged in judgement.groups:
             usable = counts.usable[judged.group.ref.name]
             assert 0 <= usable.available <= usable.scheduled <= judged.group.replicas
@@ -274,8 +278,8 @@ class TestGT021:
     @given(clusters())
     @pytest.mark.req("GT-022")
     def test_placement_is_judged_on_scheduled_pods(self, generated: RandomCluster) -> None:
-        judgement = judge_by_design(generated.snapshot)
-        found = counts_of_set(generated.snapshot, judgement)
+        judgement = judge_gang_termination_by_design(generated.snapshot)
+        found = status_counts_of_set(generated.snapshot, judgement)
         for clique in (judged.clique for judged in judgement.cliques):
             placement = found.placements[clique.ref]
             enough = found.counts[clique.ref].scheduled >= clique.min_available
@@ -289,7 +293,7 @@ class TestGT021:
 def test_gt025_a_clique_scaled_to_nothing_is_neither_breached_nor_proven() -> None:
     whole = cluster_of(b"").cliques[0]
     idle = replace(whole, replicas=0, min_available=0, status=CliqueStatus(recorded=True, was_available=False))
-    judged = judge_clique(idle, [], START)
+    judged = judge_clique_breach(idle, [], START)
     assert (judged.breach, judged.why, judged.was_available) == (
         ConditionStatus.FALSE,
         TerminationReason.SUFFICIENT_READY_PODS,
@@ -306,7 +310,7 @@ def test_pl001_an_object_without_owner_belongs_to_no_set(generated: RandomCluste
 
 @given(clusters())
 def test_gt002_cliques_are_judged_alike_however_they_are_looked_at(generated: RandomCluster) -> None:
-    cliques = judge_by_design(generated.snapshot).cliques
+    cliques = judge_gang_termination_by_design(generated.snapshot).cliques
     assert [cliques[index] for index in range(len(cliques))] == list(cliques)
     assert cliques[:2] == tuple(cliques)[:2]
 

@@ -6,9 +6,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from grove_core.admit import admit
-from grove_core.areas.gang_termination.breach_delays import breach_deadline, fate_of_breaches, group_fate
-from grove_core.areas.gang_termination.design.judge import judge_by_design
-from grove_core.areas.gang_termination.design.scaling_group_judgement import group_termination_delay
+from grove_core.areas.gang_termination.breach_delays import (
+    breach_delay_end,
+    replica_fate_of_breaches,
+    scaling_group_fate,
+)
+from grove_core.areas.gang_termination.design.judge import judge_gang_termination_by_design
+from grove_core.areas.gang_termination.design.scaling_group_judgement import scaling_group_termination_delay
 from grove_core.areas.gang_termination.rules import GangTerminationDenial, TerminationReason
 from grove_core.areas.gang_termination.termination_deletions import (
     Terminations,
@@ -38,7 +42,7 @@ SOON, LATER = Wait(NOW + timedelta(minutes=1)), Wait(NOW + timedelta(hours=1))
     ],
 )
 def test_gt060_a_group_waits_for_the_first_of_its_replicas(fates: list[GroupFate], whole: GroupFate) -> None:
-    assert group_fate(fates) == whole
+    assert scaling_group_fate(fates) == whole
 
 
 def test_pl015_every_deletion_of_a_termination_has_its_causes() -> None:
@@ -93,8 +97,8 @@ def test_gt032_a_deadline_beyond_the_calendar_is_never_due(early: timedelta) -> 
     """Nor is one at the last date, or every breach would be due at once, again and again."""
     end = datetime.max.replace(tzinfo=UTC)
     breach = MinAvailableBreach(Ref("v1", "PodClique", "ml", "x"), end - timedelta(minutes=1), timedelta(hours=1))
-    assert breach_deadline(breach.since, breach.delay) == end
-    assert fate_of_breaches([breach], end - early) == Wait(end)
+    assert breach_delay_end(breach.since, breach.delay) == end
+    assert replica_fate_of_breaches([breach], end - early) == Wait(end)
 
 
 def test_gt030_a_group_that_its_set_does_not_know_has_the_delay_of_the_set() -> None:
@@ -103,8 +107,8 @@ def test_gt030_a_group_that_its_set_does_not_know_has_the_delay_of_the_set() -> 
     seen = at_rest(applied(set_raw(clique_raw("a"), groups=(pool,), terminationDelay="2h")))
     (group,) = seen.groups
     unknown = replace(group, ref=Ref(group.ref.api_version, group.ref.kind, group.ref.namespace, "llm-0-gone"))
-    assert group_termination_delay(seen.root, group) == timedelta(hours=1)
-    assert group_termination_delay(seen.root, unknown) == timedelta(hours=2)
+    assert scaling_group_termination_delay(seen.root, group) == timedelta(hours=1)
+    assert scaling_group_termination_delay(seen.root, unknown) == timedelta(hours=2)
 
 
 def test_gt011_a_clique_that_wants_no_pod_and_has_none_has_enough() -> None:
@@ -112,5 +116,5 @@ def test_gt011_a_clique_that_wants_no_pod_and_has_none_has_enough() -> None:
     seen = at_rest(applied(set_raw(clique_raw("a"))))
     (clique,) = seen.cliques
     empty = replace(seen, cliques=(replace(clique, replicas=0, min_available=0),), pods_of=FrozenDict())
-    (judged,) = judge_by_design(empty).cliques
+    (judged,) = judge_gang_termination_by_design(empty).cliques
     assert judged.breach is ConditionStatus.FALSE

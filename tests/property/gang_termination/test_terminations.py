@@ -7,8 +7,8 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.design.judge import judge_by_design
-from grove_core.areas.gang_termination.design.scaling_group_judgement import group_termination_delay
+from grove_core.areas.gang_termination.design.judge import judge_gang_termination_by_design
+from grove_core.areas.gang_termination.design.scaling_group_judgement import scaling_group_termination_delay
 from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.areas.gang_termination.verdicts import Terminate
 from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of
@@ -48,8 +48,8 @@ class TestGT031:
         plan = reconcile(off.snapshot)
         assert deleted(plan) == set()
         assert plan.wake_at is None
-        assert [judged.breach for judged in judge_by_design(off.snapshot).cliques] == [
-            judged.breach for judged in judge_by_design(generated.snapshot).cliques
+        assert [judged.breach for judged in judge_gang_termination_by_design(off.snapshot).cliques] == [
+            judged.breach for judged in judge_gang_termination_by_design(generated.snapshot).cliques
         ]
 
 
@@ -62,7 +62,7 @@ class TestGT033:
     @pytest.mark.req("GT-036")
     def test_exactly_its_cliques(self, generated: RandomCluster) -> None:
         snapshot = generated.snapshot
-        judgement, gone = judge_by_design(snapshot), deleted(reconcile(snapshot))
+        judgement, gone = judge_gang_termination_by_design(snapshot), deleted(reconcile(snapshot))
         ended = {replica.number for replica in judgement.replicas if replica.fate == Terminate()}
         for clique in snapshot.cliques:
             if clique.replica_index in ended and not clique.deleting:
@@ -120,9 +120,9 @@ class TestGT050:
     @pytest.mark.req("GT-053")
     @pytest.mark.req("GT-054")
     def test_what_is_left_is_enough(self, generated: RandomCluster) -> None:
-        for judged in judge_by_design(generated.snapshot).groups:
+        for judged in judge_gang_termination_by_design(generated.snapshot).groups:
             if Terminate() in judged.fates.values():
-                assert judged.left >= judged.group.min_available
+                assert judged.unbreached_replica_count >= judged.group.min_available
                 assert not judged.group.status.updating
 
 
@@ -151,7 +151,7 @@ class TestACliqueThatIsCreatedAgainHasNoRecord:
         groups = tuple(replace(group, status=replace(group.status, conditions=())) for group in generated.groups)
         born = replace(generated, cliques=fresh, groups=groups, pods=())
         assert deleted(reconcile(born.snapshot)) == set()
-        assert all(judged.was_available is False for judged in judge_by_design(born.snapshot).cliques)
+        assert all(judged.was_available is False for judged in judge_gang_termination_by_design(born.snapshot).cliques)
 
 
 class TestGT063:
@@ -193,7 +193,9 @@ class TestGT063:
             for moment in (generated, generated.at(generated.now + timedelta(hours=9)))
         )
         ended = {
-            replica.number for replica in judge_by_design(generated.snapshot).replicas if replica.fate == Terminate()
+            replica.number
+            for replica in judge_gang_termination_by_design(generated.snapshot).replicas
+            if replica.fate == Terminate()
         }
         for clique in generated.cliques:
             if clique.replica_index in ended and clique.ref in now:
@@ -291,4 +293,4 @@ def test_gt030_a_group_that_the_template_forgot_has_the_delay_of_the_set() -> No
     generated = cluster_of(bytes([0] * 8 + [2, 1, 1, 3, 1]))
     for group in generated.groups:
         forgotten = replace(group, ref=replace(group.ref, name="llm-0-forgotten"))
-        assert group_termination_delay(generated.root, forgotten) == generated.root.spec.template.delay
+        assert scaling_group_termination_delay(generated.root, forgotten) == generated.root.spec.template.delay

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.design.judge import judge_by_design
+from grove_core.areas.gang_termination.design.judge import judge_gang_termination_by_design
 from grove_core.areas.gang_termination.verdicts import Terminate, TerminationJudgement
 from grove_core.kernel.refs import Ref
 from grove_core.reconcile import reconcile
@@ -27,7 +27,7 @@ class TestGT037:
     @given(CLUSTERS)
     def test_nothing_is_terminated_at_any_level(self, generated: RandomCluster) -> None:
         leaving = replace(generated, root=replace(generated.root, deleting=True)).snapshot
-        judgement = judge_by_design(leaving)
+        judgement = judge_gang_termination_by_design(leaving)
         fates = [replica.fate for replica in judgement.replicas]
         assert Terminate() not in [
             *fates,
@@ -58,7 +58,10 @@ class TestGT038:
             cliques=tuple(clique for clique in generated.cliques if clique is not lost),
             groups=tuple(group for group in generated.groups if group is not lost),
         )
-        with_it, without = breached(judge_by_design(generated.snapshot)), breached(judge_by_design(left.snapshot))
+        with_it, without = (
+            breached(judge_gang_termination_by_design(generated.snapshot)),
+            breached(judge_gang_termination_by_design(left.snapshot)),
+        )
         standing = {group.ref for group in left.groups if is_marked_breached(group.status)}  # GT-066
         for index in with_it.keys() | without.keys():
             before, after = with_it.get(index, set()) - {lost.ref}, without.get(index, set())
@@ -72,7 +75,10 @@ class TestARolloutOfTheSetSuspendsNothing:
     @given(CLUSTERS)
     def test_verdicts_are_the_same_while_the_set_is_updated(self, generated: RandomCluster) -> None:
         updated = replace(generated.root, status=replace(generated.root.status, updating=True))
-        before, after = judge_by_design(generated.snapshot), judge_by_design(replace(generated, root=updated).snapshot)
+        before, after = (
+            judge_gang_termination_by_design(generated.snapshot),
+            judge_gang_termination_by_design(replace(generated, root=updated).snapshot),
+        )
         assert [judged.breach for judged in before.cliques] == [judged.breach for judged in after.cliques]
         assert [(group.breach, group.fates) for group in before.groups] == [
             (group.breach, group.fates) for group in after.groups

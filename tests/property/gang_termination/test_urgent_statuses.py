@@ -9,7 +9,7 @@ from grove_core.plan.planner import without_termination_report
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import is_marked_breached, with_status_written
+from grove_core.resources.statuses import is_marked_breached, object_after_status_write
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
@@ -35,7 +35,7 @@ def test_pl013_begin_and_end_of_a_breach_and_the_first_availability_are_urgent(
         if one is None:
             assert not step.action.is_urgent
             continue
-        after = with_status_written(one, step.action.fields)
+        after = object_after_status_write(one, step.action.fields)
         turns = is_marked_breached(after.status) is not is_marked_breached(one.status)
         is_first = step.action.fields.get("wasAvailable") is True
         assert step.action.is_urgent == (turns or is_first)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
 from grove_core.areas.gang_termination.rules import TerminationReason as Design
 from grove_core.areas.gang_termination.termination_findings import BREACH, TERMINATION
-from grove_core.compare import TerminationChange, compare_forecasts
+from grove_core.compare import TerminationChangeKind, compare_forecasts
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Delete, GangTermination, Step, StepStage
@@ -23,12 +23,12 @@ ROOT: Final = Ref(GROVE, "PodCliqueSet", "ml", "llm")
 CLIQUE: Final = Ref(GROVE, "PodClique", "ml", "llm-0-a")
 ENDS: Final = GoOperatorReason.GANG_TERMINATED.because(ROOT, replica=0, cause=CLIQUE.short)
 MIRRORED: Final = {
-    TerminationChange.ENDS: TerminationChange.SPARED,
-    TerminationChange.SOONER: TerminationChange.LATER,
-    TerminationChange.OFTENER: TerminationChange.RARER,
-    TerminationChange.SPARED: TerminationChange.ENDS,
-    TerminationChange.LATER: TerminationChange.SOONER,
-    TerminationChange.RARER: TerminationChange.OFTENER,
+    TerminationChangeKind.ENDS: TerminationChangeKind.SPARED,
+    TerminationChangeKind.SOONER: TerminationChangeKind.LATER,
+    TerminationChangeKind.OFTENER: TerminationChangeKind.RARER,
+    TerminationChangeKind.SPARED: TerminationChangeKind.ENDS,
+    TerminationChangeKind.LATER: TerminationChangeKind.SOONER,
+    TerminationChangeKind.RARER: TerminationChangeKind.OFTENER,
 }
 Minutes = list[int]
 courses: Final = st.lists(st.integers(0, 5), max_size=3, unique=True).map(sorted)
@@ -45,7 +45,7 @@ def played(minutes: Minutes) -> Forecast:
     return Forecast(root=ROOT, root_uid="r", rounds=tuple(rounds))
 
 
-def changes(before: Minutes, after: Minutes) -> list[TerminationChange]:
+def changes(before: Minutes, after: Minutes) -> list[TerminationChangeKind]:
     return [one.change for one in compare_forecasts(played(before), played(after)).differences]
 
 
@@ -54,15 +54,15 @@ def changes(before: Minutes, after: Minutes) -> list[TerminationChange]:
     [
         ([], [], []),
         ([1, 3], [1, 3], []),
-        ([], [4], [TerminationChange.ENDS]),
-        ([4], [], [TerminationChange.SPARED]),
-        ([3], [2], [TerminationChange.SOONER]),
-        ([1, 4], [2], [TerminationChange.LATER]),
-        ([1], [1, 3], [TerminationChange.OFTENER]),
-        ([1, 3], [1], [TerminationChange.RARER]),
+        ([], [4], [TerminationChangeKind.ENDS]),
+        ([4], [], [TerminationChangeKind.SPARED]),
+        ([3], [2], [TerminationChangeKind.SOONER]),
+        ([1, 4], [2], [TerminationChangeKind.LATER]),
+        ([1], [1, 3], [TerminationChangeKind.OFTENER]),
+        ([1, 3], [1], [TerminationChangeKind.RARER]),
     ],
 )
-def test_cl043_each_change_by_example(before: Minutes, after: Minutes, change: list[TerminationChange]) -> None:
+def test_cl043_each_change_by_example(before: Minutes, after: Minutes, change: list[TerminationChangeKind]) -> None:
     assert changes(before, after) == change
 
 
@@ -70,12 +70,12 @@ def test_cl043_each_change_by_example(before: Minutes, after: Minutes, change: l
 def test_cl043_the_other_way_round_is_the_opposite(before: Minutes, after: Minutes) -> None:
     there, back = changes(before, after), changes(after, before)
     assert [MIRRORED[change] for change in there] == back
-    assert compare_forecasts(played(before), played(after)).is_same is (not there)
+    assert compare_forecasts(played(before), played(after)).has_same_terminations is (not there)
 
 
 @given(course=courses)
 def test_cl043_nothing_parts_from_itself(course: Minutes) -> None:
-    assert compare_forecasts(played(course), played(course)).is_same
+    assert compare_forecasts(played(course), played(course)).has_same_terminations
 
 
 OTHER: Final = Ref(GROVE, "PodClique", "ml", "llm-0-g-1-b")
@@ -145,14 +145,14 @@ def test_cl043_what_cannot_be_judged_and_what_is_breached_by_one_of_them_only() 
     by_one = [Finding(CLIQUE, BREACH, verdict, (KEPT,)) for verdict in ("False", "True")]
     same = Finding(OTHER, BREACH, "True", (KEPT,))
     found = compare_forecasts(judged(of_set, by_one[0], same), judged(by_one[1], same))
-    assert (found.unknown, found.is_same) == ((unknown,), False)
+    assert (found.unknown, found.has_same_terminations) == ((unknown,), False)
     assert found.breaches == ((CLIQUE, "False", "True"),)
-    assert compare_forecasts(judged(same), judged(same)).is_same
+    assert compare_forecasts(judged(same), judged(same)).has_same_terminations
 
 
 def test_cl043_a_clique_that_joins_a_later_termination_is_reported_with_that_one() -> None:
     before = rounds_of((1, (whole(CLIQUE),)), (5, (whole(CLIQUE), whole(OTHER))))
     (one,) = compare_forecasts(before, rounds_of((1, (whole(CLIQUE),)), (5, (whole(CLIQUE),)))).differences
-    assert (one.change, one.cliques) == (TerminationChange.SPARED, (OTHER,))
+    assert (one.change, one.cliques) == (TerminationChangeKind.SPARED, (OTHER,))
     assert one.before is not None
     assert (one.before.at, one.before.times, one.before.cliques) == (START + timedelta(minutes=5), 1, (CLIQUE, OTHER))

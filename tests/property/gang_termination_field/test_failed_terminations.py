@@ -14,8 +14,8 @@ from grove_core.areas.gang_termination.field.failed_terminations import (
     UnwrittenTerminationFlag,
     failed_terminations_in,
 )
-from grove_core.areas.gang_termination.field.judge import JudgedReplica, judge_by_go_operator
-from grove_core.areas.gang_termination.field.rule_generations import RuleGeneration
+from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
+from grove_core.areas.gang_termination.field.judge import JudgedSetReplica, judge_gang_termination_by_go_operator
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
 from grove_core.areas.gang_termination.verdicts import Keep, MinAvailableBreach, Terminate, Wait
 from grove_core.kernel.conditions import Condition, ConditionStatus
@@ -100,10 +100,12 @@ def unfinished(seen: Snapshot, *steps: Step, outcome: AttemptOutcome = AttemptOu
     return failed_terminations_in(replace(seen, attempts=tuple(Attempt(step, outcome, "no") for step in steps)))
 
 
-def judged(seen: Snapshot, number: int) -> JudgedReplica:
+def judged(seen: Snapshot, number: int) -> JudgedSetReplica:
     """Return the judgement of a replica of the set by its stored statuses."""
     (found,) = (
-        one for one in judge_by_go_operator(seen, RuleGeneration.F3, looks=False).replicas if one.number == number
+        one
+        for one in judge_gang_termination_by_go_operator(seen, GoOperatorRuleGeneration.F3, looks=False).replicas
+        if one.number == number
     )
     return found
 

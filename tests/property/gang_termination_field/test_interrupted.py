@@ -9,8 +9,8 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.field.judge import judge_by_go_operator
-from grove_core.areas.gang_termination.field.rule_generations import RuleGeneration
+from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
+from grove_core.areas.gang_termination.field.judge import judge_gang_termination_by_go_operator
 from grove_core.kernel.conditions import Condition, condition_of, is_condition_true
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import (
@@ -49,7 +49,7 @@ def ends_of_set(root: Ref, plan: Plan) -> list[Step]:
     """Return the deletions of terminated replicas of the set."""
 
     def is_of_set(step: Step) -> bool:
-        return root in {one.replica.whole for one in gangs_terminated_by(step)}
+        return root in {one.replica.without_replica for one in gangs_terminated_by(step)}
 
     return [step for step in plan.steps if is_termination(step) and is_of_set(step)]
 
@@ -255,14 +255,14 @@ class TestAFlagCountsWhereOthersCompletedTheTermination:
         due_at = next(str(dict(reason.facts)["until"]) for reason in failed.because if "until" in dict(reason.facts))
         gone = tuple(one for one in before.cliques if one.replica_index != index)
         flagged_before = {one.ref for one in before.groups if is_condition_true(flag_in(one))}
-        for seen in judge_by_go_operator(
-            replace(before, cliques=gone, attempts=(Attempt(failed, outcome, "no"),)), RuleGeneration.F3
+        for seen in judge_gang_termination_by_go_operator(
+            replace(before, cliques=gone, attempts=(Attempt(failed, outcome, "no"),)), GoOperatorRuleGeneration.F3
         ).groups:
             group, breach = seen.group, seen.breach
             if group.replica_index == index and not group.deleting and breach is not None:
-                is_ended = seen.breached and format_time(breach.last_transition_time) <= due_at
+                is_ended = seen.is_breached and format_time(breach.last_transition_time) <= due_at
                 assert seen.has_termination_flag == (is_ended or group.ref in flagged_before)
-                assert not (is_ended and seen.candidate(timedelta()))
+                assert not (is_ended and seen.actionable_breach(timedelta()))
                 event(f"{outcome.value}: flagged {seen.has_termination_flag}")
 
 

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.field.clique_judgement import judge_clique
-from grove_core.areas.gang_termination.field.findings import RISK, manifest_warnings
-from grove_core.areas.gang_termination.field.judge import judge_by_go_operator
-from grove_core.areas.gang_termination.field.rule_generations import RELEASES, RuleGeneration
+from grove_core.areas.gang_termination.field.clique_judgement import judge_clique_from_pods
+from grove_core.areas.gang_termination.field.go_operator_findings import RISK, go_operator_manifest_warnings
+from grove_core.areas.gang_termination.field.go_operator_rule_generations import RELEASES, GoOperatorRuleGeneration
+from grove_core.areas.gang_termination.field.judge import judge_gang_termination_by_go_operator
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import SetStatus
-from grove_core.plan.laws import problems_in_plan
 from grove_core.plan.plan import Plan
+from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
 from grove_core.resources.pod import pod_from_json
@@ -34,7 +34,7 @@ from tests.property.strategies.worlds import START, RandomCluster, is_terminatio
 from tests.property.workload.life import Life
 from tests.property.workload.sets import applied, clique_raw, set_raw
 
-GENERATIONS: Final = tuple(RuleGeneration)
+GENERATIONS: Final = tuple(GoOperatorRuleGeneration)
 POOL_OF_THREE: Final = {"name": "pool", "cliqueNames": ["a"], "replicas": 3, "minAvailable": 1}
 SPANS: Final = st.timedeltas(min_value=timedelta(), max_value=timedelta(days=2))
 
@@ -68,9 +68,9 @@ class TestOracle:
     @pytest.mark.req("GF-105")
     @pytest.mark.req("GF-107")
     @pytest.mark.req("GF-108")
-    def test_conditions_and_their_times(self, generation: RuleGeneration, generated: RandomCluster) -> None:
+    def test_conditions_and_their_times(self, generation: GoOperatorRuleGeneration, generated: RandomCluster) -> None:
         judgement, expected = (
-            judge_by_go_operator(generated.snapshot, generation),
+            judge_gang_termination_by_go_operator(generated.snapshot, generation),
             verdict_of(generated, generation.name),
         )
         for clique in judgement.cliques:
@@ -82,14 +82,16 @@ class TestOracle:
                 )
             if clique.clique.ref.name in expected.reasons:
                 assert clique.breach is not None
-                assert clique.breach.reason == clique.reason.rule.code == expected.reasons[clique.clique.ref.name]
+                assert (
+                    clique.breach.reason == clique.breach_reason.rule.code == expected.reasons[clique.clique.ref.name]
+                )
         for group in judgement.groups:
             held = expected.conditions[group.group.ref.name].get(BREACHED)
             assert (group.breach and (group.breach.status.value, group.breach.last_transition_time)) == (
                 held and (held.status, held.since)
             )
             if group.group.ref.name in expected.reasons:
-                assert group.reason.rule.code == expected.reasons[group.group.ref.name]
+                assert group.breach_reason.rule.code == expected.reasons[group.group.ref.name]
 
     @given(field_clusters())
     @pytest.mark.req("GF-001")
@@ -109,7 +111,9 @@ class TestOracle:
     @pytest.mark.req("GF-076")
     @pytest.mark.req("GF-085")
     @pytest.mark.req("GF-101")
-    def test_deletions_flags_and_the_next_round(self, generation: RuleGeneration, generated: RandomCluster) -> None:
+    def test_deletions_flags_and_the_next_round(
+        self, generation: GoOperatorRuleGeneration, generated: RandomCluster
+    ) -> None:
         plan, expected = reconcile(generated.snapshot, rules_of(generation)), verdict_of(generated, generation.name)
         event(f"deletes {min(len(expected.deletes), 5)}")
         assert ended(plan) == expected.deletes
@@ -126,10 +130,10 @@ class TestOracle:
     @given(field_clusters())
     @pytest.mark.req("GF-073")
     def test_plans_keep_the_laws_of_plans_and_delete_cliques_alone(
-        self, generation: RuleGeneration, generated: RandomCluster
+        self, generation: GoOperatorRuleGeneration, generated: RandomCluster
     ) -> None:
         plan = reconcile(generated.snapshot, rules_of(generation))
-        assert problems_in_plan(plan, generated.snapshot) == ()
+        assert broken_laws_in_plan(plan, generated.snapshot) == ()
         assert plan == reconcile(generated.snapshot, rules_of(generation))
         assert plan.rules.startswith("field@")
         assert {step.target.kind for step in plan.steps if is_termination(step)} <= {"PodClique"}
@@ -138,7 +142,9 @@ class TestOracle:
     @pytest.mark.req("GT-002")
     @pytest.mark.req("GF-092")
     @pytest.mark.req("GF-037")
-    def test_a_second_round_writes_no_status(self, generation: RuleGeneration, generated: RandomCluster) -> None:
+    def test_a_second_round_writes_no_status(
+        self, generation: GoOperatorRuleGeneration, generated: RandomCluster
+    ) -> None:
         """A status that was written is not changed again while pods and time stay the same."""
         snapshot = generated.snapshot
         rules = rules_of(generation)
@@ -157,16 +163,18 @@ class TestOracle:
     @given(field_clusters(), SPANS)
     @pytest.mark.req("GF-050")
     def test_a_due_replica_stays_due(
-        self, generation: RuleGeneration, generated: RandomCluster, passed: timedelta
+        self, generation: GoOperatorRuleGeneration, generated: RandomCluster, passed: timedelta
     ) -> None:
         """A replica that is due by stored conditions that still hold stays due as time passes."""
         now, later = generated, generated.at(generated.now + passed)
         due = {
-            replica.number for replica in judge_by_go_operator(now.snapshot, generation).replicas if ends(replica.fate)
+            replica.number
+            for replica in judge_gang_termination_by_go_operator(now.snapshot, generation).replicas
+            if ends(replica.fate)
         }
         then = {
             replica.number
-            for replica in judge_by_go_operator(later.snapshot, generation).replicas
+            for replica in judge_gang_termination_by_go_operator(later.snapshot, generation).replicas
             if ends(replica.fate)
         }
         assert due <= then
@@ -272,7 +280,7 @@ class TestAdvice:
             raw["spec"]["template"]["terminationDelay"] = delay
         root, default = podcliqueset_from_json(raw), rule_set(name).default_delay
         assert default is not None
-        found = manifest_warnings(root.ref, root.spec, default)
+        found = go_operator_manifest_warnings(root.ref, root.spec, default)
         assert [caution.path for caution in found] == ["spec.template.terminationDelay"] * warned
         assert all(caution.reason.rule.requirement == "GF-120" for caution in found)
 
@@ -303,21 +311,23 @@ class TestAdvice:
 NAMED: Final = {"name": "ml-0-a", "uid": "u", "labels": {"grove.io/podcliqueset-replica-index": "0"}}
 
 
-@pytest.mark.parametrize("generation", RuleGeneration)
-def test_gf080_the_older_name_of_progress_counts_for_nothing(generation: RuleGeneration) -> None:
+@pytest.mark.parametrize("generation", GoOperatorRuleGeneration)
+def test_gf080_the_older_name_of_progress_counts_for_nothing(generation: GoOperatorRuleGeneration) -> None:
     raw = {"status": {"rollingUpdateProgress": {"updateStartedAt": "2026-11-20T08:00:00Z"}, "observedGeneration": 1}}
     clique = podclique_from_json({"metadata": NAMED, **raw})
     both = {**raw["status"], "updateProgress": {"updateStartedAt": "2026-11-20T08:00:00Z"}}
     newer = podclique_from_json({"metadata": NAMED, "status": both})
     assert (clique.status.old_spelling, newer.status.old_spelling) == (True, False)
-    breaches = [judge_clique(one, (), START, generation).why.code for one in (clique, newer)]
+    breaches = [judge_clique_from_pods(one, (), START, generation).why.code for one in (clique, newer)]
     assert [code == "UpdateInProgress" for code in breaches] == [False, True]
 
 
 @pytest.mark.parametrize("generation", GENERATIONS, ids=lambda one: one.name)
 @given(generated=field_clusters())
 @pytest.mark.req("GF-023")
-def test_gf022_what_is_said_of_placement_fits_the_verdict(generation: RuleGeneration, generated: RandomCluster) -> None:
+def test_gf022_what_is_said_of_placement_fits_the_verdict(
+    generation: GoOperatorRuleGeneration, generated: RandomCluster
+) -> None:
     """The finding on a clique that was not observed has its stored verdict, and says that it is stored."""
     cliques = {clique.ref: clique for clique in generated.cliques}
     words = {"True": "GF-022", "False": "GF-023"}
@@ -370,6 +380,8 @@ def test_gf051_a_group_that_is_leaving_is_asked_for_its_history_too(*, deleting:
     (group,) = seen.groups
     status = replace(group.status, conditions=(breach, flag) if flagged else (breach,))
     group = replace(group, deleting=deleting, status=status)
-    judgement = judge_by_go_operator(replace(seen, groups=(group,), now=since), RuleGeneration.F3, looks=False)
+    judgement = judge_gang_termination_by_go_operator(
+        replace(seen, groups=(group,), now=since), GoOperatorRuleGeneration.F3, looks=False
+    )
     (replica,) = judgement.replicas
     assert [one.ref for one in replica.breaches] == ([] if flagged else [group.ref])

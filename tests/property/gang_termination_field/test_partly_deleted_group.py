@@ -9,19 +9,23 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.field.clique_judgement import JudgedClique, judge_clique, judge_clique_as_stored
+from grove_core.areas.gang_termination.field.clique_judgement import (
+    JudgedClique,
+    judge_clique_from_pods,
+    judge_clique_from_stored_status,
+)
 from grove_core.areas.gang_termination.field.failed_terminations import (
-    CountedGroupReplica,
     FailedTerminations,
     UnwrittenTerminationFlag,
-    counted_group_replicas,
+    WholeGroupReplica,
     regular_members_by_replica,
+    whole_group_replicas,
 )
-from grove_core.areas.gang_termination.field.rule_generations import RuleGeneration
+from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
 from grove_core.areas.gang_termination.field.scaling_group_judgement import (
     JudgedGroup,
-    judge_group,
-    new_termination_flag,
+    judge_scaling_group_from_cliques,
+    new_termination_flag_condition,
 )
 from grove_core.areas.gang_termination.status_counts import PodCounts
 from grove_core.kernel.conditions import Condition, ConditionStatus
@@ -43,7 +47,7 @@ STATES: Final = st.sampled_from(["well", "sick", "gone", "leaving"])
 def sighting(name: str, state: str) -> JudgedClique:
     clique = replace(MEMBERS[name], deleting=state == "leaving")
     breached = ConditionStatus.TRUE if state == "sick" else ConditionStatus.FALSE
-    return judge_clique_as_stored(clique, RuleGeneration.F3)._replace(
+    return judge_clique_from_stored_status(clique, GoOperatorRuleGeneration.F3)._replace(
         breach=Condition(MIN_AVAILABLE_BREACHED, breached, "Drawn", "", NOW),
         placed=Condition(CLIQUE_SCHEDULED, ConditionStatus.TRUE, "Drawn", "", NOW),
     )
@@ -53,13 +57,11 @@ def found_among(states: dict[str, str]) -> list[JudgedClique]:
     return [sighting(name, state) for name, state in states.items() if state != "gone"]
 
 
-def as_before(states: dict[str, str], *causes: Ref) -> Sequence[CountedGroupReplica]:
-    return tuple(
-        counted_group_replicas(GROUP, regular_members_by_replica(GROUP, found_among(states)), frozenset(causes))
-    )
+def as_before(states: dict[str, str], *causes: Ref) -> Sequence[WholeGroupReplica]:
+    return tuple(whole_group_replicas(GROUP, regular_members_by_replica(GROUP, found_among(states)), frozenset(causes)))
 
 
-def unbreached(found: Sequence[CountedGroupReplica]) -> set[int]:
+def unbreached(found: Sequence[WholeGroupReplica]) -> set[int]:
     return {one.number for one in found if not one.is_breached}
 
 
@@ -107,7 +109,7 @@ def test_gf031_a_termination_does_not_change_whole_replicas(
     states: dict[str, str], named: set[str], group: bool
 ) -> None:
     causes = {MEMBERS[name].ref for name in named} | ({GROUP.ref} if group else set())
-    before = tuple(counted_group_replicas(GROUP, regular_members_by_replica(GROUP, found_among(states)), None))
+    before = tuple(whole_group_replicas(GROUP, regular_members_by_replica(GROUP, found_among(states)), None))
     found = as_before(states, *causes)
     assert [one for one in found if not one.has_deleted_members] == sorted(before, key=lambda one: one.number)
     assert [one.number for one in found] == list(range(GROUP.replicas))
@@ -135,10 +137,12 @@ FLAG: Final = Condition(TERMINATION_IN_PROGRESS, ConditionStatus.TRUE, "Drawn", 
 def looked_at(
     group: ScalingGroup,
     states: dict[str, str],
-    generation: RuleGeneration = RuleGeneration.F3,
+    generation: GoOperatorRuleGeneration = GoOperatorRuleGeneration.F3,
     failed: FailedTerminations = NOTHING,
 ) -> JudgedGroup:
-    return judge_group(group, found_among(states), DELAY, NOW, generation, looks=True, failed=failed)
+    return judge_scaling_group_from_cliques(
+        group, found_among(states), DELAY, NOW, generation, looks=True, failed=failed
+    )
 
 
 def with_conditions(*conditions: Condition) -> ScalingGroup:
@@ -167,11 +171,11 @@ def test_gf092_a_flag_is_written_again_for_its_breach(
     failed = FailedTerminations(unwritten_flags=FrozenDict({GROUP.ref: UnwrittenTerminationFlag(tried, (NAMED,))}))
     found = looked_at(with_conditions(*stored), SICK, failed=failed)
     assert found.unwritten_flag_causes == ((NAMED,) if reported else ())
-    assert found.flag == (new_termination_flag(GROUP, NOW) if reported else FLAG if FLAG in stored else None)
+    assert found.flag == (new_termination_flag_condition(GROUP, NOW) if reported else FLAG if FLAG in stored else None)
 
 
-@pytest.mark.parametrize("generation", RuleGeneration)
-def test_gf101_generations_without_flags_write_none(generation: RuleGeneration) -> None:
+@pytest.mark.parametrize("generation", GoOperatorRuleGeneration)
+def test_gf101_generations_without_flags_write_none(generation: GoOperatorRuleGeneration) -> None:
     failed = FailedTerminations(unwritten_flags=FrozenDict({GROUP.ref: UnwrittenTerminationFlag(NOW, (NAMED,))}))
     found = looked_at(with_conditions(breached_since(NOW - DELAY)), SICK, generation, failed)
     assert found.has_termination_flag == generation.requires_breach_history
@@ -185,21 +189,23 @@ def test_gf029_what_is_not_looked_at_is_as_it_is_stored() -> None:
     status = replace(clique.status, replicas=1, ready=2, scheduled=3, gated=4, updated=5, observed=None)
     reported, nothing = replace(clique, status=status), replace(clique, status=CliqueStatus())
     assert (
-        judge_clique_as_stored(reported, RuleGeneration.F3).counts,
-        judge_clique_as_stored(reported, RuleGeneration.F3).left,
+        judge_clique_from_stored_status(reported, GoOperatorRuleGeneration.F3).counts,
+        judge_clique_from_stored_status(reported, GoOperatorRuleGeneration.F3).left,
     ) == (
         PodCounts(1, 2, 3, 4, 5),
         3,
     )
     assert (
-        judge_clique_as_stored(nothing, RuleGeneration.F3).counts,
-        judge_clique_as_stored(nothing, RuleGeneration.F3).left,
+        judge_clique_from_stored_status(nothing, GoOperatorRuleGeneration.F3).counts,
+        judge_clique_from_stored_status(nothing, GoOperatorRuleGeneration.F3).left,
     ) == (
         PodCounts(0, 0, 0, 0, 0),
         0,
     )
     (pod, *_) = SEEN.pods_of[clique.uid]
-    seen = judge_clique(reported, (replace(pod, scheduled=True, unready=True),), NOW, RuleGeneration.F3)
+    seen = judge_clique_from_pods(
+        reported, (replace(pod, scheduled=True, unready=True),), NOW, GoOperatorRuleGeneration.F3
+    )
     assert (seen.counts.scheduled, seen.left) == (1, 0)
 
 
@@ -209,7 +215,7 @@ def test_gf060_a_group_being_deleted_terminates_none_of_its_replicas(*, deleting
     assert bool(found.fates) == (not deleting)
 
 
-@pytest.mark.parametrize("generation", RuleGeneration)
-def test_gf031_surplus_members_do_not_count(generation: RuleGeneration) -> None:
+@pytest.mark.parametrize("generation", GoOperatorRuleGeneration)
+def test_gf031_surplus_members_do_not_count(generation: GoOperatorRuleGeneration) -> None:
     smaller = replace(GROUP, replicas=2)
     assert looked_at(smaller, {**WELL, "2-x": "sick"}, generation).unbreached == 2

@@ -5,9 +5,9 @@ from typing import Final
 
 import pytest
 
-from grove_core.areas.gang_termination.field.rule_generations import (
+from grove_core.areas.gang_termination.field.go_operator_rule_generations import (
     RELEASES,
-    RuleGeneration,
+    GoOperatorRuleGeneration,
     releases_matching_statuses,
 )
 from grove_core.kernel.conditions import Condition, ConditionStatus
@@ -52,8 +52,8 @@ def groups(*conditions: Condition) -> list[ScalingGroup]:
 
 
 ANY: Final = tuple(RELEASES)
-F2: Final = tuple(release for release, found in RELEASES.items() if found is RuleGeneration.F2)
-F3: Final = tuple(release for release, found in RELEASES.items() if found is RuleGeneration.F3)
+F2: Final = tuple(release for release, found in RELEASES.items() if found is GoOperatorRuleGeneration.F2)
+F3: Final = tuple(release for release, found in RELEASES.items() if found is GoOperatorRuleGeneration.F3)
 OLDER: Final = ()
 
 

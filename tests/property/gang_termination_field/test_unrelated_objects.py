@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.field.judge import judge_by_go_operator
-from grove_core.areas.gang_termination.field.rule_generations import RuleGeneration
+from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
+from grove_core.areas.gang_termination.field.judge import judge_gang_termination_by_go_operator
 from grove_core.areas.gang_termination.verdicts import Keep, Terminate
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import SetStatus
@@ -59,8 +59,8 @@ class TestThresholdsAreReadFromTheObjects:
         ]
         other = with_template(generated, cliques=tuple(cliques), pod_clique_scaling_groups=tuple(groups))
         before, after = (
-            judge_by_go_operator(generated.snapshot, RuleGeneration.F3),
-            judge_by_go_operator(other.snapshot, RuleGeneration.F3),
+            judge_gang_termination_by_go_operator(generated.snapshot, GoOperatorRuleGeneration.F3),
+            judge_gang_termination_by_go_operator(other.snapshot, GoOperatorRuleGeneration.F3),
         )
         assert [replica.fate for replica in before.replicas] == [replica.fate for replica in after.replicas]
         assert [group.fates for group in before.groups] == [group.fates for group in after.groups]
@@ -70,7 +70,10 @@ class TestThresholdsAreReadFromTheObjects:
         fewer = replace(
             generated, root=replace(generated.root, spec=generated.root.spec.model_copy(update={"replicas": 1}))
         )
-        assert {replica.number for replica in judge_by_go_operator(fewer.snapshot, RuleGeneration.F3).replicas} <= {0}
+        assert {
+            replica.number
+            for replica in judge_gang_termination_by_go_operator(fewer.snapshot, GoOperatorRuleGeneration.F3).replicas
+        } <= {0}
 
 
 class TestGF009:
@@ -100,12 +103,17 @@ class TestAPodBelongsToTheCliqueThatControlsIt:
             replace(pod, name=f"other-{number}", gang="other", set_name="other", index=-1)
             for number, pod in enumerate(generated.pods)
         )
-        counts = [seen.counts for seen in judge_by_go_operator(generated.snapshot, RuleGeneration.F3).cliques]
+        counts = [
+            seen.counts
+            for seen in judge_gang_termination_by_go_operator(generated.snapshot, GoOperatorRuleGeneration.F3).cliques
+        ]
         assert [
             seen.counts
-            for seen in judge_by_go_operator(replace(generated, pods=renamed).snapshot, RuleGeneration.F3).cliques
+            for seen in judge_gang_termination_by_go_operator(
+                replace(generated, pods=renamed).snapshot, GoOperatorRuleGeneration.F3
+            ).cliques
         ] == counts
-        for seen in judge_by_go_operator(generated.snapshot, RuleGeneration.F3).cliques:
+        for seen in judge_gang_termination_by_go_operator(generated.snapshot, GoOperatorRuleGeneration.F3).cliques:
             if not seen.clique.deleting:
                 own = [pod for pod in generated.pods if pod.owner_uid == seen.clique.uid]
                 assert seen.counts.ready == sum(pod.ready for pod in own)
@@ -117,7 +125,9 @@ class TestGF066:
     @given(storms().map(as_if_once_healthy))
     def test_whatever_is_breached(self, generated: RandomCluster) -> None:
         groups = tuple(replace(group, status=replace(group.status, updating=True)) for group in generated.groups)
-        for group in judge_by_go_operator(replace(generated, groups=groups).snapshot, RuleGeneration.F3).groups:
+        for group in judge_gang_termination_by_go_operator(
+            replace(generated, groups=groups).snapshot, GoOperatorRuleGeneration.F3
+        ).groups:
             assert Terminate() not in group.fates.values()
 
 
@@ -134,8 +144,8 @@ class TestGF067:
             replace(one, deleting=False, status=replace(one.status, conditions=(), updating=False))
             for one in generated.cliques
         )
-        for group in judge_by_go_operator(
-            replace(generated, pods=pods, cliques=cliques).snapshot, RuleGeneration.F3
+        for group in judge_gang_termination_by_go_operator(
+            replace(generated, pods=pods, cliques=cliques).snapshot, GoOperatorRuleGeneration.F3
         ).groups:
             assert (group.fates, group.fate) == ({}, Keep())
 
@@ -150,7 +160,9 @@ class TestGF077:
     def test_fates_of_replicas(self, generated: RandomCluster, how: str) -> None:
         status = replace(generated.root.status, updating=how == "updating")
         root = replace(generated.root, deleting=how == "deleting", status=status)
-        for replica in judge_by_go_operator(replace(generated, root=root).snapshot, RuleGeneration.F3).replicas:
+        for replica in judge_gang_termination_by_go_operator(
+            replace(generated, root=root).snapshot, GoOperatorRuleGeneration.F3
+        ).replicas:
             due = any(breach.since + breach.delay <= generated.now for breach in replica.breaches)
             assert (replica.fate == Terminate()) == (due and how == "updating")
 
@@ -164,7 +176,8 @@ def test_gf031_a_clique_without_the_labels_is_no_member(label: str) -> None:
     (clique,) = SEEN.cliques
     other = replace(clique, labels=FrozenMap({**clique.labels, label: "other"}))
     (before,), (after,) = (
-        judge_by_go_operator(replace(SEEN, cliques=(one,)), RuleGeneration.F3).groups for one in (clique, other)
+        judge_gang_termination_by_go_operator(replace(SEEN, cliques=(one,)), GoOperatorRuleGeneration.F3).groups
+        for one in (clique, other)
     )
     assert [one.clique for one in before.members] == [clique]
     assert not after.members

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.field.findings import RISK
-from grove_core.areas.gang_termination.field.judge import judge_by_go_operator
-from grove_core.areas.gang_termination.field.rule_generations import RuleGeneration
+from grove_core.areas.gang_termination.field.go_operator_findings import RISK
+from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
+from grove_core.areas.gang_termination.field.judge import judge_gang_termination_by_go_operator
 from grove_core.areas.gang_termination.termination_findings import TERMINATION
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.time_formats import format_time
@@ -24,7 +24,7 @@ from tests.property.gang_termination_field.worlds import field_clusters
 from tests.property.strategies.worlds import RandomCluster
 
 LONG_AGO = st.integers(1, 10**8).map(lambda seconds: timedelta(seconds=seconds))
-BY_GENERATION = pytest.mark.parametrize("generation", list(RuleGeneration), ids=lambda one: one.name)
+BY_GENERATION = pytest.mark.parametrize("generation", list(GoOperatorRuleGeneration), ids=lambda one: one.name)
 
 
 def since(generated: RandomCluster, started: timedelta, ended: timedelta | None = None) -> RandomCluster:
@@ -51,7 +51,9 @@ def since(generated: RandomCluster, started: timedelta, ended: timedelta | None 
     )
 
 
-def reasons_in(generated: RandomCluster, generation: RuleGeneration, question: str) -> list[tuple[str, Reason]]:
+def reasons_in(
+    generated: RandomCluster, generation: GoOperatorRuleGeneration, question: str
+) -> list[tuple[str, Reason]]:
     findings = reconcile(generated.snapshot, rules_of(generation)).findings
     return [(one.subject.short, why) for one in findings if one.question == question for why in one.because]
 
@@ -59,23 +61,23 @@ def reasons_in(generated: RandomCluster, generation: RuleGeneration, question: s
 @BY_GENERATION
 @given(field_clusters(), LONG_AGO)
 def test_gf080_an_update_that_never_ends_suspends_termination(
-    generation: RuleGeneration, generated: RandomCluster, started: timedelta
+    generation: GoOperatorRuleGeneration, generated: RandomCluster, started: timedelta
 ) -> None:
-    judgement = judge_by_go_operator(since(generated, started).snapshot, generation)
+    judgement = judge_gang_termination_by_go_operator(since(generated, started).snapshot, generation)
     for seen in judgement.cliques:
         if not seen.clique.deleting and seen.clique.status.observed is not None:
             assert seen.why.code == "UpdateInProgress"
-            assert not seen.breached
+            assert not seen.is_breached
     for found in judgement.groups:
         if not found.group.deleting:
-            assert found.reason.rule.code == "UpdateInProgress"
+            assert found.breach_reason.rule.code == "UpdateInProgress"
             assert {type(fate).__name__ for fate in found.fates.values()} <= {"Suspend"}
 
 
 @BY_GENERATION
 @given(field_clusters(), LONG_AGO, st.one_of(st.just(timedelta(0)), LONG_AGO))
 def test_gf080_an_update_that_ended_suspends_nothing(
-    generation: RuleGeneration, generated: RandomCluster, started: timedelta, ended: timedelta
+    generation: GoOperatorRuleGeneration, generated: RandomCluster, started: timedelta, ended: timedelta
 ) -> None:
     """Whether it ended at its start (OnDelete) or later, each object is judged as if it had never been updated."""
     generated = since(generated, started, ended)
@@ -85,7 +87,7 @@ def test_gf080_an_update_that_ended_suspends_nothing(
     for group in generated.groups:
         judge_group_as_released(plain, group, generation.name, reported)
     assert "UpdateInProgress" not in reported.reasons.values()
-    judgement = judge_by_go_operator(generated.snapshot, generation)
+    judgement = judge_gang_termination_by_go_operator(generated.snapshot, generation)
     for ref, breach in (
         *((one.clique.ref, one.breach) for one in judgement.cliques),
         *((one.group.ref, one.breach) for one in judgement.groups),
@@ -97,14 +99,14 @@ def test_gf080_an_update_that_ended_suspends_nothing(
 @BY_GENERATION
 @given(field_clusters(), st.booleans())
 def test_gf084_a_finding_says_where_the_timer_would_decide_otherwise(
-    generation: RuleGeneration, generated: RandomCluster, settled: bool
+    generation: GoOperatorRuleGeneration, generated: RandomCluster, settled: bool
 ) -> None:
     """For exactly the replicas that only one of the two judgements terminates."""
     if settled:
         generated = replace(generated, pods=tuple(replace(pod, ready=True, scheduled=True) for pod in generated.pods))
 
     def ended(*, looks: bool) -> set[str]:
-        judgement = judge_by_go_operator(generated.snapshot, generation, looks=looks)
+        judgement = judge_gang_termination_by_go_operator(generated.snapshot, generation, looks=looks)
         of_groups = {
             found.group.ref.at_replica(index).short
             for found in judgement.groups
@@ -124,7 +126,7 @@ def test_gf084_a_finding_says_where_the_timer_would_decide_otherwise(
 @BY_GENERATION
 @given(field_clusters(), LONG_AGO, st.booleans())
 def test_gf121_an_update_that_outlasts_the_delay_is_warned_of(
-    generation: RuleGeneration, generated: RandomCluster, started: timedelta, is_over: bool
+    generation: GoOperatorRuleGeneration, generated: RandomCluster, started: timedelta, is_over: bool
 ) -> None:
     generated = since(generated, started, timedelta(0) if is_over else None)
     reported = [

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of, transition_time
-from grove_core.kernel.frozen import thaw
-from grove_core.kernel.time_formats import whole_seconds
+from grove_core.kernel.frozen import thaw_json
+from grove_core.kernel.time_formats import truncated_to_seconds
 from grove_core.resources.json_field_reader import JsonFieldReader
-from grove_core.resources.meta import read_conditions
+from grove_core.resources.metadata_readers import read_conditions
 
 START: Final = datetime(2026, 11, 20, 9, 0, 0, tzinfo=UTC)
 MOMENTS: Final = st.timedeltas(timedelta(days=-400), timedelta(days=400)).map(lambda span: START + span)
@@ -35,11 +35,11 @@ class TestTransitionTime:
     @given(CONDITIONS, TRUTHS, MOMENTS)
     def test_another_status_starts_now(self, stored: Condition, status: ConditionStatus, now: datetime) -> None:
         if status is not stored.status:
-            assert transition_time(stored, status, now) == whole_seconds(now)
+            assert transition_time(stored, status, now) == truncated_to_seconds(now)
 
     @given(TRUTHS, MOMENTS)
     def test_a_new_condition_starts_now(self, status: ConditionStatus, now: datetime) -> None:
-        assert transition_time(None, status, now) == whole_seconds(now)
+        assert transition_time(None, status, now) == truncated_to_seconds(now)
 
     @given(st.lists(st.tuples(TRUTHS, st.integers(0, 10**9).map(lambda micros: timedelta(microseconds=micros)))))
     def test_over_any_history_the_time_is_that_of_the_last_change(
@@ -50,7 +50,7 @@ class TestTransitionTime:
         for status, passed in history:
             now += passed
             if stored is None or stored.status is not status:
-                changed = whole_seconds(now)
+                changed = truncated_to_seconds(now)
             since = transition_time(stored, status, now)
             stored = Condition("Ready", status, "Any", "", since)
             assert since == changed <= now
@@ -69,7 +69,7 @@ def test_a_condition_is_found_by_its_type() -> None:
 
 
 def test_a_condition_is_written_as_the_api_writes_it() -> None:
-    assert thaw(Condition("Ready", ConditionStatus.UNKNOWN, "Lost", "node is gone", START).as_json) == {
+    assert thaw_json(Condition("Ready", ConditionStatus.UNKNOWN, "Lost", "node is gone", START).as_json) == {
         "type": "Ready",
         "status": "Unknown",
         "reason": "Lost",
@@ -80,6 +80,6 @@ def test_a_condition_is_written_as_the_api_writes_it() -> None:
 
 @given(CONDITIONS)
 def test_what_is_written_is_read_back(condition: Condition) -> None:
-    status = JsonFieldReader({"conditions": [thaw(condition.as_json)]}, "status", [])
+    status = JsonFieldReader({"conditions": [thaw_json(condition.as_json)]}, "status", [])
     assert read_conditions(status) == (condition,)
     assert status.problems == []

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.kernel.frozen import FrozenMap, Json, canonical_json, freeze, thaw
+from grove_core.kernel.frozen import FrozenMap, Json, canonical_json, freeze, thaw_json
 from tests.property.resources.manifests import any_json
 
 ALIKE_BUT_DIFFERENT: Final = (
@@ -83,13 +83,13 @@ def test_copies_are_equal(again: Callable[[FrozenMap], FrozenMap]) -> None:
     copied = again(frozen)
     assert copied == frozen
     assert hash(copied) == hash(frozen)
-    assert thaw(copied) == {"a": [1, {"b": True}, None]}
+    assert thaw_json(copied) == {"a": [1, {"b": True}, None]}
 
 
 @given(any_json())
 def test_thawing_undoes_freezing(value: object) -> None:
     frozen = freeze(value)
-    thawed = thaw(frozen)
+    thawed = thaw_json(frozen)
     assert canonical_json(thawed) == canonical_json(value)
     assert type(thawed) is type(value)
     assert freeze(thawed) == frozen
@@ -130,4 +130,4 @@ def test_what_is_not_json_is_refused(alien: object) -> None:
 
 @given(st.dictionaries(st.integers(), st.booleans()))
 def test_keys_become_text(value: dict[int, bool]) -> None:
-    assert thaw(freeze(value)) == {str(key): item for key, item in value.items()}
+    assert thaw_json(freeze(value)) == {str(key): item for key, item in value.items()}

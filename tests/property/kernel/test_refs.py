@@ -55,7 +55,7 @@ def test_pl004_a_guard_distinguishes_incarnations_and_states() -> None:
 
 def test_the_whole_of_a_replica_is_the_object_itself() -> None:
     ref = Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", "llm")
-    assert ref.at_replica(3).whole == ref.whole == ref
+    assert ref.at_replica(3).without_replica == ref.without_replica == ref
 
 
 @given(REFS, st.integers(1, 3))

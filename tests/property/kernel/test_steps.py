@@ -18,7 +18,7 @@ from grove_core.kernel.steps import (
     Step,
     StepStage,
     termination_causes,
-    total_impact,
+    total_deletion_impact,
 )
 
 GUARD: Final = Guard("uid", "7")
@@ -75,8 +75,8 @@ def test_pl019_what_some_deletions_take_along_is_known_if_it_is_of_each() -> Non
         return Step(StepStage.CLEANUP, ONE, Delete(GUARD, takes=takes), BECAUSE)
 
     status = Step(StepStage.STATUS, ONE, SetStatus(FrozenMap({}), GUARD), BECAUSE)
-    assert total_impact([]) == total_impact([status]) == DeletionImpact()
-    assert total_impact(
+    assert total_deletion_impact([]) == total_deletion_impact([status]) == DeletionImpact()
+    assert total_deletion_impact(
         [deleting(DeletionImpact(2, 1, 8)), status, deleting(DeletionImpact(1, 1, 0))]
     ) == DeletionImpact(3, 2, 8)
-    assert total_impact([deleting(DeletionImpact(2, 1, 8)), deleting(None)]) is None
+    assert total_deletion_impact([deleting(DeletionImpact(2, 1, 8)), deleting(None)]) is None

@@ -61,7 +61,7 @@ class TestFrozen:
     RAW: Final = MappingProxyType({"map": {"list": [{"deep": [1]}, "text"]}, "list": [{"deep": 2}, [3]], "text": "t"})
 
     def test_what_is_seen_through_a_view_is_frozen_all_the_way(self) -> None:
-        view = FrozenMap.over(self.RAW)
+        view = FrozenMap.view_of(self.RAW)
         assert view["map"] == FrozenMap({"list": (FrozenMap({"deep": (1,)}), "text")})
         assert isinstance(view["map"], FrozenMap)
         assert view["list"] == (FrozenMap({"deep": 2}), (3,))
@@ -69,8 +69,8 @@ class TestFrozen:
         assert view.raw is self.RAW
 
     def test_one_text_whatever_kind_of_mapping_is_looked_at(self) -> None:
-        assert canonical_json(FrozenMap.over(self.RAW)) == canonical_json(frozen(self.RAW))
-        assert FrozenMap.over(self.RAW) == frozen(self.RAW)
+        assert canonical_json(FrozenMap.view_of(self.RAW)) == canonical_json(frozen(self.RAW))
+        assert FrozenMap.view_of(self.RAW) == frozen(self.RAW)
 
     def test_different_json_rarely_has_one_hash(self) -> None:
         assert len({hash(FrozenMap({"replicas": number})) for number in range(100)}) > 90
@@ -115,21 +115,21 @@ class TestWantsOfOneObject:
     def test_a_joined_status_keeps_all_but_its_fields(self, early: tuple[bool, bool]) -> None:
         one = self.status({"replicas": 1}, first=early[0])
         two = self.status({"updated": 1}, first=early[1], other=True)
-        joined = DesiredChanges.union([DesiredChanges((one,)), DesiredChanges((two,))]).wants
+        joined = DesiredChanges.union_of_areas([DesiredChanges((one,)), DesiredChanges((two,))]).wants
         fields = FrozenMap({"replicas": 1, "updated": 1})
         assert joined == (StatusToWrite(CLIQUE, GUARD, fields, (*BECAUSE, *OTHERWISE), is_foundation=any(early)),)
 
     def test_conditions_to_take_away_are_added_up(self) -> None:
         one = self.status({"a": 1, REMOVED: ("Ready",)})
         two = self.status({"b": 1, REMOVED: ("Placed",)}, other=True)
-        (joined,) = DesiredChanges.union([DesiredChanges((one,)), DesiredChanges((two,))]).wants
+        (joined,) = DesiredChanges.union_of_areas([DesiredChanges((one,)), DesiredChanges((two,))]).wants
         assert isinstance(joined, StatusToWrite)
         assert joined.fields == FrozenMap({"a": 1, "b": 1, REMOVED: ("Ready", "Placed")})
 
     @pytest.mark.parametrize("key", ["conditions", REMOVED])
     def test_what_is_no_list_is_no_list_of_conditions(self, key: str) -> None:
         odd: dict[str, Any] = {key: 5}
-        (joined,) = DesiredChanges.union(
+        (joined,) = DesiredChanges.union_of_areas(
             [DesiredChanges((self.status(odd),)), DesiredChanges((self.status({"b": 1}),))]
         ).wants
         assert isinstance(joined, StatusToWrite)
@@ -140,7 +140,7 @@ class TestWantsOfOneObject:
         with pytest.raises(
             BrokenInvariant, match=r"^PL-013: two wants for Ref\(.*: ObjectToCreate\(.* and FieldsToApply\("
         ):
-            DesiredChanges.union([DesiredChanges((one,)), DesiredChanges((other,))])
+            DesiredChanges.union_of_areas([DesiredChanges((one,)), DesiredChanges((other,))])
 
 
 def test_pl019_tolls_add_up() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.kernel.time_formats import format_time, parse_time, whole_seconds
+from grove_core.kernel.time_formats import format_time, parse_time, truncated_to_seconds
 
 NINE: Final = datetime(2026, 11, 20, 9, 0, 0, tzinfo=UTC)
 OFFSETS: Final = st.integers(-23 * 60 - 59, 23 * 60 + 59).map(lambda minutes: timezone(timedelta(minutes=minutes)))
@@ -110,7 +110,7 @@ def test_reading_is_total(text: str) -> None:
 
 @given(MOMENTS)
 def test_gt019_cutting_to_the_second_goes_back_by_less_than_one(moment: datetime) -> None:
-    cut = whole_seconds(moment)
+    cut = truncated_to_seconds(moment)
     assert cut.microsecond == 0
     assert timedelta() <= moment - cut < timedelta(seconds=1)
-    assert whole_seconds(cut) == cut
+    assert truncated_to_seconds(cut) == cut

@@ -63,14 +63,14 @@ class TestPL013:
     def test_contradicting_wants_for_one_object_are_a_fault_of_ours(self, first: int, second: int) -> None:
         one, other = wants_for(1)[first], wants_for(1)[second]
         with pytest.raises(BrokenInvariant) as caught:
-            DesiredChanges.union([DesiredChanges(wants=(one,)), DesiredChanges(wants=(other,))])
+            DesiredChanges.union_of_areas([DesiredChanges(wants=(one,)), DesiredChanges(wants=(other,))])
         assert caught.value.requirement == "PL-013"
 
     @pytest.mark.parametrize(("stronger", "weaker"), [(0, 3), (0, 4), (1, 4), (2, 3), (3, 4), (3, 5)])
     def test_the_stronger_want_stands_in_any_order(self, stronger: int, weaker: int) -> None:
         one, other = wants_for(1)[stronger], wants_for(1)[weaker]
         for order in ((one, other), (other, one)):
-            assert DesiredChanges.union([DesiredChanges((want,)) for want in order]).wants == (one,)
+            assert DesiredChanges.union_of_areas([DesiredChanges((want,)) for want in order]).wants == (one,)
 
     def test_an_urgent_status_goes_before_fields_and_does_not_lose_them(self) -> None:
         gone, _, _, applied, reported, *_ = wants_for(1)
@@ -79,47 +79,51 @@ class TestPL013:
         assert isinstance(applied, FieldsToApply)
         urgent = replace(reported, is_urgent=True)
         for order in ((urgent, applied), (applied, urgent)):
-            joined = DesiredChanges.union([DesiredChanges((want,)) for want in order])
+            joined = DesiredChanges.union_of_areas([DesiredChanges((want,)) for want in order])
             assert joined.wants == (replace(urgent, otherwise=applied),)
             kept = replace(gone, otherwise=urgent)
-            assert DesiredChanges.union([joined, DesiredChanges((gone,))]).wants == (kept,)
-            assert DesiredChanges.union([DesiredChanges((gone,)), joined]).wants == (kept,)
-            assert DesiredChanges.union(
+            assert DesiredChanges.union_of_areas([joined, DesiredChanges((gone,))]).wants == (kept,)
+            assert DesiredChanges.union_of_areas([DesiredChanges((gone,)), joined]).wants == (kept,)
+            assert DesiredChanges.union_of_areas(
                 [DesiredChanges((kept,)), DesiredChanges((gone,)), DesiredChanges((applied,))]
             ).wants == (kept,)
             more = replace(reported, fields=FrozenMap({"updated": 1}))
-            (both,) = DesiredChanges.union([joined, DesiredChanges((more,))]).wants
+            (both,) = DesiredChanges.union_of_areas([joined, DesiredChanges((more,))]).wants
             assert isinstance(both, StatusToWrite)
             assert (both.is_urgent, both.otherwise) == (True, applied)
             with pytest.raises(BrokenInvariant, match="PL-013"):
-                DesiredChanges.union([joined, DesiredChanges((applied,))])
+                DesiredChanges.union_of_areas([joined, DesiredChanges((applied,))])
 
     def test_a_termination_status_goes_before_fields_too(self) -> None:
         _, _, _, applied, reported, *_ = wants_for(1)
         assert isinstance(reported, StatusToWrite)
         assert isinstance(applied, FieldsToApply)
         of_end = replace(reported, report=TerminationReport((ref(2),)))
-        assert DesiredChanges.union([DesiredChanges((of_end, applied))]).wants == (replace(of_end, otherwise=applied),)
+        assert DesiredChanges.union_of_areas([DesiredChanges((of_end, applied))]).wants == (
+            replace(of_end, otherwise=applied),
+        )
 
     def test_no_minor_status_is_written_for_an_object_that_is_deleted(self) -> None:
         gone, reported = wants_for(1)[0], wants_for(1)[4]
         assert isinstance(gone, ObjectToDelete)
         assert isinstance(reported, StatusToWrite)
         of_end = replace(reported, report=TerminationReport((ref(2),)))
-        assert DesiredChanges.union([DesiredChanges((gone, of_end))]).wants == (gone,)
+        assert DesiredChanges.union_of_areas([DesiredChanges((gone, of_end))]).wants == (gone,)
         urgent = replace(of_end, is_urgent=True)
-        assert DesiredChanges.union([DesiredChanges((gone, urgent))]).wants == (replace(gone, otherwise=urgent),)
+        assert DesiredChanges.union_of_areas([DesiredChanges((gone, urgent))]).wants == (
+            replace(gone, otherwise=urgent),
+        )
 
     def test_an_object_without_finalizers_gets_no_more_writes(self) -> None:
         released, reported = wants_for(1)[1], wants_for(1)[4]
         assert isinstance(reported, StatusToWrite)
         for order in ((released, replace(reported, is_urgent=True)), (replace(reported, is_urgent=True), released)):
-            assert DesiredChanges.union([DesiredChanges(order)]).wants == (released,)
+            assert DesiredChanges.union_of_areas([DesiredChanges(order)]).wants == (released,)
 
     def test_of_two_areas_that_want_it_gone_the_first_says_why(self) -> None:
         first = wants_for(1)[0]
         second = ObjectToDelete(ref(1), GUARD, (TerminationReason.NOTHING_BREACHED.because(ref(1)),))
-        assert DesiredChanges.union([DesiredChanges((first,)), DesiredChanges((second,))]).wants == (first,)
+        assert DesiredChanges.union_of_areas([DesiredChanges((first,)), DesiredChanges((second,))]).wants == (first,)
 
     def test_two_areas_write_one_status_together(self) -> None:
         ready = Condition("Ready", ConditionStatus.TRUE, "A", "", NOW).as_json
@@ -128,18 +132,18 @@ class TestPL013:
         other = StatusToWrite(
             ref(1), GUARD, FrozenMap({"updated": 1, "conditions": (placed,)}), wants_for(1)[0].because
         )
-        (joined,) = DesiredChanges.union([DesiredChanges((one,)), DesiredChanges((other,))]).wants
+        (joined,) = DesiredChanges.union_of_areas([DesiredChanges((one,)), DesiredChanges((other,))]).wants
         assert isinstance(joined, StatusToWrite)
         assert joined.fields == FrozenMap({"replicas": 1, "updated": 1, "conditions": (ready, placed)})
         with pytest.raises(BrokenInvariant):
-            DesiredChanges.union(
+            DesiredChanges.union_of_areas(
                 [DesiredChanges((one,)), DesiredChanges((replace(other, fields=FrozenMap({"conditions": (ready,)})),))]
             )
 
     def test_it_is_as_wrong_within_one_area(self) -> None:
         one, other, *_ = wants_for(1)
         with pytest.raises(BrokenInvariant):
-            DesiredChanges.union([DesiredChanges(wants=(one, other))])
+            DesiredChanges.union_of_areas([DesiredChanges(wants=(one, other))])
 
     @given(
         st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2)), unique_by=lambda drawn: drawn[0], max_size=5).flatmap(
@@ -150,7 +154,7 @@ class TestPL013:
         self, orders: tuple[list[tuple[int, int]], list[tuple[int, int]]]
     ) -> None:
         joined = [
-            DesiredChanges.union(
+            DesiredChanges.union_of_areas(
                 DesiredChanges((wants_for(number)[kind],), (withheld(number),)) for number, kind in order
             )
             for order in orders
@@ -160,10 +164,10 @@ class TestPL013:
         assert len(joined[0].wants) == len(joined[0].withheld) == len(orders[0])
 
     def test_no_area_wants_nothing(self) -> None:
-        assert DesiredChanges.union([]) == DesiredChanges()
+        assert DesiredChanges.union_of_areas([]) == DesiredChanges()
 
     def test_what_is_held_back_contradicts_nothing(self) -> None:
         part = DesiredChanges((wants_for(1)[0],), (withheld(1),))
-        assert DesiredChanges.union([part, DesiredChanges(withheld=(withheld(1),))]) == DesiredChanges(
+        assert DesiredChanges.union_of_areas([part, DesiredChanges(withheld=(withheld(1),))]) == DesiredChanges(
             (wants_for(1)[0],), (withheld(1), withheld(1))
         )

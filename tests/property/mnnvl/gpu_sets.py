@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Final
 
-from grove_core.areas.mnnvl.judge import domain_ref
+from grove_core.areas.mnnvl.judge import compute_domain_ref_of_replica
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Step, StepStage
@@ -83,12 +83,16 @@ def set_in_state(
         for clique in (() if siblings == "none" else seen.cliques)
     )
     failed = Condition(
-        DOMAINS_READY, ConditionStatus.FALSE, "CreationFailed", DomainCreationFailure((0,), "quota").message, NOW - LATE
+        DOMAINS_READY,
+        ConditionStatus.FALSE,
+        "CreationFailed",
+        DomainCreationFailure((0,), "quota").condition_message,
+        NOW - LATE,
     )
     status = replace(seen.root.status, conditions=(failed,) if before else ())
     held = FOUND[found]
     snapshot = with_configuration(replace(seen, cliques=cliques), ON if on else DEFAULT_CONFIGURATION)
-    ref = domain_ref(snapshot, 0)
+    ref = compute_domain_ref_of_replica(snapshot, 0)
     attempt = Attempt(
         Step(StepStage.FOUNDATION, ref, Create(FrozenMap({})), ()), AttemptOutcome.REFUSED, "exceeded quota"
     )

@@ -12,7 +12,7 @@ from grove_core.areas.mnnvl.wants import desired_mnnvl_changes
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.wants import StatusToWrite
 from grove_core.resources.api_names import DOMAINS_READY
-from grove_core.resources.domains_ready_condition import DomainCreationFailure, domain_creation_failure_in
+from grove_core.resources.domains_ready_condition import DomainCreationFailure, domain_failure_in_stored_conditions
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.mnnvl.gpu_sets import FOUND, set_in_state
 from tests.property.workload.sets import NOW
@@ -21,7 +21,7 @@ LONGEST: Final = 32_768  # of a message, by the definition of a set
 
 
 def read_back(message: str) -> DomainCreationFailure:
-    return domain_creation_failure_in(
+    return domain_failure_in_stored_conditions(
         (Condition(DOMAINS_READY, ConditionStatus.FALSE, "CreationFailed", message, NOW),)
     )
 
@@ -36,21 +36,21 @@ class TestTheMessageFits:
     def test_mn015_runs_are_read_back(self, runs: list[tuple[int, int]], error: str) -> None:
         replicas = {index for first, count in runs for index in range(first, min(first + count, 1_000_000))}
         failure = DomainCreationFailure(tuple(sorted(replicas)), error)
-        assert len(failure.message) <= LONGEST
-        assert read_back(failure.message) == failure
+        assert len(failure.condition_message) <= LONGEST
+        assert read_back(failure.condition_message) == failure
 
     @pytest.mark.parametrize("replicas", [range(0, 20_000, 2), range(0, 400_000, 7)])
     def test_mn015_what_does_not_fit_is_left_out_from_the_end(self, replicas: range) -> None:
-        message = DomainCreationFailure(tuple(replicas), "quota exceeded").message
+        message = DomainCreationFailure(tuple(replicas), "quota exceeded").condition_message
         parsed = read_back(message)
         assert len(message) <= LONGEST
         assert parsed.replicas == tuple(replicas)[: len(parsed.replicas)]
         assert len(parsed.replicas) > 1_000
         assert parsed.error == "quota exceeded"
-        assert DomainCreationFailure(parsed.replicas, parsed.error).message == message
+        assert DomainCreationFailure(parsed.replicas, parsed.error).condition_message == message
 
     def test_mn015_few_indices_are_written_one_by_one(self) -> None:
-        assert DomainCreationFailure((0, 1, 2, 3), "no").message.endswith("[0, 1, 2, 3]. Error: no")
+        assert DomainCreationFailure((0, 1, 2, 3), "no").condition_message.endswith("[0, 1, 2, 3]. Error: no")
 
     @pytest.mark.parametrize("listed", ["9" * 5_000, "5-", "-5", "3-1", "0-9999999999", "1000000", "01", "1--2", "²"])
     def test_mn015_text_that_is_no_replica_is_ignored(self, listed: str) -> None:
@@ -90,7 +90,7 @@ def test_mn012_the_error_is_that_of_the_first_replica(
 ) -> None:
     seen = set_in_state("none", "nothing", refused=True, before=True, known=True, on=True)
     (attempt,) = seen.attempts
-    condition = replace(seen.root.status.conditions[0], message=stored.message)
+    condition = replace(seen.root.status.conditions[0], message=stored.condition_message)
     root = replace(
         seen.root,
         spec=seen.root.spec.model_copy(update={"replicas": 2}),

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.kernel.frozen import frozen_lists
+from grove_core.kernel.frozen import frozen_dict_of_tuples
 from grove_core.kernel.steps import Apply, Create, Delete
-from grove_core.plan.laws import problems_in_plan
+from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MNNVL_ENABLED
 from grove_core.resources.compute_domain import DOMAIN_KIND
@@ -19,7 +19,7 @@ from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configurat
 from grove_core.resources.domain_sharing_labels import is_shared_by_annotation
 from grove_core.resources.owned_object import CLAIM_KIND
 from grove_core.resources.podclique import GROUP_KIND
-from grove_core.snapshot.cluster_index import index_cluster, with_domains
+from grove_core.snapshot.cluster_index import cluster_with_compute_domains, index_cluster
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.few_examples import RARELY
 from tests.property.mnnvl.gpus import GPUS, ON
@@ -48,8 +48,8 @@ def without(full: Snapshot, kinds: Iterable[str]) -> Snapshot:
     domains = () if DOMAIN_KIND in gap else full.named_domains.values()
     claims = () if CLAIM_KIND in gap else full.named_claims.values()
     return replace(
-        with_domains(cluster, domains, claims).snapshot_of(full.root, full.now, full.attempts),
-        pods_of=frozen_lists({} if "Pod" in gap else full.pods_of),
+        cluster_with_compute_domains(cluster, domains, claims).snapshot_of(full.root, full.now, full.attempts),
+        pods_of=frozen_dict_of_tuples({} if "Pod" in gap else full.pods_of),
         complete=full.complete - gap,
         not_collected=gap,
         claim_templates=full.claim_templates,
@@ -61,7 +61,7 @@ def without(full: Snapshot, kinds: Iterable[str]) -> Snapshot:
 def touched(snapshot: Snapshot) -> set[tuple[str, str, str]]:
     """The writes of a plan to domains and their claims: verb, kind and name."""
     plan = reconcile(snapshot)
-    assert not problems_in_plan(plan, snapshot)
+    assert not broken_laws_in_plan(plan, snapshot)
     claims = {item.ref for item in snapshot.named_claims.values() if is_shared_by_annotation(item.labels)}
     return {
         (type(step.action).__name__, step.target.kind, step.target.name)

@@ -11,20 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.admit import admit
-from grove_core.areas.mnnvl.admit import preflight_objection
-from grove_core.areas.mnnvl.judge import clique_domains_of, judge_mnnvl
-from grove_core.areas.mnnvl.verdicts import ReplicaDomainState
+from grove_core.areas.mnnvl.admit import mnnvl_preflight_objection
+from grove_core.areas.mnnvl.judge import compute_domains_of_new_parts, judge_mnnvl
+from grove_core.areas.mnnvl.verdicts import ReplicaComputeDomainState
 from grove_core.areas.mnnvl.wants import desired_mnnvl_changes, mnnvl_wake_time
-from grove_core.document.document_reading import document_from_json
-from grove_core.document.document_writing import document_as_json
+from grove_core.document.document_reading import plan_document_from_json
+from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
 from grove_core.kernel.conditions import REMOVED, Condition, ConditionStatus
-from grove_core.kernel.frozen import FrozenDict, frozen_lists, thaw
+from grove_core.kernel.frozen import FrozenDict, frozen_dict_of_tuples, thaw_json
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, SetStatus, Step, StepStage
 from grove_core.kernel.wants import ObjectToCreate, StatusToWrite, Withheld
 from grove_core.plan.forecast import one_round_forecast
-from grove_core.plan.laws import problems_in_plan
+from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import DOMAIN_TEMPLATE, DOMAINS_READY, MNNVL_CLAIM, MNNVL_ENABLED
 from grove_core.resources.configuration import (
@@ -34,8 +34,8 @@ from grove_core.resources.configuration import (
     MnnvlConfiguration,
     ServedApis,
 )
-from grove_core.resources.domains_ready_condition import DomainCreationFailure, domain_creation_failure_in
-from grove_core.resources.statuses import with_status_written
+from grove_core.resources.domains_ready_condition import DomainCreationFailure, domain_failure_in_stored_conditions
+from grove_core.resources.statuses import object_after_status_write
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.few_examples import RARELY
 from tests.property.mnnvl.gpu_sets import BY_ANNOTATIONS, FOUND, LATE, gpu_clique, set_in_state, with_configuration
@@ -56,30 +56,34 @@ def expected(
     young: bool,
     asks: bool,
     **_by: bool,
-) -> ReplicaDomainState | None:
+) -> ReplicaComputeDomainState | None:
     """The expected state, by the rules in order of precedence; None where the replica has no entry."""
     if not (on and asks) and siblings != "joined":
         return None  # MN-001, MN-003
     if found == "ours":
-        return ReplicaDomainState.WITHOUT if siblings == "without" else ReplicaDomainState.JOINED  # MN-020, MN-021
+        return (
+            ReplicaComputeDomainState.WITHOUT if siblings == "without" else ReplicaComputeDomainState.JOINED
+        )  # MN-020, MN-021
     if not known:
         return {
-            "none": ReplicaDomainState.UNKNOWN,
-            "joined": ReplicaDomainState.JOINED,
-            "without": ReplicaDomainState.WITHOUT,
+            "none": ReplicaComputeDomainState.UNKNOWN,
+            "joined": ReplicaComputeDomainState.JOINED,
+            "without": ReplicaComputeDomainState.WITHOUT,
         }[siblings]  # MN-016
     if not on:
-        return ReplicaDomainState.MISSED  # MN-060
+        return ReplicaComputeDomainState.MISSED  # MN-060
     if siblings == "without" and not (before or refused):
-        return ReplicaDomainState.WITHOUT  # MN-024
+        return ReplicaComputeDomainState.WITHOUT  # MN-024
     if found.endswith("going") or (found == "an earlier set's" and young):
-        return ReplicaDomainState.FAILED if siblings == "without" else ReplicaDomainState.LEAVING  # MN-041
+        return (
+            ReplicaComputeDomainState.FAILED if siblings == "without" else ReplicaComputeDomainState.LEAVING
+        )  # MN-041
     if found != "nothing" or refused:
-        return ReplicaDomainState.FAILED  # MN-040, MN-011
+        return ReplicaComputeDomainState.FAILED  # MN-040, MN-011
     return {
-        "none": ReplicaDomainState.AWAITED,
-        "joined": ReplicaDomainState.RESTORED,
-        "without": ReplicaDomainState.FAILED,
+        "none": ReplicaComputeDomainState.AWAITED,
+        "joined": ReplicaComputeDomainState.RESTORED,
+        "without": ReplicaComputeDomainState.FAILED,
     }[siblings]  # MN-010, MN-043, MN-014
 
 
@@ -120,23 +124,26 @@ def _check_state(state: dict[str, Any]) -> None:
     judgement = judge_mnnvl(snapshot)
     expected_state = expected(**state)
     assert [one.state for one in judgement.replicas] == ([] if expected_state is None else [expected_state]), state
-    fabric, desired = clique_domains_of(snapshot, judgement), desired_mnnvl_changes(snapshot, judgement)
+    fabric, desired = compute_domains_of_new_parts(snapshot, judgement), desired_mnnvl_changes(snapshot, judgement)
     made = [want for want in desired.wants if isinstance(want, ObjectToCreate)]
     # the domain is created exactly where its name is free, it is wanted and no sibling runs without it
     is_free = state["found"] == "nothing" and state["known"] and state["on"]
-    assert bool(made) is (is_free and expected_state not in {None, ReplicaDomainState.WITHOUT})
+    assert bool(made) is (is_free and expected_state not in {None, ReplicaComputeDomainState.WITHOUT})
     # the parts of a replica are withheld only where none of them exists
     assert bool(fabric.waiting) is (
         state["siblings"] == "none"
-        and expected_state in {ReplicaDomainState.AWAITED, ReplicaDomainState.LEAVING, ReplicaDomainState.UNKNOWN}
+        and expected_state
+        in {ReplicaComputeDomainState.AWAITED, ReplicaComputeDomainState.LEAVING, ReplicaComputeDomainState.UNKNOWN}
     )
     # all or none: new parts do as their siblings do, and where there are none as the domain does
     joins = (
-        state["siblings"] == "joined" if state["siblings"] != "none" else expected_state is ReplicaDomainState.JOINED
+        state["siblings"] == "joined"
+        if state["siblings"] != "none"
+        else expected_state is ReplicaComputeDomainState.JOINED
     )
     assert bool(fabric.templates) is joins
     assert (mnnvl_wake_time(judgement) is not None) is any(one.until is not None for one in judgement.replicas)
-    assert not problems_in_plan(reconcile(snapshot), snapshot)
+    assert not broken_laws_in_plan(reconcile(snapshot), snapshot)
 
 
 def _check_round_trip(snapshot: Snapshot) -> None:
@@ -145,8 +152,8 @@ def _check_round_trip(snapshot: Snapshot) -> None:
     document = PlanDocument(
         rules="design", as_of=NOW, not_collected=(), forecasts=reported_for, configuration=snapshot.configuration
     )
-    written = json.loads(json.dumps(document_as_json(document, decisions=True)))
-    assert document_from_json(written) == document
+    written = json.loads(json.dumps(plan_document_as_json(document, decisions=True)))
+    assert plan_document_from_json(written) == document
 
 
 @pytest.mark.parametrize("found", FOUND)
@@ -164,13 +171,14 @@ def _check_condition(state: dict[str, Any]) -> None:
     written = [want for want in desired_mnnvl_changes(snapshot, judgement).wants if isinstance(want, StatusToWrite)]
     root = snapshot.root
     for want in written:
-        root = with_status_written(root, want.fields)
+        root = object_after_status_write(root, want.fields)
     expected_state = expected(**state)
-    fails = expected_state is ReplicaDomainState.FAILED or (
-        expected_state in {ReplicaDomainState.AWAITED, ReplicaDomainState.RESTORED, ReplicaDomainState.LEAVING}
+    fails = expected_state is ReplicaComputeDomainState.FAILED or (
+        expected_state
+        in {ReplicaComputeDomainState.AWAITED, ReplicaComputeDomainState.RESTORED, ReplicaComputeDomainState.LEAVING}
         and state["before"]
     )
-    assert domain_creation_failure_in(root.status.conditions).replicas == ((0,) if fails else ())
+    assert domain_failure_in_stored_conditions(root.status.conditions).replicas == ((0,) if fails else ())
     assert (not fails) is not any(one.type == DOMAINS_READY for one in root.status.conditions)
     if fails and state["before"]:
         (condition,) = root.status.conditions
@@ -188,19 +196,19 @@ def test_mn016_without_domains_in_the_input_the_condition_stays(siblings: str) -
 @given(st.lists(st.integers(0, 9999), min_size=1, unique=True), st.text())
 def test_mn015_the_message_can_be_read_back(replicas: list[int], error: str) -> None:
     failure = DomainCreationFailure(tuple(sorted(replicas)), error)
-    stored = Condition(DOMAINS_READY, ConditionStatus.FALSE, "CreationFailed", failure.message, NOW)
-    assert domain_creation_failure_in((stored,)) == failure
+    stored = Condition(DOMAINS_READY, ConditionStatus.FALSE, "CreationFailed", failure.condition_message, NOW)
+    assert domain_failure_in_stored_conditions((stored,)) == failure
 
 
 def test_mn015_the_message_is_that_of_the_design_document() -> None:
     said = "ComputeDomain creation failed for replicas: [2, 5]. Error: quota exceeded"
-    assert DomainCreationFailure((2, 5), "quota exceeded").message == said
+    assert DomainCreationFailure((2, 5), "quota exceeded").condition_message == said
 
 
 @given(st.text(), st.sampled_from([ConditionStatus.TRUE, ConditionStatus.FALSE, ConditionStatus.UNKNOWN]))
 def test_mn015_messages_of_others_are_ignored(message: str, status: ConditionStatus) -> None:
     assert (
-        domain_creation_failure_in((Condition(DOMAINS_READY, status, "CreationFailed", f"!{message}", NOW),))
+        domain_failure_in_stored_conditions((Condition(DOMAINS_READY, status, "CreationFailed", f"!{message}", NOW),))
         == DomainCreationFailure()
     )
 
@@ -230,12 +238,14 @@ def test_mn030_a_whole_set_converges(raw: Json, asking: int, shape: ComputeDomai
     start = replace(with_configuration(applied(raw)), served=ServedApis(domains=shape))
     there: dict[str, Json] = {}
     for seen, plan in rounds_of(start):
-        assert not problems_in_plan(plan, seen)
+        assert not broken_laws_in_plan(plan, seen)
         for step in plan.steps:
-            assert not (isinstance(step.action, Apply) and DOMAIN_TEMPLATE in str(thaw(step.action.fields))), "MN-021"
+            assert not (isinstance(step.action, Apply) and DOMAIN_TEMPLATE in str(thaw_json(step.action.fields))), (
+                "MN-021"
+            )
             if not isinstance(step.action, Create):
                 continue
-            made = thaw(step.action.manifest)
+            made = thaw_json(step.action.manifest)
             meta = made["metadata"]
             if step.target.kind in {"PodClique", "PodCliqueScalingGroup"}:
                 index = meta["labels"]["grove.io/podcliqueset-replica-index"]
@@ -298,7 +308,7 @@ def test_mn008_admission_and_judgement_read_a_choice_alike(choice: str | None, *
     "served", [ServedApis(), ServedApis(without_domains=True), ServedApis(domains=ComputeDomainFormatName.NVIDIA)]
 )
 def test_mn061_no_operator_without_the_definition(enabled: bool, served: ServedApis) -> None:
-    objection = preflight_objection(Configuration(MnnvlConfiguration(enabled=enabled)), served)
+    objection = mnnvl_preflight_objection(Configuration(MnnvlConfiguration(enabled=enabled)), served)
     assert (objection is not None) is (enabled and served.without_domains)
 
 
@@ -307,13 +317,17 @@ def test_mn051_a_surplus_domain_waits_for_pods_that_outlive_their_clique() -> No
     empty = replace(snapshot, root=replace(snapshot.root, spec=snapshot.root.spec.model_copy(update={"replicas": 0})))
     orphans = {f"gone {uid}": pods for uid, pods in empty.pods_of.items()}
     orphans["of others"] = tuple(replace(pod, gang="other-0") for pods in empty.pods_of.values() for pod in pods)
-    waiting = desired_mnnvl_changes(replace(empty, cliques=(), pods_of=frozen_lists(orphans)), judge_mnnvl(empty))
+    waiting = desired_mnnvl_changes(
+        replace(empty, cliques=(), pods_of=frozen_dict_of_tuples(orphans)), judge_mnnvl(empty)
+    )
     assert [type(one) for one in waiting.withheld] == [Withheld]
     ended = Attempt(
         Step(StepStage.CLEANUP, Ref("v1", "Pod", "ml", "x"), Delete(Guard("x", "1")), ()), AttemptOutcome.DONE
     )
     for attempts in ((), (ended,)):  # with any own writes of other pods (PL-018)
-        plan = reconcile(replace(empty, cliques=(), gangs=(), pods_of=frozen_lists(orphans), attempts=attempts))
+        plan = reconcile(
+            replace(empty, cliques=(), gangs=(), pods_of=frozen_dict_of_tuples(orphans), attempts=attempts)
+        )
         assert [held.target.name for held in plan.withheld] == ["llm-cd-0"]
         assert not [step for step in plan.steps if step.target.name == "llm-cd-0"]
     gone = desired_mnnvl_changes(replace(empty, cliques=(), pods_of=FrozenDict()), judge_mnnvl(empty))
@@ -327,7 +341,7 @@ def test_mn013_removing_the_condition_is_a_write_of_its_own() -> None:
         want for want in desired_mnnvl_changes(snapshot, judge_mnnvl(snapshot)).wants if isinstance(want, StatusToWrite)
     ]
     assert dict(written.fields) == {REMOVED: (DOMAINS_READY,)}
-    assert with_status_written(snapshot.root, written.fields).status.conditions == ()
+    assert object_after_status_write(snapshot.root, written.fields).status.conditions == ()
 
 
 @pytest.mark.parametrize("outcome", [AttemptOutcome.DONE, AttemptOutcome.UNREACHABLE])
@@ -352,4 +366,4 @@ def test_mn021_a_part_that_was_just_created_is_a_sibling(*, joined: bool, outcom
 
 def _is_joined(step: Step) -> bool:
     assert isinstance(step.action, Create)
-    return DOMAIN_TEMPLATE in thaw(step.action.manifest)["metadata"].get("annotations", {})
+    return DOMAIN_TEMPLATE in thaw_json(step.action.manifest)["metadata"].get("annotations", {})

@@ -7,7 +7,7 @@ import pytest
 
 from grove_core.areas.mnnvl.judge import judge_mnnvl
 from grove_core.areas.mnnvl.wants import desired_mnnvl_changes
-from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_lists
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_dict_of_tuples
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Step, StepStage
 from grove_core.kernel.wants import ObjectToDelete
@@ -85,7 +85,7 @@ def test_mn051_pods_of_a_clique_without_its_annotation_use_the_domain() -> None:
 def test_mn051_a_pod_without_its_gang_is_found_by_its_set_and_name(changes: dict[str, Any], goes: bool) -> None:
     seen = of_replicas(ours(), 0)
     left = replace(pod_of(seen), owner_uid="gone", **{"set_name": "llm", **changes})
-    assert gone(replace(seen, cliques=(), pods_of=frozen_lists({"gone": [left]}))) == ["llm-cd-0"] * goes
+    assert gone(replace(seen, cliques=(), pods_of=frozen_dict_of_tuples({"gone": [left]}))) == ["llm-cd-0"] * goes
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_mn051_a_pod_that_may_just_have_been_created_uses_the_domain(
     manifest = FrozenMap({"metadata": metadata, "spec": FrozenMap({}), "status": FrozenMap({})})
     made = Step(StepStage.WORKLOAD, Ref("v1", "Pod", "ml", pod.name), Create(manifest), ())
     pods_of = seen.pods_of if listed else {}
-    seen = replace(seen, pods_of=frozen_lists(pods_of), attempts=(Attempt(made, outcome),))
+    seen = replace(seen, pods_of=frozen_dict_of_tuples(pods_of), attempts=(Attempt(made, outcome),))
     assert gone(seen) == ["llm-cd-0"] * (not held)
     because = [why for one in desired_mnnvl_changes(seen, judge_mnnvl(seen)).withheld for why in one.because]
     assert [dict(why.facts)["pods"] for why in because] == [held] * bool(held)
@@ -122,7 +122,7 @@ def test_mn051_an_unlisted_pod_of_a_deleted_clique_uses_the_domain(*, listed: bo
     bare = replace(
         seen,
         cliques=(),
-        pods_of=frozen_lists({"gone": left} if listed else {}),
+        pods_of=frozen_dict_of_tuples({"gone": left} if listed else {}),
         attempts=(Attempt(made, AttemptOutcome.DONE),),
     )
     known = with_own_writes(bare)

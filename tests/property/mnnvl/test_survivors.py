@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from grove_core.areas.mnnvl.judge import domain_ref, judge_mnnvl
-from grove_core.areas.mnnvl.verdicts import ReplicaDomainState
+from grove_core.areas.mnnvl.judge import compute_domain_ref_of_replica, judge_mnnvl
+from grove_core.areas.mnnvl.verdicts import ReplicaComputeDomainState
 from grove_core.areas.mnnvl.wants import desired_mnnvl_changes
 from grove_core.areas.mnnvl_scopes.judge import shared_domain_ref
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
@@ -87,14 +87,14 @@ def test_mn012_the_replicas_that_failed_are_named() -> None:
 
 def test_mn011_only_a_refused_creation_counts_as_refused() -> None:
     seen = set_in_state("none", "nothing", refused=False, before=False, known=True, on=True)
-    ref = domain_ref(seen, 0)
+    ref = compute_domain_ref_of_replica(seen, 0)
     for action, outcome in (
         (Create(FrozenMap({})), AttemptOutcome.CONFLICT),
         (Apply(FrozenMap({}), Guard("u", "1")), AttemptOutcome.REFUSED),
     ):
         attempt = Attempt(Step(StepStage.FOUNDATION, ref, action, ()), outcome, "no")
         (one,) = judge_mnnvl(replace(seen, attempts=(attempt,))).replicas
-        assert one.state is ReplicaDomainState.AWAITED
+        assert one.state is ReplicaComputeDomainState.AWAITED
 
 
 @pytest.mark.req("GT-026")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
-from grove_core.plan.laws import problems_in_plan
+from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Configuration, MnnvlConfiguration, MnnvlMode
@@ -72,7 +72,7 @@ def converged(world: InMemoryCluster, root: Ref, configuration: Configuration = 
         seen = world.observe(root, NOW, attempts)
         assert seen is not None
         plan = reconcile(seen)
-        assert not problems_in_plan(plan, seen)
+        assert not broken_laws_in_plan(plan, seen)
         if not plan.steps:
             return replace(seen, attempts=())
         attempts = execute_plan(world.attempt, plan.steps)

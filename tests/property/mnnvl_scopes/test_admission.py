@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.admit import admit, used_names_in
+from grove_core.admit import admit, index_names_used_by_sets
 from grove_core.kernel.admission import Deny, FieldRemark
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, MnnvlConfiguration, MnnvlMode
 from tests.property.admission_tables import Table, is_meant, same_words, words_of
@@ -86,13 +86,13 @@ def test_ms077_two_sets_must_not_share_a_domain(configuration: Configuration, re
     ours = TABLE.with_values({"spec.template.cliques[0].name": "1", "spec.template.cliques[0].annotations": alone})
     theirs = TABLE.with_values({"metadata.name": "chat-0", "metadata.annotations": {ENABLED: "true"}})
     for new, other in ((ours, theirs), (theirs, ours)):
-        verdict = admit(new, None, used_names_in([new, other]), configuration).verdict
+        verdict = admit(new, None, index_names_used_by_sets([new, other]), configuration).verdict
         found = verdict.objections if isinstance(verdict, Deny) else ()
         reported = [one.reason.sentence for one in found if dict(one.reason.facts).get("kind") == "ComputeDomain"]
         assert bool(reported) is refused
         assert all("chat-0-1-cd" in words for words in reported)
     apart = TABLE.with_values({"metadata.name": "chat-0", "metadata.annotations": {ENABLED: "false"}})
-    verdict = admit(ours, None, used_names_in([ours, apart]), SCOPED).verdict
+    verdict = admit(ours, None, index_names_used_by_sets([ours, apart]), SCOPED).verdict
     found = verdict.objections if isinstance(verdict, Deny) else ()
     assert not [one for one in found if dict(one.reason.facts).get("kind") == "ComputeDomain"]
 
@@ -103,7 +103,7 @@ def test_ms077_a_name_that_is_taken() -> None:
     ours = TABLE.with_values({"spec.template.cliques[0].name": "1", "spec.template.cliques[0].annotations": alone})
     labels = {"grove.io/pcs-name": "chat-0", "grove.io/pcs-replica-index": "1"}
     held = {"kind": "ComputeDomain", "metadata": {"name": "chat-0-1-cd", "namespace": "ml", "labels": labels}}
-    verdict = admit(ours, None, used_names_in([held]), SCOPED).verdict
+    verdict = admit(ours, None, index_names_used_by_sets([held]), SCOPED).verdict
     assert isinstance(verdict, Deny)
     assert "chat-0-1-cd" in verdict.objections[0].reason.sentence
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from grove_core.areas.mnnvl_scopes.rules import SharedDomainReason
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import thaw_json
 from grove_core.reconcile import reconcile
 from grove_core.resources.domain_sharing import shared_claim_entry
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -44,7 +44,7 @@ def test_ms006_cliques_that_share_are_named() -> None:
 def test_ms023_the_claim_asks_for_one_device_of_its_domain(annotations: dict[str, str], wanted: str) -> None:
     world, seen = converged_set(mixed(**annotations))
     (domain,) = seen.domains
-    (claim,) = [thaw(raw) for ref, raw in world.manifests.items() if ref.kind == "ResourceClaim"]
+    (claim,) = [thaw_json(raw) for ref, raw in world.manifests.items() if ref.kind == "ResourceClaim"]
     (request,) = claim["spec"]["devices"]["requests"]
     asked = request.get("exactly", request)
     assert (asked["deviceClassName"], asked.get("count", 1)) == (wanted, 1)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from grove_core.areas.mnnvl_scopes.judge import judge_shared_domains, shared_domain_ref
 from grove_core.areas.mnnvl_scopes.verdicts import SharedObjectState
-from grove_core.kernel.frozen import FrozenDict, FrozenMap, thaw
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, thaw_json
 from grove_core.kernel.steps import Ensure
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import Configuration
@@ -41,8 +41,8 @@ def test_ms085_a_restored_claim_has_the_class_of_the_first_clique() -> None:
     )
     (again,) = (step.action for step in reconcile(gone).steps if step.target.kind == made.ref.kind)
     assert isinstance(again, Ensure)
-    assert thaw(again.manifest)["spec"] == thaw(made.spec)
-    assert "class-a" in str(thaw(made.spec))
+    assert thaw_json(again.manifest)["spec"] == thaw_json(made.spec)
+    assert "class-a" in str(thaw_json(made.spec))
 
 
 def test_ms046_a_known_position_takes_precedence_over_labels() -> None:
@@ -75,7 +75,7 @@ def test_ms052_a_clique_without_labels_still_uses_its_domain(groups: tuple[Json,
     gone = replace(bare, domains=(), named_domains=FrozenDict(), others=(), named_claims=FrozenDict())
     steps = [step for step in reconcile(gone).steps if step.target.kind in SHARED]
     owners = {
-        step.target.name: thaw(step.action.manifest)["metadata"]["ownerReferences"][0]["name"]
+        step.target.name: thaw_json(step.action.manifest)["metadata"]["ownerReferences"][0]["name"]
         for step in steps
         if isinstance(step.action, Ensure)
     }
@@ -120,7 +120,7 @@ def owners_of_made(seen: Snapshot) -> dict[str, str]:
     others = tuple(one for one in seen.others if one.ref.kind not in SHARED)
     gone = replace(seen, domains=(), named_domains=FrozenDict(), others=others, named_claims=FrozenDict())
     return {
-        step.target.name: thaw(step.action.manifest)["metadata"]["ownerReferences"][0]["name"]
+        step.target.name: thaw_json(step.action.manifest)["metadata"]["ownerReferences"][0]["name"]
         for step in reconcile(gone).steps
         if isinstance(step.action, Ensure) and step.target.kind == "ComputeDomain"
     }
@@ -167,7 +167,7 @@ def test_ms046_nothing_is_created_for_the_name_of_another_set(whose: str) -> Non
     seen = half_shared()
     none = seen.root.spec.model_copy(update={"replicas": 0})
     clique, other = seen.cliques
-    clique = replace(clique, labels=FrozenMap({**clique.labels, **SET.written(whose)}))
+    clique = replace(clique, labels=FrozenMap({**clique.labels, **SET.under_every_key(whose)}))
     found = replace(seen, root=replace(seen.root, spec=none), cliques=(clique, other))
     assert owners_of_made(found) == ({"llm-0-cd": "llm-0"} if whose == "llm" else {})
 

@@ -14,9 +14,9 @@ from grove_core.admit_podclique import admit_podclique, admit_podgang
 from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
 from grove_core.kernel.admission import AdmitWithChanges, AmendmentVerdict, Deny
 from grove_core.kernel.decisions import Decision
-from grove_core.kernel.frozen import FrozenDict, FrozenMap, thaw
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, thaw_json
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, Ensure, Step, StepStage
-from grove_core.object_explanation import ObjectExplanation, has_object
+from grove_core.object_explanation import ObjectExplanation, root_has_object
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, MnnvlConfiguration, ServedApis
 from grove_core.resources.domain_and_claim_formats import refs_across_api_versions
@@ -118,7 +118,7 @@ def test_pl018_an_unlisted_handover_counts() -> None:
     assert len(handovers) == 2
     for step in handovers:
         assert isinstance(step.action, Apply)
-        (owner,) = thaw(step.action.fields)["metadata"]["ownerReferences"]
+        (owner,) = thaw_json(step.action.fields)["metadata"]["ownerReferences"]
         assert (owner["uid"], owner["controller"], owner["blockOwnerDeletion"]) == (gang.uid, True, True)
     attempts = tuple(Attempt(step, AttemptOutcome.DONE) for step in handovers)
     assert not reconcile(replace(stale, attempts=attempts)).steps
@@ -128,7 +128,7 @@ def owner_of(step: Step) -> tuple[str, bool]:
     """The kind of the owner in a step, and whether it blocks the owner's deletion."""
     assert isinstance(step.action, Ensure | Apply)
     fields = step.action.manifest if isinstance(step.action, Ensure) else step.action.fields
-    (owner,) = thaw(fields)["metadata"]["ownerReferences"]
+    (owner,) = thaw_json(fields)["metadata"]["ownerReferences"]
     return owner["kind"], owner.get("blockOwnerDeletion", False)
 
 
@@ -320,11 +320,11 @@ def test_cl010_shared_objects_can_be_explained() -> None:
     raw["spec"]["template"]["cliques"][1]["annotations"] = {SCOPE: "clique"}
     start = with_configuration(applied(raw))
     for name in ("llm-0-cd", "llm-0-b-cd"):
-        assert has_object(start, "ComputeDomain", name)
+        assert root_has_object(start, "ComputeDomain", name)
         asked = ObjectExplanation(start, reconcile(start), "ComputeDomain", name)
         assert {finding.verdict for finding in asked.findings()} == {"Ensured", "Joins", "Wanted"}
-        assert [step.target.name for step in asked.steps()] == [name]
-    assert not has_object(start, "ComputeDomain", "llm-0-c-cd")
+        assert [step.target.name for step in asked.planned_steps()] == [name]
+    assert not root_has_object(start, "ComputeDomain", "llm-0-c-cd")
     _, seen = converged_set(raw)
     asked = ObjectExplanation(seen, reconcile(seen), "ComputeDomain", "llm-0-cd")
     assert {finding.verdict for finding in asked.findings()} == {"Belongs", "Joins", "Wanted"}

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from grove_core.admit_podclique import admit_podclique
 from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
-from grove_core.document.document_reading import document_from_json
-from grove_core.document.document_writing import document_as_json
+from grove_core.document.document_reading import plan_document_from_json
+from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
 from grove_core.kernel.admission import AdmitWithChanges
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.steps import Attempt, Create, Ensure
 from grove_core.plan.forecast import one_round_forecast
 from grove_core.reconcile import reconcile
@@ -156,8 +156,8 @@ def test_cl011_plans_that_ensure_read_back(raw: Json) -> None:
         document = PlanDocument(
             rules=plan.rules, as_of=NOW, not_collected=(), forecasts=reported_for, configuration=seen.configuration
         )
-        text = json.dumps(document_as_json(document, decisions=True))
-        assert document_from_json(json.loads(text)) == document
+        text = json.dumps(plan_document_as_json(document, decisions=True))
+        assert plan_document_from_json(json.loads(text)) == document
 
 
 def admission_view(world: InMemoryCluster, seen: Snapshot) -> CliqueAdmissionView:
@@ -203,16 +203,16 @@ def test_ms032_webhook_and_operator_agree(raw: Json) -> None:
         ensured = set[str]()
         for step in made:
             assert isinstance(step.action, Create)
-            manifest = thaw(step.action.manifest)
+            manifest = thaw_json(step.action.manifest)
             verdict = admit_podclique(bare(manifest), admission_view(world, seen)).verdict
             assert isinstance(verdict, AdmitWithChanges)
             ensured |= {one.target.name for one in verdict.ensures}
-            assert patched(bare(manifest), [*map(thaw, verdict.patch)]) == manifest
+            assert patched(bare(manifest), [*map(thaw_json, verdict.patch)]) == manifest
         assert ensured == wanted
         attempts = execute_plan(world.attempt, plan.steps)
         for step in made:
             assert isinstance(step.action, Create)
-            after = admit_podclique(thaw(step.action.manifest), admission_view(world, seen)).verdict
+            after = admit_podclique(thaw_json(step.action.manifest), admission_view(world, seen)).verdict
             assert after == AdmitWithChanges(warnings=after.warnings)
         observed = world.observe(seen.root.ref, NOW, attempts)
         assert observed is not None

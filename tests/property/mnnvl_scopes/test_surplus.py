@@ -8,7 +8,7 @@ import pytest
 from grove_core.areas.mnnvl_scopes.judge import judge_shared_domains
 from grove_core.areas.mnnvl_scopes.rules import SharedDomainReason
 from grove_core.areas.mnnvl_scopes.verdicts import SharedObjectState
-from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_lists
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_dict_of_tuples
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, Step
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MNNVL_SCOPE
@@ -34,7 +34,7 @@ def test_ms050_surplus_objects_are_deleted_and_foreign_ones_stay() -> None:
         cliques=tuple(kept),
         gangs=seen.gangs[:1],
         domains=tuple(orphaned),
-        pods_of=frozen_lists({clique.uid: seen.pods_of[clique.uid] for clique in kept}),
+        pods_of=frozen_dict_of_tuples({clique.uid: seen.pods_of[clique.uid] for clique in kept}),
     )
     gone = {step.target.name for step in reconcile(left).steps if isinstance(step.action, Delete)}
     assert "llm-1-cd" in gone
@@ -62,7 +62,7 @@ def test_ms054_objects_of_pods_that_outlive_their_clique_stay() -> None:
     of_first = {clique.uid for clique in left.cliques}
     of_others = [replace(pod, gang="else-0", owner_uid="else") for pods in left.pods_of.values() for pod in pods]
     there = {uid: pods for uid, pods in left.pods_of.items() if uid in of_first}
-    ended = replace(left, pods_of=frozen_lists({**there, "else": of_others}))
+    ended = replace(left, pods_of=frozen_dict_of_tuples({**there, "else": of_others}))
     gone = {step.target.name for step in reconcile(ended).steps if isinstance(step.action, Delete)}
     assert "llm-1-cd" in gone
 
@@ -91,7 +91,7 @@ def scaled_in(seen: Snapshot) -> tuple[Snapshot, list[Step]]:
     """
     kept = tuple(clique for clique in seen.cliques if clique.replica_index == 0)
     pods_of = {clique.uid: seen.pods_of[clique.uid] for clique in kept}
-    listed = replace(seen, cliques=kept, gangs=seen.gangs[:1], pods_of=frozen_lists(pods_of))
+    listed = replace(seen, cliques=kept, gangs=seen.gangs[:1], pods_of=frozen_dict_of_tuples(pods_of))
     made = [step for step in reconcile(listed).steps if step.target.kind == "PodClique"]
     assert {step.target.name for step in made} == {"llm-1-a", "llm-1-b"}
     of_set: Json = {"owner_uid": seen.root.uid, "owner_kind": "PodCliqueSet", "owner_name": "llm"}
@@ -163,7 +163,7 @@ def test_ms050_the_group_then_the_template_decide_the_number_of_replicas(there: 
             first,
             ref=replace(first.ref, name=f"llm-0-pool-{index}-cd"),
             uid=f"domain-{index}",
-            labels=FrozenMap({**first.labels, **GROUP_REPLICA.written(str(index))}),
+            labels=FrozenMap({**first.labels, **GROUP_REPLICA.under_every_key(str(index))}),
             **of_set,
         )
         for index in range(5)
@@ -171,7 +171,7 @@ def test_ms050_the_group_then_the_template_decide_the_number_of_replicas(there: 
     cliques = tuple(clique for clique in seen.cliques if clique.ref.name == "llm-0-a")
     pods_of = {clique.uid: seen.pods_of[clique.uid] for clique in cliques}
     groups = tuple(replace(group, replicas=4) for group in seen.groups) if there == "scaled" else ()
-    left = replace(seen, cliques=cliques, pods_of=frozen_lists(pods_of), groups=groups, domains=domains)
+    left = replace(seen, cliques=cliques, pods_of=frozen_dict_of_tuples(pods_of), groups=groups, domains=domains)
     if there == "gone":
         template = seen.root.spec.template.model_copy(update={"pod_clique_scaling_groups": ()})
         left = replace(left, root=replace(seen.root, spec=seen.root.spec.model_copy(update={"template": template})))

@@ -16,11 +16,11 @@ from grove_core.areas.mnnvl_scopes.clique_admission import (
 )
 from grove_core.areas.mnnvl_scopes.rules import SharedDomainReason
 from grove_core.kernel.admission import Deny
-from grove_core.kernel.frozen import frozen_lists
+from grove_core.kernel.frozen import frozen_dict_of_tuples
 from grove_core.kernel.steps import Delete
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import ServedApis
-from grove_core.resources.podcliqueset_manifest import read_set_manifest
+from grove_core.resources.podcliqueset_manifest import read_podcliqueset_manifest
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.mnnvl_scopes.sharing_sets import (
     CLASS,
@@ -62,7 +62,7 @@ def test_ms076_pods_of_a_sharing_group_are_counted_with_replicas(
         groups=({**GROUP, **of_group},),
         replicas=2,
     )
-    manifest, _ = read_set_manifest(raw)
+    manifest, _ = read_podcliqueset_manifest(raw)
     assert manifest is not None
     (crowd,) = [one for one in domain_sharing_groups_of(manifest) if one.scope.value == scope]
     assert ([crowd.pods], crowd.max_replicas, crowd.highest) == (pods, most, highest)
@@ -154,7 +154,10 @@ def test_ms050_the_domain_of_a_removed_clique_is_deleted() -> None:
     root = replace(seen.root, spec=seen.root.spec.model_copy(update={"template": less}))
     left = seen.cliques[0]
     without = replace(
-        owned_by_the_set(seen), root=root, cliques=(left,), pods_of=frozen_lists({left.uid: seen.pods_of[left.uid]})
+        owned_by_the_set(seen),
+        root=root,
+        cliques=(left,),
+        pods_of=frozen_dict_of_tuples({left.uid: seen.pods_of[left.uid]}),
     )
     gone = [step.target.name for step in reconcile(without).steps if isinstance(step.action, Delete)]
     assert gone == ["llm-0-b-cd"]

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from grove_core.admit import admit
 from grove_core.admit_podclique import admit_podclique
 from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
-from grove_core.document.document_reading import document_from_json
+from grove_core.document.document_reading import plan_document_from_json
 from grove_core.kernel.admission import AdmitWithChanges, Deny
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.steps import Delete, Ensure, StepStage
-from grove_core.object_explanation import has_object
-from grove_core.plan.laws import problems_in_plan
+from grove_core.object_explanation import root_has_object
+from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import COMPONENT, MNNVL_MANAGED, MNNVL_SCOPE
 from grove_core.resources.compute_domain import ComputeDomain
@@ -24,7 +24,7 @@ from grove_core.resources.configuration import ServedApis
 from grove_core.resources.domain_sharing import position_of_clique
 from grove_core.resources.domain_sharing_labels import domain_user_in_labels
 from grove_core.resources.labels import GROUP_REPLICA, SET_REPLICA
-from grove_core.resources.object_after_write import with_applied_fields
+from grove_core.resources.object_after_write import object_after_merge_patch
 from grove_core.resources.podclique import PodClique
 from tests.property.mnnvl_scopes.sharing_sets import (
     ENABLED,
@@ -47,7 +47,7 @@ def test_ms046_the_finding_on_a_clique_follows_its_position() -> None:
     pool = {"name": "pool", "cliqueNames": ["a"], "replicas": 2, "minAvailable": 1, "annotations": scope}
     seen = converged_set(set_raw(clique_raw("a", pod_spec=GPUS, annotations=scope), groups=(pool,)))[1]
     first, second = seen.cliques
-    edited = replace(first, labels=FrozenMap({**first.labels, **GROUP_REPLICA.written("1")}))
+    edited = replace(first, labels=FrozenMap({**first.labels, **GROUP_REPLICA.under_every_key("1")}))
     findings = reconcile(replace(seen, cliques=(edited, second))).findings
     (finding,) = (one for one in findings if one.subject == edited.ref and one.question == "computeDomain")
     assert dict(finding.because[0].facts)["domain"] == "llm-0-pool-0-cd"
@@ -70,7 +70,7 @@ def test_wl202_an_autoscaler_with_the_name_of_a_claim_is_no_claim() -> None:
 def test_ms036_an_object_that_serves_another_user_is_reported() -> None:
     seen = half_shared()
     (domain,) = seen.domains
-    other = replace(domain, labels=FrozenMap({**domain.labels, **SET_REPLICA.written("7")}))
+    other = replace(domain, labels=FrozenMap({**domain.labels, **SET_REPLICA.under_every_key("7")}))
     taken = replace(seen, domains=(), named_domains=FrozenDict({("ml", other.ref.name): other}))
     plan = reconcile(taken)
     assert other.ref in {held.target for held in plan.withheld}
@@ -97,8 +97,8 @@ def test_cl010_a_domain_that_no_part_of_the_set_shares_is_not_its_own() -> None:
     bare = with_configuration(
         applied(set_raw(clique_raw("a", pod_spec=GPUS, annotations={ENABLED: "true"}), clique_raw("b")))
     )
-    assert has_object(bare, "ComputeDomain", "llm-0-cd")
-    assert not has_object(bare, "ComputeDomain", "llm-0-b-cd")
+    assert root_has_object(bare, "ComputeDomain", "llm-0-cd")
+    assert not root_has_object(bare, "ComputeDomain", "llm-0-b-cd")
 
 
 def test_ms005_a_clique_whose_labels_name_no_set_is_admitted_unchanged() -> None:
@@ -141,23 +141,23 @@ def test_ms020_labels_that_name_no_user() -> None:
 def test_pl016_ensured_objects_come_before_the_objects_that_need_them() -> None:
     seen = with_configuration(applied(set_raw(clique_raw("a", pod_spec=GPUS, annotations={ENABLED: "true"}))))
     plan = reconcile(seen)
-    assert not problems_in_plan(plan, seen)
+    assert not broken_laws_in_plan(plan, seen)
     late = [replace(step, stage=StepStage.WORKLOAD) if isinstance(step.action, Ensure) else step for step in plan.steps]
     ordered = replace(plan, steps=tuple(sorted(late, key=lambda step: step.sort_key)))
-    assert any(problem.law == "PL-016" for problem in problems_in_plan(ordered, seen))
+    assert any(problem.law == "PL-016" for problem in broken_laws_in_plan(ordered, seen))
 
 
 def test_cl011_an_invalid_configuration_is_refused() -> None:
     reported_so = {"mnnvl": {"enabled": "perhaps", "mode": "operator", "computeDomainShape": "auto"}}
     raw = {"formatVersion": "1.2", "rules": "design", "asOf": "2026-11-20T09:00:00Z", "notCollected": [], "plans": []}
     with pytest.raises(MalformedObject):
-        document_from_json({**raw, "configuration": reported_so})
+        plan_document_from_json({**raw, "configuration": reported_so})
 
 
 def test_wl025_an_unknown_generation_does_not_change() -> None:
     clique = replace(stored(), generation=None)
     fields = FrozenMap({"spec": FrozenMap({"autoScalingConfig": FrozenMap({"maxReplicas": 9})})})
-    changed = with_applied_fields(clique, fields)
+    changed = object_after_merge_patch(clique, fields)
     assert isinstance(changed, PodClique)
     assert changed.generation is None
     assert changed.auto_scaling["maxReplicas"] == 9

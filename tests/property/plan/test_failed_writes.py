@@ -25,14 +25,14 @@ from grove_core.kernel.steps import (
 )
 from grove_core.kernel.wants import Withheld
 from grove_core.plan.failed_writes import (
-    failed_writes_after,
+    failed_writes_after_round,
     failed_writes_still_wanted,
     with_expired_deletion_refusals,
 )
 from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.statuses import breach_condition_of, with_status_written
+from grove_core.resources.statuses import breach_condition_of, object_after_status_write
 from grove_core.snapshot.own_writes import standing_refusals_after_round
 from grove_core.snapshot.unwritten_breach_changes import with_unwritten_breach_changes
 from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
@@ -109,11 +109,11 @@ class TestOP103:
             answers = () if outcome is None else (no(step, outcome),)
             refused, unfinished = (
                 standing_refusals_after_round(refused, answers),
-                failed_writes_after(unfinished, answers),
+                failed_writes_after_round(unfinished, answers),
             )
             if outcome is AttemptOutcome.DONE:
                 assert isinstance(step.action, SetStatus)
-                clique = with_status_written(clique, step.action.fields)
+                clique = object_after_status_write(clique, step.action.fields)
                 found, was_over = breach(truth, number), False
             elif outcome is not None and is_condition_true(breach_condition_of(clique.status)):
                 was_over = was_over or truth is not ConditionStatus.TRUE
@@ -129,26 +129,26 @@ class TestOP103:
     @pytest.mark.req("WL-236")
     @pytest.mark.parametrize("gone", [ended, deleted], ids=["of an end", "of anything else"])
     def test_a_deletion_that_failed_is_known_until_it_is_tried_again(self, gone: Callable[..., Step]) -> None:
-        assert steps_of(failed_writes_after((), [no(gone()), no(MADE), no(CHANGED), no(PART)])) == [gone()]
-        assert steps_of(failed_writes_after([no(gone())], [no(MADE), no(OVER)])) == [gone(), OVER]
-        assert steps_of(failed_writes_after([no(gone())], [no(gone("2"))])) == [gone("2")]
-        assert not failed_writes_after([no(gone())], [no(gone("2"), AttemptOutcome.DONE)])
-        assert failed_writes_after((), [no(gone(), AttemptOutcome.UNREACHABLE)]) == (
+        assert steps_of(failed_writes_after_round((), [no(gone()), no(MADE), no(CHANGED), no(PART)])) == [gone()]
+        assert steps_of(failed_writes_after_round([no(gone())], [no(MADE), no(OVER)])) == [gone(), OVER]
+        assert steps_of(failed_writes_after_round([no(gone())], [no(gone("2"))])) == [gone("2")]
+        assert not failed_writes_after_round([no(gone())], [no(gone("2"), AttemptOutcome.DONE)])
+        assert failed_writes_after_round((), [no(gone(), AttemptOutcome.UNREACHABLE)]) == (
             no(gone(), AttemptOutcome.UNREACHABLE),
         )
 
     @pytest.mark.req("GT-067")
     def test_what_is_written_since_makes_an_end_of_what_was_known_of_a_breach(self) -> None:
-        assert not failed_writes_after([no(OVER), no(ANEW)], [no(ANEW, AttemptOutcome.DONE)])
-        assert failed_writes_after([no(OVER)], [no(ended(), AttemptOutcome.DONE)]) == (no(OVER),)
+        assert not failed_writes_after_round([no(OVER), no(ANEW)], [no(ANEW, AttemptOutcome.DONE)])
+        assert failed_writes_after_round([no(OVER)], [no(ended(), AttemptOutcome.DONE)]) == (no(OVER),)
 
     @pytest.mark.req("PL-012")
     def test_a_refusal_is_known_longer_than_it_stands(self) -> None:
-        assert failed_writes_after((), [no(ended(), AttemptOutcome.REFUSED), no(MADE, AttemptOutcome.REFUSED)]) == (
-            no(ended()),
-        )
-        assert failed_writes_after([no(OVER)], [no(ANEW, AttemptOutcome.REFUSED)]) == (no(OVER), no(ANEW))
-        assert failed_writes_after([no(OVER), no(ANEW)], [no(OVER, AttemptOutcome.REFUSED)]) == (no(OVER),)
+        assert failed_writes_after_round(
+            (), [no(ended(), AttemptOutcome.REFUSED), no(MADE, AttemptOutcome.REFUSED)]
+        ) == (no(ended()),)
+        assert failed_writes_after_round([no(OVER)], [no(ANEW, AttemptOutcome.REFUSED)]) == (no(OVER), no(ANEW))
+        assert failed_writes_after_round([no(OVER), no(ANEW)], [no(OVER, AttemptOutcome.REFUSED)]) == (no(OVER),)
 
     @pytest.mark.req("GF-091")
     def test_a_deletion_that_was_refused_is_known_when_that_stands_no_longer(self) -> None:
@@ -162,8 +162,8 @@ class TestOP103:
     @pytest.mark.req("PL-028")
     def test_a_status_that_reports_a_termination_is_another_write(self) -> None:
         flag = reported(breach(ConditionStatus.FALSE), "1", ROOT)
-        assert steps_of(failed_writes_after([no(flag)], [no(OVER)])) == [flag, OVER]
-        assert steps_of(failed_writes_after([no(flag)], [no(ANEW, AttemptOutcome.DONE)])) == [flag]
+        assert steps_of(failed_writes_after_round([no(flag)], [no(OVER)])) == [flag, OVER]
+        assert steps_of(failed_writes_after_round([no(flag)], [no(ANEW, AttemptOutcome.DONE)])) == [flag]
 
     @pytest.mark.parametrize(
         ("plan", "stays"),

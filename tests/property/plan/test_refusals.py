@@ -10,7 +10,7 @@ from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, SetStatus, Step, StepStage, TerminationReport
 from grove_core.kernel.wants import DesiredChanges, FieldsToApply, ObjectToCreate, ObjectToDelete, StatusToWrite, Want
 from grove_core.plan.plan import Plan
-from grove_core.plan.planner import make_plan, steps_for, without_termination_report
+from grove_core.plan.planner import make_plan, steps_for_objects_without_root, without_termination_report
 from grove_core.resources.api_names import GROVE
 from grove_core.snapshot.own_writes import standing_refusals_after_round
 from tests.property.plan.test_survivors import BECAUSE, GUARD, KNOWN, Seen, manifest
@@ -28,13 +28,13 @@ END = (
 
 def plan_after(wants: tuple[Want, ...], target: Ref, outcome: AttemptOutcome, detail: str = "", *more: Attempt) -> Plan:
     """After one of the steps was tried."""
-    (tried,) = (step for step in steps_for(wants) if step.target == target)
+    (tried,) = (step for step in steps_for_objects_without_root(wants) if step.target == target)
     return make_plan(AreaResult(DesiredChanges(wants)), Seen(KNOWN, attempts=(Attempt(tried, outcome, detail), *more)))
 
 
 def plan_unasked(*wants: Want, deferred: tuple[ObjectToDelete, ...], said: str = "503") -> Plan:
     """What is wanted while the server could not be asked about some ends."""
-    (tried, *_) = steps_for(deferred)
+    (tried, *_) = steps_for_objects_without_root(deferred)
     seen = Seen(KNOWN, attempts=(Attempt(tried, AttemptOutcome.NOT_CONFIRMED, said),))
     return make_plan(AreaResult(DesiredChanges(wants), deferred=deferred), seen)
 
@@ -87,7 +87,7 @@ def test_pl028_of_several_parts_that_wait_the_first_is_named(deferred: tuple[Obj
 @pytest.mark.parametrize("rests_on", [(), ((FIRST, GUARD),), ((FIRST, GUARD), (SECOND, GUARD))])
 def test_pl012_for_an_end_is_tried_what_was_refused_for_less(rests_on: tuple[tuple[Ref, Guard], ...]) -> None:
     """An attempt for this termination is what shows that it has begun."""
-    (tried,) = steps_for([ObjectToDelete(FIRST, GUARD, BECAUSE, rests_on)])
+    (tried,) = steps_for_objects_without_root([ObjectToDelete(FIRST, GUARD, BECAUSE, rests_on)])
     refused = Attempt(tried, AttemptOutcome.REFUSED, "no")
     plan = make_plan(AreaResult(DesiredChanges(END)), Seen(KNOWN, attempts=(refused,)))
     assert [step.target for step in plan.steps] == [FIRST, SECOND, CAUSE]
@@ -99,7 +99,7 @@ def test_pl012_for_an_end_is_tried_what_was_refused_for_less(rests_on: tuple[tup
 
 
 def test_pl012_a_cause_that_may_not_be_deleted_may_not_for_whatever_reason() -> None:
-    (tried,) = steps_for([ObjectToDelete(CAUSE, GUARD, BECAUSE)])
+    (tried,) = steps_for_objects_without_root([ObjectToDelete(CAUSE, GUARD, BECAUSE)])
     plan = make_plan(
         AreaResult(DesiredChanges(END)), Seen(KNOWN, attempts=(Attempt(tried, AttemptOutcome.REFUSED, "no"),))
     )
@@ -123,12 +123,12 @@ def test_pl013_of_two_deletion_reasons_the_first_is_reported(*, is_first: bool) 
     """What is reported of an object that stays is reported of it too."""
     urgent = StatusToWrite(SECOND, GUARD, FrozenMap({"conditions": ()}), BECAUSE, is_urgent=True)
     scaled_in = DesiredChanges((ObjectToDelete(SECOND, GUARD, SURPLUS),))
-    ends = DesiredChanges.union(
+    ends = DesiredChanges.union_of_areas(
         (DesiredChanges(END), DesiredChanges((urgent,)))
         if is_first
         else (DesiredChanges((urgent,)), DesiredChanges(END))
     )
-    desired = DesiredChanges.union((ends, scaled_in, scaled_in))
+    desired = DesiredChanges.union_of_areas((ends, scaled_in, scaled_in))
     plan = make_plan(AreaResult(desired), Seen(KNOWN))
     assert [step.because for step in plan.steps] == [BECAUSE] * 3
     (gone,) = (step for step in plan.steps if step.target == SECOND)
@@ -153,7 +153,7 @@ def test_pl018_what_was_made_is_not_made_again_and_delays_nothing() -> None:
 
 
 def test_pl028_nothing_is_left_of_what_is_no_status() -> None:
-    (deletion,) = steps_for(END[:1])
+    (deletion,) = steps_for_objects_without_root(END[:1])
     assert without_termination_report(deletion) is None
 
 
@@ -193,7 +193,7 @@ def test_pl028_no_status_replaces_a_deletion(*, of_end: bool) -> None:
     fields = FrozenMap({"conditions": (well, flag) if of_end else (well,)})
     report = TerminationReport((CAUSE,), FrozenMap({"conditions": (well,)}), BECAUSE) if of_end else None
     status = StatusToWrite(FIRST, GUARD, fields, BECAUSE, report=report, is_urgent=True)
-    ((gone,), left) = DesiredChanges.union([DesiredChanges((END[0], status))]).wants, END[1:]
+    ((gone,), left) = DesiredChanges.union_of_areas([DesiredChanges((END[0], status))]).wants, END[1:]
     plan = plan_after((gone, *left), FIRST, AttemptOutcome.REFUSED)
     (written,) = (step.action for step in plan.steps if step.target == FIRST)
     assert written == SetStatus(FrozenMap({"conditions": (well,)}), GUARD, is_urgent=True)
@@ -211,7 +211,7 @@ def test_pl013_what_stands_in_the_place_of_a_deletion_comes_when_statuses_come_a
     """It is the deletion that both reasons know of."""
     knows, gone = ObjectToDelete(FIRST, GUARD, BECAUSE, RESTS, otherwise=URGENT), END[0]
     for first, second in ((knows, gone), (gone, knows)):
-        (want,) = DesiredChanges.union((DesiredChanges((first,)), DesiredChanges((second,)))).wants
+        (want,) = DesiredChanges.union_of_areas((DesiredChanges((first,)), DesiredChanges((second,)))).wants
         plan = plan_after((want, *END[1:]), FIRST, AttemptOutcome.REFUSED)
         assert [(step.stage, step.target) for step in plan.steps] == [
             (StepStage.CLEANUP, SECOND),
@@ -244,7 +244,7 @@ def test_pl028_one_thing_is_tried_in_the_place_of_another() -> None:
 def test_pl013_two_statuses_report_the_termination_that_one_of_them_reports() -> None:
     flag = StatusToWrite(FIRST, GUARD, FrozenMap({"conditions": (FLAG,)}), BECAUSE, report=TerminationReport((CAUSE,)))
     for parts in ((flag, URGENT), (URGENT, flag)):
-        (want,) = DesiredChanges.union(DesiredChanges((one,)) for one in parts).wants
+        (want,) = DesiredChanges.union_of_areas(DesiredChanges((one,)) for one in parts).wants
         assert isinstance(want, StatusToWrite)
         assert want.report is not None
         assert (want.report.causes, want.is_urgent) == ((CAUSE,), True)

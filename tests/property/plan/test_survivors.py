@@ -39,12 +39,12 @@ from grove_core.kernel.wants import (
 )
 from grove_core.plan.deletion_impact import DeletionImpacts
 from grove_core.plan.forecast import Forecast, ForecastRound, RepeatedRounds, one_round_forecast, round_fingerprint
-from grove_core.plan.laws import BrokenLaw, problems_in_plan
 from grove_core.plan.plan import Plan
+from grove_core.plan.plan_laws import BrokenPlanLaw, broken_laws_in_plan
 from grove_core.plan.plan_staleness import PlanChange, changes_since_reviewed_plan
-from grove_core.plan.planner import steps_for
+from grove_core.plan.planner import steps_for_objects_without_root
 from grove_core.resources.api_names import GROVE
-from grove_core.resources.meta import Resource
+from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.pod import Pod, pod_from_json
 from tests.property.strategies.worlds import cluster_of
 from tests.property.terminating_sets import ENDING
@@ -81,7 +81,7 @@ class Seen:
     root_uid: str = "u-0"
     attempts: tuple[Attempt, ...] = ()
 
-    def known(self) -> Mapping[Ref, Resource | Pod]:
+    def objects_by_ref(self) -> Mapping[Ref, Resource | Pod]:
         return self.objects
 
 
@@ -98,7 +98,7 @@ def wrong(
     *steps: Step, known: Mapping[Ref, Resource | Pod] = KNOWN, withheld: tuple[Withheld, ...] = ()
 ) -> list[tuple[str, str, str]]:
     plan = Plan(root=SET, root_uid="u-0", rules="design", steps=steps, withheld=withheld)
-    return [(one.where, f"{one.expected} ({one.law})", one.got) for one in problems_in_plan(plan, Seen(known))]
+    return [(one.where, f"{one.expected} ({one.law})", one.got) for one in broken_laws_in_plan(plan, Seen(known))]
 
 
 def leaving(*finalizers: str) -> Mapping[Ref, Resource | Pod]:
@@ -199,8 +199,8 @@ class TestLaws:
 
     def test_a_breach_is_a_problem_like_any_other(self) -> None:
         bare = Plan(root=SET, root_uid="u-0", rules="design", withheld=(Withheld(CLIQUE, ()),))
-        (found,) = problems_in_plan(bare, Seen(KNOWN))
-        assert found == BrokenLaw("PL-003", self.PATH, "a reason", "none")
+        (found,) = broken_laws_in_plan(bare, Seen(KNOWN))
+        assert found == BrokenPlanLaw("PL-003", self.PATH, "a reason", "none")
         assert str(found) == f"{self.PATH}: expected a reason (PL-003), got none"
 
 
@@ -297,7 +297,7 @@ class TestRecurrence:
         again = RepeatedRounds(since=2, every=MINUTE, until=NOW + 5 * MINUTE)
         played = ForecastRound(number, NOW, (), (), None)
         forecast = Forecast(root=SET, root_uid="u-0", rounds=(played,), again=again)
-        assert forecast.times(played) == times
+        assert forecast.round_occurrence_count(played) == times
 
     def test_pl024_the_requeue_time_is_a_distance_too(self) -> None:
         bare = Plan(root=SET, root_uid="u-0", rules="design")
@@ -378,16 +378,16 @@ FIELDS: Final = FrozenMap({"replicas": 1})
     ids=["create", "found", "ensure", "apply", "status", "tell", "delete", "end", "release"],
 )
 def test_pl003_each_want_is_one_step_of_its_stage(want: Want, stage: StepStage, action: Action) -> None:
-    assert steps_for([want]) == (Step(stage, CLIQUE, action, BECAUSE),)
+    assert steps_for_objects_without_root([want]) == (Step(stage, CLIQUE, action, BECAUSE),)
 
 
 def test_pl001_steps_without_a_root_are_in_order_too() -> None:
     first, second = ObjectToEnsure(CLIQUE, MADE, BECAUSE), FinalizerToDrop(SET, GUARD, "hold", BECAUSE)
-    assert [one.target for one in steps_for([second, first])] == [CLIQUE, SET]
+    assert [one.target for one in steps_for_objects_without_root([second, first])] == [CLIQUE, SET]
 
 
 def test_pl019_a_clique_that_has_no_pods_takes_none_along() -> None:
     snapshot = replace(cluster_of(ENDING).snapshot, pods_of=FrozenDict())
     deleted = {clique.ref for clique in snapshot.cliques} | {group.ref for group in snapshot.groups}
     assert deleted
-    assert {DeletionImpacts(snapshot, deleted).of(ref) for ref in deleted} == {DeletionImpact()}
+    assert {DeletionImpacts(snapshot, deleted).impact_of_deleting(ref) for ref in deleted} == {DeletionImpact()}

@@ -6,15 +6,15 @@ from dataclasses import replace
 from hypothesis import event, given
 
 from grove_core.areas.gang_termination.rules import TerminationReason
-from grove_core.document.document_reading import document_from_json
-from grove_core.document.document_writing import document_as_json
+from grove_core.document.document_reading import plan_document_from_json
+from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, Step, gangs_terminated_by
 from grove_core.kernel.time_formats import format_time
 from grove_core.plan.forecast import one_round_forecast
-from grove_core.plan.laws import problems_in_plan
+from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import GROVE
 from grove_core.rule_sets.named import rule_set
@@ -59,7 +59,7 @@ def test_pl019_values_and_reasons_agree(case: tuple[str, RandomCluster]) -> None
         reported = PlanDocument(
             rules=name, as_of=snapshot.now, not_collected=(), forecasts=(one_round_forecast(one, snapshot.now),)
         )
-        assert document_from_json(document_as_json(reported, decisions=True)) == reported
+        assert plan_document_from_json(plan_document_as_json(reported, decisions=True)) == reported
 
 
 def test_pl019_a_deletion_for_a_cause_that_ends_nothing_is_illegal() -> None:
@@ -69,5 +69,5 @@ def test_pl019_a_deletion_for_a_cause_that_ends_nothing_is_illegal() -> None:
     assert isinstance(first.action, Delete)
     for action in (replace(first.action, terminates=()), replace(first.action, rests_on=())):
         wrong = replace(plan, steps=tuple(replace(one, action=action) if one is first else one for one in plan.steps))
-        found = [(one.law, one.expected) for one in problems_in_plan(wrong, snapshot)]
+        found = [(one.law, one.expected) for one in broken_laws_in_plan(wrong, snapshot)]
         assert found == [("PL-019", "gangs that end and causes, or none")]

@@ -10,7 +10,7 @@ from grove_core.resources.domain_sharing import (
     position_of_clique,
 )
 from grove_core.resources.domain_sharing_labels import domain_user_in_labels
-from grove_core.resources.labels import CLIQUE, label_in
+from grove_core.resources.labels import CLIQUE, label_value_in
 from grove_core.resources.pod import pod_from_json
 from grove_core.resources.podclique import podclique_from_json
 from grove_core.resources.scaling_group import scaling_group_from_json
@@ -32,7 +32,7 @@ def read() -> dict[str, Any]:
         "replica of the group": scaling_group_from_json(group("pool", labels=labels)).replica_index,
         "position of the clique": position,
         "replicas of the user": [user.replica, user.group_replica] if user is not None else None,
-        "clique of the pod": label_in({f"{PREFIX}clique": "llm-3-router"}, CLIQUE),
+        "clique of the pod": label_value_in({f"{PREFIX}clique": "llm-3-router"}, CLIQUE),
     }
 
 

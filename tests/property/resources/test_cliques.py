@@ -133,7 +133,7 @@ class TestFields:
     ) -> None:
         labels = {"grove.io/pod-template-hash": label}
         known = podclique_from_json(clique(labels=labels, updateProgress=progress, currentPodTemplateHash=current))
-        assert known.target_hash == target
+        assert known.target_template_hash == target
 
 
 class TestGT018:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from grove_core.resources.crd_names import CrdNameField, crd_names_in, name_clashes, served_crd_names
+from grove_core.resources.crd_names import CrdNameField, crd_name_clashes, crd_names_in, served_crd_names
 
 Json = dict[str, Any]
 WORDS = st.sampled_from(["aa", "bb", "cc", "dd"])
@@ -42,21 +42,23 @@ def test_mf010_two_definitions_clash_where_they_share_a_name_in_a_group(one: Jso
     first, second = crd_names_in(one), crd_names_in(other)
     assert first is not None
     assert second is not None
-    shared = {name.key for name in first.asked} & {name.key for name in second.asked}
+    shared = {name.uniqueness_key for name in first.asked} & {name.uniqueness_key for name in second.asked}
     apart = first.definition != second.definition
-    found = name_clashes([second], [first])
+    found = crd_name_clashes([second], [first])
     event(f"{min(len(found), 2)} clashes")
-    assert found == name_clashes([second, second], [first])
-    assert name_clashes([first, second], []) == (), "none of the two is ours"
-    both_hold = {key for key in shared if first.holds(key) and second.holds(key)}  # no API server gives a name twice
-    assert {clash.name.key for clash in found} == (
+    assert found == crd_name_clashes([second, second], [first])
+    assert crd_name_clashes([first, second], []) == (), "none of the two is ours"
+    both_hold = {
+        key for key in shared if first.has_accepted_name(key) and second.has_accepted_name(key)
+    }  # no API server gives a name twice
+    assert {clash.name.uniqueness_key for clash in found} == (
         shared - both_hold if apart and first.group == second.group else set()
     )
     for clash in found:
         named = {first.definition: first, second.definition: second}
         assert {clash.definition, clash.holder} == named.keys()
-        assert clash.is_held == named[clash.holder].holds(clash.name.key)
-        assert not named[clash.definition].holds(clash.name.key)
+        assert clash.is_held == named[clash.holder].has_accepted_name(clash.name.uniqueness_key)
+        assert not named[clash.definition].has_accepted_name(clash.name.uniqueness_key)
         assert ("is taken by" in clash.sentence) == clash.is_held
         assert all(word in clash.sentence for word in (clash.definition, clash.holder, f'"{clash.name.text}"'))
 

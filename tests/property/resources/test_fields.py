@@ -102,7 +102,7 @@ class TestLookUps:
 
     def test_flag(self) -> None:
         read = fields({"a": True, "b": False, "c": None, "d": "true", "e": 1})
-        assert [read.flag(key) for key in "abcdef"] == [True, False, None, None, None, None]
+        assert [read.boolean(key) for key in "abcdef"] == [True, False, None, None, None, None]
         assert paths(read) == ["status.d", "status.e"]
 
     def test_time(self) -> None:
@@ -113,26 +113,31 @@ class TestLookUps:
 
     def test_texts(self) -> None:
         read = fields({"a": ["x", "", "y"], "b": ["x", 5, None, "y"], "c": "x", "d": None})
-        assert [read.texts(key) for key in "abcde"] == [("x", "", "y"), ("x", "y"), (), (), ()]
+        assert [read.text_list(key) for key in "abcde"] == [("x", "", "y"), ("x", "y"), (), (), ()]
         assert paths(read) == ["status.b[1]", "status.b[2]", "status.c"]
 
     def test_part(self) -> None:
         read = fields({"a": {"b": {"c": 5}}, "d": [], "e": None})
-        assert read.part("a").part("b").text("c") == ""
-        assert [dict(read.part(key).raw) for key in "def"] == [{}, {}, {}]
+        assert read.inner_object("a").inner_object("b").text("c") == ""
+        assert [dict(read.inner_object(key).raw) for key in "def"] == [{}, {}, {}]
         assert paths(read) == ["status.a.b.c", "status.d"]
 
     def test_parts(self) -> None:
         read = fields({"a": [{"b": 5}, None, "x", {}], "c": {}, "d": None})
-        assert [part.path for part in read.parts("a")] == ["status.a[0]", "status.a[1]", "status.a[2]", "status.a[3]"]
-        assert [list(read.parts(key)) for key in "cde"] == [[], [], []]
+        assert [part.path for part in read.inner_objects("a")] == [
+            "status.a[0]",
+            "status.a[1]",
+            "status.a[2]",
+            "status.a[3]",
+        ]
+        assert [list(read.inner_objects(key)) for key in "cde"] == [[], [], []]
         assert paths(read) == ["status.a[1]", "status.a[2]", "status.c"]
 
     def test_the_outermost_object_has_no_path(self) -> None:
         read = fields({"a": 5, "b": {"c": 5}, "d": [{"e": 5}, 5]}, path="")
         read.text("a")
-        read.part("b").text("c")
-        for part in read.parts("d"):
+        read.inner_object("b").text("c")
+        for part in read.inner_objects("d"):
             part.text("e")
         assert paths(read) == ["a", "b.c", "d[0].e", "d[1]"]
         assert paths(fields(5, path="")) == [""]
@@ -149,11 +154,11 @@ class TestLookUps:
             assert isinstance(read.text(key), str)
             read.text(key, required=True)
             read.integer(key, at_least=1, required=True)
-            read.flag(key)
+            read.boolean(key)
             read.time(key, required=True)
-            assert all(isinstance(text, str) for text in read.texts(key))
-            read.part(key).part("deeper")
-            assert all(isinstance(part, JsonFieldReader) for part in read.parts(key))
+            assert all(isinstance(text, str) for text in read.text_list(key))
+            read.inner_object(key).inner_object("deeper")
+            assert all(isinstance(part, JsonFieldReader) for part in read.inner_objects(key))
         assert all(problem.path.startswith("status") and problem.expected for problem in read.problems)
 
 

@@ -7,18 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.kernel.errors import MalformedObject
-from grove_core.kernel.frozen import FrozenMap, freeze, thaw
+from grove_core.kernel.frozen import FrozenMap, freeze, thaw_json
 from grove_core.resources.api_names import CLAIM_VERSIONS, GROVE
 from grove_core.resources.compute_domain import compute_domain_from_json
 from grove_core.resources.configuration import ServedApis
-from grove_core.resources.domain_and_claim_formats import claim_format_to_write
+from grove_core.resources.domain_and_claim_formats import resource_claim_format_to_write
 from grove_core.resources.domain_sharing import ComputeDomainUser, position_of_clique
 from grove_core.resources.domain_sharing_labels import sharing_user_in_manifest
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.labels import LabelKeys
 from grove_core.resources.merge_patch import changed_fields
-from grove_core.resources.meta import read_conditions, read_replica_index
-from grove_core.resources.object_after_write import with_applied_fields
+from grove_core.resources.metadata_readers import read_conditions, read_replica_index
+from grove_core.resources.object_after_write import object_after_merge_patch
 from grove_core.resources.owned_object import owned_object_from_json
 from grove_core.resources.pod import pod_from_json
 from grove_core.resources.pod_demand import pod_demand_of
@@ -40,7 +40,7 @@ def a_map(value: Json) -> FrozenMap:
 
 def test_ms036_the_nodes_that_a_domain_waits_for_follow_its_spec() -> None:
     domain = compute_domain_from_json({"metadata": META, "spec": {"numNodes": 2}})
-    assert with_applied_fields(domain, a_map({"spec": {"numNodes": 5}})).num_nodes == 5
+    assert object_after_merge_patch(domain, a_map({"spec": {"numNodes": 5}})).num_nodes == 5
 
 
 @pytest.mark.parametrize(("operator", "unchecked"), [("", False), ("Equal", False), ("Exists", False), ("Gt", True)])
@@ -51,7 +51,7 @@ def test_tp106_tolerations_by_comparison_are_not_looked_at(operator: str, *, unc
 
 def test_gt025_what_is_no_flag_is_quoted() -> None:
     fields = JsonFieldReader({"on": "yes"}, "", [])
-    assert fields.flag("on") is None
+    assert fields.boolean("on") is None
     assert [(one.path, one.expected, one.got) for one in fields.problems] == [("on", "true or false", '"yes"')]
 
 
@@ -84,7 +84,7 @@ def test_ms020_a_position_in_a_group_is_found_by_full_and_short_names(group: str
 def test_wl025_what_differs_inside_an_object_is_written() -> None:
     stored = a_map({"scaleTargetRef": {"name": "a", "kind": "x"}, "maxReplicas": 3})
     wanted = a_map({"scaleTargetRef": {"name": "b", "kind": "x"}, "maxReplicas": 3})
-    assert thaw(changed_fields(wanted, stored)) == {"scaleTargetRef": {"name": "b"}}
+    assert thaw_json(changed_fields(wanted, stored)) == {"scaleTargetRef": {"name": "b"}}
 
 
 @pytest.mark.parametrize(("stored", "same"), [("1000m", True), ("2", False)])
@@ -137,11 +137,11 @@ def test_gt052_what_was_read_of_parts_has_its_generation_and_base_gang() -> None
 
 @pytest.mark.parametrize(("version", "nested"), list(zip(CLAIM_VERSIONS, (True, True, False), strict=True)))
 def test_ms023_newer_versions_ask_for_exactly_this(version: str, *, nested: bool) -> None:
-    dialect = claim_format_to_write(ServedApis(claims=version))
+    dialect = resource_claim_format_to_write(ServedApis(claims=version))
     asked = {"deviceClassName": "c", "count": 1}
     request = {"name": "r", "exactly": asked} if nested else {"name": "r", **asked}
     assert dialect.api_version == version
-    assert thaw(dialect.spec_for("r", a_map(asked))) == {"devices": {"requests": [request]}}
+    assert thaw_json(dialect.spec_for("r", a_map(asked))) == {"devices": {"requests": [request]}}
 
 
 def test_ms036_labels_name_the_objects_it_will_serve() -> None:

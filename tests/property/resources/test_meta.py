@@ -11,7 +11,7 @@ from grove_core.kernel.refs import Guard
 from grove_core.kernel.time_formats import parse_time
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED as OWN
 from grove_core.resources.json_field_reader import JsonFieldReader
-from grove_core.resources.meta import Resource, read_conditions
+from grove_core.resources.metadata_readers import Resource, read_conditions
 from grove_core.resources.podclique import podclique_from_json
 from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.resources.podgang import podgang_from_json

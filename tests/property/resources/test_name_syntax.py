@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 
 from grove_core.resources import naming_rules
 from grove_core.resources.naming_rules import (
-    annotation_bytes,
     is_annotation_key,
     is_dns_label,
     is_dns_subdomain,
     is_label_key,
     is_label_value,
     is_variable_name,
+    total_annotation_bytes,
 )
 
 ALPHABET = st.text(st.sampled_from("aZ09-._/é\n ="), max_size=8)
@@ -61,8 +61,8 @@ def test_what_is_stricter_is_included(text: str) -> None:
 
 
 def test_the_size_of_annotations_is_in_bytes() -> None:
-    assert annotation_bytes({}) == 0
-    assert annotation_bytes({"a": "é", "b": "\ud800"}) == 7
+    assert total_annotation_bytes({}) == 0
+    assert total_annotation_bytes({"a": "é", "b": "\ud800"}) == 7
 
 
 SHORT = st.from_regex(r"[a-z]([-a-z0-9]{0,6}[a-z0-9])?", fullmatch=True)
@@ -85,8 +85,8 @@ def test_an_index_is_found_after_its_owner(owner: str, index: int, group: str, i
 def test_names_are_those_of_the_existing_operator() -> None:
     assert naming_rules.scaled_gang_name("inf-1-pool", 0) == "inf-1-pool-0"
     assert naming_rules.pod_hostname("inf-1-pool-2-worker", 0) == "inf-1-pool-2-worker-0"
-    assert naming_rules.claim_name("inf-1-pool", None, "cache") == "inf-1-pool-all-cache"
-    assert naming_rules.claim_name("inf", 0, "cache") == "inf-0-cache"
+    assert naming_rules.shared_claim_name("inf-1-pool", None, "cache") == "inf-1-pool-all-cache"
+    assert naming_rules.shared_claim_name("inf", 0, "cache") == "inf-0-cache"
     assert naming_rules.rbac_role_label("inf") == "grove.io-pcs-inf"
 
 
@@ -99,12 +99,12 @@ def test_many_names_are_counted() -> None:
 @given(st.sampled_from(["a", "a-cd-0", "cd", "a-0-b", "a-cd"]), st.integers(0, 10**9))
 def test_mn005_a_domain_is_named_after_its_set_and_replica(owner: str, index: int) -> None:
     name = naming_rules.compute_domain_name(owner, index)
-    assert naming_rules.set_of_domain(name) == owner
-    assert naming_rules.replica_of_domain(owner, name) == index
-    assert naming_rules.replica_of_domain(f"{owner}x", name) is None
+    assert naming_rules.set_name_of_compute_domain(name) == owner
+    assert naming_rules.replica_index_of_compute_domain(owner, name) == index
+    assert naming_rules.replica_index_of_compute_domain(f"{owner}x", name) is None
 
 
 @pytest.mark.parametrize("name", ["a-cd-", "a-cd-01", "a-cd-x", "a", "a-cd-0-1", "cd-0", "a-cd-0x"])
 def test_mn005_other_names_are_those_of_none(name: str) -> None:
-    assert naming_rules.set_of_domain(name) == ""
-    assert naming_rules.replica_of_domain("a", name) is None
+    assert naming_rules.set_name_of_compute_domain(name) == ""
+    assert naming_rules.replica_index_of_compute_domain("a", name) is None

@@ -6,7 +6,7 @@ import pytest
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.resources.node import node_from_json, unschedulable_reason
-from grove_core.resources.pod_demand import amount_text, pod_demand_of
+from grove_core.resources.pod_demand import pod_demand_of, resource_amount_text
 
 Json = dict[str, Any]
 
@@ -72,7 +72,7 @@ class TestRequestsOfAPod:
         ],
     )
     def test_amounts_are_reported_as_people_write_them(self, resource: str, thousandths: int, text: str) -> None:
-        assert amount_text(resource, thousandths) == text
+        assert resource_amount_text(resource, thousandths) == text
 
 
 AFFINITY: Final = "requiredDuringSchedulingIgnoredDuringExecution"

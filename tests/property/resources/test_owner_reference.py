@@ -18,11 +18,16 @@ def test_gt001_the_first_that_controls_is_the_controller(first: object) -> None:
 def test_malformed_metadata_is_empty(meta: object) -> None:
     found = metadata_in({"metadata": meta})
     assert found == metadata_in({})
-    assert (found.key, found.version, found.deleting) == (("default", ""), 0, False)
+    assert (found.namespace_and_name, found.version_number, found.deleting) == (("default", ""), 0, False)
 
 
 def test_metadata_is_returned_as_it_is_stored() -> None:
     meta = {"namespace": "ml", "name": "llm", "uid": "u", "resourceVersion": "7", "labels": {"a": "b"}}
     found = metadata_in({"metadata": {**meta, "deletionTimestamp": "2026-11-20T09:00:00Z"}})
-    assert (found.key, found.uid, found.version, found.labels) == (("ml", "llm"), "u", 7, {"a": "b"})
+    assert (found.namespace_and_name, found.uid, found.version_number, found.labels) == (
+        ("ml", "llm"),
+        "u",
+        7,
+        {"a": "b"},
+    )
     assert found.deleting

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of
-from grove_core.kernel.frozen import FrozenMap, Json, thaw
+from grove_core.kernel.frozen import FrozenMap, Json, thaw_json
 from grove_core.kernel.time_formats import format_time
 from grove_core.resources.podclique import PodClique, podclique_from_json
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_from_json
-from grove_core.resources.statuses import status_change, with_status_written
+from grove_core.resources.statuses import changed_status_fields, object_after_status_write
 from tests.property.resources.manifests import clique, clique_set, group
 
 Resource: TypeAlias = PodClique | ScalingGroup | PodCliqueSet
@@ -83,7 +83,7 @@ class TestPL011:
         self, case: tuple[Resource, dict[str, Json], tuple[Condition, ...]]
     ) -> None:
         resource, wanted, conditions = case
-        change = status_change(resource.status, wanted, conditions)
+        change = changed_status_fields(resource.status, wanted, conditions)
         differing = {name for name, value in wanted.items() if stored_value(resource, name) != value}
         assert change.keys() - {"conditions"} == differing
         assert all(change[name] == wanted[name] for name in differing)
@@ -97,17 +97,17 @@ class TestPL011:
         self, case: tuple[Resource, dict[str, Json], tuple[Condition, ...]]
     ) -> None:
         resource, wanted, conditions = case
-        written = with_status_written(resource, status_change(resource.status, wanted, conditions))
+        written = object_after_status_write(resource, changed_status_fields(resource.status, wanted, conditions))
         assert {name: stored_value(written, name) for name in wanted} == wanted
         assert all(condition in written.status.conditions for condition in conditions)
-        assert not status_change(written.status, wanted, conditions)
+        assert not changed_status_fields(written.status, wanted, conditions)
 
     @given(cases())
     def test_everything_else_stays_as_it_was(
         self, case: tuple[Resource, dict[str, Json], tuple[Condition, ...]]
     ) -> None:
         resource, wanted, conditions = case
-        written = with_status_written(resource, status_change(resource.status, wanted, conditions))
+        written = object_after_status_write(resource, changed_status_fields(resource.status, wanted, conditions))
         for name in resource.status.FIELDS.keys() - wanted.keys():
             assert stored_value(written, name) == stored_value(resource, name)
         wanted_types = {condition.type for condition in conditions}
@@ -124,12 +124,12 @@ class TestPL011:
     ) -> None:
         resource, wanted, _ = case
         same = {name: stored_value(resource, name) for name in wanted}
-        assert status_change(resource.status, same, resource.status.conditions) == FrozenMap({})  # type: ignore[arg-type]  # resources of several kinds, each with its own status
+        assert changed_status_fields(resource.status, same, resource.status.conditions) == FrozenMap({})  # type: ignore[arg-type]  # resources of several kinds, each with its own status
 
     @pytest.mark.parametrize("resource", RESOURCES, ids=lambda resource: resource.ref.kind)
     def test_a_field_that_the_status_does_not_have_is_a_fault_of_ours(self, resource: Resource) -> None:
         with pytest.raises(KeyError):
-            status_change(resource.status, {"color": 1}, ())
+            changed_status_fields(resource.status, {"color": 1}, ())
 
     @pytest.mark.parametrize("resource", RESOURCES, ids=lambda resource: resource.ref.kind)
     def test_fields_are_named_as_the_api_names_them(self, resource: Resource) -> None:
@@ -140,28 +140,32 @@ class TestPL011:
         }
         wanted = {name: sample(name, number) for number, name in enumerate(resource.status.FIELDS, 1)}
         raw = {PodClique: clique(), ScalingGroup: group(), PodCliqueSet: clique_set()}[type(resource)]
-        change = status_change(resource.status, wanted, (Condition("Any", ConditionStatus.TRUE, "A", "", START),))
-        assert reader[type(resource)]({**raw, "status": thaw(change)}) == with_status_written(resource, change)
+        change = changed_status_fields(
+            resource.status, wanted, (Condition("Any", ConditionStatus.TRUE, "A", "", START),)
+        )
+        assert reader[type(resource)]({**raw, "status": thaw_json(change)}) == object_after_status_write(
+            resource, change
+        )
 
 
 def test_a_condition_is_replaced_in_its_place() -> None:
     first, second, third = (Condition(type_, ConditionStatus.TRUE, "A", "", START) for type_ in sorted(TYPES))
     resource = replace(RESOURCES[1], status=replace(RESOURCES[1].status, conditions=(first, second)))  # type: ignore[arg-type]  # resources of several kinds, each with its own status
     newer = replace(first, status=ConditionStatus.FALSE)
-    change = status_change(resource.status, {}, (newer, second, third))
+    change = changed_status_fields(resource.status, {}, (newer, second, third))
     assert change == FrozenMap({"conditions": (newer.as_json, third.as_json)})
-    assert with_status_written(resource, change).status.conditions == (newer, second, third)
+    assert object_after_status_write(resource, change).status.conditions == (newer, second, third)
 
 
 @pytest.mark.req("GT-015")
 def test_gt016_a_written_status_of_a_clique_is_a_record() -> None:
     fresh = podclique_from_json(clique())
     assert not fresh.status.recorded
-    written = with_status_written(fresh, FrozenMap({"replicas": 0}))
+    written = object_after_status_write(fresh, FrozenMap({"replicas": 0}))
     assert written.status.recorded
     assert written.status.was_available is None
 
 
 def test_unknown_fields_of_a_write_are_left_alone() -> None:
     known = RESOURCES[2]
-    assert with_status_written(known, FrozenMap({"color": "red"})) == known
+    assert object_after_status_write(known, FrozenMap({"color": "red"})) == known

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from grove_core.kernel.conditions import Condition, ConditionStatus
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import thaw_json
 from grove_core.resources.podclique import PodClique, podclique_from_json
-from grove_core.resources.statuses import status_as_json, with_status_written
+from grove_core.resources.statuses import object_after_status_write, status_as_json
 from tests.property.resources.manifests import clique, condition
 from tests.property.workload.life import Life
 from tests.property.workload.sets import NOW, clique_raw, set_raw
@@ -22,9 +22,9 @@ def stored(status: Json) -> PodClique:
 
 def test_op012_foreign_conditions_and_unset_fields_are_left_out() -> None:
     ours, others = condition("MinAvailableBreached", "False"), condition("SomebodyElses")
-    said = thaw(status_as_json(stored({"readyReplicas": 0, "wasAvailable": False, "conditions": [others, ours]})))
+    said = thaw_json(status_as_json(stored({"readyReplicas": 0, "wasAvailable": False, "conditions": [others, ours]})))
     assert said == {"readyReplicas": 0, "wasAvailable": False, "conditions": [ours]}
-    assert thaw(status_as_json(stored({}))) == {}
+    assert thaw_json(status_as_json(stored({}))) == {}
 
 
 @pytest.mark.parametrize("kind", ["PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "PodGang"])
@@ -45,7 +45,7 @@ def test_op012_what_is_applied_reads_back_as_what_was_meant(kind: str) -> None:
     assert found
     for item in found:
         said = status_as_json(item)
-        again = with_status_written(replace(item, status=type(item.status)()), said)
+        again = object_after_status_write(replace(item, status=type(item.status)()), said)
         assert status_as_json(again) == said
         assert again.status.conditions == item.status.conditions
 
@@ -54,4 +54,4 @@ def test_op012_a_condition_of_ours_is_written_as_it_is() -> None:
     written = Condition("PodCliqueScheduled", ConditionStatus.TRUE, "Why", "words", NOW)
     bare = stored({})
     seen = replace(bare, status=replace(bare.status, conditions=(written,)))
-    assert thaw(status_as_json(seen)) == {"conditions": [thaw(written.as_json)]}
+    assert thaw_json(status_as_json(seen)) == {"conditions": [thaw_json(written.as_json)]}

@@ -5,7 +5,7 @@ from datetime import timedelta, timezone
 
 import pytest
 
-from grove_core.document.document_writing import document_as_json
+from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
 from grove_core.plan.forecast import one_round_forecast
 from grove_core.reconcile import reconcile
@@ -24,5 +24,5 @@ def test_pl001_the_zone_of_a_clock_changes_nothing() -> None:
         PlanDocument(rules="design", as_of=NOW, not_collected=(), forecasts=(one_round_forecast(reconcile(each), NOW),))
         for each in (seen, elsewhere)
     ]
-    here, there = (document_as_json(each, decisions=True) for each in reported)
+    here, there = (plan_document_as_json(each, decisions=True) for each in reported)
     assert here == there

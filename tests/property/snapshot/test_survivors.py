@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from grove_core.kernel.frozen import FrozenDict, frozen_lists
+from grove_core.kernel.frozen import FrozenDict, frozen_dict_of_tuples
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, Step, StepStage
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.cluster_index import index_cluster
@@ -111,7 +111,9 @@ def test_mn051_a_decision_sees_nothing_of_other_namespaces_and_sets() -> None:
     elsewhere = {("other", name): item for (_, name), item in seen.named_domains.items()}
     (pods,) = (pods for pods in seen.pods_of.values() if pods)
     crowd = {**seen.pods_of, "gone": pods, "else": [replace(pod, gang="chat-0", set_name="chat") for pod in pods]}
-    whole = replace(seen, pods_of=frozen_lists(crowd), named_domains=FrozenDict({**seen.named_domains, **elsewhere}))
+    whole = replace(
+        seen, pods_of=frozen_dict_of_tuples(crowd), named_domains=FrozenDict({**seen.named_domains, **elsewhere})
+    )
     near = trim_snapshot(whole)
     assert near.pods_of.keys() == {*seen.pods_of, "gone"}
     assert near.named_domains == seen.named_domains

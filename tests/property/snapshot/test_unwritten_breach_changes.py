@@ -9,7 +9,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of, is_condition_true
-from grove_core.kernel.frozen import FrozenMap, frozen_lists
+from grove_core.kernel.frozen import FrozenMap, frozen_dict_of_tuples
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, SetStatus, Step, StepStage
@@ -19,7 +19,7 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import breach_condition_of, with_status_written
+from grove_core.resources.statuses import breach_condition_of, object_after_status_write
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.named import rule_set, rule_sets
 from grove_core.rule_sets.rule_set import RuleSet
@@ -53,7 +53,7 @@ def as_written(snapshot: Snapshot, steps: dict[Ref, Step]) -> Snapshot:
 
     def written(one: Any) -> Any:
         action = steps[one.ref].action if one.ref in steps else None
-        return with_status_written(one, action.fields) if isinstance(action, SetStatus) else one
+        return object_after_status_write(one, action.fields) if isinstance(action, SetStatus) else one
 
     return replace(snapshot, groups=tuple(map(written, snapshot.groups)), cliques=tuple(map(written, snapshot.cliques)))
 
@@ -227,7 +227,7 @@ def test_gt067_a_breach_that_was_over_begins_anew(rules: RuleSet) -> None:
     sick = replace(sick, status=replace(sick.status, was_available=True, observed=1))
     over = reported(sick, replace(breach(ConditionStatus.FALSE), last_transition_time=NOW - timedelta(hours=1)))
     lost = tuple(replace(pod, scheduled=True, unready=True) for pod in SEEN.pods_of[clique.uid])
-    seen = replace(SEEN, cliques=(sick,), pods_of=frozen_lists({clique.uid: lost}))
+    seen = replace(SEEN, cliques=(sick,), pods_of=frozen_dict_of_tuples({clique.uid: lost}))
 
     def since(attempts: tuple[Attempt, ...]) -> object:
         plan = reconcile(replace(seen, attempts=attempts), rules)

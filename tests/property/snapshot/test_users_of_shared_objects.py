@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from grove_core.resources.pod import Pod
 from grove_core.snapshot.cluster_index import index_cluster
-from grove_core.snapshot.snapshot import pods_may_belong_to, trim_snapshot
+from grove_core.snapshot.snapshot import pods_may_belong_to_set, trim_snapshot
 from tests.property.workload.sets import NOW, applied, clique_raw, set_raw
 
 ROOT: Final = applied(set_raw(clique_raw("a"))).root
@@ -33,4 +33,4 @@ def test_pl001_no_order_of_pods_hides_one(pods: list[Pod], data: st.DataObject) 
         assert set(seen.pods_of) == expected
         assert trim_snapshot(seen).pods_of.keys() == expected
         owned = {uid: [one for one in several if one.owner_uid == uid] for uid in {one.owner_uid for one in several}}
-        assert {uid for uid, some in owned.items() if pods_may_belong_to(ROOT.ref, some)} == expected
+        assert {uid for uid, some in owned.items() if pods_may_belong_to_set(ROOT.ref, some)} == expected

@@ -22,13 +22,19 @@ from grove_core.resources.api_names import (
     MIN_AVAILABLE_BREACHED,
     SET_FINALIZER,
 )
-from grove_core.resources.meta import ObjectMetadataFields, Resource
+from grove_core.resources.metadata_readers import ObjectMetadataFields, Resource
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet, PodCliqueSetStatus
-from grove_core.resources.podcliqueset_spec import CliqueSpec, CliqueTemplate, GroupTemplate, SetSpec, SetTemplate
+from grove_core.resources.podcliqueset_spec import (
+    CliqueSpec,
+    CliqueTemplate,
+    ScalingGroupTemplate,
+    SetSpec,
+    SetTemplate,
+)
 from grove_core.resources.scaling_group import GroupStatus, ScalingGroup
-from grove_core.snapshot.cluster import Cluster
+from grove_core.snapshot.cluster import IndexedCluster
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.strategies.tape import Tape
@@ -61,7 +67,7 @@ class RandomCluster:
     now: datetime
 
     @property
-    def cluster(self) -> Cluster:
+    def cluster(self) -> IndexedCluster:
         return index_cluster(sets=(self.root,), groups=self.groups, cliques=self.cliques, pods=self.pods)
 
     @property
@@ -121,7 +127,7 @@ class Builder:
             if taken:
                 replicas = 1 + tape.count(3)
                 groups.append(
-                    GroupTemplate(
+                    ScalingGroupTemplate(
                         name=name,
                         clique_names=tuple(taken),
                         replicas=replicas,
@@ -144,7 +150,7 @@ class Builder:
             name=name, spec=CliqueSpec(replicas=replicas, min_available=1 + self.tape.count(replicas - 1))
         )
 
-    def group(self, root: PodCliqueSet, replica: int, config: GroupTemplate) -> None:
+    def group(self, root: PodCliqueSet, replica: int, config: ScalingGroupTemplate) -> None:
         tape = self.tape
         if tape.rarely():
             return

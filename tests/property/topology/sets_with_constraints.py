@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any, Final
 
-from grove_core.kernel.frozen import FrozenDict, frozen_lists
+from grove_core.kernel.frozen import FrozenDict, frozen_dict_of_tuples
 from grove_core.resources.cluster_topology import (
     TOPOLOGY_KIND,
     ClusterTopology,
@@ -58,4 +58,6 @@ def with_bound_pod(snapshot: Snapshot) -> Snapshot:
     """The snapshot with one pod bound to a node."""
     uid = snapshot.cliques[0].uid
     first, *rest = snapshot.pods_of[uid]
-    return replace(snapshot, pods_of=frozen_lists({**snapshot.pods_of, uid: [replace(first, node="n"), *rest]}))
+    return replace(
+        snapshot, pods_of=frozen_dict_of_tuples({**snapshot.pods_of, uid: [replace(first, node="n"), *rest]})
+    )

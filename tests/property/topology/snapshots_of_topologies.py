@@ -10,15 +10,15 @@ from grove_core.resources.cluster_topology import (
     ClusterTopology,
 )
 from grove_core.resources.configuration import TopologyAwareSettings
-from grove_core.resources.topology_usage import TopologyUsingSet
+from grove_core.resources.topology_usage import TopologyUser
 from tests.property.topology.sets_with_constraints import LEVELS, topology
 from tests.property.workload.sets import NOW
 
 OTHERS: Final = ("example.com/a", "example.com/b")
 USERS: Final = {
     "none": (),
-    "waiting": (TopologyUsingSet("ml", "waits"),),
-    "placed": (TopologyUsingSet("ml", "llm", 2), TopologyUsingSet("ml", "waits")),
+    "waiting": (TopologyUser("ml", "waits"),),
+    "placed": (TopologyUser("ml", "llm", 2), TopologyUser("ml", "waits")),
 }
 STALE: Final = (("zone", "z"),)
 

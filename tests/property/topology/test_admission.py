@@ -14,14 +14,14 @@ from grove_core.admit_topology import (
     topology_admission_view_of,
     topology_used_by_set,
 )
-from grove_core.areas.topology.admit import NOTHING_KNOWN, TopologyAdmissionView
+from grove_core.areas.topology.admit import NOTHING_KNOWN, KnownTopologiesForAdmission
 from grove_core.areas.topology.rules import TopologyWarning
 from grove_core.kernel.admission import Admit, Deny
 from grove_core.resources.api_names import TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TopologyLevel
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, TopologyAwareSettings
 from grove_core.resources.podclique import podclique_from_json
-from grove_core.resources.topology_usage import TopologyUsingSet
+from grove_core.resources.topology_usage import TopologyUser
 from grove_shell.settings.operator_settings import parse_operator_settings
 from tests.property.topology.sets_to_admit import (
     CREATED,
@@ -46,12 +46,12 @@ KNOWN: Final = {
         topology("leaving", deletionTimestamp="2026-11-20T09:00:00Z"),
     )
 }
-PENDING: Final = TopologyAdmissionView(KNOWN, {}, {})
-PLACED: Final = TopologyAdmissionView(KNOWN, {("ml", "llm"): 3}, {})
+PENDING: Final = KnownTopologiesForAdmission(KNOWN, {}, {})
+PLACED: Final = KnownTopologiesForAdmission(KNOWN, {("ml", "llm"): 3}, {})
 
 
 def refusals(
-    new: Json, old: Json | None = None, view: TopologyAdmissionView = PENDING, configuration: Configuration = ON
+    new: Json, old: Json | None = None, view: KnownTopologiesForAdmission = PENDING, configuration: Configuration = ON
 ) -> Found:
     """Path and rule id of each objection."""
     verdict = admit(new, old, None, configuration, None, view).verdict
@@ -61,7 +61,7 @@ def refusals(
 
 
 def warnings(
-    new: Json, old: Json | None = None, view: TopologyAdmissionView = PENDING, configuration: Configuration = ON
+    new: Json, old: Json | None = None, view: KnownTopologiesForAdmission = PENDING, configuration: Configuration = ON
 ) -> Found:
     verdict = admit(new, old, None, configuration, None, view).verdict
     found = {(one.path, one.reason.rule.requirement) for one in verdict.warnings}
@@ -214,7 +214,7 @@ def test_wh005_equal_input_gives_an_equal_verdict(new: Json, old: Json | None) -
 
 
 def levels_refused(
-    new: Json, old: Json | None = None, view: TopologyAdmissionView = PENDING, configuration: Configuration = ON
+    new: Json, old: Json | None = None, view: KnownTopologiesForAdmission = PENDING, configuration: Configuration = ON
 ) -> Found:
     verdict = admit_topology(new, old, view, configuration).verdict
     return (
@@ -244,10 +244,10 @@ def test_tp080_levels_are_valid(levels: Any, paths: set[str]) -> None:
     assert levels_refused(raw_topology("t", *levels)) == expected
 
 
-USED: Final = TopologyAdmissionView(
-    KNOWN, {}, {"t": (TopologyUsingSet("ml", "llm", 2), TopologyUsingSet("ml", "waits", 0))}
+USED: Final = KnownTopologiesForAdmission(
+    KNOWN, {}, {"t": (TopologyUser("ml", "llm", 2), TopologyUser("ml", "waits", 0))}
 )
-WAITED_FOR: Final = TopologyAdmissionView(KNOWN, {}, {"t": (TopologyUsingSet("ml", "waits", 0),)})
+WAITED_FOR: Final = KnownTopologiesForAdmission(KNOWN, {}, {"t": (TopologyUser("ml", "waits", 0),)})
 
 
 def test_tp084_levels_stay_while_pods_are_placed_by_them() -> None:
@@ -278,7 +278,7 @@ def test_tp085_the_default_has_the_configured_levels_for_every_client() -> None:
     }
     assert levels_refused(raw_topology(DEFAULT_TOPOLOGY, *SOUND), configuration=configuration) == set()
     assert levels_refused(other, configuration=DEFAULT_CONFIGURATION) == set()
-    users = TopologyAdmissionView(KNOWN, {}, {DEFAULT_TOPOLOGY: (TopologyUsingSet("ml", "llm", 1),)})
+    users = KnownTopologiesForAdmission(KNOWN, {}, {DEFAULT_TOPOLOGY: (TopologyUser("ml", "llm", 1),)})
     assert levels_refused(raw_topology(DEFAULT_TOPOLOGY, *SOUND), other, users, configuration) == {
         ("spec.levels", "TP-084")
     }
@@ -367,14 +367,14 @@ def test_tp084_an_unparsable_object_may_be_placed(unread: str) -> None:
         assert {one.reason.rule.requirement for one in objections} == refused
         assert [one.reason.rule.requirement for one in verdict.warnings] == warned
     for kinds, bound, expected in (({"PodClique"}, 0, {"TP-072"}), ({"PodClique"}, 2, set()), ({unread}, 2, set())):
-        view = TopologyAdmissionView(KNOWN, {("ml", "llm"): bound}, incomplete_kinds=frozenset(kinds))
+        view = KnownTopologiesForAdmission(KNOWN, {("ml", "llm"): bound}, incomplete_kinds=frozenset(kinds))
         verdict = admit(a_set("", "rack"), a_set("aws-p5", "rack"), None, ON, None, view).verdict
         assert isinstance(verdict, Deny) == bool(bound)
         assert {one.reason.rule.requirement for one in verdict.warnings} == expected
 
 
 def test_tp060_the_configured_default_counts_as_existing() -> None:
-    others = TopologyAdmissionView({name: one for name, one in KNOWN.items() if name != DEFAULT_TOPOLOGY}, {}, {})
+    others = KnownTopologiesForAdmission({name: one for name, one in KNOWN.items() if name != DEFAULT_TOPOLOGY}, {}, {})
     assert not refusals(a_set(DEFAULT_TOPOLOGY, "rack"), view=others)
 
 

@@ -50,12 +50,12 @@ def applied_to(*known: Any, **template: Any) -> Snapshot:
 @pytest.mark.req("TP-013")
 def test_tp111_other_topologies_are_checked_if_the_own_one_cannot_place() -> None:
     missing = check_gang_fit(applied_to(topology("t"), clusterTopologyName="gone"), GROUND, ())
-    assert (missing.own.verdict, missing.own.levels) == (FitVerdict.CANNOT, ())
+    assert (missing.own.worst_verdict, missing.own.levels) == (FitVerdict.CANNOT, ())
     assert missing.own.because[0].rule is TopologyReason.TOPOLOGY_MISSING
-    assert [(one.name, one.verdict) for one in missing.others] == [("t", FitVerdict.FITS)]
+    assert [(one.name, one.worst_verdict) for one in missing.others] == [("t", FitVerdict.FITS)]
     narrow = topology("t", ("zone", ZONE))
     lacking = check_gang_fit(applied_to(narrow, clusterTopologyName="t"), GROUND, ())
-    assert (lacking.own.verdict, lacking.own.levels) == (FitVerdict.CANNOT, narrow.levels)
+    assert (lacking.own.worst_verdict, lacking.own.levels) == (FitVerdict.CANNOT, narrow.levels)
 
 
 def test_tp111_what_keeps_a_set_from_another_topology() -> None:
@@ -65,7 +65,7 @@ def test_tp111_what_keeps_a_set_from_another_topology() -> None:
     bound = with_bound_pod(unplaced_set(DEFAULT, topology("t", ("zone", ZONE))))
     (locked,) = check_gang_fit(bound, GROUND, ()).others
     assert [reason.rule for reason in locked.switch_refusals] == [TopologyDenial.TOPOLOGY_LOCKED]
-    assert (locked.verdict, locked.fit) == (FitVerdict.CANNOT, None)
+    assert (locked.worst_verdict, locked.fit) == (FitVerdict.CANNOT, None)
 
 
 @pytest.mark.req("WL-024")
@@ -75,10 +75,10 @@ def test_tp111_a_set_of_millions_is_not_checked() -> None:
     raw["spec"]["replicas"] = 2_000_000
     snapshot = with_topologies(applied(raw), DEFAULT)
     found = check_gang_fit(snapshot, GROUND, ())
-    assert (found.own.verdict, found.others) == (FitVerdict.UNDECIDED, ())
+    assert (found.own.worst_verdict, found.others) == (FitVerdict.UNDECIDED, ())
     assert found.own.name == DEFAULT_TOPOLOGY
     assert [reason.rule for reason in found.own.because] == [Workload.TOO_LARGE]
-    assert not found.is_success
+    assert not found.all_gangs_fit
     (one,) = impacts(snapshot).gangs
     assert (one.change, one.because[0].rule) == (GangTopologyChange.UNKNOWN, Workload.TOO_LARGE)
 
@@ -95,7 +95,7 @@ def test_tp111_another_topology_whose_order_admission_would_refuse() -> None:
 def test_tp128_a_topology_that_is_not_in_the_input_may_exist() -> None:
     snapshot = replace(applied_to(clusterTopologyName="t"), complete=frozenset())
     found = check_gang_fit(snapshot, GROUND, ())
-    assert (found.own.verdict, found.own.fit, found.is_success) == (FitVerdict.UNDECIDED, None, False)
+    assert (found.own.worst_verdict, found.own.fit, found.all_gangs_fit) == (FitVerdict.UNDECIDED, None, False)
     assert [reason.rule for reason in found.own.because] == [
         TopologyReason.TOPOLOGY_NOT_COLLECTED,
         TopologyReason.TOPOLOGY_NAMED,
@@ -116,23 +116,23 @@ class TestObjectionsToASetThatWouldFit:
         snapshot = replace(snapshot, root=replace(snapshot.root, uid=""))
         found = check_gang_fit(snapshot, GROUND, ())
         assert {one.reason.rule for one in found.objections} == {TopologyDenial.BROADER_THAN_PARENT}
-        assert found.own.verdict is FitVerdict.FITS
-        assert not found.is_success
+        assert found.own.worst_verdict is FitVerdict.FITS
+        assert not found.all_gangs_fit
 
     def test_an_existing_set_was_admitted(self) -> None:
         found = check_gang_fit(applied_to(DEFAULT, topologyConstraint=self.BROADER), GROUND, ())
-        assert (found.objections, found.is_success) == ((), True)
+        assert (found.objections, found.all_gangs_fit) == ((), True)
 
     def test_a_set_that_cannot_be_placed_gets_no_objections(self) -> None:
         snapshot = applied_to(topology("t"), clusterTopologyName="gone")
         found = check_gang_fit(replace(snapshot, root=replace(snapshot.root, uid="")), GROUND, ())
-        assert (found.own.verdict, found.objections) == (FitVerdict.CANNOT, ())
+        assert (found.own.worst_verdict, found.objections) == (FitVerdict.CANNOT, ())
 
 
 def test_tp121_configured_levels_count_while_topologies_are_unknown() -> None:
     snapshot = replace(applied_to(), complete=frozenset())
     found = check_gang_fit(snapshot, GROUND, ())
-    assert (found.own.verdict, found.own.levels, found.others) == (FitVerdict.FITS, LEVELS, ())
+    assert (found.own.worst_verdict, found.own.levels, found.others) == (FitVerdict.FITS, LEVELS, ())
 
 
 class TestTP103:
@@ -147,7 +147,7 @@ class TestTP103:
     )
     def test_only_pods_of_other_sets_are_subtracted(self, owner: tuple[str, str], verdict: FitVerdict) -> None:
         tenants = [PodOnNode(node.name, owner, {"pods": 11_000, "cpu": 1000}) for node in GROUND]
-        assert check_gang_fit(applied_to(DEFAULT), GROUND, tenants).own.verdict is verdict
+        assert check_gang_fit(applied_to(DEFAULT), GROUND, tenants).own.worst_verdict is verdict
 
     @pytest.mark.parametrize("status", ["Succeeded", "Failed"])
     def test_finished_and_unbound_pods_are_not_subtracted(self, status: str) -> None:
@@ -173,7 +173,7 @@ class TestTP103:
 def test_tp106_claims_that_are_shared_through_the_set_are_claims() -> None:
     sharing = {"resourceSharing": [{"name": "x", "namespace": "other", "scope": "AllReplicas"}]}
     found = check_gang_fit(applied_to(DEFAULT, **sharing), GROUND, ())
-    assert found.own.verdict is FitVerdict.UNDECIDED
+    assert found.own.worst_verdict is FitVerdict.UNDECIDED
 
 
 @pytest.mark.parametrize(
@@ -189,10 +189,10 @@ def test_tp106_claims_that_grove_adds_are_claims(
     mode: MnnvlMode, annotations: dict[str, str], verdict: FitVerdict
 ) -> None:
     snapshot = with_gpus(applied_to(DEFAULT), annotations)
-    assert check_gang_fit(snapshot, WITH_GPUS, ()).own.verdict is FitVerdict.FITS
+    assert check_gang_fit(snapshot, WITH_GPUS, ()).own.worst_verdict is FitVerdict.FITS
     reported_so = replace(snapshot.configuration, mnnvl=MnnvlConfiguration(enabled=True, mode=mode))
     own = check_gang_fit(replace(snapshot, configuration=reported_so), WITH_GPUS, ()).own
-    assert own.verdict is verdict
+    assert own.worst_verdict is verdict
     sentences = [gang.result.because[0].sentence for gang in own.fit.gangs] if own.fit is not None else []
     assert any("resource claims" in sentence for sentence in sentences) is (verdict is FitVerdict.UNDECIDED)
 
@@ -232,12 +232,12 @@ def test_tp106_anti_affinity_of_other_pods_is_not_checked(
     tenant = read_pod_on_node(raw)
     assert tenant is not None
     found = check_gang_fit(applied_to(DEFAULT), GROUND, [tenant]).own
-    assert found.verdict is verdict
+    assert found.worst_verdict is verdict
     assert found.fit is not None
     words = {dict(why.facts).get("what") for gang in found.fit.gangs for why in gang.result.because}
     assert ("pods on nodes that keep others away" in words) is (verdict is FitVerdict.UNDECIDED)
     own = tenant._replace(owner=("ml", "llm"))
-    assert check_gang_fit(applied_to(DEFAULT), GROUND, [own]).own.verdict is FitVerdict.FITS
+    assert check_gang_fit(applied_to(DEFAULT), GROUND, [own]).own.worst_verdict is FitVerdict.FITS
 
 
 def test_tp106_a_runtime_class_may_ask_for_more() -> None:

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from grove_core.areas.topology.rules import TopologyReason
-from grove_core.document.document_reading import document_from_json
-from grove_core.document.document_writing import document_as_json
+from grove_core.document.document_reading import plan_document_from_json
+from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
 from grove_core.kernel.errors import MalformedObject
 from grove_core.plan.forecast import one_round_forecast
@@ -28,12 +28,12 @@ def test_tp030_a_plan_can_be_read_back_from_json() -> None:
         reason.rule for step in forecast.rounds[0].steps for reason in step.because
     }
     document = PlanDocument(rules="design", as_of=NOW, not_collected=(), forecasts=(forecast,), configuration=ON)
-    raw = json.loads(json.dumps(document_as_json(document, decisions=True)))
-    assert document_from_json(raw) == document
+    raw = json.loads(json.dumps(plan_document_as_json(document, decisions=True)))
+    assert plan_document_from_json(raw) == document
     off = replace(document, configuration=Configuration())
-    assert document_from_json(json.loads(json.dumps(document_as_json(off, decisions=True)))) == off
+    assert plan_document_from_json(json.loads(json.dumps(plan_document_as_json(off, decisions=True)))) == off
 
     for broken in (7, {"enabled": "yes", "levels": []}, {"enabled": True, "levels": [{"domain": 1, "key": "k"}]}):
         raw["configuration"]["topologyAwareScheduling"] = broken
         with pytest.raises(MalformedObject):
-            document_from_json(raw)
+            plan_document_from_json(raw)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from grove_core.areas.topology.fit_check import GangTreeFit, SetFit, fit_gangs
+from grove_core.areas.topology.fit_check import GangTreeFit, PodCliqueSetFit, check_gangs_fit_on_nodes
 from grove_core.areas.topology.gang_tree import GangToPlace
-from grove_core.areas.topology.node_capacity import unlabelled_nodes
+from grove_core.areas.topology.node_capacity import nodes_without_topology_labels
 from grove_core.areas.topology.rules import FitReason
 from grove_core.areas.topology.verdicts import FitVerdict
 from grove_core.resources.node import Node
@@ -33,8 +33,8 @@ ONE: Final = {"z": "a", "r": "1"}
 OTHER: Final = {"z": "a", "r": "2"}
 
 
-def fit_of(gang: GangToPlace, cluster_nodes: list[Node]) -> SetFit:
-    return fit_gangs([gang], cluster_nodes, LEVELS, SUBJECT)
+def fit_of(gang: GangToPlace, cluster_nodes: list[Node]) -> PodCliqueSetFit:
+    return check_gangs_fit_on_nodes([gang], cluster_nodes, LEVELS, SUBJECT)
 
 
 def result_of(gang: GangToPlace, *cluster_nodes: Node) -> GangTreeFit:
@@ -95,7 +95,7 @@ class TestTP100:
     ) -> None:
         """All gangs are checked as one gang without a constraint of its own."""
         several = [_named(gang, number) for number in range(1 + more)]
-        found = fit_gangs(several, cluster_nodes, LEVELS, SUBJECT)
+        found = check_gangs_fit_on_nodes(several, cluster_nodes, LEVELS, SUBJECT)
         assert sum(len(one.names) for one in found.gangs) == 1 + more
         if found.result.verdict is FitVerdict.FITS:
             used: dict[str, list[str]] = {}
@@ -110,7 +110,9 @@ class TestTP100:
 
     def test_a_proof_of_all_at_once(self) -> None:
         gang = a_gang(a_clique("a", 2, a_demand(4)), required="r")
-        found = fit_gangs([_named(gang, number) for number in range(2)], [a_node("n", ONE, 12)], LEVELS, SUBJECT)
+        found = check_gangs_fit_on_nodes(
+            [_named(gang, number) for number in range(2)], [a_node("n", ONE, 12)], LEVELS, SUBJECT
+        )
         assert found.gangs[0].result.verdict is FitVerdict.FITS
         assert found.result.verdict is FitVerdict.CANNOT
         assert found.gangs[0].names == ("llm-0", "llm-1")
@@ -248,8 +250,8 @@ def test_tp101_no_node_has_every_label() -> None:
 
 def test_tp111_missing_labels_are_counted() -> None:
     cluster_nodes = [a_node("n1", ONE, 1), a_node("n3", {}, 1), a_node("n2", {"z": "a"}, 1)]
-    assert unlabelled_nodes(cluster_nodes, LEVELS) == ((("z", 1), ("r", 2)), ("n2", "n3"))
-    assert unlabelled_nodes(cluster_nodes, ()) == ((), ())
+    assert nodes_without_topology_labels(cluster_nodes, LEVELS) == ((("z", 1), ("r", 2)), ("n2", "n3"))
+    assert nodes_without_topology_labels(cluster_nodes, ()) == ((), ())
 
 
 def test_tp101_racks_of_one_name_in_two_zones_are_two() -> None:

@@ -12,10 +12,10 @@ from grove_core.areas.topology.judge import has_bound_pods, judge_topology
 from grove_core.areas.topology.rules import TopologyReason
 from grove_core.areas.topology.verdicts import TopologyResolution
 from grove_core.kernel.conditions import condition_of
-from grove_core.kernel.frozen import thaw
+from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.steps import SetStatus
-from grove_core.plan.laws import problems_in_plan
 from grove_core.plan.plan import Plan
+from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import TOPOLOGY_IN_SYNC, TOPOLOGY_NAME
 from grove_core.resources.cluster_topology import (
@@ -79,7 +79,7 @@ def test_tp001_exactly_one_topology_or_none(name: str, top: Any, of_group: Any, 
     )
     levels = [one for one in (top, of_group, of_clique) if one is not None]
     named = name or next((one["topologyName"] for one in levels if "topologyName" in one), "")
-    assert topology_in_template(template).topology == ((named or DEFAULT_TOPOLOGY) if levels else "")
+    assert topology_in_template(template).effective_topology_name == ((named or DEFAULT_TOPOLOGY) if levels else "")
 
 
 @pytest.mark.req("TP-069")
@@ -181,7 +181,7 @@ def test_tp025_while_nothing_is_placed_gangs_follow_the_topology() -> None:
         pending, root=replace(pending.root, spec=pending.root.spec.model_copy(update={"template": template}))
     )
     plan = reconcile(moved)
-    assert not problems_in_plan(plan, moved)
+    assert not broken_laws_in_plan(plan, moved)
     applies = [step for step in plan.steps if step.target.kind == "PodGang"]
     assert {reason.rule for step in applies for reason in step.because} == {TopologyReason.GANG_FOLLOWS_TOPOLOGY}
     rest = gangs_of(at_rest(moved))
@@ -217,7 +217,7 @@ def test_tp026_placed_gangs_stay_and_the_condition_reports_it_until_they_match()
     assert (condition.status.value, condition.reason) == ("False", "PlacedOtherwise")
     assert "llm-0, llm-0-pool-0" in condition.message
     again = reconcile(with_topologies(after, topology(DEFAULT_TOPOLOGY))).steps
-    assert [thaw(step.action.fields) for step in again if step.target.kind == "PodCliqueSet"] == [  # type: ignore[union-attr]  # a set is only written by statuses here
+    assert [thaw_json(step.action.fields) for step in again if step.target.kind == "PodCliqueSet"] == [  # type: ignore[union-attr]  # a set is only written by statuses here
         {"removedConditions": [TOPOLOGY_IN_SYNC]}
     ]
 
@@ -231,7 +231,7 @@ def test_tp030_any_number_of_problems_fits_into_a_condition() -> None:
     seen = with_topologies(applied(set_raw(*cliques)), topology(DEFAULT_TOPOLOGY))
     (step,) = [step for step in reconcile(seen).steps if step.target.kind == "PodCliqueSet"]
     assert isinstance(step.action, SetStatus)
-    (condition,) = thaw(step.action.fields)["conditions"]
+    (condition,) = thaw_json(step.action.fields)["conditions"]
     assert condition["type"] == TOPOLOGY_IN_SYNC
     assert 30_000 < len(condition["message"]) <= 32_768
 
@@ -246,13 +246,13 @@ def test_tp030_plans_of_every_state_are_valid_and_converge(bound: bool, known: i
         (topology(DEFAULT_TOPOLOGY, ("zone", "z"), *LEVELS[1:]),),
     )
     seen = with_topologies(seen, *states[known], configuration=DEFAULT_CONFIGURATION if off else ON)
-    assert not problems_in_plan(reconcile(seen), seen)
+    assert not broken_laws_in_plan(reconcile(seen), seen)
     assert not reconcile(at_rest(seen)).steps
 
 
 def test_tp020_a_gang_is_parsed_as_it_was_written() -> None:
     gang = unplaced_set(topology(DEFAULT_TOPOLOGY)).gangs[0]
-    spec = {"podgroups": [], **{key: thaw(part) for key, part in gang.placement.spec_fields.items()}}
+    spec = {"podgroups": [], **{key: thaw_json(part) for key, part in gang.placement.spec_fields.items()}}
     meta = {"name": "g", "annotations": {TOPOLOGY_NAME: DEFAULT_TOPOLOGY}}
     read = podgang_from_json({"metadata": meta, "spec": spec}).placement
     assert read == gang.placement._replace(cliques=())

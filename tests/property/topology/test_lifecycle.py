@@ -8,14 +8,14 @@ import pytest
 
 from grove_core.areas.topology.rules import TopologyReason
 from grove_core.areas.topology.topology_snapshot import topology_snapshots
-from grove_core.document.document_reading import document_from_json
-from grove_core.document.document_writing import document_as_json
+from grove_core.document.document_reading import plan_document_from_json
+from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
-from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_lists, thaw
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_dict_of_tuples, thaw_json
 from grove_core.kernel.refs import Guard, placeholder_uid
 from grove_core.kernel.steps import Apply, Create, Step
-from grove_core.plan.laws import problems_in_plan
 from grove_core.plan.plan import Plan
+from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile_topology import forecast_topology, reconcile_topology
 from grove_core.resources.api_names import MANAGED_BY, OPERATOR, TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import (
@@ -27,7 +27,7 @@ from grove_core.resources.cluster_topology import (
 )
 from grove_core.resources.podclique import podclique_from_json
 from grove_core.resources.podcliqueset_spec import SetTemplate
-from grove_core.resources.topology_usage import TopologyUsingSet, bound_pods_by_set, sets_by_topology
+from grove_core.resources.topology_usage import TopologyUser, bound_pods_by_set, sets_by_topology
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_core.snapshot.cluster_index import index_cluster
 from tests.property.topology.sets_with_constraints import LEVELS, ON, topology, unplaced_set, with_bound_pod
@@ -44,7 +44,7 @@ def after(plan: Plan, found: ClusterTopology) -> ClusterTopology:
             "uid": found.uid,
             "resourceVersion": found.resource_version,
             "finalizers": list(found.finalizers),
-            "labels": thaw(found.labels),
+            "labels": thaw_json(found.labels),
             **({"deletionTimestamp": "2026-11-20T09:00:00Z"} if found.deleting else {}),
         },
         "spec": {"levels": [level._asdict() for level in found.levels]},
@@ -52,7 +52,7 @@ def after(plan: Plan, found: ClusterTopology) -> ClusterTopology:
     for step in plan.steps:
         assert isinstance(step.action, Apply)
         assert step.action.guard == found.guard
-        fields = thaw(step.action.fields)
+        fields = thaw_json(step.action.fields)
         raw["metadata"] |= fields.get("metadata", {})
         raw["spec"] |= fields.get("spec", {})
     return cluster_topology_from_json(raw)
@@ -97,7 +97,7 @@ def test_tp040_every_state_converges_in_two_rounds(
 def test_tp050_the_default_is_created_as_configured() -> None:
     (step,) = reconcile_topology(topology_snapshot(None)).steps
     assert isinstance(step.action, Create)
-    made = cluster_topology_from_json(thaw(step.action.manifest))
+    made = cluster_topology_from_json(thaw_json(step.action.manifest))
     assert (made.ref.name, made.ref.namespace, made.levels) == (DEFAULT_TOPOLOGY, "", LEVELS)
     assert made.labels[MANAGED_BY] == OPERATOR
     assert not reconcile_topology(topology_snapshot(None, on=False)).steps
@@ -108,7 +108,7 @@ def test_tp051_the_label_is_restored_under_placed_pods() -> None:
     bare = topology(DEFAULT_TOPOLOGY, finalizers=[TOPOLOGY_FINALIZER])
     (step,) = reconcile_topology(topology_snapshot(bare, "placed")).steps
     assert isinstance(step.action, Apply)
-    assert thaw(step.action.fields) == {"metadata": {"labels": {MANAGED_BY: OPERATOR}}}
+    assert thaw_json(step.action.fields) == {"metadata": {"labels": {MANAGED_BY: OPERATOR}}}
 
 
 @pytest.mark.parametrize("held", [False, True])
@@ -128,7 +128,7 @@ def test_tp042_one_known_user_is_enough() -> None:
     )
     (step,) = plan.steps
     assert isinstance(step.action, Apply)
-    assert thaw(step.action.fields) == {"metadata": {"finalizers": [*OTHERS, TOPOLOGY_FINALIZER]}}
+    assert thaw_json(step.action.fields) == {"metadata": {"finalizers": [*OTHERS, TOPOLOGY_FINALIZER]}}
     assert {reason.rule for reason in plan.findings[0].because} == {TopologyReason.TOPOLOGY_USED}
 
 
@@ -136,7 +136,7 @@ def test_tp042_one_known_user_is_enough() -> None:
 def test_tp051_the_label_is_restored_where_the_levels_are_withheld(unknown: tuple[str, ...]) -> None:
     bare = replace(a_topology(DEFAULT_TOPOLOGY, held=True, fits=False), labels=FrozenMap({}))
     plan = reconcile_topology(topology_snapshot(bare, "placed", not_collected=unknown))
-    assert [thaw(step.action.fields) for step in plan.steps if isinstance(step.action, Apply)] == [
+    assert [thaw_json(step.action.fields) for step in plan.steps if isinstance(step.action, Apply)] == [
         {"metadata": {"labels": {MANAGED_BY: OPERATOR}}}
     ]
     assert plan.withheld
@@ -192,8 +192,8 @@ def test_tp002_a_set_without_a_name_uses_the_default() -> None:
         ("ml", "without", template(clusterTopologyName="t")),
     )
     assert sets_by_topology(sets, {("ml", "implicit"): 3}) == {
-        "t": (TopologyUsingSet("ml", "named"),),
-        DEFAULT_TOPOLOGY: (TopologyUsingSet("ml", "implicit", 3),),
+        "t": (TopologyUser("ml", "named"),),
+        DEFAULT_TOPOLOGY: (TopologyUser("ml", "implicit", 3),),
     }
 
 
@@ -210,7 +210,7 @@ def test_tp042_a_cluster_has_a_snapshot_for_each_topology() -> None:
         topologies=FrozenDict({"t": topology("t")}),
     )
     assert [(one.name, one.not_collected, one.users) for one in topology_snapshots(known, NOW)] == [
-        (DEFAULT_TOPOLOGY, ("PodClique",), (TopologyUsingSet("ml", "llm", len(bound)),)),
+        (DEFAULT_TOPOLOGY, ("PodClique",), (TopologyUser("ml", "llm", len(bound)),)),
         ("t", ("PodClique",), ()),
     ]
     unseen = replace(known, sets=(), complete=frozenset())
@@ -221,13 +221,13 @@ def test_tp002_bound_pods_count_before_statuses_show_them() -> None:
     running = with_bound_pod(unplaced_set(topology(DEFAULT_TOPOLOGY)))
     seen = replace(
         index_cluster(sets=(running.root,), cliques=running.cliques),
-        pods_of=frozen_lists({uid: list(pods) for uid, pods in running.pods_of.items()}),
+        pods_of=frozen_dict_of_tuples({uid: list(pods) for uid, pods in running.pods_of.items()}),
         configuration=ON,
         topologies=FrozenDict({DEFAULT_TOPOLOGY: topology(DEFAULT_TOPOLOGY)}),
     )
     assert not any(clique.status.scheduled for clique in running.cliques)
     (one,) = topology_snapshots(seen, NOW)
-    assert one.users == (TopologyUsingSet("ml", "llm", 1),)
+    assert one.users == (TopologyUser("ml", "llm", 1),)
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ def test_tp047_a_forecast_starts_with_the_plan_and_converges(users: str, *, on: 
         )
         assert reported.complete
         assert len(reported.rounds) <= 2
-        assert not problems_in_plan(plan, given)
+        assert not broken_laws_in_plan(plan, given)
         last = found
         for step in (step for round_ in reported.rounds for step in round_.steps):
             last = written_by(step, last)
@@ -294,11 +294,11 @@ def written_by(step: Step, found: ClusterTopology | None) -> ClusterTopology:
     """The topology after a step, parsed again."""
     match step.action:
         case Create(manifest):
-            made = thaw(manifest)
+            made = thaw_json(manifest)
             return cluster_topology_from_json({**made, "metadata": {**made["metadata"], "uid": "u"}})
         case Apply(fields):
             assert found is not None
-            body = thaw(fields)
+            body = thaw_json(fields)
             metadata: dict[str, Any] = {"name": found.ref.name, "uid": found.uid, "resourceVersion": "1"}
             metadata |= {"labels": dict(found.labels), "finalizers": list(found.finalizers)}
             metadata |= {"deletionTimestamp": "2026-11-20T09:00:00Z"} if found.deleting else {}
@@ -315,7 +315,7 @@ def test_tp049_a_shadowed_binding_loses_the_finalizer(*, held: bool) -> None:
     binding = a_topology("aws", held=held, leaving=True, kind=BINDING_KIND)
     seen = replace(topology_snapshot(a_topology("aws", held=True), "placed", name="aws"), shadowed=binding)
     plan = reconcile_topology(seen)
-    assert not problems_in_plan(plan, seen)
+    assert not broken_laws_in_plan(plan, seen)
     assert [(step.target.kind, step.because[0].rule) for step in plan.steps] == (
         [(BINDING_KIND, TopologyReason.SHADOWED)] if held else []
     )
@@ -371,7 +371,7 @@ def test_cl011_a_plan_of_a_topology_reads_back_under_any_rule_set() -> None:
     """Rule sets of gang termination do not affect it."""
     forecast = forecast_topology(topology_snapshot(None, "placed"))
     document = PlanDocument(rules="field@v0.1.0-alpha.11", as_of=NOW, not_collected=(), forecasts=(forecast,))
-    assert document_from_json(document_as_json(document, decisions=True)) == document
+    assert plan_document_from_json(plan_document_as_json(document, decisions=True)) == document
 
 
 def test_tp050_a_created_topology_has_a_uid_of_its_own_in_a_forecast() -> None:

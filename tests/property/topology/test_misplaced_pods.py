@@ -7,8 +7,8 @@ from typing import Any, Final
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.topology.wants import findings_of_misplacement, has_unknown_node
-from grove_core.kernel.frozen import frozen_lists
+from grove_core.areas.topology.wants import is_misplacement_undecidable, misplaced_gang_findings
+from grove_core.kernel.frozen import frozen_dict_of_tuples
 from grove_core.resources.pod import pod_from_json
 from grove_core.resources.podclique import podclique_from_json
 from grove_core.resources.podcliqueset import podcliqueset_from_json
@@ -61,7 +61,7 @@ def snapshot(nodes: Mapping[str, list[str]], gang: Json, *, phase: str = "Runnin
             for name in CLIQUES
         ),
         gangs=(podgang_from_json({"metadata": owned("train-0", "PodCliqueSet", "train"), "spec": gang}),),
-        pods_of=frozen_lists(pods),
+        pods_of=frozen_dict_of_tuples(pods),
         now=datetime(2026, 11, 20, 9, tzinfo=UTC),
     )
 
@@ -86,10 +86,10 @@ def test_tp131_a_gang_is_reported_exactly_where_its_pods_have_two_values_or_none
 ) -> None:
     seen = snapshot(nodes, {"podgroups": groups(), **pack()})
     values = {RACKS[node].get(KEY, "") for found in nodes.values() for node in found if node in RACKS}
-    found = list(findings_of_misplacement(seen, RACKS))
+    found = list(misplaced_gang_findings(seen, RACKS))
     assert bool(found) is (len(values) > 1 or "" in values)
     strange = any(node not in RACKS for places in nodes.values() for node in places)
-    assert has_unknown_node(seen, RACKS) is strange
+    assert is_misplacement_undecidable(seen, RACKS) is strange
     for finding in found:
         (why,) = finding.because
         assert finding.subject.short == "PodGang/train-0"
@@ -104,7 +104,7 @@ def test_tp131_a_clique_is_reported_for_its_own_constraint(nodes: Mapping[str, l
     seen = snapshot(nodes, {"podgroups": groups(pack())})
     values = {name: {RACKS[node].get(KEY, "") for node in places if node in RACKS} for name, places in nodes.items()}
     broken = {name for name, found in values.items() if len(found) > 1 or "" in found}
-    reasons = [why for finding in findings_of_misplacement(seen, RACKS) for why in finding.because]
+    reasons = [why for finding in misplaced_gang_findings(seen, RACKS) for why in finding.because]
     assert {why.subject.name for why in reasons} == broken
 
 
@@ -114,14 +114,14 @@ def test_tp131_preferences_and_finished_pods_are_not_reported(nodes: Mapping[str
     ended = snapshot(nodes, {"podgroups": groups(), **pack()}, phase="Succeeded")
     leaving = snapshot(nodes, {"podgroups": groups(), **pack()}, deleting=True)
     for seen in (preferred, ended, leaving):
-        assert list(findings_of_misplacement(seen, RACKS)) == []
-    assert not has_unknown_node(preferred, RACKS)
-    assert not has_unknown_node(ended, RACKS)
+        assert list(misplaced_gang_findings(seen, RACKS)) == []
+    assert not is_misplacement_undecidable(preferred, RACKS)
+    assert not is_misplacement_undecidable(ended, RACKS)
 
 
 def test_tp131_parts_of_a_group_replica_share_a_domain() -> None:
     together = {"name": "x", "podGroupNames": list(CLIQUES), **pack()}
     gang = {"podgroups": groups(), "topologyConstraintGroupConfigs": [together]}
     seen = snapshot({CLIQUES[0]: ["n0", "n1"], CLIQUES[1]: ["n2"]}, gang)
-    ((why,),) = [finding.because for finding in findings_of_misplacement(seen, RACKS)]
+    ((why,),) = [finding.because for finding in misplaced_gang_findings(seen, RACKS)]
     assert why.sentence == ("its pods have to share one value of example.com/rack: 2 pods in r0; train-0-b-0 in r1")

@@ -5,12 +5,12 @@ from typing import Any, Final
 
 from grove_core.admit import admit
 from grove_core.admit_topology import admit_topology, admit_topology_deletion
-from grove_core.areas.topology.admit import NOTHING_KNOWN, TopologyAdmissionView
+from grove_core.areas.topology.admit import NOTHING_KNOWN, KnownTopologiesForAdmission
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.resources.api_names import TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TopologyLevel
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, TopologyAwareSettings
-from grove_core.resources.topology_usage import TopologyUsingSet
+from grove_core.resources.topology_usage import TopologyUser
 from tests.property.admission_tables import same_words, words_of
 from tests.property.topology.sets_to_admit import CREATED, a_set, raw_topology
 from tests.property.topology.sets_with_constraints import ON, topology
@@ -20,7 +20,7 @@ KNOWN: Final = {
     "aws-p5": topology("aws-p5"),
     "flat": topology("flat", ("zone", "example.com/zone")),
 }
-PLACED: Final = TopologyAdmissionView(KNOWN, {("ml", "llm"): 3}, {})
+PLACED: Final = KnownTopologiesForAdmission(KNOWN, {("ml", "llm"): 3}, {})
 NEITHER: Final[Json] = {"pack": {}}
 OLD: Final = a_set("", {"packDomain": "zone", "pack": {"preferred": "host"}}, "rack", NEITHER)
 UPDATES: Final[tuple[tuple[Json, Json], ...]] = (
@@ -31,8 +31,8 @@ UPDATES: Final[tuple[tuple[Json, Json], ...]] = (
     (a_set("", "zone"), a_set("aws-p5", "zone")),
 )
 SOUND: Final = (("zone", "z"), ("rack", "r"))
-USED: Final = TopologyAdmissionView(
-    KNOWN, {}, {"t": (TopologyUsingSet("ml", "llm", 2), TopologyUsingSet("ml", "waits", 0))}
+USED: Final = KnownTopologiesForAdmission(
+    KNOWN, {}, {"t": (TopologyUser("ml", "llm", 2), TopologyUser("ml", "waits", 0))}
 )
 DEFAULT: Final = Configuration(
     topology=TopologyAwareSettings(True, (TopologyLevel("zone", "z"), TopologyLevel("rack", "r")))

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.areas.topology.fit_check import fit_gangs
+from grove_core.areas.topology.fit_check import check_gangs_fit_on_nodes
 from grove_core.areas.topology.verdicts import FitVerdict
 from grove_core.resources.podgang import GangPackConstraint
 from tests.property.topology.gangs_and_nodes import LEVELS, SUBJECT, TAINT, a_clique, a_demand, a_gang, a_node
@@ -48,7 +48,7 @@ def test_tp100_a_placement_that_is_hard_to_find_is_found(ground: Ground, asked: 
     nodes = [a_node(f"n{at}", {"z": "a", "r": rack}, gpus, cpus) for at, (rack, gpus, cpus) in enumerate(ground)]
     cliques = [a_clique(name, pods, a_demand(gpus, cpus)) for name, (pods, gpus, cpus, _) in asked.items()]
     packs: dict[str, Any] = {name: GangPackConstraint(key) for name, (*_, key) in asked.items() if key}
-    (found,) = fit_gangs([a_gang(*cliques, required="z", **packs)], nodes, LEVELS, SUBJECT).gangs
+    (found,) = check_gangs_fit_on_nodes([a_gang(*cliques, required="z", **packs)], nodes, LEVELS, SUBJECT).gangs
     assert found.result.verdict is FitVerdict.FITS
 
 
@@ -56,11 +56,11 @@ def test_tp100_a_proof_counts_the_nodes_that_take_the_larger_pods_too() -> None:
     """The large pod goes where only it is eligible, the small one where only it fits."""
     large, small = a_clique("a", 1, a_demand(4, tolerates=True)), a_clique("b", 1, a_demand(1))
     nodes = [a_node("n0", {"z": "a", "r": "1"}, 4, 9, TAINT), a_node("n1", {"z": "a", "r": "1"}, 1)]
-    (found,) = fit_gangs([a_gang(large, small, required="r")], nodes, LEVELS, SUBJECT).gangs
+    (found,) = check_gangs_fit_on_nodes([a_gang(large, small, required="r")], nodes, LEVELS, SUBJECT).gangs
     assert found.result.verdict is FitVerdict.FITS
 
 
 def test_tp100_a_node_without_a_resource_in_its_status_has_none() -> None:
     clique = a_clique("a", 1, a_demand(0, 1)._replace(amounts=(("example.com/nic", 1),)))
-    (found,) = fit_gangs([a_gang(clique)], [a_node("n0", {}, 8)], LEVELS, SUBJECT).gangs
+    (found,) = check_gangs_fit_on_nodes([a_gang(clique)], [a_node("n0", {}, 8)], LEVELS, SUBJECT).gangs
     assert found.result.verdict is FitVerdict.CANNOT

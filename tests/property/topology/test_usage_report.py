@@ -6,12 +6,12 @@ from typing import Final
 import pytest
 
 from grove_core.areas.topology.rules import TopologyReason
-from grove_core.areas.topology.usage_report import TopologyDeletionState, usage_report_of
+from grove_core.areas.topology.usage_report import TopologyDeletionState, topology_usage_report
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Rule
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, effective_topologies
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
-from grove_core.snapshot.cluster import EVERYWHERE, Cluster
+from grove_core.snapshot.cluster import EVERYWHERE, IndexedCluster
 from grove_core.snapshot.cluster_index import index_cluster
 from tests.property.topology.sets_with_constraints import ON, constrained_set, topology
 from tests.property.workload.sets import NOW, applied
@@ -19,7 +19,7 @@ from tests.property.workload.sets import NOW, applied
 EVERYTHING: Final = frozenset((kind, EVERYWHERE) for kind in ("PodCliqueSet", "PodClique", TOPOLOGY_KIND))
 
 
-def cluster(*names: str, kind: str = TOPOLOGY_KIND, configuration: Configuration = ON) -> Cluster:
+def cluster(*names: str, kind: str = TOPOLOGY_KIND, configuration: Configuration = ON) -> IndexedCluster:
     """A cluster of one set that uses topology ``t``, and the topologies of these names."""
     root = applied(constrained_set(clusterTopologyName="t")).root
     known = effective_topologies(topology(name, kind=kind) for name in names)
@@ -38,14 +38,16 @@ def cluster(*names: str, kind: str = TOPOLOGY_KIND, configuration: Configuration
     ],
 )
 def test_tp127_tp130_topologies_without_validation(kind: str, configuration: Configuration, why: Rule | None) -> None:
-    found = {one.name: one for one in usage_report_of(cluster("t", kind=kind, configuration=configuration), NOW)}["t"]
+    found = {one.name: one for one in topology_usage_report(cluster("t", kind=kind, configuration=configuration), NOW)}[
+        "t"
+    ]
     assert (found.not_validated.rule if found.not_validated is not None else None) is why
     assert (found.kind, found.locked) == (kind, False)
     assert [reason.rule for reason in found.lock] == ([why] if why is not None else [])
 
 
 def test_tp121_users_and_missing_topologies() -> None:
-    report = usage_report_of(cluster("other"), NOW)
+    report = topology_usage_report(cluster("other"), NOW)
     assert [(one.name, one.state, [user.name for user in one.users]) for one in report] == [
         ("other", TopologyDeletionState.FREE, []),
         ("t", TopologyDeletionState.MISSING, ["llm"]),

@@ -11,10 +11,10 @@ from typing import Final
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, Step
-from grove_core.plan.laws import problems_in_plan
 from grove_core.plan.plan import Plan
+from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile
-from grove_core.resources.labels import set_name_from_labels
+from grove_core.resources.labels import podcliqueset_name_from_labels
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -63,7 +63,9 @@ class Life:
         found: list[ScalingGroup | PodClique] = []
         for item in self.world.items.values():
             if isinstance(item, ScalingGroup | PodClique) and item.deleting:
-                of_set = item.owner_name if isinstance(item, ScalingGroup) else set_name_from_labels(item.labels)
+                of_set = (
+                    item.owner_name if isinstance(item, ScalingGroup) else podcliqueset_name_from_labels(item.labels)
+                )
                 if (item.ref.namespace, of_set) not in sets:
                     found.append(item)
         return sorted(found, key=lambda item: item.ref.sort_key)
@@ -137,7 +139,7 @@ class Life:
         if seen is None:
             return None
         plan = reconcile(seen)
-        if problems := problems_in_plan(plan, seen):
+        if problems := broken_laws_in_plan(plan, seen):
             raise Violated(problems)
         before = self.serving(), self.groups_serving()
         self.attempts = execute_plan(self.world.attempt, plan.steps)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from grove_core.kernel.frozen import FrozenDict, thaw
+from grove_core.kernel.frozen import FrozenDict, thaw_json
 from grove_core.kernel.steps import Attempt, Create
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
@@ -71,7 +71,7 @@ def at_rest(start: Snapshot) -> Snapshot:
 def manifests_of(raw: Json) -> list[Json]:
     """Everything that is created for a set, in order."""
     return [
-        thaw(step.action.manifest)
+        thaw_json(step.action.manifest)
         for _, plan in rounds_of(applied(raw))
         for step in plan.steps
         if isinstance(step.action, Create)

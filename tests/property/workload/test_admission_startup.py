@@ -6,7 +6,7 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from grove_core.areas.workload.admission.template_validation import cycles_in
+from grove_core.areas.workload.admission.template_validation import startup_cycles_in
 from grove_core.areas.workload.rules import WorkloadDenial
 from tests.property.resources.manifests import Json, clique_set, clique_template
 from tests.property.workload.admission_examples import Found, facts, objections
@@ -89,7 +89,7 @@ def test_wl125_there_is_a_way_around_exactly_if_there_is_no_order(numbers: list[
     started: set[str] = set()
     while ready := [name for name, others in waits.items() if name not in started and started.issuperset(others)]:
         started.update(ready)
-    cycles = cycles_in(waits)
+    cycles = startup_cycles_in(waits)
     event(f"{len(cycles)} cycles")
     assert bool(cycles) == (len(started) < len(waits))
     named = [name for cycle in cycles for name in cycle]

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from grove_core.areas.workload.verdicts import WorkloadInputs, WorkloadResult
-from grove_core.areas.workload.wants import workload_by_design
+from grove_core.areas.workload.wants import workload_result_by_design
 from grove_core.kernel.steps import Create
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.rule_set import DESIGN
@@ -15,7 +15,7 @@ START = applied(set_raw(clique_raw("a")))
 
 def test_the_parts_of_a_set_are_those_that_the_rule_set_wants() -> None:
     def without_services(snapshot: Snapshot, inputs: WorkloadInputs) -> WorkloadResult:
-        found = workload_by_design(snapshot, inputs)
+        found = workload_result_by_design(snapshot, inputs)
         kept = tuple(want for want in found.of_area.wants.wants if want.target.kind != "Service")
         return found._replace(of_area=found.of_area._replace(wants=replace(found.of_area.wants, wants=kept)))
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.admit import admit
-from grove_core.areas.workload.admission.manifest_defaults import patch_between, with_defaults
+from grove_core.areas.workload.admission.manifest_defaults import json_patch_between, podcliqueset_with_defaults
 from grove_core.kernel.admission import Admit
 from tests.property.resources.manifests import Json, almost, any_json, clique_set
 from tests.property.workload.admission_examples import FULL, changed
@@ -22,7 +22,7 @@ MANIFESTS: Final = (
 def clique_with(**spec: object) -> Any:
     raw = {"metadata": {"name": "llm"}, "spec": {"template": {"cliques": [{"name": "a", "spec": spec}]}}}
     assert isinstance(admit(raw).verdict, Admit)
-    return with_defaults(raw)["spec"]["template"]["cliques"][0]["spec"]
+    return podcliqueset_with_defaults(raw)["spec"]["template"]["cliques"][0]["spec"]
 
 
 class TestWL190:
@@ -45,7 +45,7 @@ class TestWL190:
         raw = changed(
             place, {"name": "router", "spec": {"replicas": replicas, "autoScalingConfig": {"maxReplicas": 5}}}
         )
-        spec = with_defaults(raw)["spec"]["template"]["cliques"][0]["spec"]
+        spec = podcliqueset_with_defaults(raw)["spec"]["template"]["cliques"][0]["spec"]
         assert spec == {"replicas": replicas, "autoScalingConfig": {"maxReplicas": 5}}
         assert not isinstance(admit(raw).verdict, Admit)
 
@@ -59,7 +59,7 @@ def test_wl190_the_floor_of_an_autoscaler() -> None:
     place = ("spec", "template", "podCliqueScalingGroups", 0)
     for replicas, expected in ((4, 4), (..., 1)):
         raw = changed((*place, "scaleConfig"), {"maxReplicas": 5}, changed((*place, "replicas"), replicas))
-        group = with_defaults(raw)["spec"]["template"]["podCliqueScalingGroups"][0]
+        group = podcliqueset_with_defaults(raw)["spec"]["template"]["podCliqueScalingGroups"][0]
         assert group["scaleConfig"]["minReplicas"] == expected
 
 
@@ -74,7 +74,7 @@ def test_wl190_everything_that_has_a_default() -> None:
             },
         },
     }
-    assert with_defaults(raw) == {
+    assert podcliqueset_with_defaults(raw) == {
         "metadata": {"name": "llm", "namespace": "default"},
         "spec": {
             "replicas": 0,
@@ -99,7 +99,9 @@ def test_wl190_everything_that_has_a_default() -> None:
 
 
 def test_wl190_an_absent_strategy_and_an_absent_pod_stay_absent() -> None:
-    whole = with_defaults({"metadata": {"name": "llm"}, "spec": {"template": {"cliques": [{"name": "a", "spec": {}}]}}})
+    whole = podcliqueset_with_defaults(
+        {"metadata": {"name": "llm"}, "spec": {"template": {"cliques": [{"name": "a", "spec": {}}]}}}
+    )
     assert "updateStrategy" not in whole["spec"]
     assert "podSpec" not in whole["spec"]["template"]["cliques"][0]["spec"]
 
@@ -116,26 +118,26 @@ def _says(more: object, less: object) -> bool:
 @given(MANIFESTS)
 def test_wl190_what_is_written_stays(raw: Json) -> None:
     before = deepcopy(raw)
-    assert _says(with_defaults(raw), raw)
+    assert _says(podcliqueset_with_defaults(raw), raw)
     assert repr(raw) == repr(before)
 
 
 @given(MANIFESTS)
 def test_wl190_no_delay_comes_from_nowhere(raw: Json) -> None:
-    assert repr(with_defaults(raw)).count("terminationDelay") == repr(raw).count("terminationDelay")
+    assert repr(podcliqueset_with_defaults(raw)).count("terminationDelay") == repr(raw).count("terminationDelay")
 
 
 @given(MANIFESTS)
 def test_wl190_defaults_are_set_once(raw: Json) -> None:
-    once = with_defaults(raw)
-    assert repr(with_defaults(once)) == repr(once)
+    once = podcliqueset_with_defaults(raw)
+    assert repr(podcliqueset_with_defaults(once)) == repr(once)
 
 
 @given(MANIFESTS, st.none() | MANIFESTS)
 def test_wl157_the_verdict_is_that_of_the_defaults(new: Json, old: Json | None) -> None:
-    assert admit(new, old) == admit(with_defaults(new), old)
+    assert admit(new, old) == admit(podcliqueset_with_defaults(new), old)
     if old is not None:
-        assert admit(new, old) == admit(new, with_defaults(old))
+        assert admit(new, old) == admit(new, podcliqueset_with_defaults(old))
 
 
 def patched(document: Any, patch: list[Json]) -> Any:
@@ -160,24 +162,24 @@ class TestPatch:
 
     @given(MANIFESTS)
     def test_a_manifest_into_its_defaults(self, raw: Json) -> None:
-        defaulted = with_defaults(raw)
-        patch = list(patch_between(raw, defaulted))
+        defaulted = podcliqueset_with_defaults(raw)
+        patch = list(json_patch_between(raw, defaulted))
         assert repr_sorted(patched(raw, patch)) == repr_sorted(defaulted)
-        assert list(patch_between(defaulted, with_defaults(defaulted))) == []
+        assert list(json_patch_between(defaulted, podcliqueset_with_defaults(defaulted))) == []
 
     @given(any_json(), any_json())
     def test_any_json_into_any_other(self, before: Any, after: Any) -> None:
-        assert repr_sorted(patched(before, list(patch_between(before, after)))) == repr_sorted(after)
+        assert repr_sorted(patched(before, list(json_patch_between(before, after)))) == repr_sorted(after)
 
     @given(any_json())
     def test_nothing_into_what_is_equal(self, value: Any) -> None:
         text = json.dumps(value)
-        assert list(patch_between(json.loads(text), json.loads(text))) == []
+        assert list(json_patch_between(json.loads(text), json.loads(text))) == []
 
     def test_it_is_small_and_escapes_keys(self) -> None:
         before = {"a/b": {"c~d": 1, "same": [1, 2], "gone": 0}, "list": [1, {"x": 1}], "short": [1]}
         after = {"a/b": {"c~d": 2, "same": [1, 2]}, "list": [1, {"x": True}], "short": [1, 2], "new": None}
-        assert list(patch_between(before, after)) == [
+        assert list(json_patch_between(before, after)) == [
             {"op": "remove", "path": "/a~1b/gone"},
             {"op": "replace", "path": "/a~1b/c~0d", "value": 2},
             {"op": "replace", "path": "/list/1/x", "value": True},

@@ -7,11 +7,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from grove_core.areas.workload.rules import WorkloadReason
-from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_lists
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_dict_of_tuples
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, Step, StepStage
-from grove_core.reconcile import drop_finalizers, reconcile
+from grove_core.reconcile import finalizer_steps_for_orphans, reconcile
 from grove_core.resources.api_names import GROVE, POD_GANG, SET_FINALIZER
-from grove_core.resources.domain_sharing import CliquePosition, ComputeDomainUser, position_of_clique
+from grove_core.resources.domain_sharing import CliquePositionInSet, ComputeDomainUser, position_of_clique
 from grove_core.resources.domain_sharing_labels import domain_user_in_labels
 from grove_core.resources.labels import SET, SET_REPLICA
 from grove_core.resources.pod import pod_from_json
@@ -85,7 +85,7 @@ def test_wl001_every_reader_of_labels_names_the_same_set(labels: dict[str, str])
         old, uid="old", owner_uid="gone", labels=FrozenMap({**labels, SET_REPLICA.primary: "0"}), deleting=True
     )
     assert set_name_of_clique(stray) == name
-    assert (position_of_clique(stray) or CliquePosition("", 0, "", "")).set_name == name
+    assert (position_of_clique(stray) or CliquePositionInSet("", 0, "", "")).set_name == name
     assert (domain_user_in_labels(stray.labels) or ComputeDomainUser("", "", "", "", "")).set_name == name
     assert pod_from_json({"metadata": {"name": "x", "labels": labels}}, {}).set_name == name
     cluster = index_cluster(sets=(life.root,), cliques=(stray,))
@@ -104,7 +104,7 @@ def test_wl231_a_pod_that_names_its_set_by_any_family_of_labels_holds_it(key: st
     )
     leaving = replace(rested.root, deleting=True)
     plan = reconcile(
-        replace(rested, root=leaving, groups=(), cliques=(), gangs=(), pods_of=frozen_lists({"gone": (pod,)}))
+        replace(rested, root=leaving, groups=(), cliques=(), gangs=(), pods_of=frozen_dict_of_tuples({"gone": (pod,)}))
     )
     assert {held.because[0].rule for held in plan.withheld} == {WorkloadReason.PARTS_REMAIN}
 
@@ -177,7 +177,7 @@ def test_wl231_a_clique_whose_group_is_seen_gone_holds_the_set() -> None:
     assert reconcile(replace(left, orphans=(), complete=seen.complete)).steps
     made = Step(StepStage.FOUNDATION, stray.ref, Create(FrozenMap({})), ())
     just_made = replace(left, complete=seen.complete, attempts=(Attempt(made, AttemptOutcome.DONE),))
-    for look in (just_made, replace(just_made, pods_of=frozen_lists({stray.uid: seen.pods_of[stray.uid]}))):
+    for look in (just_made, replace(just_made, pods_of=frozen_dict_of_tuples({stray.uid: seen.pods_of[stray.uid]}))):
         (held,) = reconcile(look).withheld
         assert dict(held.because[0].facts)["remaining"] == 1
 
@@ -216,7 +216,7 @@ def test_wl001_what_is_left_of_a_set_that_is_gone_is_let_go() -> None:
     for part in (group, clique):
         life.world.add(replace(part, deleting=True))
     assert life.leftovers() == [life.clique(clique.ref.name), life.group(group.ref.name)]
-    for attempt in execute_plan(life.world.attempt, drop_finalizers(life.leftovers())):
+    for attempt in execute_plan(life.world.attempt, finalizer_steps_for_orphans(life.leftovers())):
         assert attempt.outcome is AttemptOutcome.DONE
     assert not life.world.items
 

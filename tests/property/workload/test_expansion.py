@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 
 from grove_core.areas.workload.rules import WorkloadReason
-from grove_core.kernel.frozen import frozen_lists, thaw
+from grove_core.kernel.frozen import frozen_dict_of_tuples, thaw_json
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, StepStage
-from grove_core.plan.laws import problems_in_plan
 from grove_core.plan.plan import Plan
+from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import (
     GATE,
@@ -78,9 +78,9 @@ def test_wl085_holes_are_filled_first(lost: list[int], fresh: list[int], how: st
         for pod in seen.pods_of[clique.uid]
         if how != "gone" or pod.index not in lost
     ]
-    world = replace(seen, pods_of=frozen_lists({clique.uid: pods}))
+    world = replace(seen, pods_of=frozen_dict_of_tuples({clique.uid: pods}))
     plan = reconcile(world)
-    assert problems_in_plan(plan, world) == ()
+    assert broken_laws_in_plan(plan, world) == ()
     created = [step for step in plan.steps if isinstance(step.action, Create)]
     assert sorted(dict(step.because[0].facts)["index"] for step in created) == fresh
 
@@ -111,7 +111,7 @@ def with_base_placed(seen: Snapshot) -> Snapshot:
     pods = {
         uid: [replace(pod, scheduled=not pod.has_grove_gate) for pod in found] for uid, found in seen.pods_of.items()
     }
-    return replace(seen, pods_of=frozen_lists(pods))
+    return replace(seen, pods_of=frozen_dict_of_tuples(pods))
 
 
 SCALED: Final = set_raw(
@@ -155,7 +155,7 @@ def test_wl088_a_scaled_gang_is_born_without_gates_once_its_base_is_placed(place
     scaled = replace(start, groups=(replace(start.groups[0], replicas=4),))
     rounds = list(rounds_of(with_base_placed(scaled) if placed else scaled))
     pods = [
-        thaw(step.action.manifest)["spec"]
+        thaw_json(step.action.manifest)["spec"]
         for _, plan in rounds
         for step in plan.steps
         if isinstance(step.action, Create) and step.target.kind == "Pod"
@@ -170,9 +170,9 @@ def test_wl088_pods_wait_for_a_gang_that_refers_to_them_unless_it_cannot_be_writ
     assert created_by(plan) == {("PodGang", "llm-0")}
     (step,) = (step for step in plan.steps if step.target.kind == "PodGang")
     assert isinstance(step.action, Create)
-    referred = thaw(step.action.manifest)["spec"]["podgroups"][0]["podReferences"]
+    referred = thaw_json(step.action.manifest)["spec"]["podgroups"][0]["podReferences"]
     refused = reconcile(replace(seen, attempts=(Attempt(step, AttemptOutcome.REFUSED, "no such kind"),)))
-    pods = [thaw(made.action.manifest) for made in refused.steps if isinstance(made.action, Create)]
+    pods = [thaw_json(made.action.manifest) for made in refused.steps if isinstance(made.action, Create)]
     assert [pod["metadata"]["name"] for pod in pods] == [reference["name"] for reference in referred]
     assert all(pod["spec"]["schedulingGates"] == [{"name": GATE}] for pod in pods)
     without = replace(seen, complete=seen.complete - {"PodGang"})

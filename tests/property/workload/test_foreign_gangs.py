@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.kernel.frozen import FrozenMap, frozen_lists
+from grove_core.kernel.frozen import FrozenMap, frozen_dict_of_tuples
 from grove_core.kernel.steps import Create, Delete
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import POD_GANG
 from grove_core.rule_sets.named import rule_set
-from grove_core.snapshot.snapshot import Snapshot, foreign_gangs_in
+from grove_core.snapshot.snapshot import Snapshot, foreign_gang_names_in
 from tests.property.workload.sets import Json, applied, at_rest, clique_raw, raw_sets, set_raw
 
 EPOCHS: Final = st.sampled_from(["7f3a9c", "1234567", "0a", "pool-7f3a9c"])
@@ -30,14 +30,14 @@ def renamed(seen: Snapshot, epoch: str) -> Snapshot:
     )
     gangs = tuple(replace(one, ref=replace(one.ref, name=names[one.ref.name])) for one in seen.gangs)
     pods = {uid: [replace(pod, gang=names.get(pod.gang, "")) for pod in found] for uid, found in seen.pods_of.items()}
-    return replace(seen, cliques=cliques, gangs=gangs, pods_of=frozen_lists(pods))
+    return replace(seen, cliques=cliques, gangs=gangs, pods_of=frozen_dict_of_tuples(pods))
 
 
 @given(raw_sets(), EPOCHS, st.sampled_from(["design", "field"]))
 def test_wl207_no_gang_that_pods_are_in_goes_and_none_comes_in_its_place(raw: Json, epoch: str, rules: str) -> None:
     seen = renamed(at_rest(applied(raw)), epoch)
     alive = {gang.ref.name for gang in seen.gangs} & {pod.gang for _, pod in seen.pods()}
-    assert foreign_gangs_in(seen) >= alive
+    assert foreign_gang_names_in(seen) >= alive
     plan = reconcile(seen, rule_set(rules))
     done = {(type(step.action), step.target.name) for step in plan.steps if step.target.kind == "PodGang"}
     assert not {name for action, name in done if action is Delete} & alive
@@ -48,7 +48,7 @@ def test_wl207_no_gang_that_pods_are_in_goes_and_none_comes_in_its_place(raw: Js
 @given(raw_sets())
 def test_wl207_is_no_matter_of_a_set_whose_gangs_are_named_as_ever(raw: Json) -> None:
     seen = at_rest(applied(raw))
-    assert foreign_gangs_in(seen) == frozenset()
+    assert foreign_gang_names_in(seen) == frozenset()
     if len(seen.gangs) > 1:
         fewer = replace(seen, root=replace(seen.root, spec=seen.root.spec.model_copy(update={"replicas": 0})))
         gone = {step.target.name for step in reconcile(fewer).steps if isinstance(step.action, Delete)}
@@ -71,6 +71,6 @@ def test_wl207_names(name: str, foreign: bool) -> None:
     (gang,) = seen.gangs
     cliques = tuple(replace(one, labels=FrozenMap({**one.labels, POD_GANG: name})) for one in seen.cliques)
     gangs = (replace(gang, ref=replace(gang.ref, name=name)),)
-    assert foreign_gangs_in(replace(seen, cliques=cliques, gangs=gangs)) == (
+    assert foreign_gang_names_in(replace(seen, cliques=cliques, gangs=gangs)) == (
         frozenset({name}) if foreign else frozenset()
     )

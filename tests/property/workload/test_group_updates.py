@@ -6,18 +6,18 @@ from typing import Final
 
 import pytest
 
-from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
+from grove_core.areas.gang_termination.verdicts import ReplicasToTerminate
 from grove_core.areas.workload.rolling_update.judge import judge_rollout
-from grove_core.areas.workload.rolling_update.scaling_group_update import group_replicas_of
+from grove_core.areas.workload.rolling_update.scaling_group_update import wanted_group_replicas
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.conditions import Condition, ConditionStatus
-from grove_core.kernel.frozen import FrozenMap, frozen_lists
+from grove_core.kernel.frozen import FrozenMap, frozen_dict_of_tuples
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import FAILURES, Attempt, AttemptOutcome, Delete, Step
 from grove_core.kernel.time_formats import parse_time
 from grove_core.plan.failed_writes import failed_writes_still_wanted
-from grove_core.plan.planner import steps_for
+from grove_core.plan.planner import steps_for_objects_without_root
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.pod import UNSCHEDULABLE
@@ -307,7 +307,7 @@ def with_pods(seen: Snapshot, *names: str, **changes: object) -> Snapshot:
         uid: tuple(replace(pod, **changes) for pod in of) if uid in uids else of  # type: ignore[arg-type]  # any field
         for uid, of in seen.pods_of.items()
     }
-    return replace(seen, pods_of=frozen_lists(pods))
+    return replace(seen, pods_of=frozen_dict_of_tuples(pods))
 
 
 def test_wl239_a_recovered_clique_stays_without_a_written_recovery_though_another_is_missing() -> None:
@@ -326,15 +326,15 @@ def test_wl239_a_clique_without_a_node_does_not_delay_the_others() -> None:
 def test_wl239_a_serving_clique_is_left_alone_and_so_is_one_that_no_update_delays() -> None:
     seen = found_by_an_update()
     pods = {uid: tuple(replace(pod, ready=True) for pod in of) for uid, of in seen.pods_of.items()}
-    assert [step.target.name for step in ended_in(replace(seen, pods_of=frozen_lists(pods)))] == [
+    assert [step.target.name for step in ended_in(replace(seen, pods_of=frozen_dict_of_tuples(pods)))] == [
         "llm-0-pool-1-a",
         "llm-0-pool-1-b",
     ]
     ((part,),) = (replica.groups for replica in expected_set_of(seen).replicas)
     (group,) = seen.groups
     after_it = replace(group, status=replace(group.status, updating=False))
-    assert [bool(one.due) for one in group_replicas_of(part, group, WorkloadContext(seen))] == [True, False]
-    assert [bool(one.due) for one in group_replicas_of(part, after_it, WorkloadContext(seen))] == [False, False]
+    assert [bool(one.due) for one in wanted_group_replicas(part, group, WorkloadContext(seen))] == [True, False]
+    assert [bool(one.due) for one in wanted_group_replicas(part, after_it, WorkloadContext(seen))] == [False, False]
 
 
 def test_wl076_of_a_replica_that_ends_an_update_deletes_nothing() -> None:
@@ -342,13 +342,15 @@ def test_wl076_of_a_replica_that_ends_an_update_deletes_nothing() -> None:
     both = [step.target for step in ended]
     scene, replicas = WorkloadContext(with_own_writes(seen)), expected_set_of(seen).replicas
     for ending, gone in (
-        (TerminatingReplicas(), both),
-        (TerminatingReplicas(frozenset({1})), both),
-        (TerminatingReplicas(parts=frozenset({("llm-0-pool", 0)})), both),
-        (TerminatingReplicas(frozenset({0})), []),
+        (ReplicasToTerminate(), both),
+        (ReplicasToTerminate(frozenset({1})), both),
+        (ReplicasToTerminate(parts=frozenset({("llm-0-pool", 0)})), both),
+        (ReplicasToTerminate(frozenset({0})), []),
     ):
         rollout = judge_rollout(scene, replicas, ending)
-        deleted = [step for step in steps_for(rollout.desired.wants) if isinstance(step.action, Delete)]
+        deleted = [
+            step for step in steps_for_objects_without_root(rollout.desired.wants) if isinstance(step.action, Delete)
+        ]
         assert [step.target for step in deleted] == gone
         assert rollout.runs
 
@@ -390,6 +392,8 @@ def test_wl043_a_replica_is_as_old_as_the_pods_of_it_that_live(*, phase: str, is
     seen = looked(rested(set_raw(clique_raw("a", 1), groups=(GROUP,))))
     clique = next(one for one in seen.cliques if one.ref.name == "llm-0-pool-0-a")
     pods = (replace(seen.pods_of[clique.uid][0], phase=phase, template_hash="before"),)
-    found = replace(seen, pods_of=frozen_lists({**seen.pods_of, clique.uid: pods}))
+    found = replace(seen, pods_of=frozen_dict_of_tuples({**seen.pods_of, clique.uid: pods}))
     ((part,),) = (replica.groups for replica in expected_set_of(found).replicas)
-    assert [one.outdated for one in group_replicas_of(part, found.groups[0], WorkloadContext(found))] == [is_old, False]
+    assert [
+        one.has_outdated_clique for one in wanted_group_replicas(part, found.groups[0], WorkloadContext(found))
+    ] == [is_old, False]

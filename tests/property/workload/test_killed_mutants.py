@@ -6,11 +6,11 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.areas.workload.admission.manifest_defaults import with_defaults
+from grove_core.areas.workload.admission.manifest_defaults import podcliqueset_with_defaults
 from grove_core.areas.workload.objects.podgangs import TopologyConstraintChange, changes_of_podgang
 from grove_core.areas.workload.pods.pod_slots import excess_pods
 from grove_core.areas.workload.rules import WorkloadReason
-from grove_core.kernel.frozen import FrozenDict, FrozenMap, Json, frozen_lists, thaw
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, Json, frozen_dict_of_tuples, thaw_json
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, SetStatus, Step
 from grove_core.kernel.time_formats import format_time
 from grove_core.reconcile import reconcile
@@ -34,7 +34,7 @@ def seen_in(life: Life) -> Snapshot:
 def written(seen: Snapshot, name: str) -> list[Any]:
     """The fields of what is applied to an object, and the statuses that are written to it."""
     steps = [step for step in reconcile(seen).steps if step.target.name == name]
-    return [thaw(step.action.fields) for step in steps if isinstance(step.action, Apply | SetStatus)]
+    return [thaw_json(step.action.fields) for step in steps if isinstance(step.action, Apply | SetStatus)]
 
 
 def test_wl086_what_a_container_asks_for_stays_beside_its_claims() -> None:
@@ -68,7 +68,7 @@ def test_wl203_a_pod_that_does_not_run_goes_before_one_that_is_not_ready() -> No
 
 def test_wl190_the_largest_number_of_replicas_is_a_number() -> None:
     most = 2**31 - 1
-    (clique,) = with_defaults(set_raw(clique_raw("a", most)))["spec"]["template"]["cliques"]
+    (clique,) = podcliqueset_with_defaults(set_raw(clique_raw("a", most)))["spec"]["template"]["cliques"]
     assert clique["spec"]["minAvailable"] == most
 
 
@@ -93,7 +93,7 @@ def test_wl026_annotations_of_the_set_and_a_new_topology_are_written_together() 
     assert change is not None
     metadata = change.fields["metadata"]
     assert isinstance(metadata, FrozenMap)
-    assert thaw(metadata["annotations"]) == {"team": "x", "grove.io/topology-name": "rack-scale"}
+    assert thaw_json(metadata["annotations"]) == {"team": "x", "grove.io/topology-name": "rack-scale"}
 
 
 def test_wl023_a_gang_stays_as_it_is_where_not_all_gangs_are_known() -> None:
@@ -175,7 +175,7 @@ def test_wl212_the_next_replica_waits_while_a_group_of_this_one_is_missing() -> 
         seen,
         groups=tuple(group for group in seen.groups if group.ref.name != "llm-0-pool"),
         cliques=tuple(clique for clique in seen.cliques if clique not in members),
-        pods_of=frozen_lists(
+        pods_of=frozen_dict_of_tuples(
             {uid: pods for uid, pods in seen.pods_of.items() if uid not in {one.uid for one in members}}
         ),
     )
@@ -253,7 +253,9 @@ def test_wl231_what_is_left_is_counted(going: Snapshot) -> None:
     clique = next(one for one in seen.cliques if one.ref.name == "llm-0-b")
     pods = [pod for pod in seen.pods() if pod[1].name.startswith("llm-0-a")]
     orphans = {"gone": [pod for _, pod in pods], "else": [replace(pods[0][1], set_name="chat", uid="x")]}
-    left = replace(going, cliques=(clique,), pods_of=frozen_lists({clique.uid: seen.pods_of[clique.uid], **orphans}))
+    left = replace(
+        going, cliques=(clique,), pods_of=frozen_dict_of_tuples({clique.uid: seen.pods_of[clique.uid], **orphans})
+    )
     assert remaining(left) == [3]
 
 

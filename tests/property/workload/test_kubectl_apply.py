@@ -8,7 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.workload.admission.manifest_defaults import LAST_APPLIED, apply_manifest, with_defaults
+from grove_core.areas.workload.admission.manifest_defaults import (
+    LAST_APPLIED,
+    manifest_after_kubectl_apply,
+    podcliqueset_with_defaults,
+)
 from tests.property.resources.manifests import almost, any_json
 from tests.property.workload.sets import raw_sets
 
@@ -18,7 +22,7 @@ SPEC: Final[Json] = {"replicas": 1, "template": {"cliques": [{"name": "a", "spec
 
 def stored(raw: Json, *, defaulted: bool, last: Json | None = None) -> Json:
     """The set as a cluster has it after the manifest was applied, with kubectl's note of the last one or without."""
-    found = with_defaults(raw) if defaulted else copy.deepcopy(raw)
+    found = podcliqueset_with_defaults(raw) if defaulted else copy.deepcopy(raw)
     found["metadata"] = {**found["metadata"], "uid": "u", "resourceVersion": "7", "generation": 1}
     if last is not None:
         found["metadata"]["annotations"] = {**found["metadata"].get("annotations", {}), LAST_APPLIED: json.dumps(last)}
@@ -28,9 +32,9 @@ def stored(raw: Json, *, defaulted: bool, last: Json | None = None) -> Json:
 @given(raw_sets(), st.booleans(), st.booleans())
 def test_wl198_the_same_manifest_again_changes_nothing(raw: Json, defaulted: bool, noted: bool) -> None:
     there = stored(raw, defaulted=defaulted, last=raw if noted else None)
-    found = apply_manifest(raw, there)
+    found = manifest_after_kubectl_apply(raw, there)
     assert found.manifest["spec"] == there["spec"]
-    assert apply_manifest(found.manifest, there).manifest["spec"] == there["spec"]
+    assert manifest_after_kubectl_apply(found.manifest, there).manifest["spec"] == there["spec"]
 
 
 @given(raw_sets(), st.booleans())
@@ -39,7 +43,7 @@ def test_wl198_a_delay_that_was_not_written_stays(raw: Json, noted: bool) -> Non
     raw["spec"]["template"].pop("terminationDelay", None)
     there = stored(raw, defaulted=True, last=raw if noted else None)
     there["spec"]["template"]["terminationDelay"] = "4h0m0s"
-    found = apply_manifest(raw, there)
+    found = manifest_after_kubectl_apply(raw, there)
     assert found.manifest["spec"]["template"]["terminationDelay"] == "4h0m0s"
     assert "spec.template.terminationDelay" in found.kept
 
@@ -49,11 +53,11 @@ def test_wl198_a_delay_that_was_taken_out_goes(raw: Json) -> None:
     before = copy.deepcopy(raw)
     before["spec"]["template"]["terminationDelay"] = "2h"
     raw["spec"]["template"].pop("terminationDelay", None)
-    found = apply_manifest(raw, stored(before, defaulted=True, last=before))
+    found = manifest_after_kubectl_apply(raw, stored(before, defaulted=True, last=before))
     assert "terminationDelay" not in found.manifest["spec"]["template"]
     assert "spec.template.terminationDelay" not in found.kept
     raw["spec"]["template"]["terminationDelay"] = None
-    found = apply_manifest(raw, stored(before, defaulted=True))
+    found = manifest_after_kubectl_apply(raw, stored(before, defaulted=True))
     assert "terminationDelay" not in found.manifest["spec"]["template"], "null takes it away"
 
 
@@ -62,7 +66,9 @@ def test_wl198_a_default_is_filled_in_where_the_stored_set_has_it(defaulted: boo
     raw: Json = {"metadata": {"name": "llm"}, "spec": copy.deepcopy(SPEC)}
     new = copy.deepcopy(raw)
     new["spec"]["template"]["cliques"].append({"name": "b", "spec": {"podSpec": {}}})
-    first, second = apply_manifest(new, stored(raw, defaulted=defaulted)).manifest["spec"]["template"]["cliques"]
+    first, second = manifest_after_kubectl_apply(new, stored(raw, defaulted=defaulted)).manifest["spec"]["template"][
+        "cliques"
+    ]
     assert ("restartPolicy" in first["spec"]["podSpec"]) is defaulted
     assert ("minAvailable" in first["spec"]) is defaulted
     assert second["spec"]["podSpec"]["restartPolicy"] == "Always", "there is nothing to compare a new clique with"
@@ -75,7 +81,7 @@ def test_wl198_a_note_that_is_no_manifest_takes_nothing_away(note: object) -> No
     there = stored(raw, defaulted=True)
     there["spec"]["template"]["terminationDelay"] = "2h"
     there["metadata"]["annotations"] = {LAST_APPLIED: note}
-    found = apply_manifest(raw, there)
+    found = manifest_after_kubectl_apply(raw, there)
     assert found.manifest["spec"] == there["spec"]
     assert "spec.template.terminationDelay" in found.kept
 
@@ -85,14 +91,14 @@ def test_wl198_labels_are_merged_as_well() -> None:
     there = stored(raw, defaulted=True, last=raw)
     there["metadata"]["labels"]["by-others"] = "x"
     new = {"metadata": {"name": "llm", "labels": {"a": "2"}}, "spec": SPEC}
-    assert apply_manifest(new, there).manifest["metadata"]["labels"] == {"a": "2", "by-others": "x"}
+    assert manifest_after_kubectl_apply(new, there).manifest["metadata"]["labels"] == {"a": "2", "by-others": "x"}
 
 
 def test_wl198_lists_are_those_of_the_edit() -> None:
     raw = {"metadata": {"name": "llm"}, "spec": copy.deepcopy(SPEC)}
     there = stored(raw, defaulted=True)
     there["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["nodeSelector"] = {"a": "b"}
-    (clique,) = apply_manifest(raw, there).manifest["spec"]["template"]["cliques"]
+    (clique,) = manifest_after_kubectl_apply(raw, there).manifest["spec"]["template"]["cliques"]
     assert "nodeSelector" not in clique["spec"]["podSpec"]
 
 
@@ -100,4 +106,7 @@ def test_wl198_lists_are_those_of_the_edit() -> None:
 def test_wl198_whatever_is_given_there_is_an_answer(new: Any, there: Any, last: Any, broken: bool) -> None:
     note = "{" if broken else json.dumps(last)
     running = {"metadata": {"annotations": {LAST_APPLIED: note}}, "spec": there}
-    assert apply_manifest({"metadata": {"name": "x"}, "spec": new}, running).manifest["metadata"]["name"] == "x"
+    assert (
+        manifest_after_kubectl_apply({"metadata": {"name": "x"}, "spec": new}, running).manifest["metadata"]["name"]
+        == "x"
+    )

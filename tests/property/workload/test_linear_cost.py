@@ -9,7 +9,7 @@ import pytest
 
 from grove_core.areas.workload import wants
 from grove_core.areas.workload.pods import pod_creation
-from grove_core.kernel.frozen import frozen_lists
+from grove_core.kernel.frozen import frozen_dict_of_tuples
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.workload.call_count import calls_of
@@ -43,7 +43,9 @@ def with_scaled_gangs(count: int) -> Snapshot:
     group: Json = {"name": "g", "cliqueNames": ["a"], "replicas": 2 * count, "minAvailable": count}
     seen = at_rest(applied(set_raw(clique_raw("a"), groups=(group,))))
     base = {clique.uid for clique in seen.cliques if not clique.base_gang}
-    return replace(seen, pods_of=frozen_lists({uid: pods for uid, pods in seen.pods_of.items() if uid in base}))
+    return replace(
+        seen, pods_of=frozen_dict_of_tuples({uid: pods for uid, pods in seen.pods_of.items() if uid in base})
+    )
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from grove_core.admit import admit, used_names_in
+from grove_core.admit import admit, index_names_used_by_sets
 from grove_core.areas.workload.admission import name_collisions
 from grove_core.areas.workload.rules import WorkloadDenial
 from grove_core.kernel.admission import Deny
@@ -46,7 +46,7 @@ def group(name: str, *members: str, **more: object) -> Json:
 
 def shared(new: Json, *others: Json, old: Json | None = None) -> list[dict[str, Fact]]:
     """What is refused because of others, as the rule quotes it."""
-    verdict = admit(new, old, used_names_in([new, *others])).verdict
+    verdict = admit(new, old, index_names_used_by_sets([new, *others])).verdict
     refused = verdict.objections if isinstance(verdict, Deny) else ()
     return [dict(one.reason.facts) for one in refused if one.reason.rule is WorkloadDenial.SETS_COLLIDE]
 
@@ -157,7 +157,7 @@ class TestWL117:
         other = a_set("a-0-big-pool", clique("y"))
         other["metadata"]["annotations"] = {"grove.io/mnnvl-enabled": "true"}
         configuration = Configuration(MnnvlConfiguration(enabled=True, mode=MnnvlMode.ANNOTATIONS))
-        verdict = admit(one, None, used_names_in([one, other]), configuration).verdict
+        verdict = admit(one, None, index_names_used_by_sets([one, other]), configuration).verdict
         refused = verdict.objections if isinstance(verdict, Deny) else ()
         reported = [dict(found.reason.facts) for found in refused if found.reason.rule is WorkloadDenial.SETS_COLLIDE]
         assert facts("ComputeDomain", "a-0-big-pool-0-cd", "a-0-big-pool") in reported
@@ -226,5 +226,5 @@ def crowd(size: int) -> list[Json]:
 
 
 def refused_of(sets: list[Json]) -> int:
-    index = used_names_in(sets)
+    index = index_names_used_by_sets(sets)
     return sum(isinstance(admit(raw, None, index).verdict, Deny) for raw in sets)

@@ -6,8 +6,8 @@ from typing import Final
 
 import pytest
 
-from grove_core.areas.workload.template_hash import short_hash
-from grove_core.kernel.frozen import frozen_lists
+from grove_core.areas.workload.template_hash import short_text_hash
+from grove_core.kernel.frozen import frozen_dict_of_tuples
 from grove_core.kernel.steps import Create
 from grove_core.reconcile import reconcile
 from grove_core.resources.pod import Pod
@@ -31,7 +31,7 @@ def pods_in(snapshot: Snapshot) -> dict[int, Pod]:
 
 def seen(snapshot: Snapshot, *pods: Pod) -> Snapshot:
     (clique,) = snapshot.cliques
-    return replace(snapshot, pods_of=frozen_lists({clique.uid: list(pods)}), attempts=())
+    return replace(snapshot, pods_of=frozen_dict_of_tuples({clique.uid: list(pods)}), attempts=())
 
 
 def made(snapshot: Snapshot) -> Counter[str]:
@@ -41,7 +41,7 @@ def made(snapshot: Snapshot) -> Counter[str]:
 
 def test_the_case_is_one(rested: Snapshot) -> None:
     (clique,) = rested.cliques
-    first, second = (short_hash(f"{clique.uid}/{index}/{clique.template_hash}", 5) for index in NAMESAKES)
+    first, second = (short_text_hash(f"{clique.uid}/{index}/{clique.template_hash}", 5) for index in NAMESAKES)
     assert first == second
 
 

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.areas.workload.template_hash import template_hash
-from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_lists, thaw
+from grove_core.areas.workload.template_hash import template_hash_of_clique
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_dict_of_tuples, thaw_json
 from grove_core.kernel.steps import Create
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import TEMPLATE_HASH
@@ -213,12 +213,12 @@ def test_wl211_a_pod_whose_clique_lost_its_hash_says_of_what_it_is(image: str, k
     root = replace(seen.root, spec=with_image(seen.root.spec, image)) if image else seen.root
     plan = reconcile(replace(seen, root=root, cliques=(bare,), gangs=(), complete=seen.complete - {"PodGang"}))
     pods = [step.action for step in plan.steps if step.target.kind == "Pod" and isinstance(step.action, Create)]
-    (found,) = {thaw(pod.manifest)["metadata"]["labels"][TEMPLATE_HASH] for pod in pods}
+    (found,) = {thaw_json(pod.manifest)["metadata"]["labels"][TEMPLATE_HASH] for pod in pods}
     if known or not image:
         assert found == (known or held)
     else:
         (template,) = root.spec.template.cliques
-        assert found not in {"", template_hash(template, "")}
+        assert found not in {"", template_hash_of_clique(template, "")}
 
 
 @pytest.mark.req("WL-086")
@@ -234,7 +234,7 @@ def test_wl030_a_pod_carries_groves_labels_whatever_became_of_those_of_its_cliqu
         for clique in cliques if taken else ():
             life.world.put(replace(clique, template_hash="", labels=FrozenMap({})))
         life.settle()
-        return {pod.name: thaw(life.world.manifests[pod.ref])["metadata"]["labels"] for pod in life.all_pods()}
+        return {pod.name: thaw_json(life.world.manifests[pod.ref])["metadata"]["labels"] for pod in life.all_pods()}
 
     assert labels_of_pods(taken=True) == labels_of_pods(taken=False)
 
@@ -260,5 +260,5 @@ def test_wl019_a_pod_without_an_index_has_no_claim_of_its_own() -> None:
     ((uid, (first, *others)),) = seen.pods_of.items()
     claims = {other.ref.name for other in seen.others if other.ref.kind == "ResourceClaim"}
     assert claims == {"llm-0-a-0-cache", "llm-0-a-1-cache"}
-    plan = reconcile(replace(seen, pods_of=frozen_lists({uid: (replace(first, index=-1), *others)})))
+    plan = reconcile(replace(seen, pods_of=frozen_dict_of_tuples({uid: (replace(first, index=-1), *others)})))
     assert not [step for step in plan.steps if isinstance(step.action, Create)]

@@ -5,9 +5,9 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.areas.workload.template_hash import is_own_hash
+from grove_core.areas.workload.template_hash import is_own_template_hash
 from grove_core.areas.workload.template_revision import TemplateRevision, normalized_pod_spec
-from grove_core.kernel.frozen import FrozenMap, freeze, thaw
+from grove_core.kernel.frozen import FrozenMap, freeze, thaw_json
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json
@@ -43,7 +43,7 @@ def foreign(raw: dict[str, Any] = RAW, **changes: Any) -> Life:
 
 
 def generation_hash(root: PodCliqueSet) -> str:
-    return TemplateRevision(root).generation(is_reached=False)
+    return TemplateRevision(root).generation_hash(is_reached=False)
 
 
 def is_rolled(life: Life) -> bool:
@@ -73,8 +73,8 @@ def test_wl043_an_edit_made_without_an_operator_is_rolled() -> None:
     life.new_image("v2", "a")
     assert is_rolled(life)
     assert {life.image_of(pod) for pod in life.pods("llm-0-a")} == {"v2"}
-    assert is_own_hash(life.clique("llm-0-a").template_hash)
-    assert is_own_hash(life.root.status.current_hash)
+    assert is_own_template_hash(life.clique("llm-0-a").template_hash)
+    assert is_own_template_hash(life.root.status.current_hash)
     assert life.clique("llm-0-pool-0-b").template_hash == THEIRS
 
 
@@ -134,9 +134,9 @@ def test_wl040_the_order_of_cliques_says_nothing() -> None:
     assert generation_hash(one) == generation_hash(other)
     changed = replace(one, spec=with_image(one.spec, "v2", ("a",)))
     assert generation_hash(changed) != generation_hash(one)
-    assert is_own_hash(generation_hash(one))
-    assert not is_own_hash(THEIRS)
-    assert not is_own_hash("")
+    assert is_own_template_hash(generation_hash(one))
+    assert not is_own_template_hash(THEIRS)
+    assert not is_own_template_hash("")
 
 
 def test_wl043_replicas_and_thresholds_are_no_template() -> None:
@@ -166,7 +166,7 @@ def test_wl213_what_the_template_dropped_is_dropped_and_what_grove_wrote_stays()
     life.edit(template=template.model_copy(update={"cliques": bare}))
     life.settle()
     found = life.clique("llm-0-a")
-    assert thaw(found.annotations) == {"grove.io/compute-domain-rct": "x"}
+    assert thaw_json(found.annotations) == {"grove.io/compute-domain-rct": "x"}
     assert "team" not in found.labels
     assert found.labels["grove.io/podgang"] == "llm-0"
     assert all("team" not in life.world.manifests[pod.ref]["metadata"]["labels"] for pod in life.pods("llm-0-a"))  # type: ignore[index, call-overload, operator]  # a manifest of our own

@@ -9,7 +9,7 @@ import pytest
 from grove_core.areas.workload.pods.scheduling_gates import GATE_QUESTION
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.explain import is_withheld_as_undecided
-from grove_core.kernel.frozen import frozen_lists, thaw
+from grove_core.kernel.frozen import frozen_dict_of_tuples, thaw_json
 from grove_core.kernel.steps import Apply, SetStatus, StepStage
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import GATE
@@ -27,7 +27,7 @@ BASE: Final = {"llm-0-a", "llm-0-pool-0-b"}
 
 def with_pods(seen: Snapshot, change: Callable[[str, Pod], Pod]) -> Snapshot:
     pods = {c.uid: [change(c.ref.name, pod) for pod in seen.pods_of[c.uid]] for c in seen.cliques}
-    return replace(seen, pods_of=frozen_lists(pods))
+    return replace(seen, pods_of=frozen_dict_of_tuples(pods))
 
 
 def opened(seen: Snapshot) -> set[str]:
@@ -35,7 +35,7 @@ def opened(seen: Snapshot) -> set[str]:
     steps = [step for step in reconcile(seen).steps if isinstance(step.action, Apply) and step.target.kind == "Pod"]
     for step in steps:
         assert isinstance(step.action, Apply)
-        assert thaw(step.action.fields) == {"spec": {"schedulingGates": [{"$patch": "delete", "name": GATE}]}}
+        assert thaw_json(step.action.fields) == {"spec": {"schedulingGates": [{"$patch": "delete", "name": GATE}]}}
     return {step.target.name.rpartition("-")[0] for step in steps}
 
 
@@ -150,7 +150,11 @@ def test_wl090_no_gate_opens_before_the_whole_gang_can() -> None:
     assert opened(seen) == BASE
     lost = next(clique.uid for clique in seen.cliques if clique.ref.name == "llm-0-pool-0-b")
     assert (
-        opened(replace(seen, pods_of=frozen_lists({uid: pods for uid, pods in seen.pods_of.items() if uid != lost})))
+        opened(
+            replace(
+                seen, pods_of=frozen_dict_of_tuples({uid: pods for uid, pods in seen.pods_of.items() if uid != lost})
+            )
+        )
         == set()
     )
 

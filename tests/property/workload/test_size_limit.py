@@ -12,10 +12,10 @@ from grove_core.areas.gang_termination.termination_findings import TERMINATION
 from grove_core.areas.gang_termination.verdicts import KEEPS
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.conditions import ConditionStatus
-from grove_core.kernel.frozen import frozen_lists
+from grove_core.kernel.frozen import frozen_dict_of_tuples
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Action, Delete, DropFinalizer, SetStatus
-from grove_core.plan.laws import problems_in_plan
+from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
@@ -61,7 +61,7 @@ def test_wl024_nothing_of_it_is_made_changed_or_ended(generated: RandomCluster) 
     assume(not generated.root.deleting)
     seen = of_millions(generated.snapshot)
     plan = reconcile(seen)
-    assert not problems_in_plan(plan, seen)
+    assert not broken_laws_in_plan(plan, seen)
     assert {type(step.action) for step in plan.steps} <= {SetStatus, DropFinalizer}
     assert plan.wake_at is None
     (whole,) = (one for one in plan.withheld if one.because[0].rule is WorkloadReason.TOO_LARGE)
@@ -112,6 +112,10 @@ def test_wl024_what_is_being_deleted_is_let_go_of() -> None:
     gated = {
         uid: [replace(pod, has_grove_gate=True, gated=True) for pod in pods] for uid, pods in rested.pods_of.items()
     }
-    held = [one for one in reconcile(replace(rested, pods_of=frozen_lists(gated))).withheld if one.target.kind == "Pod"]
+    held = [
+        one
+        for one in reconcile(replace(rested, pods_of=frozen_dict_of_tuples(gated))).withheld
+        if one.target.kind == "Pod"
+    ]
     assert len(held) == 3
     assert {one.because[0].rule for one in held} == {WorkloadReason.TOO_LARGE}

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.startup_order import START_QUESTION, startup_wait_findings
-from grove_core.kernel.frozen import frozen_lists
+from grove_core.kernel.frozen import frozen_dict_of_tuples
 from grove_core.kernel.reasons import Reason
 from grove_core.reconcile import reconcile
 from grove_core.resources.pod import pod_from_json
@@ -69,7 +69,9 @@ def test_wl098_a_chain_may_be_longer_than_the_stack_of_calls() -> None:
     cliques = [podclique_from_json(a_clique(number)) for number in range(1200)]
     pod = replace(pod_from_json({"metadata": {"name": "p", "namespace": "ml", "uid": "p"}}, {}), scheduled=True)
     root = podcliqueset_from_json({"kind": "PodCliqueSet", **set_raw(clique_raw("a"))})
-    seen = Snapshot(root=root, cliques=tuple(cliques), pods_of=frozen_lists({cliques[-1].uid: (pod,)}), now=NOW)
+    seen = Snapshot(
+        root=root, cliques=tuple(cliques), pods_of=frozen_dict_of_tuples({cliques[-1].uid: (pod,)}), now=NOW
+    )
     (finding,) = startup_wait_findings(seen)
     assert len(finding.because) == len(cliques) - 1
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.kernel.errors import MalformedObject
-from grove_core.kernel.frozen import FrozenDict, FrozenMap, Json, freeze, frozen, thaw
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, Json, freeze, frozen, thaw_json
 from grove_core.kernel.steps import Apply, Create, SetStatus
 from grove_core.reconcile import reconcile
 from grove_core.resources.merge_patch import (
@@ -21,7 +21,7 @@ from grove_core.resources.merge_patch import (
 )
 from grove_core.resources.owned_object import OwnedObject, owned_object_from_json
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.podcliqueset_spec import AutoScalingConfiguration, HeadlessService
+from grove_core.resources.podcliqueset_spec import AutoScalingConfiguration, HeadlessServiceConfig
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.rule_sets.rule_set import DESIGN
@@ -74,7 +74,7 @@ def test_wl025_a_service_and_a_scaling_group_follow() -> None:
     life.edit(
         template=template.model_copy(
             update={
-                "headless_service_config": HeadlessService(publish_not_ready_addresses=False),
+                "headless_service_config": HeadlessServiceConfig(publish_not_ready_addresses=False),
                 "pod_clique_scaling_groups": (group.model_copy(update={"annotations": FrozenMap({"note": "y"})}),),
             }
         )
@@ -324,7 +324,7 @@ def test_wl026_what_grove_says_of_a_gang_stands_over_what_a_chart_says_of_its_se
     (step,) = (step for step in reconcile(over).steps if isinstance(step.action, Apply))
     assert isinstance(step.action, Apply)
     own = {"app.kubernetes.io/managed-by": "grove-operator", "app.kubernetes.io/part-of": "llm"}
-    assert thaw(step.action.fields) == {"metadata": {"labels": own}}
+    assert thaw_json(step.action.fields) == {"metadata": {"labels": own}}
 
 
 SERVERS: Final = [
@@ -344,7 +344,7 @@ def test_wl025_metrics_that_the_template_has_no_more_go() -> None:
         template=life.root.spec.template.model_copy(update={"cliques": (clique.model_copy(update={"spec": spec}),)})
     )
     life.settle()
-    assert thaw(life.clique("llm-0-a").auto_scaling) == {"minReplicas": 1, "maxReplicas": 3}
+    assert thaw_json(life.clique("llm-0-a").auto_scaling) == {"minReplicas": 1, "maxReplicas": 3}
     (autoscaler,) = owned(life, "HorizontalPodAutoscaler")
     assert not autoscaler.spec.get("metrics")
     life.world.put(replace(autoscaler, spec=FrozenMap({**autoscaler.spec, "metrics": freeze(SERVERS)})))

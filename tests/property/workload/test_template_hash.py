@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.workload.template_hash import short_hash, template_hash
+from grove_core.areas.workload.template_hash import short_text_hash, template_hash_of_clique
 from grove_core.resources.podcliqueset_spec import CliqueTemplate
 from tests.property.resources.manifests import any_json
 from tests.property.workload.sets import Json, clique_raw
@@ -22,12 +22,12 @@ SPEC: Final[Json] = {
 
 
 def hash_of(raw: Json, priority: str = "") -> str:
-    return template_hash(CliqueTemplate.model_validate(raw), priority)
+    return template_hash_of_clique(CliqueTemplate.model_validate(raw), priority)
 
 
 def test_wl040_vectors() -> None:
     """A change of these rolls every workload there is."""
-    assert short_hash("") == "8k8z7gq76t"
+    assert short_text_hash("") == "8k8z7gq76t"
     assert hash_of(clique_raw("a", pod_spec={"containers": []})) == "dqwcg4nznt"
     assert hash_of(clique_raw("a", pod_spec=SPEC, labels={"l": "1"}, annotations={"n": "2"}), "high") == "ldwbl4lt98"
 

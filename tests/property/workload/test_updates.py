@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from grove_core.areas.workload.rolling_update.clique_update import clique_rollout_step
 from grove_core.areas.workload.rules import WorkloadReason
-from grove_core.kernel.frozen import FrozenMap, frozen_lists
+from grove_core.kernel.frozen import FrozenMap, frozen_dict_of_tuples
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, SetStatus
 from grove_core.kernel.time_formats import format_time
@@ -396,10 +396,10 @@ def test_wl215_no_round_takes_more_ready_pods_than_can_be_spared(
         )
         for number, (index, placed, ready, made_of) in enumerate(crew)
     )
-    plan = reconcile(replace(seen, pods_of=frozen_lists({clique.uid: pods})))
+    plan = reconcile(replace(seen, pods_of=frozen_dict_of_tuples({clique.uid: pods})))
     doomed = {step.target.name for step in plan.steps if isinstance(step.action, Delete)}
     left = sum(pod.ready and pod.name not in doomed for pod in pods)
-    assert left >= min(sum(pod.ready for pod in pods), clique.needed)
+    assert left >= min(sum(pod.ready for pod in pods), clique.needed_ready_pods)
 
 
 def test_wl215_a_pod_without_a_node_is_not_waited_for() -> None:

@@ -56,7 +56,7 @@ BREACH_TABLE: Final = (
 )
 
 
-def count_ready(pods: Iterable[Pod]) -> int:
+def count_ready_pods(pods: Iterable[Pod]) -> int:
     """Return the number of ready pods (GT-002)."""
     ready = 0
     for pod in pods:
@@ -65,14 +65,14 @@ def count_ready(pods: Iterable[Pod]) -> int:
     return ready
 
 
-def judge_clique(clique: PodClique, pods: Iterable[Pod], now: datetime) -> CliqueJudgement:
+def judge_clique_breach(clique: PodClique, pods: Iterable[Pod], now: datetime) -> CliqueJudgement:
     """Judge one clique on the pods of the same snapshot (GT-011 to GT-019).
 
     Args:
         clique: one that is not being deleted.
         pods: exactly those it controls (GT-001).
     """
-    ready = count_ready(pods)
+    ready = count_ready_pods(pods)
     status, needed = clique.status, clique.min_available
     was_available = status.was_available
     if not was_available:

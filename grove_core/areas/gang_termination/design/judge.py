@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Final
 
-from grove_core.areas.gang_termination.breach_delays import delay_reasons, fate_of_breaches
-from grove_core.areas.gang_termination.design.clique_judgement import judge_clique
-from grove_core.areas.gang_termination.design.scaling_group_judgement import judge_group
+from grove_core.areas.gang_termination.breach_delays import breach_delay_reasons, replica_fate_of_breaches
+from grove_core.areas.gang_termination.design.clique_judgement import judge_clique_breach
+from grove_core.areas.gang_termination.design.scaling_group_judgement import judge_scaling_group_breach
 from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.areas.gang_termination.verdicts import (
     CliqueJudgement,
@@ -33,7 +33,7 @@ from grove_core.snapshot.snapshot import Snapshot
 _KEEP: Final = Keep()
 
 
-def judge_replicas(
+def judge_set_replicas(
     root: PodCliqueSet,
     indices: Iterable[int],
     lacking: Iterable[CliqueJudgement],
@@ -76,7 +76,7 @@ def _judge_replica(
         group = groups.get(scaling_group_name(set_name, index, short))
         if group is not None and group.delay is not None:
             breaches.append(MinAvailableBreach(group.group.ref, group.since, group.delay))
-    fate = fate_of_breaches(breaches, now) if breaches and guard is None else _KEEP
+    fate = replica_fate_of_breaches(breaches, now) if breaches and guard is None else _KEEP
     return ReplicaJudgement(index, fate, tuple(breaches))
 
 
@@ -89,7 +89,7 @@ def replica_fate_reasons(
     if judged.fate == _KEEP:
         return ((guard or _no_clock(root)).because(subject), *also)
     return (
-        *delay_reasons(judged.breaches, (TerminationReason.DELAY_EXPIRED, TerminationReason.DELAY_RUNNING), now),
+        *breach_delay_reasons(judged.breaches, (TerminationReason.DELAY_EXPIRED, TerminationReason.DELAY_RUNNING), now),
         *also,
     )
 
@@ -99,25 +99,25 @@ def _no_clock(root: PodCliqueSet) -> TerminationReason:
     return TerminationReason.TERMINATION_DISABLED if root.shape.delay is None else TerminationReason.NOTHING_BREACHED
 
 
-def judge_by_design(snapshot: Snapshot) -> TerminationJudgement:
+def judge_gang_termination_by_design(snapshot: Snapshot) -> TerminationJudgement:
     """Return the judgement of a set by the Gang Termination Design Doc. Linear in its pods, cliques and groups."""
-    judgement = judge_terminations(snapshot)
+    judgement = judge_breached_cliques_by_design(snapshot)
     lacking = {judged.clique.uid: judged for judged in judgement.cliques}
     cliques = tuple(
-        lacking.get(clique.uid) or judge_clique(clique, snapshot.pods_of.get(clique.uid, ()), snapshot.now)
+        lacking.get(clique.uid) or judge_clique_breach(clique, snapshot.pods_of.get(clique.uid, ()), snapshot.now)
         for clique in snapshot.cliques
         if not clique.deleting
     )
     return judgement._replace(cliques=cliques)
 
 
-def judge_terminations(snapshot: Snapshot) -> TerminationJudgement:
+def judge_breached_cliques_by_design(snapshot: Snapshot) -> TerminationJudgement:
     """Return the same judgement with only those cliques that have too few ready pods.
 
     No termination depends on the other cliques; they matter for statuses and findings.
     """
     root, now = snapshot.root, snapshot.now
-    pods_of, guard = snapshot.pods_of, why_not_terminated(snapshot)
+    pods_of, guard = snapshot.pods_of, reason_against_any_termination(snapshot)
     leaving: list[PodClique] = []
     lacking: dict[str, CliqueJudgement] = {}  # by uid, those with too few ready pods: no other clique can be breached
     members: defaultdict[str, list[CliqueJudgement]] = defaultdict(list)
@@ -131,7 +131,7 @@ def judge_terminations(snapshot: Snapshot) -> TerminationJudgement:
             if not pod.ready:
                 spare -= 1
         if spare < 0:
-            judged = lacking[clique.uid] = judge_clique(clique, pods, now)
+            judged = lacking[clique.uid] = judge_clique_breach(clique, pods, now)
             members[clique.owner_uid].append(judged)
     gone = {clique.uid for clique in leaving}
     standing = tuple(clique for clique in snapshot.cliques if clique.uid not in gone) if gone else snapshot.cliques
@@ -139,7 +139,7 @@ def judge_terminations(snapshot: Snapshot) -> TerminationJudgement:
     left = Counter(clique.replica_index for clique in standing) if is_needed else Counter[int]()
     groups = tuple(
         [
-            judge_group(root, group, members.get(group.uid, ()), now, guard, left[group.replica_index])
+            judge_scaling_group_breach(root, group, members.get(group.uid, ()), now, guard, left[group.replica_index])
             for group in snapshot.groups
             if not group.deleting
         ]
@@ -152,12 +152,12 @@ def judge_terminations(snapshot: Snapshot) -> TerminationJudgement:
         cliques=tuple(lacking.values()),
         leaving=tuple(leaving),
         groups=groups,
-        replicas=judge_replicas(root, wanted, lacking.values(), groups, now, guard),
+        replicas=judge_set_replicas(root, wanted, lacking.values(), groups, now, guard),
         guard=guard,
     )
 
 
-def why_not_terminated(snapshot: Snapshot) -> TerminationReason | None:
+def reason_against_any_termination(snapshot: Snapshot) -> TerminationReason | None:
     """Return why nothing of a set may be terminated; None if it may (GT-037, GT-064)."""
     if snapshot.root.deleting:
         return TerminationReason.SET_BEING_DELETED

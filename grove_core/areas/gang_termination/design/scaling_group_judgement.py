@@ -8,7 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, assert_never
 
-from grove_core.areas.gang_termination.breach_delays import delay_reasons, fate_of_breaches, group_fate
+from grove_core.areas.gang_termination.breach_delays import (
+    breach_delay_reasons,
+    replica_fate_of_breaches,
+    scaling_group_fate,
+)
 from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.areas.gang_termination.verdicts import (
     CliqueJudgement,
@@ -22,7 +26,7 @@ from grove_core.areas.gang_termination.verdicts import (
     Wait,
 )
 from grove_core.kernel.conditions import Condition, ConditionStatus, is_condition_true, transition_time
-from grove_core.kernel.frozen import FrozenDict, frozen_lists
+from grove_core.kernel.frozen import FrozenDict, frozen_dict_of_tuples
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
@@ -32,7 +36,7 @@ _KEEP: Final = Keep()
 _NONE: Final[FrozenDict[int, Any]] = FrozenDict()
 
 
-def judge_group(
+def judge_scaling_group_breach(
     root: PodCliqueSet,
     group: ScalingGroup,
     lacking: Sequence[CliqueJudgement],
@@ -56,13 +60,13 @@ def judge_group(
         guard = TerminationReason.REPLICA_SCALED_IN
     breached = _breached_replicas(group, lacking) if lacking else _NONE
     breach, deleted_replicas = ConditionStatus.FALSE, 0
-    delay, stored = group_termination_delay(root, group), breach_condition_of(group.status)
+    delay, stored = scaling_group_termination_delay(root, group), breach_condition_of(group.status)
     if group.status.updating:
         breach = ConditionStatus.UNKNOWN
     else:
         if 0 < cliques_left == sum(map(len, breached.values())) and _is_stored_breach_due(group, stored, delay, now):
             deleted_replicas = group.replicas - len(breached)
-        if group.replicas - len(breached) - deleted_replicas < group.needed:
+        if group.replicas - len(breached) - deleted_replicas < group.needed_replicas:
             breach = ConditionStatus.TRUE
     since = transition_time(stored, breach, now)
     if not breached:
@@ -70,7 +74,16 @@ def judge_group(
     acting = _NONE if delay is None or guard is not None else _acting_on(breached, delay)
     fates = _fates_of(breached, acting, breach, now)
     return GroupJudgement(
-        group, delay, breached, breach, since, group_fate(fates.values()), fates, acting, guard, deleted_replicas
+        group,
+        delay,
+        breached,
+        breach,
+        since,
+        scaling_group_fate(fates.values()),
+        fates,
+        acting,
+        guard,
+        deleted_replicas,
     )
 
 
@@ -81,11 +94,12 @@ def _is_stored_breach_due(
     return (
         delay is not None
         and is_condition_true(stored)
-        and fate_of_breaches([MinAvailableBreach(group.ref, stored.last_transition_time, delay)], now) == Terminate()
+        and replica_fate_of_breaches([MinAvailableBreach(group.ref, stored.last_transition_time, delay)], now)
+        == Terminate()
     )
 
 
-def group_termination_delay(root: PodCliqueSet, group: ScalingGroup) -> timedelta | None:
+def scaling_group_termination_delay(root: PodCliqueSet, group: ScalingGroup) -> timedelta | None:
     """Return the effective delay of a scaling group; the set's if the group is not in the template (GT-030)."""
     short = group.ref.name.removeprefix(f"{root.ref.name}-{group.replica_index}-")
     return root.shape.groups.get(short, root.shape.delay)
@@ -99,7 +113,7 @@ def _breached_replicas(
     for judged in members:
         if judged.breach is ConditionStatus.TRUE and 0 <= judged.clique.group_replica_index < group.replicas:
             found.setdefault(judged.clique.group_replica_index, []).append(judged)
-    return frozen_lists(dict(sorted(found.items()))) if found else _NONE
+    return frozen_dict_of_tuples(dict(sorted(found.items()))) if found else _NONE
 
 
 def _acting_on(
@@ -121,10 +135,10 @@ def _fates_of(
         return FrozenDict(dict.fromkeys(breached, Suspend()))
     if breach is ConditionStatus.TRUE:
         return FrozenDict(dict.fromkeys(breached, Delegate()))
-    return FrozenDict((index, fate_of_breaches(breaches, now)) for index, breaches in acting.items())
+    return FrozenDict((index, replica_fate_of_breaches(breaches, now)) for index, breaches in acting.items())
 
 
-def group_breach_reasons(judged: GroupJudgement) -> tuple[Reason, ...]:
+def scaling_group_breach_reasons(judged: GroupJudgement) -> tuple[Reason, ...]:
     """Return why the group is (not) breached; its own reason comes before those of its breached cliques."""
     group = judged.group
     if judged.breach is ConditionStatus.UNKNOWN:
@@ -135,23 +149,25 @@ def group_breach_reasons(judged: GroupJudgement) -> tuple[Reason, ...]:
             if judged.breach is ConditionStatus.TRUE
             else TerminationReason.SUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS
         )
-        own = why.because(group.ref, left=judged.left, replicas=group.replicas, needed=group.needed)
+        own = why.because(
+            group.ref, left=judged.unbreached_replica_count, replicas=group.replicas, needed=group.needed_replicas
+        )
     lost = judged.deleted_replicas
     deleted = (TerminationReason.REPLICAS_LOST.because(group.ref, lost=lost),) if lost else ()
-    return (own, *deleted, *(clique.reason for cliques in judged.breached.values() for clique in cliques))
+    return (own, *deleted, *(clique.breach_reason for cliques in judged.breached.values() for clique in cliques))
 
 
-def group_fate_reasons(judged: GroupJudgement, now: datetime) -> tuple[Reason, ...]:
+def scaling_group_fate_reasons(judged: GroupJudgement, now: datetime) -> tuple[Reason, ...]:
     """Return why the group as a whole has its fate: the reasons of the replicas with the same kind of fate."""
     if not judged.breached:
         return (TerminationReason.GROUP_NOTHING_BREACHED.because(judged.group.ref),)
     kind = type(judged.fate)
     like = [index for index, fate in judged.fates.items() if isinstance(fate, kind)]
-    reasons = (reason for index in like for reason in group_replica_fate_reasons(judged, index, now))
+    reasons = (reason for index in like for reason in scaling_group_replica_fate_reasons(judged, index, now))
     return tuple(dict.fromkeys(reasons))
 
 
-def group_replica_fate_reasons(judged: GroupJudgement, index: int, now: datetime) -> tuple[Reason, ...]:
+def scaling_group_replica_fate_reasons(judged: GroupJudgement, index: int, now: datetime) -> tuple[Reason, ...]:
     """Return why a breached replica of the group is terminated, waited for, or kept."""
     group = judged.group
     fate = judged.fates[index]
@@ -159,12 +175,16 @@ def group_replica_fate_reasons(judged: GroupJudgement, index: int, now: datetime
         case Suspend():
             return (TerminationReason.SUSPENDED_BY_UPDATE.because(group.ref),)
         case Delegate():
-            counts = {"left": judged.left, "replicas": group.replicas, "needed": group.needed}
+            counts = {
+                "left": judged.unbreached_replica_count,
+                "replicas": group.replicas,
+                "needed": group.needed_replicas,
+            }
             return (TerminationReason.DELEGATED_TO_SET.because(group.ref, **counts),)
         case Keep():
             return ((judged.guard or TerminationReason.TERMINATION_DISABLED).because(group.ref),)
         case Wait() | Terminate():
-            return delay_reasons(
+            return breach_delay_reasons(
                 judged.acting[index],
                 (TerminationReason.GROUP_DELAY_EXPIRED, TerminationReason.GROUP_DELAY_RUNNING),
                 now,

@@ -6,12 +6,12 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from grove_core.areas.gang_termination.design.scaling_group_judgement import group_breach_reasons
+from grove_core.areas.gang_termination.design.scaling_group_judgement import scaling_group_breach_reasons
 from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.areas.gang_termination.status_counts import (
     PodCounts,
     count_pods,
-    group_status_counts,
+    scaling_group_status_counts,
     status_if_changed,
 )
 from grove_core.areas.gang_termination.verdicts import (
@@ -66,7 +66,7 @@ def _usable_replicas_of_group(
 
 
 @dataclass(frozen=True, slots=True)
-class SetCounts:
+class SetStatusCounts:
     """What both statuses and findings report, counted once.
 
     Attributes:
@@ -83,14 +83,14 @@ class SetCounts:
     availability: SetAvailability
 
 
-def counts_of_set(snapshot: Snapshot, judgement: TerminationJudgement) -> SetCounts:
+def status_counts_of_set(snapshot: Snapshot, judgement: TerminationJudgement) -> SetStatusCounts:
     """Return the counts of a judged set. Linear."""
     counts, placements = dict[Ref, PodCounts](), dict[Ref, Decision[ConditionStatus]]()
     members: defaultdict[str, list[PodClique]] = defaultdict(list)
     there = {judged.group.ref.short for judged in judgement.groups}
     for judged in judgement.cliques:
         clique = judged.clique
-        counts[clique.ref] = found = count_pods(snapshot.pods_of.get(clique.uid, ()), clique.target_hash)
+        counts[clique.ref] = found = count_pods(snapshot.pods_of.get(clique.uid, ()), clique.target_template_hash)
         placements[clique.ref] = _scheduled_condition_status(clique, found)
         members[clique.owner_uid].append(clique)
         there.add(clique.ref.short)
@@ -103,7 +103,7 @@ def counts_of_set(snapshot: Snapshot, judgement: TerminationJudgement) -> SetCou
         for replica in judgement.replicas
     )
     availability = _availability_of_set(snapshot.root, judgement, usable, missing)
-    return SetCounts(FrozenDict(counts), FrozenDict(placements), usable, missing, availability)
+    return SetStatusCounts(FrozenDict(counts), FrozenDict(placements), usable, missing, availability)
 
 
 def _missing_constituents_of_replica(root: PodCliqueSet, index: int, there: AbstractSet[str]) -> tuple[str, ...]:
@@ -128,7 +128,7 @@ def _availability_of_set(
 ) -> SetAvailability:
     """Return how many replicas of the set are available (GT-044)."""
     standalone = {judged.clique.ref.name: judged for judged in judgement.cliques}
-    needed = {judged.group.ref.name: judged.group.needed for judged in judgement.groups}
+    needed = {judged.group.ref.name: judged.group.needed_replicas for judged in judgement.groups}
     available = 0
     for index, absent in missing.items():
         names = [standalone_clique_name(root.ref.name, index, short) for short in root.shape.standalone]
@@ -141,7 +141,7 @@ def _availability_of_set(
     return SetAvailability(available, root.spec.replicas)
 
 
-def conditions_of_clique(
+def wanted_conditions_of_clique(
     judged: CliqueJudgement, placement: Decision[ConditionStatus], snapshot: Snapshot
 ) -> tuple[Condition, ...]:
     """Return the two conditions that a judged clique should have (GT-011 to GT-022)."""
@@ -149,12 +149,14 @@ def conditions_of_clique(
     stored = condition_of(judged.clique.status.conditions, CLIQUE_SCHEDULED)
     since = transition_time(stored, placement.verdict, snapshot.now)
     return (
-        Condition(MIN_AVAILABLE_BREACHED, judged.breach, judged.why.code, judged.reason.sentence, judged.since),
+        Condition(MIN_AVAILABLE_BREACHED, judged.breach, judged.why.code, judged.breach_reason.sentence, judged.since),
         Condition(CLIQUE_SCHEDULED, placement.verdict, placed.rule.code, placed.sentence, since),
     )
 
 
-def statuses_to_write(snapshot: Snapshot, judgement: TerminationJudgement, tally: SetCounts) -> Iterator[StatusToWrite]:
+def statuses_to_write(
+    snapshot: Snapshot, judgement: TerminationJudgement, tally: SetStatusCounts
+) -> Iterator[StatusToWrite]:
     """Yield every wanted status that differs from the stored one."""
     for judged in judgement.cliques:
         yield from _clique_status(judged, tally, snapshot)
@@ -162,22 +164,22 @@ def statuses_to_write(snapshot: Snapshot, judgement: TerminationJudgement, tally
         yield from _group_status(group, tally.usable[group.group.ref.name])
     root = snapshot.root
     if root.uid and not root.deleting:
-        because = tally.availability.because(TerminationReason.AVAILABLE_REPLICAS, root.ref)
-        yield from status_if_changed(root, tally.availability.fields, (), because)
+        because = tally.availability.as_reason(TerminationReason.AVAILABLE_REPLICAS, root.ref)
+        yield from status_if_changed(root, tally.availability.as_status_fields, (), because)
 
 
-def _clique_status(judged: CliqueJudgement, tally: SetCounts, snapshot: Snapshot) -> Iterator[StatusToWrite]:
-    wanted, placement = tally.counts[judged.clique.ref].fields, tally.placements[judged.clique.ref]
+def _clique_status(judged: CliqueJudgement, tally: SetStatusCounts, snapshot: Snapshot) -> Iterator[StatusToWrite]:
+    wanted, placement = tally.counts[judged.clique.ref].as_status_fields, tally.placements[judged.clique.ref]
     if judged.was_available is not None:
         wanted["wasAvailable"] = judged.was_available
-    conditions = conditions_of_clique(judged, placement, snapshot)
-    because = (judged.reason, *placement.because)
+    conditions = wanted_conditions_of_clique(judged, placement, snapshot)
+    because = (judged.breach_reason, *placement.because)
     yield from status_if_changed(judged.clique, wanted, conditions, because)
 
 
 def _group_status(judged: GroupJudgement, usable: UsableReplicaCounts) -> Iterator[StatusToWrite]:
-    wanted = group_status_counts(judged.group, scheduled=usable.scheduled, available=usable.available)
-    because = group_breach_reasons(judged)
+    wanted = scaling_group_status_counts(judged.group, scheduled=usable.scheduled, available=usable.available)
+    because = scaling_group_breach_reasons(judged)
     first = because[0]
     condition = Condition(MIN_AVAILABLE_BREACHED, judged.breach, first.rule.code, first.sentence, judged.since)
     yield from status_if_changed(judged.group, wanted, (condition,), because)

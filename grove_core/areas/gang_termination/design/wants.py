@@ -5,29 +5,32 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.gang_termination.breach_delays import earliest_wake
-from grove_core.areas.gang_termination.design.judge import judge_by_design, replica_fate_reasons
+from grove_core.areas.gang_termination.breach_delays import earliest_breach_wake_time
+from grove_core.areas.gang_termination.design.judge import judge_gang_termination_by_design, replica_fate_reasons
 from grove_core.areas.gang_termination.design.scaling_group_judgement import (
-    group_breach_reasons,
-    group_fate_reasons,
-    group_replica_fate_reasons,
+    scaling_group_breach_reasons,
+    scaling_group_fate_reasons,
+    scaling_group_replica_fate_reasons,
 )
 from grove_core.areas.gang_termination.design.wanted_statuses import (
-    SetCounts,
-    counts_of_set,
+    SetStatusCounts,
+    status_counts_of_set,
     statuses_to_write,
 )
 from grove_core.areas.gang_termination.rules import TerminationReason
-from grove_core.areas.gang_termination.termination_deletions import terminated_clique_deletions, terminations_among
+from grove_core.areas.gang_termination.termination_deletions import (
+    gang_terminations_among_fates,
+    terminated_clique_deletions,
+)
 from grove_core.areas.gang_termination.termination_findings import AVAILABILITY, BREACH, SCHEDULED, termination_finding
 from grove_core.areas.gang_termination.termination_result import (
     TerminationResult,
-    not_collected,
+    reasons_for_uncollected_kinds,
     unjudgeable_set_result,
 )
-from grove_core.areas.gang_termination.verdicts import GroupFates, SetFates, TerminationJudgement
+from grove_core.areas.gang_termination.verdicts import GroupReplicaFates, SetReplicaFates, TerminationJudgement
 from grove_core.kernel.conditions import ConditionStatus
-from grove_core.kernel.decisions import ExistingAndWantedCounts, Finding, SubjectHealth
+from grove_core.kernel.decisions import ExistingAndWanted, Finding, SubjectHealth
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import DesiredChanges
 from grove_core.snapshot.snapshot import Snapshot
@@ -41,7 +44,9 @@ _HEALTH_BY: Final[Mapping[TerminationReason, SubjectHealth]] = MappingProxyType(
 """The health of a judged PodClique by the row of the breach table that applies; by any other row it is lacking."""
 
 
-def findings_of_termination(snapshot: Snapshot, judgement: TerminationJudgement, tally: SetCounts) -> Iterator[Finding]:
+def gang_termination_findings(
+    snapshot: Snapshot, judgement: TerminationJudgement, tally: SetStatusCounts
+) -> Iterator[Finding]:
     """Yield the findings on a set.
 
     They are about the set (availability), each clique (breach, scheduled), each scaling group (breach, termination),
@@ -49,16 +54,16 @@ def findings_of_termination(snapshot: Snapshot, judgement: TerminationJudgement,
     """
     root, now = snapshot.root.ref, snapshot.now
     found = tally.availability
-    share = ExistingAndWantedCounts(found.available, found.replicas)
-    because = found.because(TerminationReason.AVAILABLE_REPLICAS, root)
-    yield Finding(root, AVAILABILITY, found.verdict, because, share=share)
+    share = ExistingAndWanted(found.available, found.replicas)
+    because = found.as_reason(TerminationReason.AVAILABLE_REPLICAS, root)
+    yield Finding(root, AVAILABILITY, found.as_finding_verdict, because, share=share)
     around: dict[tuple[str, int, int], tuple[Ref, ...]] = {}  # one value for the cliques of one replica
     for judged in judgement.cliques:
         clique = judged.clique
         place = (clique.owner_uid, clique.replica_index, clique.group_replica_index)
         within = around.get(place) or around.setdefault(place, clique.enclosing_replicas(root))
         health = _HEALTH_BY.get(judged.why, SubjectHealth.LACKING)
-        yield Finding(clique.ref, BREACH, judged.breach.value, (judged.reason,), health=health, within=within)
+        yield Finding(clique.ref, BREACH, judged.breach.value, (judged.breach_reason,), health=health, within=within)
         placement = tally.placements[clique.ref]
         health = SubjectHealth.HEALTHY if placement.verdict is ConditionStatus.TRUE else SubjectHealth.LACKING
         yield Finding(clique.ref, SCHEDULED, placement.verdict.value, placement.because, health=health, within=within)
@@ -67,11 +72,11 @@ def findings_of_termination(snapshot: Snapshot, judgement: TerminationJudgement,
     for group in judgement.groups:
         ref = group.group.ref
         breached = tuple(clique.ref for clique in group.breached_cliques)
-        yield Finding(ref, BREACH, group.breach.value, group_breach_reasons(group), causes=breached)
+        yield Finding(ref, BREACH, group.breach.value, scaling_group_breach_reasons(group), causes=breached)
         acting = [*chain.from_iterable(group.acting.values())]
-        yield termination_finding(ref, group.fate, group_fate_reasons(group, now), acting, now)
+        yield termination_finding(ref, group.fate, scaling_group_fate_reasons(group, now), acting, now)
         for index, fate in group.fates.items():
-            because, acting = group_replica_fate_reasons(group, index, now), [*group.acting.get(index, ())]
+            because, acting = scaling_group_replica_fate_reasons(group, index, now), [*group.acting.get(index, ())]
             yield termination_finding(ref.at_replica(index), fate, because, acting, now)
     for replica in judgement.replicas:
         missing = tally.missing[replica.number]
@@ -80,32 +85,34 @@ def findings_of_termination(snapshot: Snapshot, judgement: TerminationJudgement,
         yield finding._replace(health=SubjectHealth.LACKING) if missing else finding
 
 
-def fates_of(judgement: TerminationJudgement) -> SetFates:
+def replica_fates_by_design(judgement: TerminationJudgement) -> SetReplicaFates:
     """Return the fates in a judgement; a group without breached cliques has none."""
     groups = tuple(
-        GroupFates(one.group, one.breached_cliques, one.acting, one.fates) for one in judgement.groups if one.breached
+        GroupReplicaFates(one.group, one.breached_cliques, one.acting, one.fates)
+        for one in judgement.groups
+        if one.breached
     )
-    return SetFates(judgement.replicas, groups)
+    return SetReplicaFates(judgement.replicas, groups)
 
 
-def terminate_by_design(
-    snapshot: Snapshot, judge: Callable[[Snapshot], TerminationJudgement] = judge_by_design
+def gang_termination_by_design(
+    snapshot: Snapshot, judge: Callable[[Snapshot], TerminationJudgement] = judge_gang_termination_by_design
 ) -> TerminationResult:
     """Return the result of gang termination for a set."""
-    unknown = not_collected(snapshot, TerminationReason.NOT_COLLECTED)
+    unknown = reasons_for_uncollected_kinds(snapshot, TerminationReason.NOT_COLLECTED)
     if unknown:
         return unjudgeable_set_result(snapshot.root.ref, unknown)
     judgement, root = judge(snapshot), snapshot.root
-    counts, fates = counts_of_set(snapshot, judgement), fates_of(judgement)
+    counts, fates = status_counts_of_set(snapshot, judgement), replica_fates_by_design(judgement)
     cliques = {judged.clique.ref: judged.clique for judged in judgement.cliques}
-    ends = terminations_among(
+    ends = gang_terminations_among_fates(
         fates, root, cliques, (TerminationReason.DELAY_EXPIRED, TerminationReason.GROUP_DELAY_EXPIRED)
     )
     reasons = (TerminationReason.GANG_TERMINATED, TerminationReason.GROUP_REPLICA_TERMINATED)
     return TerminationResult(
         statuses=DesiredChanges(tuple(statuses_to_write(snapshot, judgement, counts))),
         deletions=tuple(terminated_clique_deletions(root.ref, cliques.values(), ends, reasons)),
-        findings=tuple(findings_of_termination(snapshot, judgement, counts)),
-        wake_at=earliest_wake(fates),
-        terminating=fates.terminating,
+        findings=tuple(gang_termination_findings(snapshot, judgement, counts)),
+        wake_at=earliest_breach_wake_time(fates),
+        terminating=fates.replicas_to_terminate,
     )

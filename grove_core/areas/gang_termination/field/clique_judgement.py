@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from grove_core.areas.gang_termination.field.rule_generations import RuleGeneration
+from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
 from grove_core.areas.gang_termination.status_counts import PodCounts, count_pods
 from grove_core.areas.gang_termination.verdicts import MinAvailableBreach
@@ -68,12 +68,12 @@ class JudgedClique(NamedTuple):
     guard: GoOperatorReason | None = None
 
     @property
-    def breached(self) -> bool:
+    def is_breached(self) -> bool:
         """Whether its condition `MinAvailableBreached` is true."""
         return is_condition_true(self.breach)
 
     @property
-    def is_leaving(self) -> bool:
+    def is_being_deleted(self) -> bool:
         """Whether it is being deleted."""
         return self.clique.deleting
 
@@ -83,33 +83,33 @@ class JudgedClique(NamedTuple):
         return is_condition_true(self.placed)
 
     @property
-    def reason(self) -> Reason:
+    def breach_reason(self) -> Reason:
         """Return why it is (not) breached."""
-        return self.reason_of(self.why)
+        return self.reason_for_rule(self.why)
 
     @property
-    def has_enough_scheduled(self) -> bool:
+    def has_enough_scheduled_pods(self) -> bool:
         """Whether enough of its pods are scheduled."""
         return self.counts.scheduled >= self.clique.min_available
 
     @property
-    def because(self) -> tuple[Reason, ...]:
+    def condition_reasons(self) -> tuple[Reason, ...]:
         """Return the reasons for its conditions; one where both have the same rule."""
-        return tuple(dict.fromkeys((self.reason, self.reason_of(self.why_placed))))
+        return tuple(dict.fromkeys((self.breach_reason, self.reason_for_rule(self.why_placed))))
 
-    def reason_of(self, why: GoOperatorReason) -> Reason:
+    def reason_for_rule(self, why: GoOperatorReason) -> Reason:
         """Return the reason of a rule about it."""
-        return why.because(self.clique.ref, **{name: self.facts[name] for name in why.clause.facts})
+        return why.because(self.clique.ref, **{name: self.rule_facts[name] for name in why.clause.facts})
 
     @property
-    def facts(self) -> dict[str, Fact]:
+    def rule_facts(self) -> dict[str, Fact]:
         """Return the facts of rules about it."""
         left = max(self.left, 0)  # negative with crashed pods that are not scheduled (GF-026)
         return {"scheduled": self.counts.scheduled, "needed": self.clique.min_available, "left": left}
 
-    def candidate(self, delay: timedelta) -> MinAvailableBreach | None:
+    def actionable_breach(self, delay: timedelta) -> MinAvailableBreach | None:
         """Return its breach if it may be acted on (GF-050), else None."""
-        if self.breach is None or not self.breached or self.guard is not None:
+        if self.breach is None or not self.is_breached or self.guard is not None:
             return None
         return MinAvailableBreach(self.clique.ref, self.breach.last_transition_time, delay)
 
@@ -120,17 +120,19 @@ class JudgedClique(NamedTuple):
         return () if self.guard is None else (self.guard.because(ref, name=ref.name),)
 
 
-def is_being_updated(status: CliqueStatus | GroupStatus) -> bool:
+def is_status_of_running_update(status: CliqueStatus | GroupStatus) -> bool:
     """Whether an update runs by the field that these releases read; an older name of it is ignored (GF-080)."""
     return status.updating and not status.old_spelling
 
 
-def condition_counts_as_history(condition: Condition, created_at: datetime | None) -> bool:
+def is_condition_past_creation_grace(condition: Condition, created_at: datetime | None) -> bool:
     """Return whether a condition changed late enough to count as history; true without a creation time."""
     return created_at is None or condition.last_transition_time - created_at > _GRACE
 
 
-def judge_clique(clique: PodClique, pods: Iterable[Pod], now: datetime, generation: RuleGeneration) -> JudgedClique:
+def judge_clique_from_pods(
+    clique: PodClique, pods: Iterable[Pod], now: datetime, generation: GoOperatorRuleGeneration
+) -> JudgedClique:
     """Return the judgement of a clique by its pods, as at a look of the operator (GF-012 to GF-029).
 
     Args:
@@ -140,11 +142,11 @@ def judge_clique(clique: PodClique, pods: Iterable[Pod], now: datetime, generati
     return _guarded(_seen(clique, pods, now, generation), generation)
 
 
-def _seen(clique: PodClique, pods: Iterable[Pod], now: datetime, generation: RuleGeneration) -> JudgedClique:
+def _seen(clique: PodClique, pods: Iterable[Pod], now: datetime, generation: GoOperatorRuleGeneration) -> JudgedClique:
     if clique.deleting:
         return _stored(clique)
     pods = tuple(pods)
-    counts = count_pods(pods, clique.target_hash)
+    counts = count_pods(pods, clique.target_template_hash)
     left = counts.scheduled - sum(pod.crashed or pod.unready for pod in pods)
     if clique.status.observed is None:
         return _stored(clique)._replace(counts=counts, left=left)
@@ -157,18 +159,18 @@ def _seen(clique: PodClique, pods: Iterable[Pod], now: datetime, generation: Rul
     )
 
 
-def judge_clique_as_stored(clique: PodClique, generation: RuleGeneration) -> JudgedClique:
+def judge_clique_from_stored_status(clique: PodClique, generation: GoOperatorRuleGeneration) -> JudgedClique:
     """Return the judgement of a clique by its stored status, which counts until the next look (GF-084)."""
     return _guarded(_stored(clique), generation)
 
 
-def _guarded(seen: JudgedClique, generation: RuleGeneration) -> JudgedClique:
+def _guarded(seen: JudgedClique, generation: GoOperatorRuleGeneration) -> JudgedClique:
     """Return it with a guard if it is breached and, by its times, was never scheduled (GF-040)."""
-    if not seen.breached or not generation.requires_breach_history:
+    if not seen.is_breached or not generation.requires_breach_history:
         return seen
     placed = seen.placed
     was_scheduled = placed is not None and (
-        seen.is_scheduled or condition_counts_as_history(placed, seen.clique.created_at)
+        seen.is_scheduled or is_condition_past_creation_grace(placed, seen.clique.created_at)
     )
     return seen if was_scheduled else seen._replace(guard=GoOperatorReason.NEVER_SCHEDULED)
 
@@ -185,14 +187,14 @@ def _stored(clique: PodClique) -> JudgedClique:
 
 
 def _breach_of(
-    clique: PodClique, scheduled: int, left: int, generation: RuleGeneration
+    clique: PodClique, scheduled: int, left: int, generation: GoOperatorRuleGeneration
 ) -> tuple[ConditionStatus, GoOperatorReason]:
     """Return the status of the breach condition, and the first rule that applies (GF-024 to GF-027, GF-107)."""
     needed = clique.min_available
-    if is_being_updated(clique.status):
+    if is_status_of_running_update(clique.status):
         return ConditionStatus.UNKNOWN, GoOperatorReason.UPDATE_IN_PROGRESS
     if scheduled < needed:
-        if not scheduled and generation is RuleGeneration.F2:
+        if not scheduled and generation is GoOperatorRuleGeneration.F2:
             return ConditionStatus.FALSE, GoOperatorReason.NOTHING_SCHEDULED
         return ConditionStatus.TRUE, GoOperatorReason.SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE
     if left < needed:
@@ -212,4 +214,6 @@ def _condition(
 ) -> Condition:
     """Return the condition as the operator would store it; its time changes only with its status (GT-019)."""
     stored = condition_of(seen.clique.status.conditions, type_)
-    return Condition(type_, truth, why.code, _MESSAGES[why].format(**seen.facts), transition_time(stored, truth, now))
+    return Condition(
+        type_, truth, why.code, _MESSAGES[why].format(**seen.rule_facts), transition_time(stored, truth, now)
+    )

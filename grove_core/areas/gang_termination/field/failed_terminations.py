@@ -11,12 +11,12 @@ from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import FAILURES, Delete, SetStatus
 from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
-from grove_core.resources.meta import Resource
+from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.naming_rules import member_clique_name
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.snapshot.unwritten_breach_changes import written_condition
+from grove_core.snapshot.unwritten_breach_changes import condition_written_by_step
 
 
 class UnwrittenTerminationFlag(NamedTuple):
@@ -60,7 +60,7 @@ def failed_terminations_in(snapshot: Snapshot) -> FailedTerminations:
     complete: dict[int, UnwrittenTerminationFlag] = {}
     flags: dict[Ref, UnwrittenTerminationFlag] = {}
     for step in failed:
-        action, flag = step.action, written_condition(step, TERMINATION_IN_PROGRESS)
+        action, flag = step.action, condition_written_by_step(step, TERMINATION_IN_PROGRESS)
         if isinstance(action, SetStatus) and action.report and flag and _exists(step.target, action.guard, existing):
             flags[step.target] = UnwrittenTerminationFlag(flag.last_transition_time, action.report.causes)
         if not isinstance(action, Delete) or not action.rests_on:
@@ -99,7 +99,7 @@ def _exists(ref: Ref, guard: Guard, existing: Mapping[Ref, Resource]) -> bool:
     return ref in existing and existing[ref].uid == guard.uid
 
 
-class CountedGroupReplica(NamedTuple):
+class WholeGroupReplica(NamedTuple):
     """One replica of a scaling group that counts as whole.
 
     Attributes:
@@ -129,7 +129,7 @@ class CountedGroupReplica(NamedTuple):
     @property
     def is_breached(self) -> bool:
         """Whether a member is breached, or was when it was deleted."""
-        return self.was_breached or any(one.breached for one in self.members)
+        return self.was_breached or any(one.is_breached for one in self.members)
 
 
 def regular_members_by_replica(
@@ -146,9 +146,9 @@ def regular_members_by_replica(
     return found
 
 
-def counted_group_replicas(
+def whole_group_replicas(
     group: ScalingGroup, regular: Mapping[int, Sequence[JudgedClique]], causes: AbstractSet[Ref] | None
-) -> Iterator[CountedGroupReplica]:
+) -> Iterator[WholeGroupReplica]:
     """Yield the replicas of which every member exists and is not being deleted (GF-031).
 
     While a termination is not complete these are all replicas; deleted members count as they were before (GF-091).
@@ -161,23 +161,23 @@ def counted_group_replicas(
     """
     if causes is None:
         for index, found in regular.items():
-            if sum(not one.is_leaving for one in found) == len(group.clique_names):
-                yield CountedGroupReplica(index, tuple(found))
+            if sum(not one.is_being_deleted for one in found) == len(group.clique_names):
+                yield WholeGroupReplica(index, tuple(found))
         return
     names = {
         index: {member_clique_name(group.ref.name, index, short) for short in group.clique_names}
         for index in range(group.replicas)
     }
-    remaining = {one.clique.ref.name: one for found in regular.values() for one in found if not one.is_leaving}
+    remaining = {one.clique.ref.name: one for found in regular.values() for one in found if not one.is_being_deleted}
     named_causes = {ref.name for ref in causes} & {name for found in names.values() for name in found}
     remaining_causes = [remaining[name] for name in named_causes if name in remaining]
     is_still_breached = group.ref in causes and (
-        not named_causes or (bool(remaining_causes) and all(one.breached for one in remaining_causes))
+        not named_causes or (bool(remaining_causes) and all(one.is_breached for one in remaining_causes))
     )
     for index, expected in names.items():
-        members = tuple(one for one in regular.get(index, ()) if not one.is_leaving)
+        members = tuple(one for one in regular.get(index, ()) if not one.is_being_deleted)
         missing = expected - remaining.keys()
         was_breached = bool(missing) and (
             is_still_breached or (bool(remaining_causes) and not missing.isdisjoint(named_causes))
         )
-        yield CountedGroupReplica(index, members, bool(missing), was_breached)
+        yield WholeGroupReplica(index, members, bool(missing), was_breached)

@@ -6,18 +6,25 @@ from collections.abc import Set as AbstractSet
 from datetime import timedelta
 from typing import Final, NamedTuple
 
-from grove_core.areas.gang_termination.breach_delays import fate_of_breaches
-from grove_core.areas.gang_termination.field.clique_judgement import JudgedClique, judge_clique, judge_clique_as_stored
+from grove_core.areas.gang_termination.breach_delays import replica_fate_of_breaches
+from grove_core.areas.gang_termination.field.clique_judgement import (
+    JudgedClique,
+    judge_clique_from_pods,
+    judge_clique_from_stored_status,
+)
 from grove_core.areas.gang_termination.field.failed_terminations import failed_terminations_in
-from grove_core.areas.gang_termination.field.rule_generations import RuleGeneration
-from grove_core.areas.gang_termination.field.scaling_group_judgement import JudgedGroup, judge_group
+from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
+from grove_core.areas.gang_termination.field.scaling_group_judgement import (
+    JudgedGroup,
+    judge_scaling_group_from_cliques,
+)
 from grove_core.areas.gang_termination.verdicts import (
-    GroupFates,
+    GroupReplicaFates,
     Keep,
     MinAvailableBreach,
     ReplicaFate,
     ReplicaJudgement,
-    SetFates,
+    SetReplicaFates,
     Terminate,
 )
 from grove_core.resources.api_names import COMPONENT, MANAGED_BY, OPERATOR
@@ -30,7 +37,7 @@ _MEMBER: Final = "pcsg-podclique"
 _KEEP: Final = Keep()
 
 
-class JudgedReplica(NamedTuple):
+class JudgedSetReplica(NamedTuple):
     """One replica of the set.
 
     Attributes:
@@ -55,10 +62,12 @@ class GoOperatorJudgement(NamedTuple):
 
     cliques: tuple[JudgedClique, ...] = ()
     groups: tuple[JudgedGroup, ...] = ()
-    replicas: tuple[JudgedReplica, ...] = ()
+    replicas: tuple[JudgedSetReplica, ...] = ()
 
 
-def judge_by_go_operator(snapshot: Snapshot, generation: RuleGeneration, *, looks: bool = True) -> GoOperatorJudgement:
+def judge_gang_termination_by_go_operator(
+    snapshot: Snapshot, generation: GoOperatorRuleGeneration, *, looks: bool = True
+) -> GoOperatorJudgement:
     """Return the judgement of a set by the rules of a generation. Linear in its pods, cliques and groups.
 
     Args:
@@ -70,9 +79,9 @@ def judge_by_go_operator(snapshot: Snapshot, generation: RuleGeneration, *, look
     if delay is None:  # GF-002
         return GoOperatorJudgement()
     cliques = tuple(
-        judge_clique(clique, snapshot.pods_of.get(clique.uid, ()), now, generation)
+        judge_clique_from_pods(clique, snapshot.pods_of.get(clique.uid, ()), now, generation)
         if looks
-        else judge_clique_as_stored(clique, generation)
+        else judge_clique_from_stored_status(clique, generation)
         for clique in snapshot.cliques
     )
     members: defaultdict[str, list[JudgedClique]] = defaultdict(list)
@@ -81,7 +90,7 @@ def judge_by_go_operator(snapshot: Snapshot, generation: RuleGeneration, *, look
             members[seen.clique.owner_uid].append(seen)
     failed = failed_terminations_in(snapshot)
     groups = tuple(
-        judge_group(group, members[group.uid], delay, now, generation, looks=looks, failed=failed)
+        judge_scaling_group_from_cliques(group, members[group.uid], delay, now, generation, looks=looks, failed=failed)
         for group in snapshot.groups
     )
     return GoOperatorJudgement(cliques, groups, _replicas(snapshot, cliques, groups, delay, failed.incomplete.keys()))
@@ -104,7 +113,7 @@ def _replicas(
     groups: Sequence[JudgedGroup],
     delay: timedelta,
     begun: AbstractSet[int],
-) -> tuple[JudgedReplica, ...]:
+) -> tuple[JudgedSetReplica, ...]:
     alone = {seen.clique.ref.name: seen for seen in cliques if seen.clique.owner_kind != GROUP_KIND}
     grouped: defaultdict[int, list[JudgedGroup]] = defaultdict(list)
     for found in groups:
@@ -125,7 +134,7 @@ def _replica(
     delay: timedelta,
     *,
     begun: bool,
-) -> JudgedReplica:
+) -> JudgedSetReplica:
     """Return the judgement of one replica by its standalone cliques and its groups, never by members of groups.
 
     Args:
@@ -137,16 +146,20 @@ def _replica(
     cliques = tuple(alone[name] for name in names if name in alone)
     constituents: list[JudgedClique | JudgedGroup] = [*groups, *cliques]
     asks_all = begun or not absent
-    found = tuple(breach for one in constituents if asks_all or one.is_leaving if (breach := one.candidate(delay)))
-    fate = fate_of_breaches(found, snapshot.now) if found and not root.deleting else _KEEP
+    found = tuple(
+        breach for one in constituents if asks_all or one.is_being_deleted if (breach := one.actionable_breach(delay))
+    )
+    fate = replica_fate_of_breaches(found, snapshot.now) if found and not root.deleting else _KEEP
     ends = isinstance(fate, Terminate)
     if absent and not (begun and ends):
-        return JudgedReplica(index, _KEEP, (), absent, cliques, groups, lingers=ends)
-    return JudgedReplica(index, fate, found, absent, cliques, groups)
+        return JudgedSetReplica(index, _KEEP, (), absent, cliques, groups, lingers=ends)
+    return JudgedSetReplica(index, fate, found, absent, cliques, groups)
 
 
-def fates_of(judgement: GoOperatorJudgement) -> SetFates:
+def replica_fates_by_go_operator(judgement: GoOperatorJudgement) -> SetReplicaFates:
     """Return the fates in a judgement."""
     replicas = tuple(ReplicaJudgement(one.number, one.fate, one.breaches) for one in judgement.replicas)
-    groups = tuple(GroupFates(one.group, one.breached_cliques, one.acting, one.fates) for one in judgement.groups)
-    return SetFates(replicas, groups)
+    groups = tuple(
+        GroupReplicaFates(one.group, one.breached_cliques, one.acting, one.fates) for one in judgement.groups
+    )
+    return SetReplicaFates(replicas, groups)

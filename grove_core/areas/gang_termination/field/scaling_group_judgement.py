@@ -6,27 +6,27 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from grove_core.areas.gang_termination.breach_delays import fate_of_breaches, group_fate
+from grove_core.areas.gang_termination.breach_delays import replica_fate_of_breaches, scaling_group_fate
 from grove_core.areas.gang_termination.field.clique_judgement import (
     UPDATING,
     JudgedClique,
-    condition_counts_as_history,
-    is_being_updated,
+    is_condition_past_creation_grace,
+    is_status_of_running_update,
 )
 from grove_core.areas.gang_termination.field.failed_terminations import (
-    CountedGroupReplica,
     FailedTerminations,
-    counted_group_replicas,
+    WholeGroupReplica,
     regular_members_by_replica,
+    whole_group_replicas,
 )
-from grove_core.areas.gang_termination.field.rule_generations import RuleGeneration
+from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
 from grove_core.areas.gang_termination.verdicts import Delegate, GroupFate, Keep, MinAvailableBreach, Suspend
 from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of, is_condition_true, transition_time
-from grove_core.kernel.frozen import FrozenDict, frozen_lists
+from grove_core.kernel.frozen import FrozenDict, frozen_dict_of_tuples
 from grove_core.kernel.reasons import Fact, Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.time_formats import format_time, whole_seconds
+from grove_core.kernel.time_formats import format_time, truncated_to_seconds
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
@@ -87,17 +87,17 @@ class JudgedGroup(NamedTuple):
     unwritten_flag_causes: tuple[Ref, ...] = ()
 
     @property
-    def breached(self) -> bool:
+    def is_breached(self) -> bool:
         """Whether its condition `MinAvailableBreached` is true."""
         return is_condition_true(self.breach)
 
     @property
     def breached_cliques(self) -> tuple[PodClique, ...]:
         """Return its breached cliques that are not being deleted."""
-        return tuple(one.clique for one in self.members if one.breached and not one.clique.deleting)
+        return tuple(one.clique for one in self.members if one.is_breached and not one.clique.deleting)
 
     @property
-    def left(self) -> int:
+    def unbreached_replica_count(self) -> int:
         """Return the number of replicas without a breach that may be acted on; surplus replicas count too (GF-061)."""
         return max(self.group.replicas - len(self.acting), 0)
 
@@ -107,7 +107,7 @@ class JudgedGroup(NamedTuple):
         return is_condition_true(self.flag)
 
     @property
-    def is_leaving(self) -> bool:
+    def is_being_deleted(self) -> bool:
         """Whether it is being deleted."""
         return self.group.deleting
 
@@ -121,14 +121,14 @@ class JudgedGroup(NamedTuple):
         facts = {"name": ref.name, **since}
         return (self.guard.because(ref, **{name: facts[name] for name in self.guard.clause.facts}),)
 
-    def candidate(self, delay: timedelta) -> MinAvailableBreach | None:
+    def actionable_breach(self, delay: timedelta) -> MinAvailableBreach | None:
         """Return its breach if its set may act on it (GF-051), else None."""
-        if self.breach is None or not self.breached or self.guard is not None:
+        if self.breach is None or not self.is_breached or self.guard is not None:
             return None
         return MinAvailableBreach(self.group.ref, self.breach.last_transition_time, delay)
 
     @property
-    def reason(self) -> Reason:
+    def breach_reason(self) -> Reason:
         """Return why it is (not) breached."""
         left = max(self.unbreached, 0)  # scheduled minus breached ones may be negative (GF-105)
         facts: dict[str, Fact] = {"left": left, "scheduled": self.scheduled, "needed": self.group.min_available}
@@ -136,12 +136,12 @@ class JudgedGroup(NamedTuple):
         return self.why.because(self.group.ref, **{name: facts[name] for name in self.why.clause.facts})
 
 
-def judge_group(
+def judge_scaling_group_from_cliques(
     group: ScalingGroup,
     members: Sequence[JudgedClique],
     delay: timedelta,
     now: datetime,
-    generation: RuleGeneration,
+    generation: GoOperatorRuleGeneration,
     *,
     looks: bool,
     failed: FailedTerminations,
@@ -153,7 +153,7 @@ def judge_group(
         looks: whether its status is computed as at a look; else the stored one counts (GF-084).
     """
     regular = regular_members_by_replica(group, members)
-    whole = tuple(counted_group_replicas(group, regular, failed.incomplete.get(group.replica_index)))
+    whole = tuple(whole_group_replicas(group, regular, failed.incomplete.get(group.replica_index)))
     seen = JudgedGroup(
         group=group,
         members=tuple(members),
@@ -173,39 +173,41 @@ def judge_group(
         unwritten, breach = failed.unwritten_flags.get(group.ref), seen.breach
         is_of_breach = unwritten and is_condition_true(breach) and breach.last_transition_time <= unwritten.at
         if unwritten and is_of_breach and not seen.has_termination_flag:
-            seen = seen._replace(flag=new_termination_flag(group, now), unwritten_flag_causes=unwritten.end_of)
+            seen = seen._replace(
+                flag=new_termination_flag_condition(group, now), unwritten_flag_causes=unwritten.end_of
+            )
         seen = seen._replace(guard=_guard_of(seen))
     return seen if group.deleting else _with_fates(seen, delay, now)
 
 
-def new_termination_flag(group: ScalingGroup, now: datetime) -> Condition:
+def new_termination_flag_condition(group: ScalingGroup, now: datetime) -> Condition:
     """Return the condition that records that the replica of the set was terminated (GF-075)."""
     message = _ACTIVE.format(group.replica_index)
     code = GoOperatorReason.GANG_TERMINATION_ACTIVE.code
-    return Condition(TERMINATION_IN_PROGRESS, ConditionStatus.TRUE, code, message, whole_seconds(now))
+    return Condition(TERMINATION_IN_PROGRESS, ConditionStatus.TRUE, code, message, truncated_to_seconds(now))
 
 
 def _guard_of(seen: JudgedGroup) -> GoOperatorReason | None:
     """Return why the set must not act on the breach of the group; None if it may (GF-041, GF-051)."""
     breach = seen.breach
-    if breach is None or not seen.breached:
+    if breach is None or not seen.is_breached:
         return None
     if seen.has_termination_flag:
         return GoOperatorReason.ALREADY_TERMINATED
-    return None if condition_counts_as_history(breach, seen.group.created_at) else GoOperatorReason.NEVER_HEALTHY
+    return None if is_condition_past_creation_grace(breach, seen.group.created_at) else GoOperatorReason.NEVER_HEALTHY
 
 
 def _with_status(
     seen: JudgedGroup,
     regular: Mapping[int, Sequence[JudgedClique]],
-    whole: Sequence[CountedGroupReplica],
+    whole: Sequence[WholeGroupReplica],
     now: datetime,
-    generation: RuleGeneration,
+    generation: GoOperatorRuleGeneration,
 ) -> JudgedGroup:
     """Return the group with the condition that the operator would write (GF-033 to GF-035, GF-104 to GF-108)."""
     group, placed = seen.group, sum(one.is_scheduled for one in whole)
-    if generation is RuleGeneration.F2:
-        breached = {number for number, found in regular.items() if any(one.breached for one in found)}
+    if generation is GoOperatorRuleGeneration.F2:
+        breached = {number for number, found in regular.items() if any(one.is_breached for one in found)}
         breached |= {one.number for one in whole if one.was_breached}
         seen = seen._replace(unbreached=placed - len(breached))
     truth, why = _breach_of(seen, placed, generation)
@@ -214,16 +216,18 @@ def _with_status(
     return seen._replace(breach=Condition(MIN_AVAILABLE_BREACHED, truth, why.code, message, since), why=why)
 
 
-def _breach_of(seen: JudgedGroup, placed: int, generation: RuleGeneration) -> tuple[ConditionStatus, GoOperatorReason]:
+def _breach_of(
+    seen: JudgedGroup, placed: int, generation: GoOperatorRuleGeneration
+) -> tuple[ConditionStatus, GoOperatorReason]:
     """Return the status of the condition, and the first rule that applies (GF-033 to GF-035, GF-104, GF-108).
 
     Args:
         placed: its replicas that count as whole and scheduled.
     """
     group = seen.group
-    if is_being_updated(group.status):
+    if is_status_of_running_update(group.status):
         return ConditionStatus.UNKNOWN, GoOperatorReason.GROUP_UPDATE_IN_PROGRESS
-    if generation is RuleGeneration.F2 and placed < group.min_available:
+    if generation is GoOperatorRuleGeneration.F2 and placed < group.min_available:
         if not placed:
             return ConditionStatus.FALSE, GoOperatorReason.GROUP_NOTHING_SCHEDULED
         return ConditionStatus.TRUE, GoOperatorReason.GROUP_SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE
@@ -236,14 +240,16 @@ def _with_fates(seen: JudgedGroup, delay: timedelta, now: datetime) -> JudgedGro
     """Return the group with the fates of its replicas that have a breach to act on (GF-060 to GF-066)."""
     acting: defaultdict[int, list[MinAvailableBreach]] = defaultdict(list)
     for one in seen.members:
-        if breach := one.candidate(delay):
+        if breach := one.actionable_breach(delay):
             acting[one.clique.group_replica_index].append(breach)
     if not acting:
         return seen
-    ordered = frozen_lists(dict(sorted(acting.items())))
-    fates: dict[int, GroupFate] = {index: fate_of_breaches(breaches, now) for index, breaches in ordered.items()}
-    if is_being_updated(seen.group.status):
+    ordered = frozen_dict_of_tuples(dict(sorted(acting.items())))
+    fates: dict[int, GroupFate] = {
+        index: replica_fate_of_breaches(breaches, now) for index, breaches in ordered.items()
+    }
+    if is_status_of_running_update(seen.group.status):
         fates = dict.fromkeys(ordered, Suspend())
     elif seen.group.replicas - len(ordered) < seen.group.min_available:
         fates = dict.fromkeys(ordered, Delegate())
-    return seen._replace(acting=ordered, fates=FrozenDict(fates), fate=group_fate(fates.values()))
+    return seen._replace(acting=ordered, fates=FrozenDict(fates), fate=scaling_group_fate(fates.values()))

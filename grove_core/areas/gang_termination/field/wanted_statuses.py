@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from grove_core.areas.gang_termination.field.clique_judgement import JudgedClique
-from grove_core.areas.gang_termination.field.judge import GoOperatorJudgement, JudgedReplica
-from grove_core.areas.gang_termination.field.rule_generations import RuleGeneration
+from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
+from grove_core.areas.gang_termination.field.judge import GoOperatorJudgement, JudgedSetReplica
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
-from grove_core.areas.gang_termination.field.scaling_group_judgement import JudgedGroup, new_termination_flag
-from grove_core.areas.gang_termination.status_counts import group_status_counts, status_if_changed
+from grove_core.areas.gang_termination.field.scaling_group_judgement import JudgedGroup, new_termination_flag_condition
+from grove_core.areas.gang_termination.status_counts import scaling_group_status_counts, status_if_changed
 from grove_core.areas.gang_termination.verdicts import SetAvailability
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.reasons import Reason
@@ -18,12 +18,15 @@ from grove_core.kernel.wants import StatusToWrite
 from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
 from grove_core.resources.naming_rules import scaling_group_name
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.statuses import status_change
+from grove_core.resources.statuses import changed_status_fields
 from grove_core.snapshot.snapshot import Snapshot
 
 
 def statuses_to_write(
-    snapshot: Snapshot, judgement: GoOperatorJudgement, generation: RuleGeneration, ends: Mapping[int, tuple[Ref, ...]]
+    snapshot: Snapshot,
+    judgement: GoOperatorJudgement,
+    generation: GoOperatorRuleGeneration,
+    ends: Mapping[int, tuple[Ref, ...]],
 ) -> Iterator[StatusToWrite]:
     """Yield every wanted status that differs from the stored one; flags only in generations with them (GF-101).
 
@@ -39,14 +42,14 @@ def statuses_to_write(
             yield from _group_status(group, snapshot, causes)
     root = snapshot.root
     if root.uid and not root.deleting:
-        availability = availability_of_set(root, judgement)
-        because = availability.because(GoOperatorReason.AVAILABLE_REPLICAS, root.ref)
-        yield from status_if_changed(root, availability.fields, (), because)
+        availability = available_replicas_of_set(root, judgement)
+        because = availability.as_reason(GoOperatorReason.AVAILABLE_REPLICAS, root.ref)
+        yield from status_if_changed(root, availability.as_status_fields, (), because)
 
 
 def _clique_status(seen: JudgedClique) -> Iterator[StatusToWrite]:
     conditions = tuple(condition for condition in (seen.breach, seen.placed) if condition is not None)
-    yield from status_if_changed(seen.clique, seen.counts.fields, conditions, seen.because)
+    yield from status_if_changed(seen.clique, seen.counts.as_status_fields, conditions, seen.condition_reasons)
 
 
 def _group_status(seen: JudgedGroup, snapshot: Snapshot, causes: tuple[Ref, ...] | None) -> Iterator[StatusToWrite]:
@@ -57,15 +60,15 @@ def _group_status(seen: JudgedGroup, snapshot: Snapshot, causes: tuple[Ref, ...]
             without flags.
     """
     group, index = seen.group, seen.group.replica_index
-    wanted = group_status_counts(group, scheduled=seen.scheduled, available=seen.available)
+    wanted = scaling_group_status_counts(group, scheduled=seen.scheduled, available=seen.available)
     conditions = [seen.breach] if seen.breach is not None else []
-    because: tuple[Reason, ...] = (seen.reason,)
+    because: tuple[Reason, ...] = (seen.breach_reason,)
     removed = tuple[str, ...]()
     flagged_for = _flagged_for(seen, causes)
     if flagged_for:
-        left = status_change(group.status, wanted, tuple(conditions))
+        left = changed_status_fields(group.status, wanted, tuple(conditions))
         report = TerminationReport(flagged_for, left, because)
-        conditions.append(new_termination_flag(group, snapshot.now))
+        conditions.append(new_termination_flag_condition(group, snapshot.now))
         because = (*because, GoOperatorReason.GANG_TERMINATION_ACTIVE.because(group.ref, replica=index))
         for status in status_if_changed(group, wanted, tuple(conditions), because):
             yield replace(status, report=report)
@@ -87,12 +90,12 @@ def _flagged_for(seen: JudgedGroup, causes: tuple[Ref, ...] | None) -> tuple[Ref
     return causes if causes and not seen.has_termination_flag else ()
 
 
-def availability_of_set(root: PodCliqueSet, judgement: GoOperatorJudgement) -> SetAvailability:
+def available_replicas_of_set(root: PodCliqueSet, judgement: GoOperatorJudgement) -> SetAvailability:
     """Return how many replicas of the set are available (GF-037)."""
     return SetAvailability(sum(_is_available(root, replica) for replica in judgement.replicas), root.spec.replicas)
 
 
-def _is_available(root: PodCliqueSet, replica: JudgedReplica) -> bool:
+def _is_available(root: PodCliqueSet, replica: JudgedSetReplica) -> bool:
     """Return whether all its constituents exist and have enough ready pods or available replicas."""
     there = {found.group.ref.name: found for found in replica.groups}
     groups = [there.get(scaling_group_name(root.ref.name, replica.number, short)) for short in root.shape.groups]

@@ -1,20 +1,26 @@
 """The result of gang termination by the rules of the released Go operator."""
 
-from grove_core.areas.gang_termination.breach_delays import earliest_wake
-from grove_core.areas.gang_termination.field.findings import (
+from grove_core.areas.gang_termination.breach_delays import earliest_breach_wake_time
+from grove_core.areas.gang_termination.field.go_operator_findings import (
     clique_and_group_warnings,
-    go_operator_findings,
-    running_set_warnings,
+    go_operator_termination_findings,
+    warnings_about_running_set,
 )
-from grove_core.areas.gang_termination.field.judge import fates_of, judge_by_go_operator
-from grove_core.areas.gang_termination.field.rule_generations import RuleGeneration
+from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
+from grove_core.areas.gang_termination.field.judge import (
+    judge_gang_termination_by_go_operator,
+    replica_fates_by_go_operator,
+)
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
 from grove_core.areas.gang_termination.field.wanted_statuses import statuses_to_write
-from grove_core.areas.gang_termination.termination_deletions import terminated_clique_deletions, terminations_among
+from grove_core.areas.gang_termination.termination_deletions import (
+    gang_terminations_among_fates,
+    terminated_clique_deletions,
+)
 from grove_core.areas.gang_termination.termination_findings import PREDICTION
 from grove_core.areas.gang_termination.termination_result import (
     TerminationResult,
-    not_collected,
+    reasons_for_uncollected_kinds,
     unjudgeable_set_result,
 )
 from grove_core.kernel.conditions import ConditionStatus
@@ -24,18 +30,18 @@ from grove_core.resources.podcliqueset import PlannedManifestChange
 from grove_core.snapshot.snapshot import Snapshot
 
 
-def terminate_by_rule_generation(snapshot: Snapshot, generation: RuleGeneration) -> TerminationResult:
+def gang_termination_by_go_operator(snapshot: Snapshot, generation: GoOperatorRuleGeneration) -> TerminationResult:
     """Return the result of gang termination for a set, by the rules of one generation of releases."""
     root, delay = snapshot.root, snapshot.root.shape.delay
-    unknown = not_collected(snapshot, GoOperatorReason.NOT_COLLECTED)
+    unknown = reasons_for_uncollected_kinds(snapshot, GoOperatorReason.NOT_COLLECTED)
     if unknown or delay is None:
         result = unjudgeable_set_result(root.ref, unknown or (GoOperatorReason.DELAY_MISSING.because(root.ref),))
-        return result._replace(findings=(*result.findings, *running_set_warnings(root, None)))
-    judgement = judge_by_go_operator(snapshot, generation)
-    stored = judge_by_go_operator(snapshot, generation, looks=False)
-    fates = fates_of(judgement)
+        return result._replace(findings=(*result.findings, *warnings_about_running_set(root, None)))
+    judgement = judge_gang_termination_by_go_operator(snapshot, generation)
+    stored = judge_gang_termination_by_go_operator(snapshot, generation, looks=False)
+    fates = replica_fates_by_go_operator(judgement)
     cliques = {seen.clique.ref: seen.clique for seen in judgement.cliques}
-    ends = terminations_among(
+    ends = gang_terminations_among_fates(
         fates, root, cliques, (GoOperatorReason.DELAY_EXPIRED, GoOperatorReason.GROUP_DELAY_EXPIRED)
     )
     causes = {index: tuple(ref for ref, _ in end.rests_on) for index, end in ends.of_set.items()}
@@ -46,12 +52,12 @@ def terminate_by_rule_generation(snapshot: Snapshot, generation: RuleGeneration)
         statuses=DesiredChanges(tuple(statuses_to_write(snapshot, judgement, generation, causes))),
         deletions=tuple(terminated_clique_deletions(root.ref, existing, ends, reasons)),
         findings=(
-            *go_operator_findings(snapshot, judgement, stored),
-            *running_set_warnings(root, delay),
+            *go_operator_termination_findings(snapshot, judgement, stored),
+            *warnings_about_running_set(root, delay),
             *clique_and_group_warnings(snapshot, judgement, delay),
         ),
-        wake_at=earliest_wake(fates),  # GF-085
-        terminating=fates.terminating._replace(replicas=fates.terminating.replicas | lingering),
+        wake_at=earliest_breach_wake_time(fates),  # GF-085
+        terminating=fates.replicas_to_terminate._replace(replicas=fates.replicas_to_terminate.replicas | lingering),
     )
 
 

@@ -17,7 +17,7 @@ LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 _MERGED: Final = ("labels", "annotations")
 
 
-def with_defaults(raw: Mapping[str, Any]) -> Json:
+def podcliqueset_with_defaults(raw: Mapping[str, Any]) -> Json:
     """Return a new manifest with every default filled in (WL-190). Idempotent.
 
     ``terminationDelay`` has no default: without one gang termination is off (GT-031).
@@ -29,7 +29,7 @@ def with_defaults(raw: Mapping[str, Any]) -> Json:
     }
 
 
-def patch_between(before: object, after: object, path: str = "") -> Iterator[Json]:
+def json_patch_between(before: object, after: object, path: str = "") -> Iterator[Json]:
     """Return the JSON patch (RFC 6902) that turns one JSON value into another (WL-190).
 
     Lists of different lengths are replaced as a whole. Linear in the difference: identical objects are skipped.
@@ -42,12 +42,12 @@ def patch_between(before: object, after: object, path: str = "") -> Iterator[Jso
                 yield {"op": "remove", "path": f"{path}/{_escaped(key)}"}
         for key, value in after.items():
             if key in before:
-                yield from patch_between(before[key], value, f"{path}/{_escaped(key)}")
+                yield from json_patch_between(before[key], value, f"{path}/{_escaped(key)}")
             else:
                 yield {"op": "add", "path": f"{path}/{_escaped(key)}", "value": value}
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         for index, (old, new) in enumerate(zip(before, after, strict=True)):
-            yield from patch_between(old, new, f"{path}/{index}")
+            yield from json_patch_between(old, new, f"{path}/{index}")
     elif canonical_json(before) != canonical_json(after):
         yield {"op": "replace", "path": path, "value": after}
 
@@ -132,7 +132,7 @@ def _escaped(key: object) -> str:
     return str(key).replace("~", "~0").replace("/", "~1")
 
 
-class AppliedManifest(NamedTuple):
+class StoredManifestAfterApply(NamedTuple):
     """An edit as it is stored.
 
     Attributes:
@@ -144,12 +144,12 @@ class AppliedManifest(NamedTuple):
     kept: tuple[str, ...]
 
 
-def apply_manifest(
+def manifest_after_kubectl_apply(
     manifest: Mapping[str, Any],
     stored: Mapping[str, Any],
     last: Mapping[str, Any] | None = None,
-    defaults: Callable[[Mapping[str, Any]], Json] = with_defaults,
-) -> AppliedManifest:
+    defaults: Callable[[Mapping[str, Any]], Json] = podcliqueset_with_defaults,
+) -> StoredManifestAfterApply:
     """Return the manifest that is stored after ``kubectl apply`` and the admission of this cluster. Idempotent.
 
     Objects are merged: a field that the manifest leaves out stays, unless the ``last`` applied manifest, else the one
@@ -170,7 +170,7 @@ def apply_manifest(
     }
     filled = defaults(merged)
     spec = _as_filled_there(merged_spec, filled.get("spec"), before)
-    return AppliedManifest(
+    return StoredManifestAfterApply(
         {**filled, "spec": spec}, tuple(sorted(_kept(_object_at(manifest, "spec"), before, merged_spec, "spec")))
     )
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
-from grove_core.kernel.frozen import FrozenDict, frozen_lists
+from grove_core.kernel.frozen import FrozenDict, frozen_dict_of_tuples
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.domain_sharing import (
     DomainSharingScope,
@@ -21,8 +21,8 @@ from grove_core.resources.podcliqueset_manifest import PodCliqueSetManifest
 from grove_core.resources.podcliqueset_spec import (
     PER_REPLICA,
     CliqueTemplate,
-    GroupTemplate,
     ResourceSharing,
+    ScalingGroupTemplate,
     maximum_replicas,
 )
 
@@ -32,14 +32,14 @@ Word: TypeAlias = str | int
 _ALL: Final = "all"
 
 
-class NamePattern(NamedTuple):
+class DerivedNamePattern(NamedTuple):
     """The names of all objects of one kind that differ only in their indices."""
 
     kind: str
     words: tuple[Word, ...]
 
 
-class NameCollision(NamedTuple):
+class ObjectNameCollision(NamedTuple):
     """An object that another set of the namespace has or would have too: the lowest name for each kind."""
 
     kind: str
@@ -48,7 +48,7 @@ class NameCollision(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class UsedNames:
+class NamesUsedBySets:
     """The names that sets of a cluster use.
 
     Attributes:
@@ -56,10 +56,10 @@ class UsedNames:
         below: namespace and words -> the sets whose names begin with these words and an index.
     """
 
-    patterns: FrozenDict[tuple[str, tuple[str, ...]], tuple[NamePattern, ...]]
+    patterns: FrozenDict[tuple[str, tuple[str, ...]], tuple[DerivedNamePattern, ...]]
     below: FrozenDict[tuple[str, tuple[str, ...]], tuple[tuple[str, ...], ...]]
 
-    def collisions(self, manifest: PodCliqueSetManifest) -> Iterator[NameCollision]:
+    def collisions_with_other_sets(self, manifest: PodCliqueSetManifest) -> Iterator[ObjectNameCollision]:
         """Return one collision for each kind and each other set. Sets with the same name are the same set.
 
         Linear in this set, the sets whose names begin with its name, and the sets whose names it begins with.
@@ -74,37 +74,39 @@ class UsedNames:
             first: dict[str, str] = {}
             for kind, name in _shared_names(ours, theirs):
                 first[kind] = min(name, first.get(kind, name))
-            yield from (NameCollision(kind, name, "-".join(other)) for kind, name in sorted(first.items()))
+            yield from (ObjectNameCollision(kind, name, "-".join(other)) for kind, name in sorted(first.items()))
 
 
-def used_names_of(sets: Iterable[PodCliqueSetManifest], held: Iterable[tuple[str, str, str, str]]) -> UsedNames:
+def names_used_by_sets(
+    sets: Iterable[PodCliqueSetManifest], held: Iterable[tuple[str, str, str, str]]
+) -> NamesUsedBySets:
     """Index the names that sets, with defaults, would use and that existing objects have. Linear in both.
 
     An existing object is given by its namespace, the name of its set, its kind and its name.
     """
-    found: dict[tuple[str, tuple[str, ...]], list[NamePattern]] = defaultdict(list)
+    found: dict[tuple[str, tuple[str, ...]], list[DerivedNamePattern]] = defaultdict(list)
     for manifest in sets:
         if manifest.name:
             key = (manifest.namespace or "default", tuple(manifest.name.split("-")))
             found[key].extend(_patterns_of(manifest))
     for namespace, owner, kind, name in held:
-        found[namespace, tuple(owner.split("-"))].append(NamePattern(kind, tuple(name.split("-"))))
+        found[namespace, tuple(owner.split("-"))].append(DerivedNamePattern(kind, tuple(name.split("-"))))
     below: dict[tuple[str, tuple[str, ...]], list[tuple[str, ...]]] = defaultdict(list)
     for namespace, words in found:
         for end in _possible_name_ends(words):
             below[namespace, words[:end]].append(words)
-    return UsedNames(
-        frozen_lists(found),
+    return NamesUsedBySets(
+        frozen_dict_of_tuples(found),
         FrozenDict((key, tuple(sorted(longer))) for key, longer in below.items()),
     )
 
 
-def _patterns_of(manifest: PodCliqueSetManifest) -> Iterator[NamePattern]:
+def _patterns_of(manifest: PodCliqueSetManifest) -> Iterator[DerivedNamePattern]:
     template = manifest.spec.template
     base: tuple[Word, ...] = tuple(manifest.name.split("-"))
     replica = (*base, max(manifest.spec.replicas, 1))
-    yield NamePattern("PodGang", replica)
-    yield NamePattern("Service", replica)
+    yield DerivedNamePattern("PodGang", replica)
+    yield DerivedNamePattern("Service", replica)
     yield from _claims(base, max(manifest.spec.replicas, 1), template.resource_sharing)
     yield from _shared_domains(manifest, replica)
     cliques = {clique.name: clique for clique in template.cliques}
@@ -112,12 +114,12 @@ def _patterns_of(manifest: PodCliqueSetManifest) -> Iterator[NamePattern]:
         name = (*replica, *clique.name.split("-"))
         yield from _of_clique(name, clique)
         if clique.spec.auto_scaling_config is not None:
-            yield NamePattern("HorizontalPodAutoscaler", name)
+            yield DerivedNamePattern("HorizontalPodAutoscaler", name)
     for group in template.pod_clique_scaling_groups:
         yield from _of_group((*replica, *group.name.split("-")), group, cliques)
 
 
-def _shared_domains(manifest: PodCliqueSetManifest, replica: tuple[Word, ...]) -> Iterator[NamePattern]:
+def _shared_domains(manifest: PodCliqueSetManifest, replica: tuple[Word, ...]) -> Iterator[DerivedNamePattern]:
     """Return the ComputeDomains that a set's cliques would share by annotation (MS-077)."""
     template = manifest.spec.template
     groups_by_clique = template.groups_by_clique
@@ -134,34 +136,34 @@ def _shared_domains(manifest: PodCliqueSetManifest, replica: tuple[Word, ...]) -
             found.add((*replica, *of_group, *clique.name.split("-")))
         elif scope is not None and of_group:
             found.add((*replica, *of_group))
-    yield from (NamePattern(DOMAIN_KIND, (*words, "cd")) for words in found)
+    yield from (DerivedNamePattern(DOMAIN_KIND, (*words, "cd")) for words in found)
 
 
 def _of_group(
-    name: tuple[Word, ...], group: GroupTemplate, cliques: Mapping[str, CliqueTemplate]
-) -> Iterator[NamePattern]:
+    name: tuple[Word, ...], group: ScalingGroupTemplate, cliques: Mapping[str, CliqueTemplate]
+) -> Iterator[DerivedNamePattern]:
     most = maximum_replicas(group.replicas, group.scale_config)
-    yield NamePattern("PodCliqueScalingGroup", name)
+    yield DerivedNamePattern("PodCliqueScalingGroup", name)
     if group.scale_config is not None:
-        yield NamePattern("HorizontalPodAutoscaler", name)
+        yield DerivedNamePattern("HorizontalPodAutoscaler", name)
     if most > group.min_available:
-        yield NamePattern("PodGang", (*name, most - group.min_available))
+        yield DerivedNamePattern("PodGang", (*name, most - group.min_available))
     yield from _claims(name, most, group.resource_sharing)
     for member in (cliques[short] for short in group.clique_names if short in cliques):
         yield from _of_clique((*name, most, *member.name.split("-")), member)
 
 
-def _of_clique(name: tuple[Word, ...], clique: CliqueTemplate) -> Iterator[NamePattern]:
-    yield NamePattern("PodClique", name)
+def _of_clique(name: tuple[Word, ...], clique: CliqueTemplate) -> Iterator[DerivedNamePattern]:
+    yield DerivedNamePattern("PodClique", name)
     yield from _claims(
         name, maximum_replicas(clique.spec.replicas, clique.spec.auto_scaling_config), clique.resource_sharing
     )
 
 
-def _claims(owner: tuple[Word, ...], count: int, entries: Iterable[ResourceSharing]) -> Iterator[NamePattern]:
+def _claims(owner: tuple[Word, ...], count: int, entries: Iterable[ResourceSharing]) -> Iterator[DerivedNamePattern]:
     for entry in entries:
         index = count if entry.scope == PER_REPLICA else _ALL
-        yield NamePattern("ResourceClaim", (*owner, index, *entry.name.split("-")))
+        yield DerivedNamePattern("ResourceClaim", (*owner, index, *entry.name.split("-")))
 
 
 def _possible_name_ends(words: tuple[str, ...]) -> Iterator[int]:
@@ -169,14 +171,16 @@ def _possible_name_ends(words: tuple[str, ...]) -> Iterator[int]:
     return (end for end in range(1, len(words)) if words[end] == _ALL or parse_replica_index(words[end]) is not None)
 
 
-def _shared_names(ours: Iterable[NamePattern], theirs: Iterable[NamePattern]) -> Iterator[tuple[str, str]]:
+def _shared_names(
+    ours: Iterable[DerivedNamePattern], theirs: Iterable[DerivedNamePattern]
+) -> Iterator[tuple[str, str]]:
     """Return kind and name of objects that both lists would name: the lowest name for each pair of patterns."""
     left, right = _by_open_positions(ours), _by_open_positions(theirs)
     for shape in left.keys() & right.keys():
         for places, own in left[shape].items():
             for others, patterns in right[shape].items():
                 free = places | others
-                table: dict[tuple[Word, ...], list[NamePattern]] = defaultdict(list)
+                table: dict[tuple[Word, ...], list[DerivedNamePattern]] = defaultdict(list)
                 for pattern in patterns:
                     table[_words_except(pattern, free)].append(pattern)
                 for one in own:
@@ -185,10 +189,10 @@ def _shared_names(ours: Iterable[NamePattern], theirs: Iterable[NamePattern]) ->
 
 
 def _by_open_positions(
-    patterns: Iterable[NamePattern],
-) -> dict[tuple[str, ...], dict[frozenset[int], list[NamePattern]]]:
+    patterns: Iterable[DerivedNamePattern],
+) -> dict[tuple[str, ...], dict[frozenset[int], list[DerivedNamePattern]]]:
     """Group patterns by kind and words without indices, then by the positions whose index is open."""
-    found: dict[tuple[str, ...], dict[frozenset[int], list[NamePattern]]] = {}
+    found: dict[tuple[str, ...], dict[frozenset[int], list[DerivedNamePattern]]] = {}
     for pattern in patterns:
         words = (
             "#" if isinstance(word, int) or parse_replica_index(word) is not None else word for word in pattern.words
@@ -198,11 +202,11 @@ def _by_open_positions(
     return found
 
 
-def _words_except(pattern: NamePattern, places: frozenset[int]) -> tuple[Word, ...]:
+def _words_except(pattern: DerivedNamePattern, places: frozenset[int]) -> tuple[Word, ...]:
     return tuple(word for place, word in enumerate(pattern.words) if place not in places)
 
 
-def _shared_name(one: NamePattern, another: NamePattern) -> str:
+def _shared_name(one: DerivedNamePattern, another: DerivedNamePattern) -> str:
     """Return the lowest name that two patterns share; empty where there is none. Their words differ only in indices."""
     words = []
     for ours, theirs in zip(one.words, another.words, strict=True):

@@ -14,8 +14,6 @@ from grove_core.resources.json_field_reader import short_json
 from grove_core.resources.naming_rules import (
     LONGEST_LABEL,
     MOST_ANNOTATION_BYTES,
-    annotation_bytes,
-    claim_name,
     is_annotation_key,
     is_dns_label,
     is_dns_subdomain,
@@ -26,14 +24,16 @@ from grove_core.resources.naming_rules import (
     rbac_role_label,
     scaled_gang_name,
     scaling_group_name,
+    shared_claim_name,
     standalone_clique_name,
+    total_annotation_bytes,
 )
 from grove_core.resources.podcliqueset_manifest import CLIQUES, GROUPS, TEMPLATE, PodCliqueSetManifest, Violation
 from grove_core.resources.podcliqueset_spec import (
     PER_REPLICA,
     CliqueTemplate,
-    GroupTemplate,
     ResourceSharing,
+    ScalingGroupTemplate,
     maximum_replicas,
 )
 
@@ -76,7 +76,7 @@ def _annotations(annotations: Mapping[str, object], path: str) -> Iterator[Viola
     for key, value in annotations.items():
         if not is_annotation_key(key):
             yield Violation(path, value, WorkloadDenial.ANNOTATION_KEY_INVALID, {"key": short_json(key)})
-    size = annotation_bytes(annotations)
+    size = total_annotation_bytes(annotations)
     if size > MOST_ANNOTATION_BYTES:
         yield Violation(path, size, WorkloadDenial.ANNOTATIONS_TOO_LARGE, {"most": MOST_ANNOTATION_BYTES})
 
@@ -143,7 +143,11 @@ def _host_names(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
 
 
 def _clique_names(
-    manifest: PodCliqueSetManifest, last: int, clique: CliqueTemplate, path: str, group_template: GroupTemplate | None
+    manifest: PodCliqueSetManifest,
+    last: int,
+    clique: CliqueTemplate,
+    path: str,
+    group_template: ScalingGroupTemplate | None,
 ) -> Iterator[Violation]:
     """Return violations of a clique's longest host name and of its shared claims."""
     together = len(manifest.name) + len(clique.name) + (len(group_template.name) if group_template is not None else 0)
@@ -164,7 +168,9 @@ def _clique_names(
         yield from _claims(name, last_pod, clique.resource_sharing, path)
 
 
-def _group_names(manifest: PodCliqueSetManifest, last: int, group: GroupTemplate, path: str) -> Iterator[Violation]:
+def _group_names(
+    manifest: PodCliqueSetManifest, last: int, group: ScalingGroupTemplate, path: str
+) -> Iterator[Violation]:
     """Return violations of a scaling group's longest derived name and of its shared claims."""
     name = scaling_group_name(manifest.name, last, group.name)
     most = maximum_replicas(group.replicas, group.scale_config)
@@ -185,14 +191,16 @@ def _claims(owner: str, last: int, entries: Iterable[ResourceSharing], above: st
     """Return violations of the names of shared claims; ``last`` is the largest index of what shares them."""
     for index, entry in enumerate(entries):
         path = f"{above}.resourceSharing[{index}].name"
-        name = claim_name(owner, last if entry.scope == PER_REPLICA else None, entry.name)
+        name = shared_claim_name(owner, last if entry.scope == PER_REPLICA else None, entry.name)
         if len(name) > LONGEST_LABEL:
             yield _too_long(path, entry.name, "ResourceClaim", name)
         elif entry.name and not is_dns_label(entry.name):
             yield Violation(path, entry.name, WorkloadDenial.CLAIM_NAME_INVALID, {"name": _quoted(name)})
 
 
-def _collisions(manifest: PodCliqueSetManifest, groups_by_clique: dict[str, GroupTemplate]) -> Iterator[Violation]:
+def _collisions(
+    manifest: PodCliqueSetManifest, groups_by_clique: dict[str, ScalingGroupTemplate]
+) -> Iterator[Violation]:
     """Return pairs of objects of the set that would have the same kind and name (WL-114, WL-115)."""
     template = manifest.spec.template
     scaling = {

@@ -9,7 +9,7 @@ from grove_core.resources.podcliqueset_manifest import (
     CLIQUES,
     GROUPS,
     TEMPLATE,
-    Container,
+    ManifestContainer,
     PodCliqueSetManifest,
     Violation,
 )
@@ -21,7 +21,7 @@ from grove_core.resources.podcliqueset_spec import (
     UPDATE_STRATEGIES,
     AutoScalingConfiguration,
     CliqueTemplate,
-    GroupTemplate,
+    ScalingGroupTemplate,
     SetSpec,
 )
 
@@ -60,7 +60,7 @@ def template_violations(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
 
 
 def _clique_scaling(
-    clique: CliqueTemplate, scaling: AutoScalingConfiguration, above: str, group: GroupTemplate | None
+    clique: CliqueTemplate, scaling: AutoScalingConfiguration, above: str, group: ScalingGroupTemplate | None
 ) -> Iterator[Violation]:
     path, replicas = f"{above}.autoScalingConfig", clique.spec.replicas
     if group is not None:
@@ -76,7 +76,7 @@ def _clique_scaling(
         yield Violation(f"{path}.maxReplicas", scaling.max_replicas, WorkloadDenial.CEILING_TOO_LOW, {"least": least})
 
 
-def _group_scaling(group: GroupTemplate, scaling: AutoScalingConfiguration, path: str) -> Iterator[Violation]:
+def _group_scaling(group: ScalingGroupTemplate, scaling: AutoScalingConfiguration, path: str) -> Iterator[Violation]:
     floor = group.replicas if scaling.min_replicas is None else scaling.min_replicas
     needed = group.min_available
     if floor < needed <= group.replicas:  # as above
@@ -103,7 +103,7 @@ def pod_spec_violations(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
             yield from _variables(container, f"{path}.{container.path}")
 
 
-def placement_violations(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
+def pod_placement_violations(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
     """Return spread constraints and node names; only new sets are checked for them (WL-130, WL-131)."""
     for index, pod in enumerate(manifest.pods):
         if pod.spread_constraints:
@@ -134,7 +134,7 @@ def _first_scheduler(manifest: PodCliqueSetManifest) -> tuple[str, str] | None:
     return next(((pod.scheduler_name, clique.name) for pod, clique in pairs if pod.scheduler_name), None)
 
 
-def _variables(container: Container, path: str) -> Iterator[Violation]:
+def _variables(container: ManifestContainer, path: str) -> Iterator[Violation]:
     seen: set[str] = set()
     for index, name in enumerate(container.env):
         place = f"{path}.env[{index}].name"
@@ -169,7 +169,7 @@ def startup_order_warnings(spec: SetSpec) -> Iterator[Violation]:
             yield Violation(path, clique.spec.starts_after, WorkloadWarning.STARTS_AFTER_UNUSED, {})
 
 
-def cycles_in(waits: Waits) -> list[list[str]]:
+def startup_cycles_in(waits: Waits) -> list[list[str]]:
     """Return cycles, each as its names without repeating the first; no two of them share a name.
 
     There is none exactly if there is an order. The walk has no recursion: a chain may be longer than the call stack.
@@ -218,7 +218,7 @@ def _cycle_violations(cliques: Sequence[CliqueTemplate], names: set[str]) -> Ite
         name: [other for other in cliques[index].spec.starts_after if other in names and other != name]
         for name, index in places.items()
     }
-    for cycle in cycles_in(waits):
+    for cycle in startup_cycles_in(waits):
         first = min(range(len(cycle)), key=lambda position: places[cycle[position]])
         cycle_from_first = [*cycle[first:], *cycle[:first], cycle[first]]
         index = places[cycle_from_first[0]]

@@ -7,10 +7,10 @@ from grove_core.kernel.frozen import FrozenMap, Json, frozen, list_at
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import ObjectToCreate
 from grove_core.resources.api_names import BASE_GANG, POD_GANG, POD_INDEX, TEMPLATE_HASH
-from grove_core.resources.labels import GROUP, GROUP_REPLICA, labels_of_replica, labels_of_set_object
-from grove_core.resources.naming_rules import replica_name
-from grove_core.resources.owned_object import Body, NewObject
-from grove_core.resources.pod_spec_gpus import with_changed_containers
+from grove_core.resources.labels import GROUP, GROUP_REPLICA, labels_of_set_object, labels_of_set_replica
+from grove_core.resources.naming_rules import set_replica_name
+from grove_core.resources.owned_object import Body, NewObjectMetadata
+from grove_core.resources.pod_spec_gpus import pod_spec_with_changed_containers
 from grove_core.snapshot.expected_replicas import ExpectedClique
 
 _POSITION_LABELS: Final = frozenset(
@@ -36,10 +36,10 @@ class LazyManifest(NamedTuple):
 
 
 def object_to_create(
-    blank: NewObject, body: Body, because: Iterable[Reason], *, is_foundation: bool = False
+    blank: NewObjectMetadata, body: Body, because: Iterable[Reason], *, is_foundation: bool = False
 ) -> ObjectToCreate:
     """Return the want that creates an object."""
-    return ObjectToCreate(blank.ref, blank.filled(body), tuple(because), is_foundation=is_foundation)
+    return ObjectToCreate(blank.ref, blank.manifest_with_fields(body), tuple(because), is_foundation=is_foundation)
 
 
 def labels_of_clique(set_name: str, part: ExpectedClique, template_hash: str) -> dict[str, str]:
@@ -55,17 +55,17 @@ def with_grove_labels(labels: FrozenMap, set_name: str, part: ExpectedClique, te
 
 def _groves_labels(set_name: str, part: ExpectedClique, template_hash: str) -> dict[str, str]:
     labels = labels_of_set_object(set_name, part.name, "pcsg-podclique" if part.group else "pcs-podclique")
-    labels |= labels_of_replica(part.replica)
+    labels |= labels_of_set_replica(part.replica)
     labels |= {POD_GANG: part.gang, TEMPLATE_HASH: template_hash}
     if part.group:
-        labels |= GROUP.written(part.group)
-        labels |= GROUP_REPLICA.written(str(part.group_replica))
+        labels |= GROUP.under_every_key(part.group)
+        labels |= GROUP_REPLICA.under_every_key(str(part.group_replica))
     if part.base_gang:
         labels[BASE_GANG] = part.base_gang
     return labels
 
 
-def with_group_environment_variables(pod_spec: FrozenMap, pods: int) -> FrozenMap:
+def pod_spec_with_group_variables(pod_spec: FrozenMap, pods: int) -> FrozenMap:
     """Return the pod spec with the variables of a scaling group with so many pods in one replica of its template."""
     return _with_variables(
         pod_spec,
@@ -77,11 +77,9 @@ def with_group_environment_variables(pod_spec: FrozenMap, pods: int) -> FrozenMa
     )
 
 
-def with_pod_environment_variables(
-    pod_spec: FrozenMap, set_name: str, namespace: str, part: ExpectedClique
-) -> FrozenMap:
+def pod_spec_with_pod_variables(pod_spec: FrozenMap, set_name: str, namespace: str, part: ExpectedClique) -> FrozenMap:
     """Return the pod spec of a pod with its names and the domain of its replica's Service."""
-    domain = f"{replica_name(set_name, part.replica)}.{namespace}.svc.cluster.local"
+    domain = f"{set_replica_name(set_name, part.replica)}.{namespace}.svc.cluster.local"
     return _with_variables(
         pod_spec,
         (
@@ -110,4 +108,4 @@ def _with_variables(pod_spec: FrozenMap, variables: Iterable[Variable]) -> Froze
         ]
         return FrozenMap({**container, "env": (*map(frozen, given), *kept)})
 
-    return with_changed_containers(pod_spec, filled)
+    return pod_spec_with_changed_containers(pod_spec, filled)

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from grove_core.areas.workload.objects.lazy_manifests import labels_of_clique, object_to_create
 from grove_core.areas.workload.rules import WorkloadReason
-from grove_core.areas.workload.template_revision import wanted_annotations, wanted_pod_spec
+from grove_core.areas.workload.template_revision import wanted_clique_annotations, wanted_clique_pod_spec
 from grove_core.areas.workload.verdicts import WorkloadInputs
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
@@ -20,10 +20,10 @@ from grove_core.resources.api_names import (
 )
 from grove_core.resources.domain_sharing import MNNVL_ANNOTATIONS as MNNVL_KEYS
 from grove_core.resources.domain_sharing import shared_claim_entry
-from grove_core.resources.labels import labels_of_replica, labels_of_set_object
+from grove_core.resources.labels import labels_of_set_object, labels_of_set_replica
 from grove_core.resources.merge_patch import changed_fields, changed_labels_or_annotations, replacement_patch
-from grove_core.resources.owned_object import NewObject
-from grove_core.resources.pod_spec_gpus import with_gpu_claim
+from grove_core.resources.owned_object import NewObjectMetadata
+from grove_core.resources.pod_spec_gpus import pod_spec_with_gpu_claim
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podcliqueset_spec import AutoScalingConfiguration
@@ -35,7 +35,7 @@ _METRICS_OF_SERVER: Final = freeze(
 )
 
 
-def autoscaler_for(
+def autoscaler_manifest_for(
     root: PodCliqueSet, kind: str, name: str, scaling: AutoScalingConfiguration, replicas: int
 ) -> ObjectToCreate:
     """Return the autoscaler of the clique or scaling group of this kind and name, which is its own name too (WL-018).
@@ -44,7 +44,7 @@ def autoscaler_for(
     """
     bounds = autoscaling_bounds(scaling, replicas)
     spec = {"scaleTargetRef": {"apiVersion": GROVE, "kind": kind, "name": name}, **bounds}
-    blank = NewObject(
+    blank = NewObjectMetadata(
         api_version=AUTOSCALING,
         kind="HorizontalPodAutoscaler",
         name=name,
@@ -57,7 +57,7 @@ def autoscaler_for(
     return object_to_create(blank, {"spec": spec}, (because,))
 
 
-def removed_metrics(wanted: FrozenMap, stored: FrozenMap) -> FrozenMap:
+def removed_autoscaler_metrics(wanted: FrozenMap, stored: FrozenMap) -> FrozenMap:
     """Return the metrics that the template no longer has, as null; metrics that the API server filled in stay."""
     metrics = stored.get("metrics")
     is_left = bool(metrics) and "metrics" not in wanted and metrics != _METRICS_OF_SERVER
@@ -75,7 +75,7 @@ def autoscaling_bounds(scaling: AutoScalingConfiguration, replicas: int) -> dict
     return bounds
 
 
-def podclique_for(
+def podclique_manifest_for(
     context: WorkloadContext, owner: PodCliqueSet | ScalingGroup, part: ExpectedClique, inputs: WorkloadInputs
 ) -> ObjectToCreate:
     """Return a PodClique of the set or of one of its scaling groups (WL-013, WL-015).
@@ -89,22 +89,22 @@ def podclique_for(
     inherited = inputs.mnnvl_annotations.get(template.name, EMPTY)
     body: dict[str, Any] = {
         "roleName": spec.role_name,
-        "podSpec": wanted_pod_spec(part, root.spec.template.priority_class_name),
+        "podSpec": wanted_clique_pod_spec(part, root.spec.template.priority_class_name),
         "replicas": spec.replicas,
         "minAvailable": template.min_available,
     }
-    parents = context.parents.parents_of(part)
+    parents = context.parents.parents_of_clique(part)
     if parents:
         body["startsAfter"] = [name for name, _ in parents]
     if spec.auto_scaling_config is not None:
         body["autoScalingConfig"] = autoscaling_bounds(spec.auto_scaling_config, spec.replicas)
-    blank = NewObject(
+    blank = NewObjectMetadata(
         api_version=GROVE,
         kind="PodClique",
         name=part.name,
         owner=owner,
-        labels=labels_of_clique(root.ref.name, part, context.revision.hash_of(part)),
-        annotations=_with_claim_template(FrozenMap({**wanted_annotations(part), **inherited}), claim_template),
+        labels=labels_of_clique(root.ref.name, part, context.revision.hash_of_clique_template(part)),
+        annotations=_with_claim_template(FrozenMap({**wanted_clique_annotations(part), **inherited}), claim_template),
         finalizer=CLIQUE_FINALIZER,
     )
     if part.surplus:
@@ -118,14 +118,14 @@ def podclique_for(
     return object_to_create(blank, {"spec": body}, (because,))
 
 
-def changes_of_podclique(context: WorkloadContext, clique: PodClique, part: ExpectedClique) -> FrozenMap:
+def podclique_changes_without_rollout(context: WorkloadContext, clique: PodClique, part: ExpectedClique) -> FrozenMap:
     """Return the fields to change of an up-to-date clique that its pods do not depend on; empty for none.
 
     These are the bounds of its autoscaler (WL-025), and a template hash that was removed (WL-211).
     """
     fields: dict[str, Json] = {}
     if not clique.template_hash:
-        lost = context.revision.hash_of_removed_template(clique, part, context.pods_of(clique))
+        lost = context.revision.hash_of_removed_template(clique, part, context.pods_of_clique(clique))
         fields["metadata"] = FrozenMap({"labels": FrozenMap({TEMPLATE_HASH: lost})})
     scaling = part.template.spec.auto_scaling_config
     if part.group:
@@ -148,14 +148,16 @@ def changes_of_scaling_group(group: ScalingGroup, part: ExpectedGroup) -> Frozen
     return FrozenMap({"metadata": FrozenMap({"annotations": annotations})}) if annotations else EMPTY
 
 
-def template_update_fields(context: WorkloadContext, clique: PodClique, part: ExpectedClique) -> FrozenMap:
+def podclique_template_update_fields(context: WorkloadContext, clique: PodClique, part: ExpectedClique) -> FrozenMap:
     """Return the fields that update a PodClique to the present template; null removes a field (WL-213)."""
     root, claim = context.root, shared_claim_entry(clique.pod_spec)
-    labels = FrozenMap(labels_of_clique(root.ref.name, part, context.revision.hash_of(part)))
-    wanted_spec = wanted_pod_spec(part, root.spec.template.priority_class_name)
-    wanted_spec = wanted_spec if claim is None else with_gpu_claim(wanted_spec, claim)  # MS-032
+    labels = FrozenMap(labels_of_clique(root.ref.name, part, context.revision.hash_of_clique_template(part)))
+    wanted_spec = wanted_clique_pod_spec(part, root.spec.template.priority_class_name)
+    wanted_spec = wanted_spec if claim is None else pod_spec_with_gpu_claim(wanted_spec, claim)  # MS-032
     pod_spec = replacement_patch(wanted_spec, clique.pod_spec)
-    annotations = FrozenMap({key: text for key, text in wanted_annotations(part).items() if key not in MNNVL_KEYS})
+    annotations = FrozenMap(
+        {key: text for key, text in wanted_clique_annotations(part).items() if key not in MNNVL_KEYS}
+    )
     metadata = {
         "labels": _text_changes(labels, clique.labels),
         "annotations": _text_changes(annotations, clique.annotations),
@@ -180,7 +182,7 @@ def _with_claim_template(annotations: FrozenMap, joined: str) -> FrozenMap:
     return FrozenMap({**annotations, DOMAIN_TEMPLATE: joined}) if joined else annotations
 
 
-def scaling_group_for(root: PodCliqueSet, part: ExpectedGroup, inputs: WorkloadInputs) -> ObjectToCreate:
+def scaling_group_manifest_for(root: PodCliqueSet, part: ExpectedGroup, inputs: WorkloadInputs) -> ObjectToCreate:
     """Return the PodCliqueScalingGroup of one replica of the set; it joins the domain of the replica (WL-014)."""
     template = part.template
     spec = {
@@ -188,14 +190,14 @@ def scaling_group_for(root: PodCliqueSet, part: ExpectedGroup, inputs: WorkloadI
         "minAvailable": template.min_available,
         "cliqueNames": list(template.clique_names),
     }
-    blank = NewObject(
+    blank = NewObjectMetadata(
         api_version=GROVE,
         kind=GROUP_KIND,
         name=part.name,
         owner=root,
         labels={
             **labels_of_set_object(root.ref.name, part.name, "pcs-podcliquescalinggroup"),
-            **labels_of_replica(part.replica),
+            **labels_of_set_replica(part.replica),
         },
         annotations=_with_claim_template(
             _template_annotations(part), inputs.clique_domains.templates.get(part.replica, "")

@@ -12,7 +12,7 @@ from grove_core.kernel.wants import FieldsToApply, ObjectToCreate, Withheld
 from grove_core.resources.api_names import COMPONENT, PREFIX, SCHEDULER, SCHEDULER_NAME, TOPOLOGY_NAME
 from grove_core.resources.labels import labels_of_set
 from grove_core.resources.merge_patch import changed_labels_or_annotations, replacement_patch
-from grove_core.resources.owned_object import NewObject
+from grove_core.resources.owned_object import NewObjectMetadata
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podcliqueset_spec import TopologyConstraint
 from grove_core.resources.podgang import (
@@ -86,7 +86,7 @@ def topology_constraint_change(
     return Withheld(gang.ref, (topology.locked,)) if topology.locked is not None else None
 
 
-def podgang_for(
+def podgang_manifest_for(
     root: PodCliqueSet,
     part: ExpectedGang,
     pods: Mapping[str, Sequence[str]],
@@ -97,7 +97,7 @@ def podgang_for(
     spec: dict[str, Any] = {"podgroups": _pod_groups(root, part, pods, placement), **placement.spec_fields}
     if template.priority_class_name:
         spec["priorityClassName"] = template.priority_class_name
-    blank = NewObject(
+    blank = NewObjectMetadata(
         api_version=SCHEDULER,
         kind="PodGang",
         name=part.name,

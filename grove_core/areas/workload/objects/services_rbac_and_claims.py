@@ -18,14 +18,19 @@ from grove_core.resources.labels import (
     GROUP_REPLICA,
     SET,
     SET_REPLICA,
-    labels_of_replica,
     labels_of_set,
     labels_of_set_object,
+    labels_of_set_replica,
 )
-from grove_core.resources.meta import Resource
-from grove_core.resources.naming_rules import claim_name, replica_name, role_name, token_secret_name
-from grove_core.resources.owned_object import CLAIM_KIND, Body, NewObject
-from grove_core.resources.pod_spec_gpus import with_changed_containers
+from grove_core.resources.metadata_readers import Resource
+from grove_core.resources.naming_rules import (
+    rbac_role_name,
+    service_account_token_name,
+    set_replica_name,
+    shared_claim_name,
+)
+from grove_core.resources.owned_object import CLAIM_KIND, Body, NewObjectMetadata
+from grove_core.resources.pod_spec_gpus import pod_spec_with_changed_containers
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podcliqueset_spec import ALL_REPLICAS, SCOPES, ResourceSharing
@@ -40,11 +45,11 @@ Shared: TypeAlias = Iterator[LazyManifest | Withheld]
 
 def rbac_manifests(root: PodCliqueSet) -> Iterator[LazyManifest]:
     """Return ServiceAccount, Role, RoleBinding and token Secret, which start-up init containers use (WL-011)."""
-    name, role = root.ref.name, role_name(root.ref.name)
+    name, role = root.ref.name, rbac_role_name(root.ref.name)
     yield LazyManifest("ServiceAccount", name, partial(_account, root))
     yield LazyManifest("Role", role, partial(_role, root))
     yield LazyManifest("RoleBinding", role, partial(_binding, root))
-    yield LazyManifest("Secret", token_secret_name(name), partial(_token, root))
+    yield LazyManifest("Secret", service_account_token_name(name), partial(_token, root))
 
 
 def _account(root: PodCliqueSet) -> ObjectToCreate:
@@ -54,12 +59,12 @@ def _account(root: PodCliqueSet) -> ObjectToCreate:
 
 def _role(root: PodCliqueSet) -> ObjectToCreate:
     watched = {"apiGroups": [""], "resources": ["pods", "pods/status"], "verbs": ["get", "list", "watch"]}
-    blank = _blank(root, RBAC, "Role", role_name(root.ref.name), "pod-role")
+    blank = _blank(root, RBAC, "Role", rbac_role_name(root.ref.name), "pod-role")
     return _wanted(root, blank, {"rules": [watched]}, is_foundation=True)
 
 
 def _binding(root: PodCliqueSet) -> ObjectToCreate:
-    role = role_name(root.ref.name)
+    role = rbac_role_name(root.ref.name)
     body = {
         "roleRef": {"apiGroup": _RBAC_GROUP, "kind": "Role", "name": role},
         "subjects": [{"kind": "ServiceAccount", "name": root.ref.name, "namespace": root.ref.namespace}],
@@ -68,61 +73,63 @@ def _binding(root: PodCliqueSet) -> ObjectToCreate:
 
 
 def _token(root: PodCliqueSet) -> ObjectToCreate:
-    blank = _blank(root, CORE, "Secret", token_secret_name(root.ref.name), "pod-sa-token-secret")
+    blank = _blank(root, CORE, "Secret", service_account_token_name(root.ref.name), "pod-sa-token-secret")
     of_account = replace(blank, annotations=FrozenMap({_ACCOUNT: root.ref.name}))
     return _wanted(root, of_account, {"type": "kubernetes.io/service-account-token"})
 
 
-def _blank(root: PodCliqueSet, api_version: str, kind: str, name: str, component: str) -> NewObject:
+def _blank(root: PodCliqueSet, api_version: str, kind: str, name: str, component: str) -> NewObjectMetadata:
     labels = labels_of_set_object(root.ref.name, name, component)
-    return NewObject(api_version=api_version, kind=kind, name=name, owner=root, labels=labels)
+    return NewObjectMetadata(api_version=api_version, kind=kind, name=name, owner=root, labels=labels)
 
 
-def _wanted(root: PodCliqueSet, blank: NewObject, body: Body, *, is_foundation: bool = False) -> ObjectToCreate:
+def _wanted(root: PodCliqueSet, blank: NewObjectMetadata, body: Body, *, is_foundation: bool = False) -> ObjectToCreate:
     """Return the want. Account and Role come first: binding and token need them (WL-010)."""
     return object_to_create(blank, body, (WorkloadReason.POD_ACCESS.because(root.ref),), is_foundation=is_foundation)
 
 
-def service_for(root: PodCliqueSet, replica: int) -> ObjectToCreate:
+def service_manifest_for(root: PodCliqueSet, replica: int) -> ObjectToCreate:
     """Return the headless Service of one replica, through which the host names of its pods resolve (WL-012)."""
-    set_name, name = root.ref.name, replica_name(root.ref.name, replica)
-    labels = {**labels_of_set_object(set_name, name, "pcs-headless-service"), **labels_of_replica(replica)}
-    blank = NewObject(api_version=CORE, kind="Service", name=name, owner=root, labels=labels)
+    set_name, name = root.ref.name, set_replica_name(root.ref.name, replica)
+    labels = {**labels_of_set_object(set_name, name, "pcs-headless-service"), **labels_of_set_replica(replica)}
+    blank = NewObjectMetadata(api_version=CORE, kind="Service", name=name, owner=root, labels=labels)
     because = (WorkloadReason.SERVICE_OF_REPLICA.because(root.ref, replica=replica),)
-    return object_to_create(blank, {"spec": service_spec(root, replica)}, because, is_foundation=True)
+    return object_to_create(blank, {"spec": replica_service_spec(root, replica)}, because, is_foundation=True)
 
 
-def service_spec(root: PodCliqueSet, replica: int) -> FrozenMap:
+def replica_service_spec(root: PodCliqueSet, replica: int) -> FrozenMap:
     """Return the spec of a replica's Service, which follows changes of the template (WL-025)."""
     selector = FrozenMap({MANAGED_BY: OPERATOR, SET.primary: root.ref.name, SET_REPLICA.primary: str(replica)})
     published = root.spec.template.headless_service_config.publish_not_ready_addresses
     return FrozenMap({"clusterIP": "None", "publishNotReadyAddresses": published, "selector": selector})
 
 
-def claims_of_set(context: WorkloadContext) -> Shared:
+def shared_claims_of_set(context: WorkloadContext) -> Shared:
     """Return the claims that a set owns: one for all its replicas, or one for each."""
     root = context.root
     return _claims(context, root, root.spec.template.resource_sharing, range(root.spec.replicas), {}, SET_REPLICA.keys)
 
 
-def claims_of_group(context: WorkloadContext, group: ScalingGroup, part: ExpectedGroup) -> Shared:
+def shared_claims_of_scaling_group(context: WorkloadContext, group: ScalingGroup, part: ExpectedGroup) -> Shared:
     """Return the claims that a scaling group owns: one for all its replicas, or one for each."""
-    labels = {**labels_of_replica(part.replica), **GROUP.written(part.name)}
+    labels = {**labels_of_set_replica(part.replica), **GROUP.under_every_key(part.name)}
     return _claims(context, group, part.template.resource_sharing, range(part.replicas), labels, GROUP_REPLICA.keys)
 
 
-def claims_of_clique(
+def shared_claims_of_podclique(
     context: WorkloadContext, clique: PodClique, part: ExpectedClique, indices: Iterable[int]
 ) -> Shared:
     """Return the claims that a PodClique owns: one for all its pods, or one for each.
 
     The indices are those of its pods, including those that are to be created; they may have gaps.
     """
-    labels = {**labels_of_replica(part.replica), **CLIQUE.written(part.name)}
+    labels = {**labels_of_set_replica(part.replica), **CLIQUE.under_every_key(part.name)}
     return _claims(context, clique, part.template.resource_sharing, indices, labels, (POD_INDEX,))
 
 
-def with_resource_claims(pod_spec: FrozenMap, root: PodCliqueSet, part: ExpectedClique, pod_index: int) -> FrozenMap:
+def pod_spec_with_shared_claims(
+    pod_spec: FrozenMap, root: PodCliqueSet, part: ExpectedClique, pod_index: int
+) -> FrozenMap:
     """Return the pod spec with every claim that its pod shares, in the pod and in each container (WL-086)."""
     names = tuple(dict.fromkeys(_claims_of_pod(root, part, pod_index)))
     if not names:
@@ -135,7 +142,7 @@ def with_resource_claims(pod_spec: FrozenMap, root: PodCliqueSet, part: Expected
         claims = (*list_at(resources, "claims"), *(FrozenMap({"name": name}) for name in names))
         return FrozenMap({**container, "resources": FrozenMap({**resources, "claims": claims})})
 
-    return with_changed_containers(claimed, using)
+    return pod_spec_with_changed_containers(claimed, using)
 
 
 def _claims_of_pod(root: PodCliqueSet, part: ExpectedClique, pod_index: int) -> Iterator[str]:
@@ -148,8 +155,8 @@ def _claims_of_pod(root: PodCliqueSet, part: ExpectedClique, pod_index: int) -> 
     for owner, index, entries in levels:
         for scope in SCOPES:
             for entry in entries:
-                if entry.scope == scope and entry.concerns(short, group.name if group else ""):
-                    yield claim_name(owner, None if scope == ALL_REPLICAS else index, entry.name)
+                if entry.scope == scope and entry.is_shared_by_clique(short, group.name if group else ""):
+                    yield shared_claim_name(owner, None if scope == ALL_REPLICAS else index, entry.name)
 
 
 def _claims(
@@ -173,7 +180,7 @@ def _claims(
 def _claim(
     context: WorkloadContext, owner: Resource, entry: ResourceSharing, index: int | None, labels: Mapping[str, str]
 ) -> LazyManifest | Withheld:
-    root, name = context.root, claim_name(owner.ref.name, index, entry.name)
+    root, name = context.root, shared_claim_name(owner.ref.name, index, entry.name)
     template = claim_template_spec(context.snapshot, entry)
     if template is None:
         ref = Ref(CLAIMS, CLAIM_KIND, root.ref.namespace, name)
@@ -203,7 +210,7 @@ def _claim_for(
     template: FrozenMap,
     labels: Mapping[str, str],
 ) -> ObjectToCreate:
-    blank = NewObject(
+    blank = NewObjectMetadata(
         api_version=CLAIMS,
         kind=CLAIM_KIND,
         name=name,

@@ -9,10 +9,10 @@ from collections.abc import Set as AbstractSet
 from functools import cached_property
 
 from grove_core.areas.workload.pods.pod_manifest import NewPod, new_pod_names
-from grove_core.areas.workload.pods.pod_slots import PodSlot, active_pods, free_pod_slots, has_all_wanted_pods
-from grove_core.areas.workload.pods.scheduling_gates import GangState
+from grove_core.areas.workload.pods.pod_slots import FreePodSlot, active_pods, free_pod_slots, has_all_wanted_pods
+from grove_core.areas.workload.pods.scheduling_gates import GangStateForGates
 from grove_core.areas.workload.workload_context import WorkloadContext
-from grove_core.resources.naming_rules import replica_name
+from grove_core.resources.naming_rules import set_replica_name
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGang, ExpectedReplica
@@ -30,13 +30,13 @@ class CliquePods:
     def __init__(self, context: WorkloadContext, expected: ExpectedClique, *, is_closed: bool) -> None:
         """Index one clique; ``is_closed`` says that no pod of it is created in this round."""
         self.expected = expected
-        self.clique: PodClique | None = context.clique_of(expected)
-        self.pods: Sequence[Pod] = context.pods_of(self.clique) if self.clique is not None else ()
+        self.clique: PodClique | None = context.existing_clique(expected)
+        self.pods: Sequence[Pod] = context.pods_of_clique(self.clique) if self.clique is not None else ()
         self.is_closed = is_closed
         self._context = context
 
     @cached_property
-    def free_slots(self) -> Sequence[PodSlot]:
+    def free_slots(self) -> Sequence[FreePodSlot]:
         """The indices at which a pod is missing."""
         expected = self.expected
         if self.clique is None or has_all_wanted_pods(self.pods, expected.replicas + expected.surge):
@@ -56,12 +56,12 @@ class CliquePods:
     @cached_property
     def initial_pod_names(self) -> AbstractSet[str]:
         """Names of the missing pods of a clique without pods: its gang refers to them before they exist (WL-023)."""
-        if self.is_closed or self.pods or not self._context.knows("Pod", "PodGang"):
+        if self.is_closed or self.pods or not self._context.has_all_objects_of_kinds("Pod", "PodGang"):
             return frozenset()
         return frozenset(pod.name for pod in self.missing_pods)
 
     @property
-    def lacks_minimum(self) -> bool:
+    def lacks_minimum_pods(self) -> bool:
         """Whether a pod is still to be created of those that the clique needs at least."""
         if self.is_closed or not self.free_slots:
             return False
@@ -83,13 +83,13 @@ class GangPods:
         self._context = context
 
     @cached_property
-    def referred(self) -> AbstractSet[str]:
+    def referenced_pod_names(self) -> AbstractSet[str]:
         """Names of the pods that the PodGang refers to."""
         groups = self.gang.groups if self.gang is not None else ()
         return frozenset(pod for group in groups for pod in group.pods)
 
     @cached_property
-    def references(self) -> Mapping[str, Sequence[str]]:
+    def wanted_pod_references(self) -> Mapping[str, Sequence[str]]:
         """Name of a clique -> the pods that the PodGang should refer to, sorted (WL-023).
 
         These are the pods with the gang's label that are not being deleted, and the first pods before they exist.
@@ -100,26 +100,26 @@ class GangPods:
         return (pod.name for pod in pods if pod.gang == self.expected.name and not pod.deleting)
 
     @cached_property
-    def ungated(self) -> AbstractSet[str]:
+    def pods_without_need_of_gate(self) -> AbstractSet[str]:
         """Names of pods that need no gate: the PodGang refers to them, and to enough pods of each clique (WL-088)."""
         if self.gang is None:
             return frozenset()
         is_complete_gang = all(
-            len({*group.pods}.intersection(self.references.get(group.name, ()))) >= group.min_replicas
+            len({*group.pods}.intersection(self.wanted_pod_references.get(group.name, ()))) >= group.min_replicas
             for group in self.gang.groups
         )
-        return self.referred if is_complete_gang else frozenset()
+        return self.referenced_pod_names if is_complete_gang else frozenset()
 
     @cached_property
     def is_placed(self) -> bool:
         """Whether enough pods of each clique are scheduled (WL-094)."""
         context = self._context
-        return self.gang is not None and not GangState(context.snapshot, self.gang, context.cliques).unplaced
+        return self.gang is not None and not GangStateForGates(context.snapshot, self.gang, context.cliques).unplaced
 
     @cached_property
-    def lacks_minimum(self) -> bool:
+    def lacks_minimum_pods(self) -> bool:
         """Whether a pod that the gang needs in order to be placed is still to be created (WL-071)."""
-        return any(one.lacks_minimum for one in self._cliques)
+        return any(one.lacks_minimum_pods for one in self._cliques)
 
     @property
     def has_all_cliques(self) -> bool:
@@ -129,13 +129,18 @@ class GangPods:
     @cached_property
     def foreign_gang(self) -> str:
         """The foreign PodGang that one of the cliques is in; empty where there is none (WL-207)."""
-        return next(filter(None, (self._context.foreign_gang_of(one.expected) for one in self._cliques)), "")
+        return next(filter(None, (self._context.foreign_gang_of_clique(one.expected) for one in self._cliques)), "")
 
     @cached_property
-    def uncreatable(self) -> str:
+    def uncreatable_member(self) -> str:
         """The clique or scaling group that a new PodGang needs and that cannot be created; empty for none (WL-074)."""
         context = self._context
-        if self.gang is not None or not context.unwritable or not context.knows("PodGang") or self.foreign_gang:
+        if (
+            self.gang is not None
+            or not context.uncreatable_objects
+            or not context.has_all_objects_of_kinds("PodGang")
+            or self.foreign_gang
+        ):
             return ""
         needed = (
             (kind, name)
@@ -143,7 +148,7 @@ class GangPods:
             if one.clique is None
             for kind, name in (("PodClique", one.expected.name), (GROUP_KIND, one.expected.group))
         )
-        return next((f"{kind}/{name}" for kind, name in needed if (kind, name) in context.unwritable), "")
+        return next((f"{kind}/{name}" for kind, name in needed if (kind, name) in context.uncreatable_objects), "")
 
 
 class ReplicaPods:
@@ -160,7 +165,7 @@ class ReplicaPods:
             expected.name: GangPods(context, expected, [self._cliques[_key(one)] for one in expected.cliques])
             for expected in replica.gangs
         }
-        base = replica_name(context.root.ref.name, replica.index)
+        base = set_replica_name(context.root.ref.name, replica.index)
         self._base = self._gangs.get(base) or _without_cliques(context, base, replica.index)
 
     @property
@@ -173,28 +178,28 @@ class ReplicaPods:
         """All cliques: the standalone ones first."""
         yield from self._cliques.values()
 
-    def gang_of(self, clique: CliquePods) -> GangPods:
+    def gang_of_clique(self, clique: CliquePods) -> GangPods:
         """Return the gang of a clique."""
         return self._gangs[clique.expected.gang]
 
-    def awaits_gang(self, clique: CliquePods) -> bool:
+    def first_pods_await_gang(self, clique: CliquePods) -> bool:
         """Return whether first pods of a clique are not created before its gang refers to them (WL-088)."""
-        return bool(self._awaited(clique) - self.gang_of(clique).referred)
+        return bool(self._awaited(clique) - self.gang_of_clique(clique).referenced_pod_names)
 
     def _awaited(self, clique: CliquePods) -> AbstractSet[str]:
         """Names of pods that are created once their gang refers to them; none where the gang cannot be created."""
         gang = ("PodGang", clique.expected.gang)
-        return frozenset() if gang in self._context.unwritable else clique.initial_pod_names
+        return frozenset() if gang in self._context.uncreatable_objects else clique.initial_pod_names
 
     def pods_to_create(self, clique: CliquePods) -> Iterator[NewPod]:
         """Return the pods of a clique that are created now."""
         is_scaled = bool(clique.expected.base_gang)
-        if clique.is_closed or (is_scaled and self._base.lacks_minimum):
+        if clique.is_closed or (is_scaled and self._base.lacks_minimum_pods):
             return
-        gang, awaited = self.gang_of(clique), self._awaited(clique)
-        ungated = frozenset[str]() if is_scaled and not self._base.is_placed else gang.ungated
+        gang, awaited = self.gang_of_clique(clique), self._awaited(clique)
+        ungated = frozenset[str]() if is_scaled and not self._base.is_placed else gang.pods_without_need_of_gate
         for pod in clique.missing_pods:
-            if pod.name in gang.referred or pod.name not in awaited:
+            if pod.name in gang.referenced_pod_names or pod.name not in awaited:
                 yield pod._replace(gated=pod.name not in ungated)
 
 

@@ -5,22 +5,22 @@ from typing import Final, NamedTuple
 
 from grove_core.areas.workload.objects.lazy_manifests import (
     object_to_create,
+    pod_spec_with_pod_variables,
     with_grove_labels,
-    with_pod_environment_variables,
 )
-from grove_core.areas.workload.objects.services_rbac_and_claims import with_resource_claims
-from grove_core.areas.workload.pods.pod_slots import PodSlot
+from grove_core.areas.workload.objects.services_rbac_and_claims import pod_spec_with_shared_claims
+from grove_core.areas.workload.pods.pod_slots import FreePodSlot
 from grove_core.areas.workload.rules import WorkloadReason
-from grove_core.areas.workload.template_hash import short_hash
+from grove_core.areas.workload.template_hash import short_text_hash
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import FrozenMap, freeze, list_at
 from grove_core.kernel.wants import ObjectToCreate
 from grove_core.resources.api_names import CORE, DOMAIN_TEMPLATE, GATE, MNNVL_CLAIM, POD_GANG, POD_INDEX
 from grove_core.resources.labels import CLIQUE
-from grove_core.resources.naming_rules import pod_hostname, pod_name, replica_name, token_secret_name
-from grove_core.resources.owned_object import NewObject
+from grove_core.resources.naming_rules import pod_hostname, pod_name, service_account_token_name, set_replica_name
+from grove_core.resources.owned_object import NewObjectMetadata
 from grove_core.resources.pod import Pod
-from grove_core.resources.pod_spec_gpus import with_gpu_claim
+from grove_core.resources.pod_spec_gpus import pod_spec_with_gpu_claim
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.expected_replicas import ExpectedClique
@@ -47,7 +47,7 @@ _CONFINED: Final = FrozenMap(  # WL-084
 
 
 def new_pod_names(
-    clique: PodClique, part: ExpectedClique, template_hash: str, slots: Iterable[PodSlot], pods: Iterable[Pod]
+    clique: PodClique, part: ExpectedClique, template_hash: str, slots: Iterable[FreePodSlot], pods: Iterable[Pod]
 ) -> list[str]:
     """Return the names of new pods, in the order of their slots, beside the clique's existing pods (WL-085). Linear.
 
@@ -58,10 +58,10 @@ def new_pod_names(
     names = []
     for slot in slots:
         hashed = "/".join((clique.uid, str(slot.index), template_hash, *slot.before))
-        name = pod_name(part.name, short_hash(hashed, _SUFFIX))
+        name = pod_name(part.name, short_text_hash(hashed, _SUFFIX))
         while name in taken:
             hashed = f"{hashed}/{name}"
-            name = pod_name(part.name, short_hash(hashed, _SUFFIX))
+            name = pod_name(part.name, short_text_hash(hashed, _SUFFIX))
         taken.add(name)
         names.append(name)
     return names
@@ -78,15 +78,15 @@ class NewPod(NamedTuple):
     """
 
     name: str
-    slot: PodSlot
+    slot: FreePodSlot
     template_hash: str
     gated: bool
 
 
-def pod_for(context: WorkloadContext, clique: PodClique, part: ExpectedClique, pod: NewPod) -> ObjectToCreate:
+def pod_manifest_for(context: WorkloadContext, clique: PodClique, part: ExpectedClique, pod: NewPod) -> ObjectToCreate:
     """Return one pod of a PodClique, built from what the clique holds; names and claims are the template's (WL-086)."""
     root = context.root
-    blank = NewObject(
+    blank = NewObjectMetadata(
         api_version=CORE,
         kind="Pod",
         name=pod.name,
@@ -95,10 +95,10 @@ def pod_for(context: WorkloadContext, clique: PodClique, part: ExpectedClique, p
         annotations=clique.annotations,
     )
     spec = _spec_of(root, clique, part, pod.slot.index, gated=pod.gated)
-    parents = context.parents.parents_of(part)
+    parents = context.parents.parents_of_clique(part)
     if parents:
         image = context.snapshot.configuration.init_image
-        spec = _with_init_container(spec, parents, token_secret_name(root.ref.name), image)
+        spec = _with_init_container(spec, parents, service_account_token_name(root.ref.name), image)
     if pod.slot.is_surge:
         because = WorkloadReason.SURGE_POD.because(clique.ref, replicas=part.replicas)
     else:
@@ -108,27 +108,27 @@ def pod_for(context: WorkloadContext, clique: PodClique, part: ExpectedClique, p
 
 def _spec_of(root: PodCliqueSet, clique: PodClique, part: ExpectedClique, index: int, *, gated: bool) -> FrozenMap:
     """Return the pod spec with environment variables, gate, host name and claims."""
-    spec = with_pod_environment_variables(clique.pod_spec, root.ref.name, root.ref.namespace, part)
+    spec = pod_spec_with_pod_variables(clique.pod_spec, root.ref.name, root.ref.namespace, part)
     spec = FrozenMap(
         {
             **spec,
             **({"schedulingGates": (FrozenMap({"name": GATE}),)} if gated else {}),
             "hostname": pod_hostname(part.name, index),
-            "subdomain": replica_name(root.ref.name, part.replica),
+            "subdomain": set_replica_name(root.ref.name, part.replica),
         }
     )
-    spec = with_resource_claims(spec, root, part, index)
+    spec = pod_spec_with_shared_claims(spec, root, part, index)
     claim_template = clique.annotations.get(DOMAIN_TEMPLATE)
     if not claim_template:
         return spec
     claim = FrozenMap({"name": MNNVL_CLAIM, "resourceClaimTemplateName": claim_template})
-    return with_gpu_claim(spec, claim)  # MN-030
+    return pod_spec_with_gpu_claim(spec, claim)  # MN-030
 
 
 def _labels_of(root: PodCliqueSet, clique: PodClique, part: ExpectedClique, pod: NewPod) -> dict[str, str]:
     """Return the clique's labels, Grove's labels, the clique's name and the pod index."""
     labels = with_grove_labels(clique.labels, root.ref.name, part, pod.template_hash)
-    labels |= CLIQUE.written(part.name)
+    labels |= CLIQUE.under_every_key(part.name)
     labels[POD_INDEX] = str(pod.slot.index)
     return labels
 

@@ -14,7 +14,7 @@ from grove_core.resources.podclique import PodClique
 _PHASES: Final = ("Pending", "Unknown", "Running")
 
 
-class PodSlot(NamedTuple):
+class FreePodSlot(NamedTuple):
     """An index at which a pod is missing.
 
     Attributes:
@@ -43,7 +43,7 @@ def has_all_wanted_pods(pods: Sequence[Pod], wanted: int) -> bool:
     return len(pods) == wanted and not any(pod.deleting or pod.phase in FINISHED_PHASES for pod in pods)
 
 
-def free_pod_slots(pods: Iterable[Pod], replicas: int, surge: int) -> Iterator[PodSlot]:
+def free_pod_slots(pods: Iterable[Pod], replicas: int, surge: int) -> Iterator[FreePodSlot]:
     """Return the lowest indices that no active pod has, as many as pods are missing (WL-085). Linear."""
     taken: set[int] = set()
     alive, inactive_uids = 0, defaultdict[int, list[str]](list)
@@ -56,7 +56,7 @@ def free_pod_slots(pods: Iterable[Pod], replicas: int, surge: int) -> Iterator[P
     wanted = replicas + surge
     free = (index for index in range(len(taken) + wanted) if index not in taken)
     for index in islice(free, max(0, wanted - alive)):
-        yield PodSlot(index, tuple(sorted(inactive_uids.get(index, ()))), index >= replicas)
+        yield FreePodSlot(index, tuple(sorted(inactive_uids.get(index, ()))), index >= replicas)
 
 
 def excess_pods(pods: Iterable[Pod], wanted: int, target_hash: str) -> list[Pod]:
@@ -109,9 +109,9 @@ def _duplicate_deletion(
 ) -> Iterator[ObjectToDelete | Withheld]:
     """Return the deletion of one duplicate pod; withheld if it is ready and the clique needs it (WL-205, WL-206)."""
     duplicate, ready = duplicates[0], sum(pod.ready for pod in active_pods(pods))
-    if duplicate.ready and ready <= clique.needed:
+    if duplicate.ready and ready <= clique.needed_ready_pods:
         because = WorkloadReason.DOUBLE_IS_NEEDED.because(
-            clique.ref, index=duplicate.index, ready=ready, needed=clique.needed
+            clique.ref, index=duplicate.index, ready=ready, needed=clique.needed_ready_pods
         )
         yield Withheld(duplicate.ref, (because,))
     else:

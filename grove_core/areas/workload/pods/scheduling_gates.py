@@ -12,7 +12,7 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import DesiredChanges, FieldsToApply, StepObstacle, Withheld
 from grove_core.resources.api_names import GATE, GROVE
-from grove_core.resources.naming_rules import replica_name
+from grove_core.resources.naming_rules import set_replica_name
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
@@ -53,7 +53,7 @@ def judge_scheduling_gates(snapshot: Snapshot) -> tuple[SchedulingGateJudgement,
             for clique, pod in unknown
         )
     cliques = {clique.ref.name: clique for clique in snapshot.cliques if not clique.deleting}
-    gangs = {gang.ref.name: GangState(snapshot, gang, cliques) for gang in snapshot.gangs if not gang.deleting}
+    gangs = {gang.ref.name: GangStateForGates(snapshot, gang, cliques) for gang in snapshot.gangs if not gang.deleting}
     return tuple(
         SchedulingGateJudgement(clique, pod, _decision_about(pod, gangs, _base_gang_of(clique, snapshot)))
         for clique, pod in _gated(snapshot)
@@ -64,7 +64,7 @@ def _gated(snapshot: Snapshot) -> Iterator[tuple[PodClique, Pod]]:
     return ((clique, pod) for clique, pod in snapshot.pods() if pod.has_grove_gate and not pod.deleting and pod.uid)
 
 
-class GangState:
+class GangStateForGates:
     """The state of a gang that its pods wait for, computed once for all of them.
 
     Attributes:
@@ -94,10 +94,10 @@ class GangState:
 def _base_gang_of(clique: PodClique, snapshot: Snapshot) -> str:
     """Return the base gang by the clique's position; its label decides only where the position is not known."""
     index = clique.replica_index
-    return replica_name(snapshot.root.ref.name, index) if index >= 0 else clique.base_gang
+    return set_replica_name(snapshot.root.ref.name, index) if index >= 0 else clique.base_gang
 
 
-def _decision_about(pod: Pod, gangs: Mapping[str, GangState], base_gang: str) -> Decision[bool]:
+def _decision_about(pod: Pod, gangs: Mapping[str, GangStateForGates], base_gang: str) -> Decision[bool]:
     """Return the first thing that the pod waits for, else why its gate is removed."""
     own, base = gangs.get(pod.gang), gangs.get(base_gang)
     if own is None or pod.name not in own.pods:

@@ -48,10 +48,10 @@ def clique_rollout_step(clique: PodClique, pods: Sequence[Pod]) -> RolloutStep:
     Nothing is deleted before the clique's status shows the update (WL-224), nor while the clique has excess pods.
     """
     outdated, alive = outdated_pods(clique, pods), active_pods(pods)
-    wanted, needed = clique.replicas, clique.needed
+    wanted, needed = clique.replicas, clique.needed_ready_pods
     ready = [pod for pod in alive if pod.ready]
     is_open = clique.status.updating and clique.status.update_hash == clique.template_hash
-    surge_is_needed = needed == wanted and surge_pod_is_needed(clique, pods)
+    surge_is_needed = needed == wanted and surge_pod_replaces_unready_pod(clique, pods)
     if not is_open:
         return RolloutStep(runs=bool(outdated) or surge_is_needed, surge=surge_is_needed)
     if not outdated and not surge_is_needed and len(alive) <= wanted and len(ready) >= needed:
@@ -88,7 +88,7 @@ def clique_rollout_step(clique: PodClique, pods: Sequence[Pod]) -> RolloutStep:
     return RolloutStep(runs=True, surge=surge, absents=tuple(absents), held=held)
 
 
-def surge_pod_is_needed(clique: PodClique, pods: Sequence[Pod]) -> bool:
+def surge_pod_replaces_unready_pod(clique: PodClique, pods: Sequence[Pod]) -> bool:
     """Return whether the surge pod replaces a wanted pod that is missing or not ready (WL-216).
 
     It does not where no slot is left for the wanted pod: then the surge pod is deleted first.

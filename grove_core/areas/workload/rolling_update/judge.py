@@ -4,13 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
-from grove_core.areas.workload.objects.podcliques_and_groups import template_update_fields
-from grove_core.areas.workload.rolling_update.clique_update import RolloutStep, clique_rollout_step, surge_pod_is_needed
+from grove_core.areas.gang_termination.verdicts import ReplicasToTerminate
+from grove_core.areas.workload.objects.podcliques_and_groups import podclique_template_update_fields
+from grove_core.areas.workload.rolling_update.clique_update import (
+    RolloutStep,
+    clique_rollout_step,
+    surge_pod_replaces_unready_pod,
+)
 from grove_core.areas.workload.rolling_update.scaling_group_update import (
     GroupReplicaUpdateState,
-    group_replicas_of,
     group_rollout_step,
+    wanted_group_replicas,
 )
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.workload_context import WorkloadContext
@@ -75,21 +79,21 @@ class SetRolloutStep:
     desired: DesiredChanges = _NO_WANTS
 
     @property
-    def written(self) -> frozenset[str]:
+    def cliques_taking_new_template(self) -> frozenset[str]:
         """Names of the cliques that take over the present template in this round (WL-086)."""
         return frozenset(want.target.name for want in self.desired.wants if isinstance(want, FieldsToApply))
 
 
 def judge_rollout(
-    context: WorkloadContext, replicas: Sequence[ExpectedReplica], ending: TerminatingReplicas
+    context: WorkloadContext, replicas: Sequence[ExpectedReplica], ending: ReplicasToTerminate
 ) -> SetRolloutStep:
     """Judge the update of a set, all pods of which are known, without surge so far (WL-043 to WL-224)."""
     states = tuple(_state_of(context, part) for part in replicas)
     outdated = [state for state in states if state.outdated]
     parts = [part for replica in replicas for part in replica.all_cliques]
-    existing = [(part, clique) for part in parts if (clique := context.clique_of(part)) is not None]
-    updated = frozenset(part.name for part, clique in existing if context.revision.is_current(clique, part))
-    generation = context.revision.generation(is_reached=updated.issuperset(part.name for part, _ in existing))
+    existing = [(part, clique) for part in parts if (clique := context.existing_clique(part)) is not None]
+    updated = frozenset(part.name for part, clique in existing if context.revision.is_clique_current(clique, part))
+    generation = context.revision.generation_hash(is_reached=updated.issuperset(part.name for part, _ in existing))
     idle = SetRolloutStep(generation=generation, states=states, updated=updated)
     if context.root.spec.update_strategy.type == ON_DELETE:
         wants = [want for part in parts for want in _template_write(context, part, updated)]
@@ -109,9 +113,9 @@ def _update_round(context: WorkloadContext, idle: SetRolloutStep, current: Repli
     cliques: dict[str, RolloutStep] = {}
     groups: dict[str, RolloutStep] = {}
     for part in current.part.cliques:
-        clique = context.clique_of(part)
+        clique = context.existing_clique(part)
         if clique is not None and part.name in idle.updated:
-            cliques[part.name] = clique_rollout_step(clique, context.pods_of(clique))
+            cliques[part.name] = clique_rollout_step(clique, context.pods_of_clique(clique))
         wants += _template_write(context, part, idle.updated)
     for group_part in current.part.groups:
         group = context.groups.get(group_part.name)
@@ -154,7 +158,7 @@ def _replica_beyond(
     if not found:
         return None
     complete = len(found) == len(names)
-    serves = complete and all(context.ready[clique.uid] >= clique.needed for clique in found)
+    serves = complete and all(context.ready[clique.uid] >= clique.needed_ready_pods for clique in found)
     return GroupReplicaUpdateState(index, tuple(found), old=(), available=serves and len(wanted) == index)
 
 
@@ -163,29 +167,29 @@ def _state_of(context: WorkloadContext, part: ExpectedReplica) -> ReplicaUpdateS
     available, placed = True, 0
     groups: dict[str, tuple[GroupReplicaUpdateState, ...]] = {}
     for clique_part in part.all_cliques:
-        clique = context.clique_of(clique_part)
+        clique = context.existing_clique(clique_part)
         if clique is None:
             available = available and bool(clique_part.group)
             continue
-        pods = context.pods_of(clique)
+        pods = context.pods_of_clique(clique)
         placed += sum(pod.scheduled for pod in pods)
-        outdated = outdated or not context.revision.is_current(clique, clique_part)
+        outdated = outdated or not context.revision.is_clique_current(clique, clique_part)
         breached = breached or is_marked_breached(clique.status)
         # A clique without a hash is judged in the next round.
         rolling = rolling or clique.status.updating or not clique.template_hash
         if not clique_part.group:
-            available = available and context.ready[clique.uid] >= clique.needed
+            available = available and context.ready[clique.uid] >= clique.needed_ready_pods
             outdated = outdated or (_may_have_old_pods(clique, pods) and clique_rollout_step(clique, pods).runs)
     for group_part in part.groups:
         group = context.groups.get(group_part.name)
         if group is None:
             available = False
             continue
-        groups[group_part.name] = found = tuple(group_replicas_of(group_part, group, context))
+        groups[group_part.name] = found = tuple(wanted_group_replicas(group_part, group, context))
         serving = sum(replica.available for replica in found)
-        outdated = outdated or any(replica.outdated for replica in found)
+        outdated = outdated or any(replica.has_outdated_clique for replica in found)
         rolling = rolling or group.status.updating
-        available = available and serving >= group.needed
+        available = available and serving >= group.needed_replicas
         breached = breached or is_marked_breached(group.status)
     return ReplicaUpdateState(part, outdated, available, placed, breached, rolling, FrozenDict(groups))
 
@@ -202,8 +206,8 @@ def _with_stand_ins(context: WorkloadContext, rollout: SetRolloutStep) -> SetRol
     groups: dict[str, RolloutStep] = {}
     for state in rollout.states:
         for part in state.part.cliques:
-            clique = context.clique_of(part)
-            if clique is not None and surge_pod_is_needed(clique, context.pods_of(clique)):
+            clique = context.existing_clique(part)
+            if clique is not None and surge_pod_replaces_unready_pod(clique, context.pods_of_clique(clique)):
                 cliques[part.name] = RolloutStep(runs=True)
         for name, found in state.groups.items():
             group = context.groups[name]
@@ -219,14 +223,14 @@ def _current(context: WorkloadContext, states: Sequence[ReplicaUpdateState]) -> 
     """Return the replica that the set's status names while its update is not complete (WL-212)."""
     if not context.root.status.updating:
         return None
-    index = updating_replica(context.root.status.progress)
+    index = replica_in_update_progress(context.root.status.progress)
     found = next((state for state in states if state.part.index == index), None)
     if found is None:
         return None
     return found if found.outdated or found.rolling or not found.available else None
 
 
-def updating_replica(progress: FrozenMap) -> int:
+def replica_in_update_progress(progress: FrozenMap) -> int:
     """Return the replica in ``currentlyUpdating`` of a set's progress; -1 where it names none."""
     first = next(iter(list_at(progress, "currentlyUpdating")), None)
     index = first.get("replicaIndex") if isinstance(first, FrozenMap) and "updateEndedAt" not in first else None
@@ -241,10 +245,10 @@ def _next_of(outdated: Sequence[ReplicaUpdateState]) -> int:
 
 def _template_write(context: WorkloadContext, part: ExpectedClique, updated: frozenset[str]) -> list[Want]:
     """Return the write of the present template to an outdated clique (WL-213, WL-222)."""
-    clique = context.clique_of(part)
+    clique = context.existing_clique(part)
     if clique is None or part.name in updated:
         return []
     on_delete = context.root.spec.update_strategy.type == ON_DELETE
     why = WorkloadReason.ON_DELETE if on_delete else WorkloadReason.TEMPLATE_CHANGED
-    fields = template_update_fields(context, clique, part)
+    fields = podclique_template_update_fields(context, clique, part)
     return [FieldsToApply(clique.ref, clique.guard, fields, (why.because(clique.ref),))]

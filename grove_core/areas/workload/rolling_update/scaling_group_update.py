@@ -16,7 +16,7 @@ from grove_core.kernel.wants import ObjectToDelete, StepObstacle, Withheld
 from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import breach_condition_of, update_start_time
+from grove_core.resources.statuses import breach_condition_of, update_start_time_in_status
 from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGroup
 
 Undeletable: TypeAlias = AbstractSet[tuple[Ref, str]]
@@ -43,27 +43,27 @@ class GroupReplicaUpdateState:
     due: tuple[PodClique, ...] = ()
 
     @property
-    def outdated(self) -> bool:
+    def has_outdated_clique(self) -> bool:
         """Whether one of them is old."""
         return bool(self.old)
 
 
-def group_replicas_of(
+def wanted_group_replicas(
     part: ExpectedGroup, group: ScalingGroup, context: WorkloadContext
 ) -> Iterator[GroupReplicaUpdateState]:
     """Return the replicas that the group wants, in order. Linear in their cliques."""
     delay = context.root.shape.groups.get(part.template.name)
-    began = update_start_time(group.status.progress) if group.status.updating else None
+    began = update_start_time_in_status(group.status.progress) if group.status.updating else None
     parts: dict[int, list[ExpectedClique]] = {}
     for member in part.cliques:
         parts.setdefault(member.group_replica, []).append(member)
     for index, members in parts.items():
-        found = [(clique, member) for member in members if (clique := context.clique_of(member)) is not None]
+        found = [(clique, member) for member in members if (clique := context.existing_clique(member)) is not None]
         pods = [context.snapshot.pods_of.get(clique.uid, ()) for clique, _ in found]
         old = tuple(
             clique
             for (clique, member), of in zip(found, pods, strict=True)
-            if not context.revision.is_current(clique, member) or _has_old_pods(clique, of)
+            if not context.revision.is_clique_current(clique, member) or _has_old_pods(clique, of)
         )
         there = tuple(clique for clique, _ in found)
         yield GroupReplicaUpdateState(
@@ -74,7 +74,7 @@ def group_replicas_of(
             if old or not delay or not began
             else tuple(_suspended_terminations(there, context.ready, delay, began)),
             available=len(found) == len(members)
-            and all(context.ready[clique.uid] >= clique.needed for clique, _ in found),
+            and all(context.ready[clique.uid] >= clique.needed_ready_pods for clique, _ in found),
             has_no_room=any(pod.trouble == UNSCHEDULABLE for of in pods for pod in of),
         )
 
@@ -90,7 +90,7 @@ def _suspended_terminations(
     youngest = max(filter(None, (clique.created_at for clique in cliques)), default=began)
     for clique in cliques:
         breach, made = breach_condition_of(clique.status), clique.created_at
-        if ready[clique.uid] >= clique.needed or breach is None or not is_condition_true(breach):
+        if ready[clique.uid] >= clique.needed_ready_pods or breach is None or not is_condition_true(breach):
             continue
         if made and min(began - breach.last_transition_time, youngest - made) >= delay:
             yield clique
@@ -124,9 +124,11 @@ def group_rollout_step(
     if not is_shown:
         runs = bool(outdated) or progress.extra_serves
         return RolloutStep(runs=runs, surge=progress.extra_serves, held=tuple(_reported(group, outdated, undeletable)))
-    if not outdated and extra is None and available >= group.needed:
+    if not outdated and extra is None and available >= group.needed_replicas:
         return NO_STEP
-    needs_extra = progress.extra_serves or (available >= group.needed and any(one.available for one in outdated))
+    needs_extra = progress.extra_serves or (
+        available >= group.needed_replicas and any(one.available for one in outdated)
+    )
     deleted, why = _replicas_to_delete(group, progress)
     absents: list[ObjectToDelete] = []
     held = list(_wait(group, progress)) if not deleted else []
@@ -141,7 +143,7 @@ def group_rollout_step(
         for clique in replica.due
     ]
     held += _reported(group, [replica for replica in outdated if replica not in deleted], undeletable)
-    surge = needs_extra and group.needed == group.replicas
+    surge = needs_extra and group.needed_replicas == group.replicas
     return RolloutStep(runs=True, surge=surge, absents=tuple(absents), held=tuple(held))
 
 
@@ -165,7 +167,7 @@ class _Progress(NamedTuple):
 def _progress_of(
     group: ScalingGroup, replicas: Sequence[GroupReplicaUpdateState], extra: GroupReplicaUpdateState | None
 ) -> _Progress:
-    outdated = tuple(replica for replica in replicas if replica.outdated)
+    outdated = tuple(replica for replica in replicas if replica.has_outdated_clique)
     unavailable = tuple(replica for replica in replicas if not replica.available)
     return _Progress(
         outdated,
@@ -184,7 +186,7 @@ def _replicas_to_delete(
     if broken:
         return broken, WorkloadReason.OUTDATED_NOT_AVAILABLE
     is_starting = progress.extra_is_missed or any(not replica.has_no_room for replica in progress.unavailable)
-    can_spare = progress.available > group.needed and not is_starting
+    can_spare = progress.available > group.needed_replicas and not is_starting
     return progress.outdated[:1] if can_spare else (), WorkloadReason.OUTDATED_REPLICA
 
 
@@ -194,7 +196,7 @@ def _wait(group: ScalingGroup, progress: _Progress) -> Iterator[Withheld]:
     awaited = [replica.index for replica in progress.unavailable] + [group.replicas] * progress.extra_is_missed
     if progress.outdated or progress.unavailable:
         waits = WorkloadReason.GROUP_UPDATE_WAITS.because(
-            group.ref, left=left, available=available, needed=group.needed
+            group.ref, left=left, available=available, needed=group.needed_replicas
         )
         blocking = (WorkloadReason.REPLICA_NOT_AVAILABLE.because(group.ref, replica=index) for index in awaited[:1])
         yield Withheld(group.ref, (waits, *blocking), obstacle=StepObstacle.UPDATE)

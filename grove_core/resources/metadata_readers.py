@@ -108,12 +108,14 @@ def _identity_at_once(
 
 def _identity_step_by_step(top: JsonFieldReader, api_version: str, kind: str) -> ObjectMetadataFields:
     """Return the identity, noting every problem."""
-    meta = top.part("metadata")
+    meta = top.inner_object("metadata")
     owner = JsonFieldReader(None, "", top.problems)
-    for reference in meta.parts("ownerReferences"):
-        if reference.flag("controller"):
+    for reference in meta.inner_objects("ownerReferences"):
+        if reference.boolean("controller"):
             if owner.raw:
-                reference.note("controller", "at most one controller owner", f"a second one, {reference.text('name')}")
+                reference.add_problem(
+                    "controller", "at most one controller owner", f"a second one, {reference.text('name')}"
+                )
             owner = reference
     return ObjectMetadataFields(
         ref=Ref(api_version, kind, meta.text("namespace") or "default", meta.text("name", required=True)),
@@ -122,38 +124,38 @@ def _identity_step_by_step(top: JsonFieldReader, api_version: str, kind: str) ->
         owner_uid=owner.text("uid", required=bool(owner.raw)),
         owner_kind=owner.text("kind"),
         owner_name=owner.text("name"),
-        finalizers=meta.texts("finalizers"),
+        finalizers=meta.text_list("finalizers"),
         deleting=meta.time("deletionTimestamp") is not None,
     )
 
 
-def ref_in(raw: Mapping[str, Any], api_version: str, kind: str) -> Ref:
+def ref_in_manifest(raw: Mapping[str, Any], api_version: str, kind: str) -> Ref:
     """Return the address of an unread object; its name may be empty. Total."""
-    return Ref(api_version, kind, *metadata_in(raw).key)
+    return Ref(api_version, kind, *metadata_in(raw).namespace_and_name)
 
 
 def read_labels(top: JsonFieldReader) -> JsonFieldReader:
     """Return ``metadata.labels``, for :func:`read_label` and :func:`read_replica_index`."""
-    return top.part("metadata").part("labels")
+    return top.inner_object("metadata").inner_object("labels")
 
 
 def read_string_map(part: JsonFieldReader, key: str) -> FrozenMap:
     """Return a map of strings, such as ``annotations``; values that are no strings are noted and left out."""
-    texts, found = part.part(key), {}
+    texts, found = part.inner_object(key), {}
     for name, value in texts.raw.items():
         if isinstance(value, str):
             found[str(name)] = value
         else:
-            texts.note(f"[{name}]", "a string", value)
+            texts.add_problem(f"[{name}]", "a string", value)
     return FrozenMap(found) if found else EMPTY
 
 
-def inner_object(part: JsonFieldReader) -> FrozenMap:
+def stored_inner_object(part: JsonFieldReader) -> FrozenMap:
     """Return an inner object as stored; empty where it is absent."""
-    return FrozenMap.over(part.raw) if part.raw else EMPTY
+    return FrozenMap.view_of(part.raw) if part.raw else EMPTY
 
 
-def read_creation(meta: JsonFieldReader) -> datetime | None:
+def read_creation_time(meta: JsonFieldReader) -> datetime | None:
     """Return ``creationTimestamp``; None where it is absent or invalid, as in a manifest."""
     value = meta.raw.get("creationTimestamp")
     return parse_time(value) if isinstance(value, str) else None
@@ -173,7 +175,7 @@ def read_replica_index(labels: JsonFieldReader, label: LabelKeys, named: int | N
     text = read_label(labels, label)
     index = parse_replica_index(text)
     if index is None and (text or (named is None and not is_known)):
-        labels.note(f"[{label.primary}]", "a replica index (0, 1, 2, ...)", text or None)
+        labels.add_problem(f"[{label.primary}]", "a replica index (0, 1, 2, ...)", text or None)
     return next((found for found in (named, index) if found is not None), -1)
 
 
@@ -207,16 +209,16 @@ def _conditions_at_once(raw: Any) -> list[Condition] | None:  # noqa: ANN401 - u
 def _conditions_one_by_one(status: JsonFieldReader) -> Iterable[Condition]:
     """Return the conditions, noting every problem."""
     found: dict[str, Condition] = {}
-    for stored in status.parts("conditions"):
+    for stored in status.inner_objects("conditions"):
         part = JsonFieldReader(stored.raw, "", []) if _is_of_others(stored.raw.get("type")) else stored
         before = len(part.problems)
         type_ = part.text("type", required=True)
         truth = part.text("status", required=True)
         moment = part.time("lastTransitionTime", required=True)
         if truth and truth not in _TRUTHS:
-            part.note("status", "True, False or Unknown as a string", truth)
+            part.add_problem("status", "True, False or Unknown as a string", truth)
         if type_ in found:
-            part.note("type", "one condition of each type", type_)
+            part.add_problem("type", "one condition of each type", type_)
         reason, message = part.text("reason"), part.text("message")
         if len(part.problems) == before and moment is not None:
             found[type_] = Condition(type_, _TRUTHS[truth], reason, message, moment)
@@ -227,7 +229,7 @@ def _is_of_others(type_: object) -> bool:
     return isinstance(type_, str) and type_ != "" and type_ not in CONDITIONS
 
 
-def has_old_progress_key(status: JsonFieldReader) -> bool:
+def has_old_update_progress_key(status: JsonFieldReader) -> bool:
     """Return whether an update's progress is stored under its old key only, which the Go operator ignores (GF-080)."""
     return "updateProgress" not in status and "rollingUpdateProgress" in status
 
@@ -235,5 +237,5 @@ def has_old_progress_key(status: JsonFieldReader) -> bool:
 def read_update_progress(status: JsonFieldReader) -> tuple[bool, JsonFieldReader]:
     """Return whether an update runs, and its progress (GT-018); ``updateProgress`` wins over its old key."""
     key = "updateProgress" if "updateProgress" in status else "rollingUpdateProgress"
-    progress = status.part(key)
+    progress = status.inner_object(key)
     return key in status and progress.time("updateEndedAt") is None, progress

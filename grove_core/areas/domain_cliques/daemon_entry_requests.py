@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from grove_core.areas.domain_cliques.daemon_input import CliqueRegistryView, DaemonInput
+from grove_core.areas.domain_cliques.daemon_input import DaemonInput, NvlinkCliqueDaemons
 from grove_core.areas.domain_cliques.rules import ComputeDomainReason
 from grove_core.areas.domain_cliques.verdicts import (
     ApplyRequest,
@@ -25,11 +25,11 @@ from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, frozen
 from grove_core.resources.api_names import CORE, DOMAIN, DOMAIN_CLIQUE, NVIDIA
 from grove_core.resources.compute_domain import DAEMON_NODE_NAME, NODE_NAME, ComputeDomainClique, DaemonEntry
-from grove_core.resources.naming_rules import field_manager
+from grove_core.resources.naming_rules import daemon_field_manager
 
 
 @dataclass(frozen=True, slots=True)
-class RegistryEntriesPath:
+class DaemonEntriesPath:
     """Where a registry has its entries.
 
     Attributes:
@@ -45,57 +45,59 @@ class RegistryEntriesPath:
     subresource: str
 
 
-IN_DOMAIN = RegistryEntriesPath("status", "nodes", NODE_NAME, "status")
-IN_CLIQUE = RegistryEntriesPath("", "daemons", DAEMON_NODE_NAME, "")
+IN_DOMAIN = DaemonEntriesPath("status", "nodes", NODE_NAME, "status")
+IN_CLIQUE = DaemonEntriesPath("", "daemons", DAEMON_NODE_NAME, "")
 
 
-def registry_entries_path(*, sharded: bool) -> RegistryEntriesPath:
+def daemon_entries_path(*, sharded: bool) -> DaemonEntriesPath:
     """Return where a clique object, or the domain, has its entries."""
     return IN_CLIQUE if sharded else IN_DOMAIN
 
 
-def entry_write_request(
+def daemon_entry_write_request(
     context: DaemonInput, entry: DaemonEntry, *, force: bool = False
 ) -> ApplyRequest | PutRequest | PostRequest:
     """Return the request that writes this entry for the daemon's node."""
     registry, protocol = context.registry, context.settings.protocol
-    own = entry.as_json(registry_entries_path(sharded=protocol.sharded).node_key)
+    own = entry.as_json(daemon_entries_path(sharded=protocol.sharded).node_key)
     if protocol.uses_apply:
         return _apply(context, (own,), version="", force=force)
     if registry is None:
         manifest = {**_head(context, "", ""), "daemons": (own,)}
-        return PostRequest(target=context.registry_ref, manager=field_manager_of(context), manifest=frozen(manifest))
+        return PostRequest(
+            target=context.registry_ref, manager=field_manager_of_daemon(context), manifest=frozen(manifest)
+        )
     return _put(context, registry, own)
 
 
-def entry_removal_request(context: DaemonInput, registry: DaemonRegistry) -> RemoveEntryRequest:
+def daemon_entry_removal_request(context: DaemonInput, registry: DaemonRegistry) -> RemoveEntryRequest:
     """Return the request that removes the own entry, with the version the decision is based on (DC-030)."""
     if context.settings.protocol.uses_apply and not context.state.removes_by_put:
         return RemoveEntryRequest(_apply(context, (), version=registry.resource_version, force=False))
     return RemoveEntryRequest(_put(context, registry, None))
 
 
-def field_manager_of(context: DaemonInput) -> str:
+def field_manager_of_daemon(context: DaemonInput) -> str:
     """Return the field manager: one for each node if fields are applied (DC-003, DC-030)."""
     protocol = context.settings.protocol
-    return field_manager(protocol.manager, context.identity.node) if protocol.uses_apply else protocol.manager
+    return daemon_field_manager(protocol.manager, context.identity.node) if protocol.uses_apply else protocol.manager
 
 
-def entries_of_other_nodes(
-    registry: DaemonRegistry, path: RegistryEntriesPath, nodes: Iterable[str]
+def daemon_entries_of_other_nodes(
+    registry: DaemonRegistry, path: DaemonEntriesPath, nodes: Iterable[str]
 ) -> tuple[Json, ...]:
     """Return the stored entries of all other nodes, unchanged."""
     removed = frozenset(nodes)
-    return tuple(item for item in _stored_entries(registry, path) if node_of_entry(item, path) not in removed)
+    return tuple(item for item in _stored_entries(registry, path) if node_of_daemon_entry(item, path) not in removed)
 
 
-def node_of_entry(item: Json, path: RegistryEntriesPath) -> str:
+def node_of_daemon_entry(item: Json, path: DaemonEntriesPath) -> str:
     """Return the node of a stored entry; empty if it has none."""
     return str(item.get(path.node_key, "")) if isinstance(item, Mapping) else ""
 
 
 def _apply(context: DaemonInput, entries: tuple[FrozenMap, ...], *, version: str, force: bool) -> ApplyRequest:
-    path = registry_entries_path(sharded=context.settings.protocol.sharded)
+    path = daemon_entries_path(sharded=context.settings.protocol.sharded)
     body = _head(context, context.registry.uid if context.registry is not None else "", version)
     if path.parent:
         body[path.parent] = {path.list_key: entries}
@@ -104,7 +106,7 @@ def _apply(context: DaemonInput, entries: tuple[FrozenMap, ...], *, version: str
     return ApplyRequest(
         target=context.registry_ref,
         subresource=path.subresource,
-        manager=field_manager_of(context),
+        manager=field_manager_of_daemon(context),
         fields=frozen(body),
         force=force,
     )
@@ -114,9 +116,9 @@ def _put(
     context: DaemonInput, registry: DaemonRegistry, own: FrozenMap | None, *, becomes_owner: bool = True
 ) -> PutRequest:
     """Return the write of a whole registry with this entry for the daemon's node; None removes the entry."""
-    path = registry_entries_path(sharded=isinstance(registry, ComputeDomainClique))
+    path = daemon_entries_path(sharded=isinstance(registry, ComputeDomainClique))
     entries = list(_stored_entries(registry, path))
-    nodes = [node_of_entry(item, path) for item in entries]
+    nodes = [node_of_daemon_entry(item, path) for item in entries]
     at = nodes.index(context.identity.node) if context.identity.node in nodes else len(entries)
     before = entries[at] if at < len(entries) else EMPTY
     kept = dict(before) if own is not None and isinstance(before, FrozenMap) else {}
@@ -129,11 +131,14 @@ def _put(
         if becomes_owner:
             whole["metadata"] = _with_owner(context, whole["metadata"])
     return PutRequest(
-        target=registry.ref, subresource=path.subresource, manager=field_manager_of(context), manifest=frozen(whole)
+        target=registry.ref,
+        subresource=path.subresource,
+        manager=field_manager_of_daemon(context),
+        manifest=frozen(whole),
     )
 
 
-def _stored_entries(registry: DaemonRegistry, path: RegistryEntriesPath) -> tuple[Json, ...]:
+def _stored_entries(registry: DaemonRegistry, path: DaemonEntriesPath) -> tuple[Json, ...]:
     parent: Any = registry.stored.get(path.parent) or EMPTY if path.parent else registry.stored
     return tuple(parent.get(path.list_key) or ())
 
@@ -165,26 +170,28 @@ def _with_owner(context: DaemonInput, metadata: Mapping[str, Any]) -> dict[str, 
     return {**metadata, "ownerReferences": (*owners, _owner_reference(context))}
 
 
-def read_other_registry(context: DaemonInput) -> Decision[DaemonAction]:
+def other_registry_read_request(context: DaemonInput) -> Decision[DaemonAction]:
     """Return a GET of the other registry (DC-065)."""
     target = context.other_registry_ref
-    return context.decision(ReadObjectRequest(target), ComputeDomainReason.OTHER_SOURCE_UNREAD, register=target.short)
+    return context.decision_for_action(
+        ReadObjectRequest(target), ComputeDomainReason.OTHER_SOURCE_UNREAD, register=target.short
+    )
 
 
-def clean_up_other_registry(context: DaemonInput, view: CliqueRegistryView) -> Decision[DaemonAction] | None:
+def other_registry_cleanup_request(context: DaemonInput, view: NvlinkCliqueDaemons) -> Decision[DaemonAction] | None:
     """Remove the node's entry with the daemon's own IP from the other registry (DC-067), or read it again when due."""
     other, entry = context.state.other_registry, view.own_in_other
     if other is not None and entry is not None and entry.ip == context.identity.ip:
         request = ClearOtherEntryRequest(_put(context, other, None, becomes_owner=False))
-        return context.decision(request, ComputeDomainReason.LEFT_BEHIND, register=other.ref.short)
-    read_at = next_registry_read_time(context)
-    return read_other_registry(context) if read_at is not None and context.now >= read_at else None
+        return context.decision_for_action(request, ComputeDomainReason.LEFT_BEHIND, register=other.ref.short)
+    read_at = next_other_registry_read_time(context)
+    return other_registry_read_request(context) if read_at is not None and context.now >= read_at else None
 
 
-def next_registry_read_time(context: DaemonInput) -> datetime | None:
+def next_other_registry_read_time(context: DaemonInput) -> datetime | None:
     """Return when to read the other registry again; None if it has no daemons of the clique (DC-065)."""
     state, identity = context.state, context.identity
     if not context.settings.reads_other_registry or state.other_registry is None or state.other_read_at is None:
         return None
-    has_members = any(entry.clique == identity.clique for entry in state.other_registry.entries)
+    has_members = any(entry.clique == identity.clique for entry in state.other_registry.daemon_entries)
     return state.other_read_at + context.settings.recheck_interval if has_members else None

@@ -1,11 +1,11 @@
 """How a daemon gets an entry with an index that no other daemon has; until then it is not settled (D42)."""
 
-from grove_core.areas.domain_cliques.daemon_input import CliqueRegistryView, DaemonInput, choose_daemon_index
-from grove_core.areas.domain_cliques.registry_entry_requests import (
-    entry_removal_request,
-    entry_write_request,
-    next_registry_read_time,
+from grove_core.areas.domain_cliques.daemon_entry_requests import (
+    daemon_entry_removal_request,
+    daemon_entry_write_request,
+    next_other_registry_read_time,
 )
+from grove_core.areas.domain_cliques.daemon_input import DaemonInput, NvlinkCliqueDaemons, choose_daemon_index
 from grove_core.areas.domain_cliques.rules import ComputeDomainReason
 from grove_core.areas.domain_cliques.verdicts import DaemonAction, ListPodsRequest, StopFabricAction, WaitAction
 from grove_core.kernel.decisions import Decision
@@ -14,12 +14,12 @@ from grove_core.kernel.time_formats import format_time
 from grove_core.resources.compute_domain import NOT_READY, DaemonEntry, DaemonPod
 
 
-def register_new_node(context: DaemonInput, view: CliqueRegistryView) -> Decision[DaemonAction]:
+def register_daemon_of_new_node(context: DaemonInput, view: NvlinkCliqueDaemons) -> Decision[DaemonAction]:
     """Register a node that has no entry."""
     running = context.running_index
     elsewhere = view.own_in_other.index if view.own_in_other is not None else None
     index = choose_daemon_index(view, context.settings.limit, running, elsewhere)
-    return register_with_index(context, index, _reason_for(context, running, index))
+    return register_daemon_with_index(context, index, _reason_for(context, running, index))
 
 
 def _reason_for(context: DaemonInput, running: int | None, index: int | None) -> Reason | None:
@@ -34,35 +34,35 @@ def _reason_for(context: DaemonInput, running: int | None, index: int | None) ->
     return ComputeDomainReason.INDEX_LOST.because(ref, before=running, index=index)
 
 
-def take_over_registry_entry(
-    context: DaemonInput, view: CliqueRegistryView, own: DaemonEntry
-) -> Decision[DaemonAction]:
+def take_over_daemon_entry(context: DaemonInput, view: NvlinkCliqueDaemons, own: DaemonEntry) -> Decision[DaemonAction]:
     """Replace the node's entry with another address, unless a newer pod on the node owns it (D45)."""
     identity, settings, state = context.identity, context.settings, context.state
     if settings.has_pods:
         listed_at = state.pods_listed_at
         expired = listed_at is None or context.now >= listed_at + settings.recheck_interval
         if listed_at is None or expired or state.pods_listed_for != own.ip:
-            return context.decision(ListPodsRequest(own.ip), ComputeDomainReason.OTHER_ADDRESS_ON_NODE, ip=own.ip)
+            return context.decision_for_action(
+                ListPodsRequest(own.ip), ComputeDomainReason.OTHER_ADDRESS_ON_NODE, ip=own.ip
+            )
         newer = newer_daemon_pod(state.pods, identity.pod_uid, own.ip)
         if newer is not None:
             until = listed_at + settings.recheck_interval
-            return context.decision(
+            return context.decision_for_action(
                 StopFabricAction(until), ComputeDomainReason.SUPERSEDED, pod=newer.ref.name, until=format_time(until)
             )
     running = context.running_index
     sticky = own.index if own.clique == identity.clique else None
     index = choose_daemon_index(view, settings.limit, running, sticky)
-    if index is None and sticky is not None and view.rival(sticky):
-        return withdraw_registry_entry(context, view, own)
+    if index is None and sticky is not None and view.other_node_with_index(sticky):
+        return withdraw_daemon_entry(context, view, own)
     if running is not None:
-        return register_with_index(context, index, _reason_for(context, running, index))
+        return register_daemon_with_index(context, index, _reason_for(context, running, index))
     reason = (
         None
         if index is None
         else ComputeDomainReason.PREDECESSOR_REPLACED.because(identity.pod_ref, ip=own.ip, index=index)
     )
-    return register_with_index(context, index, reason)
+    return register_daemon_with_index(context, index, reason)
 
 
 def newer_daemon_pod(pods: tuple[DaemonPod, ...], own_uid: str, ip: str) -> DaemonPod | None:
@@ -78,47 +78,53 @@ def newer_daemon_pod(pods: tuple[DaemonPod, ...], own_uid: str, ip: str) -> Daem
     return other if other.creation_order > own.creation_order else None
 
 
-def confirm_daemon_index(context: DaemonInput, view: CliqueRegistryView, own: DaemonEntry) -> Decision[DaemonAction]:
+def confirm_daemon_index(context: DaemonInput, view: NvlinkCliqueDaemons, own: DaemonEntry) -> Decision[DaemonAction]:
     """Write the own entry of an unsettled daemon again, with another index if a rival has the present one (D42)."""
     running, limit = context.running_index, context.settings.limit
     index = choose_daemon_index(view, limit, running, own.index)
     if index is None:
-        return withdraw_registry_entry(context, view, own)
+        return withdraw_daemon_entry(context, view, own)
     if index == own.index:
-        return register_with_index(
+        return register_daemon_with_index(
             context, index, ComputeDomainReason.INDEX_UNCONFIRMED.because(context.identity.pod_ref, index=index)
         )
-    if running is None and own.index is not None and (rival := view.rival(own.index)):
+    if running is None and own.index is not None and (rival := view.other_node_with_index(own.index)):
         reason = ComputeDomainReason.INDEX_CONTESTED.because(
             context.identity.pod_ref, rival=rival, before=own.index, index=index
         )
-        return register_with_index(context, index, reason)
-    return register_with_index(context, index, _reason_for(context, running, index))
+        return register_daemon_with_index(context, index, reason)
+    return register_daemon_with_index(context, index, _reason_for(context, running, index))
 
 
-def withdraw_registry_entry(context: DaemonInput, view: CliqueRegistryView, own: DaemonEntry) -> Decision[DaemonAction]:
+def withdraw_daemon_entry(context: DaemonInput, view: NvlinkCliqueDaemons, own: DaemonEntry) -> Decision[DaemonAction]:
     """Remove the own entry if no index is free: no daemon pushes while two entries share an index (DC-029)."""
     registry, limit = context.registry, context.settings.limit
-    action = WaitAction() if registry is None else entry_removal_request(context, registry)
-    if own.index is not None and (rival := view.rival(own.index)):
-        return context.decision(action, ComputeDomainReason.WITHDRAWN, rival=rival, before=own.index, limit=limit)
-    return context.decision(action, ComputeDomainReason.CLIQUE_FULL, limit=limit)
+    action = WaitAction() if registry is None else daemon_entry_removal_request(context, registry)
+    if own.index is not None and (rival := view.other_node_with_index(own.index)):
+        return context.decision_for_action(
+            action, ComputeDomainReason.WITHDRAWN, rival=rival, before=own.index, limit=limit
+        )
+    return context.decision_for_action(action, ComputeDomainReason.CLIQUE_FULL, limit=limit)
 
 
-def register_with_index(context: DaemonInput, index: int | None, reason: Reason | None) -> Decision[DaemonAction]:
+def register_daemon_with_index(
+    context: DaemonInput, index: int | None, reason: Reason | None
+) -> Decision[DaemonAction]:
     """Register with an index as NotReady (DC-037); without an index, wait for a free one."""
     identity = context.identity
     if index is None or reason is None:
         until = context.now + context.settings.recheck_interval
-        action = WaitAction(next_registry_read_time(context)) if context.fabric is None else StopFabricAction(until)
-        return context.decision(action, ComputeDomainReason.CLIQUE_FULL, limit=context.settings.limit)
-    return write_registry_entry(
+        action = (
+            WaitAction(next_other_registry_read_time(context)) if context.fabric is None else StopFabricAction(until)
+        )
+        return context.decision_for_action(action, ComputeDomainReason.CLIQUE_FULL, limit=context.settings.limit)
+    return write_daemon_entry(
         context, DaemonEntry(identity.node, identity.ip, identity.clique, index, NOT_READY), reason
     )
 
 
-def write_registry_entry(context: DaemonInput, entry: DaemonEntry, reason: Reason) -> Decision[DaemonAction]:
+def write_daemon_entry(context: DaemonInput, entry: DaemonEntry, reason: Reason) -> Decision[DaemonAction]:
     """Write the own entry; with force after a conflict with another field manager (DC-032)."""
     force = context.state.must_force
     forced = (ComputeDomainReason.OWNED_BY_ANOTHER.because(context.identity.pod_ref),) if force else ()
-    return Decision(entry_write_request(context, entry, force=force), (reason, *forced))
+    return Decision(daemon_entry_write_request(context, entry, force=force), (reason, *forced))

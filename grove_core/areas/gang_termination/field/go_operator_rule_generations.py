@@ -20,7 +20,7 @@ _WHOLE: Final = "PCSG replicas not in breach"
 _SUPPRESSED: Final = "suppress"
 
 
-class RuleGeneration(Enum):
+class GoOperatorRuleGeneration(Enum):
     """Releases with the same rules (GF-100)."""
 
     F2 = "F2"
@@ -29,15 +29,15 @@ class RuleGeneration(Enum):
     @property
     def requires_breach_history(self) -> bool:
         """Whether a breach counts only after a time without one, and a terminated replica gets a flag (GF-101)."""
-        return self is RuleGeneration.F3
+        return self is GoOperatorRuleGeneration.F3
 
 
-RELEASES: Final[Mapping[str, RuleGeneration]] = MappingProxyType(
+RELEASES: Final[Mapping[str, GoOperatorRuleGeneration]] = MappingProxyType(
     {
-        "v0.1.0-alpha.9": RuleGeneration.F2,
-        "v0.1.0-alpha.10": RuleGeneration.F2,
-        "v0.1.0-alpha.11": RuleGeneration.F2,
-        "v0.1.0-alpha.12-rc1": RuleGeneration.F3,
+        "v0.1.0-alpha.9": GoOperatorRuleGeneration.F2,
+        "v0.1.0-alpha.10": GoOperatorRuleGeneration.F2,
+        "v0.1.0-alpha.11": GoOperatorRuleGeneration.F2,
+        "v0.1.0-alpha.12-rc1": GoOperatorRuleGeneration.F3,
     }
 )
 """Generation by release, oldest first; ``field`` is the last one."""
@@ -56,17 +56,17 @@ def releases_matching_statuses(cliques: Iterable[PodClique], groups: Iterable[Sc
         or any(breach is not None and breach.message.startswith(_WHOLE) for breach in group_breaches)
         or any(_is_below(breach) and not clique.status.scheduled for clique, breach in breaches)
     ):
-        return _releases_of(RuleGeneration.F3)
+        return _releases_of(GoOperatorRuleGeneration.F3)
     spared = [one for _, one in breaches if one is not None and one.reason == GoOperatorReason.NOTHING_SCHEDULED.code]
     is_below = any(_is_below(breach) for breach in chain((breach for _, breach in breaches), group_breaches))
     if spared and (is_below or any(_SUPPRESSED in breach.message for breach in spared)):
-        return _releases_of(RuleGeneration.F2)
+        return _releases_of(GoOperatorRuleGeneration.F2)
     updated: Sequence[PodClique | ScalingGroup] = [*written, *of_groups]
     is_older = not is_below and (spared or any(one.status.old_spelling for one in updated))
     return () if is_older else tuple(RELEASES)
 
 
-def _releases_of(generation: RuleGeneration) -> tuple[str, ...]:
+def _releases_of(generation: GoOperatorRuleGeneration) -> tuple[str, ...]:
     return tuple(release for release, found in RELEASES.items() if found is generation)
 
 

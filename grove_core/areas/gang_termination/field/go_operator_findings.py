@@ -6,12 +6,12 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Final, assert_never
 
-from grove_core.areas.gang_termination.breach_delays import delay_reasons
-from grove_core.areas.gang_termination.field.clique_judgement import JudgedClique, is_being_updated
-from grove_core.areas.gang_termination.field.judge import GoOperatorJudgement, JudgedReplica
+from grove_core.areas.gang_termination.breach_delays import breach_delay_reasons
+from grove_core.areas.gang_termination.field.clique_judgement import JudgedClique, is_status_of_running_update
+from grove_core.areas.gang_termination.field.judge import GoOperatorJudgement, JudgedSetReplica
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
 from grove_core.areas.gang_termination.field.scaling_group_judgement import JudgedGroup
-from grove_core.areas.gang_termination.field.wanted_statuses import availability_of_set
+from grove_core.areas.gang_termination.field.wanted_statuses import available_replicas_of_set
 from grove_core.areas.gang_termination.termination_findings import AVAILABILITY, BREACH, SCHEDULED, termination_finding
 from grove_core.areas.gang_termination.verdicts import (
     KEEPS,
@@ -22,14 +22,14 @@ from grove_core.areas.gang_termination.verdicts import (
     Suspend,
     Terminate,
     Wait,
-    verdict_of_fate,
+    finding_verdict_of_fate,
 )
 from grove_core.kernel.admission import AdmissionWarning
 from grove_core.kernel.conditions import Condition
-from grove_core.kernel.decisions import ExistingAndWantedCounts, Finding, SubjectHealth
+from grove_core.kernel.decisions import ExistingAndWanted, Finding, SubjectHealth
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.time_formats import format_time, short_duration
+from grove_core.kernel.time_formats import format_time, short_duration_text
 from grove_core.resources.json_field_reader import short_json
 from grove_core.resources.pod import UNSCHEDULABLE
 from grove_core.resources.podclique import PodClique
@@ -37,7 +37,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podcliqueset_manifest import TEMPLATE
 from grove_core.resources.podcliqueset_spec import SetSpec
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import update_start_time
+from grove_core.resources.statuses import update_start_time_in_status
 from grove_core.resources.topology_usage import has_ineffective_constraints
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -52,7 +52,7 @@ _HEALTH_BY: Final[Mapping[GoOperatorReason, SubjectHealth]] = MappingProxyType(
 """The health of a PodClique by the rule behind its condition; while an update runs no pods are counted (GF-024)."""
 
 
-def go_operator_findings(
+def go_operator_termination_findings(
     snapshot: Snapshot, judgement: GoOperatorJudgement, stored: GoOperatorJudgement
 ) -> Iterator[Finding]:
     """Yield the findings on a set.
@@ -64,10 +64,10 @@ def go_operator_findings(
         stored: the judgement of the same set by its stored statuses (GF-084).
     """
     root, now = snapshot.root.ref, snapshot.now
-    availability = availability_of_set(snapshot.root, judgement)
-    because = availability.because(GoOperatorReason.AVAILABLE_REPLICAS, root)
-    share = ExistingAndWantedCounts(availability.available, availability.replicas)
-    yield Finding(root, AVAILABILITY, availability.verdict, because, share=share)
+    availability = available_replicas_of_set(snapshot.root, judgement)
+    because = availability.as_reason(GoOperatorReason.AVAILABLE_REPLICAS, root)
+    share = ExistingAndWanted(availability.available, availability.replicas)
+    yield Finding(root, AVAILABILITY, availability.as_finding_verdict, because, share=share)
     for seen in judgement.cliques:
         yield from _of_clique(seen, root)
     stored_fates = {found.group.ref: found.fates for found in stored.groups}
@@ -86,7 +86,7 @@ def go_operator_findings(
 def _of_clique(seen: JudgedClique, root: Ref) -> Iterator[Finding]:
     within = seen.clique.enclosing_replicas(root)
     because, health = (
-        (seen.reason, *seen.reasons_against_termination),
+        (seen.breach_reason, *seen.reasons_against_termination),
         _HEALTH_BY.get(seen.why, SubjectHealth.NOT_JUDGED),
     )
     yield Finding(seen.clique.ref, BREACH, _word(seen.breach), because, health=health, within=within)
@@ -95,7 +95,7 @@ def _of_clique(seen: JudgedClique, root: Ref) -> Iterator[Finding]:
         if seen.why_placed is GoOperatorReason.SUFFICIENT_SCHEDULED_PODS
         else SubjectHealth.NOT_JUDGED
     )
-    because = (seen.reason_of(seen.why_placed),)
+    because = (seen.reason_for_rule(seen.why_placed),)
     yield Finding(seen.clique.ref, SCHEDULED, _word(seen.placed), because, health=health, within=within)
 
 
@@ -106,8 +106,8 @@ def _word(condition: Condition | None) -> str:
 
 def _of_group(found: JudgedGroup, stored: Mapping[int, GroupFate], now: datetime) -> Iterator[Finding]:
     ref = found.group.ref
-    breached = [one for one in found.members if one.breached]
-    because = (found.reason, *found.reasons_against_termination, *(one.reason for one in breached))
+    breached = [one for one in found.members if one.is_breached]
+    because = (found.breach_reason, *found.reasons_against_termination, *(one.breach_reason for one in breached))
     yield Finding(ref, BREACH, _word(found.breach), because, causes=tuple(one.clique.ref for one in breached))
     own = tuple(
         dict.fromkeys(
@@ -140,21 +140,25 @@ def _because_of_part(found: JudgedGroup, index: int, fate: GroupFate, now: datet
         case Suspend():
             return (GoOperatorReason.SUSPENDED_BY_UPDATE.because(ref),)
         case Delegate():
-            counts = {"left": found.left, "replicas": found.group.replicas, "needed": found.group.min_available}
+            counts = {
+                "left": found.unbreached_replica_count,
+                "replicas": found.group.replicas,
+                "needed": found.group.min_available,
+            }
             return (GoOperatorReason.DELEGATED_TO_SET.because(ref, **counts),)
         case Wait() | Terminate():
-            return delay_reasons(
+            return breach_delay_reasons(
                 found.acting[index], (GoOperatorReason.GROUP_DELAY_EXPIRED, GoOperatorReason.GROUP_DELAY_RUNNING), now
             )
         case _:
             assert_never(fate)
 
 
-def _because_of_replica(snapshot: Snapshot, replica: JudgedReplica) -> tuple[Reason, ...]:
+def _because_of_replica(snapshot: Snapshot, replica: JudgedSetReplica) -> tuple[Reason, ...]:
     """Return why a replica of the set is terminated, waited for or kept; if kept, why breaches are not acted on."""
     subject = snapshot.root.ref.at_replica(replica.number)
     if isinstance(replica.fate, Terminate | Wait):
-        return delay_reasons(
+        return breach_delay_reasons(
             replica.breaches, (GoOperatorReason.DELAY_EXPIRED, GoOperatorReason.DELAY_RUNNING), snapshot.now
         )
     if snapshot.root.deleting:
@@ -171,7 +175,7 @@ def _differs(subject: Ref, fate: ReplicaFate | GroupFate, stored: ReplicaFate | 
     ours, theirs = isinstance(fate, Terminate), isinstance(stored, Terminate)
     if ours != theirs:
         yield GoOperatorReason.STORED_STATUS_DIFFERS.because(
-            subject, verdict=verdict_of_fate(stored) if stored else KEEPS
+            subject, verdict=finding_verdict_of_fate(stored) if stored else KEEPS
         )
 
 
@@ -180,7 +184,7 @@ _REBOOT: Final = timedelta(minutes=10)
 """The time from the loss of a node with eight GPUs until its pods are ready again; longer with large models."""
 
 
-def manifest_warnings(subject: Ref, spec: SetSpec, default: timedelta) -> tuple[AdmissionWarning, ...]:
+def go_operator_manifest_warnings(subject: Ref, spec: SetSpec, default: timedelta) -> tuple[AdmissionWarning, ...]:
     """Return the warnings about a manifest (GF-120).
 
     Args:
@@ -190,11 +194,13 @@ def manifest_warnings(subject: Ref, spec: SetSpec, default: timedelta) -> tuple[
     if delay >= _REBOOT:
         return ()
     return (
-        AdmissionWarning(f"{TEMPLATE}.terminationDelay", short_json(short_duration(delay)), _too_short(subject, delay)),
+        AdmissionWarning(
+            f"{TEMPLATE}.terminationDelay", short_json(short_duration_text(delay)), _too_short(subject, delay)
+        ),
     )
 
 
-def running_set_warnings(root: PodCliqueSet, delay: timedelta | None) -> Iterator[Finding]:
+def warnings_about_running_set(root: PodCliqueSet, delay: timedelta | None) -> Iterator[Finding]:
     """Yield the warnings about a running set as one finding; about its delay only where that is given."""
     because: list[Reason] = []
     if delay is not None and delay < _REBOOT:
@@ -213,25 +219,29 @@ def clique_and_group_warnings(
     updated: list[PodClique | ScalingGroup] = [seen.clique for seen in judgement.cliques]
     updated += [found.group for found in judgement.groups]
     for item in updated:
-        started = update_start_time(item.status.progress) if is_being_updated(item.status) else None
+        started = (
+            update_start_time_in_status(item.status.progress) if is_status_of_running_update(item.status) else None
+        )
         if started is not None and now - started > delay:
-            facts = {"since": format_time(started), "delay": short_duration(delay)}
+            facts = {"since": format_time(started), "delay": short_duration_text(delay)}
             yield Finding(
                 item.ref, RISK, "Warn", (GoOperatorReason.UPDATE_SUSPENDS_FOR_LONG.because(item.ref, **facts),)
             )
     for found in judgement.groups:
-        if found.candidate(delay) and _lacks_room(snapshot, found):
-            because = GoOperatorReason.ENDS_AGAIN_WITHOUT_ROOM.because(found.group.ref, delay=short_duration(delay))
+        if found.actionable_breach(delay) and _lacks_room(snapshot, found):
+            because = GoOperatorReason.ENDS_AGAIN_WITHOUT_ROOM.because(
+                found.group.ref, delay=short_duration_text(delay)
+            )
             yield Finding(found.group.ref, RISK, "Warn", (because,))
 
 
 def _too_short(subject: Ref, delay: timedelta) -> Reason:
-    facts = {"delay": short_duration(delay), "reboot": short_duration(_REBOOT)}
+    facts = {"delay": short_duration_text(delay), "reboot": short_duration_text(_REBOOT)}
     return GoOperatorReason.DELAY_SHORTER_THAN_A_REBOOT.because(subject, **facts)
 
 
 def _lacks_room(snapshot: Snapshot, found: JudgedGroup) -> bool:
     """Return whether the group is breached because pods of it cannot be scheduled."""
-    lacking = (one for one in found.members if one.breached and not one.has_enough_scheduled)
+    lacking = (one for one in found.members if one.is_breached and not one.has_enough_scheduled_pods)
     pods = (pod for one in lacking for pod in snapshot.pods_of.get(one.clique.uid, ()))
     return any(pod.trouble == UNSCHEDULABLE for pod in pods)
