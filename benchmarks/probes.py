@@ -36,7 +36,7 @@ from grove_core.rule_sets.rule_set import DESIGN
 from grove_core.snapshot.cluster import IndexedCluster
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.forecasts import forecast_until_settled, snapshot_of_new_set
+from grove_shell.in_memory.forecasts import forecast_until_settled, snapshot_of_newly_created_set
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 
 Numbers: TypeAlias = dict[str, float]
@@ -222,7 +222,7 @@ def domains(replicas: int, rounds: int) -> dict[str, list[float]]:
 def _expand(raw: Json, configured: Configuration, found: dict[str, list[float]] | None) -> None:
     start = process_time()
     root = podcliqueset_from_json(raw)
-    snapshot = snapshot_of_new_set(Snapshot(root=root, now=NOW, configuration=configured, served=_SERVED))
+    snapshot = snapshot_of_newly_created_set(Snapshot(root=root, now=NOW, configuration=configured, served=_SERVED))
     reconcile(snapshot)
     first = process_time() - start
     rested = forecast_until_settled(InMemoryCluster((snapshot,)), snapshot, DESIGN, limit=None, until=None)
@@ -239,12 +239,12 @@ def reviews(sets: int, rounds: int) -> dict[str, list[float]]:
     """Processor seconds to answer one review of each kind, from its bytes, with so many other sets in the copy."""
     from grove_shell.webhooks.admission_cache import AdmissionCache  # noqa: PLC0415 - as above
     from grove_shell.webhooks.admission_handlers import apply_podcliqueset_defaults, validate_podcliqueset  # noqa: PLC0415 - each process imports what it measures
-    from grove_shell.webhooks.admission_review import parse_review  # noqa: PLC0415 - as above
+    from grove_shell.webhooks.admission_review import parse_admission_review  # noqa: PLC0415 - as above
 
     raw, cache = bare_set(2), AdmissionCache()
     namespace = raw["metadata"]["namespace"]
     others = [{**raw, "metadata": {"name": f"other-{number}", "namespace": namespace}} for number in range(sets)]
-    cache.replace("PodCliqueSet", others, "1")
+    cache.replace_all_of_kind("PodCliqueSet", others, "1")
     kind = {"group": "grove.io", "kind": "PodCliqueSet"}
     asked = {"uid": "u", "kind": kind, "namespace": namespace, "operation": "CREATE", "object": raw}
     review = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": asked}
@@ -253,7 +253,7 @@ def reviews(sets: int, rounds: int) -> dict[str, list[float]]:
     for measured in range(-1, rounds * 20):  # the first round warms up
         for way, seconds in found.items():
             start = process_time()
-            request = parse_review(body)[0]
+            request = parse_admission_review(body)[0]
             if request is None:
                 raise RuntimeError("the review does not read")
             if way != "parse":

@@ -8,14 +8,14 @@ from pathlib import Path
 
 def main() -> None:
     """Run the command line and leave with its exit code (CL-001)."""
-    from grove_shell.cli.main import run
+    from grove_shell.cli.main import run_command_line
 
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # an ASCII terminal can show a "µs" as well as it can
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "true")  # we have none, and looking for them takes a while
     name = "kubectl grove" if Path(sys.argv[0]).name.startswith("kubectl-") else "grove"
-    code = run(sys.argv[1:], name)
+    code = run_command_line(sys.argv[1:], name)
     try:
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:

@@ -12,7 +12,7 @@ from grove_core.kernel.reasons import Reason
 _OURS: Final = ("grove_core", "grove_shell")
 
 
-def described_error(fault: BaseException) -> str:
+def error_on_one_line(fault: BaseException) -> str:
     """Return type, message and place of an exception on one line (OP-023, WH-008)."""
     words = " ".join(f"{type(fault).__name__}: {fault}".split())
     places = grove_stack_frames(traceback.extract_tb(fault.__traceback__))

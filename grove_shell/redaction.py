@@ -31,14 +31,14 @@ _GROVE_VARIABLES: Final = frozenset(
 )  # written by Grove; a variable GROVE_TOKEN would be of a user
 
 
-class Redaction:
+class ObjectRedaction:
     """Redacts the objects of one capture."""
 
     def __init__(self, salt: bytes) -> None:
         """Start with the salt of this capture."""
         self._salt = salt
 
-    def of(self, items: Sequence[Json]) -> list[Json]:
+    def redacted_objects(self, items: Sequence[Json]) -> list[Json]:
         """Return the redacted objects, in their order."""
         shown = [self._object(item) for item in items]
         hashes: dict[str, str] = {}

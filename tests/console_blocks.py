@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from grove_shell.cli.main import run
+from grove_shell.cli.main import run_command_line
 
 BLOCK: Final = re.compile(r"```console\n(.*?)```", re.DOTALL)
 _PROMPT: Final = "$ "
@@ -26,7 +26,7 @@ def played(block: str, capsys: pytest.CaptureFixture[str]) -> str:
             text += f"{line}\n{code}\n"
             continue
         assert program == "grove", f"a console block runs grove only: {line}"
-        code = run(words, "grove")
+        code = run_command_line(words, "grove")
         said = capsys.readouterr()
         text += f"{line}\n{said.err}{said.out}"
     return text

@@ -3,16 +3,16 @@
 import pytest
 
 from grove_core.kernel.time_formats import parse_duration
-from grove_shell.log_lines import described_error
+from grove_shell.log_lines import error_on_one_line
 
 
 def test_op023_a_fault_is_reported_with_the_innermost_place_in_our_code() -> None:
     with pytest.raises(AttributeError) as caught:
         parse_duration(None)  # type: ignore[arg-type]  # what no caller of ours may do
-    reported = described_error(caught.value)
+    reported = error_on_one_line(caught.value)
     assert reported.startswith("AttributeError: ")
     assert "(at grove_core/kernel/time_formats.py:" in reported
 
 
 def test_op023_a_fault_of_others_has_its_words_on_one_line() -> None:
-    assert described_error(ValueError("a\nb")) == "ValueError: a b"
+    assert error_on_one_line(ValueError("a\nb")) == "ValueError: a b"

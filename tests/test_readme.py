@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from grove_shell.cli.main import run
+from grove_shell.cli.main import run_command_line
 from tests.console_blocks import check_console_blocks
 
 ROOT: Final = Path(__file__).parent.parent
@@ -36,7 +36,9 @@ def test_sm010_the_picture_is_of_that_scenario(tmp_path: Path, monkeypatch: pyte
     """By its words and lanes: what else stands in the file is the drawing library's."""
     monkeypatch.chdir(ROOT)
     drawn = PICTURE if bless else tmp_path / PICTURE.name
-    assert run(["simulate", f"examples/scenarios/{PICTURE.stem}.yaml", "--picture", str(drawn)], "grove") == 0
+    assert (
+        run_command_line(["simulate", f"examples/scenarios/{PICTURE.stem}.yaml", "--picture", str(drawn)], "grove") == 0
+    )
     shown, now = (path.read_text(encoding="utf-8") for path in (PICTURE, drawn))
     assert f"({PICTURE})" in README.read_text(encoding="utf-8")
     assert "node gpu-1 is lost" in _WORDS.findall(now)

@@ -21,7 +21,7 @@ from benchmarks.cluster.runs import Measured
 from benchmarks.cluster.stage import IN_FLIGHT, Stage
 from grove_shell.client.api_session import ApiSession
 from grove_shell.client.connection_settings import read_connection_settings
-from grove_shell.manifests.crd_definitions import custom_resource_definitions
+from grove_shell.manifests.crd_definitions import grove_crd_manifests
 from tests.cluster import binaries
 from tests.cluster.plane import ControlPlane
 
@@ -62,7 +62,7 @@ async def _measure(kubeconfig: Path, folder: Path, options: argparse.Namespace) 
     connection = await read_connection_settings(str(kubeconfig))
     async with ApiSession(connection, in_flight=IN_FLIGHT, timeout=120) as api:
         stage = Stage(api, kubeconfig, folder)
-        for definition in custom_resource_definitions():
+        for definition in grove_crd_manifests():
             await stage.post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
         await asyncio.sleep(2)
         await runs.write_before_measurement(stage)

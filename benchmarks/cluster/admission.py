@@ -20,10 +20,10 @@ from typing import Any, Final
 import aiohttp
 
 from grove_core.resources.configuration import TopologyAwareSettings
+from grove_shell.client.api_kinds import KINDS
 from grove_shell.client.api_session import ApiSession
 from grove_shell.client.connection_settings import read_connection_settings
-from grove_shell.client.kinds import KINDS
-from grove_shell.manifests.crd_definitions import custom_resource_definitions
+from grove_shell.manifests.crd_definitions import grove_crd_manifests
 from grove_shell.settings.webhook_settings import JOINING, MUTATING, PATHS, VALIDATION
 from tests.cluster.guarding import PLACING, topology
 from tests.cluster.installing import apply
@@ -80,7 +80,7 @@ def reviews(plane: ControlPlane, folder: Path, many: int) -> list[Latency]:
         many: answers.
     """
     api = plane.api()
-    apply(api, custom_resource_definitions())
+    apply(api, grove_crd_manifests())
     install(api, *released())
     api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": _NAMESPACE}})
     scene = Scene(api, _NAMESPACE, nodes=0)
@@ -157,7 +157,7 @@ class _Asking:
     async def _webhooks(self, api: ApiSession) -> tuple[str, ssl.SSLContext]:
         """The address that the API server calls, and the certificates that it trusts there."""
         path = f"/apis/admissionregistration.k8s.io/v1/{MUTATING}/grove-defaulting-{_NAMESPACE}"
-        client = (await api.request("GET", path)).json()["webhooks"][0]["clientConfig"]
+        client = (await api.request("GET", path)).json_body()["webhooks"][0]["clientConfig"]
         tls = ssl.create_default_context(cadata=base64.b64decode(client["caBundle"]).decode())
         return client["url"].rpartition("/webhooks/")[0], tls
 
@@ -202,9 +202,9 @@ class _Asking:
         return {**self._root, "metadata": {"name": "another", "namespace": _NAMESPACE}}
 
     async def _post(self, api: ApiSession, body: Json, **query: str) -> None:
-        answer = await api.request("POST", KINDS[body["kind"]].path(_NAMESPACE), query=query, body=body)
-        if not answer.ok:
-            raise RuntimeError(answer.message)
+        answer = await api.request("POST", KINDS[body["kind"]].url_path(_NAMESPACE), query=query, body=body)
+        if not answer.is_success:
+            raise RuntimeError(answer.error_message)
 
 
 async def _asked(session: aiohttp.ClientSession, webhook: str, new: Json) -> None:

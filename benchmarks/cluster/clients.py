@@ -24,8 +24,8 @@ from grove_core.plan.rules import WithheldStepReason
 from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
-from grove_shell.client.kinds import KINDS
-from grove_shell.client.paged_lists import list_pages
+from grove_shell.client.api_kinds import KINDS
+from grove_shell.client.paged_lists import list_kind_by_page
 
 _ROUNDS: Final = 5
 _MADE: Final = 200
@@ -98,7 +98,7 @@ async def _create_ours(stage: Stage, numbers: Iterator[int]) -> float:
         for pod in _pods(numbers)
     ]
     start = time.process_time()
-    answers = await asyncio.gather(*map(writes.attempt, steps))
+    answers = await asyncio.gather(*map(writes.attempt_step, steps))
     taken = time.process_time() - start
     if any(answer.outcome is not AttemptOutcome.DONE for answer in answers):
         raise RuntimeError(next(answer.detail for answer in answers if answer.detail))
@@ -120,7 +120,7 @@ async def _create_theirs(core: Any, numbers: Iterator[int]) -> float:  # noqa: A
 async def _watch_ours(stage: Stage) -> float:
     cache, seen = ClusterCache(), 0
     query = {"watch": "1", "resourceVersion": "0", "labelSelector": _LABEL, "timeoutSeconds": "60"}
-    lines = stage.api.lines(PODS, query)
+    lines = stage.api.stream_lines(PODS, query)
     start = time.process_time()
     async for line in lines:
         cache.put("Pod", json.loads(line)["object"])
@@ -149,7 +149,7 @@ async def _list_ours(stage: Stage, still: list[float]) -> float:
     cache = ClusterCache()
 
     async def take() -> None:
-        async for page in list_pages(stage.api, replace(KINDS["Pod"], selector=_LABEL), NAMESPACE):
+        async for page in list_kind_by_page(stage.api, replace(KINDS["Pod"], selector=_LABEL), NAMESPACE):
             for item in page.items:
                 cache.put("Pod", item)
             return

@@ -11,13 +11,13 @@ from typing import Final
 from benchmarks.cluster.process import Cost, Operator
 from benchmarks.cluster.stage import PODS, SETS, Stage, until
 from benchmarks.cluster.workloads import NAMESPACE, WORKLOADS, bare_pod, one_set, pods_made_of
+from grove_shell.client.api_kinds import KINDS
 from grove_shell.client.api_session import MERGE
-from grove_shell.client.kinds import KINDS
 
 _STATUSES: Final = 4.0  # seconds, after which the last ones are written
 _FLOOR: Final = "floor"
-_CLIQUES: Final = KINDS["PodClique"].path(NAMESPACE)
-_SERVICES: Final = KINDS["Service"].path(NAMESPACE)
+_CLIQUES: Final = KINDS["PodClique"].url_path(NAMESPACE)
+_SERVICES: Final = KINDS["Service"].url_path(NAMESPACE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,9 +107,9 @@ async def first_clique(stage: Stage, times: int) -> tuple[float, float]:
 
 async def _until_heard(stage: Stage, path: str, body: dict[str, object]) -> float:
     """Seconds from a creation to the first news of a clique."""
-    version = (await stage.api.request("GET", _CLIQUES)).json()["metadata"]["resourceVersion"]
+    version = (await stage.api.request("GET", _CLIQUES)).json_body()["metadata"]["resourceVersion"]
     query = {"watch": "1", "resourceVersion": version, "timeoutSeconds": "60"}
-    lines = stage.api.lines(_CLIQUES, query)
+    lines = stage.api.stream_lines(_CLIQUES, query)
     heard = asyncio.ensure_future(anext(lines))
     await asyncio.sleep(0.2)  # the watch stands
     start = time.monotonic()

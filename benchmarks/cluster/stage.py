@@ -11,14 +11,14 @@ from typing import Final, NamedTuple, TypeVar
 
 from benchmarks.cluster.workloads import NAMESPACE, Json
 from grove_core.resources.labels import SET
+from grove_shell.client.api_kinds import KINDS
 from grove_shell.client.api_session import ApiSession, NoServerResponse
-from grove_shell.client.kinds import KINDS
 
 T = TypeVar("T")
 
 IN_FLIGHT: Final = 16
-SETS: Final = KINDS["PodCliqueSet"].path(NAMESPACE)
-PODS: Final = KINDS["Pod"].path(NAMESPACE)
+SETS: Final = KINDS["PodCliqueSet"].url_path(NAMESPACE)
+PODS: Final = KINDS["Pod"].url_path(NAMESPACE)
 _PATIENCE: Final = 600.0
 _LOOK: Final = 0.2
 
@@ -48,9 +48,9 @@ class Stage:
     async def post(self, path: str, body: Json) -> Json:
         """Make one object. Raises RuntimeError where the server would not."""
         answer = await self.api.request("POST", path, body=body)
-        if not answer.ok:
-            raise RuntimeError(answer.message)
-        made: Json = answer.json()
+        if not answer.is_success:
+            raise RuntimeError(answer.error_message)
+        made: Json = answer.json_body()
         return made
 
     async def post_all(self, path: str, bodies: Iterable[Json]) -> None:
@@ -59,18 +59,18 @@ class Stage:
 
     async def items(self, path: str) -> list[Json]:
         """Everything there is at a path."""
-        found: list[Json] = (await self.api.request("GET", path)).json()["items"]
+        found: list[Json] = (await self.api.request("GET", path)).json_body()["items"]
         return found
 
     async def there(self, names: list[str]) -> int:
         """How many pods of some sets there are."""
         query = {"labelSelector": _of(names), "resourceVersion": "0"}
-        return len((await self.api.request("GET", PODS, query=query)).json()["items"])
+        return len((await self.api.request("GET", PODS, query=query)).json_body()["items"])
 
     async def version(self) -> str:
         """From which on pods can be watched."""
         query = {"labelSelector": "nobody"}
-        return str((await self.api.request("GET", PODS, query=query)).json()["metadata"]["resourceVersion"])
+        return str((await self.api.request("GET", PODS, query=query)).json_body()["metadata"]["resourceVersion"])
 
     @asynccontextmanager
     async def standing(self, sets: list[Json], pods: int) -> AsyncIterator[Times]:
@@ -112,7 +112,7 @@ class Stage:
         """Every change of a pod of some sets; a server that is busy ends the watch now and then."""
         while True:
             query = {"watch": "1", "resourceVersion": version, "labelSelector": _of(names), "timeoutSeconds": "1200"}
-            async with aclosing(self.api.lines(PODS, query)) as lines:
+            async with aclosing(self.api.stream_lines(PODS, query)) as lines:
                 async for line in lines:
                     pod = json.loads(line)["object"]
                     version = pod["metadata"]["resourceVersion"]

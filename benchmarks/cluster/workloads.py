@@ -10,8 +10,8 @@ from grove_core.kernel.steps import Create
 from grove_core.reconcile import reconcile
 from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.apply.execute_plan import execute_plan
-from grove_shell.in_memory.forecasts import snapshot_of_new_set
+from grove_shell.apply.execute_plan import execute_steps_sequentially
+from grove_shell.in_memory.forecasts import snapshot_of_newly_created_set
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 
 Json = dict[str, Any]
@@ -74,13 +74,13 @@ def pods_made_of(sets: Iterable[Json]) -> list[Json]:
 
 def _pods_of(raw: Json) -> list[Json]:
     now = datetime(2026, 1, 1, tzinfo=UTC)
-    seen: Snapshot | None = snapshot_of_new_set(Snapshot(root=podcliqueset_from_json(raw, {}), now=now))
+    seen: Snapshot | None = snapshot_of_newly_created_set(Snapshot(root=podcliqueset_from_json(raw, {}), now=now))
     assert seen is not None  # noqa: S101 - for mypy, that cannot see it
     world, pods = InMemoryCluster((seen,)), list[Json]()
     while seen is not None and (steps := reconcile(seen).steps):
         actions = (step.action for step in steps if step.target.kind == "Pod")
         pods += [thaw_json(action.manifest) for action in actions if isinstance(action, Create)]
-        seen = world.observe(seen.root.ref, now, execute_plan(world.attempt, steps))
+        seen = world.snapshot_of_set(seen.root.ref, now, execute_steps_sequentially(world.attempt_step, steps))
     for pod in pods:
         del pod["metadata"]["ownerReferences"]
         pod["spec"].pop("schedulingGates", None)

@@ -12,12 +12,15 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from grove_shell.converge.cluster.cluster_run_engine import cluster_engine_from_kubeconfig
-from grove_shell.converge.cluster.run_measurements import MeasuredRun
-from grove_shell.converge.converge_command_options import ConvergeCommandOptions, run_parameters_from_options
-from grove_shell.converge.run_schedule import RunSchedule
-from grove_shell.converge.runs_csv_file import parse_runs_csv, write_runs_csv
-from grove_shell.manifests.crd_definitions import compute_domain_crds
+from grove_shell.converge.cluster.cluster_run_engine import convergence_engine_from_kubeconfig
+from grove_shell.converge.cluster.run_measurements import ConvergenceRunWithServerCounters
+from grove_shell.converge.converge_command_options import (
+    ConvergeCommandOptions,
+    convergence_run_parameters_from_options,
+)
+from grove_shell.converge.run_schedule import ConvergenceRunSchedule
+from grove_shell.converge.runs_csv_file import parse_convergence_runs_csv, write_convergence_runs_csv
+from grove_shell.manifests.crd_definitions import compute_domain_crd_manifests
 from tests.cluster import binaries
 from tests.cluster.binaries import ETCD
 from tests.cluster.nvidia.definitions import install
@@ -30,7 +33,7 @@ def store_of(plane: ControlPlane) -> str:
     return next(word.partition("=")[2] for word in words if word.startswith("--listen-client-urls="))
 
 
-def line_of(measured: MeasuredRun) -> str:
+def line_of(measured: ConvergenceRunWithServerCounters) -> str:
     """A run in short, with the server's counts beside those of the daemons."""
     run, server = measured.run, measured.server
     seen = run.watch_events + measured.monitor_events
@@ -59,7 +62,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--minutes", type=float, default=60.0, help="start no run after so many")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args(arguments)
-    points, problems = run_parameters_from_options(
+    points, problems = convergence_run_parameters_from_options(
         ConvergeCommandOptions(
             nodes=options.nodes,
             protocols=tuple(options.protocol or ["all"]),
@@ -78,20 +81,22 @@ def main(arguments: list[str]) -> int:
         return 1
     options.out.mkdir(parents=True, exist_ok=True)
     path = options.out / "runs.csv"
-    before, faults = parse_runs_csv(path.read_text(encoding="utf-8"), str(path)) if path.exists() else ((), ())
+    before, faults = (
+        parse_convergence_runs_csv(path.read_text(encoding="utf-8"), str(path)) if path.exists() else ((), ())
+    )
     if faults:
         sys.stderr.write("".join(f"{fault}\n" for fault in faults))
         return 1
-    runs, schedule = list(before), RunSchedule(points, {run.point: run for run in before})
+    runs, schedule = list(before), ConvergenceRunSchedule(points, {run.point: run for run in before})
     until = time.monotonic() + options.minutes * 60
-    while time.monotonic() < until and (point := schedule.take()) is not None:
+    while time.monotonic() < until and (point := schedule.take_next_point()) is not None:
         with ControlPlane(binaries.find(), parts=STORE) as plane:  # each run on data of its own
-            install(plane.api(), *compute_domain_crds())
-            engine = cluster_engine_from_kubeconfig(str(plane.kubeconfig()), store_of(plane))
-            measured = engine.measured(point)
-        schedule.record(measured.run)
+            install(plane.api(), *compute_domain_crd_manifests())
+            engine = convergence_engine_from_kubeconfig(str(plane.kubeconfig()), store_of(plane))
+            measured = engine.run_and_measure_server(point)
+        schedule.record_finished_run(measured.run)
         runs.append(measured.run)
-        write_runs_csv(path, runs)
+        write_convergence_runs_csv(path, runs)
         with (options.out / "counts.jsonl").open("a", encoding="utf-8") as counts:
             head = {"protocol": point.protocol.short_name, "nodes": point.nodes, "seed": point.seed}
             counts.write(json.dumps({**head, **asdict(measured.server), "refused": measured.refused[:3]}) + "\n")

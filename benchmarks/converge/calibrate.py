@@ -21,10 +21,10 @@ from benchmarks.converge.fitting import Sample, Samples, fitted
 from grove_core.resources.api_names import NVIDIA
 from grove_shell.client.api_session import APPLY, ApiSession
 from grove_shell.client.connection_settings import ConnectionSettings, read_connection_settings
-from grove_shell.converge.cluster.run_measurements import ServerCounters, read_server_counters
-from grove_shell.converge.model.server_costs import ServerCosts
+from grove_shell.converge.cluster.run_measurements import ApiServerCounters, read_api_server_counters
+from grove_shell.converge.model.server_costs import ModelServerCosts
 from grove_shell.domain_daemon.daemon_requests import DOMAINS
-from grove_shell.manifests.crd_definitions import compute_domain_crds
+from grove_shell.manifests.crd_definitions import compute_domain_crd_manifests
 from tests.cluster import binaries
 from tests.cluster.nvidia.definitions import install
 from tests.cluster.plane import STORE, ControlPlane
@@ -53,13 +53,13 @@ class Bench:
     def __init__(self, api: ApiSession, store: ApiSession) -> None:
         self._api = api
         self._store = store
-        self._idle = ServerCounters()
+        self._idle = ApiServerCounters()
 
     async def rest(self) -> None:
         """What the server and its store need in an idle second."""
-        before = await read_server_counters(self._api, self._store)
+        before = await read_api_server_counters(self._api, self._store)
         await asyncio.sleep(SECONDS)
-        self._idle = (await read_server_counters(self._api, self._store)).since(before)
+        self._idle = (await read_api_server_counters(self._api, self._store)).difference_since(before)
 
     async def sample(self, name: str, watchers: int, write: Write) -> Sample:
         """Write for a while."""
@@ -68,11 +68,11 @@ class Bench:
                 task = asyncio.create_task(self._drain(name))
                 stack.callback(task.cancel)
             await asyncio.sleep(0.3 + watchers * 0.01)
-            before, begin, count = await read_server_counters(self._api, self._store), time.monotonic(), 0
+            before, begin, count = await read_api_server_counters(self._api, self._store), time.monotonic(), 0
             while (spent := time.monotonic() - begin) < SECONDS:
                 await write(count)
                 count += 1
-            found = (await read_server_counters(self._api, self._store)).since(before)
+            found = (await read_api_server_counters(self._api, self._store)).difference_since(before)
         size = len(json.dumps(await self._get(name), separators=(",", ":")))
         idle = spent / SECONDS
         return Sample(
@@ -87,7 +87,7 @@ class Bench:
         """An empty domain."""
         spec = {"channel": {"resourceClaimTemplate": {"name": "channel"}}}
         body = {"apiVersion": NVIDIA, "kind": DOMAINS.kind, "metadata": {"name": name}, "spec": spec}
-        await self._good("POST", DOMAINS.path(SPACE), body=body)
+        await self._good("POST", DOMAINS.url_path(SPACE), body=body)
 
     async def apply(self, name: str, number: int, index: int) -> None:
         """One entry, by its own manager."""
@@ -98,7 +98,7 @@ class Bench:
             "status": {"nodes": [entry(number, index)]},
         }
         query = {"fieldManager": f"cd-writer-gpu-node-{number:011}"}
-        await self._good("PATCH", DOMAINS.path(SPACE, name, "status"), query=query, body=body, content_type=APPLY)
+        await self._good("PATCH", DOMAINS.url_path(SPACE, name, "status"), query=query, body=body, content_type=APPLY)
 
     async def fill(self, name: str, entries: int) -> Json:
         """All entries at once, by one manager; the object."""
@@ -110,7 +110,7 @@ class Bench:
         """The whole object, its last entry with another index; ``wanted`` is how it is to be answered."""
         nodes = [*whole["status"]["nodes"][:-1], {**whole["status"]["nodes"][-1], "index": index}]
         body = {**whole, "status": {**whole["status"], "nodes": nodes}}
-        path = DOMAINS.path(SPACE, whole["metadata"]["name"], "status")
+        path = DOMAINS.url_path(SPACE, whole["metadata"]["name"], "status")
         return await self._good("PUT", path, wanted, query={"fieldManager": "compute-domain-daemon"}, body=body)
 
     async def ask(self, _number: int) -> None:
@@ -118,18 +118,18 @@ class Bench:
         await self._good("GET", "/version")
 
     async def _get(self, name: str) -> Json:
-        return await self._good("GET", DOMAINS.path(SPACE, name))
+        return await self._good("GET", DOMAINS.url_path(SPACE, name))
 
     async def _good(self, method: str, path: str, wanted: int = DONE, **more: Any) -> Json:  # noqa: ANN401 - as requests
         answer = await self._api.request(method, path, **more)
-        if not answer.ok and answer.status != wanted:
-            raise SystemExit(f"{method} {path}: {answer.message}")
-        found: Json = answer.json()
+        if not answer.is_success and answer.status != wanted:
+            raise SystemExit(f"{method} {path}: {answer.error_message}")
+        found: Json = answer.json_body()
         return found
 
     async def _drain(self, name: str) -> None:
         query = {"watch": "1", "fieldSelector": f"metadata.name={name}"}
-        async for _ in self._api.lines(DOMAINS.path(SPACE), query):
+        async for _ in self._api.stream_lines(DOMAINS.url_path(SPACE), query):
             pass
 
 
@@ -184,7 +184,7 @@ async def measured(bench: Bench, say: Callable[[str], None]) -> Samples:
     )
 
 
-async def calibrated(kubeconfig: str, store: str, source: str, say: Callable[[str], None]) -> ServerCosts:
+async def calibrated(kubeconfig: str, store: str, source: str, say: Callable[[str], None]) -> ModelServerCosts:
     """Measure and fit."""
 
     async def nobody() -> str | None:
@@ -198,7 +198,7 @@ async def calibrated(kubeconfig: str, store: str, source: str, say: Callable[[st
         return fitted(await measured(Bench(api, etcd), say), source)
 
 
-def text_of(costs: ServerCosts) -> str:
+def text_of(costs: ModelServerCosts) -> str:
     """As ``--costs`` reads it; to four digits, since a second calibration differs in the third."""
     content = {
         name: float(f"{value:.4g}") if isinstance(value, float) else value
@@ -214,7 +214,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--source", default="fitted to kube-apiserver 1.35 and etcd 3.6 on two shared cores")
     reported = parser.parse_args(arguments)
     with ControlPlane(binaries.find(), parts=STORE) as plane:
-        install(plane.api(), *compute_domain_crds())
+        install(plane.api(), *compute_domain_crd_manifests())
 
         def say(line: str) -> None:
             print(line, flush=True)

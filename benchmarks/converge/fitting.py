@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grove_shell.converge.model.server_costs import ServerCosts, default_server_costs
+from grove_shell.converge.model.server_costs import ModelServerCosts, default_model_server_costs
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def line_through(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
     return max(mean_y - slope * mean_x, 0.0), slope
 
 
-def fitted(samples: Samples, source: str) -> ServerCosts:
+def fitted(samples: Samples, source: str) -> ModelServerCosts:
     """The constants. A write without watchers costs r and a share of the object; each watcher adds f0 and f1."""
     apply_us, merge = line_through([(one.size, one.server_us) for one in samples.uses_apply])
     put_us, put = line_through([(one.size, one.server_us) for one in samples.puts])
@@ -65,8 +65,8 @@ def fitted(samples: Samples, source: str) -> ServerCosts:
     smallest = min(samples.puts, key=lambda one: one.size)
     wire = max(samples.idle_us - samples.idle_server_us, 0.0) / 2
     commit = smallest.latency_us - smallest.server_us - smallest.store_us - 2 * wire
-    whole = default_server_costs().model_dump()
-    return ServerCosts.model_validate(
+    whole = default_model_server_costs().model_dump()
+    return ModelServerCosts.model_validate(
         whole
         | {
             "source": source,

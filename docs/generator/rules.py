@@ -8,7 +8,11 @@ from typing import Final
 
 from docs.generator.markdown import prose, slug, table
 from grove_core.areas.gang_termination.design.clique_judgement import BREACH_TABLE
-from grove_shell.catalogue.specification_rules import SpecificationRule, reason_codes, specification_rules_by_number
+from grove_shell.catalogue.specification_rules import (
+    SpecificationRule,
+    reason_codes_by_rule_number,
+    specification_rules_by_number,
+)
 
 _SPECS: Final = Path(__file__).parents[2] / "specs"
 _AREAS: Final = re.compile(r"^\| ([A-Z]{2}) \| \[(\w+)\.md\]\(\S+\) \| (.+) \|$", re.MULTILINE)
@@ -81,14 +85,14 @@ def heading_of(rule: SpecificationRule) -> str:
 
 
 def _rule(rule: SpecificationRule) -> str:
-    code = reason_codes().get(rule.id)
+    code = reason_codes_by_rule_number().get(rule.id)
     lines = [
         ("code", f"`{code}`" if code else ""),
-        ("kind", rule.kind),
+        ("kind", rule.rule_kind),
         ("source", prose(rule.items.get("source", ""))),
         ("because", prose(rule.items.get("because", ""))),
         ("instead of", _linked(rule.replaced_rule_number)),
-        ("releases", ", ".join(rule.generations)),
+        ("releases", ", ".join(rule.go_operator_generations)),
     ]
     listed = [f"- {key}: {words}" for key, words in lines if words]
     listed += [f"- {prose(detail)}" for detail in rule.details]

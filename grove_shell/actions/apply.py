@@ -23,9 +23,9 @@ from grove_core.rule_sets.named import rule_set, rule_sets
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import EVERYWHERE
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.actions.command_input import LiveCluster
-from grove_shell.actions.live_cluster_lists import list_all_kinds
-from grove_shell.apply.execute_plan import execute_concurrently
+from grove_shell.actions.command_input import LiveClusterOptions
+from grove_shell.actions.live_cluster_lists import list_objects_of_all_kinds
+from grove_shell.apply.execute_plan import execute_steps_concurrently
 from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.planned_round import plan_for_root
 from grove_shell.apply.step_executor import StepExecutor
@@ -34,16 +34,16 @@ from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.api_session import ApiSession
 from grove_shell.client.connection_settings import read_connection_settings
 from grove_shell.exit_codes import DONE, ERROR, STALE, CommandFailed
-from grove_shell.page import Page, escape_unprintable, print_error, print_page, write_stdout
 from grove_shell.reading.collected_objects import CollectedObjects
 from grove_shell.reading.input_faults import file_problems_as_faults
 from grove_shell.reading.objects import load
-from grove_shell.views.formatting import plural
+from grove_shell.styled_text_page import StyledTextPage, escape_unprintable, print_error, print_page, write_stdout
+from grove_shell.views.formatting import count_with_noun
 
 Deciding: TypeAlias = Callable[[Observation, RuleSet], Plan]
 
 
-def apply(
+def apply_saved_plan(
     path: str,
     kubeconfig: str | None = None,
     context: str | None = None,
@@ -60,18 +60,18 @@ def apply(
     spaces = {forecast.root.namespace for forecast in document.forecasts}
     everywhere = len(spaces) > 1 or EVERYWHERE in spaces  # the users of a topology may be in any namespace
     namespace = None if everywhere else next(iter(spaces), None)
-    live = LiveCluster(kubeconfig=kubeconfig, context=context, namespace=namespace, everywhere=everywhere)
-    found = list_all_kinds(live)
+    live = LiveClusterOptions(kubeconfig=kubeconfig, context=context, namespace=namespace, everywhere=everywhere)
+    found = list_objects_of_all_kinds(live)
     steps, stale = _compared(document, found, decide)
     if stale:
-        page = Page()
-        page.add(("stale: ", "bold red"), "the cluster is not as it was when this plan was made; nothing was done")
+        page = StyledTextPage()
+        page.add_line(("stale: ", "bold red"), "the cluster is not as it was when this plan was made; nothing was done")
         for line in stale:
-            page.add(f"  {line}")
+            page.add_line(f"  {line}")
         print_error(page)
         return STALE
     if dry_run:
-        write_stdout(f"still the plan: {plural(len(steps), 'write')}\n")
+        write_stdout(f"still the plan: {count_with_noun(len(steps), 'write')}\n")
         return DONE
     return _print_attempts(asyncio.run(_act(live, found, steps)), steps)
 
@@ -124,7 +124,7 @@ def _compared(document: PlanDocument, found: CollectedObjects, decide: Deciding)
     stale: list[str] = []
     broken: list[str] = []
     for forecast in document.forecasts:
-        seen = cache.observation((forecast.root.namespace, forecast.root.name), now)
+        seen = cache.snapshot_of_root((forecast.root.namespace, forecast.root.name), now)
         if seen is None or seen.root_uid != forecast.root_uid:
             stale.append(_missing(forecast, there=seen is not None))
             continue
@@ -151,23 +151,23 @@ def _missing(forecast: Forecast, *, there: bool) -> str:
 def _cached(found: CollectedObjects) -> ClusterCache:
     cache = ClusterCache()
     for kind in sorted({kind for kind, _ in found.complete}):
-        cache.replace(kind, [item for item in found.items if item.get("kind") == kind], "0")
+        cache.replace_all_of_kind(kind, [item for item in found.items if item.get("kind") == kind], "0")
     for (kind, _), why in found.not_listed.items():
         cache.mark_kind_unlisted(kind, why)
     return cache
 
 
-async def _act(live: LiveCluster, found: CollectedObjects, steps: Sequence[Step]) -> tuple[Attempt, ...]:
+async def _act(live: LiveClusterOptions, found: CollectedObjects, steps: Sequence[Step]) -> tuple[Attempt, ...]:
     connection = await read_connection_settings(live.kubeconfig, live.context)
     async with ApiSession(connection) as api:
-        return await execute_concurrently(
-            StepExecutor(FreshReader(api, _cached(found))).attempt, sorted(steps, key=lambda step: step.sort_key)
+        return await execute_steps_concurrently(
+            StepExecutor(FreshReader(api, _cached(found))).attempt_step, sorted(steps, key=lambda step: step.sort_key)
         )
 
 
 def _print_attempts(attempts: Sequence[Attempt], steps: Sequence[Step]) -> int:
     """Print the executed steps by kind and the failed ones singly; return the exit code."""
-    page, counts = Page(), dict[tuple[str, str], int]()
+    page, counts = StyledTextPage(), dict[tuple[str, str], int]()
     failed = [attempt for attempt in attempts if attempt.outcome is not AttemptOutcome.DONE]
     for attempt in attempts:
         if attempt.outcome is AttemptOutcome.DONE:
@@ -175,20 +175,20 @@ def _print_attempts(attempts: Sequence[Attempt], steps: Sequence[Step]) -> int:
             counts[key] = counts.get(key, 0) + 1
     _add_counts(page, counts)
     for attempt in failed:
-        page.add(
+        page.add_line(
             ("not done: ", "bold red"),
             f"{step_action_name(attempt.step.action)} {attempt.step.target.short}: ",
             attempt.detail,
         )
     left = len(steps) - len(attempts)
     if left:
-        page.add(f"{plural(left, 'write')} not tried, because of those")
+        page.add_line(f"{count_with_noun(left, 'write')} not tried, because of those")
     print_page(page)
     return ERROR if failed or left else DONE
 
 
-def _add_counts(page: Page, counts: Mapping[tuple[str, str], int]) -> None:
+def _add_counts(page: StyledTextPage, counts: Mapping[tuple[str, str], int]) -> None:
     if not counts:
-        page.add("nothing was done")
+        page.add_line("nothing was done")
     for (action, kind), count in sorted(counts.items()):
-        page.add(("done: ", "green"), f"{action} {plural(count, kind)}")
+        page.add_line(("done: ", "green"), f"{action} {count_with_noun(count, kind)}")

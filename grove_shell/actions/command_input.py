@@ -18,20 +18,20 @@ from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import IndexedCluster
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.actions.configuration import read_configuration
+from grove_shell.actions.configuration_files import read_operator_configuration
 from grove_shell.exit_codes import CommandFailed
-from grove_shell.page import print_error
 from grove_shell.reading.collected_objects import LoadedInput
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import item_problem_as_fault
-from grove_shell.reading.input_sources import input_items_in_path, standard_input
+from grove_shell.reading.input_sources import input_items_in_path, standard_input_stream
 from grove_shell.reading.objects import load
+from grove_shell.styled_text_page import print_error
 from grove_shell.views.formatting import REST_UNKNOWN, input_problems_closing_line, input_problems_page
 from grove_shell.views.progress_bars import progress_counter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LiveCluster:
+class LiveClusterOptions:
     """The live cluster to read.
 
     Attributes:
@@ -50,7 +50,7 @@ class InputSource:
     """The input options of a command."""
 
     filenames: tuple[str, ...] = ()
-    live: LiveCluster | None = None
+    live: LiveClusterOptions | None = None
     namespace: str | None = None
     now: datetime | None = None
     attempts: str | None = None
@@ -73,7 +73,7 @@ def selected_sets(
             yield root
 
 
-def missing_sets(cluster: IndexedCluster, names: Collection[str], namespace: str | None = None) -> str:
+def selected_sets_not_found(cluster: IndexedCluster, names: Collection[str], namespace: str | None = None) -> str:
     """Return the selected names that are not there, with similar names (CL-009); empty where nothing is missing."""
     present = [*selected_sets(cluster, (), namespace)]
     if namespace is not None and not present and not names:
@@ -107,7 +107,7 @@ class CommandInput:
     usable: bool
     rules: str | None
 
-    def snapshots(self, namespace: str | None, names: tuple[str, ...] = ()) -> Iterator[Snapshot]:
+    def snapshots_of_selected_sets(self, namespace: str | None, names: tuple[str, ...] = ()) -> Iterator[Snapshot]:
         """Yield a snapshot of each selected PodCliqueSet, sorted by namespace and name."""
         for root in selected_sets(self.loaded.cluster, names, namespace):
             yield self.loaded.cluster.snapshot_of(root, self.now, self.attempts)
@@ -118,22 +118,22 @@ def decision_time(source: InputSource, loaded: LoadedInput) -> datetime:
     return source.now or (loaded.taken_at if source.live is None else None) or datetime.now(UTC)
 
 
-def read_input(source: InputSource) -> CommandInput:
+def read_command_input(source: InputSource) -> CommandInput:
     """Read everything a command needs. What is wrong with it is in ``problems`` of the result.
 
     Raises:
         CommandFailed: the cluster of ``--live`` cannot be read.
     """
-    configured = read_configuration(source.config)
+    configured = read_operator_configuration(source.config)
     collected = None
     if source.live is not None:
-        from grove_shell.actions.live_cluster_lists import list_all_kinds  # noqa: PLC0415 - the client, which a file does not need
+        from grove_shell.actions.live_cluster_lists import list_objects_of_all_kinds  # noqa: PLC0415 - the client, which a file does not need
 
-        collected = list_all_kinds(source.live)
+        collected = list_objects_of_all_kinds(source.live)
     with progress_counter("reading", "objects") as count:
         loaded = load(
             source.filenames,
-            standard_input(),
+            standard_input_stream(),
             count,
             collected,
             configured.configuration,
@@ -152,13 +152,13 @@ def read_input(source: InputSource) -> CommandInput:
     )
 
 
-def read_usable_input(source: InputSource) -> CommandInput:
+def read_input_and_print_problems(source: InputSource) -> CommandInput:
     """Read the input and print its problems on standard error.
 
     Raises:
         CommandFailed: nothing can be decided (CL-001).
     """
-    inputs = read_input(source)
+    inputs = read_command_input(source)
     if inputs.problems:
         closing = REST_UNKNOWN if inputs.usable else input_problems_closing_line(inputs.problems)
         page = input_problems_page(inputs.problems, closing)
@@ -192,7 +192,7 @@ def _attempts(path: str) -> tuple[tuple[Attempt, ...], tuple[InputFault, ...]]:
 
     faults: list[InputFault] = []
     found: list[Attempt] = []
-    for item in input_items_in_path(path, faults, standard_input()):
+    for item in input_items_in_path(path, faults, standard_input_stream()):
         try:
             found.extend(attempts_from_json(item.value.get("attempts")))
         except MalformedObject as fault:

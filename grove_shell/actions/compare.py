@@ -13,16 +13,16 @@ from grove_shell.actions.command_input import (
     CommandInput,
     InputSource,
     choose_rule_set,
-    missing_sets,
-    read_usable_input,
+    read_input_and_print_problems,
+    selected_sets_not_found,
 )
-from grove_shell.actions.input_findings import forecasts_with_findings, nothing_judged_message
-from grove_shell.actions.plan import missing_kind_names, time_after
+from grove_shell.actions.input_findings import forecasts_with_input_findings, nothing_decided_message
+from grove_shell.actions.plan import time_after, uncollected_kind_names
 from grove_shell.exit_codes import CHANGES, DONE, ERROR, FAIL_ON, USAGE
-from grove_shell.in_memory.forecasts import forecasts
-from grove_shell.page import print_error, print_warnings
-from grove_shell.views.compare_page import RuleSetComparisonReport, compare_page
-from grove_shell.views.formatting import failed_check_message
+from grove_shell.in_memory.forecasts import forecasts_of_snapshots
+from grove_shell.styled_text_page import print_error, print_warnings
+from grove_shell.views.compare_page import RuleSetComparisonReport, rule_set_comparison_page
+from grove_shell.views.formatting import fail_on_message
 from grove_shell.views.renderers import RENDERERS
 
 
@@ -41,9 +41,9 @@ class CompareOptions:
 
 def compare_rule_sets(source: InputSource, options: CompareOptions) -> int:
     """Compare and print. Returns the exit code (CL-001)."""
-    inputs = read_usable_input(source)
-    snapshots = tuple(inputs.snapshots(source.namespace, options.sets))
-    if lacking := missing_sets(inputs.loaded.cluster, options.sets, source.namespace):
+    inputs = read_input_and_print_problems(source)
+    snapshots = tuple(inputs.snapshots_of_selected_sets(source.namespace, options.sets))
+    if lacking := selected_sets_not_found(inputs.loaded.cluster, options.sets, source.namespace):
         print_error(f"not in the input: {lacking}")
         return FAIL_ON if options.fail_on and not options.sets else USAGE
     until = time_after(inputs.now, options.until)
@@ -54,23 +54,27 @@ def compare_rule_sets(source: InputSource, options: CompareOptions) -> int:
         print_error(f"both sides are '{names[0]}': {choices[0][1].because}; give --rules twice")
         return USAGE
     forecasts_by_rules = [
-        forecasts_with_findings(snapshots, forecasts(snapshots, rules, limit=None, until=until), {}, shown)
+        forecasts_with_input_findings(
+            snapshots, forecasts_of_snapshots(snapshots, rules, limit=None, until=until), {}, shown
+        )
         for rules, _, shown in choices
     ]
     found = tuple(compare_forecasts(before, after) for before, after in zip(*forecasts_by_rules, strict=True))
-    nothing = nothing_judged_message(inputs.loaded, forecasts_by_rules[0])
+    nothing = nothing_decided_message(inputs.loaded, forecasts_by_rules[0])
     report = RuleSetComparisonReport(
         rules=names,
         rules_from=(choices[0][1], choices[1][1]),
         nothing_judged=nothing,
         as_of=inputs.now,
         until=until,
-        not_collected=missing_kind_names(inputs.loaded.cluster.gaps),
+        not_collected=uncollected_kind_names(inputs.loaded.cluster.gaps),
         comparisons=found,
     )
     print_warnings(inputs.loaded.foreign_objects)
     renderer = RENDERERS[options.output]
-    renderer.show(page=lambda: compare_page(report, full=options.verbose), document=lambda: _as_json(report))
+    renderer.print_result(
+        page=lambda: rule_set_comparison_page(report, full=options.verbose), document=lambda: _as_json(report)
+    )
     if nothing and not inputs.problems:
         if not renderer.shows_page:
             print_error(nothing)
@@ -87,7 +91,7 @@ def _exit_code(inputs: CommandInput, options: CompareOptions, found: Sequence[Ru
     if "unknown" in fail_on and any(one.unpredicted for one in found):
         unknown = {"unknown"}
     if options.fail_on and (met := changes & fail_on | unknown):
-        print_error(failed_check_message(met))
+        print_error(fail_on_message(met))
         return FAIL_ON
     changes |= unknown
     return CHANGES if options.detailed_exitcode and changes else DONE
@@ -100,11 +104,11 @@ def _as_json(report: RuleSetComparisonReport) -> dict[str, Any]:
         "asOf": format_time(report.as_of),
         "until": format_time(report.until) if report.until is not None else None,
         "notCollected": list(report.not_collected),
-        "sets": [{"root": ref_as_json(one.root), **comparison_as_json(one)} for one in report.comparisons],
+        "sets": [{"root": ref_as_json(one.root), **rule_set_comparison_as_json(one)} for one in report.comparisons],
     }
 
 
-def comparison_as_json(one: RuleSetComparison) -> dict[str, Any]:
+def rule_set_comparison_as_json(one: RuleSetComparison) -> dict[str, Any]:
     """Return the differences of two rule sets about one PodCliqueSet as JSON."""
     return {
         "differences": [

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from grove_core.kernel.errors import ObjectProblem
-from grove_shell.client.api_discovery import connection_advice
+from grove_shell.client.api_discovery import connection_error_advice
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.connection_settings import ConnectionSettings, NoClusterAccess, read_connection_settings
 from grove_shell.domain_controller.domain_reconcile_loop import DomainControllerProcess
@@ -17,7 +17,7 @@ from grove_shell.domain_daemon.daemon_identity import (
     read_daemon_identity,
 )
 from grove_shell.domain_daemon.daemon_log import DaemonLog
-from grove_shell.domain_daemon.daemon_process import DaemonProcess
+from grove_shell.domain_daemon.daemon_process import DomainDaemonProcess
 from grove_shell.domain_daemon.daemon_requests import DOMAINS
 from grove_shell.domain_daemon.fabric_process import hosts_file_command
 from grove_shell.exit_codes import CommandFailed
@@ -39,10 +39,10 @@ async def _run_daemon(arguments: DaemonCommandOptions, kubeconfig: str | None, c
         identity, more = await read_daemon_identity(api, arguments)
     if identity is None or problems:
         raise _refused([*problems, *more])
-    process = DaemonProcess(
+    process = DomainDaemonProcess(
         connection=connection,
         identity=identity,
-        settings=arguments.settings,
+        settings=arguments.daemon_settings,
         fabric_command=arguments.fabric or hosts_file_command(Path(arguments.peers)),
         log=DaemonLog(as_json=log == "json"),
         grace_period=arguments.grace,
@@ -78,11 +78,11 @@ async def _run_domain_controller(
     connection = await read_connection_settings(kubeconfig, context)
     async with ApiSession(connection) as api:
         try:
-            response = await api.request("GET", DOMAINS.path(namespace), query={"limit": "1"})
+            response = await api.request("GET", DOMAINS.url_path(namespace), query={"limit": "1"})
         except NoServerResponse as fault:
-            raise NoClusterAccess(connection_advice(fault)) from fault
-    if not response.ok:
-        error = f"ComputeDomain: {response.message.strip()}"
+            raise NoClusterAccess(connection_error_advice(fault)) from fault
+    if not response.is_success:
+        error = f"ComputeDomain: {response.error_message.strip()}"
         hint = "; NVIDIA's driver installs the definition, or: grove manifests --only crds --with compute-domains"
         raise NoClusterAccess(f"{connection.server}: {error}{hint}")
     process = DomainControllerProcess(

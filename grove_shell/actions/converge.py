@@ -7,17 +7,24 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from grove_shell.actions.configuration import configuration
-from grove_shell.converge.converge_command_options import ConvergeCommandOptions, run_parameters_from_options
-from grove_shell.converge.model.convergence_model_run import ModelRunEngine
-from grove_shell.converge.model.server_costs import ServerCosts, parse_server_costs
-from grove_shell.converge.run_parameters_and_results import ConvergenceRun, RunParameters, parameters_shared_by_runs
-from grove_shell.converge.run_schedule import ConvergenceRunEngine, RunSchedule, run_scheduled
-from grove_shell.converge.runs_csv_file import parse_runs_csv, write_runs_csv
+from grove_shell.actions.configuration_files import read_one_configuration
+from grove_shell.converge.converge_command_options import (
+    ConvergeCommandOptions,
+    convergence_run_parameters_from_options,
+)
+from grove_shell.converge.model.convergence_model_run import ModelConvergenceRunEngine
+from grove_shell.converge.model.server_costs import ModelServerCosts, parse_model_server_costs
+from grove_shell.converge.run_parameters_and_results import (
+    ConvergenceRun,
+    ConvergenceRunParameters,
+    parameters_shared_by_runs,
+)
+from grove_shell.converge.run_schedule import ConvergenceRunEngine, ConvergenceRunSchedule, run_scheduled_points
+from grove_shell.converge.runs_csv_file import parse_convergence_runs_csv, write_convergence_runs_csv
 from grove_shell.exit_codes import DONE, ERROR, USAGE, CommandFailed
-from grove_shell.page import print_error, print_warnings
 from grove_shell.reading.input_faults import InputFault, file_problems_as_faults
-from grove_shell.views.convergence_results import convergence_page, convergence_runs_as_json
+from grove_shell.styled_text_page import print_error, print_warnings
+from grove_shell.views.convergence_results import convergence_runs_as_json, convergence_table_page
 from grove_shell.views.formatting import COMMAND_LINE, NOTHING_RUN, input_problems_page
 from grove_shell.views.progress_bars import progress_bar
 from grove_shell.views.renderers import RENDERERS
@@ -41,10 +48,10 @@ class ConvergeOptions:
     output: str = "human"
 
 
-def converge(options: ConvergeOptions) -> int:
+def run_convergence_experiments(options: ConvergeOptions) -> int:
     """Run the experiments and show their results; return the exit code (CL-001)."""
-    points, problems = run_parameters_from_options(options.arguments)
-    costs, faults = configuration(options.costs, parse_server_costs)
+    points, problems = convergence_run_parameters_from_options(options.arguments)
+    costs, faults = read_one_configuration(options.costs, parse_model_server_costs)
     folder = Path(options.out) if options.out is not None else None
     earlier, more = _earlier_runs(folder, options)
     faults = (*file_problems_as_faults(COMMAND_LINE, problems), *faults, *more)
@@ -59,23 +66,26 @@ def converge(options: ConvergeOptions) -> int:
 
 
 def _run(
-    points: Sequence[RunParameters],
+    points: Sequence[ConvergenceRunParameters],
     engine: ConvergenceRunEngine,
     earlier: Sequence[ConvergenceRun],
     folder: Path | None,
     options: ConvergeOptions,
 ) -> int:
     known = {run.point: run for run in earlier if run.world == engine.world}
-    schedule, runs = RunSchedule(points, known), list(earlier)
+    schedule, runs = ConvergenceRunSchedule(points, known), list(earlier)
     interrupted = False
     try:
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
-        with progress_bar(schedule.left, "runs") as advance, closing(run_scheduled(schedule, engine)) as finished:
+        with (
+            progress_bar(schedule.unstarted_point_count, "runs") as advance,
+            closing(run_scheduled_points(schedule, engine)) as finished,
+        ):
             for run in finished:
                 runs.append(run)
                 if folder is not None:
-                    write_runs_csv(folder / RUNS, runs)
+                    write_convergence_runs_csv(folder / RUNS, runs)
                 advance()
     except KeyboardInterrupt:
         interrupted = True
@@ -112,19 +122,19 @@ def _earlier_runs(
     except (OSError, UnicodeDecodeError) as fault:
         got = fault.strerror or str(fault) if isinstance(fault, OSError) else "bytes that are not UTF-8"
         return (), (InputFault(file=str(path), expected="a file of runs in UTF-8", got=got),)
-    return parse_runs_csv(text, str(path))
+    return parse_convergence_runs_csv(text, str(path))
 
 
-def _engine_of(options: ConvergeOptions, costs: ServerCosts) -> ConvergenceRunEngine:
+def _engine_of(options: ConvergeOptions, costs: ModelServerCosts) -> ConvergenceRunEngine:
     if options.world == "model":
-        return ModelRunEngine(costs, options.jobs)
-    from grove_shell.converge.cluster.cluster_run_engine import cluster_engine_from_kubeconfig  # noqa: PLC0415 - few runs need a cluster
+        return ModelConvergenceRunEngine(costs, options.jobs)
+    from grove_shell.converge.cluster.cluster_run_engine import convergence_engine_from_kubeconfig  # noqa: PLC0415 - few runs need a cluster
 
-    return cluster_engine_from_kubeconfig(options.kubeconfig, options.store)
+    return convergence_engine_from_kubeconfig(options.kubeconfig, options.store)
 
 
 def _mismatches(
-    points: Sequence[RunParameters],
+    points: Sequence[ConvergenceRunParameters],
     earlier: Sequence[ConvergenceRun],
     engine: ConvergenceRunEngine,
     folder: Path | None,
@@ -142,12 +152,16 @@ def _mismatches(
     )
 
 
-def _show(runs: Sequence[ConvergenceRun], schedule: RunSchedule, folder: Path | None, options: ConvergeOptions) -> None:
-    page = convergence_page(runs, schedule.stopped)
-    RENDERERS[options.output].show(page=lambda: page, document=lambda: convergence_runs_as_json(runs, schedule.stopped))
+def _show(
+    runs: Sequence[ConvergenceRun], schedule: ConvergenceRunSchedule, folder: Path | None, options: ConvergeOptions
+) -> None:
+    page = convergence_table_page(runs, schedule.curves_ended_early)
+    RENDERERS[options.output].print_result(
+        page=lambda: page, document=lambda: convergence_runs_as_json(runs, schedule.curves_ended_early)
+    )
     if folder is None:
         return
-    (folder / TABLE).write_text(page.text, encoding="utf-8")
+    (folder / TABLE).write_text(page.plain_text, encoding="utf-8")
     if find_spec("matplotlib") is None:
         print_warnings(["no pictures without matplotlib: pip install matplotlib, then repeat with --resume"])
         return

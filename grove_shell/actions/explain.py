@@ -14,12 +14,12 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.naming_rules import most_similar_name
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.actions.command_input import InputSource, choose_rule_set, read_usable_input
+from grove_shell.actions.command_input import InputSource, choose_rule_set, read_input_and_print_problems
 from grove_shell.actions.input_findings import with_input_findings
 from grove_shell.actions.plan import operator_rule_set_note
 from grove_shell.exit_codes import DONE, ERROR, USAGE
-from grove_shell.in_memory.forecasts import snapshot_with_stored_set
-from grove_shell.page import print_error, print_warnings
+from grove_shell.in_memory.forecasts import snapshot_with_set_as_stored
+from grove_shell.styled_text_page import print_error, print_warnings
 from grove_shell.views.explain_page import ExplainHeader, explain_page, explanation_as_json
 from grove_shell.views.renderers import RENDERERS
 
@@ -35,7 +35,7 @@ KINDS: Final[Mapping[str, str]] = {
 _MOST_COMPARED: Final = 5_000
 
 
-def explain(source: InputSource, target: str, *, output: str, rules: str | None, why_not: str | None) -> int:
+def explain_object(source: InputSource, target: str, *, output: str, rules: str | None, why_not: str | None) -> int:
     """Explain and print. Returns the exit code (CL-001).
 
     Args:
@@ -45,11 +45,11 @@ def explain(source: InputSource, target: str, *, output: str, rules: str | None,
     if kind.lower() not in KINDS or not slash or not name:
         print_error(f"{target} is not KIND/NAME with KIND one of pcs, pcsg, pclq, pod, podgang, computedomain")
         return USAGE
-    inputs = read_usable_input(source)
+    inputs = read_input_and_print_problems(source)
     kind = KINDS[kind.lower()]
     rule_set, rules_from, recognition = choose_rule_set(rules, inputs.rules, inputs.loaded.cluster, inputs.loaded.newer)
-    found = inputs.snapshots(source.namespace)
-    snapshots = tuple(snapshot_with_stored_set(one, rule_set) for one in found)
+    found = inputs.snapshots_of_selected_sets(source.namespace)
+    snapshots = tuple(snapshot_with_set_as_stored(one, rule_set) for one in found)
     having = tuple(snapshot for snapshot in snapshots if root_has_object(snapshot, kind, name))
     nodes = inputs.loaded.nodes
     every = (
@@ -66,7 +66,7 @@ def explain(source: InputSource, target: str, *, output: str, rules: str | None,
         return USAGE
     header = ExplainHeader(inputs.now, rule_set.name, rules_from, operator_rule_set_note(recognition, rule_set.name))
     only_guards = why_not is not None
-    RENDERERS[output].show(
+    RENDERERS[output].print_result(
         page=lambda: explain_page(inquiries, header, only_guards=only_guards),
         document=lambda: {
             "rules": rule_set.name,

@@ -10,20 +10,20 @@ from grove_core.plan.forecast import Forecast
 from grove_core.resources.topology_usage import SET_KIND
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.reading.collected_objects import LoadedInput
-from grove_shell.views.formatting import plural
+from grove_shell.views.formatting import count_with_noun
 
 
-def nothing_judged_message(loaded: LoadedInput, forecasts: Sequence[Forecast]) -> str:
+def nothing_decided_message(loaded: LoadedInput, forecasts: Sequence[Forecast]) -> str:
     """Return why nothing was decided, in one sentence (CL-056); empty where something was."""
     if any(one.root.kind == SET_KIND or _does_something(one) for one in forecasts):
         return ""
     if loaded.server_errors:
         return f"nothing was decided: the input holds an error of an API server: {'; '.join(loaded.server_errors)}"
-    held = [plural(count, kind) for kind, count in loaded.ignored.items()]
+    held = [count_with_noun(count, kind) for kind, count in loaded.ignored.items()]
     if loaded.pods_without_clique:
-        held.append(plural(loaded.pods_without_clique, "Pod"))
+        held.append(count_with_noun(loaded.pods_without_clique, "Pod"))
     if loaded.cluster.topologies:
-        held.append(plural(len(loaded.cluster.topologies), "topology object"))
+        held.append(count_with_noun(len(loaded.cluster.topologies), "topology object"))
     what = f"only {', '.join(held)}" if held else "and no other object that a decision depends on"
     return f"nothing was decided: the input holds no PodCliqueSet, {what}"
 
@@ -49,7 +49,7 @@ def with_input_findings(
     return (*(one for one in findings if one not in alike), newer._replace(because=because), *more)
 
 
-def forecasts_with_findings(
+def forecasts_with_input_findings(
     snapshots: Sequence[Snapshot], planned: Iterable[Forecast], nodes: NodeLabels, shown: RecognisedOperator | None
 ) -> tuple[Forecast, ...]:
     """Return the forecasts of some snapshots with the findings of `with_input_findings`."""

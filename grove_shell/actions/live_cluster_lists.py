@@ -12,12 +12,12 @@ from grove_core.resources.crd_names import CrdNames, crd_names_in
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
-from grove_shell.actions.command_input import LiveCluster
-from grove_shell.client.api_discovery import connection_advice, discover_apis
+from grove_shell.actions.command_input import LiveClusterOptions
+from grove_shell.client.api_discovery import connection_error_advice, discover_optional_apis
+from grove_shell.client.api_kinds import KINDS, POD_CLIQUE_SET, ApiKind
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.connection_settings import NoClusterAccess, read_connection_settings
-from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET, ApiKind
-from grove_shell.client.paged_lists import NotListed, list_all_objects, list_pages
+from grove_shell.client.paged_lists import KindNotListed, list_all_objects_of_kind, list_kind_by_page
 from grove_shell.operator.crd_name_clashes import served_resource_names
 from grove_shell.reading.collected_objects import CollectedObjects
 from grove_shell.reading.input_objects import DEFINITION_KIND
@@ -26,7 +26,7 @@ from grove_shell.views.progress_bars import progress_counter
 _DEFINITIONS: Final = ApiKind(DEFINITION_KIND, "apiextensions.k8s.io/v1", "customresourcedefinitions", clustered=True)
 
 
-def installed_crd_names(live: LiveCluster) -> list[CrdNames]:
+def installed_crd_names(live: LiveClusterOptions) -> list[CrdNames]:
     """Return the names of all definitions of a server.
 
     Where the server does not list definitions to this user, only the resources that it serves are looked at.
@@ -34,14 +34,14 @@ def installed_crd_names(live: LiveCluster) -> list[CrdNames]:
     Raises:
         NoClusterAccess: there is no way to it, or it does not answer.
     """
-    return run_requests(_installed_names(live))
+    return run_cluster_requests(_installed_names(live))
 
 
-async def _installed_names(live: LiveCluster) -> list[CrdNames]:
+async def _installed_names(live: LiveClusterOptions) -> list[CrdNames]:
     async with ApiSession(await read_connection_settings(live.kubeconfig, live.context)) as api:
         try:
-            items, _version = await list_all_objects(api, _DEFINITIONS)
-        except NotListed:
+            items, _version = await list_all_objects_of_kind(api, _DEFINITIONS)
+        except KindNotListed:
             return await served_resource_names(api)
     return [names for item in items if (names := crd_names_in(item)) is not None]
 
@@ -55,17 +55,17 @@ _POD: Final = "Pod"
 _RELISTED: Final = (POD_CLIQUE_SET, GROUP_KIND, _CLIQUE, _POD)
 
 
-def list_all_kinds(live: LiveCluster) -> CollectedObjects:
+def list_objects_of_all_kinds(live: LiveClusterOptions) -> CollectedObjects:
     """List every kind at the same time.
 
     Raises:
         NoClusterAccess: it cannot be reached, does not answer, or does not serve PodCliqueSets.
     """
     with progress_counter("asking", "objects") as count:
-        return run_requests(_collect(live, count or (lambda _item: None)))
+        return run_cluster_requests(_collect(live, count or (lambda _item: None)))
 
 
-def run_requests(requests: Coroutine[Any, Any, T]) -> T:
+def run_cluster_requests(requests: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine that sends requests to a cluster, and return its result.
 
     Raises:
@@ -74,37 +74,39 @@ def run_requests(requests: Coroutine[Any, Any, T]) -> T:
     try:
         return asyncio.run(requests)
     except NoServerResponse as fault:
-        raise NoClusterAccess(connection_advice(fault)) from fault
+        raise NoClusterAccess(connection_error_advice(fault)) from fault
 
 
-async def _collect(live: LiveCluster, count: Callable[[Any], None]) -> CollectedObjects:
+async def _collect(live: LiveClusterOptions, count: Callable[[Any], None]) -> CollectedObjects:
     connection = await read_connection_settings(live.kubeconfig, live.context)
     namespace = EVERYWHERE if live.everywhere else live.namespace or connection.namespace
     async with ApiSession(connection) as api:
         kinds = [kind for kind in KINDS.values() if kind.kind != POD_CLIQUE_SET]
         try:
             sets = await _listed(api, KINDS[POD_CLIQUE_SET], namespace, count)
-        except NotListed as fault:
-            raise NoClusterAccess(f"{connection.server}: {connection_advice(fault)}") from fault
-        served = await discover_apis(api)
+        except KindNotListed as fault:
+            raise NoClusterAccess(f"{connection.server}: {connection_error_advice(fault)}") from fault
+        served = await discover_optional_apis(api)
         lists = await asyncio.gather(*(_listed(api, kind, namespace, count) for kind in kinds), return_exceptions=True)
         items, not_listed, complete = list(sets), dict[Gap, str](), {(POD_CLIQUE_SET, namespace)}
         for kind, found in zip(kinds, lists, strict=True):
             where = EVERYWHERE if kind.clustered else namespace
-            if isinstance(found, NotListed) and found.is_absent and kind.optional:
+            if isinstance(found, KindNotListed) and found.is_absent and kind.optional:
                 complete.add((kind.kind, where))
-            elif isinstance(found, NotListed) and not kind.clustered:  # a set that needs topologies reports it (TP-013)
+            elif (
+                isinstance(found, KindNotListed) and not kind.clustered
+            ):  # a set that needs topologies reports it (TP-013)
                 not_listed[kind.kind, where] = str(found)
             elif isinstance(found, list):
                 items += found
                 complete.add((kind.kind, where))
-            elif not isinstance(found, NotListed):
+            elif not isinstance(found, KindNotListed):
                 raise found
         items = await _with_relisted(api, items, complete, count)
         if any("topologyConstraint" in json.dumps(item.get("spec")) for item in sets):
             try:
                 items += map(_labels_of, await _listed(api, NODES, EVERYWHERE, count))
-            except NotListed as fault:
+            except KindNotListed as fault:
                 not_listed[NODES.kind, EVERYWHERE] = str(fault)
     return CollectedObjects(
         origin=connection.server, items=tuple(items), complete=frozenset(complete), served=served, not_listed=not_listed
@@ -130,9 +132,9 @@ async def _with_relisted(
         try:
             for kind in judged:
                 again += await _listed(api, KINDS[kind], namespace, count, whole=True)
-        except NotListed as fault:
+        except KindNotListed as fault:
             raise NoClusterAccess(
-                f"{namespace}: listed once, and not a second time: {connection_advice(fault)}"
+                f"{namespace}: listed once, and not a second time: {connection_error_advice(fault)}"
             ) from fault
     kept = [
         item for item in items if item["kind"] not in judged or metadata_in(item).namespace_and_name[0] not in short
@@ -177,7 +179,7 @@ async def _listed(
         whole: whether to list without a label selector, and keep pods by their owner.
     """
     found: list[Json] = []
-    async for page in list_pages(api, replace(kind, selector="") if whole else kind, namespace):
+    async for page in list_kind_by_page(api, replace(kind, selector="") if whole else kind, namespace):
         if page.first:
             found.clear()
         items = [item for item in page.items if kind.kind != _POD or not whole or _is_of_grove(item)]

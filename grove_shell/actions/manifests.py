@@ -5,33 +5,33 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from grove_shell.actions.configuration import read_configuration
+from grove_shell.actions.configuration_files import read_operator_configuration
 from grove_shell.exit_codes import DONE, CommandFailed
-from grove_shell.manifests.crd_definitions import compute_domain_crds, custom_resource_definitions
-from grove_shell.manifests.deployments import operator_objects, webhook_objects
-from grove_shell.manifests.installation import Installation, daemon_rbac_roles, namespace_and_role_manifests
-from grove_shell.page import write_stdout
+from grove_shell.manifests.crd_definitions import compute_domain_crd_manifests, grove_crd_manifests
+from grove_shell.manifests.deployments import operator_manifests, webhook_manifests
+from grove_shell.manifests.installation import InstallationOptions, daemon_rbac_roles, namespace_and_role_manifests
+from grove_shell.styled_text_page import write_stdout
 from grove_shell.views.formatting import NOTHING_PRINTED, input_problems_page
 from grove_shell.views.renderers import SERIALIZERS
 
-PARTS: Final[Mapping[str, Callable[[Installation], Iterator[dict[str, Any]]]]] = {
-    "crds": lambda _: custom_resource_definitions(),
+PARTS: Final[Mapping[str, Callable[[InstallationOptions], Iterator[dict[str, Any]]]]] = {
+    "crds": lambda _: grove_crd_manifests(),
     "rbac": namespace_and_role_manifests,
-    "operator": operator_objects,
-    "webhooks": webhook_objects,
+    "operator": operator_manifests,
+    "webhooks": webhook_manifests,
 }
 """In the order in which they are applied."""
 
 
 MORE: Final[Mapping[str, Callable[[], Iterator[dict[str, Any]]]]] = {
-    "compute-domains": compute_domain_crds,
+    "compute-domains": compute_domain_crd_manifests,
     "daemons": daemon_rbac_roles,
 }
 """Parts that other software normally provides; printed on request (DC-110), definitions first."""
 
 
-def manifest_objects(
-    installation: Installation, parts: tuple[str, ...] = (), more: tuple[str, ...] = ()
+def installation_objects(
+    installation: InstallationOptions, parts: tuple[str, ...] = (), more: tuple[str, ...] = ()
 ) -> list[dict[str, Any]]:
     """Return the objects of these parts, or of all; as copies, so that YAML has no anchors."""
     made = [one for name, make_more in MORE.items() if name in more for one in make_more()]
@@ -39,10 +39,10 @@ def manifest_objects(
     return [json.loads(json.dumps(one)) for one in made]
 
 
-def manifests(
+def print_installation_manifests(
     parts: tuple[str, ...],
     output: str,
-    installation: Installation,
+    installation: InstallationOptions,
     more: tuple[str, ...] = (),
     config: str | None = None,
 ) -> int:
@@ -51,11 +51,11 @@ def manifests(
     Returns:
         The exit code (CL-001).
     """
-    configured = read_configuration(config)
+    configured = read_operator_configuration(config)
     if configured.problems:
         raise CommandFailed(input_problems_page(configured.problems, NOTHING_PRINTED))
     features = configured.configuration
     whole = replace(installation, mnnvl=features.mnnvl, topology=features.topology, operator=configured.raw)
-    objects = manifest_objects(whole, parts, more)
+    objects = installation_objects(whole, parts, more)
     write_stdout(SERIALIZERS[output].objects(objects))
     return DONE

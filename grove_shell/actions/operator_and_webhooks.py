@@ -7,8 +7,8 @@ from typing import Any
 
 from grove_core.areas.mnnvl.admit import mnnvl_preflight_objection
 from grove_core.resources.configuration import NOT_DISCOVERED, MnnvlMode
-from grove_shell.actions.configuration import Reader, T, configuration
-from grove_shell.client.api_discovery import check_connection, discover_apis
+from grove_shell.actions.configuration_files import Reader, T, read_one_configuration
+from grove_shell.client.api_discovery import check_connection, discover_optional_apis
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.connection_settings import NoClusterAccess, read_connection_settings
 from grove_shell.exit_codes import CommandFailed
@@ -52,7 +52,7 @@ async def _operate(
         except NoClusterAccess as fault:
             taken = () if isinstance(fault.__cause__, NoServerResponse) else await find_crd_name_clashes(api)
             raise NoClusterAccess("; ".join((str(fault), *(clash.sentence for clash in taken)))) from fault
-        served = await discover_apis(api)
+        served = await discover_optional_apis(api)
     objection = mnnvl_preflight_objection(settings.configuration, served)
     if objection is not None:
         raise NoClusterAccess(f"{connection.server}: {objection.sentence}")
@@ -86,7 +86,7 @@ async def _serve(
     served = NOT_DISCOVERED
     if settings.configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS):
         async with ApiSession(connection) as api:
-            served = await discover_apis(api)
+            served = await discover_optional_apis(api)
     return await WebhookProcess(
         connection=connection,
         settings=settings,
@@ -99,7 +99,7 @@ async def _serve(
 
 def _read_settings(path: str | None, read: Reader[T]) -> T:
     """Return the configuration. Raises CommandFailed with all its faults."""
-    settings, faults = configuration(path, read)
+    settings, faults = read_one_configuration(path, read)
     if faults:
         raise CommandFailed(input_problems_page(faults, NOTHING_STARTED))
     return settings

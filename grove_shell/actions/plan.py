@@ -19,14 +19,18 @@ from grove_shell.actions.command_input import (
     CommandInput,
     InputSource,
     choose_rule_set,
-    missing_sets,
-    read_usable_input,
+    read_input_and_print_problems,
+    selected_sets_not_found,
 )
-from grove_shell.actions.input_findings import forecasts_with_findings, nothing_judged_message, sets_with_unknown_nodes
+from grove_shell.actions.input_findings import (
+    forecasts_with_input_findings,
+    nothing_decided_message,
+    sets_with_unknown_nodes,
+)
 from grove_shell.exit_codes import CHANGES, DONE, ERROR, FAIL_ON, USAGE
-from grove_shell.in_memory.forecasts import forecasts, topology_forecasts
-from grove_shell.page import print_error
-from grove_shell.views.formatting import failed_check_message
+from grove_shell.in_memory.forecasts import forecasts_of_snapshots, forecasts_of_topologies
+from grove_shell.styled_text_page import print_error
+from grove_shell.views.formatting import fail_on_message
 from grove_shell.views.plan_headline import PlanPageContext, plan_notes_page
 from grove_shell.views.plan_page import plan_page
 from grove_shell.views.renderers import RENDERERS, format_json_document
@@ -48,36 +52,39 @@ class PlanOptions:
     out: str | None = None
 
 
-def plan(source: InputSource, options: PlanOptions) -> int:
+def plan_and_print(source: InputSource, options: PlanOptions) -> int:
     """Plan and print. Returns the exit code (CL-001, CL-002)."""
-    inputs = read_usable_input(source)
-    snapshots = tuple(inputs.snapshots(source.namespace, options.sets))
-    if lacking := missing_sets(inputs.loaded.cluster, options.sets, source.namespace):
+    inputs = read_input_and_print_problems(source)
+    snapshots = tuple(inputs.snapshots_of_selected_sets(source.namespace, options.sets))
+    if lacking := selected_sets_not_found(inputs.loaded.cluster, options.sets, source.namespace):
         print_error(f"not in the input: {lacking}")
         return FAIL_ON if options.fail_on and not options.sets else USAGE
     until = time_after(inputs.now, options.until)
     rules, rules_from, recognition = choose_rule_set(
         options.rules, inputs.rules, inputs.loaded.cluster, inputs.loaded.newer
     )
-    planned = forecasts_with_findings(
-        snapshots, forecasts(snapshots, rules, limit=options.rounds, until=until), inputs.loaded.nodes, recognition
+    planned = forecasts_with_input_findings(
+        snapshots,
+        forecasts_of_snapshots(snapshots, rules, limit=options.rounds, until=until),
+        inputs.loaded.nodes,
+        recognition,
     )
     if source.namespace is None and not options.sets:
-        planned += topology_forecasts(inputs.loaded.cluster, inputs.now, inputs.attempts)
+        planned += forecasts_of_topologies(inputs.loaded.cluster, inputs.now, inputs.attempts)
     document = PlanDocument(
         rules=rules.name,
         as_of=inputs.now,
-        not_collected=missing_kind_names(inputs.loaded.cluster.gaps),
+        not_collected=uncollected_kind_names(inputs.loaded.cluster.gaps),
         forecasts=planned,
         configuration=inputs.loaded.cluster.configuration,
         rules_from=rules_from,
     )
     context = PlanPageContext(
         loaded=inputs.loaded,
-        nothing_judged=nothing_judged_message(inputs.loaded, planned),
+        nothing_judged=nothing_decided_message(inputs.loaded, planned),
         sets_with_unknown_nodes=sets_with_unknown_nodes(snapshots, inputs.loaded.nodes),
         operator_note=operator_rule_set_note(recognition, rules.name),
-        newest_time=newest_transition_time(inputs.loaded.cluster),
+        newest_time=newest_condition_transition_time(inputs.loaded.cluster),
         is_now_given=source.now is not None,
         verbose=options.verbose,
         decisions=options.decisions,
@@ -97,13 +104,13 @@ def _print(document: PlanDocument, context: PlanPageContext, options: PlanOption
     renderer = RENDERERS[options.output]
     if not renderer.shows_page:
         print_error(plan_notes_page(document, context))
-    renderer.show(
+    renderer.print_result(
         page=lambda: plan_page(document, context),
         document=lambda: plan_document_as_json(document, decisions=options.decisions),
     )
 
 
-def missing_kind_names(gaps: frozenset[Gap]) -> tuple[str, ...]:
+def uncollected_kind_names(gaps: frozenset[Gap]) -> tuple[str, ...]:
     """Return the kinds that were not collected, sorted: ``Pod``, or ``Pod in ml`` where one namespace lacks them."""
     everywhere = {kind for kind, namespace in gaps if namespace == EVERYWHERE}
     return tuple(
@@ -122,7 +129,7 @@ def operator_rule_set_note(recognition: RecognisedOperator | None, rules: str) -
     return f"{recognition.because}; --rules {recognition.rules} {nearest}"
 
 
-def newest_transition_time(cluster: IndexedCluster) -> datetime | None:
+def newest_condition_transition_time(cluster: IndexedCluster) -> datetime | None:
     """Return the newest transition time of the conditions in a cluster; None where there is none."""
     cliques = (clique.status.conditions for owned in cluster.cliques_of.values() for clique in owned)
     groups = (group.status.conditions for owned in cluster.groups_of.values() for group in owned)
@@ -141,23 +148,24 @@ def _exit_code(inputs: CommandInput, options: PlanOptions, planned: Sequence[For
     if inputs.problems:
         return ERROR
     if options.fail_on and (
-        met := set(options.fail_on) & fail_on_classes(planned, until) | undecided_fail_on_classes(planned)
+        met := set(options.fail_on) & fail_on_classes_in_forecasts(planned, until)
+        | fail_on_class_of_unknown_verdicts(planned)
     ):
-        print_error(failed_check_message(met))
+        print_error(fail_on_message(met))
         return FAIL_ON
     if options.detailed_exitcode and any(forecast.rounds[0].steps for forecast in planned):
         return CHANGES
     return DONE
 
 
-def undecided_fail_on_classes(planned: Sequence[Forecast]) -> set[str]:
+def fail_on_class_of_unknown_verdicts(planned: Sequence[Forecast]) -> set[str]:
     """Return ``unknown`` where a termination could not be decided, which fails every check (CL-002)."""
     findings = chain.from_iterable(forecast.findings for forecast in planned)
     is_open = any(one.question == TERMINATION and one.verdict == ConditionStatus.UNKNOWN.value for one in findings)
     return {"unknown"} if is_open else set()
 
 
-def fail_on_classes(planned: Sequence[Forecast], until: datetime | None = None) -> set[str]:
+def fail_on_classes_in_forecasts(planned: Sequence[Forecast], until: datetime | None = None) -> set[str]:
     """Return the ``--fail-on`` classes that any round of the forecasts contains (CL-002).
 
     Args:

@@ -11,10 +11,10 @@ from grove_core.kernel.time_formats import format_time
 from grove_core.plan.forecast import one_round_forecast
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.named import rule_set
-from grove_shell.actions.compare import comparison_as_json
+from grove_shell.actions.compare import rule_set_comparison_as_json
 from grove_shell.exit_codes import CHANGES, DONE, FAIL_ON, CommandFailed
 from grove_shell.reading.input_faults import InputFault
-from grove_shell.replay.decision_log_format import compact_json, is_recorded_plan, plan_as_json
+from grove_shell.replay.decision_log_format import canonical_json, equals_recorded_plan, plan_as_decision_log_json
 from grove_shell.replay.decision_log_reader import DamagedDecisionLog, RecordedDecision, recorded_decisions
 from grove_shell.views.formatting import NOTHING_REPLAYED, input_problems_page
 from grove_shell.views.progress_bars import progress_bar
@@ -27,7 +27,7 @@ from grove_shell.views.replay_page import (
 )
 
 
-def replay(log: str, rules: str | None, output: str, *, detailed_exitcode: bool, verbose: bool) -> int:
+def replay_decision_log(log: str, rules: str | None, output: str, *, detailed_exitcode: bool, verbose: bool) -> int:
     """Replay and print; returns the exit code (CL-001). Nothing is decided of a log that is not whole (RP-004)."""
     try:
         read = _reader(log)
@@ -39,7 +39,9 @@ def replay(log: str, rules: str | None, output: str, *, detailed_exitcode: bool,
     except DamagedDecisionLog as flaw:
         problem = InputFault(file=log, line=flaw.line or None, expected=flaw.expected, got=flaw.got)
         raise CommandFailed(input_problems_page((problem,), NOTHING_REPLAYED)) from flaw
-    RENDERERS[output].show(page=lambda: replay_page(replayed, full=verbose), document=lambda: _as_json(replayed))
+    RENDERERS[output].print_result(
+        page=lambda: replay_page(replayed, full=verbose), document=lambda: _as_json(replayed)
+    )
     if replayed.changed:
         return FAIL_ON
     return CHANGES if detailed_exitcode and replayed.rule_differences else DONE
@@ -69,8 +71,8 @@ def _replayed(looks: Iterable[RecordedDecision], other_rules: str | None, advanc
     for look in looks:
         now, own = look.snapshot.now, rule_set(look.rules)
         plan = reconcile(look.snapshot, own)
-        if not is_recorded_plan(look.plan, plan, now):
-            differences = tuple(_where(look.plan, plan_as_json(plan, now)))
+        if not equals_recorded_plan(look.plan, plan, now):
+            differences = tuple(_where(look.plan, plan_as_decision_log_json(plan, now)))
             others.append(DecisionDifferingFromLog(look.line, look.name, now, differences))
         if other_rules is not None:
             forecast = one_round_forecast(reconcile(look.snapshot, rule_set(other_rules)), now)
@@ -99,7 +101,7 @@ def _replayed(looks: Iterable[RecordedDecision], other_rules: str | None, advanc
 def _where(recorded: Mapping[str, Any], again: Mapping[str, Any]) -> Iterator[str]:
     """In which words two plans of one look differ: steps by their targets, else the field."""
     for name in ("steps", "withheld"):
-        first, second = ({compact_json(one): one for one in plan[name]} for plan in (recorded, again))
+        first, second = ({canonical_json(one): one for one in plan[name]} for plan in (recorded, again))
         for said, found in (("the log has", first), ("now there is", second)):
             other = second if found is first else first
             for text, one in found.items():
@@ -126,7 +128,12 @@ def _as_json(report: ReplayReport) -> dict[str, Any]:
         ],
         "otherRules": report.other_rules,
         "parted": [
-            {"line": one.line, "look": one.name, "at": format_time(one.at), **comparison_as_json(one.comparison)}
+            {
+                "line": one.line,
+                "look": one.name,
+                "at": format_time(one.at),
+                **rule_set_comparison_as_json(one.comparison),
+            }
             for one in report.rule_differences
         ],
     }

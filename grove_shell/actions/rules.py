@@ -8,23 +8,23 @@ from grove_core.rule_sets.named import rule_sets
 from grove_shell.catalogue.specification_rules import (
     RetiredRule,
     SpecificationRule,
-    find_rules,
+    find_rules_by_number_or_reason,
     go_operator_generation_of,
     go_operator_generations,
-    reason_codes,
-    releases_of_generation,
+    go_operator_releases_of_generation,
+    go_operator_rules_replacing_design,
+    reason_codes_by_rule_number,
     retired_rules,
-    rules_replacing_design,
     specification_rules_by_number,
 )
 from grove_shell.exit_codes import DONE, USAGE
-from grove_shell.page import joined_pages, print_error
 from grove_shell.settings.rule_set_names import full_rule_set_name
+from grove_shell.styled_text_page import joined_pages, print_error
 from grove_shell.views.renderers import RENDERERS
 from grove_shell.views.rules_page import retired_rule_page, rule_page, rule_set_page, rule_sets_page
 
 
-def rules(asked: tuple[str, ...], output: str) -> int:
+def print_rules(asked: tuple[str, ...], output: str) -> int:
     """Print all rule sets, or those rules and rule sets that are asked for; returns the exit code."""
     if not asked:
         return _all_sets(output)
@@ -34,7 +34,7 @@ def rules(asked: tuple[str, ...], output: str) -> int:
     unknown: list[str] = []
     for word in asked:
         retired = retired_rules().get(word.upper())
-        rules_ = find_rules(retired.now if retired is not None else word)
+        rules_ = find_rules_by_number_or_reason(retired.now if retired is not None else word)
         found.extend(rules_)
         if retired is not None:
             given_up.append(retired)
@@ -46,10 +46,13 @@ def rules(asked: tuple[str, ...], output: str) -> int:
     if unknown:
         _report_unknown(unknown)
         return USAGE
-    RENDERERS[output].show(
+    RENDERERS[output].print_result(
         page=lambda: joined_pages(
             [
-                *(rule_set_page(name, rules_replacing_design(go_operator_generation_of(name))) for name in sets),
+                *(
+                    rule_set_page(name, go_operator_rules_replacing_design(go_operator_generation_of(name)))
+                    for name in sets
+                ),
                 *map(retired_rule_page, given_up),
                 *map(rule_page, found),
             ]
@@ -70,17 +73,20 @@ def rules(asked: tuple[str, ...], output: str) -> int:
 def _report_unknown(words: Iterable[str]) -> None:
     for word in words:
         near = get_close_matches(
-            word, [*rule_sets(), *specification_rules_by_number(), *reason_codes().values()], n=1, cutoff=0.5
+            word,
+            [*rule_sets(), *specification_rules_by_number(), *reason_codes_by_rule_number().values()],
+            n=1,
+            cutoff=0.5,
         )
         hint = f'; did you mean "{near[0]}"?' if near else ""
         print_error(f"{word!r} is no rule set, rule number or reason code{hint}")
 
 
 def _all_sets(output: str) -> int:
-    RENDERERS[output].show(
+    RENDERERS[output].print_result(
         page=lambda: rule_sets_page(
             {
-                name: (releases_of_generation(name), rules_replacing_design(name))
+                name: (go_operator_releases_of_generation(name), go_operator_rules_replacing_design(name))
                 for name in reversed(go_operator_generations())
             }
         ),
@@ -95,7 +101,7 @@ def _set_as_json(name: str) -> dict[str, Any]:
     generation = go_operator_generation_of(name)
     differing = [
         {"rule": one.id, "title": one.title, "insteadOf": one.replaced_rule_number}
-        for one in rules_replacing_design(generation)
+        for one in go_operator_rules_replacing_design(generation)
     ]
     return {"name": name, "generation": generation or None, "differences": differing if generation else []}
 
@@ -105,11 +111,11 @@ def _rule_as_json(one: SpecificationRule) -> dict[str, Any]:
         "id": one.id,
         "title": one.title,
         "text": one.text,
-        "kind": one.kind,
+        "kind": one.rule_kind,
         "source": one.items.get("source"),
         "because": one.items.get("because"),
-        "code": reason_codes().get(one.id),
-        "generations": list(one.generations),
+        "code": reason_codes_by_rule_number().get(one.id),
+        "generations": list(one.go_operator_generations),
         "insteadOf": one.replaced_rule_number,
     }
     return {key: value for key, value in shown.items() if value}

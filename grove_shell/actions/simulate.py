@@ -14,7 +14,6 @@ from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import DESIGN
 from grove_shell.actions.command_input import choose_rule_set
 from grove_shell.exit_codes import DONE, FAIL_ON, USAGE, CommandFailed
-from grove_shell.page import Page, print_error
 from grove_shell.simulator.checks.all_checks import PROMISES
 from grove_shell.simulator.random_events.randomized_scenario import (
     MOST_RUNS,
@@ -25,8 +24,9 @@ from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.scenario_problems import unknown_names_in
 from grove_shell.simulator.scenario.scenario_reader import ScenarioReadResult, read_scenario
 from grove_shell.simulator.simulation import Simulation
-from grove_shell.simulator.simulation_run import SimulationOptions, SimulationRun
-from grove_shell.views.formatting import NOTHING_PLAYED, input_problems_page, plural
+from grove_shell.simulator.simulation_run import SimulationOptions, SimulationResult
+from grove_shell.styled_text_page import StyledTextPage, print_error
+from grove_shell.views.formatting import NOTHING_PLAYED, count_with_noun, input_problems_page
 from grove_shell.views.progress_bars import Tick, progress_bar, virtual_time_bar
 from grove_shell.views.renderers import RENDERERS, format_yaml_document
 from grove_shell.views.simulation_run_document import simulation_run_as_json, simulation_seeds_as_json
@@ -49,7 +49,7 @@ class SimulateOptions:
     verbose: bool = False
 
 
-def simulate(options: SimulateOptions) -> int:
+def simulate_scenario(options: SimulateOptions) -> int:
     """Run a scenario and print the result; return the exit code (CL-001)."""
     read = read_scenario(options.scenario)
     if read.scenario is None:
@@ -85,8 +85,8 @@ def _reasons_of_newer_release(
     return found
 
 
-def _show_run(read: ScenarioReadResult, run: SimulationRun, options: SimulateOptions) -> int:
-    RENDERERS[options.output].show(
+def _show_run(read: ScenarioReadResult, run: SimulationResult, options: SimulateOptions) -> int:
+    RENDERERS[options.output].print_result(
         page=lambda: simulation_timeline_page(run, verbose=options.verbose),
         document=lambda: simulation_run_as_json(run),
     )
@@ -110,7 +110,7 @@ class _SeedRuns:
     count: int = 0
     terminations: int = 0
     events: Counter[str] = field(default_factory=Counter)
-    broken: SimulationRun | None = None
+    broken: SimulationResult | None = None
 
 
 def _run_seeds(read: ScenarioReadResult, scenario: Scenario, options: SimulateOptions) -> int:
@@ -130,7 +130,7 @@ def _run_seeds(read: ScenarioReadResult, scenario: Scenario, options: SimulateOp
                 break
     last = options.first + runs.count - 1
     page = _seeds_page(runs, last, f"{monotonic() - start:.0f} s", verbose=options.verbose)
-    RENDERERS[options.output].show(
+    RENDERERS[options.output].print_result(
         page=lambda: page,
         document=lambda: simulation_seeds_as_json(
             runs.count, runs.terminations, runs.events, options.first, runs.broken
@@ -144,14 +144,14 @@ def _run_seeds(read: ScenarioReadResult, scenario: Scenario, options: SimulateOp
     return DONE if runs.broken is None else FAIL_ON
 
 
-def _seeds_page(runs: _SeedRuns, last: int, took: str, *, verbose: bool) -> Page:
-    page = Page()
-    counts = f"{plural(runs.count, 'run')}, {plural(int(runs.broken is not None), 'violation')}"
-    page.add((counts, "bold"), f", {plural(runs.terminations, 'termination')}, {took}")
+def _seeds_page(runs: _SeedRuns, last: int, took: str, *, verbose: bool) -> StyledTextPage:
+    page = StyledTextPage()
+    counts = f"{count_with_noun(runs.count, 'run')}, {count_with_noun(int(runs.broken is not None), 'violation')}"
+    page.add_line((counts, "bold"), f", {count_with_noun(runs.terminations, 'termination')}, {took}")
     for kind, number in sorted(runs.events.items()) if verbose else ():
-        page.add(f"  {kind:<16} in {plural(number, 'run')}")
+        page.add_line(f"  {kind:<16} in {count_with_noun(number, 'run')}")
     for line in unmet_expectation_lines(runs.broken) if runs.broken is not None else ():
-        page.add(f"seed {last}: ", (line, "bold red"))
+        page.add_line(f"seed {last}: ", (line, "bold red"))
     return page
 
 
@@ -165,11 +165,11 @@ def _draw_one_of(
     _draw(run, path)
     what = "the scenario without random events: no run broke a promise"
     if smallest is not None:
-        what = f"the run of seed {seed}, reduced to {plural(len(smallest.spec.events), 'event')}"
+        what = f"the run of seed {seed}, reduced to {count_with_noun(len(smallest.spec.events), 'event')}"
     print_error(f"{path} shows {what}")
 
 
-def _draw(run: SimulationRun, path: str) -> None:
+def _draw(run: SimulationResult, path: str) -> None:
     """Draw a run. Raises CommandFailed if the file cannot be written."""
     from grove_shell.views.simulation_chart import draw_simulation_chart  # noqa: PLC0415 - few want a picture
 
@@ -187,7 +187,7 @@ def _run(
     check: bool,
     counts_only: bool = False,
     tick: Tick | None = None,
-) -> SimulationRun:
+) -> SimulationResult:
     until = None if options.until is None else options.until // timedelta(milliseconds=1)
     how = SimulationOptions(
         checks=PROMISES if check else (),
@@ -199,7 +199,7 @@ def _run(
     return Simulation(scenario, how, dump=read.cluster, manifests=read.manifests).run()
 
 
-def _report_smallest(read: ScenarioReadResult, run: SimulationRun, options: SimulateOptions) -> Scenario:
+def _report_smallest(read: ScenarioReadResult, run: SimulationResult, options: SimulateOptions) -> Scenario:
     """Shrink the scenario of a violation; print it, or write it to the file of ``--trace``."""
     code = run.violation.code if run.violation is not None else ""
 
@@ -221,7 +221,7 @@ def _report_smallest(read: ScenarioReadResult, run: SimulationRun, options: Simu
     except OSError as fault:
         print_error(f"cannot write {options.trace}: {fault.strerror or fault}")
         return smallest
-    events = plural(len(smallest.spec.events), "event")
+    events = count_with_noun(len(smallest.spec.events), "event")
     print_error(f"{options.trace} repeats {code} with {events}: grove simulate --check {options.trace}")
     return smallest
 

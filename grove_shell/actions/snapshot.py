@@ -5,24 +5,24 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from grove_shell.actions.command_input import LiveCluster
-from grove_shell.actions.live_cluster_lists import list_all_kinds
-from grove_shell.client.nesting_limit import TOO_DEEP, deeply_nested_fields
+from grove_shell.actions.command_input import LiveClusterOptions
+from grove_shell.actions.live_cluster_lists import list_objects_of_all_kinds
+from grove_shell.client.nesting_limit import TOO_DEEP, fields_below_nesting_limit
 from grove_shell.exit_codes import DONE
-from grove_shell.page import print_error, write_stdout
 from grove_shell.reading.collected_objects import snapshot_header_item
 from grove_shell.reading.input_items import object_name_in_faults
-from grove_shell.redaction import Redaction
-from grove_shell.views.formatting import plural
+from grove_shell.redaction import ObjectRedaction
+from grove_shell.styled_text_page import print_error, write_stdout
+from grove_shell.views.formatting import count_with_noun
 from grove_shell.views.renderers import SERIALIZERS
 
 _SALT: int = 16
 
 
-def take_snapshot(live: LiveCluster, out: str | None, output: str, *, whole: bool) -> int:
+def write_snapshot_file(live: LiveClusterOptions, out: str | None, output: str, *, whole: bool) -> int:
     """List, redact and write the objects; return the exit code (CL-001). The file is written whole or not at all."""
-    found = list_all_kinds(live)
-    items = [*found.items] if whole else Redaction(os.urandom(_SALT)).of(found.items)
+    found = list_objects_of_all_kinds(live)
+    items = [*found.items] if whole else ObjectRedaction(os.urandom(_SALT)).redacted_objects(found.items)
     first = snapshot_header_item(found, datetime.now(UTC))
     captured = {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": [first, *items]}
     text = SERIALIZERS[output].document(captured)
@@ -32,7 +32,7 @@ def take_snapshot(live: LiveCluster, out: str | None, output: str, *, whole: boo
         _write(Path(out), text)
     print_error(_summary(items, found.origin, out))
     for one in found.items:
-        for field in deeply_nested_fields(one):
+        for field in fields_below_nesting_limit(one):
             print_error(f"not read whole: {object_name_in_faults(one)}: {field}: {TOO_DEEP}")
     for why in found.not_listed.values():
         print_error(f"not shown to us: {why}")
@@ -51,4 +51,4 @@ def _write(path: Path, text: str) -> None:
 
 def _summary(items: list[dict[str, Any]], origin: str, out: str | None) -> str:
     where = f" into {out}" if out is not None else ""
-    return f"{plural(len(items), 'object')} of {origin}{where}\n"
+    return f"{count_with_noun(len(items), 'object')} of {origin}{where}\n"

@@ -27,18 +27,18 @@ from grove_core.snapshot.cluster import IndexedCluster
 from grove_shell.actions.command_input import (
     InputSource,
     decision_time,
-    missing_sets,
     selected_sets,
+    selected_sets_not_found,
 )
-from grove_shell.actions.configuration import read_configuration
+from grove_shell.actions.configuration_files import read_operator_configuration
 from grove_shell.exit_codes import DONE, ERROR, FAIL_ON, USAGE, CommandFailed
-from grove_shell.page import print_error, print_warnings
 from grove_shell.reading.collected_objects import LoadedInput
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import InputItem, item_problem_as_fault
-from grove_shell.reading.input_sources import input_items_in_path, item_display_name, standard_input
-from grove_shell.reading.input_topologies import NodeCollector, is_topology
+from grove_shell.reading.input_sources import input_items_in_path, item_display_name, standard_input_stream
+from grove_shell.reading.input_topologies import NodeCollector, is_topology_object
 from grove_shell.reading.objects import load
+from grove_shell.styled_text_page import print_error, print_warnings
 from grove_shell.views.formatting import (
     NOTHING_DECIDED,
     REST_UNKNOWN,
@@ -49,27 +49,27 @@ from grove_shell.views.progress_bars import progress_counter
 from grove_shell.views.renderers import RENDERERS
 from grove_shell.views.topology_check_page import topology_check_page
 from grove_shell.views.topology_document import topology_check_as_json, topology_impact_as_json, topology_list_as_json
-from grove_shell.views.topology_page import TopologyImpact, topology_impact_page, topology_list_page
+from grove_shell.views.topology_page import TopologyChangeImpact, topology_impact_page, topology_list_page
 
 
-def check_fit_of_gangs(
+def check_gangs_fit_on_nodes(
     sets: tuple[str, ...], filenames: tuple[str, ...], config: str | None, output: str, *, verbose: bool
 ) -> int:
     """Check and print. Returns the exit code (CL-001, TP-111)."""
-    found = read_topology_input(InputSource(filenames=filenames, config=config), NOTHING_DECIDED)
+    found = read_topology_command_input(InputSource(filenames=filenames, config=config), NOTHING_DECIDED)
     lacking = [
         what for what, there in (("PodCliqueSet", found.cluster.sets), ("Node", found.capacity.nodes)) if not there
     ]
     if lacking:
         raise CommandFailed(f"nothing to check: no {' and no '.join(lacking)} in the input")
-    if unknown := missing_sets(found.cluster, sets):
+    if unknown := selected_sets_not_found(found.cluster, sets):
         print_error(f"not in the input: {unknown}")
         return USAGE
     snapshots = (found.cluster.snapshot_of(root, found.now) for root in selected_sets(found.cluster, sets))
     checks = [
         check_gang_fit(snapshot, found.capacity.nodes.values(), found.capacity.pods_on_nodes) for snapshot in snapshots
     ]
-    RENDERERS[output].show(
+    RENDERERS[output].print_result(
         page=lambda: topology_check_page(checks, found.capacity, verbose=verbose),
         document=lambda: topology_check_as_json(checks, found.capacity),
     )
@@ -77,7 +77,7 @@ def check_fit_of_gangs(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TopologyInput:
+class TopologyCommandInput:
     """The input of commands about topologies.
 
     Attributes:
@@ -93,7 +93,7 @@ class TopologyInput:
     now: datetime
 
 
-def read_topology_input(source: InputSource, unused: str | None = None) -> TopologyInput:
+def read_topology_command_input(source: InputSource, unused: str | None = None) -> TopologyCommandInput:
     """Read the input and print its problems.
 
     Manifests are not refused for their topology constraints, which are the subject of these commands.
@@ -104,21 +104,21 @@ def read_topology_input(source: InputSource, unused: str | None = None) -> Topol
     Raises:
         CommandFailed: nothing can be decided.
     """
-    configured = read_configuration(source.config)
+    configured = read_operator_configuration(source.config)
     configuration = configured.configuration
     if source.config is None:
         configuration = Configuration(topology=TopologyAwareSettings(enabled=True))
     collected = None
     if source.live is not None:
-        from grove_shell.actions.live_cluster_lists import list_all_kinds  # noqa: PLC0415 - the client, which a file does not need
+        from grove_shell.actions.live_cluster_lists import list_objects_of_all_kinds  # noqa: PLC0415 - the client, which a file does not need
 
-        collected = list_all_kinds(source.live)
+        collected = list_objects_of_all_kinds(source.live)
     with progress_counter("reading", "objects") as count:
         capacity = NodeCollector(count)
         loaded = load(
             source.filenames,
-            standard_input(),
-            capacity.take,
+            standard_input_stream(),
+            capacity.collect_item,
             collected,
             configuration,
             by_topologies=False,
@@ -133,30 +133,32 @@ def read_topology_input(source: InputSource, unused: str | None = None) -> Topol
     if not usable:
         raise CommandFailed(page)
     cluster = loaded.cluster if source.config is not None else _as_configured(loaded)
-    return TopologyInput(cluster=cluster, capacity=capacity, problems=problems, now=decision_time(source, loaded))
+    return TopologyCommandInput(
+        cluster=cluster, capacity=capacity, problems=problems, now=decision_time(source, loaded)
+    )
 
 
-def list_topologies(source: InputSource, output: str) -> int:
+def print_topologies_with_users(source: InputSource, output: str) -> int:
     """List topologies with their users and print. Returns the exit code (CL-001)."""
-    found = read_topology_input(source)
+    found = read_topology_command_input(source)
     usages, without = topology_usage_report(found.cluster, found.now), count_sets_without_topology(found.cluster)
     unknown = incomplete_topology_user_kinds(found.cluster)
     sets = found.cluster.sets
     is_unapplied = bool(sets) and not any(root.uid for root in sets) and not found.cluster.gaps
-    RENDERERS[output].show(
+    RENDERERS[output].print_result(
         page=lambda: topology_list_page(usages, without, unknown, is_unapplied=is_unapplied),
         document=lambda: topology_list_as_json(usages, without, unknown),
     )
     return ERROR if found.problems else DONE
 
 
-def impact_of_topology(source: InputSource, name: str, changed: str | None, output: str) -> int:
+def print_topology_change_impact(source: InputSource, name: str, changed: str | None, output: str) -> int:
     """Decide on a change or a deletion and print the affected sets. Returns the exit code (CL-001, TP-123).
 
     Args:
         changed: file with the changed topology; None for its deletion.
     """
-    found = read_topology_input(source)
+    found = read_topology_command_input(source)
     usages = topology_usage_report(found.cluster, found.now)
     one = next((one for one in usages if one.name == name), None)
     if one is None or (changed is None and name not in found.cluster.topologies):
@@ -170,7 +172,7 @@ def impact_of_topology(source: InputSource, name: str, changed: str | None, outp
     if changed is None:
         if one.not_validated is None:
             decision = admit_topology_deletion(_raw_of(name, old), _topology_view(one, found.cluster))
-        what = TopologyImpact(one, old, None, decision, (), again)
+        what = TopologyChangeImpact(one, old, None, decision, (), again)
     else:
         new = _changed(changed, name, old.ref.kind if old is not None else TOPOLOGY_KIND)
         raw = _raw_of(name, old) if old is not None else None
@@ -179,8 +181,10 @@ def impact_of_topology(source: InputSource, name: str, changed: str | None, outp
             decision = admit_topology(new.value, raw, around, found.cluster.configuration)
         topology = _projected(new)
         sets = topology_impacts_on_sets(found.cluster, topology, found.now) if topology is not None else ()
-        what = TopologyImpact(one, old, topology, decision, sets, again)
-    RENDERERS[output].show(page=lambda: topology_impact_page(what), document=lambda: topology_impact_as_json(what))
+        what = TopologyChangeImpact(one, old, topology, decision, sets, again)
+    RENDERERS[output].print_result(
+        page=lambda: topology_impact_page(what), document=lambda: topology_impact_as_json(what)
+    )
     if found.problems or what.is_refused:
         return ERROR
     return FAIL_ON if what.is_unknown else DONE
@@ -220,7 +224,9 @@ def _raw_of(name: str, topology: ClusterTopology | None) -> dict[str, Any]:
 def _changed(path: str, name: str, kind: str) -> InputItem:
     """Return the topology in the file of ``--changed``. Raises CommandFailed if the file has none, or several."""
     problems: list[InputFault] = []
-    found = [item for item in input_items_in_path(path, problems, standard_input()) if is_topology(item.value)]
+    found = [
+        item for item in input_items_in_path(path, problems, standard_input_stream()) if is_topology_object(item.value)
+    ]
     chosen = [item for item in found if item_display_name(item) == f"{kind} {name}"]
     if len(chosen) != 1 and not problems:
         others = ", ".join(item_display_name(item) for item in found) or "none"

@@ -23,27 +23,31 @@ from grove_shell.actions.command_input import (
     InputSource,
     choose_rule_set,
     cluster_for_operator_recognition,
-    read_input,
+    read_command_input,
 )
-from grove_shell.actions.configuration import read_configuration
+from grove_shell.actions.configuration_files import read_operator_configuration
 from grove_shell.exit_codes import DONE, ERROR, CommandFailed
-from grove_shell.manifests.schema_validation import with_schema_objections
-from grove_shell.page import print_error, print_page
+from grove_shell.manifests.schema_validation import verdict_with_schema_objections
 from grove_shell.reading.input_faults import InputFault
-from grove_shell.reading.validation_input import conflicting_manifests, earlier_version_of, read_validation_input
+from grove_shell.reading.validation_input import (
+    conflicting_manifest_faults,
+    read_validation_input,
+    stored_set_of_manifest,
+)
+from grove_shell.styled_text_page import print_error, print_page
 from grove_shell.views.formatting import NOTHING_CHECKED, NOTHING_DECIDED, REST_JUDGED, input_problems_page
 from grove_shell.views.renderers import RENDERERS
-from grove_shell.views.validation_page import JudgedManifest, taken_names_page, validation_as_json, validation_page
+from grove_shell.views.validation_page import JudgedManifest, taken_crd_names_page, validation_as_json, validation_page
 
 
-def validate(
+def validate_manifests(
     filenames: tuple[str, ...], old: tuple[str, ...], output: str, config: str | None = None, rules: str | None = None
 ) -> int:
     """Judge and print; returns the exit code (CL-001, CL-056)."""
-    settings = read_configuration(config)
+    settings = read_operator_configuration(config)
     faults: list[InputFault] = [*settings.problems]
     before, given = read_validation_input(old, faults), read_validation_input(filenames, faults)
-    faults += conflicting_manifests(given)
+    faults += conflicting_manifest_faults(given)
     stored, sets = [item.value for item in before.sets], [item.value for item in given.sets]
     names = {metadata_in(raw).namespace_and_name for raw in sets}
     kept = [raw for raw in stored if metadata_in(raw).namespace_and_name not in names]
@@ -57,13 +61,13 @@ def validate(
     classes = given.classes | before.classes or None
     judged: list[JudgedManifest] = []
     for item in given.sets:
-        earlier = earlier_version_of(item.value, stored)
+        earlier = stored_set_of_manifest(item.value, stored)
         if old and earlier is None:
             print_error(
                 f"no earlier version of {'/'.join(metadata_in(item.value).namespace_and_name)} in --old: judged as new"
             )
         decision = admit(item.value, earlier, used_names, settings.configuration, classes, around)
-        judged.append((item, _with_warnings(item.value, with_schema_objections(item.value, decision), chosen)))
+        judged.append((item, _with_warnings(item.value, verdict_with_schema_objections(item.value, decision), chosen)))
     by_name = {metadata_in(item.value).name: item.value for item in before.topologies}
     for item in given.topologies:
         earlier = by_name.get(metadata_in(item.value).name)
@@ -72,7 +76,7 @@ def validate(
         faults.sort(key=lambda fault: fault.sort_key)
         print_error(input_problems_page(faults, REST_JUDGED if judged else NOTHING_CHECKED))
     others = dict(sorted(given.others.items()))
-    RENDERERS[output].show(
+    RENDERERS[output].print_result(
         page=lambda: validation_page(judged, others, is_reported=bool(faults)),
         document=lambda: validation_as_json(judged, others),
     )
@@ -94,7 +98,7 @@ def _with_warnings(
     return replace(decision, verdict=verdict)
 
 
-def preflight(source: InputSource) -> int:
+def check_operator_preflight(source: InputSource) -> int:
     """Check whether an operator with this configuration would start, and print; returns the exit code (CL-032)."""
     installed: list[CrdNames] = []
     try:
@@ -102,21 +106,23 @@ def preflight(source: InputSource) -> int:
             from grove_shell.actions.live_cluster_lists import installed_crd_names  # noqa: PLC0415 - needs the client
 
             installed = installed_crd_names(source.live)
-        inputs = read_input(source)
+        inputs = read_command_input(source)
     except CommandFailed:
-        print_page(taken_names_page(installed))
+        print_page(taken_crd_names_page(installed))
         raise
-    cluster, page = inputs.loaded.cluster, taken_names_page([*installed, *inputs.loaded.definitions])
+    cluster, page = inputs.loaded.cluster, taken_crd_names_page([*installed, *inputs.loaded.definitions])
     settings, served = cluster.configuration, cluster.served
     objection = mnnvl_preflight_objection(settings, served)
     if objection is not None:
-        page.add(("would not start: ", "bold red"), objection.sentence, (f"  {objection.rule.requirement}", "dim"))
+        page.add_line(("would not start: ", "bold red"), objection.sentence, (f"  {objection.rule.requirement}", "dim"))
     elif inputs.problems:
         print_error(input_problems_page(inputs.problems, NOTHING_DECIDED))
     elif settings.mnnvl.enabled and served.domains is None:
-        page.add(("unknown: ", "bold yellow"), "whether the cluster has ComputeDomains does not show in this input")
+        page.add_line(
+            ("unknown: ", "bold yellow"), "whether the cluster has ComputeDomains does not show in this input"
+        )
     elif not page.lines:
-        page.add(("would start", "bold green"))
+        page.add_line(("would start", "bold green"))
         print_page(page)
         return DONE
     print_page(page)

@@ -16,9 +16,9 @@ from grove_shell.apply.pod_relist import PodRelist
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey
+from grove_shell.client.api_kinds import KINDS, POD_CLIQUE_SET
 from grove_shell.client.api_session import ApiSession, NoServerResponse
-from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
-from grove_shell.client.paged_lists import OLDER_STATE, list_pages
+from grove_shell.client.paged_lists import OLDER_STATE, list_kind_by_page
 
 _RELISTED: Final = (GROUP_KIND, "PodClique", "Pod")
 
@@ -33,24 +33,24 @@ class ClusterWriter:
         self._reader = FreshReader(api, cache)
         self._pods = PodRelist(self._reader)
 
-    def executor(self, withdrawn_because: Callable[[Step], str | None] = lambda _step: None) -> Execute:
+    def step_executor(self, withdrawn_because: Callable[[Step], str | None] = lambda _step: None) -> Execute:
         """Return what executes the steps of one round.
 
         Args:
             withdrawn_because: returns why a step is not sent any more; None to send it.
         """
-        return StepExecutor(self._reader, self._pods, withdrawn_because).attempt
+        return StepExecutor(self._reader, self._pods, withdrawn_because).attempt_step
 
     async def relist_set(self, root_key: RootKey) -> None:
         """Read everything of a set from the server into the cache (OP-013).
 
         Raises:
-            NoServerResponse, NotListed: no termination may follow. Also raised where an object exists that counted as
-                deleted (OP-013), has no selector label (OP-018), or is older than the cached one (OP-080); everything
-                else is in the cache then.
+            NoServerResponse, KindNotListed: no termination may follow. Also raised where an object exists that counted
+                as deleted (OP-013), has no selector label (OP-018), or is older than the cached one (OP-080);
+                everything else is in the cache then.
         """
         namespace, name = root_key
-        await self._reader.read(Ref(GROVE, POD_CLIQUE_SET, namespace, name))
+        await self._reader.read_into_cache(Ref(GROVE, POD_CLIQUE_SET, namespace, name))
         doubts = [words for kind in _RELISTED for words in await self._relist(root_key, kind)]
         if doubts:
             raise NoServerResponse(doubts[0])
@@ -61,7 +61,9 @@ class ClusterWriter:
         found: dict[Ref, Mapping[str, Any]] = {}
         selector = "" if kind == "Pod" else f"{SET.primary}={name}"  # a pod may have no label any more
         as_of, listed = 0, replace(KINDS[kind], selector=selector)
-        async for page in list_pages(self._api, listed, namespace, least=self._cache.newest(kind)):
+        async for page in list_kind_by_page(
+            self._api, listed, namespace, least=self._cache.newest_resource_version(kind)
+        ):
             if page.first:
                 found.clear()
             as_of = resource_version_number(page.version)
@@ -75,21 +77,21 @@ class ClusterWriter:
             except NoServerResponse as fault:  # it has no label; so has all that follows
                 doubts = [str(fault), *doubts]
                 break
-        for ref in self._cache.of(root_key, kind):
+        for ref in self._cache.refs_of_kind_in_set(root_key, kind):
             if ref not in found:
-                await self._reader.read(ref)
+                await self._reader.read_into_cache(ref)
         return doubts
 
     async def _take_in(self, ref: Ref, raw: Mapping[str, Any], as_of: int) -> list[str]:
         """Put a listed object into the cache; return why that forbids a termination. Raises NoServerResponse."""
         doubts, store, meta = [], self._cache.stores[ref.kind], metadata_in(raw)
-        if store.is_rolled_back(meta, as_of):
-            store.overwrite(raw)
+        if store.shows_server_rollback(meta, as_of):
+            store.overwrite_after_server_rollback(raw)
             doubts.append(f"{ref.short}: {OLDER_STATE}")
         had_tombstone = store.has_tombstone(meta.uid)
         if not _is_unlabelled_pod(ref, meta):
             self._cache.put(ref.kind, raw)
-        elif not await self._reader.take_in(ref, raw):
+        elif not await self._reader.put_into_cache(ref, raw):
             return doubts
         return [*doubts, f"{ref.short}: the server has it, and it counted as deleted"] if had_tombstone else doubts
 

@@ -8,16 +8,16 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import AttemptOutcome
 from grove_core.resources.domain_sharing_labels import sharing_user_in_manifest
 from grove_core.resources.object_metadata import metadata_in
-from grove_shell.apply.step_requests import exists_already, outcome_of
+from grove_shell.apply.step_requests import is_already_exists_response, outcome_and_message_of_response
+from grove_shell.client.api_kinds import api_kind_of_ref, url_path_of_ref
+from grove_shell.client.api_response import FORBIDDEN, NOT_FOUND
 from grove_shell.client.api_session import ApiSession, NoServerResponse
-from grove_shell.client.kinds import api_path_of, kind_of
-from grove_shell.client.response import FORBIDDEN, NOT_FOUND
-from grove_shell.client.response_check import shows_object
+from grove_shell.client.response_check import response_shows_object
 
 OnObject = Callable[[dict[str, Any]], None]
 
 
-async def create_or_reuse(
+async def create_or_reuse_object(
     api: ApiSession, ref: Ref, manifest: FrozenMap, writer: str, take_in: OnObject = lambda _raw: None
 ) -> tuple[AttemptOutcome, str]:
     """Create an object, or find one that serves the same user; return outcome and message.
@@ -32,27 +32,27 @@ async def create_or_reuse(
     Raises:
         NoServerResponse: there was no response; the object may have been created.
     """
-    path = kind_of(ref).path(ref.namespace)
+    path = api_kind_of_ref(ref).url_path(ref.namespace)
     response = await api.request("POST", path, query={"fieldManager": writer}, body=thaw_json(manifest))
-    if shows_object(response, ref):
-        take_in(response.json())
-    refused, refusal = outcome_of(response, ref, creates=True), response.message
+    if response_shows_object(response, ref):
+        take_in(response.json_body())
+    refused, refusal = outcome_and_message_of_response(response, ref, creates=True), response.error_message
     is_forbidden = response.status == FORBIDDEN  # a quota refuses before the name is looked up
-    if not (is_forbidden or exists_already(response)):
+    if not (is_forbidden or is_already_exists_response(response)):
         return refused
     try:
-        response = await api.request("GET", api_path_of(ref))
+        response = await api.request("GET", url_path_of_ref(ref))
     except NoServerResponse:
         if is_forbidden:
             return refused
         raise
-    if is_forbidden and not shows_object(response, ref):
+    if is_forbidden and not response_shows_object(response, ref):
         return refused
     if response.status == NOT_FOUND:
         return AttemptOutcome.CONFLICT, "it was deleted a moment ago"
-    if not shows_object(response, ref):
-        return outcome_of(response, ref)
-    raw = response.json()
+    if not response_shows_object(response, ref):
+        return outcome_and_message_of_response(response, ref)
+    raw = response.json_body()
     take_in(raw)
     found = freeze(raw)
     holder, user = (

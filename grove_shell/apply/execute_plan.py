@@ -62,7 +62,7 @@ def _without_terminations(statuses: Iterable[Step], failed_causes: AbstractSet[R
             yield found
 
 
-def execute_plan(attempt: Callable[[Step], Attempt], steps: Iterable[Step]) -> tuple[Attempt, ...]:
+def execute_steps_sequentially(attempt: Callable[[Step], Attempt], steps: Iterable[Step]) -> tuple[Attempt, ...]:
     """Execute steps one after the other, and return their attempts."""
     attempts: list[Attempt] = []
     batches = step_batches(steps)
@@ -82,7 +82,7 @@ def _next_batch(batches: StepBatches, attempts: Sequence[Attempt]) -> Sequence[S
         return None
 
 
-async def execute_concurrently(attempt: Execute, steps: Iterable[Step]) -> tuple[Attempt, ...]:
+async def execute_steps_concurrently(attempt: Execute, steps: Iterable[Step]) -> tuple[Attempt, ...]:
     """Execute the steps of each stage at the same time, and return the attempts.
 
     Creations of one kind start slowly, with one, two, four and so on, and stop at the first failure (OP-015): what is

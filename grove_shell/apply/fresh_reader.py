@@ -11,12 +11,16 @@ from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import AttemptOutcome
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.object_metadata import ObjectMetadata, metadata_in
-from grove_shell.apply.step_requests import UndecidableResponse, merge_patch, outcome_of
+from grove_shell.apply.step_requests import (
+    UndecidableResponse,
+    merge_patch_with_version,
+    outcome_and_message_of_response,
+)
 from grove_shell.cache.cluster_cache import ClusterCache
+from grove_shell.client.api_kinds import KINDS, url_path_of_ref
+from grove_shell.client.api_response import ApiResponse
 from grove_shell.client.api_session import ApiSession, NoServerResponse
-from grove_shell.client.kinds import KINDS, api_path_of
-from grove_shell.client.response import Response
-from grove_shell.client.response_check import confirms_absence, shows_object
+from grove_shell.client.response_check import response_confirms_absence, response_shows_object
 
 _LABELLED: Final = frozenset({"Pod", "Service", "HorizontalPodAutoscaler", "ResourceClaim"})
 """Kinds that are watched with a label selector and may be patched."""
@@ -37,7 +41,7 @@ class FreshReader:
         self.cache = cache
         self._restored_at: dict[str, float] = {}  # uid -> when its label was restored, the longest ago first
 
-    async def read(self, ref: Ref) -> bool:
+    async def read_into_cache(self, ref: Ref) -> bool:
         """Read an object into the cache; return whether it exists.
 
         Raises:
@@ -45,27 +49,27 @@ class FreshReader:
             UndecidableResponse: the response neither shows the object nor confirms that it does not exist
                 (OP-013), or its label could not be restored (OP-018).
         """
-        before = self.cache.find(ref)
-        response = await self.api.request("GET", api_path_of(ref))
-        if shows_object(response, ref):
-            if await self.take_in(ref, response.json()):
+        before = self.cache.find_object(ref)
+        response = await self.api.request("GET", url_path_of_ref(ref))
+        if response_shows_object(response, ref):
+            if await self.put_into_cache(ref, response.json_body()):
                 return True
-        elif not confirms_absence(response, ref):
-            raise _fault(response, ref, f"{ref.short}: {response.message}")
+        elif not response_confirms_absence(response, ref):
+            raise _fault(response, ref, f"{ref.short}: {response.error_message}")
         if before is not None:  # a later object of the name may have arrived since
-            self.drop(ref, before.uid)
+            self.drop_deleted_from_cache(ref, before.uid)
         return False
 
-    async def is_unchanged(self, ref: Ref, guard: Guard) -> bool:
+    async def is_unchanged_on_server(self, ref: Ref, guard: Guard) -> bool:
         """Return whether the server has an object in the version that was judged; the response enters the cache."""
-        response = await self.api.request("GET", api_path_of(ref))
-        if not shows_object(response, ref):
+        response = await self.api.request("GET", url_path_of_ref(ref))
+        if not response_shows_object(response, ref):
             return False
-        raw = response.json()
+        raw = response.json_body()
         self.cache.put(ref.kind, raw)
-        return guard_in(metadata_in(raw)) == guard
+        return guard_of_read_object(metadata_in(raw)) == guard
 
-    async def take_in(self, ref: Ref, raw: Mapping[str, Any]) -> bool:
+    async def put_into_cache(self, ref: Ref, raw: Mapping[str, Any]) -> bool:
         """Put an object into the cache, with its label; return False if it was deleted or is not of Grove.
 
         Raises:
@@ -79,7 +83,7 @@ class FreshReader:
             self.cache.put(ref.kind, {**found, "apiVersion": ref.api_version, "kind": ref.kind})
         return found is not None
 
-    def drop(self, ref: Ref, uid: str) -> None:
+    def drop_deleted_from_cache(self, ref: Ref, uid: str) -> None:
         """Remove an object from the cache that the server has confirmed to be deleted."""
         meta = {"namespace": ref.namespace, "name": ref.name, "uid": uid}
         self.cache.drop(ref.kind, {"metadata": meta}, confirmed=True)
@@ -93,20 +97,20 @@ class FreshReader:
             del self._restored_at[next(iter(self._restored_at))]
         if uid in self._restored_at:
             raise UndecidableResponse(f"{lost} again, right after it was restored")
-        patch = merge_patch(ref, {"metadata": {"labels": label}}, guard_in(meta))
+        patch = merge_patch_with_version(ref, {"metadata": {"labels": label}}, guard_of_read_object(meta))
         response = await self.api.request(**patch._asdict())
-        if confirms_absence(response, ref):
+        if response_confirms_absence(response, ref):
             return None
-        if not shows_object(response, ref):
-            raise _fault(response, ref, f"{lost}: {outcome_of(response, ref)[1]}")
+        if not response_shows_object(response, ref):
+            raise _fault(response, ref, f"{lost}: {outcome_and_message_of_response(response, ref)[1]}")
         self._restored_at[uid] = now
-        raw = response.json()
+        raw = response.json_body()
         if missing_selector_label(ref.kind, metadata_in(raw)):
             raise UndecidableResponse(f"{lost}: it was removed again at once")
         return raw
 
 
-def guard_in(meta: ObjectMetadata) -> Guard:
+def guard_of_read_object(meta: ObjectMetadata) -> Guard:
     """Return the uid and version of an object as it was read."""
     return Guard(meta.uid, meta.resource_version)
 
@@ -119,7 +123,7 @@ def missing_selector_label(kind: str, meta: ObjectMetadata) -> dict[str, str]:
     return {label: text}
 
 
-def _fault(response: Response, ref: Ref, words: str) -> NoServerResponse:
+def _fault(response: ApiResponse, ref: Ref, words: str) -> NoServerResponse:
     """Return the error for a response that does not show an object; of the one object, or of the whole server."""
-    outcome, _ = outcome_of(response, ref)
+    outcome, _ = outcome_and_message_of_response(response, ref)
     return NoServerResponse(words) if outcome is AttemptOutcome.UNREACHABLE else UndecidableResponse(words, outcome)

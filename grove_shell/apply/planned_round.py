@@ -18,7 +18,7 @@ def plan_for_root(observation: Observation, rules: RuleSet = DESIGN) -> Plan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedRound:
+class PlannedReconcileRound:
     """The plan of a set or a topology in one round.
 
     Attributes:
@@ -36,13 +36,13 @@ class PlannedRound:
     planning_seconds: float
 
 
-class RoundListener:
+class ReconcileRoundListener:
     """Gets every round of a reconcile loop; subclasses override what they need."""
 
-    def on_planned(self, planned_round: PlannedRound) -> None:
+    def on_round_planned(self, planned_round: PlannedReconcileRound) -> None:
         """Take in a plan; its steps are tried next."""
 
-    def on_executed(self, planned_round: PlannedRound, attempts: tuple[Attempt, ...]) -> None:
+    def on_steps_executed(self, planned_round: PlannedReconcileRound, attempts: tuple[Attempt, ...]) -> None:
         """Take in the attempts of the steps of a plan."""
 
     def on_finalizers_dropped(self, root_key: RootKey, attempts: tuple[Attempt, ...]) -> None:

@@ -17,9 +17,9 @@ from grove_core.resources.object_metadata import metadata_in
 from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.single_flight import SingleFlight
 from grove_shell.apply.step_requests import UndecidableResponse
+from grove_shell.client.api_kinds import KINDS
 from grove_shell.client.api_session import NoServerResponse
-from grove_shell.client.kinds import KINDS
-from grove_shell.client.paged_lists import NotListed, list_pages
+from grove_shell.client.paged_lists import KindNotListed, list_kind_by_page
 
 _POD: Final = "Pod"
 _LIST_AGAIN_AFTER: Final = 10.0
@@ -27,7 +27,7 @@ _PODS: Final = replace(KINDS[_POD], metadata_only=True, selector="")
 
 
 @dataclass(slots=True)
-class PodList:
+class NamespacePodListResult:
     """The result of one list.
 
     Attributes:
@@ -49,15 +49,15 @@ class PodRelist:
     def __init__(self, reader: FreshReader) -> None:
         """List nothing yet; ``reader`` restores labels and puts the pods into its cache (OP-018)."""
         self._reader = reader
-        self._lists: dict[str, PodList] = {}
-        self._in_flight = SingleFlight[PodList]()
+        self._lists: dict[str, NamespacePodListResult] = {}
+        self._in_flight = SingleFlight[NamespacePodListResult]()
         self._lost_creations = Counter[str]()
 
     def note_possible_pod(self, namespace: str) -> None:
         """Note that a pod may exist which nothing reported."""
         self._lost_creations[namespace] += 1
 
-    async def unknown_because(self, namespace: str, clique: str) -> str:
+    async def pods_unknown_because(self, namespace: str, clique: str) -> str:
         """Return why the pods of a PodClique, given its uid, are not all in the cache; empty where they are."""
         least, listed = self._reasons(namespace), self._lists.get(namespace)
         while listed is None or listed.as_of < least:  # one that ran already may be too old
@@ -71,37 +71,39 @@ class PodRelist:
 
     def _reasons(self, namespace: str) -> int:
         """Return how many reasons there have been to list a namespace."""
-        return self._reader.cache.vanished_pods(namespace) + self._lost_creations[namespace]
+        return self._reader.cache.vanished_pod_count(namespace) + self._lost_creations[namespace]
 
-    def _unread_pod(self, listed: PodList, clique: str) -> str:
-        knows = self._reader.cache.stores[_POD].knows
+    def _unread_pod(self, listed: NamespacePodListResult, clique: str) -> str:
+        knows = self._reader.cache.stores[_POD].contains
         return next((why for owner, raw, why in listed.unread if owner == clique and not knows(raw)), "")
 
-    async def _list_once(self, namespace: str) -> PodList:
-        return await self._in_flight.once(namespace, partial(self._list, namespace))
+    async def _list_once(self, namespace: str) -> NamespacePodListResult:
+        return await self._in_flight.call_once(namespace, partial(self._list, namespace))
 
-    async def _list(self, namespace: str) -> PodList:
+    async def _list(self, namespace: str) -> NamespacePodListResult:
         """List a namespace; a failed list is not kept."""
-        listed = PodList(self._reasons(namespace))
+        listed = NamespacePodListResult(self._reasons(namespace))
         try:
             await self._read_unknown(namespace, listed)
             listed.at = asyncio.get_running_loop().time()
             self._lists[namespace] = listed
-            for empty in self._lists.keys() - set(self._reader.cache.namespaces()):
+            for empty in self._lists.keys() - set(self._reader.cache.namespaces_with_set_objects()):
                 del self._lists[empty]
-        except (NoServerResponse, NotListed) as fault:
+        except (NoServerResponse, KindNotListed) as fault:
             listed.error = f"the pods of the namespace could not be listed: {fault}"
         return listed
 
-    async def _read_unknown(self, namespace: str, listed: PodList) -> None:
+    async def _read_unknown(self, namespace: str, listed: NamespacePodListResult) -> None:
         """Read every pod of a PodClique that the cache does not have; none after the server did not respond."""
         cache, unknown = self._reader.cache, list[tuple[str, Mapping[str, Any]]]()
-        async for page in list_pages(self._reader.api, _PODS, namespace, least=cache.newest(_POD)):
+        async for page in list_kind_by_page(
+            self._reader.api, _PODS, namespace, least=cache.newest_resource_version(_POD)
+        ):
             if page.first:
                 unknown.clear()
             for raw in page.items:
                 owner = metadata_in(raw).controller
-                if (owner.api_version, owner.kind) == (GROVE, "PodClique") and not cache.stores[_POD].knows(raw):
+                if (owner.api_version, owner.kind) == (GROVE, "PodClique") and not cache.stores[_POD].contains(raw):
                     unknown.append((owner.uid, raw))
         silence = ""
         for clique, pod in unknown:
@@ -116,7 +118,7 @@ class PodRelist:
 
     async def _read(self, raw: Mapping[str, Any]) -> str:
         """Read a pod into the cache; return why it is not there then."""
-        ref, knows = Ref(CORE, _POD, *metadata_in(raw).namespace_and_name), self._reader.cache.stores[_POD].knows
-        if knows(raw) or not await self._reader.read(ref) or knows(raw):
+        ref, knows = Ref(CORE, _POD, *metadata_in(raw).namespace_and_name), self._reader.cache.stores[_POD].contains
+        if knows(raw) or not await self._reader.read_into_cache(ref) or knows(raw):
             return ""
         return f"{ref.short} exists, and counts as deleted"

@@ -14,7 +14,7 @@ class SingleFlight(Generic[_Result]):
         """Start without a call in progress."""
         self._running: dict[Hashable, asyncio.Task[_Result]] = {}
 
-    async def once(self, key: Hashable, work: Callable[[], Awaitable[_Result]]) -> _Result:
+    async def call_once(self, key: Hashable, work: Callable[[], Awaitable[_Result]]) -> _Result:
         """Return the result of ``work``, or of a call with an equal key in progress; raises what the call raises."""
         if key not in self._running:
             task = self._running[key] = asyncio.ensure_future(self._call(key, work))

@@ -17,11 +17,11 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import object_after_status_write, status_as_json
+from grove_shell.client.api_kinds import api_kind_of_ref, url_path_of_ref
+from grove_shell.client.api_response import CONFLICT, NOT_FOUND, SERVER_FAULT, TOO_MANY, ApiResponse
 from grove_shell.client.api_session import APPLY, JSON, MERGE, STRATEGIC, NoServerResponse
-from grove_shell.client.kinds import api_path_of, kind_of
-from grove_shell.client.paged_lists import accept_header
-from grove_shell.client.response import CONFLICT, NOT_FOUND, SERVER_FAULT, TOO_MANY, Response
-from grove_shell.client.response_check import confirms_write
+from grove_shell.client.paged_lists import accept_header_for_kind
+from grove_shell.client.response_check import response_confirms_write
 
 WRITER: Final = "grove-operator"
 STATUS_WRITER: Final = "grove-operator-status"
@@ -65,8 +65,8 @@ def request_of_step(step: Step, cached: Resource | Pod | None) -> WriteRequest:
     target = step.target
     match step.action:
         case Create() | Ensure() as action:
-            kind = kind_of(target)
-            path, accept = kind.path(target.namespace), accept_header(kind, a_list=False)
+            kind = api_kind_of_ref(target)
+            path, accept = kind.url_path(target.namespace), accept_header_for_kind(kind, a_list=False)
             return WriteRequest("POST", path, thaw_json(action.manifest), accept=accept)
         case Apply() as action:
             return _patch(target, thaw_json(action.fields), action.guard)
@@ -76,11 +76,11 @@ def request_of_step(step: Step, cached: Resource | Pod | None) -> WriteRequest:
             if not isinstance(cached, Resource):
                 raise UndecidableResponse("not found", AttemptOutcome.CONFLICT)
             kept = [name for name in cached.finalizers if name != action.finalizer]
-            return merge_patch(target, {"metadata": {"finalizers": kept}}, action.guard)
+            return merge_patch_with_version(target, {"metadata": {"finalizers": kept}}, action.guard)
         case Delete() as action:
             policy = "Foreground" if action.foreground else "Background"
             body = {"preconditions": _version(action.guard), "propagationPolicy": policy}
-            return WriteRequest("DELETE", api_path_of(target), body, {})
+            return WriteRequest("DELETE", url_path_of_ref(target), body, {})
         case _:
             assert_never(step.action)
 
@@ -88,9 +88,9 @@ def request_of_step(step: Step, cached: Resource | Pod | None) -> WriteRequest:
 def _patch(target: Ref, fields: Mapping[str, Any], guard: Guard) -> WriteRequest:
     """Return a patch; of a pod without its version, as only gates are removed and pods change all the time."""
     if target.kind != "Pod":
-        return merge_patch(target, fields, guard)
+        return merge_patch_with_version(target, fields, guard)
     body = {**fields, "metadata": {**fields.get("metadata", {}), "uid": guard.uid}}
-    return WriteRequest("PATCH", api_path_of(target), body, content_type=STRATEGIC)
+    return WriteRequest("PATCH", url_path_of_ref(target), body, content_type=STRATEGIC)
 
 
 def _status_patch(target: Ref, action: SetStatus, cached: Resource | Pod | None) -> WriteRequest:
@@ -100,30 +100,32 @@ def _status_patch(target: Ref, action: SetStatus, cached: Resource | Pod | None)
     status: Any = thaw_json(status_as_json(object_after_status_write(cached, action.fields)))
     body = {"apiVersion": target.api_version, "kind": target.kind, "metadata": metadata, "status": status}
     query = {"fieldManager": STATUS_WRITER, "force": "true"}
-    return WriteRequest("PATCH", api_path_of(target, "status"), body, query, APPLY)
+    return WriteRequest("PATCH", url_path_of_ref(target, "status"), body, query, APPLY)
 
 
-def merge_patch(target: Ref, fields: Mapping[str, Any], guard: Guard) -> WriteRequest:
+def merge_patch_with_version(target: Ref, fields: Mapping[str, Any], guard: Guard) -> WriteRequest:
     """Return the patch of these fields of an object in the version that was judged."""
     body = {**fields, "metadata": {**fields.get("metadata", {}), **_version(guard)}}
-    return WriteRequest("PATCH", api_path_of(target), body, content_type=MERGE)
+    return WriteRequest("PATCH", url_path_of_ref(target), body, content_type=MERGE)
 
 
 def _version(guard: Guard) -> dict[str, str]:
     return {"uid": guard.uid, "resourceVersion": guard.resource_version}
 
 
-def outcome_of(response: Response, ref: Ref, *, creates: bool = False) -> tuple[AttemptOutcome, str]:
+def outcome_and_message_of_response(
+    response: ApiResponse, ref: Ref, *, creates: bool = False
+) -> tuple[AttemptOutcome, str]:
     """Return outcome and message of a response.
 
     404 and 409 are conflicts, 429 and 5xx count as no response, every other error is a refusal; of a creation also a
     missing namespace and a webhook that does not respond. A success that does not come from an API server, or is not
     about that object, counts as no response (OP-065).
     """
-    status, message = response.status, response.message
-    if response.ok and confirms_write(response, ref):
+    status, message = response.status, response.error_message
+    if response.is_success and response_confirms_write(response, ref):
         return AttemptOutcome.DONE, ""
-    if response.ok:
+    if response.is_success:
         return AttemptOutcome.UNREACHABLE, f"the response is not of an API server: {message}"
     if creates and (status == NOT_FOUND or (status >= SERVER_FAULT and _WEBHOOK_FAILED in message)):  # OP-011
         return AttemptOutcome.REFUSED, message
@@ -135,6 +137,6 @@ def outcome_of(response: Response, ref: Ref, *, creates: bool = False) -> tuple[
     )
 
 
-def exists_already(response: Response) -> bool:
+def is_already_exists_response(response: ApiResponse) -> bool:
     """Return whether a creation was refused because an object of that name exists."""
-    return response.status == CONFLICT and response.json().get("reason") == "AlreadyExists"
+    return response.status == CONFLICT and response.json_body().get("reason") == "AlreadyExists"

@@ -23,7 +23,7 @@ from grove_core.resources.scaling_group import scaling_group_from_json
 from grove_core.resources.topology_usage import SET_KIND, topology_in_template
 from grove_shell.cache.cache_view import TEMPLATE_KIND, CacheView
 from grove_shell.cache.podcliqueset_cache import Address, PodCliqueSetCache
-from grove_shell.cache.root_keys import NameReferenceIndex, RootKey, root_key_in
+from grove_shell.cache.root_keys import NameReferenceIndex, RootKey, root_key_from_labels
 from grove_shell.cache.topology_cache import TopologyCache
 from grove_shell.client.object_store import CachedObject, Key, ObjectStore, Raw
 
@@ -90,13 +90,13 @@ class ClusterCache(CacheView):
         for kind in KINDS_THAT_SHOW_USE:
             self.stores[kind].subscribers.append(self._note_completeness)
 
-    def replace(self, kind: str, items: Iterable[Raw], version: str) -> None:
+    def replace_all_of_kind(self, kind: str, items: Iterable[Raw], version: str) -> None:
         """Apply a complete list of a kind as of a version; objects that it lacks are removed unless newer (RS9)."""
         was_lost = self._lost.pop(kind, None) is not None
         if kind in TOPOLOGY_KINDS:
-            self.topologies.replace(kind, items, version)
+            self.topologies.replace_all_of_kind(kind, items, version)
             return
-        self._count_vanished(kind, self.stores[kind].replace(items, version))
+        self._count_vanished(kind, self.stores[kind].replace_all_of_kind(items, version))
         if was_lost:
             self._requeue_all(kind)
 
@@ -138,7 +138,7 @@ class ClusterCache(CacheView):
         place = self._places.get(controller)
         if place is not None and kind != SET_KIND:
             return place
-        root_key = root_key_in(kind, meta)
+        root_key = root_key_from_labels(kind, meta)
         return None if root_key is None else _Place(root_key, controller)
 
     def _file(self, kind: str, key: Key, before: _AnEntry, after: _AnEntry) -> None:
@@ -157,7 +157,7 @@ class ClusterCache(CacheView):
             set_cache = self._set_caches.get(root_key)
             if set_cache is None:
                 set_cache = self._set_caches[root_key] = PodCliqueSetCache()
-            set_cache.put((kind, *key), controller, after.item)
+            set_cache.put_object((kind, *key), controller, after.item)
         self._notify(root_key)
 
     def _take_out(self, address: Address, entry: CachedObject[Any]) -> None:
@@ -169,7 +169,7 @@ class ClusterCache(CacheView):
                 del self._controlled[controller]
         set_cache = self._set_caches.get(root_key)
         if set_cache is not None:
-            set_cache.remove(address, controller)
+            set_cache.remove_object(address, controller)
             if set_cache.is_empty:
                 del self._set_caches[root_key]
 
@@ -184,15 +184,15 @@ class ClusterCache(CacheView):
             return
         place = self._places[after.uid] = _Place(after.index.root_key, after.uid)
         for kind, *key in tuple(self._controlled.get(after.uid, ())):
-            self.stores[kind].reindex((key[0], key[1]), place)
+            self.stores[kind].change_index((key[0], key[1]), place)
 
     def _note_set(self, key: Key, _before: _AnEntry, after: _AnEntry) -> None:
         """Note the topology and the templates that a set names."""
         root = None if after is None else after.item
-        self.topologies.note(
+        self.topologies.set_topology_used_by(
             key, "" if root is None else topology_in_template(root.spec.template).effective_topology_name
         )
-        self._template_users.note(key, frozenset() if root is None else _templates_named_by(root))
+        self._template_users.set_names_used_by(key, frozenset() if root is None else _templates_named_by(root))
 
     def _note_domain(self, key: Key, before: _AnEntry, after: _AnEntry) -> None:
         """Requeue the sets whose name a ComputeDomain begins with: they may want its name, of any owner (OP-075)."""

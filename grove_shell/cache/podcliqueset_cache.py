@@ -43,26 +43,26 @@ class PodCliqueSetCache:
         return self.root is None and not self.items and not self.pods and not self.broken
 
     @property
-    def bound(self) -> int:
+    def bound_pod_count(self) -> int:
         """The number of pods that are bound to nodes."""
         cliques = (item for item in self.items.values() if isinstance(item, PodClique))
         return sum(bound_pod_count_of_clique(clique, self.pods.get(clique.uid, {}).values()) for clique in cliques)
 
     @property
-    def leaving(self) -> Iterator[ScalingGroup | PodClique]:
+    def groups_and_cliques_being_deleted(self) -> Iterator[ScalingGroup | PodClique]:
         """The scaling groups and PodCliques that are being deleted."""
         return (item for item in self.items.values() if isinstance(item, ScalingGroup | PodClique) and item.deleting)
 
-    def refs(self, kind: str) -> list[Ref]:
+    def refs_of_kind(self, kind: str) -> list[Ref]:
         """Return the addresses of the objects of a kind."""
         if kind == "Pod":
             return [pod.ref for pods in self.pods.values() for pod in pods.values()]
         return [item.ref for item in self.items.values() if item.ref.kind == kind]
 
-    def put(self, address: Address, controller: str, item: Object | None) -> None:
+    def put_object(self, address: Address, controller: str, item: Object | None) -> None:
         """Add or replace an object, given the uid of its controller; None for one that cannot be read."""
         if item is None:
-            self.remove(address, controller)
+            self.remove_object(address, controller)
             self.broken[address] = controller
             return
         if self.broken:
@@ -77,7 +77,7 @@ class PodCliqueSetCache:
         else:
             self.items[address] = item
 
-    def remove(self, address: Address, controller: str) -> None:
+    def remove_object(self, address: Address, controller: str) -> None:
         """Remove an object."""
         kind, _, name = address
         self.broken.pop(address, None)
@@ -91,7 +91,7 @@ class PodCliqueSetCache:
         else:
             self.items.pop(address, None)
 
-    def seen(self, root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...]) -> Snapshot:
+    def snapshot_at(self, root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...]) -> Snapshot:
         """Return the snapshot of the set at a moment. Linear in its objects."""
         return replace(
             set_snapshot_without_pods(self.items.values(), root, now, attempts),

@@ -35,7 +35,7 @@ def root_key_log_fields(root_key: RootKey) -> dict[str, str]:
     return {"topology": root_key[1]} if is_topology_root_key(root_key) else {"set": "/".join(root_key)}
 
 
-def root_key_in(kind: str, meta: ObjectMetadata) -> RootKey | None:
+def root_key_from_labels(kind: str, meta: ObjectMetadata) -> RootKey | None:
     """Return the key of the set that an object belongs to, whose controller is not cached: by its labels (OP-075).
 
     Returns:
@@ -63,7 +63,7 @@ class NameReferenceIndex(Generic[Name]):
         self._users: defaultdict[Name, set[RootKey]] = defaultdict(set)
 
     @property
-    def names(self) -> frozenset[Name]:
+    def all_used_names(self) -> frozenset[Name]:
         """The names that a root uses, existing or not."""
         return frozenset(self._users)
 
@@ -75,7 +75,7 @@ class NameReferenceIndex(Generic[Name]):
         """Return the keys of the roots that use a name, sorted."""
         return sorted(self._users.get(name, ()))
 
-    def note(self, root_key: RootKey, used: AbstractSet[Name]) -> None:
+    def set_names_used_by(self, root_key: RootKey, used: AbstractSet[Name]) -> None:
         """Set the names that a root uses; none for a deleted one."""
         before = self._used.pop(root_key, frozenset[Name]())
         if used:

@@ -39,52 +39,54 @@ class TopologyCache(StoresByKind):
         self._users = NameReferenceIndex[str]()
 
     @property
-    def unread(self) -> Iterator[str]:
+    def unreadable_topology_messages(self) -> Iterator[str]:
         """One sentence for each that cannot be read."""
         for kind, store in sorted(self.stores.items()):
             for (_, name), words in sorted(store.unreadable.items()):
                 yield f"{kind}/{name}: cannot be read: {words}"
 
     @property
-    def found(self) -> Iterable[ClusterTopology]:
+    def readable_topologies(self) -> Iterable[ClusterTopology]:
         """The readable topologies and bindings."""
-        return chain.from_iterable(store.items.values() for store in self.stores.values())
+        return chain.from_iterable(store.readable_objects.values() for store in self.stores.values())
 
     @property
-    def is_listed(self) -> bool:
+    def are_both_kinds_listed(self) -> bool:
         """Whether both kinds were listed."""
-        return all(store.listed for store in self.stores.values())
+        return all(store.is_listed for store in self.stores.values())
 
     @property
-    def unreadable(self) -> frozenset[str]:
+    def unreadable_topology_names(self) -> frozenset[str]:
         """The names whose topology that counts cannot be read."""
         refs = [topology_ref(name, kind) for kind, store in self.stores.items() for _, name in store.unreadable]
-        return unreadable_topology_names(refs, self.found) if refs else _NONE
+        return unreadable_topology_names(refs, self.readable_topologies) if refs else _NONE
 
-    def knows(self, name: str) -> bool:
+    def knows_if_topology_exists(self, name: str) -> bool:
         """Return whether the cache shows reliably if a topology of this name exists."""
         unreadable = chain.from_iterable(store.unreadable for store in self.stores.values())
-        return self.is_listed and all(other != name for _, other in unreadable)
+        return self.are_both_kinds_listed and all(other != name for _, other in unreadable)
 
-    def knows_topology_of_set(self, root_key: RootKey) -> bool:
+    def knows_if_topology_of_set_exists(self, root_key: RootKey) -> bool:
         """Return the same for the topology that a set uses."""
-        return self.is_listed and all(map(self.knows, self._users.names_used_by(root_key)))
+        return self.are_both_kinds_listed and all(
+            map(self.knows_if_topology_exists, self._users.names_used_by(root_key))
+        )
 
-    def shadowed(self, name: str) -> ClusterTopology | None:
+    def shadowed_binding_of_name(self, name: str) -> ClusterTopology | None:
         """Return the ClusterTopologyBinding of a name that a ClusterTopology has too; None without one."""
-        return shadowed_topology_bindings(self.found).get(name)
+        return shadowed_topology_bindings(self.readable_topologies).get(name)
 
-    def users(self, name: str) -> list[RootKey]:
+    def keys_of_sets_using_topology(self, name: str) -> list[RootKey]:
         """Return the keys of the sets that use a topology, by name or by default, sorted."""
         return self._users.roots_using(name)
 
-    def replace(self, kind: str, items: Iterable[Raw], version: str) -> None:
+    def replace_all_of_kind(self, kind: str, items: Iterable[Raw], version: str) -> None:
         """Apply a complete list of a kind; the first one requeues all that wait for it."""
-        was_listed = self.stores[kind].listed
-        super().replace(kind, items, version)
+        was_listed = self.stores[kind].is_listed
+        super().replace_all_of_kind(kind, items, version)
         if not was_listed:
             there = (name for _, name in self.stores[kind].entries)
-            for name in sorted({DEFAULT_TOPOLOGY, *self._users.names, *there}):
+            for name in sorted({DEFAULT_TOPOLOGY, *self._users.all_used_names, *there}):
                 self._requeue_users(name)
 
     def requeue_topologies(self) -> None:
@@ -96,14 +98,14 @@ class TopologyCache(StoresByKind):
         """Forget all of a kind: its watch has failed."""
         super().mark_kind_unlisted(kind, why)
         self._requeue_topology(DEFAULT_TOPOLOGY)
-        for name in sorted(self._users.names):
+        for name in sorted(self._users.all_used_names):
             self._requeue_users(name)
 
-    def note(self, root_key: RootKey, topology: str) -> None:
+    def set_topology_used_by(self, root_key: RootKey, topology: str) -> None:
         """Set the topology that a set uses, empty for none, and requeue those that it starts or stops to use."""
         now, before = frozenset({topology}) if topology else _NONE, self._users.names_used_by(root_key)
         if now != before:
-            self._users.note(root_key, now)
+            self._users.set_names_used_by(root_key, now)
             for name in (*before, *now):
                 self._requeue_topology(name)
 
@@ -115,13 +117,13 @@ class TopologyCache(StoresByKind):
     def _on_change(
         self, key: Key, _before: CachedObject[ClusterTopology] | None, _after: CachedObject[ClusterTopology] | None
     ) -> None:
-        self.by_name = effective_topologies(self.found)
+        self.by_name = effective_topologies(self.readable_topologies)
         self._requeue_users(key[1])
 
     def _requeue_users(self, name: str) -> None:
         """Requeue a topology and the sets that use it."""
         self._requeue_topology(name)
-        for root_key in self.users(name):
+        for root_key in self.keys_of_sets_using_topology(name):
             self._changed(root_key)
 
     def _requeue_topology(self, name: str) -> None:

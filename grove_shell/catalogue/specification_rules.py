@@ -52,7 +52,7 @@ class SpecificationRule:
     details: tuple[str, ...] = ()
 
     @property
-    def kind(self) -> str:
+    def rule_kind(self) -> str:
         """``decision``, ``admission``, ``invariant``, ``progress`` or ``naming``."""
         return self.items.get("kind", "")
 
@@ -62,7 +62,7 @@ class SpecificationRule:
         return self.items.get("instead of", "")
 
     @property
-    def generations(self) -> tuple[str, ...]:
+    def go_operator_generations(self) -> tuple[str, ...]:
         """The generations of the Go operator's rules that have it; empty for all of them, and for other rules."""
         return tuple(filter(None, self.items.get("generations", "").split(", ")))
 
@@ -96,7 +96,7 @@ def parse_specification_rules(text: str, file: str) -> list[SpecificationRule]:
     return found
 
 
-def retired_rules_in(text: str, file: str) -> list[RetiredRule]:
+def parse_retired_rules(text: str, file: str) -> list[RetiredRule]:
     """Return the rows of the tables of given-up numbers."""
     return [
         RetiredRule(row[1], row[2], row[3], f"{file}:{text[: row.start()].count(chr(10)) + 1}")
@@ -129,17 +129,17 @@ def specification_rules_by_number() -> Mapping[str, SpecificationRule]:
 def retired_rules() -> Mapping[str, RetiredRule]:
     """Return every number that was given up."""
     text = (specification_folder() / RETIRED_FILE).read_text("utf-8")
-    return {rule.id: rule for rule in retired_rules_in(text, RETIRED_FILE)}
+    return {rule.id: rule for rule in parse_retired_rules(text, RETIRED_FILE)}
 
 
 @cache
-def reason_codes() -> Mapping[str, str]:
+def reason_codes_by_rule_number() -> Mapping[str, str]:
     """Return number of a rule -> the reason code that plans show of it."""
     enums = (one for module in _WITH_CODES for one in vars(module).values() if isinstance(one, type))
     return {rule.requirement: rule.code for enum in enums if issubclass(enum, Rule) for rule in enum}
 
 
-def releases_of_generation(generation: str) -> tuple[str, ...]:
+def go_operator_releases_of_generation(generation: str) -> tuple[str, ...]:
     """Return the releases of the Go operator with these rules, oldest first."""
     return tuple(release for release, found in RELEASES.items() if found.name == generation)
 
@@ -155,20 +155,20 @@ def go_operator_generation_of(name: str) -> str:
     return RELEASES[release].name if kind == FIELD else ""
 
 
-def rules_replacing_design(generation: str) -> tuple[SpecificationRule, ...]:
+def go_operator_rules_replacing_design(generation: str) -> tuple[SpecificationRule, ...]:
     """Return the rules of a generation of the Go operator that replace rules of the design."""
     return tuple(
         one
         for one in specification_rules_by_number().values()
         if one.id.startswith(_FIELD_PREFIX)
         and one.replaced_rule_number
-        and (not one.generations or generation in one.generations)
+        and (not one.go_operator_generations or generation in one.go_operator_generations)
     )
 
 
-def find_rules(word: str) -> tuple[SpecificationRule, ...]:
+def find_rules_by_number_or_reason(word: str) -> tuple[SpecificationRule, ...]:
     """Return the rules with this number or reason code, also an earlier code, ignoring case."""
-    asked, codes = word.casefold(), reason_codes()
+    asked, codes = word.casefold(), reason_codes_by_rule_number()
     asked = next((code.casefold() for former, code in FORMER_CODES.items() if former.casefold() == asked), asked)
     rules = specification_rules_by_number().values()
     return tuple(one for one in rules if asked and asked in {one.id.casefold(), codes.get(one.id, "").casefold()})

@@ -12,9 +12,9 @@ from grove_shell.cli.options import (
     config_option,
     connection_options,
     filename_option,
+    input_source_from_options,
     output_option,
     rules_option,
-    source_from_options,
     source_options,
 )
 
@@ -63,10 +63,10 @@ def plan_command(**options: Any) -> int:
 
     Exit codes: 0 done, 1 bad input, 2 changes (--detailed-exitcode), 3 --fail-on, 64 usage.
     """
-    source = source_from_options(options)
-    from grove_shell.actions.plan import PlanOptions, plan
+    source = input_source_from_options(options)
+    from grove_shell.actions.plan import PlanOptions, plan_and_print
 
-    return plan(source, PlanOptions(**options))
+    return plan_and_print(source, PlanOptions(**options))
 
 
 @click.command("explain")
@@ -89,10 +89,10 @@ def explain_command(target: str, **options: Any) -> int:
 
     Exit codes: 0 done, 1 bad input, 64 usage or no such object.
     """
-    source = source_from_options(options)
-    from grove_shell.actions.explain import explain
+    source = input_source_from_options(options)
+    from grove_shell.actions.explain import explain_object
 
-    return explain(source, target, **options)
+    return explain_object(source, target, **options)
 
 
 CHANGES = ("ends", "oftener", "sooner", "later", "rarer", "spared", "unknown")
@@ -134,7 +134,7 @@ def compare_command(**options: Any) -> int:
 
     Exit codes: 0 done, 1 bad input, 2 differences (--detailed-exitcode), 3 --fail-on, 64 usage.
     """
-    source = source_from_options(options)
+    source = input_source_from_options(options)
     rules = options.pop("rules")
     if len(rules) != len(DEFAULT):
         raise click.UsageError("give --rules twice: the present rule set, then the other one")
@@ -180,17 +180,17 @@ def validate_command(**options: Any) -> int:
             raise click.UsageError("--live, --kubeconfig, --context and -A work only with --preflight")
         if not filenames:
             raise click.UsageError("nothing to check: give -f FILE")
-        from grove_shell.actions.validate import validate
+        from grove_shell.actions.validate import validate_manifests
 
-        return validate(**options, rules=rules)
+        return validate_manifests(**options, rules=rules)
     if options["old"] or rules is not None or options["output"] != "human":
         raise click.UsageError("--old, --rules and -o do not work with --preflight, which checks a configuration")
     if config is None or (not live and not filenames):
         raise click.UsageError("--preflight needs --config, and -f FILE or --live")
-    from grove_shell.actions.command_input import InputSource, LiveCluster
-    from grove_shell.actions.validate import preflight as judge
+    from grove_shell.actions.command_input import InputSource, LiveClusterOptions
+    from grove_shell.actions.validate import check_operator_preflight as judge
 
-    return judge(InputSource(filenames=filenames, live=LiveCluster(**where) if live else None, config=config))
+    return judge(InputSource(filenames=filenames, live=LiveClusterOptions(**where) if live else None, config=config))
 
 
 @click.command("apply")
@@ -209,9 +209,9 @@ def apply_command(**options: Any) -> int:
 
     Exit codes: 0 done, 1 a write was refused, 4 the plan is stale, 64 usage.
     """
-    from grove_shell.actions.apply import apply
+    from grove_shell.actions.apply import apply_saved_plan
 
-    return apply(**options)
+    return apply_saved_plan(**options)
 
 
 @click.command("replay")
@@ -238,6 +238,6 @@ def replay_command(**options: Any) -> int:
     Exit codes: 0 same decisions, 1 bad input, 2 terminations differ under --rules (--detailed-exitcode), 3 decisions
     differ from the log, 64 usage.
     """
-    from grove_shell.actions.replay import replay
+    from grove_shell.actions.replay import replay_decision_log
 
-    return replay(**options)
+    return replay_decision_log(**options)

@@ -90,9 +90,9 @@ Exit codes: 0 as expected, 1 bad input, 3 an expectation not met or a promise br
 @click.option("-v", "--verbose", is_flag=True, help="Show all entries, including status writes and container starts.")
 def simulate_command(**options: Any) -> int:
     """Run ``grove simulate`` with the parsed options; return its exit code."""
-    from grove_shell.actions.simulate import SimulateOptions, simulate
+    from grove_shell.actions.simulate import SimulateOptions, simulate_scenario
 
-    return simulate(SimulateOptions(**options))
+    return simulate_scenario(SimulateOptions(**options))
 
 
 @click.command("converge")
@@ -197,7 +197,7 @@ def converge_command(**options: Any) -> int:
 
     Exit codes: 0 done, 1 bad input, 64 usage, 130 interrupted.
     """
-    from grove_shell.actions.converge import ConvergeOptions, converge
+    from grove_shell.actions.converge import ConvergeOptions, run_convergence_experiments
     from grove_shell.converge.converge_command_options import ConvergeCommandOptions
 
     names = ("world", "kubeconfig", "store", "costs", "out", "resume", "jobs", "output")
@@ -205,4 +205,4 @@ def converge_command(**options: Any) -> int:
     if rest["world"] != "cluster" and (rest["kubeconfig"] or rest["store"]):
         raise click.UsageError("--kubeconfig and --store-metrics work only with --world cluster")
     rest["jobs"] = rest["jobs"] or os.cpu_count() or 1
-    return converge(ConvergeOptions(arguments=ConvergeCommandOptions(**options), **rest))
+    return run_convergence_experiments(ConvergeOptions(arguments=ConvergeCommandOptions(**options), **rest))

@@ -143,7 +143,7 @@ def _context_of(command: str) -> AbstractContextManager[None]:
     return python_gc_paused() if command in _SHORT else nullcontext()
 
 
-def run(arguments: Sequence[str], name: str) -> int:
+def run_command_line(arguments: Sequence[str], name: str) -> int:
     """Run one command and return its exit code; click's own usage errors become 64 (CL-001)."""
     try:
         with _context_of("".join(arguments[:1])):
@@ -159,7 +159,7 @@ def run(arguments: Sequence[str], name: str) -> int:
         _print_usage_error(fault)
         return ERROR
     except CommandFailed as fault:
-        from grove_shell.page import print_error
+        from grove_shell.styled_text_page import print_error
 
         print_error(fault)
         return ERROR

@@ -78,7 +78,7 @@ config_option = click.option(
 )
 
 
-def options_in_order(*options: Callable[[F], F]) -> Callable[[F], F]:
+def combine_options_in_order(*options: Callable[[F], F]) -> Callable[[F], F]:
     """Several options, in the order in which help shows them."""
 
     def decorated(command: F) -> F:
@@ -92,7 +92,7 @@ def options_in_order(*options: Callable[[F], F]) -> Callable[[F], F]:
 def connection_options(default: str = "KUBECONFIG, else ~/.kube/config") -> Callable[[F], F]:
     """``--kubeconfig`` and ``--context`` of commands that always need a cluster."""
     meaning = f"Kubeconfig.  [default: {default}]"
-    return options_in_order(
+    return combine_options_in_order(
         click.option("--kubeconfig", type=click.Path(dir_okay=False), metavar="FILE", help=meaning),
         click.option("--context", metavar="NAME", help="Context of the kubeconfig.  [default: current]"),
     )
@@ -105,7 +105,7 @@ log_option = click.option(
 )
 
 
-live_connection_options = options_in_order(
+live_connection_options = combine_options_in_order(
     click.option(
         "--kubeconfig",
         type=click.Path(),
@@ -116,13 +116,13 @@ live_connection_options = options_in_order(
 )
 """``--kubeconfig`` and ``--context`` of commands that read a cluster with ``--live``."""
 
-cluster_options = options_in_order(
+cluster_options = combine_options_in_order(
     live_connection_options,
     click.option("-A", "--all-namespaces", "everywhere", is_flag=True, help="With --live: read all namespaces."),
 )
 """Which cluster, and which namespaces of it."""
 
-source_options = options_in_order(
+source_options = combine_options_in_order(
     filename_option("YAML or JSON as kubectl prints it; may be repeated.  '-' is standard input.", required=False),
     config_option,
     click.option("--live", is_flag=True, help="Read the cluster; files given with -f are edits to plan on it."),
@@ -205,13 +205,13 @@ def rules_option(default: str = "the rule set of --config, else auto") -> Callab
     return click.option("--rules", type=RuleSetOption(auto=True), show_default=default, help=meaning)
 
 
-def source_from_options(options: dict[str, Any]) -> "InputSource":
+def input_source_from_options(options: dict[str, Any]) -> "InputSource":
     """Remove the shared options from the options of a command and return them as a source.
 
     Raises:
         click.UsageError: the options contradict each other.
     """
-    from grove_shell.actions.command_input import InputSource, LiveCluster
+    from grove_shell.actions.command_input import InputSource, LiveClusterOptions
 
     named = {name: options.pop(name) for name in ("kubeconfig", "context", "everywhere")}
     filenames, live, namespace = options.pop("filenames"), options.pop("live"), options.pop("namespace")
@@ -223,7 +223,7 @@ def source_from_options(options: dict[str, Any]) -> "InputSource":
         raise click.UsageError("-A (all namespaces) and -n (one namespace) exclude each other")
     return InputSource(
         filenames=filenames,
-        live=LiveCluster(namespace=namespace, **named) if live else None,
+        live=LiveClusterOptions(namespace=namespace, **named) if live else None,
         namespace=namespace,
         now=options.pop("now"),
         attempts=options.pop("attempts"),

@@ -32,13 +32,15 @@ def snapshot_command(**options: Any) -> int:
 
     Exit codes: 0 done, 1 cluster not reachable, 64 usage.
     """
-    from grove_shell.actions.command_input import LiveCluster
-    from grove_shell.actions.snapshot import take_snapshot
+    from grove_shell.actions.command_input import LiveClusterOptions
+    from grove_shell.actions.snapshot import write_snapshot_file
 
     if options["everywhere"] and options["namespace"] is not None:
         raise click.UsageError("-A (all namespaces) and -n (one namespace) exclude each other")
-    live = LiveCluster(**{name: options.pop(name) for name in ("kubeconfig", "context", "namespace", "everywhere")})
-    return take_snapshot(live, **options)
+    live = LiveClusterOptions(
+        **{name: options.pop(name) for name in ("kubeconfig", "context", "namespace", "everywhere")}
+    )
+    return write_snapshot_file(live, **options)
 
 
 def _namespace(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
@@ -123,11 +125,11 @@ def manifests_command(
     Exit codes: 0 done, 1 bad configuration, 64 usage.
     """
     from grove_core.version import IMAGE
-    from grove_shell.actions.manifests import manifests
-    from grove_shell.manifests.installation import SYSTEM, Installation
+    from grove_shell.actions.manifests import print_installation_manifests
+    from grove_shell.manifests.installation import SYSTEM, InstallationOptions
 
-    installation = Installation(home=home or watched or SYSTEM, watched=watched or "", image=image or IMAGE)
-    return manifests(parts, output, installation, more, config)
+    installation = InstallationOptions(home=home or watched or SYSTEM, watched=watched or "", image=image or IMAGE)
+    return print_installation_manifests(parts, output, installation, more, config)
 
 
 @click.command("rules")
@@ -148,9 +150,9 @@ def rules_command(names: tuple[str, ...], output: str) -> int:
 
     Exit codes: 0 done, 64 usage.
     """
-    from grove_shell.actions.rules import rules
+    from grove_shell.actions.rules import print_rules
 
-    return rules(names, output)
+    return print_rules(names, output)
 
 
 @click.command("completion")

@@ -7,12 +7,12 @@ import click
 
 from grove_shell.cli.options import (
     TimeOption,
+    combine_options_in_order,
     config_option,
     filename_option,
+    input_source_from_options,
     live_connection_options,
-    options_in_order,
     output_option,
-    source_from_options,
 )
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -32,7 +32,7 @@ def topology_command() -> None:
 
 def _cluster(meaning: str) -> Callable[[F], F]:
     """``-f`` or ``--live``; always all namespaces, because topologies are cluster-scoped."""
-    return options_in_order(
+    return combine_options_in_order(
         filename_option(meaning, required=False),
         config_option,
         click.option("--live", is_flag=True, help="Read the cluster, all namespaces."),
@@ -45,7 +45,7 @@ def _cluster(meaning: str) -> Callable[[F], F]:
 @topology_command.command("list")
 @_cluster("Topologies, PodCliqueSets and PodCliques as kubectl prints them; may be repeated.")
 @output_option
-def list_all(output: str, **options: Any) -> int:
+def topology_list_command(output: str, **options: Any) -> int:
     """List topologies with their levels and users, and what cannot be deleted or changed because of them.
 
     Sets that name no topology use grove-topology; they are marked (default).  Bound pods are counted from the statuses
@@ -58,10 +58,10 @@ def list_all(output: str, **options: Any) -> int:
 
     Exit codes: 0 done, 1 bad input, 64 usage.
     """
-    source = source_from_options({**options, "namespace": None, "everywhere": options["live"], "attempts": None})
-    from grove_shell.actions.topology import list_topologies
+    source = input_source_from_options({**options, "namespace": None, "everywhere": options["live"], "attempts": None})
+    from grove_shell.actions.topology import print_topologies_with_users
 
-    return list_topologies(source, output)
+    return print_topologies_with_users(source, output)
 
 
 @topology_command.command("impact")
@@ -74,7 +74,7 @@ def list_all(output: str, **options: Any) -> int:
     help="File with the changed topology.  [default: rehearse its deletion]",
 )
 @output_option
-def impact(name: str, changed: str | None, output: str, **options: Any) -> int:
+def topology_impact_command(name: str, changed: str | None, output: str, **options: Any) -> int:
     """Show which sets a change or a deletion of a topology would affect, and whether it would be admitted.
 
     \b
@@ -88,10 +88,10 @@ def impact(name: str, changed: str | None, output: str, **options: Any) -> int:
 
     Exit codes: 0 admitted, 1 refused or bad input, 3 the affected sets are not all known, 64 usage.
     """
-    source = source_from_options({**options, "namespace": None, "everywhere": options["live"], "attempts": None})
-    from grove_shell.actions.topology import impact_of_topology
+    source = input_source_from_options({**options, "namespace": None, "everywhere": options["live"], "attempts": None})
+    from grove_shell.actions.topology import print_topology_change_impact
 
-    return impact_of_topology(source, name, changed, output)
+    return print_topology_change_impact(source, name, changed, output)
 
 
 @topology_command.command("check")
@@ -100,7 +100,9 @@ def impact(name: str, changed: str | None, output: str, **options: Any) -> int:
 @config_option
 @output_option
 @click.option("-v", "--verbose", is_flag=True, help="Show the placement that was found, node by node.")
-def check(sets: tuple[str, ...], filenames: tuple[str, ...], config: str | None, output: str, *, verbose: bool) -> int:
+def topology_check_command(
+    sets: tuple[str, ...], filenames: tuple[str, ...], config: str | None, output: str, *, verbose: bool
+) -> int:
     """Check whether each gang of a set fits on the nodes, under its own topology and every other one in the input.
 
     The answer is one of three: a node for every pod, a proof that the gang cannot fit, or neither was found.  Free
@@ -118,6 +120,6 @@ def check(sets: tuple[str, ...], filenames: tuple[str, ...], config: str | None,
     Exit codes: 0 every gang fits under the set's own topology, 3 a gang does not fit or it is not decided, 1 bad input
     or nothing to check, 64 usage.
     """
-    from grove_shell.actions.topology import check_fit_of_gangs
+    from grove_shell.actions.topology import check_gangs_fit_on_nodes
 
-    return check_fit_of_gangs(sets, filenames, config, output, verbose=verbose)
+    return check_gangs_fit_on_nodes(sets, filenames, config, output, verbose=verbose)

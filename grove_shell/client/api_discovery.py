@@ -7,11 +7,11 @@ from typing import Any, Final
 from grove_core.resources.api_names import CLAIM_VERSIONS, NVIDIA
 from grove_core.resources.compute_domain import DOMAIN_KIND, served_compute_domain_format
 from grove_core.resources.configuration import ComputeDomainFormatName, ServedApis
+from grove_shell.client.api_kinds import KINDS, POD_CLIQUE_SET
+from grove_shell.client.api_response import NOT_FOUND, OK
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.connection_settings import NoClusterAccess
-from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
-from grove_shell.client.paged_lists import NotListed
-from grove_shell.client.response import NOT_FOUND, OK
+from grove_shell.client.paged_lists import KindNotListed
 from grove_shell.client.response_check import is_list_of_kind
 
 _GROUP: Final = NVIDIA.partition("/")[0]
@@ -32,16 +32,16 @@ async def check_connection(api: ApiSession, namespace: str = "") -> None:
     """
     kind = KINDS[POD_CLIQUE_SET]
     try:
-        answer = await api.request("GET", kind.path(namespace), query={"limit": "1"})
+        answer = await api.request("GET", kind.url_path(namespace), query={"limit": "1"})
     except NoServerResponse as fault:
-        raise NoClusterAccess(connection_advice(fault)) from fault
-    if not answer.ok or not is_list_of_kind(answer.json(), kind):
-        raise NoClusterAccess(f"{api.connection.server}: {connection_advice(NotListed(kind, answer))}")
+        raise NoClusterAccess(connection_error_advice(fault)) from fault
+    if not answer.is_success or not is_list_of_kind(answer.json_body(), kind):
+        raise NoClusterAccess(f"{api.connection.server}: {connection_error_advice(KindNotListed(kind, answer))}")
 
 
-def connection_advice(fault: NoServerResponse | NotListed) -> str:
+def connection_error_advice(fault: NoServerResponse | KindNotListed) -> str:
     """Return what went wrong and what to try."""
-    if not isinstance(fault, NotListed):
+    if not isinstance(fault, KindNotListed):
         return f"{fault}; is it up, and is --context the one you mean?"
     if fault.is_absent:
         return f"{fault}; is Grove installed there? (grove manifests | kubectl apply --server-side -f -)"
@@ -52,7 +52,7 @@ def connection_advice(fault: NoServerResponse | NotListed) -> str:
     return str(fault)
 
 
-async def discover_apis(api: ApiSession, *, tries: int = _MOST_TRIES) -> ServedApis:
+async def discover_optional_apis(api: ApiSession, *, tries: int = _MOST_TRIES) -> ServedApis:
     """Return the served versions of ResourceClaim and the schema of ComputeDomain (OP-034); it needs no role.
 
     Args:
@@ -62,16 +62,18 @@ async def discover_apis(api: ApiSession, *, tries: int = _MOST_TRIES) -> ServedA
         NoServerResponse: there was no response.
     """
     claims = await api.request("GET", f"/apis/{_CLAIMS}")
-    versions = {one.get("groupVersion") for one in claims.json().get("versions") or ()} if claims.ok else set()
+    versions = (
+        {one.get("groupVersion") for one in claims.json_body().get("versions") or ()} if claims.is_success else set()
+    )
     newest = next((version for version in CLAIM_VERSIONS if version in versions), "")
     group = await api.request("GET", f"/apis/{_GROUP}")
     if group.status == NOT_FOUND:
         return ServedApis(without_domains=True, claims=newest)
-    if not group.ok:
+    if not group.is_success:
         return ServedApis(claims=newest)
-    version = (group.json().get("preferredVersion") or {}).get("groupVersion") or NVIDIA
+    version = (group.json_body().get("preferredVersion") or {}).get("groupVersion") or NVIDIA
     resources = await api.request("GET", f"/apis/{version}")
-    kinds = resources.json().get("resources") if resources.ok else None
+    kinds = resources.json_body().get("resources") if resources.is_success else None
     if not isinstance(kinds, list):  # an invalid response does not show that a kind is missing (OP-065)
         return ServedApis(claims=newest)
     if not any(one.get("kind") == DOMAIN_KIND for one in kinds):
@@ -83,8 +85,8 @@ async def _shape(api: ApiSession, version: str, tries: int) -> ComputeDomainForm
     """Return the schema of ComputeDomain; None without one. A server publishes a schema after its definition."""
     for left in reversed(range(tries)):
         schema = await api.request("GET", f"/openapi/v3/apis/{version}")
-        found = _shape_in(schema.json()) if schema.ok else None
-        if found is not None or not (schema.ok or schema.status == NOT_FOUND):
+        found = _shape_in(schema.json_body()) if schema.is_success else None
+        if found is not None or not (schema.is_success or schema.status == NOT_FOUND):
             return found
         if left:
             await asyncio.sleep(_PAUSE)

@@ -9,9 +9,9 @@ from typing import Any, Final, Self
 
 import aiohttp
 
+from grove_shell.client.api_response import OK, SERVER_FAULT, TOO_MANY, ApiResponse, retry_after_seconds
 from grove_shell.client.connection_settings import ConnectionSettings
 from grove_shell.client.rate_limiter import RateLimiter
-from grove_shell.client.response import OK, SERVER_FAULT, TOO_MANY, Response, retry_after_in
 from grove_shell.client.socket_closing_connector import SocketClosingConnector
 from grove_shell.exit_codes import CommandFailed
 
@@ -106,7 +106,7 @@ class ApiSession:
         content_type: str = JSON,
         accept: str = JSON,
         unless: Unless = lambda: None,
-    ) -> Response:
+    ) -> ApiResponse:
         """Send a request and return the response; it is sent again after 429, and after 503 with ``Retry-After``.
 
         Args:
@@ -120,7 +120,7 @@ class ApiSession:
         headers = {"Accept": accept, **({"Content-Type": content_type} if data is not None else {})}
         for left in range(self._tries, 0, -1):
             if self._rate_limiter is not None:
-                await self._rate_limiter.take()
+                await self._rate_limiter.take_token()
             async with self._slots:
                 response = await self._send(method, path, query, data, headers, None if method == "GET" else unless)
             if self._on_response is not None:
@@ -138,7 +138,7 @@ class ApiSession:
         data: bytes | None,
         headers: dict[str, str],
         unless: Unless | None,
-    ) -> Response:
+    ) -> ApiResponse:
         try:
             async with self._open_session.request(
                 method,
@@ -151,8 +151,8 @@ class ApiSession:
                 proxy=self.connection.proxy or None,
                 trace_request_ctx=unless,
             ) as response:
-                pause = retry_after_in(response.status, response.headers.get("Retry-After"))
-                return Response(response.status, await response.read(), pause)
+                pause = retry_after_seconds(response.status, response.headers.get("Retry-After"))
+                return ApiResponse(response.status, await response.read(), pause)
         except (aiohttp.ClientError, TimeoutError, ssl.SSLError, OSError) as fault:
             if isinstance(fault.__cause__, (RequestWithdrawn, NoServerResponse)):  # raised by _about_to_send
                 raise fault.__cause__ from None
@@ -171,7 +171,9 @@ class ApiSession:
         if words is not None:
             raise RequestWithdrawn(words)
 
-    async def lines(self, path: str, query: Mapping[str, str], accept: str = JSON) -> AsyncGenerator[bytes, None]:
+    async def stream_lines(
+        self, path: str, query: Mapping[str, str], accept: str = JSON
+    ) -> AsyncGenerator[bytes, None]:
         """Yield the lines of a streaming response.
 
         Raises:
@@ -196,7 +198,7 @@ class ApiSession:
                     self._on_response("GET", response.status)
                 if response.status != OK:
                     async with asyncio.timeout(seconds):
-                        raise WatchRefused(Response(response.status, await response.read()))
+                        raise WatchRefused(ApiResponse(response.status, await response.read()))
                 async for line in _lines_of(response.content, seconds):
                     yield line
         except (aiohttp.ClientError, TimeoutError, ssl.SSLError, OSError) as fault:
@@ -217,13 +219,13 @@ class ApiSession:
 class WatchRefused(Exception):
     """The response to a watch is an error."""
 
-    def __init__(self, response: Response) -> None:
+    def __init__(self, response: ApiResponse) -> None:
         """Keep the response."""
-        super().__init__(response.message)
+        super().__init__(response.error_message)
         self.response = response
 
     @property
-    def is_lasting(self) -> bool:
+    def is_permanent(self) -> bool:
         """Whether the same watch would be refused again; not so for 429 and 5xx."""
         return self.response.status != TOO_MANY and self.response.status < SERVER_FAULT
 

@@ -19,7 +19,7 @@ _OPENING: Final = frozenset({b"[", b"{"})
 _CLOSING: Final = frozenset({b"]", b"}"})
 
 
-def read_json(text: bytes) -> Any:  # noqa: ANN401 - any JSON
+def read_json_with_nesting_limit(text: bytes) -> Any:  # noqa: ANN401 - any JSON
     """Return an object, a list of objects or an event, with no value below the nesting limit.
 
     Raises:
@@ -33,7 +33,7 @@ def read_json(text: bytes) -> Any:  # noqa: ANN401 - any JSON
     return raw if is_flat or not _is_deeper(raw, MOST_LEVELS) else _shallow(raw)
 
 
-def deeply_nested_fields(raw: dict[str, Any]) -> Iterator[str]:
+def fields_below_nesting_limit(raw: dict[str, Any]) -> Iterator[str]:
     """Return the fields of an object that were replaced."""
     return (field for field, value in raw.items() if value == TOO_DEEP)
 

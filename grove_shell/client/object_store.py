@@ -69,28 +69,28 @@ class ObjectStore(Generic[T]):
         self._frozen: FrozenDict[Key, T] | None = None
 
     @property
-    def listed(self) -> bool:
+    def is_listed(self) -> bool:
         """Whether a list was applied, and the kind can be listed since."""
         return not self.unlisted_because
 
     @property
-    def items(self) -> FrozenDict[Key, T]:
+    def readable_objects(self) -> FrozenDict[Key, T]:
         """The readable objects. Linear in them after a change, else constant."""
         if self._frozen is None:
             self._frozen = FrozenDict({key: one.item for key, one in self.entries.items() if one.item is not None})
         return self._frozen
 
     @property
-    def newest(self) -> int:
+    def newest_resource_version(self) -> int:
         """The newest version of any object; 0 without one. Linear in the objects."""
         return max((entry.version for entry in self.entries.values()), default=0)
 
-    def get(self, key: Key) -> T | None:
+    def get_readable_object(self, key: Key) -> T | None:
         """Return a readable object; None without one."""
         entry = self.entries.get(key)
         return None if entry is None else entry.item
 
-    def knows(self, raw: Raw) -> bool:
+    def contains(self, raw: Raw) -> bool:
         """Return whether an object is cached, in any version."""
         meta = metadata_in(raw)
         entry = self.entries.get(meta.namespace_and_name)
@@ -100,7 +100,7 @@ class ObjectStore(Generic[T]):
         """Return whether an object of this uid was deleted, by the events so far."""
         return uid in self._deleted
 
-    def is_rolled_back(self, meta: ObjectMetadata, as_of: int) -> bool:
+    def shows_server_rollback(self, meta: ObjectMetadata, as_of: int) -> bool:
         """Return whether a list as of a version shows an older version than was known by then (OP-080)."""
         known = self.entries.get(meta.namespace_and_name)
         return known is not None and known.uid == meta.uid and meta.version_number < known.version <= as_of
@@ -146,7 +146,7 @@ class ObjectStore(Generic[T]):
         self._bury(uid, max(version, known.version))
         return self._remove(key)
 
-    def replace(self, items: Iterable[Raw], version: str) -> list[tuple[Key, CachedObject[T]]]:
+    def replace_all_of_kind(self, items: Iterable[Raw], version: str) -> list[tuple[Key, CachedObject[T]]]:
         """Apply a complete list as of a version; return what it removed (OP-002).
 
         Newer objects stay. A list without a version, or of a store that was restored from a backup, overrules all that
@@ -154,7 +154,7 @@ class ObjectStore(Generic[T]):
         """
         as_of, found = resource_version_number(version), [(metadata_in(raw), raw) for raw in items]
         there = {meta.namespace_and_name: meta.uid for meta, _ in found}
-        if not version or any(self.is_rolled_back(meta, as_of) for meta, _ in found):
+        if not version or any(self.shows_server_rollback(meta, as_of) for meta, _ in found):
             for uid in there.values():
                 self._deleted.pop(uid, None)
             gone = list(self.entries)
@@ -180,7 +180,7 @@ class ObjectStore(Generic[T]):
         self.unlisted_because = why
         return [(key, self._remove(key)) for key in list(self.entries)]
 
-    def overwrite(self, raw: Raw) -> None:
+    def overwrite_after_server_rollback(self, raw: Raw) -> None:
         """Replace an object by the version that a restored store of the server shows, also by an older one (OP-080)."""
         meta = metadata_in(raw)
         if meta.namespace_and_name in self.entries:
@@ -188,7 +188,7 @@ class ObjectStore(Generic[T]):
         self._deleted.pop(meta.uid, None)
         self._put(meta, raw)
 
-    def reindex(self, key: Key, index: object) -> None:
+    def change_index(self, key: Key, index: object) -> None:
         """Give an object another index."""
         before = self.entries[key]
         after = self.entries[key] = before._replace(index=index)
@@ -199,7 +199,7 @@ class ObjectStore(Generic[T]):
             item = self._parse(raw)
         except MalformedObject as fault:
             self.unreadable[key] = str(fault)
-            return self.get(key) if self._keeps_readable else None
+            return self.get_readable_object(key) if self._keeps_readable else None
         self.unreadable.pop(key, None)
         return item
 
@@ -230,13 +230,13 @@ class StoresByKind:
 
     stores: dict[str, ObjectStore[Any]]
 
-    def newest(self, kind: str) -> int:
+    def newest_resource_version(self, kind: str) -> int:
         """Return the newest version of any object of a kind."""
-        return self.stores[kind].newest
+        return self.stores[kind].newest_resource_version
 
-    def replace(self, kind: str, items: Iterable[Raw], version: str) -> None:
+    def replace_all_of_kind(self, kind: str, items: Iterable[Raw], version: str) -> None:
         """Apply a complete list as of a version."""
-        self.stores[kind].replace(items, version)
+        self.stores[kind].replace_all_of_kind(items, version)
 
     def put(self, kind: str, raw: Raw) -> None:
         """Apply a new or changed object."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from grove_core.resources.object_metadata import resource_version_number
+from grove_shell.client.api_kinds import ApiKind
+from grove_shell.client.api_response import FORBIDDEN, GONE, NOT_FOUND, SERVER_FAULT, TOO_MANY, ApiResponse
 from grove_shell.client.api_session import JSON, ApiSession, NoServerResponse
-from grove_shell.client.kinds import ApiKind
-from grove_shell.client.response import FORBIDDEN, GONE, NOT_FOUND, SERVER_FAULT, TOO_MANY, Response
 from grove_shell.client.response_check import is_list_of_kind
 
 OLDER_STATE: Final = "the server lists an older state than it showed before"  # OP-080
@@ -17,7 +17,7 @@ _LIMIT: Final = "limit"
 _METADATA: Final = "application/json;as=PartialObjectMetadata{};v=v1;g=meta.k8s.io"
 
 
-class NotListed(Exception):
+class KindNotListed(Exception):
     """The server does not list a kind: forbidden, not served, or in trouble.
 
     Attributes:
@@ -27,15 +27,17 @@ class NotListed(Exception):
         is_transient: whether it is a passing error of the server or the network.
     """
 
-    def __init__(self, kind: ApiKind, response: Response) -> None:
+    def __init__(self, kind: ApiKind, response: ApiResponse) -> None:
         """Keep the kind and the response."""
-        no_list = "the response is not a list: " if response.ok else ""
-        super().__init__(f"{kind.kind}: {no_list}{response.message}")
+        no_list = "the response is not a list: " if response.is_success else ""
+        super().__init__(f"{kind.kind}: {no_list}{response.error_message}")
         self.kind = kind
         self.status = response.status
         self.is_forbidden = response.status == FORBIDDEN
         self.is_absent = response.status == NOT_FOUND
-        self.is_transient = response.ok or response.status in {GONE, TOO_MANY} or response.status >= SERVER_FAULT
+        self.is_transient = (
+            response.is_success or response.status in {GONE, TOO_MANY} or response.status >= SERVER_FAULT
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,9 @@ class ListPage:
     first: bool
 
 
-async def list_pages(api: ApiSession, kind: ApiKind, namespace: str = "", *, least: int = 0) -> AsyncIterator[ListPage]:
+async def list_kind_by_page(
+    api: ApiSession, kind: ApiKind, namespace: str = "", *, least: int = 0
+) -> AsyncIterator[ListPage]:
     """Yield the pages of a list; other tasks run between two pages.
 
     Args:
@@ -62,27 +66,27 @@ async def list_pages(api: ApiSession, kind: ApiKind, namespace: str = "", *, lea
 
     Raises:
         NoServerResponse: there was no response, or an older one (OP-080).
-        NotListed: the response was no list, or expired twice (OP-080).
+        KindNotListed: the response was no list, or expired twice (OP-080).
     """
-    query = {**({} if kind.name else {_LIMIT: str(_PAGE)}), **selector_query(kind)}
+    query = {**({} if kind.name else {_LIMIT: str(_PAGE)}), **list_selector_query(kind)}
     token, first = "", True
     while True:
         parameters: Mapping[str, str] = {**query, "continue": token} if token else query
         response = await api.request(
-            "GET", kind.path(namespace), query=parameters, accept=accept_header(kind, a_list=True)
+            "GET", kind.url_path(namespace), query=parameters, accept=accept_header_for_kind(kind, a_list=True)
         )
         if response.status == GONE and token and _LIMIT in query:
             del query[_LIMIT]  # a list in one page has no token that could expire
             token, first = "", True
             continue
-        if not response.ok:
-            raise NotListed(kind, response)
-        raw = response.json()
+        if not response.is_success:
+            raise KindNotListed(kind, response)
+        raw = response.json_body()
         if not is_list_of_kind(raw, kind):
-            raise NotListed(kind, response)
+            raise KindNotListed(kind, response)
         sent, token = token, str(raw["metadata"].get("continue") or "")
         if token and token == sent:  # it would be the same page forever
-            raise NotListed(kind, response)
+            raise KindNotListed(kind, response)
         if resource_version_number(raw["metadata"]["resourceVersion"]) < least:
             raise NoServerResponse(f"{kind.kind}: {OLDER_STATE}")
         items = tuple(_whole(item, kind) for item in raw["items"] or ())
@@ -93,11 +97,13 @@ async def list_pages(api: ApiSession, kind: ApiKind, namespace: str = "", *, lea
         await asyncio.sleep(0)
 
 
-async def list_all_objects(api: ApiSession, kind: ApiKind, namespace: str = "") -> tuple[list[dict[str, Any]], str]:
-    """Return every object of a kind, and the version of the list. Raises what :func:`list_pages` does."""
+async def list_all_objects_of_kind(
+    api: ApiSession, kind: ApiKind, namespace: str = ""
+) -> tuple[list[dict[str, Any]], str]:
+    """Return every object of a kind, and the version of the list. Raises what :func:`list_kind_by_page` does."""
     found: list[dict[str, Any]] = []
     version = ""
-    async for page in list_pages(api, kind, namespace):
+    async for page in list_kind_by_page(api, kind, namespace):
         if page.first:
             found.clear()
         found.extend(page.items)
@@ -105,13 +111,13 @@ async def list_all_objects(api: ApiSession, kind: ApiKind, namespace: str = "") 
     return found, version
 
 
-def selector_query(kind: ApiKind) -> dict[str, str]:
+def list_selector_query(kind: ApiKind) -> dict[str, str]:
     """Return the query parameters that select objects by label, or the one object of a name."""
     by_name = {"fieldSelector": f"metadata.name={kind.name}"} if kind.name else {}
     return {**by_name, **({"labelSelector": kind.selector} if kind.selector else {})}
 
 
-def accept_header(kind: ApiKind, *, a_list: bool) -> str:
+def accept_header_for_kind(kind: ApiKind, *, a_list: bool) -> str:
     """Return the Accept header for a kind."""
     if not kind.metadata_only:
         return JSON

@@ -29,7 +29,7 @@ class RateLimiter:
         self._left = float(burst)
         self._at: float | None = None
 
-    async def take(self) -> None:
+    async def take_token(self) -> None:
         """Take one token; wait until there is one."""
         now = self._clock() if self._clock is not None else asyncio.get_running_loop().time()
         if self._at is not None:

@@ -8,12 +8,17 @@ from math import inf
 from typing import Any, Final, Protocol
 
 from grove_core.resources.object_metadata import resource_version_number
+from grove_shell.client.api_kinds import ApiKind
+from grove_shell.client.api_response import FORBIDDEN, GONE, NOT_FOUND
 from grove_shell.client.api_session import ApiSession, NoServerResponse, WatchRefused
-from grove_shell.client.kinds import ApiKind
-from grove_shell.client.paged_lists import NotListed, accept_header, list_all_objects, selector_query
+from grove_shell.client.paged_lists import (
+    KindNotListed,
+    accept_header_for_kind,
+    list_all_objects_of_kind,
+    list_selector_query,
+)
 from grove_shell.client.rate_limiter import RateLimiter
-from grove_shell.client.response import FORBIDDEN, GONE, NOT_FOUND
-from grove_shell.client.response_check import CHANGES, parse_watch_event, watch_error
+from grove_shell.client.response_check import CHANGES, error_in_watch_event, parse_watch_event
 
 _FIRST_BACKOFF: Final = 0.2
 _LONGEST_BACKOFF: Final = 30.0
@@ -30,10 +35,10 @@ _EXPECTED: Final = frozenset(
 class ReflectorCache(Protocol):
     """What a reflector updates; see :class:`StoresByKind`."""
 
-    def newest(self, kind: str) -> int:
+    def newest_resource_version(self, kind: str) -> int:
         """Return the newest version of a kind, from responses to writes too; 0 without one."""
 
-    def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
+    def replace_all_of_kind(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
         """Apply a complete list as of a version; without a version it overrules everything known."""
 
     def put(self, kind: str, raw: Mapping[str, Any]) -> None:
@@ -95,7 +100,7 @@ class Reflector:
                 self._version = self._version or await self._list()
                 if not await self._watch():
                     await self._wait("")
-            except NotListed as fault:
+            except KindNotListed as fault:
                 self._version = ""
                 if not fault.is_transient:
                     self._report_unlisted(fault)
@@ -104,24 +109,24 @@ class Reflector:
             except NoServerResponse as fault:
                 await self._wait(str(fault))
             except WatchRefused as fault:
-                if fault.is_lasting:  # OP-080
+                if fault.is_permanent:  # OP-080
                     self._version = ""
                 status = fault.response.status
                 at_least = _PAUSE_WHILE_UNLISTED if status == FORBIDDEN else 0
                 await self._wait("" if status in _EXPECTED else str(fault), at_least=at_least)
 
     async def _list(self) -> str:
-        newest = max(self._newest, self._cache.newest(self.kind.kind))
+        newest = max(self._newest, self._cache.newest_resource_version(self.kind.kind))
         if self._limiter is not None:
-            await self._limiter.take()
-        found, version = await list_all_objects(self._api, self.kind, self._namespace)
+            await self._limiter.take_token()
+        found, version = await list_all_objects_of_kind(self._api, self.kind, self._namespace)
         was_rolled_back = (
             0 < resource_version_number(version) < newest
         )  # a list shows everything that was shown before it was requested
         if was_rolled_back:
             self._report(self.kind.kind, _ROLLED_BACK)
         self._newest = resource_version_number(version)
-        self._cache.replace(self.kind.kind, found, "" if was_rolled_back else version)
+        self._cache.replace_all_of_kind(self.kind.kind, found, "" if was_rolled_back else version)
         if self._error == self._unlisted:  # that of a watch stays until a watch works
             self._error = ""
         self._unlisted = ""
@@ -129,12 +134,12 @@ class Reflector:
         self.synced.set()
         return version
 
-    def _report_unlisted(self, fault: NotListed) -> None:
+    def _report_unlisted(self, fault: KindNotListed) -> None:
         """Report a failed list once: every report requeues all sets (OP-020)."""
         if str(fault) != self._unlisted:
             self._unlisted = str(fault)
             if fault.is_absent and self.kind.optional:  # OP-034
-                self._cache.replace(self.kind.kind, (), "")
+                self._cache.replace_all_of_kind(self.kind.kind, (), "")
             else:
                 self._cache.mark_kind_unlisted(self.kind.kind, str(fault))
         self.synced.set()
@@ -149,21 +154,21 @@ class Reflector:
             NoServerResponse: the connection failed.
             WatchRefused: the server refused the watch, or ended it with an error.
         """
-        path = self.kind.path(self._namespace)
+        path = self.kind.url_path(self._namespace)
         query = {
             "watch": "1",
             "allowWatchBookmarks": "true",
             "resourceVersion": self._version,
             "timeoutSeconds": str(int(random.uniform(*_WATCH_SECONDS))),  # noqa: S311 - no secret
-            **selector_query(self.kind),
+            **list_selector_query(self.kind),
         }
         seen, since, begun, has_news = 0, self._version, time.monotonic(), False
-        async for line in self._api.lines(path, query, accept_header(self.kind, a_list=False)):
+        async for line in self._api.stream_lines(path, query, accept_header_for_kind(self.kind, a_list=False)):
             event_type, raw = self._parse_event(line)
             if event_type == "ERROR":
                 if not seen:  # the same watch would end with it again
                     self._version = ""
-                raise watch_error(raw)
+                raise error_in_watch_event(raw)
             version = str(raw["metadata"].get("resourceVersion") or self._version)
             if (
                 0 < resource_version_number(version) < resource_version_number(self._version)

@@ -12,7 +12,7 @@ from typing import Final
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.podclique import GROUP_KIND
-from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET, ApiKind, watched_kinds
+from grove_shell.client.api_kinds import KINDS, POD_CLIQUE_SET, ApiKind, kinds_watched_by_operator
 from grove_shell.settings.operator_settings import OperatorSettings
 from grove_shell.settings.webhook_settings import MUTATING, REGISTRATION_GROUP, VALIDATING, WebhookSettings
 
@@ -104,7 +104,7 @@ def _access(
 
 
 def _of_kinds(*, everywhere: bool, by_topology: bool) -> Iterator[ResourceAccess]:
-    for kind in watched_kinds(KINDS, everywhere=everywhere, by_topology=by_topology).values():
+    for kind in kinds_watched_by_operator(KINDS, everywhere=everywhere, by_topology=by_topology).values():
         done = "" if kind.clustered and not everywhere else VERBS[kind.kind]
         yield _access(kind, f"{_WATCHED} {done}", scope=_CLUSTER if kind.clustered else RequestScope.WATCHED)
         if kind.kind in _WITH_STATUS:
@@ -112,7 +112,7 @@ def _of_kinds(*, everywhere: bool, by_topology: bool) -> Iterator[ResourceAccess
             yield _access(kind, "update", "/finalizers", unrequested=_BLOCKING)
 
 
-def operator_access(*, everywhere: bool = True, by_topology: bool = False) -> tuple[ResourceAccess, ...]:
+def operator_resource_access(*, everywhere: bool = True, by_topology: bool = False) -> tuple[ResourceAccess, ...]:
     """Return the access of ``grove operator``.
 
     Args:
@@ -137,7 +137,7 @@ _TABLE: Final = "it is in the table of the design; the operator does it instead 
 _SHARED: Final = (DOMAIN_KIND, "ResourceClaim")
 
 
-def domain_sharing_access() -> Iterator[ResourceAccess]:
+def webhook_domain_sharing_access() -> Iterator[ResourceAccess]:
     """Return the further access of ``grove webhooks`` where PodCliques share ComputeDomains (WH-010)."""
     for kind in (KINDS[name] for name in _SHARED):
         yield _access(kind, "create get list watch")
@@ -146,14 +146,16 @@ def domain_sharing_access() -> Iterator[ResourceAccess]:
     yield _access(KINDS["PodGang"], "get list watch", unrequested=_TABLE)
 
 
-def topology_access() -> Iterator[ResourceAccess]:
+def webhook_topology_access() -> Iterator[ResourceAccess]:
     """Return the further access of ``grove webhooks`` where pods are placed by topology; it only reads (WH-005)."""
     yield _access(KINDS["PodClique"], "list watch")
     for name in TOPOLOGY_KINDS:
         yield _access(KINDS[name], "get list watch", scope=_CLUSTER)
 
 
-def webhook_access(suffix: str = "", *, shared: bool = False, by_topology: bool = False) -> tuple[ResourceAccess, ...]:
+def webhook_resource_access(
+    suffix: str = "", *, shared: bool = False, by_topology: bool = False
+) -> tuple[ResourceAccess, ...]:
     """Return the access of ``grove webhooks``.
 
     Args:
@@ -165,8 +167,8 @@ def webhook_access(suffix: str = "", *, shared: bool = False, by_topology: bool 
     registered = ((MUTATING, defaults.registration.mutating), (VALIDATING, defaults.registration.validating))
     return (
         _access(KINDS[POD_CLIQUE_SET], "list watch"),
-        *(domain_sharing_access() if shared else ()),
-        *(topology_access() if by_topology else ()),
+        *(webhook_domain_sharing_access() if shared else ()),
+        *(webhook_topology_access() if by_topology else ()),
         *_of_one_object(_SECRETS, defaults.certificates.secret),
         *(
             _access((REGISTRATION_GROUP, plural), "get patch", scope=_CLUSTER, name=f"{name}{suffix}")

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from typing import Any, Final, TypeGuard
 
 from grove_core.kernel.refs import Ref
+from grove_shell.client.api_kinds import KINDS, ApiKind
+from grove_shell.client.api_response import NOT_FOUND, ApiResponse
 from grove_shell.client.api_session import NoServerResponse, WatchRefused
-from grove_shell.client.kinds import KINDS, ApiKind
-from grove_shell.client.nesting_limit import read_json
-from grove_shell.client.response import NOT_FOUND, Response
+from grove_shell.client.nesting_limit import read_json_with_nesting_limit
 
 CHANGES: Final = frozenset({"ADDED", "MODIFIED", "DELETED"})
 _KNOWN_BY_METADATA: Final = frozenset(kind.kind for kind in KINDS.values() if kind.metadata_only)
@@ -68,7 +68,7 @@ def parse_watch_event(line: bytes) -> tuple[str, dict[str, Any]]:
         NoServerResponse: the line is no event of an API server (OP-065).
     """
     try:
-        event = read_json(line)
+        event = read_json_with_nesting_limit(line)
         event_type, raw = event["type"], event["object"]
     except (ValueError, KeyError, TypeError):
         event_type, raw = "", {}
@@ -81,31 +81,31 @@ def parse_watch_event(line: bytes) -> tuple[str, dict[str, Any]]:
     raise NoServerResponse(f"the line is not a watch event: {line[:200].decode('utf-8', 'replace').strip()}")
 
 
-def is_object_at(raw: object, ref: Ref) -> TypeGuard[dict[str, Any]]:
+def is_body_of_object_at_address(raw: object, ref: Ref) -> TypeGuard[dict[str, Any]]:
     """Return whether a body is the object of this address, or its metadata where only that is requested."""
     kinds = (ref.kind, _METADATA_ALONE) if ref.kind in _KNOWN_BY_METADATA else (ref.kind,)
     return is_api_object(raw) and raw.get("kind") in kinds and raw["metadata"]["name"] == ref.name
 
 
-def shows_object(response: Response, ref: Ref) -> bool:
+def response_shows_object(response: ApiResponse, ref: Ref) -> bool:
     """Return whether a response shows the object that was requested or written."""
-    return response.ok and is_object_at(response.json(), ref)
+    return response.is_success and is_body_of_object_at_address(response.json_body(), ref)
 
 
-def confirms_write(response: Response, ref: Ref) -> bool:
+def response_confirms_write(response: ApiResponse, ref: Ref) -> bool:
     """Return whether a response confirms a write: it shows the object, or the success of a deletion."""
-    raw = response.json()
+    raw = response.json_body()
     is_success = (raw.get("kind"), raw.get("status")) == ("Status", "Success")
-    return (response.ok and is_success) or shows_object(response, ref)
+    return (response.is_success and is_success) or response_shows_object(response, ref)
 
 
-def confirms_absence(response: Response, ref: Ref) -> bool:
+def response_confirms_absence(response: ApiResponse, ref: Ref) -> bool:
     """Return whether the object does not exist; a 404 without a name means that its kind is not served now."""
-    is_not_found = response.status == NOT_FOUND and response.json().get("reason") == "NotFound"
-    return is_not_found and response.details.get("name") == ref.name
+    is_not_found = response.status == NOT_FOUND and response.json_body().get("reason") == "NotFound"
+    return is_not_found and response.status_details.get("name") == ref.name
 
 
-def watch_error(status: Mapping[str, Any]) -> WatchRefused:
+def error_in_watch_event(status: Mapping[str, Any]) -> WatchRefused:
     """Return the error in an ERROR event of a watch."""
     words = status.get("message") or "the watch ended with an error without a message"
-    return WatchRefused(Response(status.get("code") or 0, json.dumps({"message": words}).encode()))
+    return WatchRefused(ApiResponse(status.get("code") or 0, json.dumps({"message": words}).encode()))

@@ -13,7 +13,7 @@ from grove_core.areas.domain_cliques.registration_protocols import (
 )
 from grove_core.kernel.errors import ObjectProblem
 from grove_core.kernel.time_formats import parse_duration
-from grove_shell.converge.run_parameters_and_results import RunParameters
+from grove_shell.converge.run_parameters_and_results import ConvergenceRunParameters
 
 T = TypeVar("T")
 UNLIMITED: Final = "unlimited"
@@ -41,9 +41,9 @@ class ConvergeCommandOptions:
     run_limit: str = "10m"
 
 
-def run_parameters_from_options(
+def convergence_run_parameters_from_options(
     arguments: ConvergeCommandOptions,
-) -> tuple[tuple[RunParameters, ...], tuple[ObjectProblem, ...]]:
+) -> tuple[tuple[ConvergenceRunParameters, ...], tuple[ObjectProblem, ...]]:
     """Return all points; no points if there are problems."""
     problems: list[ObjectProblem] = []
 
@@ -70,7 +70,7 @@ def run_parameters_from_options(
     if problems:
         return (), tuple(problems)
     return tuple(
-        RunParameters(
+        ConvergenceRunParameters(
             protocol=protocol,
             nodes=count,
             clique_size=size,

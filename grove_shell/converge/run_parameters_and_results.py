@@ -20,7 +20,7 @@ _SWEPT: Final = frozenset({"protocol", "nodes", "clique_size", "limit", "seed"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunParameters:
+class ConvergenceRunParameters:
     """The parameters of one run; model runs of equal points and costs are equal.
 
     Attributes:
@@ -49,33 +49,33 @@ class RunParameters:
     run_limit_s: float = RUN_LIMIT_S
 
     @property
-    def cliques(self) -> int:
+    def clique_count(self) -> int:
         """The number of cliques."""
         return ceil(self.nodes / self.clique_size)
 
     @property
-    def settings(self) -> DaemonRegistrationSettings:
+    def daemon_settings(self) -> DaemonRegistrationSettings:
         """Settings of its daemons: without pods, and without the other registry."""
         return DaemonRegistrationSettings(
             protocol=self.protocol, limit=self.limit, has_pods=False, reads_other_registry=False
         )
 
-    def clique_of(self, daemon: int) -> int:
+    def clique_number_of_daemon(self, daemon: int) -> int:
         """Return the number of the clique of a daemon; both from 0."""
         return daemon // self.clique_size
 
-    def clique_size_of(self, clique: int) -> int:
+    def daemon_count_of_clique(self, clique: int) -> int:
         """Return the number of daemons of a clique."""
         return min(self.clique_size, self.nodes - clique * self.clique_size)
 
 
-def parameters_shared_by_runs(point: RunParameters) -> dict[str, object]:
+def parameters_shared_by_runs(point: ConvergenceRunParameters) -> dict[str, object]:
     """Return the parameters that all runs of one file share, as they are not axes of curves or sweeps (CV-030)."""
     return {field.name: getattr(point, field.name) for field in fields(point) if field.name not in _SWEPT}
 
 
 @unique
-class RunOutcome(Enum):
+class ConvergenceRunOutcome(Enum):
     """How a run ended; tables and pictures show every outcome (CV-021)."""
 
     CONVERGED = "converged"
@@ -110,8 +110,8 @@ class ConvergenceRun:
     """
 
     world: str
-    point: RunParameters
-    outcome: RunOutcome
+    point: ConvergenceRunParameters
+    outcome: ConvergenceRunOutcome
     setting: str = ""
     t_all_s: float | None = None
     t_global_s: float | None = None
@@ -145,17 +145,17 @@ class ConvergenceRun:
 
 
 @dataclass(frozen=True, slots=True)
-class RunGroup:
+class ConvergenceRunGroup:
     """Runs of one world and of points that differ in the seed alone; at least one."""
 
     world: str
-    point: RunParameters
+    point: ConvergenceRunParameters
     runs: tuple[ConvergenceRun, ...]
 
     @property
-    def storable(self) -> bool:
+    def fits_object_store(self) -> bool:
         """Whether the store accepts its objects, so that it was run."""
-        return all(run.outcome is not RunOutcome.NOT_STORABLE for run in self.runs)
+        return all(run.outcome is not ConvergenceRunOutcome.NOT_STORABLE for run in self.runs)
 
     @property
     def seconds_to_convergence(self) -> float:
@@ -168,30 +168,30 @@ class RunGroup:
         times = [run.seconds_to_convergence for run in self.runs]
         return min(times), max(times)
 
-    def median_of(self, value: Callable[[ConvergenceRun], float | None]) -> float | None:
+    def median_of_runs(self, value: Callable[[ConvergenceRun], float | None]) -> float | None:
         """Return the median of a value; None if most runs have none."""
         found = median(inf if one is None else one for one in map(value, self.runs))
         return None if isinf(found) else found
 
 
-def group_runs(runs: Iterable[ConvergenceRun]) -> tuple[RunGroup, ...]:
+def group_convergence_runs(runs: Iterable[ConvergenceRun]) -> tuple[ConvergenceRunGroup, ...]:
     """Return all groups, sorted by world, protocol, clique size and nodes."""
-    found = defaultdict[tuple[str, RunParameters], list[ConvergenceRun]](list)
+    found = defaultdict[tuple[str, ConvergenceRunParameters], list[ConvergenceRun]](list)
     for run in runs:
         found[run.world, replace(run.point, seed=0)].append(run)
     groups = [
-        RunGroup(world, point, tuple(sorted(members, key=lambda run: run.point.seed)))
+        ConvergenceRunGroup(world, point, tuple(sorted(members, key=lambda run: run.point.seed)))
         for (world, point), members in found.items()
     ]
     return tuple(sorted(groups, key=_sort_key))
 
 
-def _sort_key(group: RunGroup) -> tuple[str, int, int, int]:
+def _sort_key(group: ConvergenceRunGroup) -> tuple[str, int, int, int]:
     point = group.point
     return group.world, list(RegistrationProtocol).index(point.protocol), point.clique_size, point.nodes
 
 
-_PARAMETERS: Final[tuple[tuple[str, Callable[[RunParameters], Any], str], ...]] = (
+_PARAMETERS: Final[tuple[tuple[str, Callable[[ConvergenceRunParameters], Any], str], ...]] = (
     ("cliques of", lambda point: point.clique_size, ""),
     ("at most", lambda point: point.limit, " indices"),
     ("arrival within", lambda point: point.arrival_s, " s"),

@@ -12,13 +12,13 @@ from statistics import median
 from typing import Any, Final, NamedTuple
 
 from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
-from grove_shell.converge.run_parameters_and_results import ConvergenceRun, RunParameters
+from grove_shell.converge.run_parameters_and_results import ConvergenceRun, ConvergenceRunParameters
 
 TOO_SLOW_S: Final = 300.0
 """A curve ends after its first median above this (CV-020)."""
 
 
-class CurveParameters(NamedTuple):
+class ConvergenceCurveParameters(NamedTuple):
     """The parameters that the points of one curve share."""
 
     protocol: RegistrationProtocol
@@ -28,8 +28,10 @@ class CurveParameters(NamedTuple):
 class _Curve:
     """One curve: steps with ascending numbers of nodes, each with the points that differ in the seed alone."""
 
-    def __init__(self, points: Iterable[RunParameters], known: Mapping[RunParameters, ConvergenceRun]) -> None:
-        steps = defaultdict[int, list[RunParameters]](list)
+    def __init__(
+        self, points: Iterable[ConvergenceRunParameters], known: Mapping[ConvergenceRunParameters, ConvergenceRun]
+    ) -> None:
+        steps = defaultdict[int, list[ConvergenceRunParameters]](list)
         for point in points:
             steps[point.nodes].append(point)
         self.steps = [steps[nodes] for nodes in sorted(steps)]
@@ -40,7 +42,7 @@ class _Curve:
         self.nodes = 0
         self.advance()
 
-    def take(self) -> RunParameters:
+    def take(self) -> ConvergenceRunParameters:
         """Return the next point of the present step."""
         self.running += 1
         return self.steps[0].pop(0)
@@ -67,30 +69,33 @@ class _Curve:
             self.steps.pop(0)
 
 
-class RunSchedule:
+class ConvergenceRunSchedule:
     """The points to run, without those of known runs."""
 
     def __init__(
-        self, points: Iterable[RunParameters], known: Mapping[RunParameters, ConvergenceRun], seed: int = 0
+        self,
+        points: Iterable[ConvergenceRunParameters],
+        known: Mapping[ConvergenceRunParameters, ConvergenceRun],
+        seed: int = 0,
     ) -> None:
         """Choose the order of curves at random by the seed, so that drift of the machine affects all of them alike."""
-        curves = defaultdict[CurveParameters, list[RunParameters]](list)
+        curves = defaultdict[ConvergenceCurveParameters, list[ConvergenceRunParameters]](list)
         for point in points:
-            curves[CurveParameters(point.protocol, point.clique_size)].append(point)
+            curves[ConvergenceCurveParameters(point.protocol, point.clique_size)].append(point)
         self._curves = {name: _Curve(found, known) for name, found in curves.items()}
         self._chance = random.Random(seed)  # noqa: S311 - an experiment, no secret
 
     @property
-    def left(self) -> int:
+    def unstarted_point_count(self) -> int:
         """The number of points not started yet; a curve may end before."""
         return sum(len(step) for curve in self._curves.values() for step in curve.steps)
 
     @property
-    def stopped(self) -> dict[CurveParameters, int]:
+    def curves_ended_early(self) -> dict[ConvergenceCurveParameters, int]:
         """Curves that ended early, with the number of nodes that was too slow."""
         return {name: curve.stopped for name, curve in self._curves.items() if curve.stopped}
 
-    def take(self) -> RunParameters | None:
+    def take_next_point(self) -> ConvergenceRunParameters | None:
         """Return a point to run now; None if the rest waits for unfinished runs, or nothing is left."""
         ready = [curve for curve in self._curves.values() if curve.steps and curve.steps[0]]
         if not ready:
@@ -98,9 +103,9 @@ class RunSchedule:
         fewest = min(curve.nodes for curve in ready)
         return self._chance.choice([curve for curve in ready if curve.nodes == fewest]).take()
 
-    def record(self, run: ConvergenceRun) -> None:
+    def record_finished_run(self, run: ConvergenceRun) -> None:
         """Record a finished run."""
-        self._curves[CurveParameters(run.point.protocol, run.point.clique_size)].record(run)
+        self._curves[ConvergenceCurveParameters(run.point.protocol, run.point.clique_size)].record(run)
 
 
 class ConvergenceRunEngine(typing.Protocol):
@@ -121,23 +126,23 @@ class ConvergenceRunEngine(typing.Protocol):
         """The most parallel runs, each in a process of its own; with 1 they run in this process."""
         ...
 
-    def run(self, point: RunParameters) -> ConvergenceRun:
+    def run_point(self, point: ConvergenceRunParameters) -> ConvergenceRun:
         """Run one point; a run that does not converge is a result, not an error."""
         ...
 
 
-def run_scheduled(schedule: RunSchedule, engine: ConvergenceRunEngine) -> Generator[ConvergenceRun]:
+def run_scheduled_points(schedule: ConvergenceRunSchedule, engine: ConvergenceRunEngine) -> Generator[ConvergenceRun]:
     """Run all scheduled points and yield each finished run; closing the generator terminates unfinished runs.
 
     Raises:
         ChildProcessError: a worker process ended during a run.
     """
-    if engine.max_parallel > 1 and schedule.left > 1:
+    if engine.max_parallel > 1 and schedule.unstarted_point_count > 1:
         yield from _run_in_parallel(schedule, engine)
         return
-    while (point := schedule.take()) is not None:
-        run = engine.run(point)
-        schedule.record(run)
+    while (point := schedule.take_next_point()) is not None:
+        run = engine.run_point(point)
+        schedule.record_finished_run(run)
         yield run
 
 
@@ -164,17 +169,17 @@ class _WorkerProcess:
 def _work(engine: ConvergenceRunEngine, line: "Connection[Any, Any]") -> None:
     gc.disable()  # faster: reference counts free the objects of a run
     while True:
-        point: RunParameters = line.recv()
-        line.send(engine.run(point))
+        point: ConvergenceRunParameters = line.recv()
+        line.send(engine.run_point(point))
 
 
-def _run_in_parallel(schedule: RunSchedule, engine: ConvergenceRunEngine) -> Generator[ConvergenceRun]:
-    workers = [_WorkerProcess(engine) for _ in range(min(engine.max_parallel, schedule.left))]
+def _run_in_parallel(schedule: ConvergenceRunSchedule, engine: ConvergenceRunEngine) -> Generator[ConvergenceRun]:
+    workers = [_WorkerProcess(engine) for _ in range(min(engine.max_parallel, schedule.unstarted_point_count))]
     try:
         idle: list[Any] = [worker.line for worker in workers]
         busy = set[Any]()
         while True:
-            while idle and (point := schedule.take()) is not None:
+            while idle and (point := schedule.take_next_point()) is not None:
                 line = idle.pop()
                 line.send(point)
                 busy.add(line)
@@ -184,7 +189,7 @@ def _run_in_parallel(schedule: RunSchedule, engine: ConvergenceRunEngine) -> Gen
                 run = _receive(ended)
                 busy.remove(ended)
                 idle.append(ended)
-                schedule.record(run)
+                schedule.record_finished_run(run)
                 yield run
     finally:
         for worker in workers:

@@ -13,7 +13,11 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol, registration_protocol_by_name
-from grove_shell.converge.run_parameters_and_results import ConvergenceRun, RunOutcome, RunParameters
+from grove_shell.converge.run_parameters_and_results import (
+    ConvergenceRun,
+    ConvergenceRunOutcome,
+    ConvergenceRunParameters,
+)
 from grove_shell.reading.input_faults import InputFault
 
 _UNLIMITED: Final = "unlimited"
@@ -46,7 +50,7 @@ def _cell_of(name: str, value: object) -> str:
         return _UNLIMITED if name == "server_cores" else ""
     if isinstance(value, RegistrationProtocol):
         return value.short_name
-    if isinstance(value, RunOutcome):
+    if isinstance(value, ConvergenceRunOutcome):
         return str(value.value)
     if isinstance(value, tuple):
         return " ".join(map(repr, value))
@@ -57,7 +61,7 @@ def _columns() -> Iterator[tuple[str, _Column]]:
     protocols = ", ".join(one.short_name for one in RegistrationProtocol)
     special: dict[str, _Column] = {
         "protocol": (lambda text: registration_protocol_by_name(text) or _invalid(text), f"one of {protocols}"),
-        "outcome": (RunOutcome, f"one of {', '.join(one.value for one in RunOutcome)}"),
+        "outcome": (ConvergenceRunOutcome, f"one of {', '.join(one.value for one in ConvergenceRunOutcome)}"),
         "server_cores": (
             lambda text: None if text == _UNLIMITED else _count(text) or _invalid(text),
             f"a number of cores, or {_UNLIMITED}",
@@ -70,16 +74,16 @@ def _columns() -> Iterator[tuple[str, _Column]]:
         "float": (_seconds, "a number that is not negative"),
         "float | None": (lambda text: _seconds(text) if text else None, "a number that is not negative, or nothing"),
     }
-    for field in (*fields(RunParameters), *(one for one in fields(ConvergenceRun) if one.name != "point")):
+    for field in (*fields(ConvergenceRunParameters), *(one for one in fields(ConvergenceRun) if one.name != "point")):
         kind = field.type.__name__ if isinstance(field.type, type) else str(field.type)
         yield field.name, special[field.name] if field.name in special else by_type[kind]
 
 
 COLUMNS: Final = dict(_columns())
-_OF_POINT: Final = frozenset(field.name for field in fields(RunParameters))
+_OF_POINT: Final = frozenset(field.name for field in fields(ConvergenceRunParameters))
 
 
-def runs_as_csv(runs: Iterable[ConvergenceRun]) -> str:
+def convergence_runs_as_csv(runs: Iterable[ConvergenceRun]) -> str:
     """Return the whole file: a line with the column names, then one line for each run."""
     lines = [list(COLUMNS)]
     for run in runs:
@@ -88,14 +92,14 @@ def runs_as_csv(runs: Iterable[ConvergenceRun]) -> str:
     return "".join(_line(cells) for cells in lines)
 
 
-def write_runs_csv(path: Path, runs: Iterable[ConvergenceRun]) -> None:
+def write_convergence_runs_csv(path: Path, runs: Iterable[ConvergenceRun]) -> None:
     """Replace the file atomically, so that a reader never sees a part of it, even after a crash (CV-030)."""
     temporary = path.with_name(f".{path.name}.new")
-    temporary.write_text(runs_as_csv(runs), encoding="utf-8", newline="")
+    temporary.write_text(convergence_runs_as_csv(runs), encoding="utf-8", newline="")
     os.replace(temporary, path)  # noqa: PTH105 - the atomic call itself
 
 
-def parse_runs_csv(text: str, file: str) -> tuple[tuple[ConvergenceRun, ...], tuple[InputFault, ...]]:
+def parse_convergence_runs_csv(text: str, file: str) -> tuple[tuple[ConvergenceRun, ...], tuple[InputFault, ...]]:
     """Parse a file of runs (CL-005).
 
     Returns:
@@ -144,7 +148,7 @@ def _read_line(
             faults.append(InputFault(file=file, line=line, column=place, path=name, expected=expected, got=f'"{cell}"'))
     if faults:
         return None, faults
-    point = RunParameters(**{name: value for name, value in values.items() if name in _OF_POINT})
+    point = ConvergenceRunParameters(**{name: value for name, value in values.items() if name in _OF_POINT})
     return ConvergenceRun(point=point, **{name: value for name, value in values.items() if name not in _OF_POINT}), []
 
 

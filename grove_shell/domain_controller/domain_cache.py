@@ -45,9 +45,9 @@ class DomainCache(StoresByKind):
             for kind, parse in parsers.items()
         }
 
-    def replace(self, kind: str, items: Iterable[Raw], version: str) -> None:
+    def replace_all_of_kind(self, kind: str, items: Iterable[Raw], version: str) -> None:
         """Apply a complete list as of a version."""
-        super().replace(kind, items, version)
+        super().replace_all_of_kind(kind, items, version)
         if kind == PODS.kind:
             as_of = resource_version_number(version)
             self.pods_version = max(self.pods_version, as_of) if as_of else 0
@@ -70,11 +70,11 @@ class DomainCache(StoresByKind):
             self.pods_version = 0
 
     @property
-    def domains(self) -> tuple[ComputeDomain, ...]:
+    def all_domains(self) -> tuple[ComputeDomain, ...]:
         """All domains."""
-        return tuple(self.stores[DOMAINS.kind].items.values())
+        return tuple(self.stores[DOMAINS.kind].readable_objects.values())
 
-    def snapshot(self, domain: ComputeDomain, now: datetime) -> ComputeDomainSnapshot:
+    def domain_snapshot(self, domain: ComputeDomain, now: datetime) -> ComputeDomainSnapshot:
         """Return a domain with its cliques and pods."""
         cliques, pods = self.stores[CLIQUES.kind], self.stores[PODS.kind]
         unreadable = {
@@ -84,8 +84,8 @@ class DomainCache(StoresByKind):
         }
         return compute_domain_snapshot_of(
             domain,
-            cliques.items.values(),
-            pods.items.values(),
+            cliques.readable_objects.values(),
+            pods.readable_objects.values(),
             pods_version=self.pods_version,
             unreadable=unreadable,
             now=now,

@@ -12,13 +12,13 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile_domain import CLEANUP_INTERVAL, reconcile_compute_domain
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.version import VERSION
+from grove_shell.client.api_response import ApiResponse
 from grove_shell.client.api_session import APPLY, MERGE, ApiSession, NoServerResponse
 from grove_shell.client.connection_settings import ConnectionSettings
-from grove_shell.client.paged_lists import NotListed, list_all_objects
+from grove_shell.client.paged_lists import KindNotListed, list_all_objects_of_kind
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.client.reflector import Reflector
-from grove_shell.client.response import Response
-from grove_shell.client.response_check import confirms_write
+from grove_shell.client.response_check import response_confirms_write
 from grove_shell.domain_controller.domain_cache import DomainCache
 from grove_shell.domain_daemon.daemon_log import DaemonLog
 from grove_shell.domain_daemon.daemon_requests import BURST, CLIQUES, DOMAINS, PODS, REQUESTS_PER_SECOND, url_path_of
@@ -27,7 +27,7 @@ from grove_shell.exit_codes import DONE
 from grove_shell.until_stopped import run_until_stopped
 
 MANAGER: Final = "compute-domain-controller"
-OnWrite = Callable[[Step, Response | None, str], None]
+OnWrite = Callable[[Step, ApiResponse | None, str], None]
 
 
 class DomainReconcileLoop:
@@ -78,19 +78,19 @@ class DomainReconcileLoop:
             if due:
                 await self._relist_pods()
             wanted, self._queue = self._queue | due, set()
-            for domain in self._cache.domains:
+            for domain in self._cache.all_domains:
                 if "" in wanted or domain.uid in wanted:
                     await self.reconcile(domain)
 
     def _drop_deleted_domains(self) -> None:
         """Drop requeue times of deleted domains, which would stay due forever (DC-132)."""
-        known = {domain.uid for domain in self._cache.domains}
+        known = {domain.uid for domain in self._cache.all_domains}
         self._requeue_at = {uid: at for uid, at in self._requeue_at.items() if uid in known}
 
     async def reconcile(self, domain: ComputeDomain) -> None:
         """Plan one domain and carry out its writes."""
         plan = reconcile_compute_domain(
-            self._cache.snapshot(domain, self._clock()), cleanup_interval=self._cleanup_interval
+            self._cache.domain_snapshot(domain, self._clock()), cleanup_interval=self._cleanup_interval
         )
         self._requeue_at.pop(domain.uid, None)
         if plan.wake_at is not None:
@@ -108,14 +108,14 @@ class DomainReconcileLoop:
                 self._on_write(step, None, str(fault))
                 all_succeeded = False
                 continue
-            succeeded = confirms_write(response, step.target)
-            self._on_write(step, response, "" if succeeded else response.message)
+            succeeded = response_confirms_write(response, step.target)
+            self._on_write(step, response, "" if succeeded else response.error_message)
             all_succeeded = all_succeeded and succeeded
             if succeeded:
-                self._cache.put(step.target.kind, response.json())
+                self._cache.put(step.target.kind, response.json_body())
         return all_succeeded
 
-    async def _write(self, step: Step) -> Response:
+    async def _write(self, step: Step) -> ApiResponse:
         """Send a write with the uid and version that the decision is based on."""
         ref, action = step.target, step.action
         assert isinstance(action, Apply | SetStatus)  # noqa: S101 - the only steps that the core plans for domains
@@ -139,10 +139,10 @@ class DomainReconcileLoop:
     async def _relist_pods(self) -> None:
         """List the pods, so that the cache is as new as the list."""
         try:
-            pods, version = await list_all_objects(self._api, PODS, self._namespace)
-        except (NoServerResponse, NotListed):
+            pods, version = await list_all_objects_of_kind(self._api, PODS, self._namespace)
+        except (NoServerResponse, KindNotListed):
             return  # the watch of the pods reports the error
-        self._cache.replace(PODS.kind, pods, version)
+        self._cache.replace_all_of_kind(PODS.kind, pods, version)
 
     async def _wait_for_work(self) -> None:
         """Wait until a domain is queued or due."""
@@ -178,9 +178,9 @@ class DomainControllerProcess:
         async with ApiSession(
             self.connection, rate_limiter=RateLimiter(REQUESTS_PER_SECOND, BURST), user_agent=agent
         ) as api:
-            self.log.write("info", "controller starts", version=VERSION, server=self.connection.server)
+            self.log.write_message("info", "controller starts", version=VERSION, server=self.connection.server)
             await run_until_stopped(asyncio.Event(), (self._run(api),))
-        self.log.write("info", "controller stops")
+        self.log.write_message("info", "controller stops")
         return DONE
 
     async def _run(self, api: ApiSession) -> None:
@@ -202,17 +202,17 @@ class DomainControllerProcess:
                 group.create_task(reflector.run())
             for reflector in reflectors:
                 await reflector.synced.wait()
-            self.log.write("info", "caches are filled")
+            self.log.write_message("info", "caches are filled")
             loop.enqueue("")
             group.create_task(loop.run())
 
     def _on_error(self, what: str, message: str) -> None:
-        self.log.write("warning", f"cannot follow {what}", error=message)
+        self.log.write_message("warning", f"cannot follow {what}", error=message)
 
-    def _on_write(self, step: Step, response: Response | None, error: str) -> None:
+    def _on_write(self, step: Step, response: ApiResponse | None, error: str) -> None:
         reason = step.because[0]
-        done = response is not None and response.ok
-        self.log.write(
+        done = response is not None and response.is_success
+        self.log.write_message(
             "info" if done else "warning",
             f"writes {step.target.short}" if done else f"cannot write {step.target.short}",
             **({} if done else {"error": error}),

@@ -21,11 +21,11 @@ from grove_core.resources.api_names import CORE, DOMAIN
 from grove_core.resources.compute_domain import DaemonPod, daemon_pod_from_json
 from grove_core.resources.naming_rules import compute_domain_clique_name, is_dns_subdomain, is_label_value
 from grove_core.resources.object_metadata import metadata_in
-from grove_shell.client.api_discovery import connection_advice
+from grove_shell.client.api_discovery import connection_error_advice
+from grove_shell.client.api_kinds import ApiKind
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.connection_settings import NoClusterAccess
-from grove_shell.client.kinds import ApiKind
-from grove_shell.client.response_check import confirms_absence, shows_object
+from grove_shell.client.response_check import response_confirms_absence, response_shows_object
 from grove_shell.domain_daemon.daemon_requests import DOMAINS, PODS
 
 _EXAMPLE_UID: Final = "00000000-0000-0000-0000-000000000000"  # as long as real ones
@@ -55,7 +55,7 @@ class DaemonCommandOptions:
     grace: timedelta
 
     @property
-    def settings(self) -> DaemonRegistrationSettings:
+    def daemon_settings(self) -> DaemonRegistrationSettings:
         """The settings of the daemon; only meaningful if the arguments have no problems."""
         return DaemonRegistrationSettings(
             protocol=registration_protocol_by_name(self.protocol) or RegistrationProtocol.SSA,
@@ -179,15 +179,15 @@ async def _read_object(
     api: ApiSession, kind: ApiKind, key: tuple[str, str], path: str, problems: list[ObjectProblem]
 ) -> Mapping[str, Any] | None:
     try:
-        response = await api.request("GET", kind.path(*key))
+        response = await api.request("GET", kind.url_path(*key))
     except NoServerResponse as fault:
-        raise NoClusterAccess(connection_advice(fault)) from fault
+        raise NoClusterAccess(connection_error_advice(fault)) from fault
     ref = Ref(kind.api_version, kind.kind, *key)
-    if shows_object(response, ref):
-        return response.json()
-    if response.ok:
-        raise NoClusterAccess(f"the response is no {kind.kind}: {response.message}; is there a proxy on the way?")
-    got = "none of that name" if confirms_absence(response, ref) else response.message
+    if response_shows_object(response, ref):
+        return response.json_body()
+    if response.is_success:
+        raise NoClusterAccess(f"the response is no {kind.kind}: {response.error_message}; is there a proxy on the way?")
+    got = "none of that name" if response_confirms_absence(response, ref) else response.error_message
     problems.append(ObjectProblem(path=path, expected=f"an existing {kind.kind}", got=got))
     return None
 

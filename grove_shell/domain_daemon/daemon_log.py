@@ -19,7 +19,7 @@ from grove_core.areas.domain_cliques.verdicts import (
 )
 from grove_core.kernel.decisions import Decision
 from grove_shell.log_lines import log_timestamp, reason_log_fields, write_log_line
-from grove_shell.page import Page, json_text, print_page_to
+from grove_shell.styled_text_page import StyledTextPage, json_text, print_page_to_stream
 
 _STYLES: Final[Mapping[type[DaemonAction], str]] = MappingProxyType(
     {StartFabricAction: "green", RestartFabricAction: "yellow", StopFabricAction: "yellow"}
@@ -42,7 +42,7 @@ class DaemonLog:
         self._clock = clock
         self._last: object = None
 
-    def write(self, level: str, message: str, **fields: Any) -> None:  # noqa: ANN401 - fields of any type
+    def write_message(self, level: str, message: str, **fields: Any) -> None:  # noqa: ANN401 - fields of any type
         """Write a line that is no decision."""
         shown = "  ".join(f"{name}={value}" for name, value in fields.items())
         self._write(level, message, shown, "yellow" if level == "warning" else "", fields)
@@ -63,18 +63,18 @@ class DaemonLog:
         reasons = [*map(reason_log_fields, because)]
         self._write("info", decision.verdict.summary, shown, _STYLES.get(kind, ""), {"because": reasons})
 
-    def on_result(self, request: DaemonRequest, result: RequestResult) -> None:
+    def on_request_result(self, request: DaemonRequest, result: RequestResult) -> None:
         """Write a failed request; the next decision shows a success."""
         self._last = None
         if result.kind is not RequestResultKind.SUCCEEDED:
-            self.write("warning", f"{request.summary}: {result.kind.value}", detail=result.detail)
+            self.write_message("warning", f"{request.summary}: {result.kind.value}", detail=result.detail)
 
     def _write(self, level: str, message: str, shown: str, style: str, fields: Mapping[str, Any]) -> None:
         at = log_timestamp(self._clock())
         if self._as_json:
             write_log_line(self._out, json_text({"ts": at, "level": level, "msg": message, **fields}))
         elif self._out is not None:
-            page = Page()
-            page.add((at[11:-1], "dim"), "  ", (f"{message:<26}", style), " ", shown)
+            page = StyledTextPage()
+            page.add_line((at[11:-1], "dim"), "  ", (f"{message:<26}", style), " ", shown)
             with suppress(OSError):  # as a line of JSON
-                print_page_to(page, self._out)
+                print_page_to_stream(page, self._out)

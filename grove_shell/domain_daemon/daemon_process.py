@@ -13,9 +13,9 @@ from grove_core.kernel.errors import MalformedObject
 from grove_core.resources.compute_domain import daemon_pod_from_json
 from grove_core.resources.object_metadata import metadata_in, resource_version_number
 from grove_core.version import VERSION
+from grove_shell.client.api_kinds import ApiKind
 from grove_shell.client.api_session import ApiSession
 from grove_shell.client.connection_settings import ConnectionSettings
-from grove_shell.client.kinds import ApiKind
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.client.reflector import Reflector
 from grove_shell.client.response_check import parse_watch_event
@@ -27,7 +27,7 @@ from grove_shell.domain_daemon.daemon_requests import (
     PODS,
     REQUEST_TIMEOUT_S,
     REQUESTS_PER_SECOND,
-    HttpRequestSender,
+    DaemonRequestSender,
     parse_daemon_registry,
 )
 from grove_shell.domain_daemon.domain_daemon_loop import DomainDaemon, MonotonicClock
@@ -81,11 +81,11 @@ class SingleObjectWatch(Generic[T]):
         """List and watch until cancelled."""
         await self._reflector.run()
 
-    def newest(self, _kind: str) -> int:
+    def newest_resource_version(self, _kind: str) -> int:
         """See :class:`ReflectorCache`; older states are dropped by the core (DC-010)."""
         return 0
 
-    def replace(self, _kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
+    def replace_all_of_kind(self, _kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
         """Apply the list of the objects of this name: one or none."""
         self._apply(resource_version_number(version), next(iter(items), None))
 
@@ -113,7 +113,7 @@ class SingleObjectWatch(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DaemonProcess:
+class DomainDaemonProcess:
     """One daemon process.
 
     Attributes:
@@ -137,13 +137,13 @@ class DaemonProcess:
     async def _run(self, api: ApiSession) -> int:
         identity, log = self.identity, self.log
         limiter = RateLimiter(REQUESTS_PER_SECOND, BURST)
-        fabric = FabricChildProcess(self.fabric_command, lambda message: log.write("warning", message))
-        sender = HttpRequestSender(api, identity, limiter)
+        fabric = FabricChildProcess(self.fabric_command, lambda message: log.write_message("warning", message))
+        sender = DaemonRequestSender(api, identity, limiter)
         daemon = DomainDaemon(identity, self.settings, sender, fabric, log, MonotonicClock())
-        fabric.on_change = daemon.wake
+        fabric.on_change = daemon.decide_again
         for name in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(name, daemon.stop, self.grace_period)
-        log.write(
+        log.write_message(
             "info",
             "daemon starts",
             version=VERSION,
@@ -182,4 +182,4 @@ class DaemonProcess:
             yield SingleObjectWatch(api, PODS, key, daemon_pod_from_json, daemon.on_pod_change, report=report).run()
 
     def _reporter(self, what: str) -> Callable[[str], None]:
-        return lambda message: self.log.write("warning", f"cannot follow {what}", error=message)
+        return lambda message: self.log.write_message("warning", f"cannot follow {what}", error=message)

@@ -37,11 +37,11 @@ from grove_core.resources.compute_domain import (
     daemon_pod_from_json,
     domain_clique_from_json,
 )
+from grove_shell.client.api_kinds import ApiKind
+from grove_shell.client.api_response import CONFLICT, NOT_FOUND, SERVER_FAULT, TOO_MANY, ApiResponse
 from grove_shell.client.api_session import APPLY, JSON, MERGE, ApiSession, NoServerResponse
-from grove_shell.client.kinds import ApiKind
 from grove_shell.client.rate_limiter import RateLimiter
-from grove_shell.client.response import CONFLICT, NOT_FOUND, SERVER_FAULT, TOO_MANY, Response
-from grove_shell.client.response_check import confirms_absence, is_list_of_kind, is_object_at
+from grove_shell.client.response_check import is_body_of_object_at_address, is_list_of_kind, response_confirms_absence
 
 DOMAINS: Final = ApiKind(DOMAIN_KIND, NVIDIA, "computedomains")
 CLIQUES: Final = ApiKind(CLIQUE_KIND, NVIDIA, "computedomaincliques")
@@ -51,7 +51,7 @@ KINDS: Final[Mapping[str, ApiKind]] = MappingProxyType({one.kind: one for one in
 
 def url_path_of(ref: Ref, subresource: str = "") -> str:
     """Return the URL path of an object, or of a subresource of it."""
-    return KINDS[ref.kind].path(ref.namespace, ref.name, subresource)
+    return KINDS[ref.kind].url_path(ref.namespace, ref.name, subresource)
 
 
 def parse_daemon_registry(raw: Mapping[str, Any]) -> DaemonRegistry:
@@ -97,7 +97,7 @@ def http_request_of(request: DaemonRequest, identity: DaemonIdentity) -> HttpReq
                 "PUT", url_path_of(request.target, request.subresource), query, thaw_json(request.manifest)
             )
         case PostRequest():
-            path = KINDS[request.target.kind].path(request.target.namespace)
+            path = KINDS[request.target.kind].url_path(request.target.namespace)
             return HttpRequest("POST", path, {"fieldManager": request.manager}, thaw_json(request.manifest))
         case LabelPodRequest(pod, labels):
             body = {"metadata": {"labels": thaw_json(labels)}}
@@ -107,27 +107,27 @@ def http_request_of(request: DaemonRequest, identity: DaemonIdentity) -> HttpReq
                 "labelSelector": f"{DOMAIN}={identity.domain_uid}",
                 "fieldSelector": f"spec.nodeName={identity.node}",
             }
-            return HttpRequest("GET", PODS.path(identity.pod_namespace), query)
+            return HttpRequest("GET", PODS.url_path(identity.pod_namespace), query)
         case ReadObjectRequest(target):
             return HttpRequest("GET", url_path_of(target))
         case _:
             assert_never(request)
 
 
-def request_result_from_response(request: DaemonRequest, response: Response) -> RequestResult:
+def request_result_from_response(request: DaemonRequest, response: ApiResponse) -> RequestResult:
     """Return the result of a request, given the server's response."""
-    if response.ok:
+    if response.is_success:
         try:
             return _success(request, response)
         except MalformedObject as fault:
             return RequestResult(kind=RequestResultKind.REFUSED, detail=f"malformed object in the response: {fault}")
-    words = response.message
+    words = response.error_message
     if response.status == TOO_MANY:
         retry_after = None if response.retry_after is None else timedelta(seconds=response.retry_after)
         return RequestResult(kind=RequestResultKind.TOO_MANY_REQUESTS, retry_after=retry_after, detail=words)
     if response.status == NOT_FOUND:
         ref = _object_of(request)
-        is_absent = ref is not None and confirms_absence(response, ref)
+        is_absent = ref is not None and response_confirms_absence(response, ref)
         return RequestResult(
             kind=RequestResultKind.NOT_FOUND if is_absent else RequestResultKind.NO_RESPONSE, detail=words
         )
@@ -138,7 +138,7 @@ def request_result_from_response(request: DaemonRequest, response: Response) -> 
     return RequestResult(kind=kind, detail=words)
 
 
-class HttpRequestSender:
+class DaemonRequestSender:
     """Sends the requests of one daemon, limited in rate."""
 
     def __init__(
@@ -159,13 +159,13 @@ class HttpRequestSender:
         self._limiter = limiter
         self._on_send = on_send
 
-    async def send(self, request: DaemonRequest) -> RequestResult:
+    async def send_request(self, request: DaemonRequest) -> RequestResult:
         """Send one request and return its result; a transport error is a result too."""
         http = http_request_of(request, self._identity)
         body = None if http.body is None else json.dumps(http.body, separators=(",", ":")).encode()
         self._on_send(len(body or b""))
         if self._limiter is not None:
-            await self._limiter.take()
+            await self._limiter.take_token()
         try:
             response = await self._api.request(
                 http.method, http.path, query=http.query, body=body, content_type=http.content_type
@@ -175,15 +175,15 @@ class HttpRequestSender:
         return request_result_from_response(request, response)
 
 
-def _success(request: DaemonRequest, response: Response) -> RequestResult:
+def _success(request: DaemonRequest, response: ApiResponse) -> RequestResult:
     """The result of a 2xx response; a body that is not the requested object counts as no response (DC-132).
 
     Raises:
         MalformedObject: the object cannot be parsed.
     """
-    raw, ref = response.json(), _object_of(request)
-    if not (is_list_of_kind(raw, PODS) if ref is None else is_object_at(raw, ref)):
-        detail = f"the response is not what was requested: {response.message}"
+    raw, ref = response.json_body(), _object_of(request)
+    if not (is_list_of_kind(raw, PODS) if ref is None else is_body_of_object_at_address(raw, ref)):
+        detail = f"the response is not what was requested: {response.error_message}"
         return RequestResult(kind=RequestResultKind.NO_RESPONSE, detail=detail)
     if isinstance(request, ListPodsRequest):
         pods = tuple(daemon_pod_from_json({"kind": PODS.kind, **item}) for item in raw["items"] or ())
@@ -192,8 +192,8 @@ def _success(request: DaemonRequest, response: Response) -> RequestResult:
     return RequestResult(kind=RequestResultKind.SUCCEEDED, registry=registry)
 
 
-def _is_field_conflict(response: Response) -> bool:
-    causes = response.details.get("causes")
+def _is_field_conflict(response: ApiResponse) -> bool:
+    causes = response.status_details.get("causes")
     return isinstance(causes, list) and any(
         isinstance(one, dict) and one.get("reason") == _FIELD_CONFLICT for one in causes
     )

@@ -40,7 +40,7 @@ from grove_core.areas.domain_cliques.verdicts import (
 )
 from grove_core.kernel.decisions import Decision
 from grove_core.resources.compute_domain import DaemonPod
-from grove_shell.domain_daemon.daemon_requests import HttpRequestSender
+from grove_shell.domain_daemon.daemon_requests import DaemonRequestSender
 from grove_shell.domain_daemon.fabric_process import FabricProcess
 
 
@@ -60,14 +60,14 @@ T = TypeVar("T")
 GRACE_PERIOD: Final = timedelta(seconds=10)
 
 
-class DaemonObserver(Protocol):
+class DomainDaemonObserver(Protocol):
     """Is notified of what a daemon does."""
 
     def on_decision(self, decision: Decision[DaemonAction]) -> None:
         """Handle a decision; the same decision may be made many times in a row."""
         ...
 
-    def on_result(self, request: DaemonRequest, result: RequestResult) -> None:
+    def on_request_result(self, request: DaemonRequest, result: RequestResult) -> None:
         """Handle the result of a request."""
         ...
 
@@ -84,9 +84,9 @@ class DomainDaemon:
         self,
         identity: DaemonIdentity,
         settings: DaemonRegistrationSettings,
-        sender: HttpRequestSender,
+        sender: DaemonRequestSender,
         fabric: FabricProcess,
-        observer: DaemonObserver,
+        observer: DomainDaemonObserver,
         clock: Callable[[], datetime],
     ) -> None:
         self.identity = identity
@@ -108,14 +108,14 @@ class DomainDaemon:
         self.state = registration_state_after_event(
             self.state, self.identity, self.settings, observation, now=now, jitter=_jitter()
         )
-        self.wake()
+        self.decide_again()
 
     def on_pod_change(self, _version: int, pod: DaemonPod | None) -> None:
         """Apply a list or watch event of the daemon's own pod; None if it does not exist."""
         self.pod = pod
-        self.wake()
+        self.decide_again()
 
-    def wake(self) -> None:
+    def decide_again(self) -> None:
         """Make the loop decide again."""
         self._changed.set()
 
@@ -124,7 +124,7 @@ class DomainDaemon:
         if self._stop_deadline is None:
             self._stop_deadline = self._clock() + grace_period
             self._stopping.set()
-            self.wake()
+            self.decide_again()
 
     async def run(self) -> StoppedAction:
         """Work until the daemon has stopped; return the last verdict, with whether its entry remains."""
@@ -132,20 +132,20 @@ class DomainDaemon:
             self._changed.clear()
             if self._stop_deadline is not None:
                 await self.fabric.stop()  # before another daemon can take its index (DC-124)
-            decision = next_daemon_action(self.context())
+            decision = next_daemon_action(self.decision_input())
             self._observer.on_decision(decision)
             if isinstance(decision.verdict, StoppedAction):
                 return decision.verdict
             await self._carry_out(decision.verdict)
 
-    def context(self) -> DaemonInput:
+    def decision_input(self) -> DaemonInput:
         """Return the input of the next decision."""
         return DaemonInput(
             identity=self.identity,
             settings=self.settings,
             state=self.state,
             pod=self.pod,
-            fabric=self.fabric.state,
+            fabric=self.fabric.fabric_state,
             stop_deadline=self._stop_deadline,
             now=self._clock(),
         )
@@ -158,7 +158,7 @@ class DomainDaemon:
             case StartFabricAction(index, peers):
                 await self.fabric.start(index, peers)
             case PushPeersAction(_, peers):
-                await self.fabric.push(peers)
+                await self.fabric.push_peer_map(peers)
             case RestartFabricAction(index, peers):
                 await self.fabric.stop()
                 await self.fabric.start(index, peers)
@@ -173,7 +173,7 @@ class DomainDaemon:
                 assert_never(action)
 
     async def _send(self, request: DaemonRequest) -> None:
-        result = await self._within_grace_period(self._sender.send(request))
+        result = await self._within_grace_period(self._sender.send_request(request))
         if result is None:
             result = RequestResult(
                 kind=RequestResultKind.NO_RESPONSE, detail="the grace period ended before the response"
@@ -182,7 +182,7 @@ class DomainDaemon:
         self.state = registration_state_after_result(
             self.state, self.identity, self.settings, request, result, now=now, jitter=_jitter()
         )
-        self._observer.on_result(request, result)
+        self._observer.on_request_result(request, result)
 
     async def _within_grace_period(self, work: Coroutine[Any, Any, T]) -> T | None:
         """Return the result; None if the daemon is stopping and its deadline passed first (DC-057)."""

@@ -24,7 +24,7 @@ class FabricProcess(Protocol):
     """Starts, updates and stops a fabric daemon."""
 
     @property
-    def state(self) -> FabricDaemonState | None:
+    def fabric_state(self) -> FabricDaemonState | None:
         """The running fabric daemon; None if none runs."""
         ...
 
@@ -32,7 +32,7 @@ class FabricProcess(Protocol):
         """Start it; it reads its index only now."""
         ...
 
-    async def push(self, peers: PeerMap) -> None:
+    async def push_peer_map(self, peers: PeerMap) -> None:
         """Send a new peer map to the running fabric daemon."""
         ...
 
@@ -61,7 +61,7 @@ class FabricChildProcess:
         Args:
             report: called with a message if the process does not start, or ends by itself.
         """
-        self.state: FabricDaemonState | None = None
+        self.fabric_state: FabricDaemonState | None = None
         self.on_change: Callable[[], None] = lambda: None
         self._command = tuple(command)
         self._report = report
@@ -76,7 +76,7 @@ class FabricChildProcess:
 
     async def start(self, index: int, peers: PeerMap) -> None:
         """See :class:`FabricProcess`."""
-        self.state = FabricDaemonState(index, peers)
+        self.fabric_state = FabricDaemonState(index, peers)
         try:
             self._process = await asyncio.create_subprocess_exec(
                 *self._command, stdin=PIPE, stdout=PIPE, start_new_session=True
@@ -88,16 +88,16 @@ class FabricChildProcess:
         self._reader = asyncio.create_task(self._read_output(self._process))
         self._write_peers()
 
-    async def push(self, peers: PeerMap) -> None:
+    async def push_peer_map(self, peers: PeerMap) -> None:
         """See :class:`FabricProcess`."""
-        if self.state is not None:
-            self.state = replace(self.state, peers=peers)
+        if self.fabric_state is not None:
+            self.fabric_state = replace(self.fabric_state, peers=peers)
             self._write_peers()
 
     async def stop(self) -> None:
         """See :class:`FabricProcess`."""
         process, reader = self._process, self._reader
-        self.state = self._process = self._reader = None
+        self.fabric_state = self._process = self._reader = None
         if reader is not None:
             reader.cancel()
             await asyncio.gather(reader, return_exceptions=True)
@@ -105,7 +105,7 @@ class FabricChildProcess:
             await _terminate(process)
 
     def _write_peers(self) -> None:
-        state, process = self.state, self._process
+        state, process = self.fabric_state, self._process
         if state is None or process is None or process.stdin is None:
             return
         line = json.dumps({"index": state.index, "hosts": state.peers.hosts_file_lines}, separators=(",", ":"))
@@ -115,8 +115,8 @@ class FabricChildProcess:
     async def _read_output(self, process: Process) -> None:
         while line := await _read_line(process):
             word = line.decode("utf-8", "replace").strip()
-            if self.state is not None and word in {READY, NOT_READY}:
-                self.state = replace(self.state, ready=word == READY)
+            if self.fabric_state is not None and word in {READY, NOT_READY}:
+                self.fabric_state = replace(self.fabric_state, ready=word == READY)
                 self._backoff = _FIRST_BACKOFF_S if word == READY else self._backoff
                 self.on_change()
         code = await process.wait()
@@ -126,12 +126,12 @@ class FabricChildProcess:
         """Mark the fabric daemon as not ready, and as not running after the backoff, so that it is started again."""
         self._report(message)
         self._process = None
-        if self.state is not None:
-            self.state = replace(self.state, ready=False)
+        if self.fabric_state is not None:
+            self.fabric_state = replace(self.fabric_state, ready=False)
             self.on_change()
         await asyncio.sleep(self._backoff)
         self._backoff = min(self._backoff * 2, _MAX_BACKOFF_S)
-        self.state = self._reader = None
+        self.fabric_state = self._reader = None
         self.on_change()
 
 

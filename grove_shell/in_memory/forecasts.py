@@ -27,13 +27,13 @@ from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.cluster import IndexedCluster
 from grove_core.snapshot.own_writes import standing_refusals_after_round
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
-from grove_shell.apply.execute_plan import execute_plan
+from grove_shell.apply.execute_plan import execute_steps_sequentially
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 
 _FEW: Final = 20
 
 
-def forecasts(
+def forecasts_of_snapshots(
     snapshots: Iterable[Snapshot], rules: RuleSet, *, limit: int | None, until: datetime | None
 ) -> Iterator[Forecast]:
     """Yield what happens to each root if every write succeeds and nothing else acts, in the order of the snapshots.
@@ -45,7 +45,7 @@ def forecasts(
         until: to which moment the clock is advanced; None to stop when nothing is left to do at the present one.
     """
     for given in snapshots:
-        snapshot = snapshot_with_stored_set(given, rules)
+        snapshot = snapshot_with_set_as_stored(given, rules)
         plan = reconcile(snapshot, rules)
         if plan.settled and (until is None or plan.wake_at is None or plan.wake_at > until):
             yield one_round_forecast(plan, snapshot.now)
@@ -53,7 +53,7 @@ def forecasts(
             yield forecast_until_settled(InMemoryCluster((snapshot,)), snapshot, rules, limit=limit, until=until)
 
 
-def topology_forecasts(
+def forecasts_of_topologies(
     cluster: IndexedCluster, now: datetime, attempts: tuple[Attempt, ...] = ()
 ) -> tuple[Forecast, ...]:
     """Return the forecasts of topologies with steps or withheld steps (TP-047); sets have forecasts of their own."""
@@ -66,14 +66,14 @@ def topology_forecasts(
     return tuple(one for one in found if one.rounds[0].steps or one.rounds[0].withheld)
 
 
-def snapshot_with_stored_set(snapshot: Snapshot, rules: RuleSet) -> Snapshot:
+def snapshot_with_set_as_stored(snapshot: Snapshot, rules: RuleSet) -> Snapshot:
     """Return the snapshot with the set as the operator of these rules stores it (WL-198, GF-001).
 
     A new set is created, an edited one gets its defaults, any other one is returned as it is.
     """
     root = snapshot.root
     if not root.uid:
-        return snapshot_of_new_set(snapshot, rules)
+        return snapshot_of_newly_created_set(snapshot, rules)
     if root.edit is PlannedManifestChange.NONE:
         return snapshot
     return replace(snapshot, root=replace(root, spec=with_default_termination_delay(root.spec, rules)))
@@ -87,7 +87,7 @@ def with_default_termination_delay(spec: SetSpec, rules: RuleSet) -> SetSpec:
     return spec.model_copy(update={"template": template})
 
 
-def snapshot_of_new_set(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Snapshot:
+def snapshot_of_newly_created_set(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Snapshot:
     """Return the snapshot of a new set right after its creation: it has a uid and owns nothing.
 
     Objects that belong to no set are known as before. The spec has the default terminationDelay of the rules (GF-001).
@@ -127,7 +127,7 @@ def forecast_until_settled(
         if now == start.now and not plan.steps:
             forecast = replace(forecast, averted=averted_termination_findings(forecast.findings, plan.findings))
         if plan.steps:
-            attempts = execute_plan(cluster.attempt, plan.steps)
+            attempts = execute_steps_sequentially(cluster.attempt_step, plan.steps)
         elif plan.wake_at is not None and until is not None and now < plan.wake_at <= until:
             now, attempts = plan.wake_at, ()
             again = tracker.begin_lap(now, len(rounds), until)
@@ -137,7 +137,7 @@ def forecast_until_settled(
             break
         refused = standing_refusals_after_round(refused, attempts)
         accepted = tuple(attempt for attempt in attempts if attempt.outcome is not AttemptOutcome.REFUSED)
-        seen = cluster.observe(start.root.ref, now, (*accepted, *refused))
+        seen = cluster.snapshot_of_set(start.root.ref, now, (*accepted, *refused))
         if seen is None:
             break
         before, plan = plan, reconcile(seen, rules)

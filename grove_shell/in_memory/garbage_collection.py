@@ -33,7 +33,7 @@ class GarbageCollectedStore:
         pods: uid of a PodClique -> its pods, also after its deletion.
         not_collected, complete: kinds of which objects may be missing, and kinds of which none is.
         manifests: of the objects that were created here.
-        lingering: whether a deleted pod that runs stays until :meth:`end_pod`.
+        lingering: whether a deleted pod that runs stays until :meth:`end_pod_containers`.
         clock: returns the deletionTimestamp of a ComputeDomain; None for none.
     """
 
@@ -56,7 +56,7 @@ class GarbageCollectedStore:
         self._refs: dict[str, Ref] = {}  # by uid
         self._deleting_owned: set[str] = set()  # uids of owners whose objects are being deleted right now
 
-    def add(self, item: StoredObject) -> None:
+    def add_object(self, item: StoredObject) -> None:
         """Add an object as it is."""
         self.items[item.ref] = item
         self._note_version(item.resource_version)
@@ -91,16 +91,16 @@ class GarbageCollectedStore:
         for pods in self.pods.values():
             yield from pods
 
-    def has(self, uid: str) -> bool:
+    def has_object_with_uid(self, uid: str) -> bool:
         """Return whether an object of this uid exists, pods excepted."""
         return uid in self._refs
 
-    def name_of(self, uid: str) -> str:
+    def name_of_uid(self, uid: str) -> str:
         """Return the name of the object of a uid; empty without one."""
         ref = self._refs.get(uid)
         return "" if ref is None else ref.name
 
-    def put(self, item: StoredObject) -> None:
+    def put_object(self, item: StoredObject) -> None:
         """Store an object as it is, with a new version."""
         before = self.items.get(item.ref)
         if before is not None and before.owner_uid != item.owner_uid:
@@ -108,22 +108,22 @@ class GarbageCollectedStore:
             self._owned[item.owner_uid].add(item.ref)
         self.items[item.ref] = replace(item, resource_version=self.next_version())
 
-    def delete(self, ref: Ref) -> None:
+    def delete_object(self, ref: Ref) -> None:
         """Delete an object or a pod in the background; an object with finalizers stays until they are dropped."""
         if ref.kind == "Pod":
-            pod = self.pod(ref)
+            pod = self.get_pod(ref)
             if pod is not None:
                 self.delete_pod(pod)
         elif ref in self.items:
             self._delete(self.items[ref], foreground=False)
 
-    def pod(self, ref: Ref) -> Pod | None:
+    def get_pod(self, ref: Ref) -> Pod | None:
         """Return a pod by its address; None without one."""
         if ref not in self._clique_of_pod and ref not in self.manifests:
             self._index_pods()
         return self._indexed(ref)
 
-    def pod_of_name(self, ref: Ref) -> Pod | None:
+    def pod_that_has_name(self, ref: Ref) -> Pod | None:
         """Return the pod of an address for the check of a new name; most names are free, so the index is built once."""
         if not self._is_indexed:
             self._index_pods()
@@ -143,16 +143,16 @@ class GarbageCollectedStore:
         place = next(place for place, other in enumerate(pods) if other.uid == pod.uid)
         pods[place] = replace(pod, resource_version=self.next_version())
 
-    def end_pod(self, ref: Ref) -> None:
+    def end_pod_containers(self, ref: Ref) -> None:
         """Remove a pod: its containers have stopped."""
-        pod = self.pod(ref)
+        pod = self.get_pod(ref)
         if pod is None:
             return
         left = [other for other in self.pods[pod.owner_uid] if other.uid != pod.uid]
         self._clique_of_pod.pop(ref, None)
         self.manifests.pop(ref, None)
         self.pods[pod.owner_uid] = left
-        if self.has(pod.owner_uid):
+        if self.has_object_with_uid(pod.owner_uid):
             self._finish_owner(pod.owner_uid)
         elif not left:
             del self.pods[pod.owner_uid]
@@ -160,14 +160,14 @@ class GarbageCollectedStore:
     def delete_pod(self, pod: Pod) -> None:
         """Delete a pod; one that runs may linger."""
         if not self.lingering or not pod.node or pod.phase in FINISHED_PHASES:
-            self.end_pod(pod.ref)
+            self.end_pod_containers(pod.ref)
         elif not pod.deleting:
             self.put_pod(replace(pod, deleting=True))
 
     def _keep(self, item: StoredObject) -> None:
         """Store an object; the version stays where nothing has changed."""
         if item != self.items[item.ref]:
-            self.put(item)
+            self.put_object(item)
 
     def _delete(self, item: StoredObject, *, foreground: bool) -> None:
         """Delete an object; of several deletions the last one decides between foreground and background."""
@@ -175,7 +175,7 @@ class GarbageCollectedStore:
         if not foreground:
             self._settle(without_finalizer(deleted, FOREGROUND))
         elif FOREGROUND not in item.finalizers:
-            self.put(replace(deleted, finalizers=(*deleted.finalizers, FOREGROUND)))
+            self.put_object(replace(deleted, finalizers=(*deleted.finalizers, FOREGROUND)))
             self._delete_in_foreground(item.ref)
 
     def _marked(self, item: StoredObject) -> StoredObject:
@@ -220,11 +220,11 @@ class GarbageCollectedStore:
             self.pods.pop(item.uid, None)
         self._finish_owner(item.owner_uid)
 
-    def topologies(self) -> FrozenDict[str, ClusterTopology]:
+    def topologies_by_name(self) -> FrozenDict[str, ClusterTopology]:
         """Return name -> topology; of two kinds with one name the one that counts."""
         return effective_topologies(item for item in self.items.values() if isinstance(item, ClusterTopology))
 
-    def observe(self, root: Ref, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot | None:
+    def snapshot_of_set(self, root: Ref, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot | None:
         """Return the snapshot of a set; None if it does not exist."""
         found = self.items.get(root)
         if not isinstance(found, PodCliqueSet):
@@ -238,5 +238,5 @@ class GarbageCollectedStore:
             configuration=self.configuration,
             served=self.served,
             foreign_owners=FrozenDict(self.foreign_owners),
-            topologies=self.topologies(),
+            topologies=self.topologies_by_name(),
         )

@@ -67,7 +67,7 @@ class InMemoryCluster(GarbageCollectedStore):
 
         Args:
             snapshots: of the roots.
-            lingering: whether a deleted pod that runs stays until :meth:`end_pod`.
+            lingering: whether a deleted pod that runs stays until :meth:`end_pod_containers`.
         """
         super().__init__(lingering=lingering)
         self._made: Counter[str] = Counter()  # how many objects of a kind and name were created; uids are made of these
@@ -85,9 +85,9 @@ class InMemoryCluster(GarbageCollectedStore):
         items: tuple[StoredObject, ...] = (snapshot.root, *snapshot.groups, *snapshot.gangs, *snapshot.others)
         named = (snapshot.named_domains, snapshot.named_claims, snapshot.topologies)
         for item in (*items, *(item for found in named for item in found.values())):
-            self.add(item)
+            self.add_object(item)
         for clique in (*snapshot.cliques, *snapshot.orphans):
-            self.add(clique)
+            self.add_object(clique)
             self.pods[clique.uid] = list(snapshot.pods_of.get(clique.uid, ()))
         root = snapshot.root.ref  # pods of a deleted PodClique count as well (WL-231, MN-051)
         orphaned = (uid for uid, pods in snapshot.pods_of.items() if pods_may_belong_to_set(root, pods))
@@ -96,19 +96,19 @@ class InMemoryCluster(GarbageCollectedStore):
             for pod in pods:
                 self._note_version(pod.resource_version)
 
-    def observe(self, root: Ref, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot | None:
+    def snapshot_of_set(self, root: Ref, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot | None:
         """Return the snapshot of a set, None if it does not exist; later objects are created at ``now``."""
         self._observed_at = now
-        return super().observe(root, now, attempts)
+        return super().snapshot_of_set(root, now, attempts)
 
-    def attempt(self, step: Step) -> Attempt:
+    def attempt_step(self, step: Step) -> Attempt:
         """Execute a step; a conflict where the object does not exist or is not in the version that was judged."""
         action = step.action
         if isinstance(action, Create):
             return self._create(step, action)
         if isinstance(action, Ensure):
             return self._ensure(step, action)
-        item = self.pod(step.target) if step.target.kind == "Pod" else self._item(step.target)
+        item = self.get_pod(step.target) if step.target.kind == "Pod" else self._item(step.target)
         if item is None:
             return _unexpected(step, AttemptOutcome.CONFLICT, UnexpectedTarget.ABSENT)
         refusal = _refusal_of(step, item, action)
@@ -149,7 +149,7 @@ class InMemoryCluster(GarbageCollectedStore):
             )
         except MalformedObject as fault:
             return Attempt(step, AttemptOutcome.REFUSED, "; ".join(map(str, fault.problems)))
-        there = self.pod_of_name(ref) if isinstance(item, Pod) else self._item(ref)
+        there = self.pod_that_has_name(ref) if isinstance(item, Pod) else self._item(ref)
         if there is not None:
             return _as_found(step, there, item)
         self._made[ref.short] += 1
@@ -157,16 +157,16 @@ class InMemoryCluster(GarbageCollectedStore):
         if isinstance(item, Pod):
             self.add_pod(item)
         else:
-            self.add(item)
-        if item.owner_uid and not self.has(item.owner_uid):
-            self.delete(ref)  # as the garbage collector does for an owner that does not exist
+            self.add_object(item)
+        if item.owner_uid and not self.has_object_with_uid(item.owner_uid):
+            self.delete_object(ref)  # as the garbage collector does for an owner that does not exist
         return Attempt(step, AttemptOutcome.DONE)
 
     def _item(self, ref: Ref) -> StoredObject | None:
         """Return the object of a name, in any version of its API group (SM-080)."""
         return next((self.items[one] for one in refs_across_api_versions(ref) if one in self.items), None)
 
-    def new_uid(self, ref: Ref) -> str:
+    def make_unique_uid(self, ref: Ref) -> str:
         """Return a uid for an object that is added by the caller; uids are unique in all namespaces (SM-080)."""
         uid = self._next_uid(ref)
         self._made[ref.short] += 1

@@ -15,9 +15,9 @@ import click
 from grove_core.resources.api_names import CORE, POD_GANG
 from grove_core.resources.labels import CLIQUE, label_value_in
 from grove_core.resources.object_metadata import metadata_in
+from grove_shell.client.api_kinds import ApiKind
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.connection_settings import ConnectionSettings
-from grove_shell.client.kinds import ApiKind
 from grove_shell.client.object_store import ObjectStore, Raw, StoresByKind
 from grove_shell.client.reflector import Reflector
 from grove_shell.exit_codes import DONE, ERROR, INTERRUPTED, USAGE
@@ -26,7 +26,7 @@ _POD: Final = "Pod"
 _READY: Final = ("Ready", "True")
 
 
-class ReadyPodStore(StoresByKind):
+class GangPodStore(StoresByKind):
     """The pods of one gang.
 
     Attributes:
@@ -39,22 +39,22 @@ class ReadyPodStore(StoresByKind):
         self._wanted = dict(wanted)
         self.stores = {_POD: ObjectStore(_clique_if_ready, lambda *_: self._check())}
 
-    def missing(self) -> list[str]:
+    def cliques_with_too_few_ready_pods(self) -> list[str]:
         """Return the PodCliques with too few ready pods, sorted: ``llama-0-router: 0 of 1 pods ready``."""
-        ready = Counter(self.stores[_POD].items.values())
+        ready = Counter(self.stores[_POD].readable_objects.values())
         return [
             f"{name}: {ready[name]} of {number} pods ready"
             for name, number in sorted(self._wanted.items())
             if ready[name] < number
         ]
 
-    def replace(self, kind: str, items: Iterable[Raw], version: str) -> None:
+    def replace_all_of_kind(self, kind: str, items: Iterable[Raw], version: str) -> None:
         """Apply a complete list."""
-        super().replace(kind, items, version)
+        super().replace_all_of_kind(kind, items, version)
         self._check()
 
     def _check(self) -> None:
-        if not self.missing():
+        if not self.cliques_with_too_few_ready_pods():
             self.satisfied.set()
 
 
@@ -116,7 +116,7 @@ def wait_for_ready_pods(podcliques: Sequence[tuple[str, int]], account: Path, po
 
 
 async def _wait(connection: ConnectionSettings, namespace: str, gang: str, wanted: dict[str, int]) -> int:
-    store, last_message, stop = ReadyPodStore(wanted), "", asyncio.Event()
+    store, last_message, stop = GangPodStore(wanted), "", asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(
         signal.SIGTERM, stop.set
     )  # process 1 of a container has no default handler
@@ -125,7 +125,7 @@ async def _wait(connection: ConnectionSettings, namespace: str, gang: str, wante
         reflector = Reflector(api, kind, store, namespace=namespace, report=lambda _kind, message: _print(message))
         tasks = [asyncio.ensure_future(one) for one in (reflector.run(), store.satisfied.wait(), stop.wait())]
         while not any(task.done() for task in tasks):
-            message = "; ".join(store.missing())
+            message = "; ".join(store.cliques_with_too_few_ready_pods())
             if message != last_message:
                 last_message = message
                 _print(f"waits for {message}")

@@ -23,12 +23,12 @@ _MODELS: Final = (SetSpec, CliqueSpec)
 _SCALARS: Final[Mapping[type, str]] = {str: "string", bool: "boolean", int: "integer", float: "number"}
 
 
-def custom_resource_definitions() -> Iterator[Json]:
+def grove_crd_manifests() -> Iterator[Json]:
     """Yield the definitions of Grove's kinds; no part is shared, or YAML would name it and refer to it."""
     yield from map(_resolved, _read("definitions.json")["grove"])
 
 
-def compute_domain_crds() -> Iterator[Json]:
+def compute_domain_crd_manifests() -> Iterator[Json]:
     """Yield the definitions of ComputeDomains and their cliques; normally NVIDIA's driver brings them (DC-110)."""
     yield from map(_resolved, _read("definitions.json")["computeDomains"])
 
@@ -40,7 +40,7 @@ def grove_crd_names() -> tuple[CrdNames, ...]:
 
 
 @cache
-def schema_for(api_version: str, kind: str) -> Json | None:
+def schema_of_kind(api_version: str, kind: str) -> Json | None:
     """Return the schema of the objects of a kind, with their metadata; None where the kind is not Grove's."""
     for one in _read("definitions.json")["grove"]:
         (version,) = one["spec"]["versions"]

@@ -6,15 +6,15 @@ from typing import Any, Final
 
 from grove_core.resources.api_names import GROVE, MNNVL_ENABLED, SCHEDULER
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
-from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
+from grove_shell.client.api_kinds import KINDS, POD_CLIQUE_SET
 from grove_shell.manifests.installation import (
     OPERATOR,
     REPLICAS,
     WEBHOOKS,
-    Installation,
+    InstallationOptions,
     Json,
     program_labels,
-    program_object,
+    program_manifest,
 )
 from grove_shell.settings.operator_settings import KIND as OPERATOR_KIND
 from grove_shell.settings.operator_settings import parse_operator_settings
@@ -44,7 +44,7 @@ _FILE: Final = "config.json"
 _GRACE: Final = 40  # s; reconciles have 20 s to end, and reviews 15 s
 
 
-def operator_objects(installation: Installation) -> Iterator[Json]:
+def operator_manifests(installation: InstallationOptions) -> Iterator[Json]:
     """Yield the objects of the operator."""
     args = [
         "operator",
@@ -59,7 +59,7 @@ def operator_objects(installation: Installation) -> Iterator[Json]:
     yield _budget(installation, OPERATOR)
 
 
-def webhook_objects(installation: Installation) -> Iterator[Json]:
+def webhook_manifests(installation: InstallationOptions) -> Iterator[Json]:
     """Yield the objects of the webhooks; the registration is last, since it blocks admission until they respond.
 
     Webhooks of a feature are registered whether the feature is on or not (WH-010).
@@ -75,11 +75,16 @@ def webhook_objects(installation: Installation) -> Iterator[Json]:
         yield _configuration(
             installation, WEBHOOKS, {"apiVersion": API_VERSION, "kind": WEBHOOKS_KIND, **_features(installation)}
         )
-    yield program_object("v1", "Service", settings.registration.service, WEBHOOKS, installation.where, spec=service)
+    yield program_manifest(
+        "v1", "Service", settings.registration.service, WEBHOOKS, installation.namespace_metadata, spec=service
+    )
     yield _deployment(installation, WEBHOOKS, args, ports)
     yield _budget(installation, WEBHOOKS)
     sharing = [_joining(installation), _stamping(installation)]
-    mutating = [_webhook(installation, DEFAULTING), *(sharing if installation.is_shared else map(_of_nothing, sharing))]
+    mutating = [
+        _webhook(installation, DEFAULTING),
+        *(sharing if installation.shares_domains_by_annotation else map(_of_nothing, sharing)),
+    ]
     guarding = [] if installation.watched else [_levels(installation), _leaving(installation)]
     validating = [
         _webhook(installation, VALIDATION),
@@ -89,7 +94,9 @@ def webhook_objects(installation: Installation) -> Iterator[Json]:
         ("MutatingWebhookConfiguration", settings.registration.mutating, mutating),
         ("ValidatingWebhookConfiguration", settings.registration.validating, validating),
     ):
-        yield program_object(REGISTRATION_VERSION, kind, f"{name}{installation.suffix}", WEBHOOKS, webhooks=found)
+        yield program_manifest(
+            REGISTRATION_VERSION, kind, f"{name}{installation.cluster_scoped_name_suffix}", WEBHOOKS, webhooks=found
+        )
 
 
 def _of_nothing(webhook: Json) -> Json:
@@ -97,7 +104,7 @@ def _of_nothing(webhook: Json) -> Json:
     return {key: part for key, part in webhook.items() if key != "rules"}  # an empty list would differ at each apply
 
 
-def _joining(installation: Installation) -> Json:
+def _joining(installation: InstallationOptions) -> Json:
     """Return the webhook of PodCliques that have an MNNVL annotation other than false (WH-010)."""
     every, key = "object.metadata.annotations", MNNVL_ENABLED
     said = f"has({every}) && {key!r} in {every} && {every}[{key!r}] != 'false'"
@@ -109,12 +116,12 @@ def _joining(installation: Installation) -> Json:
     }
 
 
-def _stamping(installation: Installation) -> Json:
+def _stamping(installation: InstallationOptions) -> Json:
     """Return the webhook of PodGangs; it only adds a mark, so its failure is ignored."""
     return {**_webhook(installation, STAMPING), "rules": [_rule(SCHEDULER, "PodGang")], "failurePolicy": "Ignore"}
 
 
-def _levels(installation: Installation) -> Json:
+def _levels(installation: InstallationOptions) -> Json:
     """Return the webhook of topologies that are created or whose levels change (TP-088, WH-010)."""
     lacks_spec = "!has(object.spec) || !has(oldObject.spec)"
     changed = f"request.operation == 'CREATE' || {lacks_spec} || object.spec != oldObject.spec"
@@ -125,7 +132,7 @@ def _levels(installation: Installation) -> Json:
     }
 
 
-def _leaving(installation: Installation) -> Json:
+def _leaving(installation: InstallationOptions) -> Json:
     """Return the webhook of deletions of topologies; it only warns, so its failure is ignored (TP-086)."""
     return {**_webhook(installation, LEAVING), "rules": [_of_topologies("DELETE")], "failurePolicy": "Ignore"}
 
@@ -146,11 +153,11 @@ def _rule(api_version: str, kind: str) -> Json:
     }
 
 
-def _webhook(installation: Installation, name: str) -> Json:
+def _webhook(installation: InstallationOptions, name: str) -> Json:
     only = {"kubernetes.io/metadata.name": installation.watched}
     service = {
         "name": WebhookSettings().registration.service,
-        **installation.where,
+        **installation.namespace_metadata,
         "path": PATHS[name],
         "port": _HTTPS,
     }
@@ -167,7 +174,7 @@ def _webhook(installation: Installation, name: str) -> Json:
     }
 
 
-def _features(installation: Installation) -> Json:
+def _features(installation: InstallationOptions) -> Json:
     """What both programs have to know."""
     shape = installation.mnnvl.shape
     mnnvl = {
@@ -180,13 +187,15 @@ def _features(installation: Installation) -> Json:
     return {"mnnvl": mnnvl, "topologyAwareScheduling": topology}
 
 
-def _configuration(installation: Installation, program: str, said: Mapping[str, Any]) -> Json:
+def _configuration(installation: InstallationOptions, program: str, said: Mapping[str, Any]) -> Json:
     """What a program is installation, as the file that it reads (MF-027)."""
     text = json.dumps(said, indent=2)
-    return program_object("v1", "ConfigMap", f"{program}-config", program, installation.where, data={_FILE: text})
+    return program_manifest(
+        "v1", "ConfigMap", f"{program}-config", program, installation.namespace_metadata, data={_FILE: text}
+    )
 
 
-def _deployment(installation: Installation, program: str, args: list[str], ports: dict[str, int]) -> Json:
+def _deployment(installation: InstallationOptions, program: str, args: list[str], ports: dict[str, int]) -> Json:
     labels = program_labels(program)
     spread = {
         "maxSkew": 1,
@@ -219,10 +228,10 @@ def _deployment(installation: Installation, program: str, args: list[str], ports
         "selector": {"matchLabels": labels},
         "template": {"metadata": {"labels": labels}, "spec": pod},
     }
-    return program_object("apps/v1", "Deployment", program, program, installation.where, spec=spec)
+    return program_manifest("apps/v1", "Deployment", program, program, installation.namespace_metadata, spec=spec)
 
 
-def _container(installation: Installation, program: str, args: list[str], ports: dict[str, int]) -> Json:
+def _container(installation: InstallationOptions, program: str, args: list[str], ports: dict[str, int]) -> Json:
     return {
         "name": program.removeprefix("grove-"),
         "image": installation.image,
@@ -247,6 +256,8 @@ def _container(installation: Installation, program: str, args: list[str], ports:
     }
 
 
-def _budget(installation: Installation, program: str) -> Json:
+def _budget(installation: InstallationOptions, program: str) -> Json:
     spec = {"maxUnavailable": 1, "selector": {"matchLabels": program_labels(program)}}
-    return program_object("policy/v1", "PodDisruptionBudget", program, program, installation.where, spec=spec)
+    return program_manifest(
+        "policy/v1", "PodDisruptionBudget", program, program, installation.namespace_metadata, spec=spec
+    )

@@ -12,8 +12,8 @@ from grove_shell.client.resource_access import (
     DOMAIN_CONTROLLER,
     RequestScope,
     ResourceAccess,
-    operator_access,
-    webhook_access,
+    operator_resource_access,
+    webhook_resource_access,
 )
 
 Json = dict[str, Any]
@@ -28,7 +28,7 @@ _RESTRICTED: Final = {"pod-security.kubernetes.io/enforce": "restricted"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Installation:
+class InstallationOptions:
     """The options of an installation.
 
     Attributes:
@@ -47,12 +47,12 @@ class Installation:
     operator: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def suffix(self) -> str:
+    def cluster_scoped_name_suffix(self) -> str:
         """Suffix of the names of cluster-scoped objects, so that two installations do not share them."""
         return f"-{self.watched}" if self.watched else ""
 
     @property
-    def is_shared(self) -> bool:
+    def shares_domains_by_annotation(self) -> bool:
         """Whether PodCliques share ComputeDomains by annotation (WH-010)."""
         return self.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS)
 
@@ -66,7 +66,7 @@ class Installation:
         return self.mnnvl.enabled or self.topology.enabled or (program == OPERATOR and bool(self.operator))
 
     @property
-    def where(self) -> Json:
+    def namespace_metadata(self) -> Json:
         """The namespace in the form of metadata."""
         return {"namespace": self.home}
 
@@ -76,7 +76,7 @@ def program_labels(name: str) -> Json:
     return {"app.kubernetes.io/name": name}
 
 
-def program_object(
+def program_manifest(
     api_version: str,
     kind: str,
     name: str,
@@ -89,21 +89,23 @@ def program_object(
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **fields}
 
 
-def namespace_and_role_manifests(installation: Installation) -> Iterator[Json]:
+def namespace_and_role_manifests(installation: InstallationOptions) -> Iterator[Json]:
     """Yield the objects that must exist before the programs start."""
     if installation.home != installation.watched:
-        namespace = program_object("v1", "Namespace", installation.home, "grove")
+        namespace = program_manifest("v1", "Namespace", installation.home, "grove")
         namespace["metadata"]["labels"] |= _RESTRICTED
         yield namespace
     for program in (OPERATOR, WEBHOOKS):
-        yield program_object("v1", "ServiceAccount", program, program, installation.where)
+        yield program_manifest("v1", "ServiceAccount", program, program, installation.namespace_metadata)
     yield from _of_program(
         installation,
         OPERATOR,
-        operator_access(everywhere=not installation.watched, by_topology=installation.topology.enabled),
+        operator_resource_access(everywhere=not installation.watched, by_topology=installation.topology.enabled),
     )
-    asked = webhook_access(
-        installation.suffix, shared=installation.is_shared, by_topology=installation.topology.enabled
+    asked = webhook_resource_access(
+        installation.cluster_scoped_name_suffix,
+        shared=installation.shares_domains_by_annotation,
+        by_topology=installation.topology.enabled,
     )
     yield from _of_program(installation, WEBHOOKS, asked)
 
@@ -111,10 +113,10 @@ def namespace_and_role_manifests(installation: Installation) -> Iterator[Json]:
 def daemon_rbac_roles() -> Iterator[Json]:
     """Yield the roles of ``grove daemon`` and ``grove domain-controller``; users bind them (DC-110)."""
     for program, access in (("grove-daemon", DAEMON), ("grove-domain-controller", DOMAIN_CONTROLLER)):
-        yield program_object(_API, "ClusterRole", program, program, rules=rbac_rules_of(access))
+        yield program_manifest(_API, "ClusterRole", program, program, rules=rbac_rules_from_access(access))
 
 
-def rbac_rules_of(access: Iterable[ResourceAccess]) -> list[Json]:
+def rbac_rules_from_access(access: Iterable[ResourceAccess]) -> list[Json]:
     """Return the rules of a role; resources of one group with the same verbs and names share a rule."""
     alike: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = defaultdict(list)
     for one in access:
@@ -130,30 +132,36 @@ def rbac_rules_of(access: Iterable[ResourceAccess]) -> list[Json]:
     ]
 
 
-def _of_program(installation: Installation, program: str, access: Iterable[ResourceAccess]) -> Iterator[Json]:
+def _of_program(installation: InstallationOptions, program: str, access: Iterable[ResourceAccess]) -> Iterator[Json]:
     by_scope: dict[RequestScope, list[ResourceAccess]] = defaultdict(list)
     for one in access:
         scope = RequestScope.CLUSTER if one.scope is RequestScope.WATCHED and not installation.watched else one.scope
         by_scope[scope].append(one)
     if by_scope[RequestScope.CLUSTER]:
         yield from _bound(
-            installation, program, f"{program}{installation.suffix}", None, by_scope[RequestScope.CLUSTER]
+            installation,
+            program,
+            f"{program}{installation.cluster_scoped_name_suffix}",
+            None,
+            by_scope[RequestScope.CLUSTER],
         )
     if by_scope[RequestScope.WATCHED]:
         yield from _bound(
             installation, program, program, {"namespace": installation.watched}, by_scope[RequestScope.WATCHED]
         )
-    yield from _bound(installation, program, f"{program}-home", installation.where, by_scope[RequestScope.HOME])
+    yield from _bound(
+        installation, program, f"{program}-home", installation.namespace_metadata, by_scope[RequestScope.HOME]
+    )
 
 
 def _bound(
-    installation: Installation, program: str, name: str, where: Json | None, access: Iterable[ResourceAccess]
+    installation: InstallationOptions, program: str, name: str, where: Json | None, access: Iterable[ResourceAccess]
 ) -> Iterator[Json]:
     """Yield a role and its binding to the program's service account; cluster-scoped without a namespace."""
     kind = "Role" if where else "ClusterRole"
-    account = {"kind": "ServiceAccount", "name": program, **installation.where}
-    yield program_object(_API, kind, name, program, where, rules=rbac_rules_of(access))
-    yield program_object(
+    account = {"kind": "ServiceAccount", "name": program, **installation.namespace_metadata}
+    yield program_manifest(_API, kind, name, program, where, rules=rbac_rules_from_access(access))
+    yield program_manifest(
         _API,
         f"{kind}Binding",
         name,

@@ -19,7 +19,7 @@ from grove_core.resources.api_names import GROVE, SCHEDULER
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND
 from grove_core.resources.json_field_reader import short_json
 from grove_core.resources.newer_release_fields import NEWEST_KNOWN, is_newer_release_field
-from grove_shell.manifests.crd_definitions import Json, schema_for
+from grove_shell.manifests.crd_definitions import Json, schema_of_kind
 
 _LONGEST_ENUM: Final = 12
 _WORDS: Final[Mapping[str, tuple[tuple[type, ...], str]]] = {
@@ -43,7 +43,7 @@ class SchemaViolation(NamedTuple):
     """``type``, also for a missing field; ``value``; or ``field`` for an unknown field."""
 
 
-def with_schema_objections(
+def verdict_with_schema_objections(
     manifest: Mapping[str, Any], decision: Decision[AdmissionVerdict]
 ) -> Decision[AdmissionVerdict]:
     """Return a verdict of admission with the violations of the schema added, each path once.
@@ -51,21 +51,21 @@ def with_schema_objections(
     A set with a ``uid`` is stored and not validated again (IN-039).
     """
     meta = manifest.get("metadata")
-    schema = None if isinstance(meta, Mapping) and meta.get("uid") else schema_for(GROVE, "PodCliqueSet")
+    schema = None if isinstance(meta, Mapping) and meta.get("uid") else schema_of_kind(GROVE, "PodCliqueSet")
     if schema is None:
         return decision
     verdict = decision.verdict
     said = verdict.objections if isinstance(verdict, Deny) else ()
     places = {objection.path for objection in said}
     subject = decision.because[0].subject
-    more = [_objection(subject, flaw) for flaw in violations_in(schema, manifest) if flaw.path not in places]
+    more = [_objection(subject, flaw) for flaw in schema_violations_in(schema, manifest) if flaw.path not in places]
     if not more:
         return decision
     every = tuple(sorted((*said, *more), key=lambda one: (one.path, one.reason.rule.requirement, one.got)))
     return Decision(Deny(every, verdict.warnings), tuple(objection.reason for objection in every))
 
 
-def violations_in(schema: Json, value: object, path: str = "") -> Iterator[SchemaViolation]:
+def schema_violations_in(schema: Json, value: object, path: str = "") -> Iterator[SchemaViolation]:
     """Yield every violation of a schema by a value, in the order of the schema. Total."""
     if schema.get("x-kubernetes-int-or-string"):
         yield from _int_or_string(schema, value, path)
@@ -94,9 +94,9 @@ def _of_object(schema: Json, value: Mapping[str, Any], path: str) -> Iterator[Sc
     )
     for name, item in value.items():
         if name in known:
-            yield from violations_in(known[name], item, f"{above}{name}") if item is not None else ()
+            yield from schema_violations_in(known[name], item, f"{above}{name}") if item is not None else ()
         elif others is not None:
-            yield from violations_in(others, item, f"{path}[{name}]")
+            yield from schema_violations_in(others, item, f"{path}[{name}]")
         elif not schema.get("x-kubernetes-preserve-unknown-fields"):
             yield SchemaViolation(f"{above}{name}", _hint(str(name), known), item, "field")
 
@@ -109,7 +109,7 @@ def _of_list(schema: Json, value: list[Any] | tuple[Any, ...], path: str) -> Ite
     keys, seen = schema.get("x-kubernetes-list-map-keys"), set()
     for index, item in enumerate(value):
         place = f"{path}[{index}]"
-        yield from violations_in(schema["items"], item, place)
+        yield from schema_violations_in(schema["items"], item, place)
         key: object = str(item)
         if keys is not None:
             if not isinstance(item, Mapping):
@@ -199,7 +199,7 @@ class Misspelling(NamedTuple):
     got: str
 
 
-def misspelling_in(raw: Mapping[str, Any]) -> Misspelling | None:
+def misspelled_kind_or_version_in(raw: Mapping[str, Any]) -> Misspelling | None:
     """Return the misspelling in the kind or version of an object; None if it is correct or not similar to Grove's.
 
     An object with a ``uid`` is never misspelled, and other API groups may have kinds of the same name.

@@ -63,4 +63,4 @@ async def served_resource_names(api: ApiSession) -> list[CrdNames]:
 async def _discovered(api: ApiSession, path: str) -> JsonFieldReader:
     """Return a document of discovery; empty without one."""
     response = await api.request("GET", f"/apis/{path}")
-    return JsonFieldReader(response.json() if response.ok else None, "", [])
+    return JsonFieldReader(response.json_body() if response.is_success else None, "", [])

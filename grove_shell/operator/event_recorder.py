@@ -22,7 +22,7 @@ from grove_core.kernel.wants import StepObstacle, Withheld
 from grove_core.plan.plan import Plan
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_shell.apply.planned_round import PlannedRound, RoundListener
+from grove_shell.apply.planned_round import PlannedReconcileRound, ReconcileRoundListener
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 
 CONTROLLER: Final = "grove.io/operator"
@@ -133,7 +133,7 @@ def _namespace_of(planned: KubernetesEvent) -> str:
     return planned.about.namespace or "default"
 
 
-class EventRecorder(RoundListener):
+class EventRecorder(ReconcileRoundListener):
     """Writes Events in the background; one that cannot be written is dropped."""
 
     def __init__(self, api: ApiSession, instance: str, unlisted: Mapping[str, str] = _ALL_LISTED) -> None:
@@ -150,7 +150,7 @@ class EventRecorder(RoundListener):
         self._known: OrderedDict[tuple[str, str, str], None] = OrderedDict()
         self._queue: asyncio.Queue[tuple[KubernetesEvent, str]] = asyncio.Queue(maxsize=_MOST_QUEUED)
 
-    def on_planned(self, planned_round: PlannedRound) -> None:
+    def on_round_planned(self, planned_round: PlannedReconcileRound) -> None:
         """Queue the Events about a plan that were not queued before."""
         for planned in kubernetes_events_of_plan(planned_round.plan, self._unlisted):
             key = (planned.uid, planned.reason, planned.key)
@@ -168,7 +168,7 @@ class EventRecorder(RoundListener):
             await self._write(*await self._queue.get())
             self._queue.task_done()
 
-    async def flush(self) -> None:
+    async def wait_until_written(self) -> None:
         """Wait until the queue is written, two seconds at most: no termination is delayed by an Event."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_FLUSH_TIMEOUT):

@@ -30,7 +30,7 @@ def _random_share() -> float:
 
 
 @unique
-class RetryTime(Enum):
+class FailedWriteRetryTime(Enum):
     """For how long a failed write is not tried again."""
 
     NO = auto()
@@ -52,7 +52,7 @@ class FailedWrite:
     """
 
     attempt: Attempt
-    withheld: RetryTime = RetryTime.NO
+    withheld: FailedWriteRetryTime = FailedWriteRetryTime.NO
     is_reported: bool = False
 
 
@@ -74,18 +74,18 @@ class FailedWriteRetries:
     _entries: dict[_Key, FailedWrite] = field(default_factory=dict)  # the latest failure last
 
     @property
-    def is_waiting(self) -> bool:
+    def has_waiting_write(self) -> bool:
         """Whether a write waits for ``retry_at``."""
         return bool(self.unconfirmed) or any(
-            entry.withheld is RetryTime.UNTIL_RETRY for entry in self._entries.values()
+            entry.withheld is FailedWriteRetryTime.UNTIL_RETRY for entry in self._entries.values()
         )
 
     @property
     def withheld_targets(self) -> set[Ref]:
         """The objects of the writes that wait for ``retry_at``."""
-        return {attempt.step.target for attempt in self._withheld(RetryTime.UNTIL_RETRY)}
+        return {attempt.step.target for attempt in self._withheld(FailedWriteRetryTime.UNTIL_RETRY)}
 
-    def attempts(self, now: float, *, immediate: bool) -> tuple[Attempt, ...]:
+    def attempts_for_next_round(self, now: float, *, immediate: bool) -> tuple[Attempt, ...]:
         """Return the attempts that a round gets; withheld writes as refused ones. Call it once in a round.
 
         After ``retry_at`` nothing is withheld any more. The failed deletions of a termination are still reported: the
@@ -97,10 +97,10 @@ class FailedWriteRetries:
         """
         if not immediate and now >= self.retry_at:
             self._expire()
-        once = self._withheld(RetryTime.ONE_ROUND) if immediate else ()
-        return (*self._withheld(RetryTime.UNTIL_RETRY), *self.unconfirmed, *once, *self._reported())
+        once = self._withheld(FailedWriteRetryTime.ONE_ROUND) if immediate else ()
+        return (*self._withheld(FailedWriteRetryTime.UNTIL_RETRY), *self.unconfirmed, *once, *self._reported())
 
-    def record(self, attempts: Iterable[Attempt]) -> bool:
+    def record_attempts(self, attempts: Iterable[Attempt]) -> bool:
         """Take in the attempts of a round.
 
         Returns:
@@ -110,22 +110,22 @@ class FailedWriteRetries:
         tried = {attempt.step.write_key for attempt in found}
         reported = failed_writes_after_round(self._reported(), found)
         for entry in self._entries.values():
-            if entry.withheld is RetryTime.ONE_ROUND or entry.attempt.step.write_key in tried:
-                entry.withheld = RetryTime.NO
+            if entry.withheld is FailedWriteRetryTime.ONE_ROUND or entry.attempt.step.write_key in tried:
+                entry.withheld = FailedWriteRetryTime.NO
         for attempt in found:
             if attempt.outcome is not AttemptOutcome.DONE:
                 self._entries.pop(key := _key_of(attempt.step), None)
                 self._entries[key] = FailedWrite(attempt, _withheld_after(attempt))
         self._report_only(reported)
-        return any(entry.withheld is RetryTime.ONE_ROUND for entry in self._entries.values())
+        return any(entry.withheld is FailedWriteRetryTime.ONE_ROUND for entry in self._entries.values())
 
-    def drop_unwanted(self, plan: Plan, seen: Snapshot) -> bool:
+    def forget_unwanted_writes(self, plan: Plan, seen: Snapshot) -> bool:
         """Report no failed write that the plan does not want any more; return whether there was one (OP-103)."""
         before = self._reported()
         self._report_only(failed_writes_still_wanted(before, plan, seen))
         return len(self._reported()) < len(before)
 
-    def back_off(self, now: float, *, keep_time: bool) -> float:
+    def take_next_backoff_seconds(self, now: float, *, keep_time: bool) -> float:
         """Return the next pause in seconds, and double the one after it, up to a minute.
 
         Args:
@@ -143,10 +143,10 @@ class FailedWriteRetries:
 
         A round between two retries says nothing about what fails.
         """
-        if not self.is_waiting and now >= self.retry_at + self.backoff:
+        if not self.has_waiting_write and now >= self.retry_at + self.backoff:
             self.backoff = FIRST_BACKOFF
 
-    def _withheld(self, how_long: RetryTime) -> tuple[Attempt, ...]:
+    def _withheld(self, how_long: FailedWriteRetryTime) -> tuple[Attempt, ...]:
         found = (entry.attempt for entry in self._entries.values() if entry.withheld is how_long)
         return tuple(replace(attempt, outcome=AttemptOutcome.REFUSED) for attempt in found)
 
@@ -159,11 +159,11 @@ class FailedWriteRetries:
         )
 
     def _expire(self) -> None:
-        reported = with_expired_deletion_refusals(self._reported(), self._withheld(RetryTime.UNTIL_RETRY))
+        reported = with_expired_deletion_refusals(self._reported(), self._withheld(FailedWriteRetryTime.UNTIL_RETRY))
         self.unconfirmed = ()
         for entry in self._entries.values():
-            if entry.withheld is RetryTime.UNTIL_RETRY:
-                entry.withheld = RetryTime.NO
+            if entry.withheld is FailedWriteRetryTime.UNTIL_RETRY:
+                entry.withheld = FailedWriteRetryTime.NO
         self._report_only(reported)
 
     def _report_only(self, attempts: Iterable[Attempt]) -> None:
@@ -171,7 +171,11 @@ class FailedWriteRetries:
         keys = {_key_of(attempt.step) for attempt in attempts}
         for key, entry in self._entries.items():
             entry.is_reported = key in keys
-        kept = ((key, one) for key, one in self._entries.items() if one.is_reported or one.withheld is not RetryTime.NO)
+        kept = (
+            (key, one)
+            for key, one in self._entries.items()
+            if one.is_reported or one.withheld is not FailedWriteRetryTime.NO
+        )
         self._entries = dict(kept)
 
 
@@ -180,10 +184,10 @@ def _key_of(step: Step) -> _Key:
     return step.write_key, writes_breach_end(step)
 
 
-def _withheld_after(failed: Attempt) -> RetryTime:
+def _withheld_after(failed: Attempt) -> FailedWriteRetryTime:
     """Return for how long a write is not tried again after this attempt."""
     if failed.outcome is AttemptOutcome.REFUSED:
-        return RetryTime.UNTIL_RETRY
+        return FailedWriteRetryTime.UNTIL_RETRY
     is_deletion = isinstance(failed.step.action, Delete) and failed.step.target.kind in _WITH_STATUS
     is_silence = failed.outcome in {AttemptOutcome.CONFLICT, AttemptOutcome.UNREACHABLE}
-    return RetryTime.ONE_ROUND if is_deletion and is_silence else RetryTime.NO
+    return FailedWriteRetryTime.ONE_ROUND if is_deletion and is_silence else FailedWriteRetryTime.NO

@@ -9,16 +9,16 @@ from typing import Any, Final, TextIO, TypeAlias
 from grove_core.document.plan_document import step_action_name
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Attempt, AttemptOutcome, SetStatus
-from grove_shell.apply.planned_round import PlannedRound, RoundListener
+from grove_shell.apply.planned_round import PlannedReconcileRound, ReconcileRoundListener
 from grove_shell.cache.root_keys import RootKey, is_topology_root_key, root_key_log_fields
 from grove_shell.log_lines import log_timestamp, reason_log_fields, write_log_line
-from grove_shell.page import json_text
+from grove_shell.styled_text_page import json_text
 
 _REMEMBERED: Final = 4096
 LogFields: TypeAlias = dict[str, Any]
 
 
-class JsonLog(RoundListener):
+class OperatorJsonLog(ReconcileRoundListener):
     """Writes log lines; a step that stays withheld for the same reason is logged once."""
 
     def __init__(self, out: TextIO | None = None) -> None:
@@ -26,12 +26,12 @@ class JsonLog(RoundListener):
         self._out: TextIO | None = out or sys.stderr
         self._held: OrderedDict[tuple[RootKey, str], list[tuple[Reason, ...]]] = OrderedDict()
 
-    def report(self, level: str, message: str, **fields: Any) -> None:  # noqa: ANN401 - any JSON
+    def write_line(self, level: str, message: str, **fields: Any) -> None:  # noqa: ANN401 - any JSON
         """Write one line; a line that cannot be written is dropped (OP-064)."""
         line: LogFields = {"ts": log_timestamp(datetime.now(UTC)), "level": level, "msg": message}
         write_log_line(self._out, json_text({**line, **fields}))
 
-    def on_planned(self, planned_round: PlannedRound) -> None:
+    def on_round_planned(self, planned_round: PlannedReconcileRound) -> None:
         """Log what is withheld, when that begins and when its reason changes."""
         held: dict[str, list[tuple[Reason, ...]]] = {}
         for one in planned_round.plan.withheld:
@@ -47,11 +47,11 @@ class JsonLog(RoundListener):
                     "plan": planned_round.plan_name,
                     "target": target,
                 }
-                self.report("info", "withheld", **fields, because=[*map(reason_log_fields, because)])
+                self.write_line("info", "withheld", **fields, because=[*map(reason_log_fields, because)])
         while len(self._held) > _REMEMBERED:
             self._held.popitem(last=False)
 
-    def on_executed(self, planned_round: PlannedRound, attempts: tuple[Attempt, ...]) -> None:
+    def on_steps_executed(self, planned_round: PlannedReconcileRound, attempts: tuple[Attempt, ...]) -> None:
         """Log the outcome of the steps, equal ones in one line."""
         self._log(planned_round.root_key, attempts, plan=planned_round.plan_name)
 
@@ -71,7 +71,7 @@ class JsonLog(RoundListener):
             level = "debug" if good and isinstance(found[0].step.action, SetStatus) else "info" if good else "warning"
             more = {} if good else {"detail": found[0].detail}
             if level != "debug":
-                self.report(
+                self.write_line(
                     level,
                     f"{action} {kind}: {outcome}",
                     **root_key_log_fields(root_key),
@@ -85,7 +85,7 @@ class JsonLog(RoundListener):
 
     def on_round_failed(self, root_key: RootKey, words: str) -> None:
         """Log that a round failed."""
-        self.report("error", "round failed", **root_key_log_fields(root_key), error=words)
+        self.write_line("error", "round failed", **root_key_log_fields(root_key), error=words)
 
     def on_root_deleted(self, root_key: RootKey) -> None:
         """Forget what was withheld there."""
@@ -93,7 +93,7 @@ class JsonLog(RoundListener):
             del self._held[key]
 
 
-class WithheldTopologyWrites(RoundListener):
+class WithheldTopologyWrites(ReconcileRoundListener):
     """The withheld writes in the last plan of each topology, as notes of ``/readyz`` (TP-047)."""
 
     def __init__(self, holds: Callable[[RootKey], bool]) -> None:
@@ -102,11 +102,11 @@ class WithheldTopologyWrites(RoundListener):
         self._held: dict[RootKey, tuple[str, ...]] = {}
 
     @property
-    def notes(self) -> Iterator[str]:
+    def readiness_notes(self) -> Iterator[str]:
         """One sentence for each withheld write."""
         return (note for root_key, notes in sorted(self._held.items()) if self._holds(root_key) for note in notes)
 
-    def on_planned(self, planned_round: PlannedRound) -> None:
+    def on_round_planned(self, planned_round: PlannedReconcileRound) -> None:
         """Replace the notes of a topology by those of its plan."""
         if not is_topology_root_key(planned_round.root_key):
             return

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from grove_core.kernel.refs import Ref
 from grove_core.resources.object_metadata import metadata_in
+from grove_shell.client.api_response import NOT_FOUND, ApiResponse
 from grove_shell.client.api_session import ApiSession, NoServerResponse
-from grove_shell.client.response import NOT_FOUND, Response
-from grove_shell.client.response_check import shows_object
+from grove_shell.client.response_check import response_shows_object
 from grove_shell.settings.operator_settings import LeaderElectionSettings
 
 _COORDINATION: Final = "coordination.k8s.io/v1"
@@ -63,14 +63,14 @@ class LeaderElector:
         self.holder = ""
 
     @property
-    def leads(self) -> bool:
+    def is_leader(self) -> bool:
         """Whether this process is the leader, by the last response."""
         return self.holder == self._identity
 
     @property
     def may_write(self) -> bool:
         """Whether no other process can be leader yet. Read before every write: a process may be paused (OP-030)."""
-        return self.leads and time.monotonic() - self._renewed < self._terms.renew_deadline
+        return self.is_leader and time.monotonic() - self._renewed < self._terms.renew_deadline
 
     async def run(self) -> None:
         """Become leader, and renew the Lease.
@@ -99,7 +99,7 @@ class LeaderElector:
             with suppress(TimeoutError):
                 async with asyncio.timeout(left):
                     await self._renew()
-            if not self.leads:
+            if not self.is_leader:
                 raise LeadershipLost(f"the Lease {terms.namespace}/{terms.name} is held by {self.holder}")
 
     async def _renew(self) -> bool:
@@ -119,16 +119,16 @@ class LeaderElector:
             self._trouble = words
             self._report(words)
 
-    async def release(self) -> None:
+    async def release_lease(self) -> None:
         """Release the Lease, so that another process can lead at once; write nothing after that (OP-030, OP-033)."""
-        if not self.leads:
+        if not self.is_leader:
             return
         self.holder = ""
         with suppress(NoServerResponse, TimeoutError):
             async with asyncio.timeout(self._release_within):
                 response = await self._request("GET")
                 if self._is_held_in(response):
-                    raw = response.json()
+                    raw = response.json_body()
                     raw["spec"] |= {"holderIdentity": "", "leaseDurationSeconds": 1}
                     await self._request("PUT", raw)
 
@@ -137,10 +137,10 @@ class LeaderElector:
         response = await self._request("GET")
         if response.status == NOT_FOUND:
             return self._has(await self._request("POST", self._lease({}, transitions=0)))
-        if not shows_object(response, self._ref):
-            self._fail(response.message)
+        if not response_shows_object(response, self._ref):
+            self._fail(response.error_message)
             return False
-        raw = response.json()
+        raw = response.json_body()
         spec = raw.get("spec") or {}
         holder = str(spec.get("holderIdentity") or "")
         if holder not in {"", self._identity} and not self._ran_out(raw, spec):
@@ -157,19 +157,19 @@ class LeaderElector:
             self._seen = (version, now)
         return now - self._seen[1] >= float(spec.get("leaseDurationSeconds") or self._terms.lease_duration)
 
-    def _has(self, response: Response) -> bool:
+    def _has(self, response: ApiResponse) -> bool:
         """Return whether a response shows this process as holder."""
         is_held = self._is_held_in(response)
         if is_held:
             self.holder = self._identity
         else:
-            self._fail(response.message)
+            self._fail(response.error_message)
         return is_held
 
-    def _is_held_in(self, response: Response) -> bool:
-        if not shows_object(response, self._ref):
+    def _is_held_in(self, response: ApiResponse) -> bool:
+        if not response_shows_object(response, self._ref):
             return False
-        held_by = (response.json().get("spec") or {}).get("holderIdentity")
+        held_by = (response.json_body().get("spec") or {}).get("holderIdentity")
         return bool(held_by == self._identity)
 
     def _lease(self, before: dict[str, Any], *, transitions: int) -> dict[str, Any]:
@@ -190,6 +190,6 @@ class LeaderElector:
             },
         }
 
-    async def _request(self, method: str, body: dict[str, Any] | None = None) -> Response:
+    async def _request(self, method: str, body: dict[str, Any] | None = None) -> ApiResponse:
         root = f"/apis/{_COORDINATION}/namespaces/{self._terms.namespace}/leases"
         return await self._api.request(method, root if method == "POST" else f"{root}/{self._terms.name}", body=body)

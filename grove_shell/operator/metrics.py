@@ -13,7 +13,7 @@ from grove_core.areas.gang_termination.verdicts import WAITS
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, Step, StepStage
 from grove_core.plan.plan import Plan
-from grove_shell.apply.planned_round import PlannedRound, RoundListener
+from grove_shell.apply.planned_round import PlannedReconcileRound, ReconcileRoundListener
 from grove_shell.cache.root_keys import RootKey, is_topology_root_key
 from grove_shell.operator.prediction_check import PredictionOutcome
 
@@ -50,12 +50,12 @@ class ProcessMetrics:
         """Count a request to the API server; ``status`` is that of the response, 0 without one."""
         self._requests.labels(str(status) if status else "<error>", method).inc()
 
-    def render(self) -> bytes:
+    def as_prometheus_text(self) -> bytes:
         """Return the metrics in the text format of Prometheus."""
         return generate_latest(self.registry)
 
 
-class OperatorMetrics(ProcessMetrics, RoundListener):
+class OperatorMetrics(ProcessMetrics, ReconcileRoundListener):
     """The metrics of one operator process."""
 
     def __init__(self) -> None:
@@ -85,11 +85,11 @@ class OperatorMetrics(ProcessMetrics, RoundListener):
             "set",
         )
 
-    def count_prediction(self, outcome: PredictionOutcome) -> None:
+    def count_prediction_outcome(self, outcome: PredictionOutcome) -> None:
         """Count an outcome of a prediction."""
         self._predictions.labels(outcome.value).inc()
 
-    def observe_queue(self, depth: Callable[[], int]) -> None:
+    def read_queue_depth_from(self, depth: Callable[[], int]) -> None:
         """Read the length of the work queue from a function."""
         self._depth.labels(_SETS).set_function(depth)
 
@@ -97,7 +97,7 @@ class OperatorMetrics(ProcessMetrics, RoundListener):
         """Set whether this process is the leader."""
         self._leads.labels("grove-operator").set(leads)
 
-    def on_planned(self, planned_round: PlannedRound) -> None:
+    def on_round_planned(self, planned_round: PlannedReconcileRound) -> None:
         """Count a round, and set the gauges of its set."""
         root_key, plan = planned_round.root_key, planned_round.plan
         self._rounds.labels(_controller(root_key), "success").inc()
@@ -113,7 +113,7 @@ class OperatorMetrics(ProcessMetrics, RoundListener):
             self._breached.labels(*root_key, kind).set(breached[kind])
         self._waiting.labels(*root_key).set(min(_deadlines(plan), default=0))
 
-    def on_executed(self, planned_round: PlannedRound, attempts: tuple[Attempt, ...]) -> None:
+    def on_steps_executed(self, planned_round: PlannedReconcileRound, attempts: tuple[Attempt, ...]) -> None:
         """Count the steps of a round by outcome, and the terminations."""
         self._count_writes(attempts)
         for attempt in attempts:

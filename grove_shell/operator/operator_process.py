@@ -16,18 +16,18 @@ from grove_core.resources.configuration import NOT_DISCOVERED, ServedApis
 from grove_core.rule_sets.named import rule_set
 from grove_core.version import IMAGE, VERSION
 from grove_shell.apply.cluster_writer import ClusterWriter
-from grove_shell.apply.planned_round import RoundListener, plan_for_root
+from grove_shell.apply.planned_round import ReconcileRoundListener, plan_for_root
 from grove_shell.cache.cluster_cache import ClusterCache
+from grove_shell.client.api_kinds import kinds_in_served_versions, kinds_watched_by_operator
 from grove_shell.client.api_session import ApiSession
 from grove_shell.client.connection_settings import ConnectionSettings
-from grove_shell.client.kinds import kinds_as_served, watched_kinds
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.client.reflector import Reflector
 from grove_shell.exit_codes import DONE, LOST
 from grove_shell.operator.crd_name_clashes import log_crd_name_clashes
 from grove_shell.operator.event_recorder import EventRecorder
 from grove_shell.operator.health_server import HealthServer
-from grove_shell.operator.json_log import JsonLog, WithheldTopologyWrites
+from grove_shell.operator.json_log import OperatorJsonLog, WithheldTopologyWrites
 from grove_shell.operator.leader_elector import LeaderElector, LeadershipLost
 from grove_shell.operator.metrics import OperatorMetrics
 from grove_shell.operator.prediction_check import DeletionPredictionChecker
@@ -94,11 +94,11 @@ class _Running:
         identity = f"{socket.gethostname()}_{os.getpid()}_{uuid4().hex[:8]}"
         self._options = options
         self._api = api
-        self._log = JsonLog(options.out)
+        self._log = OperatorJsonLog(options.out)
         self._metrics = metrics
         self._leader = self._candidate(lease_api, identity)
         cache = ClusterCache()
-        self._events = EventRecorder(api, identity, cache.lost)
+        self._events = EventRecorder(api, identity, cache.failed_watch_reasons)
         image = options.settings.startup.image or options.own_image
         cache.configuration = replace(options.settings.configuration, init_image=image)
         cache.served = options.served
@@ -107,31 +107,31 @@ class _Running:
         )  # only an operator of all namespaces sees every set that uses one (TP-045)
         api.allowed = self._may_write
         writer = ClusterWriter(api, cache)
-        self._topology_notes = WithheldTopologyWrites(cache.holds)
-        self._unread = cache.unread
+        self._topology_notes = WithheldTopologyWrites(cache.has_anything_of_root)
+        self._unread = cache.unreadable_object_messages
         rules = rule_set(options.settings.rules)
         self._observer = DeletionPredictionChecker(
-            self._log.report, partial(reconcile, rules=rules), metrics.count_prediction
+            self._log.write_line, partial(reconcile, rules=rules), metrics.count_prediction_outcome
         )
-        reporter: RoundListener = self._observer if options.observe_only else self._events
-        recorders: tuple[RoundListener, ...] = ()
+        reporter: ReconcileRoundListener = self._observer if options.observe_only else self._events
+        recorders: tuple[ReconcileRoundListener, ...] = ()
         if options.decisions is not None:
-            recorders = (DecisionLogRecorder(options.decisions, rules.name, options.namespace, self._log.report),)
+            recorders = (DecisionLogRecorder(options.decisions, rules.name, options.namespace, self._log.write_line),)
         self._loop = ReconcileLoop(
             cache=cache,
             writer=None if options.observe_only else writer,
             decide=partial(plan_for_root, rules=rules),
             listeners=(self._log, metrics, self._topology_notes, reporter, *recorders),
             workers=options.settings.workers,
-            flush_events=self._events.flush,
+            flush_events=self._events.wait_until_written,
         )
         cache.changed = self._loop.enqueue
-        metrics.observe_queue(lambda: self._loop.queue_depth)
+        metrics.read_queue_depth_from(lambda: self._loop.queue_depth)
         self._synced = asyncio.Event()
         self._reflectors = [
             Reflector(api, kind, cache, namespace=options.namespace, report=self._report_watch)
-            for kind in watched_kinds(
-                kinds_as_served(cache.configuration, cache.served),
+            for kind in kinds_watched_by_operator(
+                kinds_in_served_versions(cache.configuration, cache.served),
                 everywhere=not options.namespace,
                 by_topology=cache.configuration.topology.enabled,
             ).values()
@@ -143,7 +143,7 @@ class _Running:
         if self._options.observe_only or not terms.enabled:
             return None
         terms = terms.model_copy(update={"namespace": terms.namespace or self._options.own_namespace})
-        report = partial(self._log.report, "info", "does not lead", lease=f"{terms.namespace}/{terms.name}")
+        report = partial(self._log.write_line, "info", "does not lead", lease=f"{terms.namespace}/{terms.name}")
         return LeaderElector(api, terms, identity, self._on_leading, lambda why: report(why=why))
 
     async def run(self) -> int:
@@ -154,11 +154,11 @@ class _Running:
             host=served.host,
             port=served.port,
             missing=self._missing,
-            metrics=self._metrics.render,
-            notes=lambda: (*self._topology_notes.notes, *self._unread()),
+            metrics=self._metrics.as_prometheus_text,
+            notes=lambda: (*self._topology_notes.readiness_notes, *self._unread()),
         )
         async with serving as port:
-            self._log.report(
+            self._log.write_line(
                 "info",
                 "operator starts",
                 version=VERSION,
@@ -170,20 +170,20 @@ class _Running:
             try:
                 await run_until_stopped(self._options.stop, self._work(), self._shut_down)
             except* LeadershipLost as lost:
-                self._log.report("error", "leadership lost", error="; ".join(map(str, lost.exceptions)))
+                self._log.write_line("error", "leadership lost", error="; ".join(map(str, lost.exceptions)))
                 code = LOST
         if code == DONE and self._leader is not None:
-            await self._leader.release()
+            await self._leader.release_lease()
         if self._options.observe_only:
-            self._observer.report_totals()
-        self._log.report("info", "operator stops", code=code)
+            self._observer.log_outcome_totals()
+        self._log.write_line("info", "operator stops", code=code)
         return code
 
     def _work(self) -> Iterator[Coroutine[Any, Any, None]]:
         for reflector in self._reflectors:
             yield reflector.run()
         yield self._events.run()
-        yield log_crd_name_clashes(self._api, self._log.report)
+        yield log_crd_name_clashes(self._api, self._log.write_line)
         yield self._start()
         if self._leader is not None:
             yield self._leader.run()
@@ -192,7 +192,7 @@ class _Running:
         with suppress(TimeoutError):
             async with asyncio.timeout(_SHUTDOWN_TIMEOUT):
                 await self._loop.close()
-                await self._events.flush()
+                await self._events.wait_until_written()
 
     async def _start(self) -> None:
         """Start the loop once every kind was listed (OP-034); Python's collector skips the objects of these lists."""
@@ -201,8 +201,8 @@ class _Running:
         gc.collect()
         gc.freeze()
         self._synced.set()
-        self._log.report("info", "caches are filled")
-        if self._leader is None or self._leader.leads:
+        self._log.write_line("info", "caches are filled")
+        if self._leader is None or self._leader.is_leader:
             self._loop.start()
 
     def _missing(self) -> list[str]:
@@ -213,11 +213,11 @@ class _Running:
 
     def _on_leading(self, leads: bool) -> None:  # noqa: FBT001 - its name says what it is
         self._metrics.set_leading(leads)
-        self._log.report("info", "leads" if leads else "stopped leading")
+        self._log.write_line("info", "leads" if leads else "stopped leading")
         if not leads:
             self._loop.pause()
         elif self._synced.is_set():
             self._loop.start()
 
     def _report_watch(self, kind: str, words: str) -> None:
-        self._log.report("warning", "cannot follow", kind=kind, error=words)
+        self._log.write_line("warning", "cannot follow", kind=kind, error=words)

@@ -21,7 +21,7 @@ from grove_core.object_explanation import ObjectExplanation
 from grove_core.plan.plan import Plan
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.apply.planned_round import PlannedRound, RoundListener
+from grove_shell.apply.planned_round import PlannedReconcileRound, ReconcileRoundListener
 from grove_shell.cache.root_keys import RootKey
 
 _OVERDUE_AFTER: Final = timedelta(minutes=1)
@@ -48,7 +48,7 @@ class PredictionOutcome(Enum):
 class _Compared(NamedTuple):
     """A planned round of a set, its snapshot, and the predicted terminations: uid of a PodClique -> when it is due."""
 
-    round: PlannedRound
+    round: PlannedReconcileRound
     snapshot: Snapshot
     predicted: Mapping[str, datetime]
 
@@ -72,7 +72,7 @@ class _SetHistory:
     missed: frozenset[str] = frozenset()
 
 
-class DeletionPredictionChecker(RoundListener):
+class DeletionPredictionChecker(ReconcileRoundListener):
     """Compares each round with the one before: unplanned deletions of PodCliques, and planned ones that are overdue.
 
     Attributes:
@@ -98,7 +98,7 @@ class DeletionPredictionChecker(RoundListener):
         self._histories: dict[RootKey, _SetHistory] = {}
         self.totals: Counter[PredictionOutcome] = Counter()
 
-    def on_planned(self, planned_round: PlannedRound) -> None:
+    def on_round_planned(self, planned_round: PlannedReconcileRound) -> None:
         """Compare the round of a set with the one before; of a topology nothing is terminated."""
         if not isinstance(planned_round.observation, Snapshot):
             return
@@ -121,7 +121,7 @@ class DeletionPredictionChecker(RoundListener):
                 history.lately.popleft()
         history.last = now
 
-    def _report_overdue(self, history: _SetHistory, planned_round: PlannedRound, seen: Snapshot) -> None:
+    def _report_overdue(self, history: _SetHistory, planned_round: PlannedReconcileRound, seen: Snapshot) -> None:
         """Log PodCliques that still exist a minute after a plan first deleted them, for whatever reason."""
         deletes = {step.target: step for step in planned_round.plan.steps if isinstance(step.action, Delete)}
         due = {clique.uid: history.due.get(clique.uid, seen.now) for clique in seen.cliques if clique.ref in deletes}
@@ -147,12 +147,12 @@ class DeletionPredictionChecker(RoundListener):
         if history is not None and history.last is not None:
             self._withdraw(history, history.last.predicted.keys())
 
-    def report_totals(self) -> None:
+    def log_outcome_totals(self) -> None:
         """Log how often each outcome occurred."""
         self._report("info", "score", **{outcome.value: self.totals[outcome] for outcome in PredictionOutcome})
 
     def _predictions(
-        self, planned_round: PlannedRound, seen: Snapshot, earlier: Mapping[str, datetime]
+        self, planned_round: PlannedReconcileRound, seen: Snapshot, earlier: Mapping[str, datetime]
     ) -> Mapping[str, datetime]:
         """Return uid -> due time of the PodCliques whose gangs are terminated now or when their delays expire."""
         found: dict[str, datetime] = {}
@@ -203,7 +203,9 @@ class DeletionPredictionChecker(RoundListener):
         self.totals[outcome] += 1
         self._on_outcome(outcome)
 
-    def _log(self, message: str, planned_round: PlannedRound, clique: PodClique, because: tuple[Reason, ...]) -> None:
+    def _log(
+        self, message: str, planned_round: PlannedReconcileRound, clique: PodClique, because: tuple[Reason, ...]
+    ) -> None:
         fields: dict[str, Any] = {
             "set": "/".join(planned_round.root_key),
             "plan": planned_round.plan_name,

@@ -15,16 +15,20 @@ from grove_core.plan.plan import Plan
 from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import finalizer_steps_for_orphans
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.apply.execute_plan import Execute, execute_concurrently
-from grove_shell.apply.planned_round import PlannedRound, RoundListener
+from grove_shell.apply.execute_plan import Execute, execute_steps_concurrently
+from grove_shell.apply.planned_round import PlannedReconcileRound, ReconcileRoundListener
 from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.client.api_session import NoServerResponse
-from grove_shell.client.paged_lists import NotListed
-from grove_shell.log_lines import described_error
+from grove_shell.client.paged_lists import KindNotListed
+from grove_shell.log_lines import error_on_one_line
 from grove_shell.operator.reconcile_loop_interfaces import ReconcileLoopCache, ReconcileLoopWriter
 from grove_shell.operator.reconcile_schedule import ReconcileSchedule, StepsDueNow, WriteThrottle
-from grove_shell.operator.step_check_before_send import StepCheckBeforeSend, deferred_termination, objects_terminated_by
+from grove_shell.operator.step_check_before_send import (
+    StepCheckBeforeSend,
+    attempt_of_deferred_termination,
+    objects_terminated_by,
+)
 
 
 class _Planned(NamedTuple):
@@ -61,7 +65,7 @@ class ReconcileLoop:
     cache: ReconcileLoopCache
     writer: ReconcileLoopWriter | None
     decide: Callable[[Observation], Plan]
-    listeners: tuple[RoundListener, ...] = ()
+    listeners: tuple[ReconcileRoundListener, ...] = ()
     workers: int = 16
     flush_events: Callable[[], Awaitable[None]] = _no_events
     clock: Callable[[], datetime] = _time_of_day
@@ -103,7 +107,7 @@ class ReconcileLoop:
         """Begin no further round, and wait until those that run have ended."""
         self._closing.set()
         for requeue in self._queue.values():
-            requeue.stop()
+            requeue.cancel_scheduled_round()
         tasks = [requeue.task for requeue in self._queue.values() if requeue.task is not None]
         await asyncio.gather(*tasks, return_exceptions=True)
 
@@ -118,7 +122,7 @@ class ReconcileLoop:
                     await self._guarded_round(root_key, requeue)
         finally:
             requeue.task = None
-            if not self.cache.holds(root_key) and not requeue.is_dirty:
+            if not self.cache.has_anything_of_root(root_key) and not requeue.is_dirty:
                 self._forget(root_key, requeue)
 
     async def _rested(self, requeue: ReconcileSchedule) -> None:
@@ -129,7 +133,7 @@ class ReconcileLoop:
 
     def _forget(self, root_key: RootKey, requeue: ReconcileSchedule) -> None:
         """Keep nothing of a root that is gone (OP-041)."""
-        requeue.stop()
+        requeue.cancel_scheduled_round()
         self._queue.pop(root_key, None)
         for listener in self.listeners:
             listener.on_root_deleted(root_key)
@@ -138,15 +142,15 @@ class ReconcileLoop:
         """Run one round; an error of one root delays no other (OP-020)."""
         try:
             await self._round(root_key, requeue)
-        except (NoServerResponse, NotListed) as fault:
+        except (NoServerResponse, KindNotListed) as fault:
             self._round_failed(root_key, requeue, str(fault))
         except BrokenInvariant as fault:
             self._round_failed(root_key, requeue, f"broken invariant: {fault}")
         except Exception as fault:  # noqa: BLE001 - the root gets its next round after an internal error too (OP-023)
-            self._round_failed(root_key, requeue, f"internal error: {described_error(fault)}")
+            self._round_failed(root_key, requeue, f"internal error: {error_on_one_line(fault)}")
 
     def _round_failed(self, root_key: RootKey, requeue: ReconcileSchedule, words: str) -> None:
-        requeue.fail()
+        requeue.schedule_retry_of_failed_round()
         for listener in self.listeners:
             listener.on_round_failed(root_key, words)
 
@@ -154,64 +158,64 @@ class ReconcileLoop:
         loop = asyncio.get_running_loop()
         began, relisting = loop.time(), 0.0
         immediate, requeue.is_immediate = requeue.is_immediate, False
-        planned = self._plan_root(root_key, requeue.attempts(immediate=immediate))
+        planned = self._plan_root(root_key, requeue.attempts_for_next_round(immediate=immediate))
         if planned is None:
             await self._drop_finalizers(root_key, requeue, immediate=immediate)
             return
         if self.writer is not None and objects_terminated_by(planned.plan.steps):
             relist_began = loop.time()
-            requeue.rest(relist_began - began)
+            requeue.pause_after_round(relist_began - began)
             planned = await self._plan_after_relist(root_key, requeue, self.writer, planned.attempts)
             relisting = loop.time() - relist_began
             if planned is None:
                 return
         observation, plan, attempts = planned
         if isinstance(observation, Snapshot):
-            requeue.drop_unwanted(plan, observation)
+            requeue.forget_unwanted_writes(plan, observation)
         seconds = loop.time() - began - relisting  # other roots wait for planning, and for nothing else
-        requeue.rest(seconds)
-        planned_round = PlannedRound(
+        requeue.pause_after_round(seconds)
+        planned_round = PlannedReconcileRound(
             root_key=root_key, plan_name=uuid4().hex[:12], observation=observation, plan=plan, planning_seconds=seconds
         )
         for listener in self.listeners:
-            listener.on_planned(planned_round)
-        requeue.schedule_at(plan.wake_at, self.clock())
+            listener.on_round_planned(planned_round)
+        requeue.schedule_round_at(plan.wake_at, self.clock())
         requeue.schedule_withheld_retry(immediate=immediate)
         if self.writer is None or not plan.steps:
             requeue.reset_backoff()
             return
         recheck = self._recheck(planned_round, attempts)
-        execute = self.writer.executor(recheck.withdrawn_because)
+        execute = self.writer.step_executor(recheck.withdrawn_because)
         await self._execute(planned_round, requeue, execute, immediate=immediate)
 
-    def _recheck(self, planned_round: PlannedRound, attempts: tuple[Attempt, ...]) -> StepCheckBeforeSend:
+    def _recheck(self, planned_round: PlannedReconcileRound, attempts: tuple[Attempt, ...]) -> StepCheckBeforeSend:
         return StepCheckBeforeSend(
             planned_round.observation,
             planned_round.plan.steps,
             observe=partial(self._observe, planned_round.root_key, attempts),
             plan=self._checked_plan,
-            pods=partial(self.cache.pods_of, planned_round.root_key),
+            pods=partial(self.cache.pod_uids_of_clique, planned_round.root_key),
         )
 
     async def _execute(
-        self, planned_round: PlannedRound, requeue: ReconcileSchedule, execute: Execute, *, immediate: bool
+        self, planned_round: PlannedReconcileRound, requeue: ReconcileSchedule, execute: Execute, *, immediate: bool
     ) -> None:
         if objects_terminated_by(planned_round.plan.steps):
             await self.flush_events()
         due = _due(requeue.throttle, planned_round.plan, planned_round.observation)
         if due.wait:
-            requeue.schedule_in(due.wait)
-        attempts = await execute_concurrently(execute, due.steps)
+            requeue.schedule_round_in(due.wait)
+        attempts = await execute_steps_concurrently(execute, due.steps)
         if any(isinstance(step.action, Create) for step in due.steps):
-            requeue.rest()  # a new object causes events, and one round is enough for all of them
+            requeue.pause_after_round()  # a new object causes events, and one round is enough for all of them
         for listener in self.listeners:
-            listener.on_executed(planned_round, attempts)
-        requeue.record(attempts, immediate=immediate, has_moved=self._has_moved)
+            listener.on_steps_executed(planned_round, attempts)
+        requeue.record_attempts(attempts, immediate=immediate, has_moved=self._has_moved)
 
     def _has_moved(self, step: Step) -> bool:
         """Return whether an object that a deletion depends on is not cached as it was judged (PL-015)."""
         rests_on = step.action.rests_on if isinstance(step.action, Delete) else ()
-        found = ((self.cache.find(ref), guard) for ref, guard in rests_on)
+        found = ((self.cache.find_object(ref), guard) for ref, guard in rests_on)
         return any(one is None or one.guard != guard for one, guard in found)
 
     def _plan_root(self, root_key: RootKey, attempts: tuple[Attempt, ...]) -> _Planned | None:
@@ -225,20 +229,20 @@ class ReconcileLoop:
         fault: Exception | None = None
         try:
             await writer.relist_set(root_key)
-        except (NoServerResponse, NotListed) as silence:
+        except (NoServerResponse, KindNotListed) as silence:
             fault = silence
         planned = self._plan_root(root_key, attempts)
         if fault is None or planned is None or not objects_terminated_by(planned.plan.steps):
             return planned
-        deferred = deferred_termination(planned.plan.steps, str(fault))
-        requeue.defer(deferred)
+        deferred = attempt_of_deferred_termination(planned.plan.steps, str(fault))
+        requeue.withhold_terminations(deferred)
         attempts += deferred
         observation = replace(planned.observation, attempts=attempts)
         return _Planned(observation, self._checked_plan(observation), attempts)
 
     def _observe(self, root_key: RootKey, attempts: tuple[Attempt, ...]) -> Observation | None:
         """Return the snapshot of a root at this moment; None where it is gone."""
-        return self.cache.observation(root_key, self.clock(), attempts)
+        return self.cache.snapshot_of_root(root_key, self.clock(), attempts)
 
     def _checked_plan(self, observation: Observation) -> Plan:
         """Raise BrokenInvariant where the plan breaks a law of planning (OP-052)."""
@@ -250,27 +254,29 @@ class ReconcileLoop:
 
     async def _drop_finalizers(self, root_key: RootKey, requeue: ReconcileSchedule, *, immediate: bool) -> None:
         """Drop the finalizers of what a deleted set left behind (WL-001); a topology leaves nothing."""
-        if self.cache.is_known_absent(root_key):  # its parts may stay for good, after a deletion that orphans them
+        if self.cache.is_set_known_absent(root_key):  # its parts may stay for good, after a deletion that orphans them
             for listener in self.listeners:
                 listener.on_root_deleted(root_key)
         if self.writer is None:
             return
         withheld = requeue.backlog.withheld_targets
         steps = [
-            step for step in finalizer_steps_for_orphans(self.cache.leftovers(root_key)) if step.target not in withheld
+            step
+            for step in finalizer_steps_for_orphans(self.cache.leftovers_of_deleted_set(root_key))
+            if step.target not in withheld
         ]
         requeue.schedule_withheld_retry(immediate=immediate)
         if not steps:
             requeue.reset_backoff()
             return
-        attempts = await execute_concurrently(self.writer.executor(), steps)
+        attempts = await execute_steps_concurrently(self.writer.step_executor(), steps)
         for listener in self.listeners:
             listener.on_finalizers_dropped(root_key, attempts)
-        requeue.record(attempts, immediate=immediate)
+        requeue.record_attempts(attempts, immediate=immediate)
 
 
 def _due(throttle: WriteThrottle, plan: Plan, observation: Observation) -> StepsDueNow:
     """Return the steps that are tried now; a topology has no status that could wait."""
     if isinstance(observation, Snapshot):
-        return throttle.due(plan.steps, observation, asyncio.get_running_loop().time())
+        return throttle.steps_to_try_now(plan.steps, observation, asyncio.get_running_loop().time())
     return StepsDueNow(plan.steps, 0.0)

@@ -21,30 +21,32 @@ class ReconcileLoopCache(Protocol):
     def root_keys(self) -> list[RootKey]:
         """Return the keys of all roots."""
 
-    def holds(self, root_key: RootKey) -> bool:
+    def has_anything_of_root(self, root_key: RootKey) -> bool:
         """Return whether anything of a root is cached."""
 
-    def is_known_absent(self, root_key: RootKey) -> bool:
+    def is_set_known_absent(self, root_key: RootKey) -> bool:
         """Return whether a set is known not to exist."""
 
-    def leftovers(self, root_key: RootKey) -> list[ScalingGroup | PodClique]:
+    def leftovers_of_deleted_set(self, root_key: RootKey) -> list[ScalingGroup | PodClique]:
         """Return the parts of a deleted set that are being deleted."""
 
-    def pods_of(self, root_key: RootKey, clique: str) -> Mapping[str, str]:
+    def pod_uids_of_clique(self, root_key: RootKey, clique: str) -> Mapping[str, str]:
         """Return name -> uid of the pods that a PodClique controls."""
 
-    def find(self, ref: Ref) -> Resource | Pod | None:
+    def find_object(self, ref: Ref) -> Resource | Pod | None:
         """Return an object by its address."""
 
-    def observation(self, root_key: RootKey, now: datetime, attempts: tuple[Attempt, ...] = ...) -> Observation | None:
+    def snapshot_of_root(
+        self, root_key: RootKey, now: datetime, attempts: tuple[Attempt, ...] = ...
+    ) -> Observation | None:
         """Return the snapshot of a root; None if it does not exist."""
 
 
 class ReconcileLoopWriter(Protocol):
     """Writes to the cluster of the loop."""
 
-    def executor(self, withdrawn_because: Callable[[Step], str | None] = ...) -> Execute:
+    def step_executor(self, withdrawn_because: Callable[[Step], str | None] = ...) -> Execute:
         """Return what executes the steps of a round; ``withdrawn_because`` returns why a step is not sent any more."""
 
     async def relist_set(self, root_key: RootKey) -> None:
-        """Read everything of a set from the server into the cache. Raises NoServerResponse or NotListed."""
+        """Read everything of a set from the server into the cache. Raises NoServerResponse or KindNotListed."""

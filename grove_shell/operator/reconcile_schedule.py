@@ -51,7 +51,7 @@ class WriteThrottle:
     failed_creations: tuple[Ref | str, ...] = ()
     statuses_at: float = 0.0
 
-    def due(self, steps: Iterable[Step], seen: Snapshot, now: float) -> StepsDueNow:
+    def steps_to_try_now(self, steps: Iterable[Step], seen: Snapshot, now: float) -> StepsDueNow:
         """Return the steps to try now, in each stage those last that failed before (OP-015).
 
         Statuses wait while objects are written, because each would be outdated at once. More than ten statuses are
@@ -73,7 +73,7 @@ class WriteThrottle:
             self.statuses_at = now
         return StepsDueNow(ordered, 0.0)
 
-    def record(self, answers: Iterable[Attempt]) -> None:
+    def record_failed_creations(self, answers: Iterable[Attempt]) -> None:
         """Note which creations failed: creations of a kind stop at the first failure (OP-015)."""
         tried, failed = set[Ref | str](), dict[Ref | str, None]()
         for answer in answers:
@@ -110,26 +110,26 @@ class ReconcileSchedule:
     shortest_rest: float = _SHORTEST_REST
     _timer: asyncio.TimerHandle | None = None
 
-    def rest(self, seconds: float = 0.0) -> None:
+    def pause_after_round(self, seconds: float = 0.0) -> None:
         """Begin no round for four times as long as the last one was planned, 20 ms at least (OP-020)."""
         self._hold_off(max(seconds * _REST_SHARE, self.shortest_rest))
 
-    def rest_after_failure(self) -> None:
+    def pause_after_failed_round(self) -> None:
         """Begin no round during the first pause: a server in trouble causes many changes (OP-023)."""
         self._hold_off(FIRST_BACKOFF)
 
     def _hold_off(self, seconds: float) -> None:
         self.not_before = max(self.not_before, _now() + seconds)
 
-    def attempts(self, *, immediate: bool) -> tuple[Attempt, ...]:
+    def attempts_for_next_round(self, *, immediate: bool) -> tuple[Attempt, ...]:
         """Return the earlier attempts that a round gets. Call it once in a round (OP-103)."""
-        return self.backlog.attempts(_now(), immediate=immediate)
+        return self.backlog.attempts_for_next_round(_now(), immediate=immediate)
 
     def reset_backoff(self) -> None:
         """Report a round in which nothing failed."""
         self.backlog.reset_backoff(_now())
 
-    def record(
+    def record_attempts(
         self, attempts: Iterable[Attempt], *, immediate: bool, has_moved: Callable[[Step], bool] = lambda _step: False
     ) -> None:
         """Take in the attempts of a round, and schedule the retry of what failed.
@@ -142,15 +142,15 @@ class ReconcileSchedule:
             immediate: whether it was the round that followed at once.
             has_moved: returns whether an object that a deletion depends on has changed since the plan was made.
         """
-        found, was_waiting = tuple(attempts), self.backlog.is_waiting
+        found, was_waiting = tuple(attempts), self.backlog.has_waiting_write
         counted = tuple(_counted(attempt, has_moved=has_moved(attempt.step)) for attempt in found)
-        is_deletion_withheld = self.backlog.record(counted)
-        self.throttle.record(found)
+        is_deletion_withheld = self.backlog.record_attempts(counted)
+        self.throttle.record_failed_creations(found)
         if all(attempt.outcome is AttemptOutcome.DONE for attempt in found):
             self.reset_backoff()
             return
         if is_deletion_withheld or any(attempt.outcome is AttemptOutcome.UNREACHABLE for attempt in found):
-            self.rest_after_failure()
+            self.pause_after_failed_round()
         if immediate:
             return
         self._schedule_retry(keep_time=was_waiting)
@@ -158,49 +158,49 @@ class ReconcileSchedule:
             self.is_immediate = True
             self.enqueue()
 
-    def fail(self) -> None:
+    def schedule_retry_of_failed_round(self) -> None:
         """Schedule the retry of a round that broke off."""
-        self.rest_after_failure()
-        self._schedule_retry(keep_time=self.backlog.is_waiting)
+        self.pause_after_failed_round()
+        self._schedule_retry(keep_time=self.backlog.has_waiting_write)
 
-    def defer(self, terminations: tuple[Attempt, ...]) -> None:
+    def withhold_terminations(self, terminations: tuple[Attempt, ...]) -> None:
         """Withhold terminations before which the server could not be read, like refused ones (OP-013)."""
-        was_waiting = self.backlog.is_waiting
+        was_waiting = self.backlog.has_waiting_write
         self.backlog.unconfirmed += terminations
-        self.rest_after_failure()
+        self.pause_after_failed_round()
         self._schedule_retry(keep_time=was_waiting)
 
-    def drop_unwanted(self, plan: Plan, seen: Snapshot) -> None:
+    def forget_unwanted_writes(self, plan: Plan, seen: Snapshot) -> None:
         """Report no failed write that the plan does not want; a round follows that does not get it (OP-103)."""
-        if self.backlog.drop_unwanted(plan, seen):
-            self.schedule_in(FIRST_BACKOFF)
+        if self.backlog.forget_unwanted_writes(plan, seen):
+            self.schedule_round_in(FIRST_BACKOFF)
 
-    def schedule_at(self, moment: datetime | None, now: datetime) -> None:
+    def schedule_round_at(self, moment: datetime | None, now: datetime) -> None:
         """Schedule a round for the moment at which time alone may change the plan (PL-008)."""
         if moment is not None:
-            self.schedule_in((moment - now).total_seconds())
+            self.schedule_round_in((moment - now).total_seconds())
 
     def schedule_withheld_retry(self, *, immediate: bool) -> None:
         """Schedule the retry of what is withheld: an earlier round may have taken the place of that one (OP-020)."""
-        if immediate or self.backlog.is_waiting:
-            self.schedule_in(max(self.backlog.retry_at - _now(), _SHORTEST_REST))
+        if immediate or self.backlog.has_waiting_write:
+            self.schedule_round_in(max(self.backlog.retry_at - _now(), _SHORTEST_REST))
 
-    def schedule_in(self, seconds: float) -> None:
+    def schedule_round_in(self, seconds: float) -> None:
         """Schedule a round; of two scheduled rounds the earlier takes place (OP-020)."""
         when = _now() + min(max(seconds, 0.0), _LONGEST_SLEEP)
         if self._timer is not None and self._timer.when() <= when:
             return
-        self.stop()
+        self.cancel_scheduled_round()
         self._timer = asyncio.get_running_loop().call_at(when, self._ring)
 
-    def stop(self) -> None:
+    def cancel_scheduled_round(self) -> None:
         """Cancel the scheduled round."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
     def _schedule_retry(self, *, keep_time: bool) -> None:
-        self.schedule_in(self.backlog.back_off(_now(), keep_time=keep_time))
+        self.schedule_round_in(self.backlog.take_next_backoff_seconds(_now(), keep_time=keep_time))
 
     def _ring(self) -> None:
         self._timer = None

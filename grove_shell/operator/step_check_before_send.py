@@ -18,7 +18,7 @@ from grove_core.plan.plan import Plan
 from grove_core.resources.owned_object import clique_of_new_pod
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.cache.cache_view import Observation
-from grove_shell.log_lines import described_error
+from grove_shell.log_lines import error_on_one_line
 
 _VALID_FOR: Final = 4  # times as long as the check took: a gang of a thousand parts is not planned a thousand times
 _RECOVERED: Final = "its gang is not to be terminated any more"
@@ -29,7 +29,7 @@ def objects_terminated_by(steps: Iterable[Step]) -> AbstractSet[Ref]:
     return {step.target for step in steps if is_gang_termination_deletion(step)}
 
 
-def deferred_termination(steps: Iterable[Step], because: str) -> tuple[Attempt, ...]:
+def attempt_of_deferred_termination(steps: Iterable[Step], because: str) -> tuple[Attempt, ...]:
     """Return an attempt of a termination that is not tried because a read failed; it stands for all (PL-029)."""
     return tuple(
         Attempt(step, AttemptOutcome.NOT_CONFIRMED, because)
@@ -98,13 +98,13 @@ class StepCheckBeforeSend:
         self._why_not = _RECOVERED
         try:
             now = self._observe()
-            undone = with_deletions_undone(now, self._before, self._deleted) if now is not None else None
+            undone = observation_with_deletions_undone(now, self._before, self._deleted) if now is not None else None
             self._terminated = objects_terminated_by(self._plan(undone).steps if undone is not None else ())
         except Exception as fault:  # noqa: BLE001 - an internal error terminates nothing; the next round logs it (OP-023)
-            self._terminated, self._why_not = frozenset(), f"internal error: {described_error(fault)}"
+            self._terminated, self._why_not = frozenset(), f"internal error: {error_on_one_line(fault)}"
 
 
-def with_deletions_undone(now: Observation, before: Observation, deleted: AbstractSet[Ref]) -> Observation:
+def observation_with_deletions_undone(now: Observation, before: Observation, deleted: AbstractSet[Ref]) -> Observation:
     """Return an observation in which the PodCliques that this round has deleted are as they were before it.
 
     A termination removes its own cause part by part: a scaling group without its breached PodCliques is not breached

@@ -37,7 +37,7 @@ class CollectedObjects:
     not_listed: Mapping[Gap, str] = field(default_factory=dict)
 
     @property
-    def is_part(self) -> bool:
+    def is_part_of_cluster(self) -> bool:
         """Whether only some namespaces of the cluster were listed."""
         return any(where != EVERYWHERE for kind, where in self.complete if kind == "PodCliqueSet")
 
@@ -87,11 +87,11 @@ class CombinedSnapshotHeaders:
         self._served: set[ServedApis] = set()
 
     @property
-    def served(self) -> ServedApis | None:
+    def served_apis(self) -> ServedApis | None:
         """What their servers serve; None without a header that says so, or if two disagree."""
         return next(iter(self._served)) if len(self._served) == 1 else None
 
-    def take(
+    def add_header(
         self, raw: Mapping[str, Any], live: CollectedObjects
     ) -> tuple[CollectedObjects, tuple[ObjectProblem, ...]]:
         """Add a header; return the combined collected kinds and every problem of the header."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from grove_core.kernel.errors import ObjectProblem, value_mismatch_text
-from grove_shell.page import escape_unprintable
+from grove_shell.styled_text_page import escape_unprintable
 
 _LONGEST_PATH: Final = 160
 _LONGEST_GOT: Final = 120
@@ -94,7 +94,7 @@ class UnreadableText(Exception):
         self.line = line
         self.column = column
 
-    def fault(self, file: str, document: int = 0, where: str = "") -> InputFault:
+    def as_input_fault(self, file: str, document: int = 0, where: str = "") -> InputFault:
         """Return this exception as a fault of a file."""
         return InputFault(
             file=file,

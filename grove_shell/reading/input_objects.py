@@ -101,7 +101,7 @@ class InputObjects:
         self._clashes: dict[str, dict[Ref, InputItem]] = {}  # uid -> objects with that uid, if there are several
 
     @property
-    def served(self) -> ServedApis:
+    def served_apis(self) -> ServedApis:
         """What the cluster serves, as far as the objects show it (IN-047)."""
         return ServedApis(domains=next(iter(self.shapes.values()), None), claims=self.claim_version)
 
@@ -130,11 +130,11 @@ class InputObjects:
         self._seen.add((kind, namespace))
 
     @property
-    def seen(self) -> set[Gap]:
+    def present_kinds(self) -> set[Gap]:
         """The kinds that are present, with their namespaces."""
         return self._seen | {(kind, namespace) for kind, store in self.kinds.items() for namespace, _ in store.objects}
 
-    def put(self, item: InputItem, kind: str, store: dict[K, V], key: K, found: V) -> None:
+    def put_object(self, item: InputItem, kind: str, store: dict[K, V], key: K, found: V) -> None:
         """Store an object; two objects of one name that differ are a fault, and neither counts (IN-032)."""
         before = store.setdefault(key, found)
         if before is found or is_same_object(before, found):
@@ -163,7 +163,7 @@ class InputObjects:
             self.places[uid] = place
         return known and first == resource.ref
 
-    def drop_conflicting(self) -> None:
+    def drop_conflicting_objects(self) -> None:
         """Drop objects that differ from another one of their name, and objects that share a uid."""
         for members in self._clashes.values():
             for ref, item in members.items():

@@ -16,7 +16,7 @@ from grove_shell.reading.input_items import InputItem
 from grove_shell.reading.json_input_items import input_items_from_json
 from grove_shell.reading.utf8_stream import Utf8Stream, file_error_reason
 
-__all__ = ["STDIN", "InputItem", "input_items_in_path", "standard_input"]
+__all__ = ["STDIN", "InputItem", "input_items_in_path", "standard_input_stream"]
 
 STDIN: Final = "-"
 _STDIN_NAME: Final = "stdin"
@@ -27,7 +27,7 @@ _BEGINS_LIKE_JSON: Final = re.compile(r'[ \t\n\r]*(?:\{[ \t\n\r]*"|\[[ \t\n\r]*\
 _BEGINS_LIKE_A_TABLE: Final = re.compile(r"NAME(?:SPACE)? {2,}[A-Z]")
 
 
-def standard_input() -> BinaryIO:
+def standard_input_stream() -> BinaryIO:
     """Return standard input as bytes; empty if the process has none."""
     return sys.stdin.buffer if sys.stdin is not None else BytesIO()
 
@@ -107,9 +107,9 @@ def _stream_items(raw: BinaryIO, name: str, faults: list[InputFault]) -> Iterato
     """Yield the objects of a stream as JSON or YAML, chosen by the name or the first characters (IN-016)."""
     text = Utf8Stream(raw)
     try:
-        head = text.head()
+        head = text.peek_first_characters()
     except UnreadableText as end:
-        faults.append(end.fault(name))
+        faults.append(end.as_input_fault(name))
         return
     if _BEGINS_LIKE_A_TABLE.match(head):  # IN-014
         got = "kubectl's table; use -o json"

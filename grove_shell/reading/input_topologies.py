@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _GROUP = GROVE.partition("/")[0]
 
 
-def is_topology(raw: Mapping[str, Any]) -> bool:
+def is_topology_object(raw: Mapping[str, Any]) -> bool:
     """Return whether an object is a topology; one without a uid must have the served version (IN-032)."""
     kind, version = raw.get("kind"), raw.get("apiVersion")
     if kind not in TOPOLOGY_KINDS or not isinstance(version, str) or version.partition("/")[0] != _GROUP:
@@ -68,7 +68,7 @@ class InputTopologies:
         self._judging = judging
         self._found: dict[tuple[str, str], tuple[ClusterTopology, _Place]] = {}
 
-    def take(self, item: InputItem, shared: dict[str, str]) -> tuple[ObjectProblem, ...]:
+    def add_topology(self, item: InputItem, shared: dict[str, str]) -> tuple[ObjectProblem, ...]:
         """Add a topology; return its problems (IN-032)."""
         try:
             topology = cluster_topology_from_json(item.value, shared)
@@ -83,17 +83,17 @@ class InputTopologies:
         return (ObjectProblem(path="metadata.name", expected="one topology of this name", got=got),)
 
     @property
-    def judging(self) -> FrozenDict[str, ClusterTopology] | None:
+    def topologies_for_admission(self) -> FrozenDict[str, ClusterTopology] | None:
         """The topologies that manifests are admitted by; None if the input has none."""
-        return self.by_name if self._judging and self._found else None
+        return self.effective_topologies_by_name if self._judging and self._found else None
 
     @property
-    def by_name(self) -> FrozenDict[str, ClusterTopology]:
+    def effective_topologies_by_name(self) -> FrozenDict[str, ClusterTopology]:
         """The effective topology of each name."""
         return effective_topologies(topology for topology, _ in self._found.values())
 
     @property
-    def shadowed(self) -> FrozenDict[str, ClusterTopology]:
+    def shadowed_bindings(self) -> FrozenDict[str, ClusterTopology]:
         """The bindings that another topology of their name shadows."""
         return shadowed_topology_bindings(topology for topology, _ in self._found.values())
 
@@ -121,7 +121,7 @@ class NodeCollector:
         self.faults: list[InputFault] = []
         self._count = count
 
-    def take(self, item: InputItem) -> None:
+    def collect_item(self, item: InputItem) -> None:
         """Take one item."""
         if self._count is not None:
             self._count(item)
@@ -134,7 +134,7 @@ class NodeCollector:
             self.with_pods = True
             pod = self._parsed(item, read_pod_on_node)
             self.pods_on_nodes += [] if pod is None else [pod]
-        elif is_topology(item.value):
+        elif is_topology_object(item.value):
             self.faults += [_fault(item, *problem) for problem in _level_faults(item.value)]
 
     def _parsed(self, item: InputItem, parse: Callable[[Mapping[str, Any]], T]) -> T | None:

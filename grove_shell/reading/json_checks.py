@@ -17,7 +17,7 @@ _TOKEN: Final = re.compile(r'[ \t\n\r]*(?:([\[\]{},:])|("[^"\\]*(?:\\.[^"\\]*)*"
 HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
 
 
-class JsonFault(NamedTuple):
+class JsonFlaw(NamedTuple):
     """A flaw inside a value.
 
     Attributes:
@@ -47,7 +47,7 @@ class _Frame:
     index: int = 0
 
 
-def find_json_flaws(text: str, at: int, outer: int = 0) -> tuple[int, list[JsonFault]]:
+def find_json_flaws(text: str, at: int, outer: int = 0) -> tuple[int, list[JsonFlaw]]:
     """Return the end of the value that begins at ``at``, and its flaws.
 
     Args:
@@ -57,7 +57,7 @@ def find_json_flaws(text: str, at: int, outer: int = 0) -> tuple[int, list[JsonF
         TruncatedJson: the value does not end in this text.
     """
     frames: list[_Frame] = []
-    flaws: list[JsonFault] = []
+    flaws: list[JsonFlaw] = []
     while True:
         match = _TOKEN.match(text, at)
         if not match:
@@ -69,16 +69,16 @@ def find_json_flaws(text: str, at: int, outer: int = 0) -> tuple[int, list[JsonF
         elif string:
             _take_string(text, match.start(2), frames, flaws)
         elif not math.isfinite(_number(word)):
-            flaws.append(JsonFault(match.start(3), _path(frames), "a finite number", word))
+            flaws.append(JsonFlaw(match.start(3), _path(frames), "a finite number", word))
         if not frames:
             return at, flaws
 
 
-def _take_mark(mark: str, at: int, frames: list[_Frame], flaws: list[JsonFault], deepest: int) -> None:
+def _take_mark(mark: str, at: int, frames: list[_Frame], flaws: list[JsonFlaw], deepest: int) -> None:
     if mark in "{[":
         frames.append(_Frame(is_map=mark == "{"))
         if len(frames) == deepest + 1:
-            flaws.append(JsonFault(at, _path(frames[:-1]), f"at most {MAX_DEPTH} levels", "more"))
+            flaws.append(JsonFlaw(at, _path(frames[:-1]), f"at most {MAX_DEPTH} levels", "more"))
     elif mark in "}]":
         if not frames:
             raise TruncatedJson(at)
@@ -88,7 +88,7 @@ def _take_mark(mark: str, at: int, frames: list[_Frame], flaws: list[JsonFault],
         frames[-1].index += 1
 
 
-def _take_string(text: str, at: int, frames: list[_Frame], flaws: list[JsonFault]) -> None:
+def _take_string(text: str, at: int, frames: list[_Frame], flaws: list[JsonFlaw]) -> None:
     try:
         value, _ = scanstring(text, at + 1, True)  # noqa: FBT003 - its C form takes no keyword
     except ValueError:
@@ -97,10 +97,10 @@ def _take_string(text: str, at: int, frames: list[_Frame], flaws: list[JsonFault
     if frame and frame.is_map and frame.key is None:
         frame.key = value
         if value in frame.keys:
-            flaws.append(JsonFault(at, _path(frames), "each key once", f'the key "{value}" again'))
+            flaws.append(JsonFlaw(at, _path(frames), "each key once", f'the key "{value}" again'))
         frame.keys.add(value)
     if half := HALF_PAIR.search(value):
-        flaws.append(JsonFault(at, *surrogate_problem(half, _path(frames))))
+        flaws.append(JsonFlaw(at, *surrogate_problem(half, _path(frames))))
 
 
 def surrogate_problem(half: re.Match[str], path: str) -> Problem:

@@ -47,7 +47,7 @@ def input_items_from_json(stream: Utf8Stream, file: str, faults: list[InputFault
         if not reader.content:
             faults.append(empty_file_fault(file))
     except UnreadableText as end:
-        faults.append(end.fault(file, max(reader.number, 1), reader.where))
+        faults.append(end.as_input_fault(file, max(reader.number, 1), reader.where))
 
 
 class _Reader:
@@ -74,8 +74,8 @@ class _Reader:
     def documents(self) -> Iterator[InputItem]:
         """Yield every object of every document; null is skipped (IN-016, IN-020)."""
         window = self._window
-        while mark := window.peek():
-            if mark == "-" and window.skipped(_DOCUMENT_MARK):
+        while mark := window.peek_next_character():
+            if mark == "-" and window.skip_if_next(_DOCUMENT_MARK):
                 continue
             self.number += 1
             if mark == "{":
@@ -85,7 +85,7 @@ class _Reader:
                 self.content = True
                 window.at += 1
                 yield from self._elements()
-            elif (value := window.value()) is not None or window.needs_check:
+            elif (value := window.read_value()) is not None or window.needs_check:
                 self.content = True
                 yield from self._checked(value, -1)
 
@@ -106,14 +106,14 @@ class _Reader:
     def _members(self) -> Iterator[InputItem]:
         """Read a root object key by key: elements of ``items`` are yielded at once, the rest at its end (IN-020)."""
         window, root = self._window, dict[str, Any]()
-        place = window.place(window.at)
+        place = window.line_and_column(window.at)
         sound, streamed = True, False
-        window.take("{")
-        more = window.peek() != "}" or window.take("}") == ","
+        window.read_expected_character("{")
+        more = window.peek_next_character() != "}" or window.read_expected_character("}") == ","
         while more:
-            window.peek()
-            at = window.place(window.at)
-            key = window.key()
+            window.peek_next_character()
+            at = window.line_and_column(window.at)
+            key = window.read_key()
             if half := HALF_PAIR.search(key):
                 sound = False
                 self._fault(object_name_in_faults(root), surrogate_problem(half, ""), at)
@@ -121,15 +121,15 @@ class _Reader:
             if repeated:
                 sound = False
                 self._fault(object_name_in_faults(root), (key, "each key once", f'the key "{key}" again'), at)
-            if window.peek() == "[" and key == "items" and not repeated:
+            if window.peek_next_character() == "[" and key == "items" and not repeated:
                 window.at += 1
                 root[key] = None
                 streamed = True
                 yield from self._elements()
             else:
-                root[key] = window.value()
+                root[key] = window.read_value()
                 sound = self._sound(root, -1, key) and sound
-            more = window.take(",}") == ","
+            more = window.read_expected_character(",}") == ","
         item = InputItem(self._file, self.number, -1, root)
         if streamed and (problem := list_kind_problem(root)):
             self._fault(object_name_in_faults(root), problem, place, lost=False)
@@ -143,7 +143,7 @@ class _Reader:
         no API server writes a key twice or nests too deeply (IN-006).
         """
         window, file, number = self._window, self._file, self.number
-        if window.peek() == "]":
+        if window.peek_next_character() == "]":
             window.at += 1
             return
         scan_fast, text, at, pod_prefix = window.scan_fast, window.text, window.at, ""
@@ -170,18 +170,18 @@ class _Reader:
                 yield InputItem(file, number, self._index, value)
             else:
                 window.at = at
-                value = window.value()
+                value = window.read_value()
                 text, end = window.text, window.at
                 pod_prefix = self._prefix_of_pod(value) or pod_prefix
                 yield from self._checked(value, self._index)
             if (comma := _COMMA.match(text, end)) and comma.end() < window.complete_before:
                 at = comma.end()
                 continue
-            if window.take(",]") == "]":
+            if window.read_expected_character(",]") == "]":
                 break
-            window.peek()
+            window.peek_next_character()
             if window.at >= window.complete_before:
-                window.more()
+                window.read_more()
             text, at = window.text, window.at
         self._index = -1
 
@@ -199,7 +199,7 @@ class _Reader:
             if type(value) is dict and "items" not in value:
                 yield item
             else:
-                yield from flatten_lists(item, self._faults, self._window.place(place))
+                yield from flatten_lists(item, self._faults, self._window.line_and_column(place))
 
     def _sound(self, value: JsonValue, index: int, prefix: str) -> bool:
         """Return whether the last value has no flaws; flaws are appended as faults.
@@ -211,7 +211,7 @@ class _Reader:
         text, start, end = window.text, window.start, window.at
         if end - start > MAX_CHARACTERS:
             problem = prefix, f"an object of at most {MAX_CHARACTERS:,} characters", f"{end - start:,}"
-            self._fault(object_name_in_faults(value, index), problem, window.place(start))
+            self._fault(object_name_in_faults(value, index), problem, window.line_and_column(start))
             return False
         if not (
             window.needs_check
@@ -222,7 +222,7 @@ class _Reader:
         _, flaws = find_json_flaws(text, start, outer=1 if prefix else 0)
         for at, path, expected, got in flaws:
             inside = f"{prefix}.{path}".removesuffix(".").replace(".[", "[", 1) if prefix else path
-            self._fault(object_name_in_faults(value, index), (inside, expected, got), window.place(at))
+            self._fault(object_name_in_faults(value, index), (inside, expected, got), window.line_and_column(at))
         return not flaws
 
     def _fault(self, where: str, problem: tuple[str, str, str], place: Place, *, lost: bool = True) -> None:

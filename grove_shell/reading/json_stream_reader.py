@@ -84,7 +84,7 @@ class JsonStreamReader:
         self.scan = json_scanner_from_decoder(closely)
         self.scan_fast = json_scanner_from_decoder(JSONDecoder(parse_float=number, parse_constant=constant))
 
-    def more(self) -> bool:
+    def read_more(self) -> bool:
         """Drop what was read and fetch more; return False at the end of the text.
 
         Raises:
@@ -95,13 +95,13 @@ class JsonStreamReader:
         left = len(self.text) - self.at
         if left > MAX_CHARACTERS:
             expected = f"an object of at most {MAX_CHARACTERS:,} characters"
-            raise UnreadableText(expected, "more (nothing behind this place is read)", *self.place(self.at))
+            raise UnreadableText(expected, "more (nothing behind this place is read)", *self.line_and_column(self.at))
         newline = self.text.rfind("\n", 0, self.at)
         self._before = self._before + self.at if newline < 0 else self.at - newline - 1
         # A value that spans chunks is scanned again each time, so the text doubles each time: the sum stays linear.
         parts, fetched = [self.text[self.at :]], 0
         while not self._closed and fetched <= left:
-            parts.append(self._stream.read())
+            parts.append(self._stream.read_chunk())
             self._closed = not parts[-1]
             fetched += len(parts[-1])
         self._known = _UNKNOWN
@@ -112,40 +112,40 @@ class JsonStreamReader:
         self.complete_before = len(self.text) - (0 if self._closed else _AMPLE)
         return fetched > 0
 
-    def peek(self) -> str:
+    def peek_next_character(self) -> str:
         """Move ``at`` to the next character that is not blank and return it; empty at the end of the text."""
         while True:
             match = _BLANKS.match(self.text, self.at)
             self.at = match.end() if match else self.at
             if self.at < len(self.text):
                 return self.text[self.at]
-            if not self.more():
+            if not self.read_more():
                 return ""
 
-    def skipped(self, mark: str) -> bool:
+    def skip_if_next(self, mark: str) -> bool:
         """Return whether ``mark`` begins at ``at``, and move behind it."""
-        while len(self.text) - self.at < len(mark) and self.more():
+        while len(self.text) - self.at < len(mark) and self.read_more():
             pass
         found = self.text.startswith(mark, self.at)
         self.at += len(mark) if found else 0
         return found
 
-    def take(self, wanted: str) -> str:
+    def read_expected_character(self, wanted: str) -> str:
         """Skip blanks and read one character out of ``wanted``."""
-        if (found := self.peek()) and found in wanted:
+        if (found := self.peek_next_character()) and found in wanted:
             self.at += 1
             return found
-        raise self.broken(" or ".join(f'"{one}"' for one in wanted), self.at)
+        raise self.syntax_error(" or ".join(f'"{one}"' for one in wanted), self.at)
 
-    def key(self) -> str:
+    def read_key(self) -> str:
         """Read a string and the colon after it."""
-        if self.peek() != '"':
-            raise self.broken("a key in double quotes", self.at)
-        key = self.value(lambda text, at: scanstring(text, at + 1, True))  # noqa: FBT003 - its C form
-        self.take(":")
+        if self.peek_next_character() != '"':
+            raise self.syntax_error("a key in double quotes", self.at)
+        key = self.read_value(lambda text, at: scanstring(text, at + 1, True))  # noqa: FBT003 - its C form
+        self.read_expected_character(":")
         return str(key)
 
-    def value(self, scan: Scan | None = None) -> JsonValue:
+    def read_value(self, scan: Scan | None = None) -> JsonValue:
         """Read the value that begins at ``at``; afterwards it is ``text[start:at]``.
 
         Raises:
@@ -173,33 +173,33 @@ class JsonStreamReader:
                 break
             # The error may come from the cut. Positions move with the text.
             offset = (failed if end < 0 else end) - self.at
-            if not cut or not self.more():
+            if not cut or not self.read_more():
                 if end < 0:
-                    raise self.broken("valid JSON", self.at + offset)
+                    raise self.syntax_error("valid JSON", self.at + offset)
                 end = self.at + offset
                 break
         self.start, self.at = self.at, end
         return value
 
-    def place(self, at: int) -> Place:
+    def line_and_column(self, at: int) -> Place:
         """Return line and column of a position in ``text``.
 
         Counts from the last position, so that a fault for each object takes linear time in total.
         """
         known_at, line, newline = self._known
         if at < known_at or known_at < 0:
-            known_at, line, newline = 0, 1 + self._stream.newlines - self.text.count("\n"), -1 - self._before
+            known_at, line, newline = 0, 1 + self._stream.newline_count - self.text.count("\n"), -1 - self._before
         line += self.text.count("\n", known_at, at)
         found = self.text.rfind("\n", known_at, at)
         newline = found if found >= 0 else newline
         self._known = at, line, newline
         return line, at - newline
 
-    def broken(self, expected: str, at: int) -> UnreadableText:
+    def syntax_error(self, expected: str, at: int) -> UnreadableText:
         """Return a syntax error that ends the text (IN-014)."""
         found = self.text[at : at + 1]
         got = f'"{found}"' if found else "the end of the text"
-        return UnreadableText(f"{expected} (nothing behind this place is read)", got, *self.place(at))
+        return UnreadableText(f"{expected} (nothing behind this place is read)", got, *self.line_and_column(at))
 
     def _object(self, pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
         """Return an object and detect repeated keys (IN-006)."""

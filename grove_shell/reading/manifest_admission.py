@@ -98,7 +98,7 @@ def admit_manifest(
         podcliqueset_with_defaults,
     )
     from grove_core.kernel.admission import Deny  # noqa: PLC0415 - see above
-    from grove_shell.manifests.schema_validation import with_schema_objections  # noqa: PLC0415 - see above
+    from grove_shell.manifests.schema_validation import verdict_with_schema_objections  # noqa: PLC0415 - see above
 
     applied = (
         StoredManifestAfterApply(podcliqueset_with_defaults(item.value), ())
@@ -107,7 +107,7 @@ def admit_manifest(
     )
     given = item.value if running is None else applied.manifest
     decision = admit(given, running, used_names, configuration, around=around)
-    verdict = with_schema_objections(item.value, decision).verdict
+    verdict = verdict_with_schema_objections(item.value, decision).verdict
     for warning in verdict.warnings:
         warn(f"{item_display_name(item)}: {warning}")
     if not isinstance(verdict, Deny):

@@ -29,7 +29,7 @@ from grove_shell.reading.input_items import (
 )
 from grove_shell.reading.input_objects import API_GROUPS, DEFINITION_KIND, TEMPLATE_KIND, InputObjects, is_same_object
 from grove_shell.reading.input_sources import InputItem, item_display_name, kind_and_metadata
-from grove_shell.reading.input_topologies import InputTopologies, admission_topology_view, is_topology
+from grove_shell.reading.input_topologies import InputTopologies, admission_topology_view, is_topology_object
 from grove_shell.reading.manifest_admission import (
     admit_manifest,
     lacks_claim_templates,
@@ -69,7 +69,7 @@ class ObjectCollector:
         self.nodes: dict[str, dict[str, str]] = {}
         self.snapshot_headers = CombinedSnapshotHeaders()
 
-    def take(self, item: InputItem) -> None:
+    def collect_item(self, item: InputItem) -> None:
         """Parse one item and file it under its kind and name."""
         raw, kind, version = item.value, item.value.get("kind"), item.value.get("apiVersion")
         if kind == "Pod" and version == CORE and self._take_pod(raw):
@@ -93,8 +93,8 @@ class ObjectCollector:
         """Take an object of a kind that sets use besides Grove's own kinds; return whether it is one."""
         if (kind, group) == (DOMAIN_KIND, _NVIDIA_GROUP):
             self._take_domain(item)
-        elif is_topology(item.value):
-            self.found.add_faults(item, problems := self.topologies.take(item, self.interned))
+        elif is_topology_object(item.value):
+            self.found.add_faults(item, problems := self.topologies.add_topology(item, self.interned))
             if problems:
                 self.found.gaps.add((TOPOLOGY_KIND, EVERYWHERE))
             else:
@@ -111,13 +111,13 @@ class ObjectCollector:
         """Count an object of a kind that no decision reads; a handwritten one may be misspelled (IN-032)."""
         if kind == DEFINITION_KIND:
             if metadata_in(item.value).name == _DOMAIN_DEFINITION:
-                self.found.put(item, kind, self.found.shapes, ("", _DOMAIN_DEFINITION), _shape_in(item.value))
+                self.found.put_object(item, kind, self.found.shapes, ("", _DOMAIN_DEFINITION), _shape_in(item.value))
             if (names := crd_names_in(item.value)) is not None:
                 self.found.definitions.append(names)
         if not metadata_in(item.value).uid:
-            from grove_shell.manifests.schema_validation import misspelling_in  # noqa: PLC0415 - dumps of clusters have none of these
+            from grove_shell.manifests.schema_validation import misspelled_kind_or_version_in  # noqa: PLC0415 - dumps of clusters have none of these
 
-            misspelling = misspelling_in(item.value)
+            misspelling = misspelled_kind_or_version_in(item.value)
             if misspelling is not None:
                 self.found.add_fault(item, misspelling.path, misspelling.expected, misspelling.got)
                 self.found.mark_kind_incomplete(misspelling.kind, item.value)
@@ -134,7 +134,7 @@ class ObjectCollector:
 
     def _take_capture(self, item: InputItem) -> None:
         """Take the header of a snapshot file: its kinds count as if the cluster had just been listed (IN-047)."""
-        self.live, problems = self.snapshot_headers.take(item.value, self.live)
+        self.live, problems = self.snapshot_headers.add_header(item.value, self.live)
         self.found.add_faults(item, problems)
         self.clusters.add(item.file)
 
@@ -143,7 +143,7 @@ class ObjectCollector:
         key = metadata_in(item.value).namespace_and_name
         spec = item.value.get("spec")
         if isinstance(spec, Mapping):
-            self.found.put(item, TEMPLATE_KIND, self.found.templates, key, FrozenMap.view_of(spec))
+            self.found.put_object(item, TEMPLATE_KIND, self.found.templates, key, FrozenMap.view_of(spec))
         elif spec is not None:
             self.found.conflicting.add((TEMPLATE_KIND, *key))
             self.warnings.append(f"{item_display_name(item)}: spec: expected an object, got {short_json(spec)}")
@@ -157,7 +157,7 @@ class ObjectCollector:
             self.found.mark_kind_incomplete(DOMAIN_KIND, item.value)
             return
         self.found.mark_kind_present(DOMAIN_KIND, domain.ref.namespace)
-        self.found.put(item, DOMAIN_KIND, self.found.domains, (domain.ref.namespace, domain.ref.name), domain)
+        self.found.put_object(item, DOMAIN_KIND, self.found.domains, (domain.ref.namespace, domain.ref.name), domain)
 
     def _take_other(self, item: InputItem, kind: str) -> None:
         """Take an object of a kind that Grove creates too; most of them are foreign (IN-053)."""
@@ -171,9 +171,9 @@ class ObjectCollector:
             return
         self.found.mark_kind_present(kind, owned.ref.namespace)
         if kind == CLAIM_KIND:
-            self.found.put(item, kind, self.found.claims, (owned.ref.namespace, owned.ref.name), owned)
+            self.found.put_object(item, kind, self.found.claims, (owned.ref.namespace, owned.ref.name), owned)
         if owned.managed and owned.owner_kind in API_GROUPS:
-            self.found.put(item, kind, self.found.others, (kind, owned.ref.namespace, owned.ref.name), owned)
+            self.found.put_object(item, kind, self.found.others, (kind, owned.ref.namespace, owned.ref.name), owned)
         else:
             self.ignored[kind] += 1
 
@@ -193,7 +193,7 @@ class ObjectCollector:
             self.found.running.setdefault(key, item.value)
         if kind != "PodGang":
             self.newer.update(f"field {path} of {kind}" for path in newer_release_fields_in(item.value))
-        self.found.put(item, kind, store, key, resource)
+        self.found.put_object(item, kind, store, key, resource)
 
     def admit_manifests(self) -> None:
         """Admit the manifests: new sets, or edits of sets in the input (IN-039, IN-041)."""
@@ -201,7 +201,7 @@ class ObjectCollector:
             return
         chosen = unique_manifests(self.manifests, self.found)
         used_names = names_used_by_sets([item.value for item in chosen.values()], self.found.running)
-        judging = admission_topology_view(self.topologies.judging, self.found.cliques.values() or None)
+        judging = admission_topology_view(self.topologies.topologies_for_admission, self.found.cliques.values() or None)
         templates = self.found.templates.keys() | self.found.conflicting_keys_of_kind(TEMPLATE_KIND)
         for key, item in sorted(chosen.items()):
             is_edit = key in self.found.running

@@ -24,7 +24,7 @@ from grove_core.snapshot.cluster_index import cluster_with_compute_domains, inde
 from grove_shell.python_gc import python_gc_paused
 from grove_shell.reading.collected_objects import CollectedObjects, LoadedInput
 from grove_shell.reading.input_faults import BadInput, InputFault
-from grove_shell.reading.input_sources import InputItem, input_items_in_path, item_display_name, standard_input
+from grove_shell.reading.input_sources import InputItem, input_items_in_path, item_display_name, standard_input_stream
 from grove_shell.reading.input_topologies import InputTopologies
 from grove_shell.reading.manifest_admission import (
     is_of_other_namespace,
@@ -73,7 +73,7 @@ def completely_listed_kinds(seen: AbstractSet[Gap], gaps: frozenset[Gap]) -> fro
     return frozenset(pair for pair in seen - gaps if pair[0] not in lost)
 
 
-def cliques_without_pods(cluster: IndexedCluster) -> Iterator[str]:
+def cliques_with_missing_pods(cluster: IndexedCluster) -> Iterator[str]:
     """Yield ``namespace/name`` of PodCliques whose status counts pods that the input lacks; sorted (IN-040).
 
     Namespaces whose pods were not collected at all are left out, since they are reported as such.
@@ -86,7 +86,7 @@ def cliques_without_pods(cluster: IndexedCluster) -> Iterator[str]:
     yield from sorted(f"{ref.namespace}/{ref.name}" for ref in without_pods if ref.namespace not in missed)
 
 
-def sets_without_cliques(cluster: IndexedCluster) -> Iterator[str]:
+def sets_with_missing_cliques(cluster: IndexedCluster) -> Iterator[str]:
     """Yield ``namespace/name`` of sets whose status counts available replicas without PodCliques in the input (IN-040).
 
     Namespaces whose PodCliques were not collected at all are left out.
@@ -149,14 +149,14 @@ def load(
     collector = ObjectCollector(live, configuration, InputTopologies(judging=by_topologies))
     with python_gc_paused():
         for index, raw in enumerate(collector.live.items):
-            collector.take(InputItem(collector.live.origin, 1, index, raw))
+            collector.collect_item(InputItem(collector.live.origin, 1, index, raw))
         for path in sorted(names):  # a fault of two conflicting objects does not depend on the order of paths
-            for item in input_items_in_path(path, collector.found.faults, stdin or standard_input()):
+            for item in input_items_in_path(path, collector.found.faults, stdin or standard_input_stream()):
                 if is_of_other_namespace(item, namespace):
                     collector.warnings.append(
                         f"{item_display_name(item)}: not judged, for its namespace is not {namespace}"
                     )
-                collector.take(manifest_with_namespace(item, namespace))
+                collector.collect_item(manifest_with_namespace(item, namespace))
                 if progress is not None:
                     progress(item)
         loaded = _loaded(collector)
@@ -172,11 +172,11 @@ def _server_error_fault(error: str) -> InputFault:
 
 def _loaded(collector: ObjectCollector) -> LoadedInput:
     found = collector.found
-    found.drop_conflicting()
+    found.drop_conflicting_objects()
     stored = tuple(found.sets.values())
     collector.admit_manifests()
     owners = OwnerReferenceCheck(found, collector.live.complete, collector.clusters)
-    owners.report_unreadable(collector.unread)
+    owners.report_unreadable_objects(collector.unread)
     inferred = missing_referenced_kinds(
         sets=stored,
         groups=found.groups.values(),
@@ -201,8 +201,8 @@ def _loaded(collector: ObjectCollector) -> LoadedInput:
         edited=names,
         kept=tuple(sorted(collector.kept)),
         warnings=tuple(collector.warnings),
-        cliques_without_pods=tuple(cliques_without_pods(cluster)),
-        sets_without_cliques=tuple(sets_without_cliques(cluster)),
+        cliques_without_pods=tuple(cliques_with_missing_pods(cluster)),
+        sets_without_cliques=tuple(sets_with_missing_cliques(cluster)),
         lacks_kinds=lacks_kinds,
         not_listed=collector.live.not_listed,
         foreign_objects=tuple(sorted(owners.warnings.values())),
@@ -227,15 +227,15 @@ def _cluster(collector: ObjectCollector, owners: OwnerReferenceCheck) -> Indexed
         others=found.others.values(),
         pods=found.pods.values(),
         gaps=gaps,
-        complete=completely_listed_kinds(found.seen | collector.live.complete, gaps),
+        complete=completely_listed_kinds(found.present_kinds | collector.live.complete, gaps),
     )
     return replace(
         cluster_with_compute_domains(cluster, found.domains.values(), found.claims.values()),
         claim_templates=FrozenDict(found.templates),
         configuration=collector.configuration,
-        served=collector.live.served or collector.snapshot_headers.served or found.served,
+        served=collector.live.served or collector.snapshot_headers.served_apis or found.served_apis,
         foreign_owners=FrozenDict(owners.holders),
-        topologies=collector.topologies.by_name,
-        shadowed_topologies=collector.topologies.shadowed,
-        is_part=collector.live.is_part,
+        topologies=collector.topologies.effective_topologies_by_name,
+        shadowed_topologies=collector.topologies.shadowed_bindings,
+        is_part=collector.live.is_part_of_cluster,
     )

@@ -55,7 +55,7 @@ class OwnerReferenceCheck:
         self.holders: dict[Address, str] = {}
         self.warnings: dict[Address, str] = {}
 
-    def report_unreadable(self, unread: Iterable[UnreadableObject]) -> None:
+    def report_unreadable_objects(self, unread: Iterable[UnreadableObject]) -> None:
         """Report objects that cannot be parsed, unless they are foreign; owners first, since others refer to them."""
         for item, kind, fault in sorted(unread, key=lambda one: (_RANKS.get(one.kind, 0), item_display_name(one.item))):
             meta = metadata_in(item.value)

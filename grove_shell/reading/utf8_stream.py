@@ -60,7 +60,7 @@ class Utf8Stream:
         self.column = 0
 
     @property
-    def newlines(self) -> int:
+    def newline_count(self) -> int:
         """Number of newlines returned so far.
 
         Only faults need it, and counting takes a tenth of the reading time. On a seekable stream the newlines are
@@ -74,7 +74,7 @@ class Utf8Stream:
             self._raw.seek(self._fetched)
         return self._newlines
 
-    def head(self) -> str:
+    def peek_first_characters(self) -> str:
         """Return the first characters without consuming them; empty for an empty stream.
 
         Raises:
@@ -85,13 +85,13 @@ class Utf8Stream:
             self._head = self._decoded(self._chunk(min(_FIRST_CHUNK, self._chunk_size)), first=True)
         return self._head
 
-    def read(self) -> str:
+    def read_chunk(self) -> str:
         """Return the next chunk of characters; empty at the end.
 
         Raises:
             UnreadableText: the next bytes are no text, or cannot be read.
         """
-        chunk, self._head = self.head(), ""
+        chunk, self._head = self.peek_first_characters(), ""
         if not chunk:
             if self._failure:
                 raise self._failure
@@ -101,7 +101,7 @@ class Utf8Stream:
         if self._seekable and not self._failure:
             self._handed = self._fetched
         elif newline >= 0:  # big JSON is often one line
-            self._newlines = self.newlines + chunk.count("\n")
+            self._newlines = self.newline_count + chunk.count("\n")
         self._seekable = self._seekable and not self._failure
         return chunk
 
@@ -133,7 +133,7 @@ class Utf8Stream:
 
     def _fail(self, got: str, text: str) -> None:
         """Record that the stream fails after ``text``, which is still to be returned."""
-        line, column = position_after_text(text, self.newlines, self.column)
+        line, column = position_after_text(text, self.newline_count, self.column)
         self._failure = UnreadableText("UTF-8 text", got, line, column)
 
 

@@ -12,11 +12,11 @@ from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.podclique import PodClique, podclique_from_json
 from grove_core.resources.topology_usage import SET_KIND
-from grove_shell.manifests.schema_validation import misspelling_in
+from grove_shell.manifests.schema_validation import misspelled_kind_or_version_in
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import item_problem_as_fault, kind_and_version_problems, object_name_in_faults
 from grove_shell.reading.input_objects import API_GROUPS
-from grove_shell.reading.input_sources import InputItem, input_items_in_path, item_display_name, standard_input
+from grove_shell.reading.input_sources import InputItem, input_items_in_path, item_display_name, standard_input_stream
 
 
 @dataclass(slots=True)
@@ -42,7 +42,7 @@ class ValidationInput:
     headings: list[Mapping[str, Any]] = field(default_factory=list)
     classes: set[str] = field(default_factory=set)
 
-    def add(self, item: InputItem) -> None:
+    def add_object(self, item: InputItem) -> None:
         """File one object."""
         raw, kind, version = item.value, str(item.value["kind"]), str(item.value["apiVersion"])
         if kind == SET_KIND and version.rpartition("/")[0] == API_GROUPS[SET_KIND]:
@@ -69,18 +69,18 @@ def read_validation_input(paths: Iterable[str], faults: list[InputFault]) -> Val
     """Read files; an object without kind or version, or with a misspelled one of ours, is a fault (IN-032)."""
     given = ValidationInput()
     for path in paths:
-        for item in input_items_in_path(path, faults, standard_input()):
-            problems, slip = list(kind_and_version_problems(item.value)), misspelling_in(item.value)
+        for item in input_items_in_path(path, faults, standard_input_stream()):
+            problems, slip = list(kind_and_version_problems(item.value)), misspelled_kind_or_version_in(item.value)
             if slip is not None and not problems:
                 problems = [(slip.path, slip.expected, slip.got)]
             name = object_name_in_faults(item.value, item.index)
             faults += [item_problem_as_fault(item, name, problem, None) for problem in problems]
             if not problems:
-                given.add(item)
+                given.add_object(item)
     return given
 
 
-def conflicting_manifests(given: ValidationInput) -> Iterator[InputFault]:
+def conflicting_manifest_faults(given: ValidationInput) -> Iterator[InputFault]:
     """Yield a fault for manifests of one name that differ: only one of them can be stored (IN-032). Linear."""
     alike: dict[tuple[str, str], dict[str, InputItem]] = {}
     for kind, items in ((SET_KIND, given.sets), (TOPOLOGY_KIND, given.topologies)):
@@ -95,7 +95,7 @@ def conflicting_manifests(given: ValidationInput) -> Iterator[InputFault]:
             yield item_problem_as_fault(item, item_display_name(item), problem, None)
 
 
-def earlier_version_of(raw: Mapping[str, Any], stored: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+def stored_set_of_manifest(raw: Mapping[str, Any], stored: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     """Return the stored set of this name and namespace; of a manifest without namespace the only one of the name."""
     meta = metadata_in(raw)
     same = [one for one in stored if metadata_in(one).name == meta.name]

@@ -48,8 +48,8 @@ class _Printable:
     def read(self, _size: int = -1) -> str:
         if self._failure:
             raise self._failure
-        newlines, column = self._stream.newlines, self._stream.column
-        chunk = self._stream.read()
+        newlines, column = self._stream.newline_count, self._stream.column
+        chunk = self._stream.read_chunk()
         # The first test is fast and strict: it also fails for a tab.
         if chunk.replace("\n", "").isprintable() or not (found := _FORBIDDEN.search(chunk)):
             return chunk
@@ -138,12 +138,12 @@ class YamlAnchors(dict[str, JsonValue]):
         super().__init__()
         self._spent = 0
 
-    def restart(self) -> None:
+    def forget_all_anchors(self) -> None:
         """Forget everything; anchors are local to their document."""
         self.clear()
         self._spent = 0
 
-    def resolve(self, alias: NodeEvent) -> JsonValue:
+    def resolve_alias(self, alias: NodeEvent) -> JsonValue:
         """Return the node of an alias. It is shared, but counts as if it were copied.
 
         Raises:

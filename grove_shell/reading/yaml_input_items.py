@@ -55,7 +55,7 @@ def input_items_from_yaml(
             faults.append(empty_file_fault(file))
     except (yaml.YAMLError, UnreadableText) as error:
         end = error if isinstance(error, UnreadableText) else _ended(error)
-        faults.append(end.fault(file, max(reader.number, 1), reader.where))
+        faults.append(end.as_input_fault(file, max(reader.number, 1), reader.where))
 
 
 class _Reader:
@@ -90,7 +90,7 @@ class _Reader:
                 self.content = True
                 yield from self._elements(root)
             else:
-                value = nodes.node(root, "")
+                value = nodes.build_node(root, "")
                 if value is not None or nodes.flaws:
                     self.content = True
                     yield from self._finished(value, -1, root)
@@ -100,19 +100,19 @@ class _Reader:
         nodes, root = self._nodes, dict[str, Any]()
         own: list[UnnamedObjectFault] = []
         streamed = False
-        nodes.begin(start)
+        nodes.enter_collection(start)
         while type(event := nodes.get()) is not MappingEndEvent:
-            key = nodes.root_key(event, root)
+            key = nodes.next_root_key(event, root)
             event = nodes.get()
             if key == "items" and "items" not in root and type(event) is SequenceStartEvent:
-                own += nodes.taken()
+                own += nodes.take_flaws()
                 root[key] = None
                 streamed = True
                 yield from self._elements(event)
             elif key is MERGE:
-                nodes.merge(event, nodes.node(event, ""), root, ("", [], root, True, ""))
+                nodes.merge_into_mapping(event, nodes.build_node(event, ""), root, ("", [], root, True, ""))
             else:
-                root[key] = nodes.node(event, key)
+                root[key] = nodes.build_node(event, key)
         if streamed and (problem := list_kind_problem(root)):
             frame = InputItem(self._file, self.number, -1, root)
             self._faults.append(
@@ -124,10 +124,10 @@ class _Reader:
 
     def _elements(self, start: SequenceStartEvent) -> Iterator[InputItem]:
         nodes, index = self._nodes, 0
-        nodes.begin(start)
+        nodes.enter_collection(start)
         while type(event := nodes.get()) is not SequenceEndEvent:
             self.where = f"items[{index}]"
-            value = nodes.node(event, "")
+            value = nodes.build_node(event, "")
             if type(value) is dict and "items" not in value and not nodes.flaws:
                 yield InputItem(self._file, self.number, index, value)
             else:
@@ -137,7 +137,7 @@ class _Reader:
 
     def _finished(self, value: JsonValue, index: int, start: Event) -> Iterator[InputItem]:
         """Yield the objects of a value, or append its flaws as faults with their places (IN-030)."""
-        flaws = self._nodes.taken()
+        flaws = self._nodes.take_flaws()
         if not flaws:
             yield from flatten_lists(
                 InputItem(self._file, self.number, index, value), self._faults, position_of_event(start)

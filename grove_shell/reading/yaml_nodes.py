@@ -74,24 +74,24 @@ class YamlNodeBuilder:
 
     def forget_anchors(self) -> None:
         """Forget the anchors, which are local to their document."""
-        self._anchors.restart()
+        self._anchors.forget_all_anchors()
         self._merged.clear()
 
-    def taken(self) -> list[UnnamedObjectFault]:
+    def take_flaws(self) -> list[UnnamedObjectFault]:
         """Return the flaws so far, and forget them."""
         flaws, self.flaws = self.flaws, []
         return flaws
 
-    def flaw(self, event: Event, path: str, expected: str, got: str) -> None:
+    def record_flaw(self, event: Event, path: str, expected: str, got: str) -> None:
         """Record a flaw at the place of an event."""
         self.flaws.append(UnnamedObjectFault(path, expected, got, *position_of_event(event)))
 
-    def begin(self, event: CollectionStartEvent) -> None:
+    def enter_collection(self, event: CollectionStartEvent) -> None:
         """Enter a collection that the caller iterates; aliases to it become flaws from here on (IN-012)."""
         if event.anchor is not None:
             self._anchors[event.anchor] = INCOMPLETE
 
-    def node(self, event: NodeEvent, prefix: str) -> JsonValue:
+    def build_node(self, event: NodeEvent, prefix: str) -> JsonValue:
         """Build the node that begins with ``event``; flaws are recorded with paths under ``prefix``.
 
         Raises:
@@ -101,11 +101,11 @@ class YamlNodeBuilder:
         if not isinstance(event, CollectionStartEvent):
             return self._leaf(event, (prefix, [], None, True, ""))
         outer, self._merged = self._merged, {}  # merged keys are remembered only within their mapping
-        self.begin(event)
+        self.enter_collection(event)
         value, end = self._collection(event, prefix)
         self._merged = outer
         if end is not None and end.end_mark.index - yaml_event_offset(event) > MAX_CHARACTERS:
-            self.flaw(event, prefix, f"an object of at most {MAX_CHARACTERS:,} characters", "more")
+            self.record_flaw(event, prefix, f"an object of at most {MAX_CHARACTERS:,} characters", "more")
         if event.anchor is not None:
             self._anchors[event.anchor] = value
         return value
@@ -148,44 +148,44 @@ class YamlNodeBuilder:
                 current.append(value)
             elif not has_key:
                 if type(value) is not str or value is MERGE or value in current:
-                    value = self.key(inner, value, current, (prefix, frames, current, is_mapping, ""))
+                    value = self.key_of_node(inner, value, current, (prefix, frames, current, is_mapping, ""))
                 key, has_key = value, True
             else:
                 has_key = False
                 if key is not MERGE:
                     current[key] = value
                 else:
-                    self.merge(inner, value, current, (prefix, frames, current, is_mapping, key))
-        self.flaw(event, prefix, f"at most {MAX_NODES:,} values in one object", "more")
+                    self.merge_into_mapping(inner, value, current, (prefix, frames, current, is_mapping, key))
+        self.record_flaw(event, prefix, f"at most {MAX_NODES:,} values in one object", "more")
         skip_yaml_events(get, len(frames) + 1)
         return None, None
 
-    def root_key(self, event: NodeEvent, root: dict[str, Any]) -> str:
+    def next_root_key(self, event: NodeEvent, root: dict[str, Any]) -> str:
         """Return the next key of a mapping that the caller iterates."""
         simple = isinstance(event, ScalarEvent) and event.tag is None and event.anchor is None
-        return self.key(event, None if simple else self.node(event, ""), root, ("", [], root, True, ""))
+        return self.key_of_node(event, None if simple else self.build_node(event, ""), root, ("", [], root, True, ""))
 
-    def key(self, event: Event, value: JsonValue, mapping: dict[str, Any], spot: _Spot) -> str:
+    def key_of_node(self, event: Event, value: JsonValue, mapping: dict[str, Any], spot: _Spot) -> str:
         """Return the key of a node: text, the merge key, or a placeholder after a flaw (IN-001, IN-006)."""
         try:
             text = _key_text(event, value)
         except InvalidYamlScalar as refused:
-            self.flaw(event, _path(spot), refused.expected, short_json(value))
+            self.record_flaw(event, _path(spot), refused.expected, short_json(value))
             return f"?{len(mapping)}"
         if text in mapping:
             _, merged = self._merged.get(id(mapping), (None, set()))
             if text in merged:
                 merged.remove(text)
             else:
-                self.flaw(event, _path((*spot[:4], text)), "each key once", f'the key "{text}" again')
+                self.record_flaw(event, _path((*spot[:4], text)), "each key once", f'the key "{text}" again')
         return text
 
-    def merge(self, event: Event, value: JsonValue, mapping: dict[str, Any], spot: _Spot) -> None:
+    def merge_into_mapping(self, event: Event, value: JsonValue, mapping: dict[str, Any], spot: _Spot) -> None:
         """Merge one mapping, or those of a sequence, into ``mapping`` at this position (IN-001)."""
         sources = value if isinstance(value, list) else [value]
         if not all(isinstance(source, dict) for source in sources):
             if value is not None or not self.flaws:  # otherwise the value itself is already a flaw
-                self.flaw(event, _path(spot), "a mapping, or a sequence of mappings", short_json(value))
+                self.record_flaw(event, _path(spot), "a mapping, or a sequence of mappings", short_json(value))
             return
         entries: dict[str, Any] = {}
         for source in reversed(sources):
@@ -201,7 +201,7 @@ class YamlNodeBuilder:
         What is wrong with a plain key is left to `key`.
         """
         if isinstance(event, CollectionStartEvent):
-            self.flaw(event, _path(spot), f"at most {MAX_DEPTH} levels", "more")
+            self.record_flaw(event, _path(spot), f"at most {MAX_DEPTH} levels", "more")
             skip_yaml_events(self.get, 1)
             return None
         if not isinstance(event, ScalarEvent):
@@ -215,17 +215,17 @@ class YamlNodeBuilder:
         except InvalidYamlScalar as refused:
             value = None
             if not is_key or not event.implicit[0]:
-                self.flaw(event, _path(spot), refused.expected, refused.got or short_json(event.value))
+                self.record_flaw(event, _path(spot), refused.expected, refused.got or short_json(event.value))
         if event.anchor is not None:
             self._anchors[event.anchor] = value
         return value
 
     def _alias(self, event: NodeEvent, spot: _Spot) -> JsonValue:
         try:
-            return self._anchors.resolve(event)
+            return self._anchors.resolve_alias(event)
         except InvalidYamlScalar as refused:
             if refused.expected != BOMB or not any(flaw.expected == BOMB for flaw in self.flaws[-1:]):
-                self.flaw(event, _path(spot), refused.expected, refused.got)
+                self.record_flaw(event, _path(spot), refused.expected, refused.got)
             return None
 
 

@@ -53,7 +53,7 @@ HEAD: Final = '{"decisionLog":'
 """The beginning of a head."""
 
 
-def compact_json(value: Any) -> str:  # noqa: ANN401 - any JSON
+def canonical_json(value: Any) -> str:  # noqa: ANN401 - any JSON
     """Return JSON in a canonical compact form."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
@@ -65,7 +65,7 @@ def short_text_digest(text: str) -> str:
 
 def line_with_chain_digest(words: Mapping[str, Any], before: str) -> tuple[str, str]:
     """Return a line with its chain and newline, and the chain."""
-    text = compact_json(words)[:-1]
+    text = canonical_json(words)[:-1]
     chain = short_text_digest(before + text)
     return f'{text}{_TAIL}{chain}"}}\n', chain
 
@@ -135,7 +135,7 @@ def is_decision_log_start(line: bytes) -> bool:
     return first != b"" and HEAD.encode().startswith(first)
 
 
-def plan_as_json(plan: Plan, at: datetime, *, former_codes: bool = False) -> dict[str, Any]:
+def plan_as_decision_log_json(plan: Plan, at: datetime, *, former_codes: bool = False) -> dict[str, Any]:
     """Return a plan as in saved plans, its only round, with a digest of its verdicts.
 
     Args:
@@ -145,13 +145,15 @@ def plan_as_json(plan: Plan, at: datetime, *, former_codes: bool = False) -> dic
     (saved,) = plan_document_as_json(document, decisions=False)["plans"]
     found = [saved["rounds"][0], [finding_as_json(finding) for finding in plan.findings]]
     first, findings = _with_former_codes(found) if former_codes else found
-    return {**first, "verdicts": short_text_digest(compact_json(findings))}
+    return {**first, "verdicts": short_text_digest(canonical_json(findings))}
 
 
-def is_recorded_plan(recorded: Mapping[str, Any], plan: Plan, at: datetime) -> bool:
+def equals_recorded_plan(recorded: Mapping[str, Any], plan: Plan, at: datetime) -> bool:
     """Return whether a log has this plan, with the reason codes of this release or of earlier ones."""
-    written = compact_json(recorded)
-    return any(written == compact_json(plan_as_json(plan, at, former_codes=former)) for former in (False, True))
+    written = canonical_json(recorded)
+    return any(
+        written == canonical_json(plan_as_decision_log_json(plan, at, former_codes=former)) for former in (False, True)
+    )
 
 
 def _with_former_codes(found: Any) -> Any:  # noqa: ANN401 - any JSON

@@ -24,7 +24,7 @@ from grove_shell.replay.decision_log_format import (
     HEAD,
     OBJECT_LISTS,
     SEPARATE_FIELDS,
-    compact_json,
+    canonical_json,
     is_decision_log_start,
     line_without_chain_digest,
 )
@@ -211,7 +211,7 @@ def _read(text: str) -> Any:  # noqa: ANN401 - any JSON
     """Return a line as JSON. Raises ValueError for other text and for an unpaired surrogate (IN-006)."""
     words = json.loads(text)
     if HALF_PAIR_ESCAPE.search(text):
-        compact_json(words).encode()
+        canonical_json(words).encode()
     return words
 
 

@@ -8,16 +8,16 @@ from grove_core.document.document_writing import ref_as_json, step_as_json
 from grove_core.kernel.steps import Attempt
 from grove_core.snapshot.snapshot import Snapshot, trim_snapshot
 from grove_core.version import VERSION
-from grove_shell.apply.planned_round import PlannedRound, RoundListener
+from grove_shell.apply.planned_round import PlannedReconcileRound, ReconcileRoundListener
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.replay.decision_log_format import (
     FORMAT,
     OBJECT_LISTS,
     SEPARATE_FIELDS,
     DecisionLog,
-    compact_json,
+    canonical_json,
     line_with_chain_digest,
-    plan_as_json,
+    plan_as_decision_log_json,
     short_text_digest,
 )
 from grove_shell.replay.json_conversion import core_value_as_json, nondefault_fields_as_json
@@ -30,7 +30,7 @@ def _nothing(*_words: object, **_fields: object) -> None:
     """Report nothing."""
 
 
-class DecisionLogRecorder(RoundListener):
+class DecisionLogRecorder(ReconcileRoundListener):
     """Follows an operator; a fact is written when it is first seen, and again if it was gone in between.
 
     An operator acts whether or not its log can be written: what keeps it from being written is said once, and no more
@@ -51,11 +51,11 @@ class DecisionLogRecorder(RoundListener):
         self._write({"decisionLog": FORMAT, "coreVersion": VERSION, "rules": rules, "namespace": namespace})
 
     @property
-    def remembers(self) -> int:
+    def remembered_set_count(self) -> int:
         """Of how many sets it knows what it wrote."""
         return len(self._known)
 
-    def on_planned(self, planned_round: PlannedRound) -> None:
+    def on_round_planned(self, planned_round: PlannedReconcileRound) -> None:
         """A look and its plan; of topologies nothing is recorded."""
         if not isinstance(planned_round.observation, Snapshot) or self._broken:
             return
@@ -67,12 +67,12 @@ class DecisionLogRecorder(RoundListener):
             "rules": planned_round.plan.rules,
             "seen": self._seen(seen, before, known),
             "attempts": [_attempt_as_json(attempt) for attempt in seen.attempts],
-            "plan": plan_as_json(planned_round.plan, seen.now),
+            "plan": plan_as_decision_log_json(planned_round.plan, seen.now),
         }
         self._known[planned_round.root_key] = known
         self._write(entry)
 
-    def on_executed(self, planned_round: PlannedRound, attempts: tuple[Attempt, ...]) -> None:
+    def on_steps_executed(self, planned_round: PlannedReconcileRound, attempts: tuple[Attempt, ...]) -> None:
         """What became of the steps, in their order."""
         if isinstance(planned_round.observation, Snapshot):
             outcomes = [[attempt.outcome.value, attempt.detail] for attempt in attempts]
@@ -103,7 +103,7 @@ class DecisionLogRecorder(RoundListener):
         return found[1]
 
     def _written_fact(self, kind: str, value: Any) -> str:  # noqa: ANN401 - any JSON
-        text = compact_json(value)
+        text = canonical_json(value)
         name = short_text_digest(f"{kind} {text}")
         if name in self._written:
             self._written.move_to_end(name)

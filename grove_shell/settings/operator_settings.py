@@ -19,7 +19,7 @@ from grove_shell.settings.shared_settings import (
     ObjectName,
     OptionalNamespace,
     Seconds,
-    StrictModel,
+    StrictSettingsModel,
     TopologySettings,
     parse_settings_strictly,
 )
@@ -27,7 +27,7 @@ from grove_shell.settings.shared_settings import (
 KIND: Final = "OperatorConfiguration"
 
 
-class LeaderElectionSettings(StrictModel):
+class LeaderElectionSettings(StrictSettingsModel):
     """Leader election. ``namespace`` is that of the Lease; empty for the process's own."""
 
     enabled: bool = True
@@ -44,7 +44,7 @@ class LeaderElectionSettings(StrictModel):
         return self
 
 
-class RequestLimitSettings(StrictModel):
+class RequestLimitSettings(StrictSettingsModel):
     """Limits of requests. ``qps`` 0: no limit, since API Priority and Fairness protects the API server."""
 
     qps: Annotated[float, Field(ge=0)] = 0.0
@@ -53,13 +53,13 @@ class RequestLimitSettings(StrictModel):
     timeout: Seconds = 30.0
 
 
-class InitContainerSettings(StrictModel):
+class InitContainerSettings(StrictSettingsModel):
     """The init container that delays pods. ``image`` has the command ``grove-initc``; empty: the own image."""
 
     image: str = ""
 
 
-class OperatorSettings(StrictModel):
+class OperatorSettings(StrictSettingsModel):
     """The configuration of an operator.
 
     Attributes:

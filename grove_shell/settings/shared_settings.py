@@ -56,16 +56,16 @@ Lifetime = Annotated[float, _Duration, Field(gt=0, le=_CENTURY)]
 Port = Annotated[int, Field(ge=0, le=_PORTS)]
 
 
-class StrictModel(BaseModel):
+class StrictSettingsModel(BaseModel):
     """A part of a configuration, in camelCase; unknown fields are errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, strict=True)
 
 
-S = TypeVar("S", bound=StrictModel)
+S = TypeVar("S", bound=StrictSettingsModel)
 
 
-class HealthEndpointSettings(StrictModel):
+class HealthEndpointSettings(StrictSettingsModel):
     """Address of the health and metrics endpoints."""
 
     host: str = "0.0.0.0"  # noqa: S104 - probes come from outside the pod
@@ -111,14 +111,14 @@ def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:  # noqa: ANN401 - 
         yield from _models_in(part)
 
 
-class TopologyLevelSettings(StrictModel):
+class TopologyLevelSettings(StrictSettingsModel):
     """One level: its name, and the key of the node label."""
 
     domain: str
     key: str
 
 
-class TopologySettings(StrictModel):
+class TopologySettings(StrictSettingsModel):
     """Whether pods are placed by topology, and the default topology.
 
     Attributes:
@@ -143,7 +143,7 @@ class TopologySettings(StrictModel):
         return TopologyAwareSettings(self.enabled, tuple(TopologyLevel(one.domain, one.key) for one in self.levels))
 
 
-class MnnvlSettings(StrictModel):
+class MnnvlSettings(StrictSettingsModel):
     """Whether sets get ComputeDomains, in which way, and how these are written.
 
     Attributes:
@@ -163,7 +163,7 @@ class MnnvlSettings(StrictModel):
         return MnnvlConfiguration(self.enabled, MnnvlMode(self.mode), shape)
 
 
-class GoOperatorNetworkSettings(StrictModel):
+class GoOperatorNetworkSettings(StrictSettingsModel):
     """The field of the Go operator's configuration."""
 
     auto_mnnvl_enabled: bool = Field(default=False, alias="autoMNNVLEnabled")

@@ -16,7 +16,7 @@ from grove_shell.settings.shared_settings import (
     ObjectName,
     Port,
     Seconds,
-    StrictModel,
+    StrictSettingsModel,
     TopologySettings,
     parse_settings_strictly,
 )
@@ -24,7 +24,7 @@ from grove_shell.settings.shared_settings import (
 KIND: Final = "WebhookConfiguration"
 
 
-class CertificateSettings(StrictModel):
+class CertificateSettings(StrictSettingsModel):
     """Certificates of the server.
 
     Attributes:
@@ -51,7 +51,7 @@ class CertificateSettings(StrictModel):
         return self
 
 
-class WebhookRegistrationSettings(StrictModel):
+class WebhookRegistrationSettings(StrictSettingsModel):
     """Names of Service and registrations; the certificate is issued for ``service``."""
 
     service: LabelName = "grove-webhooks"
@@ -59,14 +59,14 @@ class WebhookRegistrationSettings(StrictModel):
     validating: ObjectName = "grove-validation"
 
 
-class AdmissionListenerSettings(StrictModel):
+class AdmissionListenerSettings(StrictSettingsModel):
     """Address of the admission server."""
 
     host: str = "0.0.0.0"  # noqa: S104 - the API server is outside the pod
     port: Port = 9443
 
 
-class WebhookSettings(StrictModel):
+class WebhookSettings(StrictSettingsModel):
     """The configuration of the webhooks. ``farewell``: how long requests are accepted after SIGTERM."""
 
     api_version: Literal["operator.config.grove.io/v1alpha1"] = API_VERSION

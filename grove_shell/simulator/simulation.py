@@ -11,37 +11,37 @@ from grove_core.resources.configuration import Configuration, ServedApis
 from grove_core.snapshot.cluster import IndexedCluster as Dump
 from grove_core.snapshot.snapshot import EVERY_KIND
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
-from grove_shell.simulator.actors.kubelet import Kubelet
-from grove_shell.simulator.actors.node_controller import NodeController
-from grove_shell.simulator.actors.nvidia_dra_driver import NvidiaDraDriver
-from grove_shell.simulator.actors.scheduler import Scheduler
-from grove_shell.simulator.actors.topology_actions import TopologyActions
-from grove_shell.simulator.actors.user_actions import UserActions
-from grove_shell.simulator.checks.all_checks import AllChecks
+from grove_shell.simulator.actors.nvidia_dra_driver import SimulatedNvidiaDraDriver
+from grove_shell.simulator.actors.simulated_kubelets import SimulatedKubelets
+from grove_shell.simulator.actors.simulated_node_controller import SimulatedNodeController
+from grove_shell.simulator.actors.simulated_scheduler import SimulatedScheduler
+from grove_shell.simulator.actors.topology_actions import SimulatedTopologyActions
+from grove_shell.simulator.actors.user_actions import SimulatedUserActions
+from grove_shell.simulator.checks.all_checks import AllSimulationChecks
 from grove_shell.simulator.checks.simulation_check import ActualClusterState
-from grove_shell.simulator.cluster.nodes import SimulatedNode, nodes_of_pool
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
-from grove_shell.simulator.event_handlers import handlers_by_event
-from grove_shell.simulator.expectations import ExpectationChecker
-from grove_shell.simulator.faults.configuration_faults import ConfigurationFaults
+from grove_shell.simulator.cluster.simulated_nodes import SimulatedNode, nodes_of_pool
+from grove_shell.simulator.faults.configuration_faults import ConfigurationFaultInjector
 from grove_shell.simulator.faults.fault_injection import FaultInjector
 from grove_shell.simulator.operator.simulated_operator import SimulatedOperator
-from grove_shell.simulator.operator.simulated_operator_process import OperatorObserver
-from grove_shell.simulator.operator.simulated_watches import SimulatedWatches
+from grove_shell.simulator.operator.simulated_operator_process import SimulatedOperatorObserver
+from grove_shell.simulator.operator.simulated_watches import SimulatedListsAndWatches
 from grove_shell.simulator.promise_violation import PromiseViolated, PromiseViolation
 from grove_shell.simulator.recording.pod_clique_states import pod_clique_states_of
-from grove_shell.simulator.recording.run_history import (
-    EventWithoutEffect,
-    HistoryActor,
-    NoteEntry,
+from grove_shell.simulator.recording.simulation_history import (
+    NoteHistoryEntry,
     NoteKind,
-    RunHistory,
+    ScenarioEventWithoutEffect,
+    SimulationActor,
+    SimulationHistory,
 )
 from grove_shell.simulator.recording.timeline_recorder import TimelineRecorder
 from grove_shell.simulator.scenario.scenario import Scenario, ScenarioSpec
-from grove_shell.simulator.scenario.scenario_events import Event
-from grove_shell.simulator.simulation_run import SimulationOptions, SimulationRun
-from grove_shell.simulator.virtual_time import MINUTE, EventQueue, clock_time_at
+from grove_shell.simulator.scenario.scenario_events import ScenarioEvent
+from grove_shell.simulator.scenario_event_handlers import handlers_by_scenario_event
+from grove_shell.simulator.scenario_expectations import ScenarioExpectationChecker
+from grove_shell.simulator.simulation_run import SimulationOptions, SimulationResult
+from grove_shell.simulator.virtual_time import MINUTE, VirtualTimeQueue, clock_time_at
 
 FAULTS_STOP_AFTER: Final = 5 * MINUTE
 """All faults stop this many milliseconds after the end of the last event (SM-040)."""
@@ -70,42 +70,44 @@ class Simulation:
         spec = scenario.spec
         self.scenario, self.options = scenario, options or SimulationOptions()
         self.until = self.options.until if self.options.until is not None else spec.until
-        self.queue = EventQueue()
-        self.history = RunHistory(self.queue, counts_only=self.options.counts_only)
+        self.queue = VirtualTimeQueue()
+        self.history = SimulationHistory(self.queue, counts_only=self.options.counts_only)
         self.cluster = _cluster_of(spec, self.queue, self.options, dump)
         self.nodes = _nodes_of(spec, self.cluster)
         self.recorder = TimelineRecorder(self.history)
         self.checks = self._checks() if self.options.checks else None
         checks = () if self.checks is None else (self.checks,)
         self.operator = self._operator((self.recorder, *checks, *self.options.observers))
-        self.scheduler = Scheduler(self.cluster, self.nodes, spec.scheduler, self.history)
-        self.kubelet = Kubelet(self.cluster, self.nodes, spec.kubelet, self.history)
-        self.driver = NvidiaDraDriver(self.cluster, spec.driver)
-        self.users = UserActions(
+        self.scheduler = SimulatedScheduler(self.cluster, self.nodes, spec.scheduler, self.history)
+        self.kubelet = SimulatedKubelets(self.cluster, self.nodes, spec.kubelet, self.history)
+        self.driver = SimulatedNvidiaDraDriver(self.cluster, spec.driver)
+        self.users = SimulatedUserActions(
             self.cluster,
             self.kubelet,
             self.history,
             spec.start,
             self.options.admission,
             self.options.rules,
-            on_set_write=None if self.checks is None else self.checks.on_set_write,
+            on_set_write=None if self.checks is None else self.checks.on_user_set_write,
             manifests=dict(manifests or {}),
         )
-        self.topologies = TopologyActions(self.cluster, self.history, self.options.admission)
+        self.topologies = SimulatedTopologyActions(self.cluster, self.history, self.options.admission)
         self.faults = FaultInjector(self.cluster, self.operator, self.history)
-        self.configuration_faults = ConfigurationFaults(self.cluster, self.operator, self.history)
-        nodes = NodeController(self.cluster, self.nodes, self.scheduler, self.kubelet, self.history)
-        self._handlers = handlers_by_event(self.users, self.topologies, nodes, self.faults, self.configuration_faults)
-        self.expectations = ExpectationChecker(self.cluster, self.nodes, self.history, spec.expect)
+        self.configuration_faults = ConfigurationFaultInjector(self.cluster, self.operator, self.history)
+        nodes = SimulatedNodeController(self.cluster, self.nodes, self.scheduler, self.kubelet, self.history)
+        self._handlers = handlers_by_scenario_event(
+            self.users, self.topologies, nodes, self.faults, self.configuration_faults
+        )
+        self.expectations = ScenarioExpectationChecker(self.cluster, self.nodes, self.history, spec.expect)
         actors = (self.scheduler, self.kubelet, self.driver, self.operator)
         self.cluster.listeners = [one.on_changes for one in (*checks, self.recorder, *actors, self.expectations)]
 
-    def _checks(self) -> AllChecks:
+    def _checks(self) -> AllSimulationChecks:
         spec = self.scenario.spec
         state = ActualClusterState(self.cluster, self.nodes, spec.start, gang_aware=spec.scheduler.gang_aware)
-        return AllChecks(state, self.options.checks)
+        return AllSimulationChecks(state, self.options.checks)
 
-    def _operator(self, observers: Iterable[OperatorObserver]) -> SimulatedOperator:
+    def _operator(self, observers: Iterable[SimulatedOperatorObserver]) -> SimulatedOperator:
         return SimulatedOperator(
             self.cluster,
             self.scenario.spec.start,
@@ -116,23 +118,23 @@ class Simulation:
             observers=observers,
         )
 
-    def run(self) -> SimulationRun:
+    def run(self) -> SimulationResult:
         """Run the scenario to its end, a violation, or its stop."""
         violation = None
         try:
             rested = self._run_events()
             if self.checks is not None and rested:
-                self.checks.at_rest(self.operator)
+                self.checks.check_at_rest(self.operator)
         except PromiseViolated as found:
             violation, rested = found.violation, False
         except BrokenInvariant as broken:
             violation, rested = PromiseViolation("PL", self.queue.now, (), f"a law is broken: {broken}"), False
         finally:
             for operator in (self.operator, *self.faults.old):
-                operator.stop()
+                operator.stop_process()
         if violation is None:
             self.expectations.check_expectations_before(None)
-        return SimulationRun(
+        return SimulationResult(
             scenario=self.scenario,
             end=self.queue.now,
             history=self.history,
@@ -141,24 +143,24 @@ class Simulation:
             unmet=tuple(self.expectations.unmet),
             rested=rested,
             writes=self.operator.connection.attempts,
-            rounds=self.operator.rounds,
+            rounds=self.operator.round_count,
             clique_states=pod_clique_states_of(self.cluster),
             expected=len(self.scenario.spec.expect),
             rules=self.options.rules.name,
-            unpredicted=self.recorder.unpredicted_by_set,
+            unpredicted=self.recorder.unpredicted_sentences_by_set,
         )
 
     def _schedule_events(self) -> int:
         """Store the sets and topologies of the start, and schedule all events; return the end of the last one."""
         spec = self.scenario.spec
         for topology in spec.topologies:
-            self.topologies.store_admitted(topology)
+            self.topologies.store_admitted_topology(topology)
         for manifest in spec.sets:
-            self.users.apply_at_start(manifest)
+            self.users.apply_initial_set(manifest)
         end = max((event.at + (getattr(event.arguments, "span", 0) or 0) for event in spec.events), default=0)
         for event in spec.events:
             self.queue.schedule(event.at, partial(self._execute, event))
-        if any(self._handlers[event.kind][0] is HistoryActor.FAULT for event in spec.events):
+        if any(self._handlers[event.kind][0] is SimulationActor.FAULT for event in spec.events):
             self.queue.schedule(end + FAULTS_STOP_AFTER, self.faults.stop_faults)
             self.queue.schedule(end + FAULTS_STOP_AFTER, self.configuration_faults.stop_faults)
         return end
@@ -185,7 +187,7 @@ class Simulation:
             if self.options.tick is not None:
                 self.options.tick(step, goal)
         if self.checks is not None:
-            message = f"the run does not come to rest, after {self.operator.rounds} rounds of the operator"
+            message = f"the run does not come to rest, after {self.operator.round_count} rounds of the operator"
             raise PromiseViolated(PromiseViolation("O1", self.queue.now, (), message))
         return False
 
@@ -193,26 +195,26 @@ class Simulation:
         while self.cluster.deliver_changes():
             pass
 
-    def _execute(self, event: Event) -> None:
+    def _execute(self, event: ScenarioEvent) -> None:
         actor, handler = self._handlers[event.kind]
         try:
             handler(event.arguments)
-        except EventWithoutEffect as nothing:
+        except ScenarioEventWithoutEffect as nothing:
             self.history.without_effect += 1
             message = f"{event.field_name} had no effect: {nothing}"
-            self.history.record(actor, NoteEntry(NoteKind.NO_EFFECT, message))
+            self.history.record(actor, NoteHistoryEntry(NoteKind.NO_EFFECT, message))
         if self.checks is not None:
             self.checks.state.clock_slack = self.faults.clock_slack
 
 
 def _cluster_of(
-    spec: ScenarioSpec, queue: EventQueue, options: SimulationOptions, dump: Dump | None
+    spec: ScenarioSpec, queue: VirtualTimeQueue, options: SimulationOptions, dump: Dump | None
 ) -> SimulatedCluster:
     """Return the cluster at the start, with the objects of a dump, the configuration and the served kinds."""
     roots = () if dump is None else tuple(dump.snapshot_of(root, spec.start) for root in dump.sets)
     server = InMemoryCluster(roots, lingering=True)
     for topology in dump.topologies.values() if dump is not None else ():
-        server.add(topology)
+        server.add_object(topology)
     server.complete = EVERY_KIND | {TOPOLOGY_KIND}
     settings = spec.operator
     server.configuration = Configuration(
@@ -223,14 +225,14 @@ def _cluster_of(
     cluster = SimulatedCluster(server, queue, options.admission)
     if spec.admission.watch:
         cluster.admission_watch = spec.admission.watch
-        cluster.delayed_topologies = SimulatedWatches(cluster, spec.admission.watch).topology_view
+        cluster.delayed_topologies = SimulatedListsAndWatches(cluster, spec.admission.watch).topology_view
     return cluster
 
 
 def _nodes_of(spec: ScenarioSpec, cluster: SimulatedCluster) -> dict[str, SimulatedNode]:
     """Return the nodes of the scenario, and cordoned nodes of unknown capacity for the pods of a dump."""
     nodes = {node.name: node for pool in spec.nodes for node in nodes_of_pool(pool)}
-    for pod in cluster.pods():
+    for pod in cluster.all_pods():
         if pod.node and pod.node not in nodes:
             nodes[pod.node] = SimulatedNode(pod.node, {}, {}, cordoned=True)
     return nodes

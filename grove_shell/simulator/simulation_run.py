@@ -10,14 +10,14 @@ from grove_core.reconcile_topology import reconcile_topology
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_shell.simulator.checks.simulation_check import SimulationCheck
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
-from grove_shell.simulator.cluster.simulated_admission import AdmissionDecisions
-from grove_shell.simulator.expectations import UnmetExpectation
+from grove_shell.simulator.cluster.simulated_admission import SimulatedAdmissionDecisions
 from grove_shell.simulator.operator.simulated_operator import Decide, DecideTopology, Preflight
-from grove_shell.simulator.operator.simulated_operator_process import OperatorObserver
+from grove_shell.simulator.operator.simulated_operator_process import SimulatedOperatorObserver
 from grove_shell.simulator.promise_violation import PromiseViolation
 from grove_shell.simulator.recording.pod_clique_states import PodCliqueState
-from grove_shell.simulator.recording.run_history import RunHistory
+from grove_shell.simulator.recording.simulation_history import SimulationHistory
 from grove_shell.simulator.scenario.scenario import Scenario
+from grove_shell.simulator.scenario_expectations import UnmetExpectation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,14 +43,14 @@ class SimulationOptions:
     checks: tuple[type[SimulationCheck], ...] = ()
     counts_only: bool = False
     until: int | None = None
-    admission: AdmissionDecisions = field(default_factory=AdmissionDecisions)
+    admission: SimulatedAdmissionDecisions = field(default_factory=SimulatedAdmissionDecisions)
     preflight: Preflight = mnnvl_preflight_objection
-    observers: tuple[OperatorObserver, ...] = ()
+    observers: tuple[SimulatedOperatorObserver, ...] = ()
     tick: Callable[[int, int], None] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SimulationRun:
+class SimulationResult:
     """The result of a run.
 
     Attributes:
@@ -70,7 +70,7 @@ class SimulationRun:
 
     scenario: Scenario
     end: int
-    history: RunHistory
+    history: SimulationHistory
     changes: list[ObjectChange]
     violation: PromiseViolation | None
     unmet: tuple[UnmetExpectation, ...]

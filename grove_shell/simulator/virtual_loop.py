@@ -9,7 +9,7 @@ from functools import partial
 from math import ceil
 from typing import Any, Final, TypeVar, TypeVarTuple
 
-from grove_shell.simulator.virtual_time import SECOND, EventQueue, ScheduledCallback
+from grove_shell.simulator.virtual_time import SECOND, ScheduledCallback, VirtualTimeQueue
 
 _ROUNDING: Final = 1e-6  # milliseconds: a time of the loop is a sum of floats
 
@@ -17,10 +17,10 @@ _Args = TypeVarTuple("_Args")
 _T = TypeVar("_T")
 
 
-class VirtualLoop(asyncio.AbstractEventLoop):
+class VirtualTimeEventLoop(asyncio.AbstractEventLoop):
     """Runs tasks without sockets and threads; callbacks of one time run in the order in which they were scheduled."""
 
-    def __init__(self, queue: EventQueue) -> None:
+    def __init__(self, queue: VirtualTimeQueue) -> None:
         self._queue = queue
         self._ready: deque[asyncio.Handle] = deque()
         self._timers: set[_Timer] = set()
@@ -30,7 +30,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         self._error: Exception | None = None
 
     @contextmanager
-    def raising(self) -> Iterator[None]:
+    def raise_first_error(self) -> Iterator[None]:
         """Let the first error of the block end the run, although the task that runs it may catch it."""
         try:
             yield

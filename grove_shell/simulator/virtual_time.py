@@ -14,7 +14,7 @@ MINUTE: Final = 60 * SECOND
 _MILLISECOND: Final = timedelta(milliseconds=1)
 
 
-def parse_go_duration(text: str) -> int | None:
+def milliseconds_of_go_duration(text: str) -> int | None:
     """Return a Go duration in milliseconds, rounded up; None for any other text."""
     span = parse_duration(text)
     return None if span is None else -(-span // _MILLISECOND)
@@ -37,7 +37,7 @@ class ScheduledCallback:
     callback: Callable[[], object] | None
 
 
-class EventQueue:
+class VirtualTimeQueue:
     """Callbacks by time; those of the same time run in the order in which they were scheduled.
 
     Attributes:

@@ -9,16 +9,16 @@ from typing import Final
 from grove_core.compare import FirstTermination, RuleSetComparison, TerminationChangeKind, TerminationDifference
 from grove_core.document.plan_document import RuleSetSource
 from grove_core.kernel.reasons import Reason
-from grove_shell.page import Page, Span
+from grove_shell.styled_text_page import Span, StyledTextPage
 from grove_shell.views.formatting import (
     INDENT,
     MAX_NAMES,
     clock_time,
     comma_separated_names,
+    count_with_noun,
     deletion_impact_text,
     object_display_name,
     padded_entry_label,
-    plural,
     relative_time,
 )
 
@@ -61,32 +61,34 @@ class RuleSetComparisonReport:
     comparisons: Sequence[RuleSetComparison]
 
 
-def compare_page(report: RuleSetComparisonReport, *, full: bool) -> Page:
+def rule_set_comparison_page(report: RuleSetComparisonReport, *, full: bool) -> StyledTextPage:
     """Return the page: the counts, then set by set every replica that the two rule sets treat differently."""
-    page, now = Page(), report.as_of
+    page, now = StyledTextPage(), report.as_of
     changes: Counter[TerminationChangeKind] = Counter()
     for found in report.comparisons:
         for one in found.differences:
             changes[one.change] += len(one.cliques)
-    page.add(*_verdict(changes, report))
+    page.add_line(*_verdict(changes, report))
     until = f", until {clock_time(report.until, now)}" if report.until is not None else ""
-    page.add((f"as of {now.date().isoformat()} {clock_time(now, now)}{until}", "dim"))
+    page.add_line((f"as of {now.date().isoformat()} {clock_time(now, now)}{until}", "dim"))
     because = next((f": {source.because}" for source in report.rules_from if source.because), "")
-    page.add((f"rules '{report.rules[0]}' compared with rules '{report.rules[1]}'{because}", "dim"))
+    page.add_line((f"rules '{report.rules[0]}' compared with rules '{report.rules[1]}'{because}", "dim"))
     for kind in report.not_collected:
-        page.add((f"not collected: {kind}; what depends on it is not decided", "bold magenta"))
+        page.add_line((f"not collected: {kind}; what depends on it is not decided", "bold magenta"))
     for found in report.comparisons:
         if not found.has_same_terminations:
             _set(page, found, report, full=full)
     same = [found for found in report.comparisons if found.has_same_terminations]
     if same:
-        page.add("")
+        page.add_line("")
     for text, ends in (("same terminations", True), ("no termination under either rule set", False)):
         if names := [f"{found.root.namespace}/{found.root.name}" for found in same if bool(found.alike) is ends]:
-            page.add((text, "green"), f": {comma_separated_names(names, None if full else MAX_NAMES)}")
+            page.add_line((text, "green"), f": {comma_separated_names(names, None if full else MAX_NAMES)}")
     breaches = sum(len(found.breaches) for found in report.comparisons)
     if breaches and not full:
-        page.add((f"{plural(breaches, 'condition')} would differ without a termination (-v lists them)", "dim"))
+        page.add_line(
+            (f"{count_with_noun(breaches, 'condition')} would differ without a termination (-v lists them)", "dim")
+        )
     return page
 
 
@@ -97,15 +99,15 @@ def _verdict(changes: Mapping[TerminationChangeKind, int], report: RuleSetCompar
     spans: list[Span] = []
     unpredicted = sum(bool(found.unpredicted) for found in comparisons)
     if unpredicted:
-        sets = plural(unpredicted, "PodCliqueSet")
+        sets = count_with_noun(unpredicted, "PodCliqueSet")
         spans.append((f"NOT PREDICTED: the operator there does more to {sets} than is compared", "bold magenta"))
     unknown = sum(bool(found.unknown) for found in comparisons)
     if unknown:
         separator = "; " if spans else ""
-        spans.append((f"{separator}{plural(unknown, 'PodCliqueSet')} undecided", "bold magenta"))
+        spans.append((f"{separator}{count_with_noun(unknown, 'PodCliqueSet')} undecided", "bold magenta"))
     for change in TerminationChangeKind:
         if count := changes.get(change):
-            text = f"{plural(count, 'PodClique')} {_VERDICTS[change].format('is' if count == 1 else 'are')}"
+            text = f"{count_with_noun(count, 'PodClique')} {_VERDICTS[change].format('is' if count == 1 else 'are')}"
             spans.append((f"; {text}" if spans else text, _STYLES[change]))
     return spans or [(_all_alike(report), "bold green")]
 
@@ -116,58 +118,58 @@ def _all_alike(report: RuleSetComparisonReport) -> str:
     ending = sum(bool(found.alike) for found in comparisons)
     texts = []
     if ending:
-        texts.append(f"same terminations at the same time in {plural(ending, 'PodCliqueSet')}")
+        texts.append(f"same terminations at the same time in {count_with_noun(ending, 'PodCliqueSet')}")
     if ending < len(comparisons):
         now, later = (" now", " (--until compares later ones)") if report.until is None else ("", "")
-        sets = plural(len(comparisons) - ending, "PodCliqueSet")
+        sets = count_with_noun(len(comparisons) - ending, "PodCliqueSet")
         texts.append(f"no termination{now} under either rule set in {sets}{later}")
     return "; ".join(texts)
 
 
-def _set(page: Page, found: RuleSetComparison, report: RuleSetComparisonReport, *, full: bool) -> None:
-    page.add("")
-    page.add((f"{found.root.namespace}/{found.root.name}", "bold"))
+def _set(page: StyledTextPage, found: RuleSetComparison, report: RuleSetComparisonReport, *, full: bool) -> None:
+    page.add_line("")
+    page.add_line((f"{found.root.namespace}/{found.root.name}", "bold"))
     for words in dict.fromkeys(reason.sentence for reason in (*found.unknown, *found.unpredicted)):
-        page.add((padded_entry_label("UNKNOWN"), "bold magenta"), words)
+        page.add_line((padded_entry_label("UNKNOWN"), "bold magenta"), words)
     add_rule_set_differences(page, found, report.rules, report.as_of, full=full)
 
 
 def add_rule_set_differences(
-    page: Page, found: RuleSetComparison, rules: tuple[str, str], now: datetime, *, full: bool
+    page: StyledTextPage, found: RuleSetComparison, rules: tuple[str, str], now: datetime, *, full: bool
 ) -> None:
     """Add every replica of a set that two rule sets treat differently."""
     for one in found.differences:
         _difference(page, one, rules, now, full=full)
     for subject, before, after in found.breaches if full else ():
-        page.add(INDENT, f"{object_display_name(subject)}: MinAvailableBreached {after}, not {before}")
+        page.add_line(INDENT, f"{object_display_name(subject)}: MinAvailableBreached {after}, not {before}")
 
 
 def _difference(
-    page: Page, one: TerminationDifference, rule_sets: tuple[str, str], now: datetime, *, full: bool
+    page: StyledTextPage, one: TerminationDifference, rule_sets: tuple[str, str], now: datetime, *, full: bool
 ) -> None:
     names = comma_separated_names([ref.name for ref in one.cliques], None if full else MAX_NAMES)
-    page.add((padded_entry_label(one.change.value), _STYLES[one.change]), (names, "bold"))
+    page.add_line((padded_entry_label(one.change.value), _STYLES[one.change]), (names, "bold"))
     for rules, end in zip(rule_sets, (one.before, one.after), strict=True):
         if end is None:
-            page.add(INDENT, (rules, "bold"), ": not terminated")
+            page.add_line(INDENT, (rules, "bold"), ": not terminated")
             for words in _reasons(one.spared_because, full=full):
-                page.add(INDENT, f"  {words}")
+                page.add_line(INDENT, f"  {words}")
         else:
             _end(page, rules, end, now, full=full)
 
 
-def _end(page: Page, rules: str, end: FirstTermination, now: datetime, *, full: bool) -> None:
+def _end(page: StyledTextPage, rules: str, end: FirstTermination, now: datetime, *, full: bool) -> None:
     when = "now" if end.at <= now else f"{clock_time(end.at, now)} ({relative_time(end.at, now)})"
-    again = f", {plural(end.times, 'time')} in all" if end.times > 1 else ""
+    again = f", {count_with_noun(end.times, 'time')} in all" if end.times > 1 else ""
     goes = deletion_impact_text(end.takes)
-    what = f"{object_display_name(end.subject)}, {plural(len(end.cliques), 'PodClique')}" + (
+    what = f"{object_display_name(end.subject)}, {count_with_noun(len(end.cliques), 'PodClique')}" + (
         f", {goes}" if goes else ""
     )
-    page.add(INDENT, (rules, "bold"), f": terminated {when}{again}: {what}")
+    page.add_line(INDENT, (rules, "bold"), f": terminated {when}{again}: {what}")
     for words in _reasons(end.because, full=full):
-        page.add(INDENT, f"  {words}")
+        page.add_line(INDENT, f"  {words}")
     if full:
-        page.add(INDENT, f"  deletes: {comma_separated_names([ref.name for ref in end.cliques], None)}")
+        page.add_line(INDENT, f"  deletes: {comma_separated_names([ref.name for ref in end.cliques], None)}")
 
 
 def _reasons(reasons: Sequence[Reason], *, full: bool) -> list[str]:
@@ -175,4 +177,4 @@ def _reasons(reasons: Sequence[Reason], *, full: bool) -> list[str]:
     sentences = list(dict.fromkeys(f"{object_display_name(reason.subject)}: {reason.sentence}" for reason in reasons))
     if full or len(sentences) <= _CAUSES:
         return sentences
-    return [*sentences[:_CAUSES], f"and {plural(len(sentences) - _CAUSES, 'more reason')} (-v)"]
+    return [*sentences[:_CAUSES], f"and {count_with_noun(len(sentences) - _CAUSES, 'more reason')} (-v)"]

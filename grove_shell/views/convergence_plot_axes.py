@@ -13,12 +13,12 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
 from grove_shell.converge.run_parameters_and_results import (
     ConvergenceRun,
-    RunParameters,
+    ConvergenceRunParameters,
     run_parameter_caption_lines,
 )
 
 
-class ProtocolStyle(NamedTuple):
+class ProtocolPlotStyle(NamedTuple):
     """Colour, width of lines, which differs so that a line below another still shows, and name in legends."""
 
     colour: str
@@ -27,10 +27,10 @@ class ProtocolStyle(NamedTuple):
 
 
 PROTOCOLS: Final = {
-    RegistrationProtocol.RMW: ProtocolStyle("#b35900", 2.6, "rmw: one object, read-modify-write"),
-    RegistrationProtocol.SSA: ProtocolStyle("#c2255c", 2.2, "ssa: one object, server-side apply"),
-    RegistrationProtocol.SHARDED: ProtocolStyle("#0b7285", 2.4, "sharded: object per clique, server-side apply"),
-    RegistrationProtocol.SHARDED_RMW: ProtocolStyle(
+    RegistrationProtocol.RMW: ProtocolPlotStyle("#b35900", 2.6, "rmw: one object, read-modify-write"),
+    RegistrationProtocol.SSA: ProtocolPlotStyle("#c2255c", 2.2, "ssa: one object, server-side apply"),
+    RegistrationProtocol.SHARDED: ProtocolPlotStyle("#0b7285", 2.4, "sharded: object per clique, server-side apply"),
+    RegistrationProtocol.SHARDED_RMW: ProtocolPlotStyle(
         "#5f3dc4", 1.3, "sharded-rmw: object per clique, read-modify-write"
     ),
 }
@@ -55,7 +55,7 @@ _CHARACTERS: Final = 166
 _KILO: Final = 1_000
 
 
-def figure_with_caption(title: str, runs: Sequence[ConvergenceRun]) -> tuple[Figure, Axes]:
+def plot_figure_with_caption(title: str, runs: Sequence[ConvergenceRun]) -> tuple[Figure, Axes]:
     """A figure with its title above and a caption of the runs below (CV-021)."""
     lines = [part for line in run_parameter_caption_lines(runs) for part in wrap(line, _CHARACTERS)]
     foot = _LINE * (len(lines) + 1)
@@ -74,7 +74,7 @@ def add_axes_and_legend(
     unit: str,
     more: Iterable[Line2D] = (),
     label: str = "nodes",
-    along: Callable[[RunParameters], int] = lambda point: point.nodes,
+    along: Callable[[ConvergenceRunParameters], int] = lambda point: point.nodes,
 ) -> None:
     """Make both axes logarithmic, x with a tick for each number that there is, y with plain numbers; add the legend."""
     places = sorted({along(run.point) for run in runs})

@@ -17,10 +17,10 @@ from grove_core.areas.domain_cliques.registration_protocols import NODES_PER_RAC
 from grove_shell.converge.model.server_costs import expected_watch_bytes
 from grove_shell.converge.run_parameters_and_results import (
     ConvergenceRun,
-    RunGroup,
-    RunOutcome,
-    RunParameters,
-    group_runs,
+    ConvergenceRunGroup,
+    ConvergenceRunOutcome,
+    ConvergenceRunParameters,
+    group_convergence_runs,
 )
 from grove_shell.views.convergence_plot_axes import (
     GREY,
@@ -31,7 +31,7 @@ from grove_shell.views.convergence_plot_axes import (
     add_axes_and_legend,
     add_convergence_legend,
     convergence_line_style,
-    figure_with_caption,
+    plot_figure_with_caption,
     set_few_ticks,
     short_number,
 )
@@ -61,7 +61,7 @@ def _figures(runs: Sequence[ConvergenceRun]) -> Iterator[tuple[str, Figure]]:
         own = [run for run in shown if run.point.protocol is protocol]
         if own:
             yield f"convergence-{protocol.short_name}", _times(f"Convergence, {style.name}", own)
-    stored = [run for run in shown if run.outcome is not RunOutcome.NOT_STORABLE]
+    stored = [run for run in shown if run.outcome is not ConvergenceRunOutcome.NOT_STORABLE]
     if not stored:
         return
     conflicts = "Conflicts (409) that clients retry"
@@ -97,17 +97,17 @@ def _convergence(
     title: str,
     runs: Sequence[ConvergenceRun],
     label: str,
-    along: Callable[[RunParameters], int],
+    along: Callable[[ConvergenceRunParameters], int],
     shift: dict[RegistrationProtocol, float],
 ) -> Figure:
     """Seconds to convergence; marks of protocols are shifted by a factor, so that all of them show."""
-    figure, axes = figure_with_caption(title, runs)
+    figure, axes = plot_figure_with_caption(title, runs)
     for run in runs:
         place, colour = along(run.point) * shift[run.point.protocol], PROTOCOLS[run.point.protocol].colour
-        if run.outcome is RunOutcome.CONVERGED:
+        if run.outcome is ConvergenceRunOutcome.CONVERGED:
             seconds, mark = run.seconds_to_convergence, MARKS[run.world]
             axes.plot(place, seconds, mark, color=colour, markersize=4, alpha=0.55, mew=0, zorder=3)
-        elif run.outcome is RunOutcome.CENSORED:
+        elif run.outcome is ConvergenceRunOutcome.CENSORED:
             axes.plot(place, run.point.run_limit_s, "^", mfc="none", mec=colour, markersize=7, zorder=4)
         else:
             axes.plot(place, run.point.run_limit_s, "x", color=colour, markersize=7, zorder=4)
@@ -119,17 +119,17 @@ def _convergence(
 def _outcome_handles(runs: Sequence[ConvergenceRun]) -> Iterator[Line2D]:
     outcomes = {run.outcome for run in runs}
     yield Line2D([], [], color=GREY, marker=MARKS[runs[0].world], linewidth=0, markersize=4, label="a run")
-    if RunOutcome.CENSORED in outcomes:
+    if ConvergenceRunOutcome.CENSORED in outcomes:
         yield Line2D([], [], mec=GREY, mfc="none", marker="^", linewidth=0, label="not converged at its limit")
-    if RunOutcome.NOT_STORABLE in outcomes:
+    if ConvergenceRunOutcome.NOT_STORABLE in outcomes:
         yield Line2D([], [], color=GREY, marker="x", linewidth=0, label="not storable: object above 1.5 MiB")
 
 
 def _counts(title: str, words: str, runs: Sequence[ConvergenceRun], count: Callable[[ConvergenceRun], float]) -> Figure:
     """A count by number of nodes: a mark for each run, a line through the medians, and 0 at the bottom."""
-    figure, axes = figure_with_caption(title, runs)
+    figure, axes = plot_figure_with_caption(title, runs)
     _marks(axes, runs, lambda run: max(count(run), _NONE), alpha=0.55)
-    _medians(axes, runs, lambda group: max(group.median_of(count) or 0.0, _NONE))
+    _medians(axes, runs, lambda group: max(group.median_of_runs(count) or 0.0, _NONE))
     add_axes_and_legend(axes, runs, words)
     axes.set_ylim(bottom=0.4)
     ticks = [tick for tick in axes.get_yticks() if 1 <= tick <= axes.get_ylim()[1]]
@@ -139,7 +139,7 @@ def _counts(title: str, words: str, runs: Sequence[ConvergenceRun], count: Calla
 
 def _bytes(runs: Sequence[ConvergenceRun]) -> Figure:
     """Megabytes of all watches, with the expected values in closed form."""
-    figure, axes = figure_with_caption("Bytes over the watches of all daemons", runs)
+    figure, axes = plot_figure_with_caption("Bytes over the watches of all daemons", runs)
     _marks(axes, runs, lambda run: run.watch_bytes / 1e6)
     nodes, size = sorted({run.point.nodes for run in runs}), runs[0].point.clique_size
     for protocol in dict.fromkeys(run.point.protocol for run in runs):
@@ -152,9 +152,9 @@ def _bytes(runs: Sequence[ConvergenceRun]) -> Figure:
 
 
 def _processor(runs: Sequence[ConvergenceRun]) -> Figure:
-    figure, axes = figure_with_caption("Processor time of API server and store", runs)
+    figure, axes = plot_figure_with_caption("Processor time of API server and store", runs)
     _marks(axes, runs, lambda run: run.cpu_server_s + run.cpu_store_s)
-    _medians(axes, runs, lambda group: group.median_of(lambda run: run.cpu_server_s + run.cpu_store_s))
+    _medians(axes, runs, lambda group: group.median_of_runs(lambda run: run.cpu_server_s + run.cpu_store_s))
     add_axes_and_legend(axes, runs, "processor seconds in a run")
     return figure
 
@@ -165,7 +165,7 @@ def _views(runs: Sequence[ConvergenceRun]) -> Figure:
     nodes = _SPREAD if _SPREAD in counts else min(counts, key=lambda count: abs(count - _SPREAD))
     own = [run for run in runs if run.point.nodes == nodes]
     title = f"When do daemons know their whole clique? {nodes:,} nodes, a line for each run"
-    figure, axes = figure_with_caption(title, own)
+    figure, axes = plot_figure_with_caption(title, own)
     for run in own:
         shares = [100 * (number + 1) / nodes for number in range(len(run.t_views_s))]
         colour, line = PROTOCOLS[run.point.protocol].colour, convergence_line_style(run.world, own)
@@ -192,12 +192,12 @@ def _marks(
 def _medians(
     axes: Axes,
     runs: Sequence[ConvergenceRun],
-    value: Callable[[RunGroup], float | None],
-    along: Callable[[RunParameters], int] = lambda point: point.nodes,
+    value: Callable[[ConvergenceRunGroup], float | None],
+    along: Callable[[ConvergenceRunParameters], int] = lambda point: point.nodes,
 ) -> None:
     """Draw a line for each protocol of each world, which ends where there is no median."""
     curves: dict[tuple[str, RegistrationProtocol], list[tuple[int, float]]] = {}
-    for group in group_runs(runs):
+    for group in group_convergence_runs(runs):
         found = value(group)
         if found is not None and not isinf(found):
             curves.setdefault((group.world, group.point.protocol), []).append((along(group.point), found))

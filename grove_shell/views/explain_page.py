@@ -14,15 +14,15 @@ from grove_core.kernel.steps import Step, total_deletion_impact
 from grove_core.object_explanation import ObjectExplanation
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
-from grove_shell.page import Page
+from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.formatting import (
     MAX_NAMES,
     STYLES,
     clock_time,
     comma_separated_names,
+    count_with_noun,
     deletion_impact_text,
     object_display_name,
-    plural,
     relative_time,
     rule_citation,
 )
@@ -46,22 +46,22 @@ class ExplainHeader(NamedTuple):
     other: str
 
 
-def explain_page(inquiries: Iterable[ObjectExplanation], top: ExplainHeader, *, only_guards: bool) -> Page:
+def explain_page(inquiries: Iterable[ObjectExplanation], top: ExplainHeader, *, only_guards: bool) -> StyledTextPage:
     """Return the page of some objects.
 
     Args:
         only_guards: whether to show only why nothing is terminated (CL-015).
     """
-    page = Page()
-    page.add((time_and_rules_line(top.now, top.rules, top.source), "dim"))
+    page = StyledTextPage()
+    page.add_line((time_and_rules_line(top.now, top.rules, top.source), "dim"))
     if top.other:
-        page.add(("note: ", "bold"), top.other)
+        page.add_line(("note: ", "bold"), top.other)
     for index, inquiry in enumerate(inquiries):
         if index:
-            page.add()
+            page.add_line()
         for why in reasons_for_question(PREDICTION, inquiry.plan.findings):
-            page.add(("NOT PREDICTED: ", STYLES[ReplicaUrgency.UNKNOWN]), why.sentence, rule_citation(why))
-        page.add((f"{inquiry.kind} {inquiry.ref.namespace}/{inquiry.name}", "bold"))
+            page.add_line(("NOT PREDICTED: ", STYLES[ReplicaUrgency.UNKNOWN]), why.sentence, rule_citation(why))
+        page.add_line((f"{inquiry.kind} {inquiry.ref.namespace}/{inquiry.name}", "bold"))
         if only_guards:
             _guards(page, inquiry)
         else:
@@ -95,24 +95,24 @@ def explanation_as_json(inquiry: ObjectExplanation, *, only_guards: bool) -> dic
     return shown
 
 
-def _whole(page: Page, inquiry: ObjectExplanation) -> None:
+def _whole(page: StyledTextPage, inquiry: ObjectExplanation) -> None:
     now = inquiry.snapshot.now
     shows_all = inquiry.kind in {"PodClique", "Pod"}  # of larger objects only what is not as it should be
     for finding in inquiry.findings():
         if finding.question != PREDICTION and (shows_all or finding.health is not SubjectHealth.HEALTHY):
-            page.add(f"  {finding.question}: ", (finding.verdict, "bold"), f"  {finding.subject.short}")
+            page.add_line(f"  {finding.question}: ", (finding.verdict, "bold"), f"  {finding.subject.short}")
             _because(page, finding)
     for clique in inquiry.cliques[:_CLIQUES]:
         _clique(page, inquiry, clique)
     if len(inquiry.cliques) > _CLIQUES:
-        page.add(f"  and {plural(len(inquiry.cliques) - _CLIQUES, 'more PodClique')}")
+        page.add_line(f"  and {count_with_noun(len(inquiry.cliques) - _CLIQUES, 'more PodClique')}")
     _course(page, inquiry)
     if inquiry.plan.wake_at is not None:
         wake = inquiry.plan.wake_at
-        page.add(f"  the set is reconciled again at {clock_time(wake, now)} ({relative_time(wake, now)})")
+        page.add_line(f"  the set is reconciled again at {clock_time(wake, now)} ({relative_time(wake, now)})")
 
 
-def _course(page: Page, inquiry: ObjectExplanation) -> None:
+def _course(page: StyledTextPage, inquiry: ObjectExplanation) -> None:
     """Add the steps of the first round, grouped by kind and reason, and the withheld ones (CL-015)."""
     alike: dict[tuple[str, str, str], list[Step]] = {}
     for step in inquiry.planned_steps():
@@ -120,53 +120,57 @@ def _course(page: Page, inquiry: ObjectExplanation) -> None:
     for (action, kind, _), steps in alike.items():
         names = comma_separated_names([step.target.name for step in steps], MAX_NAMES)
         goes = deletion_impact_text(total_deletion_impact(steps)) if kind != "Pod" else ""
-        page.add(
-            "  now: ", (f"{action} ", "bold"), plural(len(steps), kind), f" with {goes}" if goes else "", f", {names}"
+        page.add_line(
+            "  now: ",
+            (f"{action} ", "bold"),
+            count_with_noun(len(steps), kind),
+            f" with {goes}" if goes else "",
+            f", {names}",
         )
         for reason in steps[0].because:
-            page.add(f"    {reason.sentence}", rule_citation(reason))
+            page.add_line(f"    {reason.sentence}", rule_citation(reason))
     held = [
         withheld for withheld in inquiry.withheld_steps() if not withholds_scheduling_gate_removal(withheld)
     ]  # gates are among the verdicts
     for withheld in held[:_MANY]:
-        page.add("  ", ("withheld: ", STYLES[ReplicaUrgency.HELD]), object_display_name(withheld.target))
+        page.add_line("  ", ("withheld: ", STYLES[ReplicaUrgency.HELD]), object_display_name(withheld.target))
         for reason in withheld.because[:_MANY]:
             where = "" if reason.subject == withheld.target else f"{reason.subject.short}: "
-            page.add(f"    {where}{reason.sentence}", rule_citation(reason))
+            page.add_line(f"    {where}{reason.sentence}", rule_citation(reason))
     if len(held) > _MANY:
-        page.add(f"  and {len(held) - _MANY:,} more withheld")
+        page.add_line(f"  and {len(held) - _MANY:,} more withheld")
 
 
-def _guards(page: Page, inquiry: ObjectExplanation) -> None:
+def _guards(page: StyledTextPage, inquiry: ObjectExplanation) -> None:
     guards = list(inquiry.findings_against_termination())
     if not guards:
-        page.add("  none of its cliques has too few ready pods, and nothing above it is terminated")
+        page.add_line("  none of its cliques has too few ready pods, and nothing above it is terminated")
     for finding in guards:
         if finding.verdict == TERMINATES:
-            page.add(f"  {finding.subject.short}: ", ("it is terminated now", "bold red"))
+            page.add_line(f"  {finding.subject.short}: ", ("it is terminated now", "bold red"))
         else:
-            page.add(f"  {finding.subject.short}: ", (f"{finding.question} {finding.verdict}", "bold"))
+            page.add_line(f"  {finding.subject.short}: ", (f"{finding.question} {finding.verdict}", "bold"))
         _because(page, finding)
 
 
-def _because(page: Page, finding: Finding) -> None:
+def _because(page: StyledTextPage, finding: Finding) -> None:
     for reason in finding.because:
         where = "" if reason.subject == finding.subject else f"{reason.subject.short}: "
-        page.add(f"    {where}{reason.sentence}", rule_citation(reason))
+        page.add_line(f"    {where}{reason.sentence}", rule_citation(reason))
 
 
-def _clique(page: Page, inquiry: ObjectExplanation, clique: PodClique) -> None:
+def _clique(page: StyledTextPage, inquiry: ObjectExplanation, clique: PodClique) -> None:
     pods = inquiry.pods_of_clique(clique)
     ready = sum(pod.ready for pod in pods)
     leaving = ", being deleted" if clique.deleting else ""
     needed = f"at least {clique.min_available} needed"
-    page.add(f"  {clique.ref.name}: {ready} of {plural(len(pods), 'pod')} ready, {needed}{leaving}")
+    page.add_line(f"  {clique.ref.name}: {ready} of {count_with_noun(len(pods), 'pod')} ready, {needed}{leaving}")
     shown = [pod for pod in _asked_for(inquiry, clique) if not pod.ready or inquiry.kind == "Pod"]
     for pod in shown[:_MANY]:
         going = ", terminating" if pod.deleting else ""
-        page.add(f"    {pod.name}: {_state(pod)}{going}" + (f", on {pod.node}" if pod.node else ""))
+        page.add_line(f"    {pod.name}: {_state(pod)}{going}" + (f", on {pod.node}" if pod.node else ""))
     if len(shown) > _MANY:
-        page.add(f"    and {len(shown) - _MANY:,} more")
+        page.add_line(f"    and {len(shown) - _MANY:,} more")
 
 
 def _asked_for(inquiry: ObjectExplanation, clique: PodClique) -> list[Pod]:

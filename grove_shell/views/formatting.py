@@ -12,8 +12,8 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DeletionImpact
 from grove_core.kernel.time_formats import format_time, short_duration_text, truncated_to_seconds
-from grove_shell.page import Page, Span
 from grove_shell.reading.input_faults import NO_SUCH_FILE, InputFault
+from grove_shell.styled_text_page import Span, StyledTextPage
 
 
 def admission_remark_as_json(found: FieldRemark) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def relative_time(moment: datetime, now: datetime) -> str:
     return f"{short_duration_text(past)} ago" if past else "now"
 
 
-def plural(count: int, noun: str) -> str:
+def count_with_noun(count: int, noun: str) -> str:
     """Return a count with its noun: ``1 replica``, ``2 replicas``."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
@@ -68,7 +68,8 @@ def unpredicted_sets_warning(done: str, sets: int) -> str:
         done: where the steps are from: ``shown`` or ``played``.
         sets: the number of sets.
     """
-    return f"NOT PREDICTED: the steps {done} for {plural(sets, 'PodCliqueSet')} are not those of the operator there"
+    counted = count_with_noun(sets, "PodCliqueSet")
+    return f"NOT PREDICTED: the steps {done} for {counted} are not those of the operator there"
 
 
 def object_display_name(ref: Ref) -> str:
@@ -86,7 +87,9 @@ def deletion_impact_text(impact: DeletionImpact | None) -> str:
     if impact is None or not impact.pods:
         return ""
     ready = f" ({impact.ready:,} ready)" if impact.ready else ""
-    return f"{plural(impact.pods, 'pod')}{ready}" + (f" and {plural(impact.gpus, 'GPU')}" if impact.gpus else "")
+    return f"{count_with_noun(impact.pods, 'pod')}{ready}" + (
+        f" and {count_with_noun(impact.gpus, 'GPU')}" if impact.gpus else ""
+    )
 
 
 def rule_citation(reason: Reason) -> Span:
@@ -101,7 +104,7 @@ def comma_separated_names(names: list[str], limit: int | None) -> str:
     return f"{', '.join(names[:limit])} and {len(names) - limit:,} more"
 
 
-def failed_check_message(met: Collection[str]) -> str:
+def fail_on_message(met: Collection[str]) -> str:
     """Return the message of a failed check, with the ``--fail-on`` classes that it met (CL-002)."""
     return f"failed by --fail-on: {', '.join(sorted(met))}"
 
@@ -128,16 +131,16 @@ COMMAND_LINE: Final = "command line"
 """As the file of a fault."""
 
 
-def input_problems_page(faults: Sequence[InputFault], closing: str) -> Page:
+def input_problems_page(faults: Sequence[InputFault], closing: str) -> StyledTextPage:
     """Return a page with one line for each problem: file, document, object and field path (IN-030).
 
     Args:
         closing: the last line: what the command did despite them.
     """
-    page = Page()
+    page = StyledTextPage()
     where = "on the command line" if {fault.file for fault in faults} == {COMMAND_LINE} else "in the input"
-    page.add((f"{plural(len(faults), 'problem')} {where}", "bold red"))
+    page.add_line((f"{count_with_noun(len(faults), 'problem')} {where}", "bold red"))
     for fault in faults:
-        page.add("  ", str(fault))
-    page.add((closing, "dim"))
+        page.add_line("  ", str(fault))
+    page.add_line((closing, "dim"))
     return page

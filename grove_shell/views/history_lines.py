@@ -10,23 +10,23 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import DOMAINS_READY, MIN_AVAILABLE_BREACHED, TOPOLOGY_IN_SYNC
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
-from grove_shell.simulator.recording.run_history import (
-    BreachWaitEntry,
-    ConditionEntry,
+from grove_shell.simulator.recording.simulation_history import (
+    BreachWaitHistoryEntry,
+    ConditionHistoryEntry,
     EntryContent,
     EntryKind,
-    HistoryActor,
-    HistoryEntry,
-    NoteEntry,
+    NoteHistoryEntry,
     NoteKind,
     PodChange,
-    PodEntry,
-    RefusedApplyEntry,
-    UnplacedGangEntry,
-    WriteEntry,
+    PodHistoryEntry,
+    RefusedApplyHistoryEntry,
+    SimulationActor,
+    SimulationHistoryEntry,
+    UnplacedGangHistoryEntry,
+    WriteHistoryEntry,
     WriteKind,
 )
-from grove_shell.views.formatting import comma_separated_names, plural
+from grove_shell.views.formatting import comma_separated_names, count_with_noun
 
 _NAMES: Final = 6
 _ONLY_VERBOSE: Final = frozenset({PodChange.STARTED, WriteKind.STATUS, WriteKind.RELEASED})
@@ -44,15 +44,17 @@ _POD_VERBS: Final[Mapping[PodChange, str]] = {
 class TimelineLine:
     """One line of the timeline, and the lines below it."""
 
-    actor: HistoryActor
+    actor: SimulationActor
     kind: EntryKind
     text: str
     below: tuple[str, ...] = ()
 
 
-def timeline_lines(step_entries: Iterable[HistoryEntry], *, verbose: bool) -> Iterator[TimelineLine]:
+def timeline_lines_of_entries(
+    step_entries: Iterable[SimulationHistoryEntry], *, verbose: bool
+) -> Iterator[TimelineLine]:
     """Yield the lines of the entries of one time, in the order of their first entries."""
-    groups: dict[tuple[object, ...], list[HistoryEntry]] = {}
+    groups: dict[tuple[object, ...], list[SimulationHistoryEntry]] = {}
     for entry in step_entries:
         if verbose or _is_shown(entry):
             key = (entry.actor, entry.kind, *_shared_by_line(entry.content, verbose=verbose))
@@ -63,30 +65,30 @@ def timeline_lines(step_entries: Iterable[HistoryEntry], *, verbose: bool) -> It
         yield TimelineLine(first.actor, first.kind, text, _lines_below(first.content))
 
 
-def sentences_of(because: Iterable[Reason]) -> tuple[str, ...]:
+def reason_sentences(because: Iterable[Reason]) -> tuple[str, ...]:
     """Return reasons as sentences."""
     return tuple(why.sentence for why in because)
 
 
-def joined_sentences(because: Iterable[Reason]) -> str:
+def joined_reason_sentences(because: Iterable[Reason]) -> str:
     """Return reasons as one text, each sentence once."""
-    return "; ".join(dict.fromkeys(sentences_of(because)))
+    return "; ".join(dict.fromkeys(reason_sentences(because)))
 
 
-def condition_text(content: ConditionEntry) -> str:
+def condition_text(content: ConditionHistoryEntry) -> str:
     """Return ``Type=Status``."""
     return f"{content.condition.type}={content.condition.status.value}"
 
 
-def _is_shown(entry: HistoryEntry) -> bool:
+def _is_shown(entry: SimulationHistoryEntry) -> bool:
     """Return whether an entry is shown without ``--verbose``; of conditions: breaches, domains and topologies."""
     content = entry.content
-    if isinstance(content, ConditionEntry):
+    if isinstance(content, ConditionHistoryEntry):
         now, before = content.condition.status, content.before
         has_moved = now is not before and ConditionStatus.TRUE in {now, before}
         type_ = content.condition.type
         return type_ in {DOMAINS_READY, TOPOLOGY_IN_SYNC} or (type_ == MIN_AVAILABLE_BREACHED and has_moved)
-    if isinstance(content, WriteEntry) and content.what is WriteKind.WITHHELD:
+    if isinstance(content, WriteHistoryEntry) and content.what is WriteKind.WITHHELD:
         return content.subject.kind in TOPOLOGY_KINDS
     return entry.kind not in _ONLY_VERBOSE
 
@@ -94,21 +96,21 @@ def _is_shown(entry: HistoryEntry) -> bool:
 def _shared_by_line(content: EntryContent, *, verbose: bool) -> tuple[object, ...]:
     """Return what entries of one time, actor and kind have in common where they share a line."""
     match content:
-        case PodEntry():
+        case PodHistoryEntry():
             alone = content.what in {PodChange.FAILED, PodChange.CRASHED}
             return (content.subject,) if alone else (content.subject.namespace, content.clique, content.why)
-        case WriteEntry():
+        case WriteHistoryEntry():
             return _shared_by_writes(content, verbose=verbose)
-        case BreachWaitEntry():
+        case BreachWaitHistoryEntry():
             return (content.subject,)
-        case ConditionEntry() | RefusedApplyEntry() | UnplacedGangEntry() | NoteEntry():
+        case ConditionHistoryEntry() | RefusedApplyHistoryEntry() | UnplacedGangHistoryEntry() | NoteHistoryEntry():
             return (content,)
         case _:
             assert_never(content)
 
 
-def _shared_by_writes(content: WriteEntry, *, verbose: bool) -> tuple[object, ...]:
-    because, clique = sentences_of(content.because), (content.subject.namespace, content.clique)
+def _shared_by_writes(content: WriteHistoryEntry, *, verbose: bool) -> tuple[object, ...]:
+    because, clique = reason_sentences(content.because), (content.subject.namespace, content.clique)
     match content.what:
         case WriteKind.CREATED if content.clique:
             return clique
@@ -134,38 +136,38 @@ def _text_of(contents: Sequence[EntryContent], *, verbose: bool) -> str:
     first = contents[0]
     name = "" if first.subject is None else f"{first.subject.kind} {first.subject.name}"
     match first:
-        case PodEntry():
-            return _pods_text(first, [content for content in contents if isinstance(content, PodEntry)])
-        case WriteEntry():
+        case PodHistoryEntry():
+            return _pods_text(first, [content for content in contents if isinstance(content, PodHistoryEntry)])
+        case WriteHistoryEntry():
             return _writes_text(first, [content.subject for content in contents if content.subject], verbose=verbose)
-        case RefusedApplyEntry():
+        case RefusedApplyHistoryEntry():
             return f"{first.kind} {first.name} is refused"
-        case ConditionEntry():
+        case ConditionHistoryEntry():
             return f"{name}: {condition_text(first)} ({first.condition.reason}): {first.condition.message}"
-        case BreachWaitEntry():
+        case BreachWaitHistoryEntry():
             replica = "" if first.subject.replica is None else f"replica {first.subject.replica} of "
-            return f"{replica}{name} is breached and waits: {joined_sentences(first.because)}"
-        case UnplacedGangEntry():
+            return f"{replica}{name} is breached and waits: {joined_reason_sentences(first.because)}"
+        case UnplacedGangHistoryEntry():
             return f"{first.pods} pods of {name} not placed: {first.why}"
-        case NoteEntry():
+        case NoteHistoryEntry():
             verb = "scales " if first.what is NoteKind.SCALED else ""
             return f"{verb}{name}: {first.text}" if name else first.text
         case _:
             assert_never(first)
 
 
-def _pods_text(first: PodEntry, entries: Sequence[PodEntry]) -> str:
+def _pods_text(first: PodHistoryEntry, entries: Sequence[PodHistoryEntry]) -> str:
     pods, why = _pods([entry.subject for entry in entries], first.clique), f": {first.why}" if first.why else ""
     if first.what is PodChange.PLACED:
         nodes = sorted({entry.node for entry in entries})
-        return f"{pods} placed on {nodes[0] if len(nodes) == 1 else plural(len(nodes), 'node')}"
+        return f"{pods} placed on {nodes[0] if len(nodes) == 1 else count_with_noun(len(nodes), 'node')}"
     return f"deletes {pods}{why}" if first.what is PodChange.EVICTED else f"{pods} {_POD_VERBS[first.what]}{why}"
 
 
-def _writes_text(first: WriteEntry, subjects: Sequence[Ref], *, verbose: bool) -> str:
+def _writes_text(first: WriteHistoryEntry, subjects: Sequence[Ref], *, verbose: bool) -> str:
     objects = _objects(subjects, verbose=verbose)
     what = _pods(subjects, first.clique) if first.clique else objects
-    reason = f": {joined_sentences(first.because)}" if first.because else ""
+    reason = f": {joined_reason_sentences(first.because)}" if first.because else ""
     match first.what:
         case WriteKind.CREATED:
             return f"creates {what}{reason if verbose and not first.clique else ''}"
@@ -180,7 +182,7 @@ def _writes_text(first: WriteEntry, subjects: Sequence[Ref], *, verbose: bool) -
         case WriteKind.TERMINATED:
             return f"TERMINATES {comma_separated_names([ref.name for ref in subjects], None if verbose else _NAMES)}"
         case WriteKind.FAILED:
-            return f"{plural(len(subjects), 'write')} not done ({objects}): {first.error}"
+            return f"{count_with_noun(len(subjects), 'write')} not done ({objects}): {first.error}"
         case WriteKind.WITHHELD:
             return f"withholds {subjects[0].kind} {subjects[0].name}{reason}"
         case _:
@@ -188,15 +190,15 @@ def _writes_text(first: WriteEntry, subjects: Sequence[Ref], *, verbose: bool) -
 
 
 def _lines_below(first: EntryContent) -> tuple[str, ...]:
-    if isinstance(first, RefusedApplyEntry):
+    if isinstance(first, RefusedApplyHistoryEntry):
         return tuple(map(str, first.objections))
-    if isinstance(first, WriteEntry) and first.what is WriteKind.TERMINATED:
-        return sentences_of(first.because)
+    if isinstance(first, WriteHistoryEntry) and first.what is WriteKind.TERMINATED:
+        return reason_sentences(first.because)
     return ()
 
 
 def _pods(pods: Sequence[Ref], clique: str) -> str:
-    return f"pod {pods[0].name}" if len(pods) == 1 else f"{plural(len(pods), 'pod')} of {clique}"
+    return f"pod {pods[0].name}" if len(pods) == 1 else f"{count_with_noun(len(pods), 'pod')} of {clique}"
 
 
 def _objects(subjects: Sequence[Ref], *, verbose: bool) -> str:
@@ -205,4 +207,4 @@ def _objects(subjects: Sequence[Ref], *, verbose: bool) -> str:
     if len(kinds) == 1 and (verbose or len(subjects) <= _NAMES):
         (kind,) = kinds
         return f"{kind} {comma_separated_names([subject.name for subject in subjects], None)}"
-    return ", ".join(plural(count, kind) for kind, count in kinds.items())
+    return ", ".join(count_with_noun(count, kind) for kind, count in kinds.items())

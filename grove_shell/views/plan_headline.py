@@ -12,30 +12,30 @@ from grove_core.explain import ForecastExplanation, ReplicaUrgency, explanation_
 from grove_core.kernel.refs import is_placeholder_uid
 from grove_core.kernel.steps import Step, total_deletion_impact
 from grove_core.kernel.time_formats import format_time, short_duration_text
-from grove_shell.page import Page, Span
 from grove_shell.reading.collected_objects import LoadedInput
+from grove_shell.styled_text_page import Span, StyledTextPage
 from grove_shell.views.formatting import (
     MAX_NAMES,
     STYLES,
     clock_time,
     comma_separated_names,
+    count_with_noun,
     deletion_impact_text,
-    plural,
     relative_time,
     unpredicted_sets_warning,
 )
 from grove_shell.views.plan_round_lines import (
     created_counts_by_kind,
     deletions_besides_terminations,
-    displayed_object_updates,
     later_round_terminations,
     rounds_before_repeats,
     termination_steps_in_round,
+    updates_shown_on_plan_page,
 )
 
 
 def add_plan_headline(
-    page: Page, document: PlanDocument, stories: Sequence[ForecastExplanation], nothing: str = ""
+    page: StyledTextPage, document: PlanDocument, stories: Sequence[ForecastExplanation], nothing: str = ""
 ) -> None:
     """Add the counts of all terminations and steps, terminations first, and below them the time and the rule set.
 
@@ -48,8 +48,8 @@ def add_plan_headline(
         verdicts = [("nothing to do", "bold green")]
     if nothing:
         verdicts = [(nothing, "bold red")]
-    page.add(*((text if index == 0 else f"; {text}", style) for index, (text, style) in enumerate(verdicts)))
-    page.add((time_and_rules_line(now, document.rules, document.rules_from), "dim"))
+    page.add_line(*((text if index == 0 else f"; {text}", style) for index, (text, style) in enumerate(verdicts)))
+    page.add_line((time_and_rules_line(now, document.rules, document.rules_from), "dim"))
 
 
 def time_and_rules_line(now: datetime, rules: str, source: RuleSetSource | None) -> str:
@@ -79,7 +79,7 @@ def _on_terminations(document: PlanDocument, stories: Sequence[ForecastExplanati
                 step for forecast in document.forecasts for step in termination_steps_in_round(forecast.rounds[0])
             )
         )
-        text = f"{plural(ends, 'replica')} to terminate now" + (f", with {goes}" if goes else "")
+        text = f"{count_with_noun(ends, 'replica')} to terminate now" + (f", with {goes}" if goes else "")
         found.append((text, STYLES[ReplicaUrgency.ENDS]))
     soon = [
         len(one.steps)
@@ -88,22 +88,24 @@ def _on_terminations(document: PlanDocument, stories: Sequence[ForecastExplanati
         if one.round.at == now
     ]
     if soon:
-        found.append((f"{plural(sum(soon), 'PodClique')} to terminate in a later round", STYLES[ReplicaUrgency.ENDS]))
+        found.append(
+            (f"{count_with_noun(sum(soon), 'PodClique')} to terminate in a later round", STYLES[ReplicaUrgency.ENDS])
+        )
     untils = [entry.until for entry in entries if entry.tone is ReplicaUrgency.WAITS and entry.until is not None]
     if untils:
         waiting = sum(entry.tone is ReplicaUrgency.WAITS for entry in entries)
         found.append((_waiting_text(waiting, clock_time(min(untils), now)), STYLES[ReplicaUrgency.WAITS]))
     undecided = sum(entry.tone is ReplicaUrgency.UNKNOWN for entry in entries)
     if undecided:
-        found.append((f"{plural(undecided, 'PodCliqueSet')} undecided", STYLES[ReplicaUrgency.UNKNOWN]))
+        found.append((f"{count_with_noun(undecided, 'PodCliqueSet')} undecided", STYLES[ReplicaUrgency.UNKNOWN]))
     sets = [forecast for forecast in document.forecasts if forecast.root.kind == "PodCliqueSet"]
     running = [forecast for forecast in sets if not is_placeholder_uid(forecast.root_uid)]
     if running and not found:
-        found.append((f"nothing to terminate in {plural(len(running), 'PodCliqueSet')}", "bold green"))
+        found.append((f"nothing to terminate in {count_with_noun(len(running), 'PodCliqueSet')}", "bold green"))
     later = [one for forecast in document.forecasts for one in later_round_terminations(forecast)]
     if unplaced := sum(len(one.steps) for one in later if one.assumption is TerminationAssumption.NOT_PLACED):
         found.append(
-            (f"{plural(unplaced, 'PodClique')} to terminate later if not placed", STYLES[ReplicaUrgency.WAITS])
+            (f"{count_with_noun(unplaced, 'PodClique')} to terminate later if not placed", STYLES[ReplicaUrgency.WAITS])
         )
     return found
 
@@ -121,24 +123,28 @@ def _on_the_rest(document: PlanDocument, stories: Sequence[ForecastExplanation])
     later = [step for round_ in rounds if round_.at > document.as_of for step in round_.steps]
     found: list[Span] = []
     if misplaced := len({why.subject for story in stories for why in story.misplaced}):
-        found.append((f"pods of {plural(misplaced, 'gang')} outside their required topology domain", "bold red"))
+        found.append(
+            (f"pods of {count_with_noun(misplaced, 'gang')} outside their required topology domain", "bold red")
+        )
     found += [(text, "bold") for text in _done(now)]
     found += [(f"{text} later", "") for text in _done(later)]
     if counts[ReplicaUrgency.HELD]:
         found.append((f"{counts[ReplicaUrgency.HELD]:,} withheld", STYLES[ReplicaUrgency.HELD]))
     if counts[ReplicaUrgency.GATED]:
-        found.append((f"{plural(counts[ReplicaUrgency.GATED], 'PodClique')} gated", STYLES[ReplicaUrgency.GATED]))
+        found.append(
+            (f"{count_with_noun(counts[ReplicaUrgency.GATED], 'PodClique')} gated", STYLES[ReplicaUrgency.GATED])
+        )
     return found
 
 
 def _done(steps: Sequence[Step]) -> Iterator[str]:
     for word, count in (
         ("create", created_counts_by_kind(steps).total()),
-        ("update", len(displayed_object_updates(steps))),
+        ("update", len(updates_shown_on_plan_page(steps))),
         ("delete", len(deletions_besides_terminations(steps))),
     ):
         if count:
-            yield f"{plural(count, 'object')} to {word}"
+            yield f"{count_with_noun(count, 'object')} to {word}"
 
 
 _OLD: Final = timedelta(minutes=10)
@@ -167,67 +173,74 @@ class PlanPageContext:
     decisions: bool
 
 
-def plan_notes_page(document: PlanDocument, context: PlanPageContext) -> Page:
+def plan_notes_page(document: PlanDocument, context: PlanPageContext) -> StyledTextPage:
     """Return a page of the notes alone, to print beside a document."""
-    page = Page()
+    page = StyledTextPage()
     add_plan_notes(page, document, [explanation_of_forecast(forecast) for forecast in document.forecasts], context)
     return page
 
 
 def add_plan_notes(
-    page: Page, document: PlanDocument, stories: Sequence[ForecastExplanation], context: PlanPageContext
+    page: StyledTextPage, document: PlanDocument, stories: Sequence[ForecastExplanation], context: PlanPageContext
 ) -> None:
     """Add the notes between the headline and the sets."""
     loaded = context.loaded
     _missing(page, document, loaded)
     if loaded.edited:
         names = comma_separated_names(list(loaded.edited), MAX_NAMES)
-        page.add(("note: ", "bold"), f"planned as if the manifest in the input had just been applied to {names}")
+        page.add_line(("note: ", "bold"), f"planned as if the manifest in the input had just been applied to {names}")
     if loaded.kept:
-        page.add(
+        page.add_line(
             ("note: ", "bold"),
             "fields missing from the manifest keep their stored values: "
             f"{comma_separated_names(list(loaded.kept), MAX_NAMES)}",
         )
     _gaps(page, context)
     for warning in (*loaded.warnings, *loaded.foreign_objects):
-        page.add(("warning: ", "bold yellow"), warning)
+        page.add_line(("warning: ", "bold yellow"), warning)
     for lost, what in (
         (loaded.sets_without_cliques, "available replicas, and the input has no PodClique of them"),
         (loaded.cliques_without_pods, "pods, and the input has none of them"),
     ):
         if lost:
-            page.add(("note: ", "bold"), f"the status of {comma_separated_names(list(lost), MAX_NAMES)} counts {what}.")
-            page.add("  They count as lost. If the input was collected with a selector (-l), collect it again without.")
+            page.add_line(
+                ("note: ", "bold"), f"the status of {comma_separated_names(list(lost), MAX_NAMES)} counts {what}."
+            )
+            page.add_line(
+                "  They count as lost. If the input was collected with a selector (-l), collect it again without."
+            )
     unrecorded = sum(story.unrecorded for story in stories)
     if unrecorded:
-        those = plural(unrecorded, "PodClique")
-        page.add(("note: ", "bold"), f"{those} with too few ready pods and no record of ever having been available.")
-        page.add("  Without that record these rules terminate nothing.")
+        those = count_with_noun(unrecorded, "PodClique")
+        page.add_line(
+            ("note: ", "bold"), f"{those} with too few ready pods and no record of ever having been available."
+        )
+        page.add_line("  Without that record these rules terminate nothing.")
     if context.operator_note:
-        page.add(("note: ", "bold"), context.operator_note)
+        page.add_line(("note: ", "bold"), context.operator_note)
     _clock(page, document, stories, context)
     if loaded.pods_without_clique and not stories:
-        page.add(
-            (f"ignored: {plural(loaded.pods_without_clique, 'Pod')} of PodCliques that are not in the input", "dim")
-        )
+        pods = count_with_noun(loaded.pods_without_clique, "Pod")
+        page.add_line((f"ignored: {pods} of PodCliques that are not in the input", "dim"))
     if loaded.ignored and not stories:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in loaded.ignored.items())
-        page.add((f"ignored: {kinds}", "dim"))
+        page.add_line((f"ignored: {kinds}", "dim"))
 
 
-def _gaps(page: Page, context: PlanPageContext) -> None:
+def _gaps(page: StyledTextPage, context: PlanPageContext) -> None:
     """Add the nodes that the input lacks, and errors of an API server that it holds."""
     if context.sets_with_unknown_nodes:
         names = comma_separated_names(list(context.sets_with_unknown_nodes), MAX_NAMES)
-        page.add(("note: ", "bold"), f"it is unknown whether the required topology constraints of {names} are kept:")
-        page.add("  not every Node of their pods is in the input (kubectl get nodes -o json)")
+        page.add_line(
+            ("note: ", "bold"), f"it is unknown whether the required topology constraints of {names} are kept:"
+        )
+        page.add_line("  not every Node of their pods is in the input (kubectl get nodes -o json)")
     for refusal in context.loaded.server_errors:
-        page.add(("warning: ", "bold yellow"), f"the input holds an error of an API server: {refusal}")
+        page.add_line(("warning: ", "bold yellow"), f"the input holds an error of an API server: {refusal}")
 
 
 def _clock(
-    page: Page, document: PlanDocument, stories: Sequence[ForecastExplanation], context: PlanPageContext
+    page: StyledTextPage, document: PlanDocument, stories: Sequence[ForecastExplanation], context: PlanPageContext
 ) -> None:
     """Add a note where the input is newer than the clock (CL-010), or much older and a termination depends on it."""
     now, newest = document.as_of, context.newest_time
@@ -237,20 +250,20 @@ def _clock(
         clock = "--now" if context.is_now_given else "the clock"
         lag = short_duration_text(newest - now)
         words = f"{clock} is {lag} before the newest time in the input ({format_time(newest)})"
-        page.add(("note: ", "bold"), words)
+        page.add_line(("note: ", "bold"), words)
     ends = any(story.entries_of_urgency(ReplicaUrgency.ENDS) for story in stories)
     if ends and not context.is_now_given and now - newest > _OLD:
         age = relative_time(newest, now)
-        page.add(
+        page.add_line(
             ("note: ", "bold"), f"nothing in the input is newer than {age}. If it is an older dump, give its time with"
         )
-        page.add("  --now; otherwise delays that were still running look expired.")
+        page.add_line("  --now; otherwise delays that were still running look expired.")
 
 
-def _missing(page: Page, document: PlanDocument, loaded: LoadedInput) -> None:
+def _missing(page: StyledTextPage, document: PlanDocument, loaded: LoadedInput) -> None:
     if document.not_collected:
-        page.add(("not collected: ", "bold magenta"), ", ".join(document.not_collected))
+        page.add_line(("not collected: ", "bold magenta"), ", ".join(document.not_collected))
         for words in loaded.not_listed.values():
-            page.add(f"  {words}")
+            page.add_line(f"  {words}")
         if loaded.lacks_kinds and not loaded.not_listed:
-            page.add("  all that is needed: kubectl get pcs,pcsg,pclq,pods,podgangs -o json")
+            page.add_line("  all that is needed: kubectl get pcs,pcsg,pclq,pods,podgangs -o json")

@@ -16,17 +16,17 @@ from grove_core.explain import (
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Delete, Step
 from grove_core.plan.forecast import Forecast
-from grove_shell.page import Page
+from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.formatting import (
     INDENT,
     MAX_NAMES,
     STYLES,
     clock_time,
     comma_separated_names,
+    count_with_noun,
     deletion_impact_text,
     object_display_name,
     padded_entry_label,
-    plural,
     relative_time,
     rule_citation,
 )
@@ -36,7 +36,7 @@ from grove_shell.views.plan_round_lines import (
     add_later_round_terminations,
     add_plan_rounds,
     created_counts_by_kind,
-    displayed_object_updates,
+    updates_shown_on_plan_page,
 )
 
 _ENTRIES: Final = 20
@@ -52,9 +52,9 @@ ForecastAndStory: TypeAlias = tuple[Forecast, ForecastExplanation]
 T = TypeVar("T")
 
 
-def plan_page(document: PlanDocument, context: PlanPageContext) -> Page:
+def plan_page(document: PlanDocument, context: PlanPageContext) -> StyledTextPage:
     """Return the page of a plan."""
-    page, now = Page(), document.as_of
+    page, now = StyledTextPage(), document.as_of
     entries = [(forecast, explanation_of_forecast(forecast)) for forecast in document.forecasts]
     add_plan_headline(page, document, [story for _, story in entries], context.nothing_judged)
     add_plan_notes(page, document, [story for _, story in entries], context)
@@ -63,27 +63,29 @@ def plan_page(document: PlanDocument, context: PlanPageContext) -> Page:
         if not (context.verbose or context.decisions) and story.needs_no_attention and not _is_eventful(forecast):
             calm.append((forecast, story))
             continue
-        page.add()
+        page.add_line()
         _root(page, forecast, story, now, full=context.verbose)
         if context.decisions:
             _decisions(page, forecast)
         if context.verbose:
             _rounds(page, forecast, now)
     if calm:
-        page.add()
+        page.add_line()
         _calm(page, calm)
     return page
 
 
-def _root(page: Page, forecast: Forecast, story: ForecastExplanation, now: datetime, *, full: bool) -> None:
+def _root(page: StyledTextPage, forecast: Forecast, story: ForecastExplanation, now: datetime, *, full: bool) -> None:
     """Add the entries of one set; ``full`` for all of them, else at most twenty of a kind (CL-010)."""
-    counts = f"  {story.available:,} of {plural(story.replicas, 'replica')} available" if story.replicas else ""
+    counts = (
+        f"  {story.available:,} of {count_with_noun(story.replicas, 'replica')} available" if story.replicas else ""
+    )
     place = f"{story.root.namespace}/{story.root.name}" if story.root.namespace else story.root.short
-    page.add((place, "bold"), counts)
+    page.add_line((place, "bold"), counts)
     for sentence in story.unpredicted:
-        page.add((padded_entry_label(ReplicaUrgency.UNKNOWN.value), STYLES[ReplicaUrgency.UNKNOWN]), sentence)
+        page.add_line((padded_entry_label(ReplicaUrgency.UNKNOWN.value), STYLES[ReplicaUrgency.UNKNOWN]), sentence)
     for why in story.misplaced:
-        page.add(
+        page.add_line(
             (padded_entry_label("MISPLACED"), "bold red"),
             (object_display_name(why.subject), "bold"),
             f": {why.sentence}",
@@ -99,33 +101,33 @@ def _root(page: Page, forecast: Forecast, story: ForecastExplanation, now: datet
         for entry in shown:
             _entry(page, entry, now, full=full)
         if rest:
-            page.add((padded_entry_label(tone.value), STYLES[tone]), f"and {_rest(rest, now)} (-v lists all)")
+            page.add_line((padded_entry_label(tone.value), STYLES[tone]), f"and {_rest(rest, now)} (-v lists all)")
     add_later_round_terminations(page, forecast, now)
     add_plan_rounds(page, forecast, full=full)
     writes = _counted(forecast.rounds[0].steps)
     if writes:
         others = len(forecast.rounds) - 1
-        more = f"; the rest follows in {plural(others, 'reconcile round')}" if others else ""
-        page.add(INDENT, (f"now: {writes}{more}", "dim"))
+        more = f"; the rest follows in {count_with_noun(others, 'reconcile round')}" if others else ""
+        page.add_line(INDENT, (f"now: {writes}{more}", "dim"))
     if not forecast.complete:
-        page.add(INDENT, ("more rounds would follow: their number is limited", "dim"))
+        page.add_line(INDENT, ("more rounds would follow: their number is limited", "dim"))
 
 
 def _rest(entries: Sequence[ExplainedReplica], now: datetime) -> str:
     """Return the number of entries that are not listed, what they delete, and how long the last of them waits."""
-    text = plural(len(entries), "more write" if entries[0].tone is ReplicaUrgency.HELD else "more replica")
+    text = count_with_noun(len(entries), "more write" if entries[0].tone is ReplicaUrgency.HELD else "more replica")
     untils = [entry.until for entry in entries if entry.until is not None]
     deleted = sum(len(entry.deletes) for entry in entries)
     if entries[0].tone is ReplicaUrgency.WAITS and untils:
         text += f", the last until {clock_time(max(untils), now)} ({relative_time(max(untils), now)})"
-    return f"{text}, with {plural(deleted, 'PodClique')}" if deleted else text
+    return f"{text}, with {count_with_noun(deleted, 'PodClique')}" if deleted else text
 
 
 def _cut(items: Sequence[T], most: int | None) -> tuple[Sequence[T], Sequence[T]]:
     return (items, ()) if most is None else (items[:most], items[most:])
 
 
-def _entry(page: Page, entry: ExplainedReplica, now: datetime, *, full: bool) -> None:
+def _entry(page: StyledTextPage, entry: ExplainedReplica, now: datetime, *, full: bool) -> None:
     most = None if full else MAX_NAMES
     tone = (padded_entry_label(entry.tone.value), STYLES[entry.tone])
     head = object_display_name(entry.subject)
@@ -136,12 +138,12 @@ def _entry(page: Page, entry: ExplainedReplica, now: datetime, *, full: bool) ->
             return
         case ReplicaUrgency.HELD:
             first, *more = (sentence for cause in entry.causes for sentence in cause.sentences)
-            page.add(tone, (head, "bold"), ": ", first)
+            page.add_line(tone, (head, "bold"), ": ", first)
             for sentence in more[:most]:
-                page.add(INDENT, "  ", sentence)
+                page.add_line(INDENT, "  ", sentence)
             return
         case ReplicaUrgency.ENDS:
-            goes = filter(None, (plural(len(entry.deletes), "PodClique"), deletion_impact_text(entry.impact)))
+            goes = filter(None, (count_with_noun(len(entry.deletes), "PodClique"), deletion_impact_text(entry.impact)))
             when = f" now, with {', '.join(goes)}" if entry.deletes else " now: its PodCliques are being deleted"
         case ReplicaUrgency.WAITS:
             if (until := entry.until) is not None:
@@ -150,74 +152,76 @@ def _entry(page: Page, entry: ExplainedReplica, now: datetime, *, full: bool) ->
             pass
         case _:
             assert_never(entry.tone)
-    page.add(tone, (head, "bold"), when)
+    page.add_line(tone, (head, "bold"), when)
     for cause in entry.causes:
         _cause(page, cause, most)
     if entry.deletes:
-        page.add(INDENT, "deletes: ", comma_separated_names([ref.name for ref in entry.deletes], most))
+        page.add_line(INDENT, "deletes: ", comma_separated_names([ref.name for ref in entry.deletes], most))
 
 
-def _keep(page: Page, entry: ExplainedReplica, now: datetime, most: int | None) -> None:
+def _keep(page: StyledTextPage, entry: ExplainedReplica, now: datetime, most: int | None) -> None:
     why = "; ".join(cause.sentences[0] for cause in entry.causes)
     if entry.averted is not None:
         when = f"{clock_time(entry.averted, now)} ({relative_time(entry.averted, now)})"
         why = f"it would be terminated at {when}; the steps below prevent that: {why}"
-    page.add((padded_entry_label(entry.tone.value), STYLES[entry.tone]), object_display_name(entry.subject), ": ", why)
+    page.add_line(
+        (padded_entry_label(entry.tone.value), STYLES[entry.tone]), object_display_name(entry.subject), ": ", why
+    )
     shown, rest = _cut(entry.degraded, most)
     for cause in shown:
-        page.add(INDENT, f"{cause.subject.kind} {cause.subject.name}: {'; '.join(cause.sentences)}")
+        page.add_line(INDENT, f"{cause.subject.kind} {cause.subject.name}: {'; '.join(cause.sentences)}")
     if rest:
-        page.add(INDENT, f"and {plural(len(rest), 'more such PodClique')}")
+        page.add_line(INDENT, f"and {count_with_noun(len(rest), 'more such PodClique')}")
 
 
-def _cause(page: Page, cause: ExplainedCause, most: int | None) -> None:
+def _cause(page: StyledTextPage, cause: ExplainedCause, most: int | None) -> None:
     first, *more = cause.sentences
-    page.add(INDENT, f"{cause.subject.kind} {cause.subject.name}: {first}")
+    page.add_line(INDENT, f"{cause.subject.kind} {cause.subject.name}: {first}")
     shown, rest = _cut(cause.below, most)
     for below in shown:
-        page.add(INDENT, f"  {below.subject.name}: {below.sentences[0]}")
+        page.add_line(INDENT, f"  {below.subject.name}: {below.sentences[0]}")
     if rest:
-        page.add(INDENT, f"  and {plural(len(rest), 'more such PodClique')}")
+        page.add_line(INDENT, f"  and {count_with_noun(len(rest), 'more such PodClique')}")
     for sentence in more:
-        page.add(INDENT, "  ", sentence)
+        page.add_line(INDENT, "  ", sentence)
 
 
-def _calm(page: Page, calm: Sequence[ForecastAndStory]) -> None:
+def _calm(page: StyledTextPage, calm: Sequence[ForecastAndStory]) -> None:
     names = [f"{story.root.namespace}/{story.root.name}" for _, story in calm]
     writes = _counted(step for forecast, _ in calm for step in forecast.rounds[0].steps)
-    page.add(
+    page.add_line(
         ("no termination pending: ", "green"),
         comma_separated_names(names, MAX_NAMES),
         (f"  ({writes})" if writes else "", "dim"),
     )
 
 
-def _rounds(page: Page, forecast: Forecast, now: datetime) -> None:
+def _rounds(page: StyledTextPage, forecast: Forecast, now: datetime) -> None:
     for round_ in forecast.rounds:
-        page.add((f"  round {round_.number} at {clock_time(round_.at, now)}", "bold"))
+        page.add_line((f"  round {round_.number} at {clock_time(round_.at, now)}", "bold"))
         for step in round_.steps:
-            page.add(f"    {step_action_name(step.action):<13} {step.target.kind} {step.target.name}")
+            page.add_line(f"    {step_action_name(step.action):<13} {step.target.kind} {step.target.name}")
             _reasons(page, "                  ", step.because)
         if not round_.steps:
-            page.add("    nothing to write")
+            page.add_line("    nothing to write")
 
 
-def _decisions(page: Page, forecast: Forecast) -> None:
-    page.add(("  decisions", "bold"))
+def _decisions(page: StyledTextPage, forecast: Forecast) -> None:
+    page.add_line(("  decisions", "bold"))
     for finding in forecast.findings:
-        page.add(f"    {finding.subject.short}  {finding.question}: ", (finding.verdict, "bold"))
+        page.add_line(f"    {finding.subject.short}  {finding.question}: ", (finding.verdict, "bold"))
         _reasons(page, "      ", finding.because)
 
 
-def _reasons(page: Page, indent: str, reasons: Iterable[Reason]) -> None:
+def _reasons(page: StyledTextPage, indent: str, reasons: Iterable[Reason]) -> None:
     for reason in reasons:
-        page.add(indent, reason.sentence, rule_citation(reason))
+        page.add_line(indent, reason.sentence, rule_citation(reason))
 
 
 def _is_eventful(forecast: Forecast) -> bool:
     """Whether any round creates, updates or deletes an object; status updates do not count."""
     return any(
-        displayed_object_updates(round_.steps)
+        updates_shown_on_plan_page(round_.steps)
         or created_counts_by_kind(round_.steps)
         or any(isinstance(step.action, Delete) for step in round_.steps)
         for round_ in forecast.rounds
@@ -226,4 +230,4 @@ def _is_eventful(forecast: Forecast) -> bool:
 
 def _counted(steps: Iterable[Step]) -> str:
     counts = Counter(step_action_name(step.action) for step in steps)
-    return ", ".join(plural(counts[name], word) for name, word in _ACTIONS.items() if counts[name])
+    return ", ".join(count_with_noun(counts[name], word) for name, word in _ACTIONS.items() if counts[name])

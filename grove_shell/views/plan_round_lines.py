@@ -19,17 +19,17 @@ from grove_core.kernel.time_formats import short_duration_text, truncated_to_sec
 from grove_core.kernel.wants import StepObstacle
 from grove_core.plan.forecast import Forecast, ForecastRound
 from grove_core.resources.api_names import TOPOLOGY_NAME
-from grove_shell.page import Page
+from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.formatting import (
     INDENT,
     MAX_NAMES,
     STYLES,
     clock_time,
     comma_separated_names,
+    count_with_noun,
     deletion_impact_text,
     object_display_name,
     padded_entry_label,
-    plural,
     relative_time,
 )
 
@@ -90,25 +90,25 @@ def rounds_before_repeats(forecast: Forecast) -> Sequence[ForecastRound]:
     return forecast.rounds[: max(again) - 1] if again else forecast.rounds
 
 
-def add_later_round_terminations(page: Page, forecast: Forecast, now: datetime) -> None:
+def add_later_round_terminations(page: StyledTextPage, forecast: Forecast, now: datetime) -> None:
     """Add the later terminations: when they happen, what they delete, and the pods and GPUs that go with it."""
     for later in later_round_terminations(forecast):
         names = comma_separated_names([step.target.name for step in later.steps], MAX_NAMES)
         at = later.round.at
         when = f"{clock_time(at, now)} ({relative_time(at, now)})" if at > now else f"round {later.round.number}"
         condition = f", {later.assumption.words}" if later.assumption is not None else ""
-        page.add((padded_entry_label("THEN"), "yellow"), f"{when}{condition}: deletes {names}")
+        page.add_line((padded_entry_label("THEN"), "yellow"), f"{when}{condition}: deletes {names}")
         if impact := deletion_impact_text(total_deletion_impact(later.steps)):
-            page.add(INDENT, f"  with {impact}")
+            page.add_line(INDENT, f"  with {impact}")
         if later.again:
-            page.add((padded_entry_label("AGAIN"), "bold red"), _again(later, now))
+            page.add_line((padded_entry_label("AGAIN"), "bold red"), _again(later, now))
 
 
 def _again(later: LaterRoundTermination, now: datetime) -> str:
     times = [later.round.at, *(round_.at for round_ in later.again)]
     spans = {truncated_to_seconds(after) - truncated_to_seconds(before) for before, after in pairwise(times)}
     every = f", every {short_duration_text(spans.pop())}" if len(spans) == 1 else ""
-    same = plural(len(later.steps), "PodClique")
+    same = count_with_noun(len(later.steps), "PodClique")
     return f"{clock_time(times[1], now)} ({relative_time(times[1], now)}){every} until they are placed: the same {same}"
 
 
@@ -116,7 +116,7 @@ _LINES: Final = 20
 _OMITTED: Final = frozenset({"Pod", "PodGang"})  # gates of pods have a line of their own; PodGangs follow the set
 
 
-def add_plan_rounds(page: Page, forecast: Forecast, *, full: bool) -> None:
+def add_plan_rounds(page: StyledTextPage, forecast: Forecast, *, full: bool) -> None:
     """Add what each round does besides terminations, and what is still withheld after the last round (CL-010).
 
     Args:
@@ -126,18 +126,20 @@ def add_plan_rounds(page: Page, forecast: Forecast, *, full: bool) -> None:
     lines = [(word, f"round {round_.number}: {text}") for round_ in rounds for word, text in _lines_of_round(round_)]
     before = ""
     for word, text in lines if full else lines[:_LINES]:
-        page.add((padded_entry_label("" if word == before else word), "bold"), text)
+        page.add_line((padded_entry_label("" if word == before else word), "bold"), text)
         before = word
     if not full and len(lines) > _LINES:
-        page.add(INDENT, f"and {plural(len(lines) - _LINES, 'more line')} until round {len(forecast.rounds)} (-v)")
+        page.add_line(
+            INDENT, f"and {count_with_noun(len(lines) - _LINES, 'more line')} until round {len(forecast.rounds)} (-v)"
+        )
     shown_before = {(held.target, held.because) for held in forecast.rounds[0].withheld}
     late = [held for held in forecast.rounds[-1].withheld if (held.target, held.because) not in shown_before]
     for held in (held for held in late if not withholds_scheduling_gate_removal(held)):
         tone = (padded_entry_label(ReplicaUrgency.HELD.value), STYLES[ReplicaUrgency.HELD])
         first, *more = held.because
-        page.add(tone, (object_display_name(held.target), "bold"), f": {first.sentence}")
+        page.add_line(tone, (object_display_name(held.target), "bold"), f": {first.sentence}")
         for why in more[:MAX_NAMES]:
-            page.add(INDENT, f"  {why.sentence}")
+            page.add_line(INDENT, f"  {why.sentence}")
     add_gated_cliques(
         page,
         (
@@ -147,13 +149,13 @@ def add_plan_rounds(page: Page, forecast: Forecast, *, full: bool) -> None:
         ),
     )
     if any(held.obstacle is StepObstacle.UPDATE for held in forecast.rounds[-1].withheld):
-        page.add(INDENT, ("the plan stops here: it never makes pods ready; grove simulate plays the rest", "dim"))
+        page.add_line(INDENT, ("the plan stops here: it never makes pods ready; grove simulate plays the rest", "dim"))
 
 
 def _lines_of_round(round_: ForecastRound) -> Iterator[tuple[str, str]]:
     for word, steps in (
         ("DELETE", deletions_besides_terminations(round_.steps)),
-        ("UPDATE", displayed_object_updates(round_.steps)),
+        ("UPDATE", updates_shown_on_plan_page(round_.steps)),
     ):
         for alike in _grouped_by_reason(steps):
             names = comma_separated_names([step.target.name for step in alike], MAX_NAMES)
@@ -162,13 +164,13 @@ def _lines_of_round(round_: ForecastRound) -> Iterator[tuple[str, str]]:
                 if word == "DELETE" and alike[0].target.kind != "Pod"
                 else ""
             )
-            count = plural(len(alike), alike[0].target.kind) + (f" with {goes}" if goes else "")
+            count = count_with_noun(len(alike), alike[0].target.kind) + (f" with {goes}" if goes else "")
             yield word, f"{count}, {names}: {_first_reason(alike)}"
     kinds = created_counts_by_kind(round_.steps)
-    done = [plural(kinds[kind], kind) for kind in sorted(kinds)]
+    done = [count_with_noun(kinds[kind], kind) for kind in sorted(kinds)]
     opened = sum(isinstance(step.action, Apply) and step.target.kind == "Pod" for step in round_.steps)
     if opened:
-        done.append(f"gates of {plural(opened, 'pod')} open")
+        done.append(f"gates of {count_with_noun(opened, 'pod')} open")
     if done:
         yield "CREATE" if kinds else "PLACE", ", ".join(done)
 
@@ -176,7 +178,7 @@ def _lines_of_round(round_: ForecastRound) -> Iterator[tuple[str, str]]:
 def _first_reason(alike: Iterable[Step]) -> str:
     """Return the reason of the first step, and how many other sentences the same rule gave."""
     first, *more = dict.fromkeys(step.because[0].sentence for step in alike)
-    return f"{first}; and {plural(len(more), 'more reason')} of this kind (-v)" if more else first
+    return f"{first}; and {count_with_noun(len(more), 'more reason')} of this kind (-v)" if more else first
 
 
 def _grouped_by_reason(steps: Iterable[Step]) -> Iterator[list[Step]]:
@@ -197,7 +199,7 @@ def deletions_besides_terminations(steps: Iterable[Step]) -> list[Step]:
     return [step for step in steps if isinstance(step.action, Delete) and not is_gang_termination_deletion(step)]
 
 
-def displayed_object_updates(steps: Iterable[Step]) -> list[Step]:
+def updates_shown_on_plan_page(steps: Iterable[Step]) -> list[Step]:
     """Return the updates of cliques, scaling groups, services and autoscalers.
 
     Updates of PodGangs count only where they mirror a change of the PodCliqueSet.
@@ -217,7 +219,7 @@ def _mirrors_set(fields: FrozenMap) -> bool:
     return "priorityClassName" in object_at(fields, "spec") or bool(mirrored - {TOPOLOGY_NAME})
 
 
-def add_gated_cliques(page: Page, gated: Iterable[tuple[Ref, tuple[tuple[Ref, str], ...]]]) -> None:
+def add_gated_cliques(page: StyledTextPage, gated: Iterable[tuple[Ref, tuple[tuple[Ref, str], ...]]]) -> None:
     """Add the PodCliques whose pods stay gated; those with the same reasons share a line.
 
     Args:
@@ -229,6 +231,6 @@ def add_gated_cliques(page: Page, gated: Iterable[tuple[Ref, tuple[tuple[Ref, st
         alike.setdefault(((Ref("", "", "", ""), first), *behind), []).append(ref.name)
     for ((_, first), *behind), names in alike.items():
         tone = (padded_entry_label(ReplicaUrgency.GATED.value), STYLES[ReplicaUrgency.GATED])
-        page.add(tone, f"{comma_separated_names(names, MAX_NAMES)}: {first}")
+        page.add_line(tone, f"{comma_separated_names(names, MAX_NAMES)}: {first}")
         for subject, sentence in behind[:MAX_NAMES]:
-            page.add(INDENT, f"  {subject.name}: {sentence}")
+            page.add_line(INDENT, f"  {subject.name}: {sentence}")

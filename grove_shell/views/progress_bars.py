@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from grove_shell.page import is_stderr_terminal, overwrite_terminal_line
 from grove_shell.simulator.virtual_time import SECOND, go_duration_text
+from grove_shell.styled_text_page import is_stderr_terminal, overwrite_terminal_line
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

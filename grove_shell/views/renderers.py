@@ -6,7 +6,14 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from grove_shell.page import Page, escape_quoted_text, is_printable, json_text, print_page, write_stdout
+from grove_shell.styled_text_page import (
+    StyledTextPage,
+    escape_quoted_text,
+    is_printable,
+    json_text,
+    print_page,
+    write_stdout,
+)
 
 
 def format_json_document(value: Any) -> str:  # noqa: ANN401 - any JSON
@@ -39,7 +46,7 @@ def _yaml_stream(objects: Sequence[Any]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Serializer:
+class DocumentSerializer:
     """One format of documents.
 
     Attributes:
@@ -51,14 +58,17 @@ class Serializer:
     objects: Callable[[Sequence[Any]], str]
 
 
-SERIALIZERS: Final[Mapping[str, Serializer]] = MappingProxyType(
-    {"json": Serializer(format_json_document, _json_list), "yaml": Serializer(format_yaml_document, _yaml_stream)}
+SERIALIZERS: Final[Mapping[str, DocumentSerializer]] = MappingProxyType(
+    {
+        "json": DocumentSerializer(format_json_document, _json_list),
+        "yaml": DocumentSerializer(format_yaml_document, _yaml_stream),
+    }
 )
 """Formats of commands that print a document and have no page."""
 
 
 @dataclass(frozen=True, slots=True)
-class Renderer:
+class OutputRenderer:
     """One value of ``-o`` of commands that have a page.
 
     Attributes:
@@ -68,24 +78,24 @@ class Renderer:
     """
 
     shows_page: bool
-    text: Callable[[Callable[[], Page], Callable[[], Any]], Page | str]
+    text: Callable[[Callable[[], StyledTextPage], Callable[[], Any]], StyledTextPage | str]
 
-    def show(self, *, page: Callable[[], Page], document: Callable[[], Any]) -> None:
+    def print_result(self, *, page: Callable[[], StyledTextPage], document: Callable[[], Any]) -> None:
         """Print a result on standard output."""
         found = self.text(page, document)
-        if isinstance(found, Page):
+        if isinstance(found, StyledTextPage):
             print_page(found)
         else:
             write_stdout(found)
 
 
-def _of_documents(serializer: Serializer) -> Renderer:
-    return Renderer(shows_page=False, text=lambda _page, document: serializer.document(document()))
+def _of_documents(serializer: DocumentSerializer) -> OutputRenderer:
+    return OutputRenderer(shows_page=False, text=lambda _page, document: serializer.document(document()))
 
 
-RENDERERS: Final[Mapping[str, Renderer]] = MappingProxyType(
+RENDERERS: Final[Mapping[str, OutputRenderer]] = MappingProxyType(
     {
-        "human": Renderer(shows_page=True, text=lambda page, _document: page()),
+        "human": OutputRenderer(shows_page=True, text=lambda page, _document: page()),
         **{name: _of_documents(serializer) for name, serializer in SERIALIZERS.items()},
     }
 )

@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 
 from grove_core.compare import RuleSetComparison
 from grove_core.version import VERSION
-from grove_shell.page import Page
+from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.compare_page import add_rule_set_differences
-from grove_shell.views.formatting import clock_time, comma_separated_names, plural
+from grove_shell.views.formatting import clock_time, comma_separated_names, count_with_noun
 
 _MOST: Final = 20
 _WORDS: Final = 5
@@ -56,43 +56,47 @@ class ReplayReport:
     rule_differences: Sequence[RuleSetTerminationDifference]
 
 
-def replay_page(report: ReplayReport, *, full: bool) -> Page:
+def replay_page(report: ReplayReport, *, full: bool) -> StyledTextPage:
     """Return the page: the counts, each decision that differs, then those at which the other rule set differs."""
-    page = Page()
+    page = StyledTextPage()
     if report.first is None or report.last is None:
-        page.add(("the log is complete and has no decision", "bold"))
+        page.add_line(("the log is complete and has no decision", "bold"))
         return page
-    decisions, same = plural(report.decisions, "decision"), report.decisions - len(report.changed)
+    decisions, same = count_with_noun(report.decisions, "decision"), report.decisions - len(report.changed)
     if report.changed:
-        page.add((f"{len(report.changed):,} of {decisions} not the same as in the log", "bold red"))
+        page.add_line((f"{len(report.changed):,} of {decisions} not the same as in the log", "bold red"))
     else:
-        page.add((f"{decisions} repeated, each plan byte for byte the same", "bold green"))
+        page.add_line((f"{decisions} repeated, each plan byte for byte the same", "bold green"))
     span = f"{clock_time(report.first, report.first)} to {clock_time(report.last, report.first)}"
     day = report.first.date().isoformat()
-    page.add((f"{plural(report.sets, 'PodCliqueSet')}, {day} {span}, rules '{', '.join(report.rules)}'", "dim"))
+    page.add_line(
+        (f"{count_with_noun(report.sets, 'PodCliqueSet')}, {day} {span}, rules '{', '.join(report.rules)}'", "dim")
+    )
     if report.changed and set(report.versions) != {VERSION}:
-        page.add((f"log of version {comma_separated_names(list(report.versions), None)}, repeated by {VERSION}", "dim"))
+        page.add_line(
+            (f"log of version {comma_separated_names(list(report.versions), None)}, repeated by {VERSION}", "dim")
+        )
     for one in report.changed if full else report.changed[:_MOST]:
-        page.add("")
-        page.add((f"line {one.line}", "bold"), f"  plan {one.name}, {clock_time(one.at, report.first)}")
+        page.add_line("")
+        page.add_line((f"line {one.line}", "bold"), f"  plan {one.name}, {clock_time(one.at, report.first)}")
         for words in one.differences if full else one.differences[:_WORDS]:
-            page.add("  ", words)
+            page.add_line("  ", words)
     _more(page, len(report.changed), full=full)
     if report.other_rules is not None:
         _rule_differences(page, report, report.first, full=full)
     elif report.changed:
-        page.add((f"{same:,} the same", "dim"))
+        page.add_line((f"{same:,} the same", "dim"))
     return page
 
 
-def _rule_differences(page: Page, report: ReplayReport, first: datetime, *, full: bool) -> None:
+def _rule_differences(page: StyledTextPage, report: ReplayReport, first: datetime, *, full: bool) -> None:
     """Add where the other rule set would have terminated something else; each difference once (RP-005)."""
-    page.add("")
+    page.add_line("")
     if not report.rule_differences:
-        page.add((f"rules '{report.other_rules}': same terminations", "bold green"))
+        page.add_line((f"rules '{report.other_rules}': same terminations", "bold green"))
         return
-    count = plural(len(report.rule_differences), "decision")
-    page.add((f"rules '{report.other_rules}': other terminations at {count}", "bold yellow"))
+    count = count_with_noun(len(report.rule_differences), "decision")
+    page.add_line((f"rules '{report.other_rules}': other terminations at {count}", "bold yellow"))
     first_of: dict[Hashable, RuleSetTerminationDifference] = {}
     for one in report.rule_differences:
         changes = tuple((found.cliques, found.change) for found in one.comparison.differences)
@@ -100,13 +104,13 @@ def _rule_differences(page: Page, report: ReplayReport, first: datetime, *, full
     shown = list(first_of.values())
     for one in shown if full else shown[:_MOST]:
         root = one.comparison.root
-        page.add("")
-        page.add((f"{root.namespace}/{root.name}", "bold"), f"  line {one.line}, {clock_time(one.at, first)}")
+        page.add_line("")
+        page.add_line((f"{root.namespace}/{root.name}", "bold"), f"  line {one.line}, {clock_time(one.at, first)}")
         rules = (one.rules, str(report.other_rules))
         add_rule_set_differences(page, one.comparison, rules, one.at, full=full)
     _more(page, len(shown), full=full)
 
 
-def _more(page: Page, count: int, *, full: bool) -> None:
+def _more(page: StyledTextPage, count: int, *, full: bool) -> None:
     if count > _MOST and not full:
-        page.add((f"and {count - _MOST:,} more (-v lists all)", "dim"))
+        page.add_line((f"and {count - _MOST:,} more (-v lists all)", "dim"))

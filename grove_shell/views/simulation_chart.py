@@ -11,17 +11,17 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MultipleLocator
 
 from grove_shell.simulator.recording.pod_clique_states import STATES, PodCliqueTimeline, pod_clique_timelines
-from grove_shell.simulator.recording.run_history import (
+from grove_shell.simulator.recording.simulation_history import (
     EntryContent,
     EntryKind,
-    NoteEntry,
+    NoteHistoryEntry,
     NoteKind,
     PodChange,
-    PodEntry,
-    WriteEntry,
+    PodHistoryEntry,
+    WriteHistoryEntry,
     WriteKind,
 )
-from grove_shell.simulator.simulation_run import SimulationRun
+from grove_shell.simulator.simulation_run import SimulationResult
 from grove_shell.simulator.virtual_time import MINUTE, SECOND, go_duration_text
 
 _COLOURS: Final = ("#2e9e6b", "#8fc7e8", "#f4c95d", "#c9ced6")
@@ -61,7 +61,7 @@ _STYLE: Final[dict[Any, Any]] = {
 }
 
 
-def draw_simulation_chart(run: SimulationRun, path: str) -> None:
+def draw_simulation_chart(run: SimulationResult, path: str) -> None:
     """Draw a run into a file, ``.svg`` or ``.png``; the same run gives the same file (SM-010).
 
     Raises:
@@ -73,7 +73,7 @@ def draw_simulation_chart(run: SimulationRun, path: str) -> None:
         figure.savefig(path, dpi=144, metadata=metadata, facecolor="white")
 
 
-def _figure(run: SimulationRun) -> Figure:
+def _figure(run: SimulationResult) -> Figure:
     lanes = pod_clique_timelines(run.changes)
     places = _places_of(lanes)
     events = _events_of(run)
@@ -145,20 +145,20 @@ def _draw_lane(axes: Axes, lane: PodCliqueTimeline, place: float, end: int) -> N
         axes.plot((since, stop), (place + 0.43,) * 2, color=_BREACH, linewidth=2.2, zorder=4, solid_capstyle="butt")
 
 
-def _draw_marks(axes: Axes, run: SimulationRun, places: dict[tuple[str, str], float]) -> None:
+def _draw_marks(axes: Axes, run: SimulationResult, places: dict[tuple[str, str], float]) -> None:
     for entry in run.history.entries:
         content = entry.content
         mark, colour, size, name = "X", _BREACH, 8.5, ""
-        if isinstance(content, WriteEntry) and content.what is WriteKind.TERMINATED:
+        if isinstance(content, WriteHistoryEntry) and content.what is WriteKind.TERMINATED:
             name = content.subject.name
-        elif isinstance(content, PodEntry) and content.what in _CRASHES:
+        elif isinstance(content, PodHistoryEntry) and content.what in _CRASHES:
             mark, colour, size, name = "v", _INK, 6.0, content.clique
         place = places.get((content.subject.namespace, name)) if content.subject is not None else None
         if place is not None:
             axes.plot(entry.at, place, mark, color=colour, markersize=size, mec="white", zorder=6)
 
 
-def _events_of(run: SimulationRun) -> list[tuple[int, str, str]]:
+def _events_of(run: SimulationResult) -> list[tuple[int, str, str]]:
     """Return time, text and colour of the events of the whole cluster; only the first of many."""
     found = []
     for entry in run.history.entries:
@@ -170,9 +170,9 @@ def _events_of(run: SimulationRun) -> list[tuple[int, str, str]]:
 
 
 def _words(content: EntryContent) -> str:
-    words = content.text if isinstance(content, NoteEntry) else ""
+    words = content.text if isinstance(content, NoteHistoryEntry) else ""
     if content.subject is not None:
-        verb = content.what.value if isinstance(content, NoteEntry | WriteEntry) else ""
+        verb = content.what.value if isinstance(content, NoteHistoryEntry | WriteHistoryEntry) else ""
         words = f"{verb} {content.subject.name}{f': {words}' if words else ''}"
     return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
 
@@ -211,7 +211,7 @@ def _draw_gangs(axes: Axes, lanes: list[PodCliqueTimeline], places: list[float])
         )
 
 
-def _draw_legend(figure: Figure, inches: float, run: SimulationRun, lanes: list[PodCliqueTimeline]) -> None:
+def _draw_legend(figure: Figure, inches: float, run: SimulationResult, lanes: list[PodCliqueTimeline]) -> None:
     handles: list[Patch | Line2D] = [
         Patch(facecolor=colour, label=word) for colour, word in zip(_COLOURS, _WORDS, strict=True)
     ]
@@ -237,7 +237,7 @@ def _draw_legend(figure: Figure, inches: float, run: SimulationRun, lanes: list[
     )
 
 
-def _subtitle(run: SimulationRun) -> str:
+def _subtitle(run: SimulationResult) -> str:
     words = [f"{go_duration_text(run.end)} of virtual time"]
     if run.history.terminations:
         words.append(f"{run.history.terminations} terminations" if run.history.terminations > 1 else "1 termination")

@@ -7,25 +7,25 @@ from grove_core.document.document_writing import rule_set_source_as_json
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import format_time
 from grove_core.version import VERSION
-from grove_shell.simulator.recording.run_history import (
-    BreachWaitEntry,
-    ConditionEntry,
+from grove_shell.simulator.recording.simulation_history import (
+    BreachWaitHistoryEntry,
+    ConditionHistoryEntry,
     EntryContent,
-    HistoryEntry,
-    NoteEntry,
-    PodEntry,
-    RefusedApplyEntry,
-    UnplacedGangEntry,
-    WriteEntry,
+    NoteHistoryEntry,
+    PodHistoryEntry,
+    RefusedApplyHistoryEntry,
+    SimulationHistoryEntry,
+    UnplacedGangHistoryEntry,
+    WriteHistoryEntry,
 )
-from grove_shell.simulator.simulation_run import SimulationRun
+from grove_shell.simulator.simulation_run import SimulationResult
 from grove_shell.simulator.virtual_time import clock_time_at, go_duration_text
-from grove_shell.views.history_lines import condition_text, joined_sentences, sentences_of
+from grove_shell.views.history_lines import condition_text, joined_reason_sentences, reason_sentences
 
 FORMAT_VERSION: Final = "1.1"
 
 
-def simulation_run_as_json(run: SimulationRun) -> dict[str, Any]:
+def simulation_run_as_json(run: SimulationResult) -> dict[str, Any]:
     """Return the document of one run."""
     start = run.scenario.spec.start
     return {
@@ -67,7 +67,7 @@ def simulation_run_as_json(run: SimulationRun) -> dict[str, Any]:
 
 
 def simulation_seeds_as_json(
-    count: int, terminations: int, events: Mapping[str, int], first: int, broken: SimulationRun | None
+    count: int, terminations: int, events: Mapping[str, int], first: int, broken: SimulationResult | None
 ) -> dict[str, Any]:
     """Return the document of the runs of ``--seeds``.
 
@@ -83,14 +83,14 @@ def simulation_seeds_as_json(
     }
 
 
-def _violation(run: SimulationRun) -> dict[str, Any] | None:
+def _violation(run: SimulationResult) -> dict[str, Any] | None:
     found = run.violation
     if found is None:
         return None
     return {"code": found.code, "at": go_duration_text(found.at), "objects": list(found.objects), "says": found.message}
 
 
-def _entry(run: SimulationRun, entry: HistoryEntry) -> dict[str, Any]:
+def _entry(run: SimulationResult, entry: SimulationHistoryEntry) -> dict[str, Any]:
     what, clique, detail, because = history_entry_fields(entry.content)
     return {
         "at": format_time(clock_time_at(run.scenario.spec.start, entry.at)),
@@ -106,20 +106,20 @@ def _entry(run: SimulationRun, entry: HistoryEntry) -> dict[str, Any]:
 def history_entry_fields(content: EntryContent) -> tuple[str, str, str, tuple[str, ...]]:
     """Return the fields ``what``, ``clique``, ``detail`` and ``because`` of an entry."""
     match content:
-        case PodEntry():
+        case PodHistoryEntry():
             return content.what.value, content.clique, content.why or content.node, ()
-        case WriteEntry():
-            return content.what.value, content.clique, content.error, sentences_of(content.because)
-        case RefusedApplyEntry():
+        case WriteHistoryEntry():
+            return content.what.value, content.clique, content.error, reason_sentences(content.because)
+        case RefusedApplyHistoryEntry():
             return "is refused", "", f"{content.kind} {content.name}", tuple(map(str, content.objections))
-        case ConditionEntry(condition=now, before=before):
+        case ConditionHistoryEntry(condition=now, before=before):
             because = (now.reason, now.message, "" if before is None else before.value)
             return "condition", "", condition_text(content), because
-        case BreachWaitEntry():
-            return "waits", "", "", (joined_sentences(content.because),)
-        case UnplacedGangEntry():
+        case BreachWaitHistoryEntry():
+            return "waits", "", "", (joined_reason_sentences(content.because),)
+        case UnplacedGangHistoryEntry():
             return "cannot place", "", str(content.pods), (content.why,)
-        case NoteEntry():
+        case NoteHistoryEntry():
             return content.what.value, "", content.text, ()
         case _:
             assert_never(content)

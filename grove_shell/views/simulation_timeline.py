@@ -5,85 +5,85 @@ from itertools import groupby
 from typing import Final
 
 from grove_core.explain import ReplicaUrgency
-from grove_shell.page import Page, Span
 from grove_shell.simulator.recording.pod_clique_states import PodCliqueState
-from grove_shell.simulator.recording.run_history import (
-    BreachWaitEntry,
+from grove_shell.simulator.recording.simulation_history import (
+    BreachWaitHistoryEntry,
     EntryKind,
-    HistoryActor,
-    HistoryEntry,
     NoteKind,
-    RefusedApplyEntry,
-    UnplacedGangEntry,
+    RefusedApplyHistoryEntry,
+    SimulationActor,
+    SimulationHistoryEntry,
+    UnplacedGangHistoryEntry,
     WriteKind,
 )
-from grove_shell.simulator.simulation_run import SimulationRun
+from grove_shell.simulator.simulation_run import SimulationResult
 from grove_shell.simulator.virtual_time import go_duration_text
-from grove_shell.views.formatting import STYLES, padded_entry_label, plural, unpredicted_sets_warning
-from grove_shell.views.history_lines import timeline_lines
+from grove_shell.styled_text_page import Span, StyledTextPage
+from grove_shell.views.formatting import STYLES, count_with_noun, padded_entry_label, unpredicted_sets_warning
+from grove_shell.views.history_lines import timeline_lines_of_entries
 from grove_shell.views.plan_headline import time_and_rules_line
 
 _STYLES: Final[Mapping[EntryKind, str]] = {
     WriteKind.TERMINATED: "bold red",
     NoteKind.FAULT: "magenta",
     NoteKind.NODE: "cyan",
-    UnplacedGangEntry: "yellow",
-    BreachWaitEntry: "yellow",
-    RefusedApplyEntry: "bold red",
+    UnplacedGangHistoryEntry: "yellow",
+    BreachWaitHistoryEntry: "yellow",
+    RefusedApplyHistoryEntry: "bold red",
     WriteKind.FAILED: "magenta",
     NoteKind.NO_EFFECT: "bold yellow",
 }
-_WIDTH: Final = max(len(actor.value) for actor in HistoryActor)
+_WIDTH: Final = max(len(actor.value) for actor in SimulationActor)
 
 
-def simulation_timeline_page(run: SimulationRun, *, verbose: bool = False) -> Page:
+def simulation_timeline_page(run: SimulationResult, *, verbose: bool = False) -> StyledTextPage:
     """Return the page of one run."""
-    page = Page()
+    page = StyledTextPage()
     unpredicted: list[Span] = []
     if run.unpredicted:  # the simulated steps are not those of the operator that runs there (SM-098)
         warning = unpredicted_sets_warning("simulated", len(run.unpredicted))
         unpredicted.append((f"{warning}; ", STYLES[ReplicaUrgency.UNKNOWN]))
-    page.add(*unpredicted, (run.scenario.metadata.name, "bold"), f": {_headline(run)}")
+    page.add_line(*unpredicted, (run.scenario.metadata.name, "bold"), f": {_headline(run)}")
     if run.rules_from is not None:
-        page.add((time_and_rules_line(run.scenario.spec.start, run.rules, run.rules_from), "dim"))
+        page.add_line((time_and_rules_line(run.scenario.spec.start, run.rules, run.rules_from), "dim"))
     for root, sentences in run.unpredicted.items():
         for sentence in sentences:
-            page.add(
+            page.add_line(
                 (padded_entry_label("UNKNOWN"), STYLES[ReplicaUrgency.UNKNOWN]),
                 f"{root.namespace}/{root.name}: {sentence}",
             )
     if run.scenario.metadata.description:
-        page.add((run.scenario.metadata.description, "dim"))
-    page.add("")
+        page.add_line((run.scenario.metadata.description, "dim"))
+    page.add_line("")
     _add_entries(page, run.history.entries, verbose=verbose)
     if run.history.entries:
-        page.add("")
+        page.add_line("")
     _add_clique_states(page, run.clique_states)
     for line in unmet_expectation_lines(run):
-        page.add((line, "bold red"))
+        page.add_line((line, "bold red"))
     return page
 
 
-def _headline(run: SimulationRun) -> str:
+def _headline(run: SimulationResult) -> str:
     words = [f"{go_duration_text(run.end)} of virtual time"]
     if run.violation is not None:
         words.append(f"{run.violation.code} violated")
     if run.history.terminations:
-        words.append(plural(run.history.terminations, "termination"))
+        words.append(count_with_noun(run.history.terminations, "termination"))
     if run.history.without_effect:
-        words.append(f"{plural(run.history.without_effect, 'event')} without effect")
+        words.append(f"{count_with_noun(run.history.without_effect, 'event')} without effect")
     if run.expected:
         met = max(run.expected - len(run.unmet), 0)
-        words.append(f"{met} of {plural(run.expected, 'expectation')} met")
+        words.append(f"{met} of {count_with_noun(run.expected, 'expectation')} met")
     return ", ".join(words)
 
 
-def _add_entries(page: Page, entries: Sequence[HistoryEntry], *, verbose: bool) -> None:
+def _add_entries(page: StyledTextPage, entries: Sequence[SimulationHistoryEntry], *, verbose: bool) -> None:
     last = ""
-    again: dict[tuple[HistoryActor, str], list[int]] = {}  # failed write -> times at which it failed again
+    again: dict[tuple[SimulationActor, str], list[int]] = {}  # failed write -> times at which it failed again
     width = max((len(go_duration_text(entry.at)) for entry in entries), default=0)
     for at, step in groupby(entries, key=lambda entry: entry.at):
-        for line in timeline_lines(step, verbose=verbose):
+        for line in timeline_lines_of_entries(step, verbose=verbose):
             when = go_duration_text(at)
             if line.kind is WriteKind.FAILED and not verbose:
                 before = again.get((line.actor, line.text))
@@ -91,27 +91,27 @@ def _add_entries(page: Page, entries: Sequence[HistoryEntry], *, verbose: bool) 
                     before.append(at)
                     continue
                 again[line.actor, line.text] = []
-            page.add(
+            page.add_line(
                 (f"{'' if when == last else when:>{width}}  ", "bold"),
                 (f"{line.actor.value:<{_WIDTH}}  ", "dim"),
                 (line.text, _STYLES.get(line.kind, "")),
             )
             last = when
             for detail in line.below:
-                page.add(f"{'':{width}}  {'':{_WIDTH}}    ", (detail, "dim"))
+                page.add_line(f"{'':{width}}  {'':{_WIDTH}}    ", (detail, "dim"))
     for (actor, text), moments in again.items():
         if moments:
-            more = f"{plural(len(moments), 'more time')}, the last at {go_duration_text(moments[-1])}"
-            page.add(
+            more = f"{count_with_noun(len(moments), 'more time')}, the last at {go_duration_text(moments[-1])}"
+            page.add_line(
                 f"{'':{width}}  ",
                 (f"{actor.value:<{_WIDTH}}  ", "dim"),
                 (f"{more}: {text}", _STYLES[WriteKind.FAILED]),
             )
 
 
-def _add_clique_states(page: Page, states: Sequence[PodCliqueState]) -> None:
+def _add_clique_states(page: StyledTextPage, states: Sequence[PodCliqueState]) -> None:
     if not states:
-        page.add("no PodClique is left")
+        page.add_line("no PodClique is left")
         return
     numbers = [(one.name, one.replicas, one.needed, one.pods, one.placed, one.ready) for one in states]
     rows = [("PodClique", "replicas", "needed", "pods", "placed", "ready"), *(tuple(map(str, row)) for row in numbers)]
@@ -122,10 +122,10 @@ def _add_clique_states(page: Page, states: Sequence[PodCliqueState]) -> None:
             *(f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True)),
         ]
         short = number > 0 and states[number - 1].ready < states[number - 1].needed
-        page.add(("  ".join(cells), "bold" if not number else "yellow" if short else ""))
+        page.add_line(("  ".join(cells), "bold" if not number else "yellow" if short else ""))
 
 
-def unmet_expectation_lines(run: SimulationRun) -> Iterator[str]:
+def unmet_expectation_lines(run: SimulationResult) -> Iterator[str]:
     """Yield a line for each expectation that was not met, and for a broken promise."""
     for unmet in run.unmet:
         yield f"NOT MET   {unmet.message}"

@@ -9,9 +9,9 @@ from grove_core.areas.topology.verdicts import FitVerdict
 from grove_core.gang_fit import GangFitReport, TopologyFit
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.pod_demand import PODS, resource_amount_text
-from grove_shell.page import Page, Span
 from grove_shell.reading.input_topologies import NodeCollector
-from grove_shell.views.formatting import comma_separated_names, plural, rule_citation
+from grove_shell.styled_text_page import Span, StyledTextPage
+from grove_shell.views.formatting import comma_separated_names, count_with_noun, rule_citation
 
 _MOST: Final = 4
 _REFUSED: Final = (", but admission would refuse the set", "bold red")
@@ -24,20 +24,20 @@ _WORDS: Final[Mapping[FitVerdict, Span]] = MappingProxyType(
 )
 
 
-def topology_check_page(checks: Iterable[GangFitReport], collected: NodeCollector, *, verbose: bool) -> Page:
+def topology_check_page(checks: Iterable[GangFitReport], collected: NodeCollector, *, verbose: bool) -> StyledTextPage:
     """Return the page: each set under its own topology, then under each other one (TP-100 to TP-111)."""
-    page = Page()
-    page.add((f"{plural(len(collected.nodes), 'node')}, {_subtracted(collected)}", "dim"))
+    page = StyledTextPage()
+    page.add_line((f"{count_with_noun(len(collected.nodes), 'node')}, {_subtracted(collected)}", "dim"))
     for check in checks:
-        page.add()
-        page.add(
+        page.add_line()
+        page.add_line(
             (f"{check.root.namespace}/{check.root.name}", "bold"), *_head(check.own, refused=bool(check.objections))
         )
         for objection in check.objections:
-            page.add("    ", ("refused: ", "red"), str(objection), rule_citation(objection.reason))
+            page.add_line("    ", ("refused: ", "red"), str(objection), rule_citation(objection.reason))
         _body(page, check.own, verbose=verbose)
         for other in check.others:
-            page.add("  under ", (other.name, "bold"), *_head(other)[1:])
+            page.add_line("  under ", (other.name, "bold"), *_head(other)[1:])
             _body(page, other, verbose=verbose)
     return page
 
@@ -48,7 +48,7 @@ def _subtracted(collected: NodeCollector) -> str:
         return "taken as empty: the input has no pods"
     if not collected.pods_on_nodes:
         return "all empty: no pod in the input requests resources on a node"
-    return f"minus the requests of {plural(len(collected.pods_on_nodes), 'pod')} on them"
+    return f"minus the requests of {count_with_noun(len(collected.pods_on_nodes), 'pod')} on them"
 
 
 def _head(one: TopologyFit, *, refused: bool = False) -> tuple[Span | str, ...]:
@@ -71,61 +71,67 @@ def _at_once(one: TopologyFit) -> str:
     return f", each gang alone; all together {_WORDS[one.fit.result.verdict][0]}"
 
 
-def _body(page: Page, one: TopologyFit, *, verbose: bool) -> None:
+def _body(page: StyledTextPage, one: TopologyFit, *, verbose: bool) -> None:
     _add_reasons(page, "    ", one.because)
     _add_reasons(page, "    the set may not change to it: ", one.switch_refusals)
     if one.unlabelled.names:
         lacking = ", ".join(f"{key} ({count:,})" for key, count in one.unlabelled.lacking)
         names = comma_separated_names(list(one.unlabelled.names), _MOST)
-        page.add((f"    {plural(len(one.unlabelled.names), 'node')} not part of it, without {lacking}: {names}", "dim"))
+        page.add_line(
+            (
+                f"    {count_with_noun(len(one.unlabelled.names), 'node')} not part of it, without {lacking}: {names}",
+                "dim",
+            )
+        )
     if one.fit is not None:
         for gang in one.fit.gangs:
             _gang(page, gang, verbose=verbose)
         _together(page, one.fit, verbose=verbose)
 
 
-def _gang(page: Page, gang: GangFit, *, verbose: bool) -> None:
+def _gang(page: StyledTextPage, gang: GangFit, *, verbose: bool) -> None:
     requests = ", ".join(
         resource_amount_text(resource, amount) for resource, amount in gang.requested if resource != PODS
     )
     names = gang.names[0] + (f" and {len(gang.names) - 1:,} alike" if len(gang.names) > 1 else "")
-    size = f"{plural(gang.pods, 'pod')}{f'; {requests}' if requests else ''}"
-    page.add("    ", _WORDS[gang.result.verdict], f"  {names} ({size})")
+    size = f"{count_with_noun(gang.pods, 'pod')}{f'; {requests}' if requests else ''}"
+    page.add_line("    ", _WORDS[gang.result.verdict], f"  {names} ({size})")
     _fitting(page, "      ", gang.result, verbose=verbose)
     if gang.minimum_result is not None:
-        page.add(
-            f"      the {plural(gang.minimum, 'pod')} that it needs to start: ", _WORDS[gang.minimum_result.verdict]
+        page.add_line(
+            f"      the {count_with_noun(gang.minimum, 'pod')} that it needs to start: ",
+            _WORDS[gang.minimum_result.verdict],
         )
         if gang.minimum_result.verdict is not gang.result.verdict:
             _fitting(page, "        ", gang.minimum_result, verbose=verbose)
     if gang.guaranteed:
         for words in _promises(gang.guaranteed):
-            page.add(f"      guaranteed: {words}")
+            page.add_line(f"      guaranteed: {words}")
     else:
-        page.add("      guaranteed: nothing; its pods may be on any nodes")
+        page.add_line("      guaranteed: nothing; its pods may be on any nodes")
     for promise, fitting in gang.preferred:
-        page.add(f"      preferred: {_promise(promise)}: ", _WORDS[fitting.verdict])
+        page.add_line(f"      preferred: {_promise(promise)}: ", _WORDS[fitting.verdict])
         _fitting(page, "        ", fitting, verbose=False)
 
 
-def _together(page: Page, fit: PodCliqueSetFit, *, verbose: bool) -> None:
+def _together(page: StyledTextPage, fit: PodCliqueSetFit, *, verbose: bool) -> None:
     """Add the verdict on all gangs together, where there are several."""
     gangs = sum(len(gang.names) for gang in fit.gangs)
     if gangs > 1:
-        page.add("    ", _WORDS[fit.result.verdict], f"  the {gangs:,} gangs together")
+        page.add_line("    ", _WORDS[fit.result.verdict], f"  the {gangs:,} gangs together")
         if all(gang.result.verdict is not FitVerdict.CANNOT for gang in fit.gangs):  # its reasons are above
             _fitting(page, "      ", fit.result, verbose=verbose)
 
 
-def _fitting(page: Page, indent: str, fitting: GangTreeFit, *, verbose: bool) -> None:
+def _fitting(page: StyledTextPage, indent: str, fitting: GangTreeFit, *, verbose: bool) -> None:
     _add_reasons(page, indent, fitting.because)
     for place in fitting.assignments if verbose else ():
-        page.add(f"{indent}  {place.node}: {plural(place.pods, 'pod')} of {place.clique}")
+        page.add_line(f"{indent}  {place.node}: {count_with_noun(place.pods, 'pod')} of {place.clique}")
 
 
-def _add_reasons(page: Page, indent: str, because: Sequence[Reason]) -> None:
+def _add_reasons(page: StyledTextPage, indent: str, because: Sequence[Reason]) -> None:
     for reason in because:
-        page.add(f"{indent}{reason.sentence}", rule_citation(reason))
+        page.add_line(f"{indent}{reason.sentence}", rule_citation(reason))
 
 
 def _promises(promises: Iterable[PodColocation]) -> Iterator[str]:
@@ -144,7 +150,7 @@ def _promise(one: PodColocation) -> str:
 
 
 def _pods(pods: int) -> str:
-    return f"all {plural(pods, 'pod')}" if pods > 1 else plural(pods, "pod")
+    return f"all {count_with_noun(pods, 'pod')}" if pods > 1 else count_with_noun(pods, "pod")
 
 
 def _within(level: str) -> str:

@@ -10,7 +10,7 @@ from grove_core.gang_fit import GangFitReport, TopologyFit
 from grove_core.resources.cluster_topology import Levels
 from grove_shell.reading.input_topologies import NodeCollector
 from grove_shell.views.formatting import admission_remark_as_json
-from grove_shell.views.topology_page import TopologyImpact
+from grove_shell.views.topology_page import TopologyChangeImpact
 
 Json = dict[str, Any]
 _THOUSAND = 1000
@@ -25,7 +25,7 @@ def topology_list_as_json(usages: Iterable[TopologyUsage], without: int, unknown
     }
 
 
-def topology_impact_as_json(impact: TopologyImpact) -> Json:
+def topology_impact_as_json(impact: TopologyChangeImpact) -> Json:
     """Return the document of ``grove topology impact``."""
     return {
         "topology": _usage(impact.one),

@@ -10,8 +10,8 @@ from grove_core.kernel.decisions import Decision
 from grove_core.reconcile_topology import GangTopologyChange, SetTopologyImpact
 from grove_core.resources.api_names import TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import ClusterTopology, Levels
-from grove_shell.page import Page, Span
-from grove_shell.views.formatting import comma_separated_names, plural, rule_citation
+from grove_shell.styled_text_page import Span, StyledTextPage
+from grove_shell.views.formatting import comma_separated_names, count_with_noun, rule_citation
 
 _MOST: Final = 8
 _BY_DEFAULT: Final = " (default)"
@@ -38,7 +38,7 @@ _FATES: Final[Mapping[GangTopologyChange, tuple[str, str]]] = MappingProxyType(
 )
 
 
-class TopologyImpact(NamedTuple):
+class TopologyChangeImpact(NamedTuple):
     """What a change or a deletion of a topology would affect.
 
     Attributes:
@@ -84,13 +84,13 @@ class TopologyImpact(NamedTuple):
 
 def topology_list_page(
     usages: Iterable[TopologyUsage], without: int, unknown: Collection[str] = (), *, is_unapplied: bool = False
-) -> Page:
+) -> StyledTextPage:
     """Return the page of ``grove topology list``: one line a set, one paragraph a topology (TP-121).
 
     Args:
         is_unapplied: whether every set is a manifest that is in no cluster.
     """
-    page, found = Page(), tuple(usages)
+    page, found = StyledTextPage(), tuple(usages)
     rows = [
         (
             f"{one.name}{_mark(one, user)}",
@@ -103,52 +103,54 @@ def topology_list_page(
     if rows:
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         for row in rows:
-            page.add("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())
+            page.add_line("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())
     elif "PodCliqueSet" in unknown:
-        page.add((f"which PodCliqueSets use a topology is not known{_ADD_SETS}", "bold magenta"))
+        page.add_line((f"which PodCliqueSets use a topology is not known{_ADD_SETS}", "bold magenta"))
     else:
-        page.add(("no PodCliqueSet uses a topology", "bold"))
+        page.add_line(("no PodCliqueSet uses a topology", "bold"))
     if without:
-        page.add((f"{plural(without, 'PodCliqueSet')} without any constraint: no topology applies", "dim"))
+        page.add_line(
+            (f"{count_with_noun(without, 'PodCliqueSet')} without any constraint: no topology applies", "dim")
+        )
     for one in found:
-        page.add()
+        page.add_line()
         _paragraph(page, one, is_unapplied=is_unapplied)
     return page
 
 
-def _paragraph(page: Page, one: TopologyUsage, *, is_unapplied: bool) -> None:
-    page.add((one.name, "bold"), "  ", _STATES[one.state])
+def _paragraph(page: StyledTextPage, one: TopologyUsage, *, is_unapplied: bool) -> None:
+    page.add_line((one.name, "bold"), "  ", _STATES[one.state])
     if one.levels:
-        page.add(f"  levels: {_path(one.levels)}")
+        page.add_line(f"  levels: {_path(one.levels)}")
     for reason in one.because:
-        page.add(f"  {reason.sentence}", rule_citation(reason))
+        page.add_line(f"  {reason.sentence}", rule_citation(reason))
     for reason in one.lock:
         its = "" if one.not_validated is not None else "its levels "
-        page.add(f"  {its}{reason.sentence}", rule_citation(reason))
+        page.add_line(f"  {its}{reason.sentence}", rule_citation(reason))
     if one.state is TopologyDeletionState.HELD and not one.has_finalizer:
-        page.add((f"  it has no finalizer {TOPOLOGY_FINALIZER} yet: a deletion would not wait", "yellow"))
+        page.add_line((f"  it has no finalizer {TOPOLOGY_FINALIZER} yet: a deletion would not wait", "yellow"))
     if one.locked is None:
         kinds = " and ".join(f"{kind}s" for kind in one.not_collected) or "PodCliques"
         why = "only manifests were read, nothing of a cluster" if is_unapplied else f"{kinds} were not collected"
-        page.add((f"  whether its levels are locked is not known: {why}", "bold magenta"))
+        page.add_line((f"  whether its levels are locked is not known: {why}", "bold magenta"))
 
 
-def topology_impact_page(impact: TopologyImpact) -> Page:
+def topology_impact_page(impact: TopologyChangeImpact) -> StyledTextPage:
     """Return the page of ``grove topology impact``: the decision of admission, then each set (TP-123)."""
-    page, one = Page(), impact.one
+    page, one = StyledTextPage(), impact.one
     word = ("refused", "bold red") if impact.is_refused else ("admitted", "bold green")
     word = ("not validated", "bold yellow") if impact.decision is None else word
-    page.add((one.name, "bold"), f" {_act(impact)}: ", word)
+    page.add_line((one.name, "bold"), f" {_act(impact)}: ", word)
     if impact.after is not None:
         if impact.before is not None:
-            page.add(f"  from {_path(impact.before.levels)}")
-        page.add(f"  to   {_path(impact.after.levels)}")
+            page.add_line(f"  from {_path(impact.before.levels)}")
+        page.add_line(f"  to   {_path(impact.after.levels)}")
     if impact.decision is None and one.not_validated is not None:
-        page.add(f"  {one.not_validated.sentence}", rule_citation(one.not_validated))
+        page.add_line(f"  {one.not_validated.sentence}", rule_citation(one.not_validated))
     for objection in impact.objections:
-        page.add("  ", str(objection), rule_citation(objection.reason))
+        page.add_line("  ", str(objection), rule_citation(objection.reason))
     for warning in impact.warnings:
-        page.add("  ", ("warning: ", "yellow"), str(warning), rule_citation(warning.reason))
+        page.add_line("  ", ("warning: ", "yellow"), str(warning), rule_citation(warning.reason))
     if impact.after is not None:
         _change(page, impact)
     elif not impact.is_refused and impact.before is not None:
@@ -156,7 +158,7 @@ def topology_impact_page(impact: TopologyImpact) -> Page:
     return page
 
 
-def _act(impact: TopologyImpact) -> str:
+def _act(impact: TopologyChangeImpact) -> str:
     if impact.after is None:
         return "changed" if impact.is_refused else "deleted"
     if impact.before is None:
@@ -164,50 +166,50 @@ def _act(impact: TopologyImpact) -> str:
     return "with the levels that it has" if impact.before.levels == impact.after.levels else "changed"
 
 
-def _deletion(page: Page, one: TopologyUsage, before: ClusterTopology, *, again: bool) -> None:
+def _deletion(page: StyledTextPage, one: TopologyUsage, before: ClusterTopology, *, again: bool) -> None:
     for reason in one.because[:1]:
-        page.add("  ", reason.sentence, rule_citation(reason))
+        page.add_line("  ", reason.sentence, rule_citation(reason))
     others = sorted(name for name in before.finalizers if name != TOPOLOGY_FINALIZER)
     afterwards = ", and the operator creates it again as configured" if again else ""
     if one.users and one.has_finalizer and not one.drops_finalizer:
-        page.add("  it stays until the last of these sets is deleted; until then nothing changes for them:")
+        page.add_line("  it stays until the last of these sets is deleted; until then nothing changes for them:")
         _users(page, one)
-        page.add("  no other set may start to use it")
+        page.add_line("  no other set may start to use it")
     elif not one.users_are_known and one.has_finalizer and not one.drops_finalizer:
-        page.add(
+        page.add_line(
             (f"  whether it is deleted is not known, because it stays while it is used{_ADD_SETS}", "bold magenta")
         )
     else:
         waits = f"once its finalizers are removed ({', '.join(others)})" if others else "at once"
-        page.add(f"  it is deleted {waits}", afterwards)
+        page.add_line(f"  it is deleted {waits}", afterwards)
         if one.users and not one.has_finalizer:
-            page.add((f"  it has no finalizer {TOPOLOGY_FINALIZER}, so the deletion does not wait", "yellow"))
+            page.add_line((f"  it has no finalizer {TOPOLOGY_FINALIZER}, so the deletion does not wait", "yellow"))
         if not one.users_are_known:
-            page.add((f"  which sets would lose it is not known{_ADD_SETS}", "bold magenta"))
+            page.add_line((f"  which sets would lose it is not known{_ADD_SETS}", "bold magenta"))
         elif one.users:
-            page.add("  these sets would lose it:" if not again else "  these sets use it:")
+            page.add_line("  these sets would lose it:" if not again else "  these sets use it:")
             _users(page, one)
 
 
-def _users(page: Page, one: TopologyUsage) -> None:
+def _users(page: StyledTextPage, one: TopologyUsage) -> None:
     for user in one.users:
         how = f"  {_how(by_default=user.by_default)}, {_bound(user)}"
-        page.add(f"    {user.namespace}/{user.name}", (how, "dim"))
+        page.add_line(f"    {user.namespace}/{user.name}", (how, "dim"))
 
 
-def _change(page: Page, impact: TopologyImpact) -> None:
+def _change(page: StyledTextPage, impact: TopologyChangeImpact) -> None:
     bound = {(user.namespace, user.name): user for user in impact.one.users}
     if not impact.one.users_are_known:
-        page.add((f"  which{' other' * bool(impact.sets)} sets use it is not known{_ADD_SETS}", "bold magenta"))
+        page.add_line((f"  which{' other' * bool(impact.sets)} sets use it is not known{_ADD_SETS}", "bold magenta"))
     elif not impact.sets:
-        page.add("  no PodCliqueSet uses it")
+        page.add_line("  no PodCliqueSet uses it")
     elif impact.is_refused:
-        page.add(("  nothing changes; if the change were made anyway:", "dim"))
+        page.add_line(("  nothing changes; if the change were made anyway:", "dim"))
     elif impact.one.locked is None:
-        page.add(("  which sets have bound pods is not known: PodCliques were not collected", "bold magenta"))
+        page.add_line(("  which sets have bound pods is not known: PodCliques were not collected", "bold magenta"))
     for one in impact.sets:
         user = bound[one.root.namespace, one.root.name]
-        page.add(
+        page.add_line(
             (f"  {one.root.namespace}/{one.root.name}", "bold"),
             f"  {_how(by_default=one.by_default)}, {_bound(user)}",
         )
@@ -215,9 +217,9 @@ def _change(page: Page, impact: TopologyImpact) -> None:
             gangs = [gang for gang in one.gangs if gang.change is fate]
             if gangs:
                 names = comma_separated_names([gang.name for gang in gangs], _MOST)
-                page.add("    ", (f"{word:<8}", style), f" {names}")
+                page.add_line("    ", (f"{word:<8}", style), f" {names}")
                 for reason in gangs[0].because:
-                    page.add(f"             {reason.sentence}", rule_citation(reason))
+                    page.add_line(f"             {reason.sentence}", rule_citation(reason))
 
 
 def _mark(one: TopologyUsage, user: SetUsingTopology) -> str:
@@ -235,4 +237,4 @@ def _how(*, by_default: bool) -> str:
 
 
 def _bound(user: SetUsingTopology) -> str:
-    return "bound pods not known" if user.bound is None else f"{plural(user.bound, 'pod')} bound"
+    return "bound pods not known" if user.bound is None else f"{count_with_noun(user.bound, 'pod')} bound"

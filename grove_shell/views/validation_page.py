@@ -7,36 +7,38 @@ from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.resources.crd_names import CrdNames, crd_name_clashes
 from grove_shell.manifests.crd_definitions import grove_crd_names
-from grove_shell.page import Page
 from grove_shell.reading.input_sources import InputItem, item_display_name
-from grove_shell.views.formatting import admission_remark_as_json, plural, rule_citation
+from grove_shell.styled_text_page import StyledTextPage
+from grove_shell.views.formatting import admission_remark_as_json, count_with_noun, rule_citation
 
 JudgedManifest: TypeAlias = tuple[InputItem, Decision[AdmissionVerdict]]
 
 
-def validation_page(judged: Sequence[JudgedManifest], others: Mapping[str, int], *, is_reported: bool) -> Page:
+def validation_page(
+    judged: Sequence[JudgedManifest], others: Mapping[str, int], *, is_reported: bool
+) -> StyledTextPage:
     """Return the page of verdicts.
 
     Args:
         others: kind -> how many objects were not judged.
         is_reported: whether problems of the input are printed already.
     """
-    page = Page()
+    page = StyledTextPage()
     if not judged and not is_reported:
-        page.add(("nothing was checked: no PodCliqueSet in the input", "bold"))
+        page.add_line(("nothing was checked: no PodCliqueSet in the input", "bold"))
     for item, decision in judged:
         verdict, warnings = decision.verdict, decision.verdict.warnings
         refusals = verdict.objections if isinstance(verdict, Deny) else ()
         word = ("refused", "bold red") if refusals else ("admitted", "bold green")
-        problems = f", {plural(len(refusals), 'problem')}" if refusals else ""
-        cautions = f", {plural(len(warnings), 'warning')}" if warnings else ""
-        page.add(f"{item.file}: {item_display_name(item)}: ", word, problems + cautions)
+        problems = f", {count_with_noun(len(refusals), 'problem')}" if refusals else ""
+        cautions = f", {count_with_noun(len(warnings), 'warning')}" if warnings else ""
+        page.add_line(f"{item.file}: {item_display_name(item)}: ", word, problems + cautions)
         for objection in refusals:
-            page.add("  ", str(objection), rule_citation(objection.reason))
+            page.add_line("  ", str(objection), rule_citation(objection.reason))
         for warning in warnings:
-            page.add("  ", ("warning: ", "yellow"), str(warning), rule_citation(warning.reason))
+            page.add_line("  ", ("warning: ", "yellow"), str(warning), rule_citation(warning.reason))
     if others:
-        page.add((f"not checked: {', '.join(f'{count:,} {kind}' for kind, count in others.items())}", "dim"))
+        page.add_line((f"not checked: {', '.join(f'{count:,} {kind}' for kind, count in others.items())}", "dim"))
     return page
 
 
@@ -57,9 +59,9 @@ def _verdict_as_json(item: InputItem, decision: Decision[AdmissionVerdict]) -> d
     }
 
 
-def taken_names_page(found: Iterable[CrdNames]) -> Page:
+def taken_crd_names_page(found: Iterable[CrdNames]) -> StyledTextPage:
     """Return a line for each name of our definitions that another definition has or claims (CL-032)."""
-    page = Page()
+    page = StyledTextPage()
     for clash in crd_name_clashes(found, grove_crd_names()):
-        page.add(("name taken: ", "bold red"), clash.sentence, ("  CL-032", "dim"))
+        page.add_line(("name taken: ", "bold red"), clash.sentence, ("  CL-032", "dim"))
     return page

@@ -33,7 +33,7 @@ from grove_core.resources.topology_usage import (
 )
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.cache.topology_cache import TopologyCache
-from grove_shell.client.kinds import kinds_as_served
+from grove_shell.client.api_kinds import kinds_in_served_versions
 from grove_shell.client.object_store import CachedObject, Key, ObjectStore, Raw, StoresByKind
 
 T = TypeVar("T")
@@ -82,7 +82,7 @@ class AdmissionCache(StoresByKind):
         self.shares = configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS)
         self.places = configuration.topology.enabled
         self.validates_topologies = self.places and everywhere
-        self.kinds = kinds_as_served(configuration, served)
+        self.kinds = kinds_in_served_versions(configuration, served)
         self._names: dict[str, dict[str, Raw]] = {}  # namespace -> name of a set -> the set
         self._domains: dict[Key, ComputeDomain] = {}
         self._claims: dict[Key, OwnedObject] = {}
@@ -101,17 +101,17 @@ class AdmissionCache(StoresByKind):
             self.stores |= {CLIQUE_KIND: ObjectStore(_bound_pods_in, self._count_bound_pods), **self._topologies.stores}
 
     @property
-    def unknown_because(self) -> str:
+    def sets_unknown_because(self) -> str:
         """Why the names of other sets are not known; empty if they are."""
         return self.stores[SET_KIND].unlisted_because
 
-    def possible_collisions(self, namespace: str, name: str) -> list[Raw] | None:
+    def sets_with_colliding_names(self, namespace: str, name: str) -> list[Raw] | None:
         """Return the sets whose name is a prefix of this one or has it as a prefix; None if the sets are unknown.
 
         The names of objects of any other set cannot collide (WL-117). Compares one string for each set of the
         namespace.
         """
-        if self.unknown_because:
+        if self.sets_unknown_because:
             return None
         there = self._names.get(namespace, {})
         words = name.split("-")
@@ -122,7 +122,9 @@ class AdmissionCache(StoresByKind):
     def view_for_clique(self, raw: Raw) -> CliqueAdmissionView:
         """Return what the admission of a PodClique depends on (MS-090); nothing is copied."""
         namespace, _ = metadata_in(raw).namespace_and_name
-        owner: _KnownSet | None = self.stores[SET_KIND].get((namespace, podcliqueset_name_in_labels(raw)))
+        owner: _KnownSet | None = self.stores[SET_KIND].get_readable_object(
+            (namespace, podcliqueset_name_in_labels(raw))
+        )
         return CliqueAdmissionView(
             configuration=self.configuration,
             served=self.served,
@@ -138,19 +140,22 @@ class AdmissionCache(StoresByKind):
             return NOTHING_KNOWN
         cliques = self.stores[CLIQUE_KIND]
         return KnownTopologiesForAdmission(
-            self._topologies.by_name if self._topologies.is_listed else None,
-            self._bound_pods if cliques.listed else None,
-            unreadable=self._topologies.unreadable,
+            self._topologies.by_name if self._topologies.are_both_kinds_listed else None,
+            self._bound_pods if cliques.is_listed else None,
+            unreadable=self._topologies.unreadable_topology_names,
             incomplete_kinds=frozenset({CLIQUE_KIND} if cliques.unreadable else ()),
         )
 
     def view_for_topology(self, name: str) -> KnownTopologiesForAdmission:
         """Return what the admission of a topology compares with: its users, with their bound pods."""
         cliques = self.stores[CLIQUE_KIND]
-        if not (self.stores[SET_KIND].listed and cliques.listed):
+        if not (self.stores[SET_KIND].is_listed and cliques.is_listed):
             return KnownTopologiesForAdmission()
         incomplete = {CLIQUE_KIND: cliques.unreadable, SET_KIND: self._unparsed_sets}
-        users = (TopologyUser(*key, self._bound_pods.get(key, 0)) for key in self._topologies.users(name))
+        users = (
+            TopologyUser(*key, self._bound_pods.get(key, 0))
+            for key in self._topologies.keys_of_sets_using_topology(name)
+        )
         return KnownTopologiesForAdmission(
             users={name: tuple(users)},
             incomplete_kinds=frozenset(kind for kind, unreadable in incomplete.items() if unreadable),
@@ -173,7 +178,7 @@ class AdmissionCache(StoresByKind):
             self._names.setdefault(namespace, {})[name] = known.named
         if self.validates_topologies:
             topology = "" if known is None else known.topology
-            self._topologies.note(key, topology or "")
+            self._topologies.set_topology_used_by(key, topology or "")
             self._unparsed_sets.discard(key)
             if topology is None:
                 self._unparsed_sets.add(key)

@@ -23,12 +23,12 @@ from grove_core.resources.cluster_topology import (
 )
 from grove_core.resources.naming_rules import is_dns_subdomain
 from grove_core.resources.object_metadata import metadata_in
-from grove_shell.apply.create_or_reuse import create_or_reuse
+from grove_shell.apply.create_or_reuse import create_or_reuse_object
 from grove_shell.apply.single_flight import SingleFlight
+from grove_shell.client.api_kinds import KINDS
+from grove_shell.client.api_response import NOT_FOUND
 from grove_shell.client.api_session import ApiSession, NoServerResponse
-from grove_shell.client.kinds import KINDS
-from grove_shell.client.response import NOT_FOUND
-from grove_shell.client.response_check import shows_object
+from grove_shell.client.response_check import response_shows_object
 from grove_shell.webhooks.admission_cache import AdmissionCache
 from grove_shell.webhooks.admission_review import (
     CREATE,
@@ -56,7 +56,7 @@ class SharedObjectCreator:
         self._cache = cache
         self._in_flight = SingleFlight[tuple[AttemptOutcome, str]]()
 
-    async def ensure_all(self, ensures: Iterable[ObjectToEnsure]) -> tuple[AttemptOutcome, str]:
+    async def ensure_objects_exist(self, ensures: Iterable[ObjectToEnsure]) -> tuple[AttemptOutcome, str]:
         """Ensure objects one after the other and stop at the first failure.
 
         Returns:
@@ -66,14 +66,14 @@ class SharedObjectCreator:
             NoServerResponse: the API server did not respond.
         """
         for wanted in ensures:
-            outcome, words = await self._in_flight.once(wanted.target, partial(self._ensure, wanted))
+            outcome, words = await self._in_flight.call_once(wanted.target, partial(self._ensure, wanted))
             if outcome is not AttemptOutcome.DONE:
                 return outcome, f"{wanted.target.short}: {words}"
         return AttemptOutcome.DONE, ""
 
     async def _ensure(self, wanted: ObjectToEnsure) -> tuple[AttemptOutcome, str]:
         ref = wanted.target
-        return await create_or_reuse(
+        return await create_or_reuse_object(
             self._api, ref, wanted.manifest, WRITER, lambda raw: self._cache.put(ref.kind, raw)
         )
 
@@ -99,13 +99,13 @@ async def topologies_with_one_refreshed(
 async def _current_topology(api: ApiSession, name: str) -> ClusterTopology | None:
     """Return the effective topology of a name (TP-049), or None. Raises NoServerResponse, _Unreadable."""
     for kind in TOPOLOGY_KINDS:
-        response = await api.request("GET", KINDS[kind].path(name=name))
-        is_stored = shows_object(response, topology_ref(name, kind))
+        response = await api.request("GET", KINDS[kind].url_path(name=name))
+        is_stored = response_shows_object(response, topology_ref(name, kind))
         if not is_stored and response.status != NOT_FOUND:
             raise _Unreadable
         if is_stored:
             try:
-                return cluster_topology_from_json({**response.json(), "kind": kind})
+                return cluster_topology_from_json({**response.json_body(), "kind": kind})
             except MalformedObject as fault:
                 raise _Unreadable from fault  # it is the effective one all the same
     return None
@@ -130,10 +130,10 @@ def validate_podcliqueset(
     """Return the response with the core's verdict on a PodCliqueSet (WH-001)."""
     if request.operation not in {CREATE, UPDATE} or _changes_nothing_validated(request):
         return allow_admission(request)
-    others = cache.possible_collisions(*metadata_in(request.new).namespace_and_name)
+    others = cache.sets_with_colliding_names(*metadata_in(request.new).namespace_and_name)
     used_names = None if others is None else index_names_used_by_sets(others)
     verdict = admit(request.new, request.old, used_names, cache.configuration, around=view).verdict
-    reason = cache.unknown_because
+    reason = cache.sets_unknown_because
     unknown = [f"names of other PodCliqueSets were not compared: {reason} (WL-117)"] if others is None else []
     return _response(request, verdict, unknown)
 
@@ -182,7 +182,7 @@ async def mutate_podclique(request: AdmissionRequest, cache: AdmissionCache, cre
         return deny_admission(request, verdict.objections, warnings)
     if verdict.ensures and not request.dry_run:
         try:
-            outcome, trouble = await creator.ensure_all(verdict.ensures)
+            outcome, trouble = await creator.ensure_objects_exist(verdict.ensures)
         except NoServerResponse as fault:
             outcome, trouble = AttemptOutcome.UNREACHABLE, str(fault)
         if outcome is not AttemptOutcome.DONE:

@@ -49,7 +49,7 @@ class AdmissionRequest:
     dry_run: bool = False
 
 
-def parse_review(
+def parse_admission_review(
     body: bytes, group: str = _GROUP, kind: str = _SET
 ) -> tuple[AdmissionRequest | None, tuple[ObjectProblem, ...]]:
     """Parse a review of an object of a kind; return None and every problem if it is not one (WH-008)."""

@@ -11,7 +11,7 @@ from aiohttp import web
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.object_metadata import metadata_in
 from grove_shell.client.api_session import ApiSession
-from grove_shell.log_lines import described_error
+from grove_shell.log_lines import error_on_one_line
 from grove_shell.operator.health_server import HttpServer
 from grove_shell.operator.metrics import REQUESTS, ProcessMetrics
 from grove_shell.settings.webhook_settings import DEFAULTING, JOINING, LEAVING, PATHS, STAMPING, TOPOLOGIES, VALIDATION
@@ -25,7 +25,7 @@ from grove_shell.webhooks.admission_handlers import (
     validate_podcliqueset_with_topology,
     validate_topology,
 )
-from grove_shell.webhooks.admission_review import AdmissionRequest, Json, allow_admission, parse_review
+from grove_shell.webhooks.admission_review import AdmissionRequest, Json, allow_admission, parse_admission_review
 
 _LARGEST: Final = 32 * 1024 * 1024  # bytes; the new and the old object, several times what an API server stores
 _BAD: Final = 400
@@ -128,7 +128,7 @@ class AdmissionServer(HttpServer):
     async def _handle(self, webhook: str, body: bytes) -> tuple[int, Json | str]:
         request = None
         try:
-            request, problems = parse_review(body, *_KINDS[webhook])
+            request, problems = parse_admission_review(body, *_KINDS[webhook])
             if request is None:
                 words = "this is no review that can be answered:\n" + "".join(f"  {problem}\n" for problem in problems)
                 self._report("warning", "malformed review", webhook=webhook, problems=[str(one) for one in problems])
@@ -136,7 +136,7 @@ class AdmissionServer(HttpServer):
             review = await self._handlers[webhook](request)
         except Exception as fault:  # noqa: BLE001 - an internal error in one review must not end the others
             uid = request.uid if request is not None else ""
-            self._report("error", "fault of ours", webhook=webhook, uid=uid, error=described_error(fault))
+            self._report("error", "fault of ours", webhook=webhook, uid=uid, error=error_on_one_line(fault))
             return _FAULT, f"a fault of grove webhooks, not of the request: {type(fault).__name__}; see its log\n"
         self._log(webhook, request, review["response"])
         return 200, review

@@ -9,10 +9,10 @@ from typing import Any, Final
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE, MANAGED_BY
 from grove_core.resources.object_metadata import metadata_in
+from grove_shell.client.api_kinds import url_path_of_ref
+from grove_shell.client.api_response import CONFLICT
 from grove_shell.client.api_session import ApiSession, NoServerResponse
-from grove_shell.client.kinds import api_path_of
-from grove_shell.client.response import CONFLICT
-from grove_shell.client.response_check import confirms_absence, shows_object
+from grove_shell.client.response_check import response_confirms_absence, response_shows_object
 from grove_shell.settings.webhook_settings import CertificateSettings
 from grove_shell.webhooks.certificates import (
     BadCertificate,
@@ -64,8 +64,8 @@ class CertificateRefresher:
         raise NotImplementedError
 
     def _serve(self, pair: CertificateKeyPair, **source: str) -> None:
-        self._served.load(pair)
-        expires = datetime.fromtimestamp(self._served.expires, UTC)
+        self._served.serve_from_next_connection(pair)
+        expires = datetime.fromtimestamp(self._served.expiry_timestamp, UTC)
         self._report("info", "certificate loaded", **source, expires=f"{expires:%Y-%m-%dT%H:%M:%SZ}")
 
 
@@ -125,7 +125,7 @@ class CertificatesFromSecret(CertificateRefresher):
         if not self._served.is_valid or (is_known and chain.server != self._served.key_pair):
             self._serve_chain(chain)
         await self.listening.wait()
-        if changed := await self._registration.trust(chain.bundle):
+        if changed := await self._registration.register_authorities(chain.ca_bundle):
             self._report("info", "authority registered", at=changed)
         if chain.server != self._served.key_pair:
             await asyncio.sleep(self._settings.settle)
@@ -142,10 +142,10 @@ class CertificatesFromSecret(CertificateRefresher):
             UnusableCertificateSecret, Unreachable.
         """
         while True:
-            response = await self._api.request("GET", api_path_of(self._ref))
-            if not (shows_object(response, self._ref) or confirms_absence(response, self._ref)):
-                raise UnusableCertificateSecret(response.message)
-            raw: dict[str, Any] = response.json() if response.ok else {}
+            response = await self._api.request("GET", url_path_of_ref(self._ref))
+            if not (response_shows_object(response, self._ref) or response_confirms_absence(response, self._ref)):
+                raise UnusableCertificateSecret(response.error_message)
+            raw: dict[str, Any] = response.json_body() if response.is_success else {}
             chain = self._parse(raw) if raw else None
             due = renewed_certificate_chain(chain, self._settings, self._names, datetime.now(UTC))
             if due is None and chain is not None:
@@ -170,14 +170,14 @@ class CertificatesFromSecret(CertificateRefresher):
 
     async def _write(self, before: dict[str, Any], chain: CertificateChain) -> bool:
         """Create or replace the Secret; return False if another replica wrote first, and it has to be read again."""
-        path, data = api_path_of(self._ref), {"data": chain.secret_data}
+        path, data = url_path_of_ref(self._ref), {"data": chain.secret_data}
         if before:
             response = await self._api.request("PUT", path, body={**before, **data})
         else:
             meta = {"name": self._ref.name, "namespace": self._ref.namespace, "labels": {MANAGED_BY: MANAGER}}
             body = {"apiVersion": CORE, "kind": "Secret", "type": "kubernetes.io/tls", "metadata": meta, **data}
             response = await self._api.request("POST", path.rpartition("/")[0], body=body)
-        is_written = shows_object(response, self._ref)
+        is_written = response_shows_object(response, self._ref)
         if is_written or response.status == CONFLICT:
             return is_written
-        raise UnusableCertificateSecret(response.message)
+        raise UnusableCertificateSecret(response.error_message)

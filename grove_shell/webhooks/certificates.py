@@ -55,14 +55,14 @@ class CertificateChain:
     server: CertificateKeyPair
 
     @property
-    def bundle(self) -> bytes:
+    def ca_bundle(self) -> bytes:
         """The authorities in the form of ``caBundle``."""
         return b"".join(self.authorities)
 
     @property
     def secret_data(self) -> dict[str, str]:
         """The ``data`` of the Secret."""
-        values = (self.bundle, self.authority_key, self.server.certificate, self.server.key)
+        values = (self.ca_bundle, self.authority_key, self.server.certificate, self.server.key)
         return {field: base64.b64encode(value).decode() for field, value in zip(FIELDS, values, strict=True)}
 
 
@@ -149,16 +149,16 @@ class ServedCertificate:
         self.loaded = asyncio.Event()
 
     @property
-    def expires(self) -> float:
+    def expiry_timestamp(self) -> float:
         """When the certificate expires, in seconds since 1970; 0 without one."""
         return certificate_expiry(self.key_pair.certificate).timestamp() if self.key_pair is not None else 0.0
 
     @property
     def is_valid(self) -> bool:
         """Whether there is a certificate that has not expired."""
-        return self.expires > datetime.now(UTC).timestamp()
+        return self.expiry_timestamp > datetime.now(UTC).timestamp()
 
-    def load(self, key_pair: CertificateKeyPair) -> None:
+    def serve_from_next_connection(self, key_pair: CertificateKeyPair) -> None:
         """Serve a certificate from the next connection on.
 
         It is loaded into a scratch context first: a pair that does not match would leave this context without a key.

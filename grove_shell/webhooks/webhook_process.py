@@ -13,7 +13,7 @@ from grove_shell.client.reflector import Reflector
 from grove_shell.exit_codes import DONE
 from grove_shell.operator.crd_name_clashes import log_crd_name_clashes
 from grove_shell.operator.health_server import CannotListen, HealthServer
-from grove_shell.operator.json_log import JsonLog
+from grove_shell.operator.json_log import OperatorJsonLog
 from grove_shell.settings.webhook_settings import WebhookSettings
 from grove_shell.until_stopped import run_until_stopped
 from grove_shell.webhooks.admission_cache import AdmissionCache
@@ -56,10 +56,10 @@ class WebhookProcess:
         self._settings, self._namespace, self._url_host = settings, namespace, url_host
         self.stop = stop or asyncio.Event()
         self._served = served_certificate = ServedCertificate()
-        self._metrics = WebhookMetrics(lambda: served_certificate.expires)
+        self._metrics = WebhookMetrics(lambda: served_certificate.expiry_timestamp)
         agent = f"grove-webhooks/{VERSION}"
         self._api = ApiSession(connection, on_response=self._metrics.count_request, user_agent=agent)
-        self._log = JsonLog(out)
+        self._log = OperatorJsonLog(out)
         self._cache = AdmissionCache(settings.configuration, served, everywhere=not watched)
         self._reflectors = [
             Reflector(self._api, self._cache.kinds[kind], self._cache, namespace=watched, report=self._report_unlisted)
@@ -74,7 +74,7 @@ class WebhookProcess:
             sharing=self._cache.shares,
             validates_topologies=self._cache.validates_topologies,
         )
-        report, names = self._log.report, self._dns_names()
+        report, names = self._log.write_line, self._dns_names()
         make = partial(
             CertificatesFromSecret, self._api, self._served, self._registration, namespace=namespace, names=names
         )
@@ -89,10 +89,12 @@ class WebhookProcess:
             CannotListen: a port is not available; nothing was served.
         """
         serving = self._settings.serving
-        health = HealthServer(host=serving.host, port=serving.port, missing=self._missing, metrics=self._metrics.render)
+        health = HealthServer(
+            host=serving.host, port=serving.port, missing=self._missing, metrics=self._metrics.as_prometheus_text
+        )
         errors: list[CannotListen] = []
         async with self._api, health as port:
-            self._log.report(
+            self._log.write_line(
                 "info",
                 "webhooks start",
                 version=VERSION,
@@ -107,14 +109,14 @@ class WebhookProcess:
                 errors += [fault for fault in faults.exceptions if isinstance(fault, CannotListen)]
         if errors:
             raise errors[0]
-        self._log.report("info", "webhooks stop", code=DONE)
+        self._log.write_line("info", "webhooks stop", code=DONE)
         return DONE
 
     def _tasks(self) -> Iterator[Coroutine[Any, Any, None]]:
         for reflector in self._reflectors:
             yield reflector.run()
         yield self._certificates.run()
-        yield log_crd_name_clashes(self._api, self._log.report)
+        yield log_crd_name_clashes(self._api, self._log.write_line)
         yield self._serve()
 
     async def _drain(self) -> None:
@@ -134,7 +136,7 @@ class WebhookProcess:
             api=self._api,
             cache=self._cache,
             metrics=self._metrics,
-            report=self._log.report,
+            report=self._log.write_line,
         )
         async with server as port:
             self._listens = True
@@ -142,7 +144,7 @@ class WebhookProcess:
             self._registration.url = f"https://{f'[{host}]' if ':' in host else host}:{port}" if host else ""
             if self._secret is not None:
                 self._secret.listening.set()
-            self._log.report("info", "listening", port=port)
+            self._log.write_line("info", "listening", port=port)
             await asyncio.Event().wait()
 
     def _dns_names(self) -> tuple[str, ...]:
@@ -162,4 +164,4 @@ class WebhookProcess:
         return found + [f"the first list of {kind}" for kind in unlisted]
 
     def _report_unlisted(self, kind: str, error: str) -> None:
-        self._log.report("warning", "cannot follow", kind=kind, error=error)
+        self._log.write_line("warning", "cannot follow", kind=kind, error=error)

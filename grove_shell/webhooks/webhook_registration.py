@@ -3,8 +3,8 @@
 import base64
 from typing import Any
 
+from grove_shell.client.api_response import NOT_FOUND
 from grove_shell.client.api_session import STRATEGIC, ApiSession
-from grove_shell.client.response import NOT_FOUND
 from grove_shell.client.response_check import is_api_object
 from grove_shell.settings.webhook_settings import (
     DEFAULTING,
@@ -51,7 +51,7 @@ class WebhookRegistration:
             (VALIDATING, validating, VALIDATION, GUARDING, validates_topologies),
         )
 
-    async def trust(self, bundle: bytes) -> list[str]:
+    async def register_authorities(self, bundle: bytes) -> list[str]:
         """Register the authorities in both configurations, and return the names of those that changed.
 
         Our webhooks of features that are off are updated as well: they may still be called.
@@ -83,16 +83,16 @@ class WebhookRegistration:
             raise WebhookNotRegistered(
                 f"there is no {plural}/{name}: grove manifests --only webhooks | kubectl apply --server-side -f -"
             )
-        if not is_api_object(raw := response.json()) or not response.ok:
-            raise WebhookNotRegistered(response.message)
+        if not is_api_object(raw := response.json_body()) or not response.is_success:
+            raise WebhookNotRegistered(response.error_message)
         found = {one.get("name"): one.get("clientConfig") or {} for one in raw.get("webhooks") or ()}
         wanted = {one: self._client_config(one, authorities) for one in ours if one in found}
         wrong = [one for one, config in wanted.items() if any(found[one].get(key) != config[key] for key in config)]
         if wrong:
             body = {"webhooks": [{"name": one, "clientConfig": wanted[one]} for one in wrong]}
             response = await self._api.request("PATCH", path, body=body, content_type=STRATEGIC)
-            if not response.ok:
-                raise WebhookNotRegistered(response.message)
+            if not response.is_success:
+                raise WebhookNotRegistered(response.error_message)
         if missing := [one for one in needed if one not in found]:
             raise WebhookNotRegistered(
                 f"{plural}/{name} has no webhook {' and no '.join(missing)}:"

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import pytest
 
-from grove_shell.manifests.crd_definitions import compute_domain_crds
-from grove_shell.manifests.installation import OPERATOR, Installation, daemon_rbac_roles
+from grove_shell.manifests.crd_definitions import compute_domain_crd_manifests
+from grove_shell.manifests.installation import OPERATOR, InstallationOptions, daemon_rbac_roles
 from tests.cluster import binaries
 from tests.cluster.api import ApiError, wait_until
 from tests.cluster.binaries import APISERVER, CONTROLLERS, ETCD
@@ -131,7 +131,7 @@ def driver(nvidia_plane: ControlPlane, namespace: str) -> Iterator[Driver]:
 def domain_plane(control_plane: ControlPlane) -> Iterator[ControlPlane]:
     """The shared control plane with our definitions of both kinds, and a user with exactly the printed roles."""
     api = control_plane.api()
-    with installed(control_plane, *compute_domain_crds()):
+    with installed(control_plane, *compute_domain_crd_manifests()):
         for role in daemon_rbac_roles():
             api.create(role)
             let(api, DAEMONS, role["metadata"]["name"])
@@ -190,7 +190,7 @@ def starting(grove_plane: ControlPlane, scene: Scene) -> Iterator[Starting]:
 @pytest.fixture
 def installed_operator(grove_plane: ControlPlane, scene: Scene, starting: Starting) -> Iterator[Operator]:
     """An operator that has yet to be started, and may do in the namespace of the test what the printed roles say."""
-    objects = access_for(Installation(home=scene.namespace, watched=scene.namespace), {OPERATOR: INSTALLED})
+    objects = access_for(InstallationOptions(home=scene.namespace, watched=scene.namespace), {OPERATOR: INSTALLED})
     apply(scene.api, objects)
     yield starting(INSTALLED)
     remove_cluster_wide(scene.api, objects)

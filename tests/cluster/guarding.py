@@ -18,7 +18,7 @@ import yaml
 
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TopologyLevel
 from grove_core.resources.configuration import TopologyAwareSettings
-from grove_shell.cli.main import run
+from grove_shell.cli.main import run_command_line
 from grove_shell.settings.webhook_settings import GUARDING, VALIDATION
 from tests.cluster.api import APPLY, MERGE, PLAIN, ApiError, Json, wait_until
 from tests.cluster.installing import Program, apply, remove_cluster_wide
@@ -218,7 +218,7 @@ class Guarded:
         ):
             (self._folder / f"{name}.json").write_text(json.dumps(held), encoding="utf-8")
         words = [str(self._folder / f"{name}.json") for name in ("new", "dump", "config")]
-        run(["validate", "-f", words[0], "--old", words[1], "--config", words[2], "-o", "json"], "grove")
+        run_command_line(["validate", "-f", words[0], "--old", words[1], "--config", words[2], "-o", "json"], "grove")
         (verdict,) = json.loads(capsys.readouterr().out)["verdicts"]
         lines = [
             [f"{one['path']}: {one['sentence']}, got {one['got']} ({one['requirement']})" for one in verdict[key]]

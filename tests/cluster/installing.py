@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from grove_shell.actions.manifests import manifest_objects
-from grove_shell.manifests.installation import Installation
+from grove_shell.actions.manifests import installation_objects
+from grove_shell.manifests.installation import InstallationOptions
 from tests.cluster.api import APPLY, Api, Json, wait_until
 from tests.cluster.programs import HOST
 from tests.cluster.rights import await_rights
@@ -46,10 +46,10 @@ def _established(definition: Json) -> bool:
     return any(one["type"] == "Established" and one["status"] == "True" for one in conditions)
 
 
-def access_for(installation: Installation, users: Mapping[str, str]) -> list[Json]:
+def access_for(installation: InstallationOptions, users: Mapping[str, str]) -> list[Json]:
     """Accounts and roles of some programs as they are printed, bound to users: program -> user."""
     found = []
-    for one in manifest_objects(installation, ("rbac",)):
+    for one in installation_objects(installation, ("rbac",)):
         user = users.get(one["metadata"]["labels"]["app.kubernetes.io/name"])
         if user is not None:
             bound = {"subjects": [{"apiGroup": RBAC, "kind": "User", "name": user}]} if "subjects" in one else {}

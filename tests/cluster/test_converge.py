@@ -8,9 +8,9 @@ import pytest
 
 from benchmarks.converge.__main__ import store_of
 from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
-from grove_shell.converge.cluster.cluster_run_engine import cluster_engine_from_kubeconfig
-from grove_shell.converge.run_parameters_and_results import RunOutcome, RunParameters
-from grove_shell.manifests.crd_definitions import compute_domain_crds
+from grove_shell.converge.cluster.cluster_run_engine import convergence_engine_from_kubeconfig
+from grove_shell.converge.run_parameters_and_results import ConvergenceRunOutcome, ConvergenceRunParameters
+from grove_shell.manifests.crd_definitions import compute_domain_crd_manifests
 from tests.cluster.daemons import GROVE
 from tests.cluster.nvidia.definitions import CLIQUES, DOMAINS, install
 from tests.cluster.plane import STORE, ControlPlane
@@ -20,7 +20,7 @@ from tests.cluster.plane import STORE, ControlPlane
 def bare_plane(api_server: ControlPlane, programs: dict[str, Path]) -> Iterator[ControlPlane]:
     """Another one without a garbage collector, since the pods that own cliques are not there."""
     with ControlPlane(programs, parts=STORE) as plane:
-        install(plane.api(), *compute_domain_crds())
+        install(plane.api(), *compute_domain_crd_manifests())
         yield plane
 
 
@@ -28,10 +28,14 @@ def bare_plane(api_server: ControlPlane, programs: dict[str, Path]) -> Iterator[
 @pytest.mark.req("CV-060")
 @pytest.mark.req("CV-012")
 def test_cv060_daemons_and_server_count_the_same(bare_plane: ControlPlane, protocol: RegistrationProtocol) -> None:
-    point = RunParameters(protocol=protocol, nodes=8, clique_size=4, arrival_s=0.2, readiness_s=0.1, run_limit_s=30)
-    measured = cluster_engine_from_kubeconfig(str(bare_plane.kubeconfig()), store_of(bare_plane)).measured(point)
+    point = ConvergenceRunParameters(
+        protocol=protocol, nodes=8, clique_size=4, arrival_s=0.2, readiness_s=0.1, run_limit_s=30
+    )
+    measured = convergence_engine_from_kubeconfig(
+        str(bare_plane.kubeconfig()), store_of(bare_plane)
+    ).run_and_measure_server(point)
     run, server = measured.run, measured.server
-    assert (run.outcome, measured.refused) == (RunOutcome.CONVERGED, ())
+    assert (run.outcome, measured.refused) == (ConvergenceRunOutcome.CONVERGED, ())
     assert run.t_all_s is not None
     assert run.t_global_s is not None
     assert 0.1 < run.t_all_s < 20

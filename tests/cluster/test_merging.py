@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import pytest
 
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_shell.manifests.crd_definitions import compute_domain_crds
+from grove_shell.manifests.crd_definitions import compute_domain_crd_manifests
 from tests.cluster.api import APPLY, PLAIN, Api, ApiError, Json
 from tests.cluster.nvidia.definitions import install, remove
 from tests.cluster.plane import ControlPlane
@@ -21,7 +21,7 @@ CREATED: Final = frozenset({("apply", 201), ("create", 201)})
 def domains(api_server: ControlPlane) -> Iterator[Api]:
     """The shared API server, with the definitions of both kinds as they are printed, until the module is done."""
     api = api_server.api()
-    install(api, *compute_domain_crds())
+    install(api, *compute_domain_crd_manifests())
     yield api
     remove(api)
 

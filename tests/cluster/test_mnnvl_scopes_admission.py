@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from grove_shell.client.resource_access import domain_sharing_access
+from grove_shell.client.resource_access import webhook_domain_sharing_access
 from tests.cluster.api import APPLY, ApiError, Json, wait_until
 from tests.cluster.fabrics import domains, runs, users
 from tests.cluster.nvidia_objects import claim_of, domain
@@ -135,7 +135,9 @@ def test_wh010_the_design_s_table_is_enough_and_what_is_asked(scene: Scene, join
     joining.stop()
     shared = {"computedomains", CLAIMS}
     asked = {(resource, verb) for verb, resource, _ in joining.installed.asked() if resource in shared}
-    declared = {(one.resource, verb) for one in domain_sharing_access() for verb in one.verbs if not one.unrequested}
+    declared = {
+        (one.resource, verb) for one in webhook_domain_sharing_access() for verb in one.verbs if not one.unrequested
+    }
     assert declared - asked == {("computedomains", "get")}, "they follow all domains, so none is unknown to them"
     assert not asked - declared
 

@@ -6,7 +6,7 @@ from typing import Final
 import pytest
 import yaml
 
-from grove_shell.manifests.installation import OPERATOR, Installation
+from grove_shell.manifests.installation import OPERATOR, InstallationOptions
 from tests.cluster.api import Json, wait_until
 from tests.cluster.fabrics import ON, annotated, domains, failed, runs, templates
 from tests.cluster.installing import access_for, apply, remove_cluster_wide
@@ -148,7 +148,7 @@ class TestMN016:
     def test_mn016_it_says_on_the_set_what_it_waits_for(
         self, grove_plane: ControlPlane, scene: Scene, starting: Starting
     ) -> None:
-        installation = Installation(home=scene.namespace, watched=scene.namespace)
+        installation = InstallationOptions(home=scene.namespace, watched=scene.namespace)
         roles = apply(scene.api, blinded(access_for(installation, {OPERATOR: INSTALLED})))
         with installed(grove_plane, *released()), device_classes(scene.api), Driver(grove_plane, scene.namespace):
             operator = starting(INSTALLED, mnnvl=ON).start()

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from grove_shell.manifests.crd_definitions import custom_resource_definitions
+from grove_shell.manifests.crd_definitions import grove_crd_manifests
 from tests.cluster.api import APPLY, Api, Json, wait_until
 from tests.cluster.installing import Program
 from tests.cluster.operators import Operator, grove
@@ -82,7 +82,7 @@ def judged(bare_plane: ControlPlane, tmp_path: Path) -> Judged:
 
 @pytest.mark.parametrize("first", ["ours", "theirs"])
 def test_mf010_both_definitions_are_established_in_either_order(api: Api, judged: Judged, first: str) -> None:
-    order = [*custom_resource_definitions(), BINDING] if first == "ours" else [BINDING, *custom_resource_definitions()]
+    order = [*grove_crd_manifests(), BINDING] if first == "ours" else [BINDING, *grove_crd_manifests()]
     apply(api, *order)
     found = {one["metadata"]["name"]: conditions(api, one["metadata"]["name"]) for one in order}
     assert len(found) == 6
@@ -94,7 +94,7 @@ def test_mf010_both_definitions_are_established_in_either_order(api: Api, judged
 @pytest.mark.req("MF-010")
 def test_cl032_the_former_definition_lets_go_of_the_name(api: Api, judged: Judged) -> None:
     """An installation of before keeps the Go operator's definition from being served, until it is replaced."""
-    ours = list(custom_resource_definitions())
+    ours = list(grove_crd_manifests())
     apply(api, *(one for one in ours if one["metadata"]["name"] != TOPOLOGIES), FORMER, BINDING)
     assert conditions(api, BINDINGS) == {"NamesAccepted": "False", "Established": "False"}
     ran = judged()
@@ -112,7 +112,7 @@ def test_cl032_the_object_that_takes_the_name_of_sets_is_named_everywhere(
     api: Api, judged: Judged, bare_plane: ControlPlane, tmp_path: Path, user: str
 ) -> None:
     """By the preflight also for a user without the right to list definitions."""
-    apply(api, defined("Other", "others", "pcs"), *custom_resource_definitions())
+    apply(api, defined("Other", "others", "pcs"), *grove_crd_manifests())
     assert conditions(api, "podcliquesets.grove.io")["NamesAccepted"] == "False"
     sentence = 'podcliquesets.grove.io: the short name "pcs" is taken by others.grove.io'
     ran = judged(user)
@@ -134,7 +134,7 @@ def test_cl032_the_object_that_takes_the_name_of_sets_is_named_everywhere(
 
 
 def test_cl032_an_operator_that_can_do_without_it_logs_it_and_starts(api: Api, bare_plane: ControlPlane) -> None:
-    apply(api, defined("Other", "others", "ctopo"), *custom_resource_definitions())
+    apply(api, defined("Other", "others", "ctopo"), *grove_crd_manifests())
     assert not is_established(conditions(api, TOPOLOGIES))
     operator = Operator(bare_plane).start()
     line = operator.await_line("name taken")

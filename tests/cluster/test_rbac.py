@@ -8,9 +8,9 @@ from typing import Final
 import pytest
 
 from grove_core.resources.api_names import SET_FINALIZER
-from grove_shell.actions.manifests import manifest_objects
-from grove_shell.client.resource_access import operator_access
-from grove_shell.manifests.installation import Installation
+from grove_shell.actions.manifests import installation_objects
+from grove_shell.client.resource_access import operator_resource_access
+from grove_shell.manifests.installation import InstallationOptions
 from tests.cluster.api import Api, Json, wait_until
 from tests.cluster.installing import Program, access_for, apply, clique, grove_set, remove_cluster_wide
 from tests.cluster.nvidia.driver import Driver
@@ -103,8 +103,8 @@ class Life:
 @pytest.fixture(params=IDLE_IN)
 def life(request: pytest.FixtureRequest, nvidia_plane: ControlPlane, namespace: str, tmp_path: Path) -> Iterator[Life]:
     found = Life(nvidia_plane, namespace, tmp_path, request.param)
-    apply(found.api, manifest_objects(Installation(), ("crds",)))
-    objects = access_for(Installation(home=namespace, watched=namespace), {"grove-operator": USER})
+    apply(found.api, installation_objects(InstallationOptions(), ("crds",)))
+    objects = access_for(InstallationOptions(home=namespace, watched=namespace), {"grove-operator": USER})
     apply(found.api, objects)
     # One node: Kubernetes 1.35 fails to score several for a pod with a new claim beside an allocated, shared one.
     found.api.add_nodes([f"{namespace}-0"], {"test": namespace}, **{"nvidia.com/gpu": "16"})
@@ -187,12 +187,13 @@ def test_mf020_the_printed_role_is_enough_and_nothing_in_it_is_idle(life: Life) 
         seen.add((ref.get("apiGroup", ""), f"{ref['resource']}{part}", event["verb"]))
     declared = {
         (one.group, one.resource, verb)
-        for one in operator_access(everywhere=False)
+        for one in operator_resource_access(everywhere=False)
         for verb in one.verbs
         if not one.unrequested and (one.resource, verb) not in {**IDLE, **IDLE_IN[life.mode]}
     }
     assert (
-        seen - {(one.group, one.resource, verb) for one in operator_access(everywhere=False) for verb in one.verbs}
+        seen
+        - {(one.group, one.resource, verb) for one in operator_resource_access(everywhere=False) for verb in one.verbs}
         == set()
     )
     assert declared - seen == set()
@@ -203,10 +204,10 @@ def test_mf025_everything_is_applied_in_one_go(programs: dict[str, Path]) -> Non
     """In a cluster of its own, for the webhooks that are registered at the end have no backend."""
     with ControlPlane(programs, parts=STORE) as plane:
         api = plane.api()
-        for reported in (Installation(), Installation(home="ml", watched="ml")):
+        for reported in (InstallationOptions(), InstallationOptions(home="ml", watched="ml")):
             if reported.watched:
                 api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml"}})
-            objects = manifest_objects(reported)
+            objects = installation_objects(reported)
             applied = apply(api, objects)
             assert [one["kind"] for one in applied] == [one["kind"] for one in objects]
             for made, one in itertools.product(applied, objects):

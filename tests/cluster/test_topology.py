@@ -11,7 +11,7 @@ import pytest
 from grove_core.resources.api_names import TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
 from grove_core.resources.configuration import TopologyAwareSettings
-from grove_shell.manifests.installation import OPERATOR, Installation
+from grove_shell.manifests.installation import OPERATOR, InstallationOptions
 from tests.cluster.api import MERGE, Json, wait_until
 from tests.cluster.conftest import denied
 from tests.cluster.installing import access_for, apply, remove_cluster_wide
@@ -40,7 +40,7 @@ def near(scene: Scene, domain: str = "rack", named: str = "", **more: Any) -> Js
 
 @pytest.fixture
 def keeping(grove_plane: ControlPlane, no_other_sets: None, scene: Scene, starting: Starting) -> Iterator[Keeping]:
-    objects = access_for(Installation(home=scene.namespace), {OPERATOR: INSTALLED})
+    objects = access_for(InstallationOptions(home=scene.namespace), {OPERATOR: INSTALLED})
     apply(scene.api, objects)
     found = Keeping(starting(INSTALLED, namespace=""), scene)
     yield found
@@ -223,7 +223,7 @@ def test_tp045_an_operator_of_one_namespace_follows_and_keeps_none(
     grove_plane: ControlPlane, scene: Scene, starting: Starting
 ) -> None:
     name = f"{scene.namespace}-aws"
-    installation = Installation(
+    installation = InstallationOptions(
         home=scene.namespace, watched=scene.namespace, topology=TopologyAwareSettings(enabled=True)
     )
     objects = access_for(installation, {OPERATOR: INSTALLED})

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
-from grove_shell.client.resource_access import topology_access
+from grove_shell.client.resource_access import webhook_topology_access
 from grove_shell.settings.webhook_settings import GUARDING, PATHS, VALIDATION
 from tests.cluster.api import Json, wait_until
 from tests.cluster.guarding import BLOCKS, PLACING, RACKS, TOPOLOGIES, Guarded, bound, guarding, now, topology
@@ -221,8 +221,8 @@ def test_wh005_admitted_pods_are_not_reviewed_again(guarded: Guarded) -> None:
         lambda: guarded.asked(begun), lambda found: ("get", BINDINGS, 404) in found, "the other kind too"
     )
     assert 403 not in {code for _, _, code in every}
-    resources = {one.resource for one in topology_access()}
-    declared = {(verb, one.resource) for one in topology_access() for verb in one.verbs}
+    resources = {one.resource for one in webhook_topology_access()}
+    declared = {(verb, one.resource) for one in webhook_topology_access() for verb in one.verbs}
     whole = {(verb, what) for verb, what, _ in guarded.asked(guarded.begun) if what in resources}
     assert declared - whole == {("watch", BINDINGS)}, "of which there are none to be watched"
     assert whole <= declared

@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
-from grove_shell.manifests.installation import OPERATOR, Installation
+from grove_shell.manifests.installation import OPERATOR, InstallationOptions
 from tests.cluster.api import Json, wait_until
 from tests.cluster.guarding import PLACING, RACKS, ZONE, Guarded, guarding, topology
 from tests.cluster.installing import access_for, apply, remove_cluster_wide
@@ -30,7 +30,7 @@ def guarded(grove_plane: ControlPlane, no_other_sets: None, scene: Scene, tmp_pa
 @pytest.fixture
 def keeping(guarded: Guarded, starting: Starting) -> Iterator[Keeping]:
     """An operator that has yet to be started."""
-    objects = access_for(Installation(home=guarded.scene.namespace, topology=PLACING), {OPERATOR: INSTALLED})
+    objects = access_for(InstallationOptions(home=guarded.scene.namespace, topology=PLACING), {OPERATOR: INSTALLED})
     apply(guarded.api, objects)
     found = Keeping(starting(INSTALLED, namespace=""), guarded.scene)
     yield found

@@ -10,8 +10,8 @@ from typing import Self
 
 import pytest
 
-from grove_shell.actions.manifests import manifest_objects
-from grove_shell.manifests.installation import Installation
+from grove_shell.actions.manifests import installation_objects
+from grove_shell.manifests.installation import InstallationOptions
 from tests.cluster.api import ApiError, Json, wait_until
 from tests.cluster.installing import Program, apply, clique, remove_cluster_wide
 from tests.cluster.plane import ControlPlane
@@ -21,7 +21,7 @@ from tests.cluster.webhooks import SETS, Installed
 
 @pytest.fixture
 def installed(api_server: ControlPlane, namespace: str, tmp_path: Path) -> Iterator[Installed]:
-    apply(api_server.api(), manifest_objects(Installation(), ("crds",)))
+    apply(api_server.api(), installation_objects(InstallationOptions(), ("crds",)))
     found = Installed(api_server, namespace, tmp_path)
     apply(found.api, found.objects)
     yield found

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from grove_core.resources.configuration import MnnvlConfiguration, TopologyAwareSettings
-from grove_shell.actions.manifests import manifest_objects
-from grove_shell.manifests.installation import WEBHOOKS, Installation
+from grove_shell.actions.manifests import installation_objects
+from grove_shell.manifests.installation import WEBHOOKS, InstallationOptions
 from tests.cluster.api import Api, ApiError, Json, wait_until
 from tests.cluster.installing import Program, access_for, clique, free_port, grove_set
 from tests.cluster.plane import REVIEWER, ControlPlane
@@ -61,8 +61,8 @@ class Installed:
         self._mnnvl = mnnvl
         self._topology = topology
         self._watched = "" if everywhere else namespace
-        installation = Installation(home=namespace, watched=self._watched, mnnvl=mnnvl, topology=topology)
-        self.registration = [one for one in manifest_objects(installation, ("webhooks",)) if "webhooks" in one]
+        installation = InstallationOptions(home=namespace, watched=self._watched, mnnvl=mnnvl, topology=topology)
+        self.registration = [one for one in installation_objects(installation, ("webhooks",)) if "webhooks" in one]
         self.objects = [*access_for(installation, {WEBHOOKS: REVIEWER}), *map(on_loopback, self.registration)]
 
     def program(self, name: str = "webhooks", **certificates: Any) -> Program:

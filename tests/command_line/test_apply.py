@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from grove_shell.cli.main import run
+from grove_shell.cli.main import run_command_line
 
 DEGRADED: Final = str(Path(__file__).parent.parent.parent / "examples/degraded.yaml")
 Json = dict[str, Any]
@@ -14,7 +14,7 @@ Json = dict[str, Any]
 
 @pytest.fixture
 def reviewed(capsys: pytest.CaptureFixture[str]) -> Json:
-    assert run(["plan", "-f", DEGRADED, "--now", "2026-11-20T09:00:00Z", "-o", "json"], "grove") == 0
+    assert run_command_line(["plan", "-f", DEGRADED, "--now", "2026-11-20T09:00:00Z", "-o", "json"], "grove") == 0
     document: Json = json.loads(capsys.readouterr().out)
     return document
 
@@ -22,7 +22,7 @@ def reviewed(capsys: pytest.CaptureFixture[str]) -> Json:
 def said_of(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
     path = tmp_path / "plan.json"
     path.write_text(text, encoding="utf-8")
-    assert run(["apply", str(path), "--kubeconfig", str(tmp_path / "none")], "grove") == 1
+    assert run_command_line(["apply", str(path), "--kubeconfig", str(tmp_path / "none")], "grove") == 1
     return capsys.readouterr().err
 
 

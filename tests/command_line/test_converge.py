@@ -10,9 +10,9 @@ from typing import Final
 
 import pytest
 
-from grove_shell.converge.model.server_costs import SHIPPED, default_server_costs
+from grove_shell.converge.model.server_costs import SHIPPED, default_model_server_costs
 from grove_shell.converge.run_parameters_and_results import ConvergenceRun
-from grove_shell.converge.runs_csv_file import parse_runs_csv
+from grove_shell.converge.runs_csv_file import parse_convergence_runs_csv
 from grove_shell.views.renderers import format_yaml_document
 from tests.command_line.process import GROVE, ROOT, grove
 
@@ -28,7 +28,7 @@ def undrawn(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monkey
 
 
 def runs_in(folder: Path) -> tuple[ConvergenceRun, ...]:
-    runs, faults = parse_runs_csv((folder / "runs.csv").read_text(encoding="utf-8"), "runs.csv")
+    runs, faults = parse_convergence_runs_csv((folder / "runs.csv").read_text(encoding="utf-8"), "runs.csv")
     assert faults == ()
     return runs
 
@@ -85,7 +85,7 @@ def test_cl005_a_folder_holds_one_experiment(undrawn: None, tmp_path: Path) -> N
     out = ("--protocol", "ssa", "--nodes", "2", "-j", "1", "--out", str(tmp_path))
     assert grove("converge", *out).returncode == 0
     costs = tmp_path / "costs.yaml"
-    reported = default_server_costs().model_copy(update={"source": "somewhere else"}).model_dump(by_alias=True)
+    reported = default_model_server_costs().model_copy(update={"source": "somewhere else"}).model_dump(by_alias=True)
     costs.write_text(format_yaml_document(reported), encoding="utf-8")
     done = grove("converge", *out, "--resume", "--arrival", "0s", "--costs", str(costs))
     assert (done.returncode, done.stdout) == (1, b"")

@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from grove_shell.cli.main import run
+from grove_shell.cli.main import run_command_line
 from tests.golden.tracing import ROOT
 
 Json = dict[str, Any]
@@ -67,7 +67,7 @@ def given(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, str]:
 )
 def test_cl056_it_is_no_success(given: tuple[str, str], more: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     path, words = given
-    assert run(["plan", "-f", path, *more], "grove") == 3
+    assert run_command_line(["plan", "-f", path, *more], "grove") == 3
     said = capsys.readouterr()
     line = said.err.splitlines()[-1] if "json" in more else said.out.splitlines()[0]
     assert line.startswith("nothing was decided: ")
@@ -77,29 +77,29 @@ def test_cl056_it_is_no_success(given: tuple[str, str], more: list[str], capsys:
 @pytest.mark.parametrize("more", [[], ["--fail-on", "ends"], ["-o", "json"]])
 def test_cl056_nor_of_a_comparison(given: tuple[str, str], more: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     path, words = given
-    assert run(["compare", "-f", path, *more], "grove") == 3
+    assert run_command_line(["compare", "-f", path, *more], "grove") == 3
     said = capsys.readouterr()
     assert words in (said.err if "json" in more else said.out.splitlines()[0])
 
 
 def test_cl056_bad_input_stays_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "broken.yaml").write_text("kind: [", encoding="utf-8")
-    assert run(["plan", "-f", str(tmp_path / "broken.yaml"), "--keep-going"], "grove") == 1
+    assert run_command_line(["plan", "-f", str(tmp_path / "broken.yaml"), "--keep-going"], "grove") == 1
     assert "broken.yaml" in capsys.readouterr().err
 
 
 def test_cl056_a_namespace_without_sets(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["-f", str(ROOT / "examples" / "degraded.yaml"), "--now", "2026-11-20T09:00:00Z", "-n", "nowhere"]
     for command, fail_on in (("plan", "terminate"), ("compare", "ends")):
-        assert run([command, *words], "grove") == 64
-        assert run([command, *words, "--fail-on", fail_on], "grove") == 3
+        assert run_command_line([command, *words], "grove") == 64
+        assert run_command_line([command, *words, "--fail-on", fail_on], "grove") == 3
         assert "not in the input: a PodCliqueSet in namespace nowhere" in capsys.readouterr().err
 
 
 def test_in053_an_error_beside_sets_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     degraded = list(yaml.safe_load_all((ROOT / "examples" / "degraded.yaml").read_text("utf-8")))
     (tmp_path / "both.yaml").write_text(yaml.safe_dump_all([*degraded, STATUS]), encoding="utf-8")
-    assert run(["plan", "-f", str(tmp_path / "both.yaml"), "--now", "2026-11-20T09:00:00Z"], "grove") == 0
+    assert run_command_line(["plan", "-f", str(tmp_path / "both.yaml"), "--now", "2026-11-20T09:00:00Z"], "grove") == 0
     reported = (
         "warning: the input holds an error of an API server: podcliquesets.grove.io is forbidden (Forbidden, 403)"
     )
@@ -110,7 +110,7 @@ def test_in053_with_json_it_is_reported_on_standard_error(tmp_path: Path, capsys
     degraded = list(yaml.safe_load_all((ROOT / "examples" / "degraded.yaml").read_text("utf-8")))
     (tmp_path / "both.yaml").write_text(yaml.safe_dump_all([*degraded, STATUS]), encoding="utf-8")
     words = ["plan", "-f", str(tmp_path / "both.yaml"), "--now", "2026-11-20T09:00:00Z", "-o", "json", "--rounds", "1"]
-    assert run(words, "grove") == 0
+    assert run_command_line(words, "grove") == 0
     said = capsys.readouterr()
     json.loads(said.out)
     assert "warning: the input holds an error of an API server: podcliquesets.grove.io is forbidden" in said.err
@@ -118,5 +118,5 @@ def test_in053_with_json_it_is_reported_on_standard_error(tmp_path: Path, capsys
 
 def test_in053_a_success_is_no_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "done.json").write_text(json.dumps({**STATUS, "status": "Success"}), encoding="utf-8")
-    assert run(["plan", "-f", str(tmp_path / "done.json")], "grove") == 3
+    assert run_command_line(["plan", "-f", str(tmp_path / "done.json")], "grove") == 3
     assert "error of an API server" not in capsys.readouterr().out

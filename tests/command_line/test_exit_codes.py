@@ -9,7 +9,7 @@ import yaml
 
 from grove_core.document.document_reading import plan_document_from_json
 from grove_core.document.document_writing import plan_document_as_json
-from grove_shell.cli.main import run
+from grove_shell.cli.main import run_command_line
 from tests.kubectl_yaml import items_in
 
 ROOT: Final = Path(__file__).parent.parent.parent
@@ -69,7 +69,7 @@ PLAN: Final = ["plan", "-f", DEGRADED, *NOW]
     ids=lambda value: " ".join(Path(word).name for word in value) if isinstance(value, list) else str(value),
 )
 def test_cl001_exit_codes(words: list[str], code: int, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(words, "grove") == code
+    assert run_command_line(words, "grove") == code
     said = capsys.readouterr()
     assert "Traceback" not in said.err
     assert bool(said.err) == (code in {1, 3, 64} and "refused" not in " ".join(words))
@@ -97,11 +97,11 @@ def test_cl005_what_is_advised_is_what_the_command_has(
     """No option is spoken of that would be wrong usage, and nothing is said to be marked that is not."""
     (tmp_path / "nowhere").touch()
     monkeypatch.chdir(tmp_path)
-    assert run(words, "grove") == 1
+    assert run_command_line(words, "grove") == 1
     said = capsys.readouterr().err
     assert "problem" in said
     commands = words[:2] if words[0] == "topology" else words[:1]
-    run([*commands, "--help"], "grove")
+    run_command_line([*commands, "--help"], "grove")
     assert ("--keep-going" in said) == ("--keep-going" in capsys.readouterr().out and "--preflight" not in words)
     assert "UNKNOWN" not in said
 
@@ -111,14 +111,14 @@ def test_cl005_what_is_advised_is_what_the_command_has(
 def test_cl005_a_file_that_is_not_there_is_nothing_to_go_past(
     command: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run([*command, "-f", "nosuch.yaml"], "grove") == 1
+    assert run_command_line([*command, "-f", "nosuch.yaml"], "grove") == 1
     assert capsys.readouterr().err == "1 problem in the input\n  nosuch.yaml: no such file\nNothing was decided.\n"
 
 
 def test_cl002_fail_on_covers_every_round(capsys: pytest.CaptureFixture[str]) -> None:
     words = [*PLAN, "qwen", "--fail-on", "delete"]
-    assert run(words, "grove") == 0
-    assert run([*words, "--until", "6h"], "grove") == 3
+    assert run_command_line(words, "grove") == 0
+    assert run_command_line([*words, "--until", "6h"], "grove") == 3
     assert "THEN" in capsys.readouterr().out
 
 
@@ -131,17 +131,17 @@ def test_cl002_a_set_that_could_not_be_decided_fails_any_check(
     podless = tmp_path / "podless.json"
     items = [item for item in items_in(Path(DEGRADED)) if item["kind"] != "Pod"]
     podless.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}), encoding="utf-8")
-    assert run(["plan", "-f", str(podless), *NOW, "--rules", rules], "grove") == 0
+    assert run_command_line(["plan", "-f", str(podless), *NOW, "--rules", rules], "grove") == 0
     assert capsys.readouterr().err == ""
-    assert run(["plan", "-f", str(podless), *NOW, "--rules", rules, "--fail-on", asked], "grove") == 3
+    assert run_command_line(["plan", "-f", str(podless), *NOW, "--rules", rules, "--fail-on", asked], "grove") == 3
     assert "unknown" in capsys.readouterr().err
 
 
 def test_cl002_a_failed_check_says_what_it_met(capsys: pytest.CaptureFixture[str]) -> None:
     words = [*PLAN, "qwen", "--fail-on", "delete", "--fail-on", "change", "--fail-on", "unknown"]
-    assert run([*words, "--until", "6h"], "grove") == 3
+    assert run_command_line([*words, "--until", "6h"], "grove") == 3
     assert capsys.readouterr().err == "failed by --fail-on: change, delete\n"
-    assert run([*PLAN, "gemma", "--fail-on", "terminate"], "grove") == 0
+    assert run_command_line([*PLAN, "gemma", "--fail-on", "terminate"], "grove") == 0
     assert capsys.readouterr().err == ""
 
 
@@ -161,13 +161,13 @@ def test_cl002_a_failed_check_says_what_it_met(capsys: pytest.CaptureFixture[str
 def test_cl009_a_usage_error_shows_how_it_is_written(
     words: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(words, "grove") == 64
+    assert run_command_line(words, "grove") == 64
     assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["validate", "snapshot", "simulate"])
 def test_cl009_where_files_belong(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run([command, "pcs.yaml", "more.yaml"], "grove") == 64
+    assert run_command_line([command, "pcs.yaml", "more.yaml"], "grove") == 64
     hinted = "; files are given with -f FILE" in capsys.readouterr().err
     assert hinted == (command == "validate")
 
@@ -176,7 +176,7 @@ def test_cl009_where_files_belong(command: str, capsys: pytest.CaptureFixture[st
 def test_pl001_the_order_of_files_does_not_matter(output: str, capsys: pytest.CaptureFixture[str]) -> None:
     said = []
     for files in ((DEGRADED, REAL), (REAL, DEGRADED)):
-        run(["plan", "-f", files[0], "-f", files[1], *NOW, "-o", output], "grove")
+        run_command_line(["plan", "-f", files[0], "-f", files[1], *NOW, "-o", output], "grove")
         said.append(capsys.readouterr().out)
     assert said[0] == said[1]
 
@@ -184,14 +184,14 @@ def test_pl001_the_order_of_files_does_not_matter(output: str, capsys: pytest.Ca
 def test_cl008_rounds_are_limited(capsys: pytest.CaptureFixture[str]) -> None:
     lengths = []
     for limit in ("1", "5", "6", "9"):
-        run([*PLAN, "llama-70b", "--rounds", limit, "-o", "json"], "grove")
+        run_command_line([*PLAN, "llama-70b", "--rounds", limit, "-o", "json"], "grove")
         (plan,) = json.loads(capsys.readouterr().out)["plans"]
         lengths.append((len(plan["rounds"]), plan["complete"]))
     assert lengths == [(1, False), (5, False), (6, True), (6, True)]
 
 
 def test_cl009_a_set_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run([*PLAN, "inference/nobody"], "grove") == 64
+    assert run_command_line([*PLAN, "inference/nobody"], "grove") == 64
     assert "inference/nobody" in capsys.readouterr().err
 
 
@@ -214,12 +214,12 @@ def test_cl009_a_set_that_is_not_there_is_named(capsys: pytest.CaptureFixture[st
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_cl009_a_similar_name_is_suggested(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run([*words, "-f", DEGRADED, *NOW], "grove") == 64
+    assert run_command_line([*words, "-f", DEGRADED, *NOW], "grove") == 64
     assert capsys.readouterr().err.endswith(f"{message}\n")
 
 
 def test_cl010_the_verdict_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
-    run(PLAN, "grove")
+    run_command_line(PLAN, "grove")
     first = capsys.readouterr().out.splitlines()[0]
     assert "2 replicas to terminate now" in first
     assert "10:15:00Z" in first
@@ -227,12 +227,12 @@ def test_cl010_the_verdict_comes_first(capsys: pytest.CaptureFixture[str]) -> No
 
 def test_cl010_a_clock_before_the_input_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["plan", "-f", DEGRADED, "inference/qwen", "--now"]
-    run([*words, "2026-11-20T05:00:00Z"], "grove")
+    run_command_line([*words, "2026-11-20T05:00:00Z"], "grove")
     message = "note: --now is 3h41m before the newest time in the input (2026-11-20T08:41:00Z)"
     assert message in capsys.readouterr().out.splitlines()
-    run([*words, "2026-11-20T08:41:00Z"], "grove")
+    run_command_line([*words, "2026-11-20T08:41:00Z"], "grove")
     assert "newest time in the input" not in capsys.readouterr().out
-    run(["plan", "-f", DEGRADED, "inference/llama-70b"], "grove")
+    run_command_line(["plan", "-f", DEGRADED, "inference/llama-70b"], "grove")
     said = capsys.readouterr().out
     assert "otherwise delays that were still running look expired" in said
     assert "before the newest" not in said
@@ -241,7 +241,7 @@ def test_cl010_a_clock_before_the_input_is_reported(capsys: pytest.CaptureFixtur
 @pytest.mark.req("CL-011")
 @pytest.mark.parametrize("words", [PLAN, [*PLAN, "--until", "12h"], ["plan", "-f", REAL, *NOW]])
 def test_cl011_the_document_reads_back(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    run([*words, "-o", "json", "--decisions"], "grove")
+    run_command_line([*words, "-o", "json", "--decisions"], "grove")
     raw = json.loads(capsys.readouterr().out)
     assert list(raw) == [
         "formatVersion",
@@ -258,13 +258,13 @@ def test_cl011_the_document_reads_back(words: list[str], capsys: pytest.CaptureF
 
 def test_cl015_what_ends_is_said_to_end_now(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["explain", "-f", DEGRADED, *NOW, "pcs/llama-70b", "--why-not", "terminate"]
-    assert run(words, "grove") == 0
+    assert run_command_line(words, "grove") == 0
     assert "PodCliqueSet/llama-70b[0]: it is terminated now\n" in capsys.readouterr().out
 
 
 @pytest.mark.req("IN-030")
 def test_cl005_what_is_allowed_is_said_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["plan", "-f", REFUSED, *NOW], "grove") == 1
+    assert run_command_line(["plan", "-f", REFUSED, *NOW], "grove") == 1
     message = "terminationDelay: may be set only if spec.template.terminationDelay is set, got 2h\n"
     assert message in capsys.readouterr().err
 
@@ -273,7 +273,7 @@ def test_cl015_the_guard_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["explain", "-f", DEGRADED, *NOW, "--why-not", "terminate", "-o", "json"]
     guards = {}
     for target in ("pclq/phi-0-pool-1-pf", "pclq/mixtral-0-decode", "pclq/qwen-0-decode", "pclq/llama-70b-0-router"):
-        assert run([*words, target], "grove") == 0
+        assert run_command_line([*words, target], "grove") == 0
         (answer,) = json.loads(capsys.readouterr().out)["answers"]
         guards[target] = [(guard["verdict"], guard["because"][0]["rule"]) for guard in answer["guards"]]
     assert guards == {
@@ -297,7 +297,7 @@ def test_cl015_the_guard_is_named(capsys: pytest.CaptureFixture[str]) -> None:
 def test_cl009_part_of_what_was_asked_for_is_not_enough(
     words: list[str], code: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run([*PLAN, *words], "grove") == code
+    assert run_command_line([*PLAN, *words], "grove") == code
     said = capsys.readouterr()
     assert said.out == ""
     assert "not in the input" in said.err
@@ -310,25 +310,25 @@ def test_cl010_a_set_of_which_nothing_is_left_is_not_well(tmp_path: Path, capsys
     path = tmp_path / "gone.json"
     path.write_text(json.dumps(manifest), encoding="utf-8")
     name = f"inference/{manifest['metadata']['name']}"
-    assert run(["plan", name, "-f", str(path), "-f", DEGRADED, *NOW], "grove") == 0
+    assert run_command_line(["plan", name, "-f", str(path), "-f", DEGRADED, *NOW], "grove") == 0
     said = capsys.readouterr().out
     assert "0 of 2 replicas available" in said
     assert "all well" not in said
-    assert run(["plan", name, "-f", str(path), *NOW, "--fail-on", "unknown"], "grove") == 3
+    assert run_command_line(["plan", name, "-f", str(path), *NOW, "--fail-on", "unknown"], "grove") == 3
     assert "not collected: PodClique in inference" in capsys.readouterr().out
 
 
 def test_cl010_what_was_refused_is_not_collected_by_another_dump(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["plan", "-f", str(Path(GOOD).parent), *NOW, "--keep-going"], "grove") == 1
+    assert run_command_line(["plan", "-f", str(Path(GOOD).parent), *NOW, "--keep-going"], "grove") == 1
     said = capsys.readouterr().out
     assert "not collected: PodCliqueSet in inference" in said
     assert "kubectl get" not in said
     items = [item for item in items_in(Path(DEGRADED)) if item["kind"] != "Pod"]
     podless = tmp_path / "podless.json"
     podless.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}), encoding="utf-8")
-    run(["plan", "-f", str(podless), "-f", str(Path(GOOD).parent), *NOW, "--keep-going"], "grove")
+    run_command_line(["plan", "-f", str(podless), "-f", str(Path(GOOD).parent), *NOW, "--keep-going"], "grove")
     assert "  all that is needed: kubectl get" in capsys.readouterr().out
 
 
@@ -339,11 +339,11 @@ def test_cl009_an_update_is_compared_with_what_runs(tmp_path: Path, capsys: pyte
     manifest["spec"]["template"]["cliques"][0]["name"] = "front"
     path = tmp_path / "new.json"
     path.write_text(json.dumps(manifest), encoding="utf-8")
-    assert run(["validate", "-f", str(path), "--old", GOOD], "grove") == 1
+    assert run_command_line(["validate", "-f", str(path), "--old", GOOD], "grove") == 1
     assert "GT-101" in capsys.readouterr().out
     manifest["metadata"]["name"] = "unheard-of"
     path.write_text(json.dumps(manifest), encoding="utf-8")
-    run(["validate", "-f", str(path), "--old", GOOD], "grove")
+    run_command_line(["validate", "-f", str(path), "--old", GOOD], "grove")
     assert "no earlier version" in capsys.readouterr().err
 
 
@@ -355,24 +355,24 @@ STRANGE: Final = ["x", 5, None, [], {}, [["a"]], {"uid": []}]
 def test_cl005_strange_attempts_are_one_report(
     part: str, value: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run([*PLAN, "-o", "json"], "grove")
+    run_command_line([*PLAN, "-o", "json"], "grove")
     document = json.loads(capsys.readouterr().out)
     step = document["plans"][0]["rounds"][0]["steps"][0]
     path = tmp_path / "attempts.json"
     path.write_text(json.dumps({"attempts": [{**step, "outcome": "refused", part: value}]}), encoding="utf-8")
-    assert run([*PLAN, "--attempts", str(path)], "grove") in {0, 1}
+    assert run_command_line([*PLAN, "--attempts", str(path)], "grove") in {0, 1}
     assert "Traceback" not in capsys.readouterr().err
 
 
 @pytest.mark.req("PL-012")
 def test_cl049_what_a_server_says_cannot_paint_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run([*PLAN, "-o", "json"], "grove")
+    run_command_line([*PLAN, "-o", "json"], "grove")
     document = json.loads(capsys.readouterr().out)
     steps = [step for plan in document["plans"] for step in plan["rounds"][0]["steps"] if step["action"] == "delete"]
     path = tmp_path / "attempts.json"
     refused = [{**step, "outcome": "refused", "detail": "no\n\x1b[31mno"} for step in steps]
     path.write_text(json.dumps({"attempts": refused}), encoding="utf-8")
-    assert run([*PLAN, "--attempts", str(path), "--rounds", "1"], "grove") == 0
+    assert run_command_line([*PLAN, "--attempts", str(path), "--rounds", "1"], "grove") == 0
     said = capsys.readouterr().out
     assert "\x1b" not in said
     assert "to terminate now" not in said

@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 import yaml
 
-from grove_shell.cli.main import run
+from grove_shell.cli.main import run_command_line
 from tests.golden.tracing import ROOT
 
 CASE: Final = ROOT / "tests" / "golden" / "topology" / "tp131_pods_in_two_racks" / "given.yaml"
@@ -16,7 +16,7 @@ REPORTED: Final = "its pods have to share one value of topology.k8s.aws/network-
 
 
 def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    assert run([*words, *NOW], "grove") == 0
+    assert run_command_line([*words, *NOW], "grove") == 0
     return capsys.readouterr().out
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from grove_shell.cli.main import run
+from grove_shell.cli.main import run_command_line
 
 MANIFEST = {
     "apiVersion": "grove.io/v1alpha1",
@@ -67,13 +67,13 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_cl032_the_start_is_judged_before(
     capsys: pytest.CaptureFixture[str], config: str, cluster: str, code: int, words: str
 ) -> None:
-    assert run(["validate", "--preflight", "--config", config, "-f", cluster], "grove") == code
+    assert run_command_line(["validate", "--preflight", "--config", config, "-f", cluster], "grove") == code
     assert capsys.readouterr().out.startswith(words)
 
 
 @pytest.mark.usefixtures("files")
 def test_cl032_a_configuration_that_does_not_read_is_reported_in_full(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["validate", "--preflight", "--config", "wrong.yaml", "-f", "with.json"], "grove") == 1
+    assert run_command_line(["validate", "--preflight", "--config", "wrong.yaml", "-f", "with.json"], "grove") == 1
     reported = capsys.readouterr().err
     assert "mnnvl.enabled" in reported
     assert "mnnvl.mode" in reported
@@ -93,32 +93,34 @@ def test_cl032_a_configuration_that_does_not_read_is_reported_in_full(capsys: py
     ],
 )
 def test_cl032_what_belongs_together_is_said(words: list[str]) -> None:
-    assert run(["validate", *words], "grove") == 64
+    assert run_command_line(["validate", *words], "grove") == 64
 
 
 @pytest.mark.usefixtures("files")
 def test_mn061_a_plan_for_an_operator_that_would_not_start_is_none(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["plan", "--config", "on.yaml", "-f", "pcs.json", "-f", "without.json"], "grove") == 1
+    assert run_command_line(["plan", "--config", "on.yaml", "-f", "pcs.json", "-f", "without.json"], "grove") == 1
     assert "no ComputeDomains" in capsys.readouterr().err
-    assert run(["plan", "--config", "on.yaml", "-f", "pcs.json", "-f", "with.json"], "grove") == 0
+    assert run_command_line(["plan", "--config", "on.yaml", "-f", "pcs.json", "-f", "with.json"], "grove") == 0
 
 
 @pytest.mark.usefixtures("files")
 @pytest.mark.req("MN-074")
 def test_cl055_validate_judges_as_configured(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["validate", "-f", "pcs.json", "--config", "on.yaml"], "grove") == 0
+    assert run_command_line(["validate", "-f", "pcs.json", "--config", "on.yaml"], "grove") == 0
     assert "mnnvl.mode: operator" in capsys.readouterr().out
-    assert run(["validate", "-f", "pcs.json"], "grove") == 0
+    assert run_command_line(["validate", "-f", "pcs.json"], "grove") == 0
     assert "MNNVL is off" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("files")
 @pytest.mark.req("MN-008")
 def test_cl015_a_domain_can_be_asked_about(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["explain", "computedomain/llm-cd-1", "-f", "pcs.json", "--config", "on.yaml"], "grove") == 0
+    assert (
+        run_command_line(["explain", "computedomain/llm-cd-1", "-f", "pcs.json", "--config", "on.yaml"], "grove") == 0
+    )
     assert "these cliques ask for GPUs: a" in capsys.readouterr().out
     for other in ("llm-cd-2", "other-cd-0", "llm"):
-        assert run(["explain", f"cd/{other}", "-f", "pcs.json", "--config", "on.yaml"], "grove") == 64
+        assert run_command_line(["explain", f"cd/{other}", "-f", "pcs.json", "--config", "on.yaml"], "grove") == 64
 
 
 @pytest.mark.parametrize(("classes", "warned"), [((), 0), (("a.example.com",), 0), (("b.example.com",), 1)])
@@ -138,5 +140,5 @@ def test_ms084_device_classes_among_the_objects_are_known(
     given, config = tmp_path / "given.json", tmp_path / "config.yaml"
     given.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [manifest, *kept]}), encoding="utf-8")
     config.write_text("mnnvl: {enabled: true, mode: annotations}\n", encoding="utf-8")
-    assert run(["validate", "-f", str(given), "--config", str(config)], "grove") == 0
+    assert run_command_line(["validate", "-f", str(given), "--config", str(config)], "grove") == 0
     assert capsys.readouterr().out.count("ClassUnknown") == warned

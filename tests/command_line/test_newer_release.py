@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from grove_shell.cli.main import run
+from grove_shell.cli.main import run_command_line
 from tests.golden.tracing import ROOT
 
 Json = dict[str, Any]
@@ -34,7 +34,7 @@ spec:
 
 
 def said(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
-    assert run(list(words), "grove") == code
+    assert run_command_line(list(words), "grove") == code
     return capsys.readouterr().out
 
 

@@ -9,8 +9,8 @@ import pytest
 from docs.generator.commands import every_command
 from grove_shell.actions import topology
 from grove_shell.actions.command_input import InputSource
-from grove_shell.page import Page
-from grove_shell.views.renderers import RENDERERS, SERIALIZERS, Renderer
+from grove_shell.styled_text_page import StyledTextPage
+from grove_shell.views.renderers import RENDERERS, SERIALIZERS, OutputRenderer
 from tests.command_line.process import ROOT
 
 DOCUMENTS: Final = {"grove snapshot", "grove manifests"}
@@ -41,10 +41,10 @@ def test_a_command_without_a_page_offers_every_serializer() -> None:
 def test_another_renderer_is_used_as_it_is_added(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def as_lines(page: Callable[[], Page], _document: Callable[[], Any]) -> str:
+    def as_lines(page: Callable[[], StyledTextPage], _document: Callable[[], Any]) -> str:
         return f"{len(page().lines)} lines\n"
 
-    added = {**RENDERERS, "count": Renderer(shows_page=True, text=as_lines)}
+    added = {**RENDERERS, "count": OutputRenderer(shows_page=True, text=as_lines)}
     monkeypatch.setattr(topology, "RENDERERS", added)
-    assert topology.list_topologies(InputSource(filenames=(DEGRADED,)), "count") == 0
+    assert topology.print_topologies_with_users(InputSource(filenames=(DEGRADED,)), "count") == 0
     assert capsys.readouterr().out.endswith(" lines\n")

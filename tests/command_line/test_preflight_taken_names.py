@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import pytest
 
-from grove_shell.cli.main import run
-from grove_shell.manifests.crd_definitions import custom_resource_definitions
+from grove_shell.cli.main import run_command_line
+from grove_shell.manifests.crd_definitions import grove_crd_manifests
 from tests.manifests.test_names import accepted, defined
 
 Json = dict[str, Any]
@@ -19,7 +19,7 @@ def judged(folder: Path, *objects: Json) -> int:
     given, config = folder / "given.json", folder / "config.yaml"
     given.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}), encoding="utf-8")
     config.write_text("mnnvl: {enabled: false}\n", encoding="utf-8")
-    return run(["validate", "--preflight", "--config", str(config), "-f", str(given)], "grove")
+    return run_command_line(["validate", "--preflight", "--config", str(config), "-f", str(given)], "grove")
 
 
 def whole(definition: Json) -> Json:
@@ -27,7 +27,7 @@ def whole(definition: Json) -> Json:
 
 
 def test_cl032_the_definition_the_name_and_the_holder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert judged(tmp_path, whole(accepted(OTHER)), *custom_resource_definitions()) == 1
+    assert judged(tmp_path, whole(accepted(OTHER)), *grove_crd_manifests()) == 1
     said = capsys.readouterr().out
     what = 'clustertopologies.grove.io: the short name "ctopo"'
     assert said == f"name taken: {what} is taken by others.grove.io  CL-032\n"
@@ -50,5 +50,5 @@ def test_cl032_one_that_ours_keep_from_being_served(tmp_path: Path, capsys: pyte
 
 
 def test_cl032_definitions_that_get_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert judged(tmp_path, whole(BINDING), *custom_resource_definitions()) == 0
+    assert judged(tmp_path, whole(BINDING), *grove_crd_manifests()) == 0
     assert capsys.readouterr().out == "would start\n"

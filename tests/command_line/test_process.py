@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 import yaml
 
-from grove_shell.cli.main import run
+from grove_shell.cli.main import run_command_line
 from tests.command_line.process import GROVE, ROOT, grove, on_a_terminal
 
 DEGRADED: Final = ROOT / "examples/degraded.yaml"
@@ -80,8 +80,8 @@ def test_cl049_colours_in_a_pipe_only_where_they_are_forced(variable: str, style
 def test_cl003_help_imports_click_only(words: list[str]) -> None:
     words = [*words, "--help"]
     code = (
-        "import sys\nfrom grove_shell.cli.main import run\n"
-        f"run({words!r}, 'grove')\n"
+        "import sys\nfrom grove_shell.cli.main import run_command_line\n"
+        f"run_command_line({words!r}, 'grove')\n"
         f"print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=ROOT, check=True, timeout=60)
@@ -91,8 +91,8 @@ def test_cl003_help_imports_click_only(words: list[str]) -> None:
 
 def test_cl003_a_plan_of_a_dump_loads_no_definitions() -> None:
     code = (
-        "import sys\nfrom grove_shell.cli.main import run\n"
-        f"run(['plan', '-f', {str(DEGRADED)!r}, *{NOW!r}], 'grove')\n"
+        "import sys\nfrom grove_shell.cli.main import run_command_line\n"
+        f"run_command_line(['plan', '-f', {str(DEGRADED)!r}, *{NOW!r}], 'grove')\n"
         "print([name for name in sys.modules if name.startswith('grove_shell.manifests')], file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=ROOT, check=True, timeout=60)
@@ -106,7 +106,7 @@ def test_cl003_a_plan_of_a_dump_loads_no_definitions() -> None:
         (["webhooks"], "operator_and_webhooks", "run_webhooks", "on"),
         (["daemon", "--domain", "ml/fast", "--clique", "c"], "compute_domains", "run_daemon", "on"),
         (["domain-controller"], "compute_domains", "run_domain_controller", "on"),
-        (["plan", "-f", "x"], "plan", "plan", "off"),
+        (["plan", "-f", "x"], "plan", "plan_and_print", "off"),
     ],
 )
 def test_cl003_only_what_ends_soon_runs_without_the_collector(
@@ -179,7 +179,7 @@ def test_cl001_a_closed_standard_error_is_no_standard_output(
 ) -> None:
     """Nothing ends in a traceback, and what is wrong does not get into a document."""
     monkeypatch.setattr(sys, "stderr", None)
-    assert run(words, "grove") == code
+    assert run_command_line(words, "grove") == code
     said = capsys.readouterr().out
     assert "nowhere" not in said
     assert "Usage" not in said

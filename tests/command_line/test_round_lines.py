@@ -10,7 +10,7 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Delete, Step, StepStage
 from grove_core.plan.forecast import Forecast, ForecastRound
-from grove_shell.page import Page
+from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.plan_round_lines import add_plan_rounds
 
 NOW: Final = datetime(2026, 11, 20, 9, tzinfo=UTC)
@@ -30,8 +30,8 @@ def gone(name: str, replica: int) -> Step:
 )
 def test_cl010_a_reason_is_printed_for_its_subjects_only(replicas: tuple[int, int], ending: str) -> None:
     steps = tuple(gone(f"llm-0-g-{index}-x", index) for index in replicas)
-    page = Page()
+    page = StyledTextPage()
     rounds = (ForecastRound(1, NOW, steps, (), None),)
     add_plan_rounds(page, Forecast(root=ROOT, root_uid="uid", rounds=rounds), full=False)
-    (line,) = page.text.splitlines()
+    (line,) = page.plain_text.splitlines()
     assert line.endswith(f"replica 0 is of an old template and {ending}")

@@ -11,11 +11,11 @@ from grove_core.kernel.reasons import FORMER_CODES
 from grove_core.rule_sets.named import rule_sets
 from grove_shell.catalogue.specification_rules import (
     RetiredRule,
-    reason_codes,
+    reason_codes_by_rule_number,
     retired_rules,
     specification_rules_by_number,
 )
-from grove_shell.cli.main import run
+from grove_shell.cli.main import run_command_line
 from grove_shell.settings.operator_settings import parse_operator_settings
 from tests.golden.tracing import ROOT, trace_of
 
@@ -28,7 +28,7 @@ Json = dict[str, Any]
 
 
 def spoken(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
-    assert run(list(words), "grove") == code
+    assert run_command_line(list(words), "grove") == code
     shown = capsys.readouterr()
     return shown.out if code != 64 else shown.err
 
@@ -48,7 +48,7 @@ class TestRules:
     def test_cl040_the_catalogue_is_what_the_specs_say(self) -> None:
         trace = trace_of()
         assert [*specification_rules_by_number()] == sorted(rule.id for rule in trace.rules)
-        assert {one.id: one.code for one in trace.members} == reason_codes()
+        assert {one.id: one.code for one in trace.members} == reason_codes_by_rule_number()
         assert {
             one.replaced_rule_number for one in specification_rules_by_number().values() if one.replaced_rule_number
         } <= specification_rules_by_number().keys()
@@ -83,7 +83,7 @@ class TestRules:
     def test_cl040_an_earlier_code_leads_to_its_rule(
         self, former: str, code: str, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        codes = reason_codes().values()
+        codes = reason_codes_by_rule_number().values()
         assert (code in codes, former in codes) == (True, False)
         assert spoken(capsys, "rules", former) == spoken(capsys, "rules", code)
 
@@ -357,7 +357,7 @@ class TestCompare:
         assert spoken(capsys, *words).startswith("3 PodCliqueSets undecided\n")
         spoken(capsys, *words, "--detailed-exitcode", code=2)
         spoken(capsys, *words, "--fail-on", "ends", code=3)
-        assert run([*words, "--fail-on", "ends"], "grove") == 3
+        assert run_command_line([*words, "--fail-on", "ends"], "grove") == 3
         assert capsys.readouterr().err.endswith("failed by --fail-on: unknown\n")
 
     def test_bad_input(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Final, get_args
 
 import pytest
 
-from grove_shell.simulator.scenario.scenario_events import Event
+from grove_shell.simulator.scenario.scenario_events import ScenarioEvent
 from grove_shell.views.renderers import format_yaml_document
 from tests.command_line.process import GROVE, ROOT, grove, on_a_terminal
 from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw
@@ -80,8 +80,8 @@ def mutant(words: list[str]) -> subprocess.CompletedProcess[bytes]:
         "    kept = {name: getattr(options, name) for name in ('checks', 'counts_only', 'until', 'observers')}\n"
         "    played(self, scenario, simulation.SimulationOptions(**kept, decide=terminates_at_once), **more)\n"
         "simulation.Simulation.__init__ = hasty\n"
-        "from grove_shell.cli.main import run\n"
-        f"sys.exit(run({words!r}, 'grove'))"
+        "from grove_shell.cli.main import run_command_line\n"
+        f"sys.exit(run_command_line({words!r}, 'grove'))"
     )
     return subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=ROOT, check=False, timeout=120)
 
@@ -149,14 +149,14 @@ def test_sm076_an_interrupted_search_reports_its_runs(tmp_path: Path) -> None:
 
 def test_sm001_help_names_every_event() -> None:
     reported = grove("simulate", "--help").stdout.decode().split()
-    assert {field.alias for field in Event.model_fields.values()} <= set(reported) | {"at"}
+    assert {field.alias for field in ScenarioEvent.model_fields.values()} <= set(reported) | {"at"}
 
 
 def test_sm001_the_table_has_every_field_of_every_event() -> None:
     text = (ROOT / "specs" / "simulation.md").read_text(encoding="utf-8").partition("## Events")[2]
     rows = [row.split("|")[1:3] for row in text.partition("\n## ")[0].splitlines() if row.startswith("| `")]
     table = {event: fields for events, fields in rows for event in re.findall(r"`(\w+)`", events)}
-    for name, field in Event.model_fields.items():
+    for name, field in ScenarioEvent.model_fields.items():
         if name == "at":
             continue
         (model,) = (part for part in get_args(field.annotation) if part is not type(None))
@@ -179,8 +179,8 @@ def test_sm073_a_picture_that_cannot_be_drawn_is_refused(tmp_path: Path) -> None
     code = (
         "import sys\nfrom importlib import util\nfind = util.find_spec\n"
         "util.find_spec = lambda name, *more: None if name == 'matplotlib' else find(name, *more)\n"
-        "from grove_shell.cli.main import run\n"
-        f"sys.exit(run(['simulate', {EXAMPLE!r}, '--picture', 'x.svg'], 'grove'))"
+        "from grove_shell.cli.main import run_command_line\n"
+        f"sys.exit(run_command_line(['simulate', {EXAMPLE!r}, '--picture', 'x.svg'], 'grove'))"
     )
     none = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=ROOT, check=False, timeout=60)
     assert (none.returncode, none.stdout) == (1, b"")

@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from grove_shell.cli.main import run
+from grove_shell.cli.main import run_command_line
 
 Json = dict[str, Any]
 CASES: Final = Path(__file__).parents[1] / "golden" / "topology"
@@ -22,7 +22,7 @@ def written(path: Path, *items: Json) -> str:
 
 def judged(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, set[str]]]:
     """The exit code; object -> numbers of its objections."""
-    code = run(["validate", *words, "-o", "json"], "grove")
+    code = run_command_line(["validate", *words, "-o", "json"], "grove")
     verdicts = json.loads(capsys.readouterr().out)["verdicts"]
     return code, {one["object"]: {found["requirement"] for found in one["objections"]} for one in verdicts}
 
@@ -70,7 +70,7 @@ def test_tp076_an_object_that_cannot_be_read_may_be_placed(
     broken["metadata"]["name"], broken["spec"] = "broken", spec
     new = written(tmp_path / "new.yaml", topology)
     old = written(tmp_path / "old.yaml", given("ClusterTopology"), given("PodClique"), broken)
-    run(["validate", "-f", new, "--old", old, "--config", CONFIG], "grove")
+    run_command_line(["validate", "-f", new, "--old", old, "--config", CONFIG], "grove")
     page = capsys.readouterr().out
     assert "admitted, 1 warning" in page
     assert "TP-076" in page
@@ -81,7 +81,7 @@ def test_tp062_another_name_is_judged_by_what_is_placed(tmp_path: Path, capsys: 
     new = written(tmp_path / "new.yaml", given("PodCliqueSet", clusterTopologyName="grove-topology"))
     words = ("-f", new, "--old", cluster(tmp_path / "old.yaml"), "--config", CONFIG)
     assert judged(capsys, *words) == (1, {"PodCliqueSet ml/train": {"TP-062"}})
-    run(["validate", *words], "grove")
+    run_command_line(["validate", *words], "grove")
     assert "must not change while pods of the set are bound; was aws-p5, bound pods: 2" in capsys.readouterr().out
 
 
@@ -89,7 +89,7 @@ def test_tp060_a_plan_of_a_set_that_would_be_refused_says_why(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     new = written(tmp_path / "new.yaml", given("ClusterTopology"), given("PodCliqueSet", clusterTopologyName="aws-p4"))
-    assert run(["plan", "-f", new, "--config", CONFIG], "grove") == 1
+    assert run_command_line(["plan", "-f", new, "--config", CONFIG], "grove") == 1
     assert "did you mean that?" in " ".join(capsys.readouterr().err.split())
 
 
@@ -97,10 +97,13 @@ def test_tp060_a_plan_of_a_set_that_would_be_refused_says_why(
 def test_tp080_two_topologies_of_one_name_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one, other = given("ClusterTopology"), given("ClusterTopology")
     other["spec"]["levels"] = other["spec"]["levels"][:1]
-    assert run(["plan", "-f", written(tmp_path / "two.yaml", one, other, given("PodCliqueSet"))], "grove") == 1
+    assert (
+        run_command_line(["plan", "-f", written(tmp_path / "two.yaml", one, other, given("PodCliqueSet"))], "grove")
+        == 1
+    )
     assert "one topology of this name" in capsys.readouterr().err
     other["spec"]["levels"] = [{"domain": 7}]
-    assert run(["plan", "-f", written(tmp_path / "bad.yaml", other, given("PodCliqueSet"))], "grove") == 1
+    assert run_command_line(["plan", "-f", written(tmp_path / "bad.yaml", other, given("PodCliqueSet"))], "grove") == 1
     said = capsys.readouterr().err
     assert "spec.levels[0].domain" in said
     assert "spec.levels[0].key" in said

@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from grove_shell.cli.main import run
+from grove_shell.cli.main import run_command_line
 from tests.command_line.topology_words import (
     CLUSTER,
     LLAMA,
@@ -206,10 +206,10 @@ class TestHeldAndLockedWithReasons:
     @pytest.mark.req("TP-047")
     def test_no_plan_lets_go_of_it(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         path, config = written(tmp_path / "t", with_finalizers(HOLD)), configured(tmp_path)
-        assert run(["plan", "-f", path, "--config", config], "grove") == 0
+        assert run_command_line(["plan", "-f", path, "--config", config], "grove") == 0
         assert "no PodCliqueSet uses it" not in capsys.readouterr().out
         every = written(tmp_path / "all.yaml", EVERYTHING)
-        assert run(["plan", "-f", path, "-f", every, "--config", config], "grove") == 0
+        assert run_command_line(["plan", "-f", path, "-f", every, "--config", config], "grove") == 0
         assert "no PodCliqueSet uses it" in capsys.readouterr().out
 
 

@@ -7,7 +7,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_shell.page import json_text
+from grove_shell.styled_text_page import json_text
 from grove_shell.views.renderers import format_json_document, format_yaml_document
 
 _CHARACTERS = "a'\"\\:# -\n\t\x7f\x85\xa0\u00ad\u200b\u2028\u202e\ufeff\ue000\U000e0001\U0001f600"

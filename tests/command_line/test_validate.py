@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 import yaml
 
-from grove_shell.cli.main import run
+from grove_shell.cli.main import run_command_line
 from tests.property.workload.admission_examples import FULL, Place, changed
 
 POD: Place = ("spec", "template", "cliques", 0, "spec", "podSpec")
 
 
 def validate(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
-    code = run(["validate", *words], "grove")
+    code = run_command_line(["validate", *words], "grove")
     return code, capsys.readouterr().out
 
 
@@ -105,7 +105,7 @@ def test_in030_a_slip_in_a_configuration(tmp_path: Path, capsys: pytest.CaptureF
     levels = [{"domain": "rack", "keys": "example.com/rack"}]
     slips = {"worker": 3, "leaderElection": {"leaseDuratio": "15s"}, "topologyAwareScheduling": {"levels": levels}}
     config = written(tmp_path / "config.yaml", {**head, **slips, "zzz": 1})
-    assert run(["validate", "-f", written(tmp_path / "new.yaml", new()), "--config", config], "grove") == 1
+    assert run_command_line(["validate", "-f", written(tmp_path / "new.yaml", new()), "--config", config], "grove") == 1
     said = capsys.readouterr().err
     assert "worker: unknown field; did you mean workers?\n" in said
     assert "leaderElection.leaseDuratio: unknown field; did you mean leaseDuration?\n" in said
@@ -116,7 +116,7 @@ def test_in030_a_slip_in_a_configuration(tmp_path: Path, capsys: pytest.CaptureF
 
 def test_cl056_what_cannot_be_read_is_not_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "broken.yaml").write_text("kind: [", encoding="utf-8")
-    assert run(["validate", "-f", str(tmp_path / "broken.yaml")], "grove") == 1
+    assert run_command_line(["validate", "-f", str(tmp_path / "broken.yaml")], "grove") == 1
     shown = capsys.readouterr()
     assert (shown.out, shown.err.splitlines()[-1]) == ("", "Nothing was checked.")
 
@@ -125,7 +125,7 @@ def test_in039_a_plan_refuses_it_too(tmp_path: Path, capsys: pytest.CaptureFixtu
     raw = new()
     raw["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["nodeName"] = True
     raw["spec"]["template"]["clique"] = []
-    assert run(["plan", "-f", written(tmp_path / "new.yaml", raw)], "grove") == 1
+    assert run_command_line(["plan", "-f", written(tmp_path / "new.yaml", raw)], "grove") == 1
     said = capsys.readouterr().err
     assert "spec.template.cliques[0].spec.podSpec.nodeName: expected a string, got true" in said
     assert "spec.template.clique: unknown field; did you mean cliques?\n" in said
@@ -158,10 +158,10 @@ def test_in032_nearly_one_of_ours(
     path = written(tmp_path / "new.yaml", raw)
     reported = f"{place}: expected {expected}, got"
     for command in ("validate", "plan"):
-        assert run([command, "-f", path], "grove") == 1
+        assert run_command_line([command, "-f", path], "grove") == 1
         assert reported in capsys.readouterr().err
     raw["metadata"]["uid"] = "u"
-    run(["validate", "-f", written(tmp_path / "stored.yaml", raw)], "grove")
+    run_command_line(["validate", "-f", written(tmp_path / "stored.yaml", raw)], "grove")
     assert reported not in capsys.readouterr().err
 
 
@@ -191,7 +191,7 @@ def test_cl056_others_are_counted_and_nothing_judged_is_no_yes(
 
 @pytest.mark.req("IN-032")
 def test_cl056_an_object_of_no_kind_is_a_fault(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["validate", "-f", written(tmp_path / "values.yaml", {"replicas": 3})], "grove") == 1
+    assert run_command_line(["validate", "-f", written(tmp_path / "values.yaml", {"replicas": 3})], "grove") == 1
     assert "kind: expected a string, got nothing" in capsys.readouterr().err
 
 
@@ -216,12 +216,12 @@ def test_wl117_a_plan_refuses_it_too(tmp_path: Path, capsys: pytest.CaptureFixtu
     first, second = new("a"), new("a-0")
     first["spec"]["template"]["cliques"][0]["name"] = "0-a"
     one, two = written(tmp_path / "1.yaml", first), written(tmp_path / "2.yaml", second)
-    assert run(["plan", "-f", one, "-f", two], "grove") == 1
+    assert run_command_line(["plan", "-f", one, "-f", two], "grove") == 1
     assert "its PodClique a-0-0-a would be one of PodCliqueSet a too" in capsys.readouterr().err
     second["metadata"] |= {"uid": "u", "resourceVersion": "1"}
-    assert run(["plan", "-f", one, "-f", written(tmp_path / "3.yaml", second)], "grove") == 1
+    assert run_command_line(["plan", "-f", one, "-f", written(tmp_path / "3.yaml", second)], "grove") == 1
     assert "its PodClique a-0-0-a would be one of PodCliqueSet a-0 too" in capsys.readouterr().err
-    assert run(["plan", "-f", one], "grove") == 0
+    assert run_command_line(["plan", "-f", one], "grove") == 0
 
 
 @pytest.mark.req("IN-030")
@@ -234,7 +234,7 @@ def test_wl157_what_no_terminal_can_show_is_escaped(tmp_path: Path, capsys: pyte
             "metadata": {"name": "llm", "namespace": "\x1b[31m"},
         },
     )
-    assert run(["validate", "-f", odd, "--old", written(tmp_path / "old.yaml", FULL)], "grove") == 1
+    assert run_command_line(["validate", "-f", odd, "--old", written(tmp_path / "old.yaml", FULL)], "grove") == 1
     said = capsys.readouterr().err
     assert "no earlier version of \\x1b[31m/llm in --old" in said
 
@@ -244,7 +244,7 @@ def test_in032_a_set_without_a_version_is_bad_input(tmp_path: Path, capsys: pyte
     """Beside one that is admitted, too."""
     lacking = {key: value for key, value in new().items() if key != "apiVersion"}
     files = ("-f", written(tmp_path / "good.yaml", new("chat")), "-f", written(tmp_path / "new.yaml", lacking))
-    assert run(["validate", *files], "grove") == 1
+    assert run_command_line(["validate", *files], "grove") == 1
     said = capsys.readouterr()
     assert "PodCliqueSet default/chat: admitted" in said.out
     assert "new.yaml: document 1, PodCliqueSet llm, apiVersion: expected a string, got nothing" in said.err
@@ -255,19 +255,21 @@ def test_in032_two_that_differ_and_have_one_name(tmp_path: Path, capsys: pytest.
     first, other = written(tmp_path / "a.yaml", new()), written(tmp_path / "b.yaml", new(terminationDelay="1h"))
     elsewhere = new(terminationDelay="2h")
     elsewhere["metadata"]["namespace"] = "prod"
-    assert run(["validate", "-f", first, "-f", other], "grove") == 1
+    assert run_command_line(["validate", "-f", first, "-f", other], "grove") == 1
     said = capsys.readouterr()
     assert said.out.count("PodCliqueSet default/llm: admitted") == 2
     problem = "PodCliqueSet default/llm, metadata.name: expected one manifest of this name, got 2 that differ"
     assert [problem in line for line in said.err.splitlines()] == [False, True, True, False]
-    assert run(["validate", "-f", first, "-f", first], "grove") == 0
+    assert run_command_line(["validate", "-f", first, "-f", first], "grove") == 0
     stored = new()
     stored["metadata"] |= {"uid": "u", "resourceVersion": "1"}
-    assert run(["validate", "-f", written(tmp_path / "d.yaml", stored), "-f", other], "grove") == 0, "it and its edit"
-    assert run(["validate", "-f", first, "-f", written(tmp_path / "c.yaml", elsewhere)], "grove") == 0
+    assert run_command_line(["validate", "-f", written(tmp_path / "d.yaml", stored), "-f", other], "grove") == 0, (
+        "it and its edit"
+    )
+    assert run_command_line(["validate", "-f", first, "-f", written(tmp_path / "c.yaml", elsewhere)], "grove") == 0
 
 
 def test_cl001_standard_input_is_read_once(capsys: pytest.CaptureFixture[str]) -> None:
     for command in ("validate", "plan", "explain"):
-        assert run([command, "-f", "-", "-f", "-"], "grove") == 64
+        assert run_command_line([command, "-f", "-", "-f", "-"], "grove") == 64
         assert "'-' (standard input) may be given once only" in capsys.readouterr().err

@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from grove_shell.cli.main import run
+from grove_shell.cli.main import run_command_line
 
 Json = dict[str, Any]
 ROOT: Final = Path(__file__).parents[2]
@@ -42,7 +42,7 @@ def a_set(**template: Any) -> Json:
 
 
 def said(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    code = run(["topology", *words], "grove")
+    code = run_command_line(["topology", *words], "grove")
     printed = capsys.readouterr()
     return code, printed.out, printed.err
 

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from docs.generator.plan_format import SCHEMA_NAME, schema
 from grove_core.document.plan_document import ACTIONS, FORMAT_VERSION
 from grove_core.kernel.steps import StepStage
-from grove_shell.cli.main import run
+from grove_shell.cli.main import run_command_line
 from tests.docs.site import ROOT
 from tests.golden.test_golden import CASES, arguments, name_of, read
 
@@ -33,7 +33,7 @@ VALIDATOR: Final = Draft202012Validator(schema())
 
 
 def plan_of(words: Sequence[str], capsys: pytest.CaptureFixture[str]) -> Any:
-    assert run([*words, "-o", "json"], "grove") == 0
+    assert run_command_line([*words, "-o", "json"], "grove") == 0
     return json.loads(capsys.readouterr().out)
 
 

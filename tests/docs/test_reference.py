@@ -68,7 +68,7 @@ def test_every_rule_is_in_the_page_of_its_area() -> None:
     text = "\n".join(page for path, page in generated().items() if path.startswith("reference/rules/"))
     for rule in specification_rules_by_number().values():
         assert f"## {heading_of(rule)} {{ #{rule.id.lower()} }}" in text
-        assert f"- kind: {rule.kind}" in text
+        assert f"- kind: {rule.rule_kind}" in text
     assert len(re.findall(r"^## [A-Z]{2}-\d{3} ", text, re.MULTILINE)) == len(specification_rules_by_number())
 
 

@@ -25,8 +25,8 @@ def clique(version: int) -> Json:
 
 def removed(cache: DomainCache) -> list[str]:
     """The objects from which the controller would remove an entry now."""
-    (one,) = cache.domains
-    steps = reconcile_compute_domain(cache.snapshot(one, NOW)).steps
+    (one,) = cache.all_domains
+    steps = reconcile_compute_domain(cache.domain_snapshot(one, NOW)).steps
     return [step.target.name for step in steps if isinstance(step.action, Apply)]
 
 
@@ -35,10 +35,10 @@ def test_dc010_older_pod_list_is_dropped() -> None:
     cache = DomainCache()
     for one in (pod(101), domain(104), pod(105)):
         cache.put(one["kind"], one)
-    cache.replace("Pod", [], "100")
+    cache.replace_all_of_kind("Pod", [], "100")
     assert cache.pods_version == 105
     assert not removed(cache)
-    cache.replace("Pod", [], "106")
+    cache.replace_all_of_kind("Pod", [], "106")
     assert removed(cache) == ["d"]
 
 
@@ -46,7 +46,7 @@ def test_dc010_any_list_is_accepted_after_a_loss() -> None:
     cache = DomainCache()
     cache.put("Pod", pod(105))
     cache.mark_kind_unlisted("Pod", "forbidden")
-    cache.replace("Pod", [], "100")
+    cache.replace_all_of_kind("Pod", [], "100")
     assert cache.pods_version == 100
 
 
@@ -57,21 +57,21 @@ def test_dc010_stale_response_does_not_restore_a_deleted_object() -> None:
     cache.put("ComputeDomainClique", clique(110))
     cache.drop("ComputeDomainClique", clique(112))
     cache.put("ComputeDomainClique", clique(111))
-    (one,) = cache.domains
-    assert not cache.snapshot(one, NOW).cliques
-    cache.replace("ComputeDomainClique", [clique(113)], "113")
-    assert cache.snapshot(one, NOW).cliques
+    (one,) = cache.all_domains
+    assert not cache.domain_snapshot(one, NOW).cliques
+    cache.replace_all_of_kind("ComputeDomainClique", [clique(113)], "113")
+    assert cache.domain_snapshot(one, NOW).cliques
 
 
 def test_dc010_deletion_keeps_the_successor() -> None:
     cache = DomainCache()
     cache.put("ComputeDomain", domain(104))
-    cache.replace("Pod", [pod(110, uid="second")], "110")
+    cache.replace_all_of_kind("Pod", [pod(110, uid="second")], "110")
     for old in (pod(105, uid="first"), pod(106, uid="first")):
         cache.put("Pod", old)
     cache.drop("Pod", pod(107, uid="first"))
-    (one,) = cache.domains
-    assert [found.uid for found in cache.snapshot(one, NOW).pods] == ["second"]
+    (one,) = cache.all_domains
+    assert [found.uid for found in cache.domain_snapshot(one, NOW).pods] == ["second"]
 
 
 def test_in030_malformed_object_is_reported_and_ignored() -> None:
@@ -80,12 +80,12 @@ def test_in030_malformed_object_is_reported_and_ignored() -> None:
     cache.put("ComputeDomain", domain(104))
     cache.put("ComputeDomain", {**domain(105), "status": {"nodes": 7}})
     assert reports == ["ComputeDomain ml/d"]
-    assert [one.resource_version for one in cache.domains] == ["104"]
+    assert [one.resource_version for one in cache.all_domains] == ["104"]
 
 
 def steps_of(cache: DomainCache) -> list[Step]:
-    (one,) = cache.domains
-    return list(reconcile_compute_domain(cache.snapshot(one, NOW)).steps)
+    (one,) = cache.all_domains
+    return list(reconcile_compute_domain(cache.domain_snapshot(one, NOW)).steps)
 
 
 ODD: Final = {"conditions": [{"type": "example.com/gate", "status": "True"}, {"type": "Ready", "status": "True"}]}
@@ -100,7 +100,7 @@ def test_dc076_malformed_pod_is_not_gone(status: Json, *, listed: bool) -> None:
     for one in (pod(101), domain(104)):
         cache.put(one["kind"], one)
     if listed:
-        cache.replace("Pod", [odd], "107")
+        cache.replace_all_of_kind("Pod", [odd], "107")
     else:
         cache.put("Pod", odd)
     assert not removed(cache)
@@ -114,13 +114,13 @@ def test_dc076_malformed_pod_of_another_domain_withholds_nothing() -> None:
     foreign = raw("Pod", "p", 107, spec={"nodeName": "n1"}, status=BROKEN)
     foreign["metadata"]["labels"] = {LABEL: "u2"}
     cache.put("ComputeDomain", domain(104))
-    cache.replace("Pod", [foreign], "107")
+    cache.replace_all_of_kind("Pod", [foreign], "107")
     assert removed(cache) == ["d"]
     del foreign["metadata"]["labels"][LABEL]
     foreign["metadata"]["resourceVersion"] = "108"
-    cache.replace("Pod", [foreign], "108")
+    cache.replace_all_of_kind("Pod", [foreign], "108")
     assert not removed(cache)
-    cache.replace("Pod", [pod(109)], "109")
+    cache.replace_all_of_kind("Pod", [pod(109)], "109")
     cache.drop("Pod", pod(110))
     assert removed(cache) == ["d"]
 
@@ -136,7 +136,7 @@ def test_dc089_malformed_clique_is_not_gone(*, listed: bool) -> None:
         cache.put(one["kind"], one)
     assert not steps_of(cache)
     if listed:
-        cache.replace(odd["kind"], [odd], "102")
+        cache.replace_all_of_kind(odd["kind"], [odd], "102")
     else:
         cache.put(odd["kind"], odd)
     assert not steps_of(cache)
@@ -153,5 +153,5 @@ def test_dc010_newest_state_wins_in_any_order(order: list[int], gone: bool) -> N
     for place in order:
         is_termination = gone and place == 3
         (cache.drop if is_termination else cache.put)("ComputeDomainClique", history[place])
-    (one,) = cache.domains
-    assert [found.resource_version for found in cache.snapshot(one, NOW).cliques] == ([] if gone else ["104"])
+    (one,) = cache.all_domains
+    assert [found.resource_version for found in cache.domain_snapshot(one, NOW).cliques] == ([] if gone else ["104"])

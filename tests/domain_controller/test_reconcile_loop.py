@@ -5,7 +5,7 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from grove_shell.client.response import Response
+from grove_shell.client.api_response import ApiResponse
 from grove_shell.domain_controller.domain_cache import DomainCache
 from grove_shell.domain_controller.domain_reconcile_loop import DomainReconcileLoop
 from tests.domain_controller.objects import domain
@@ -23,15 +23,15 @@ class Server:
         self._cache = cache
         self._deletes = deletes
 
-    async def request(self, method: str, _path: str, **_asked: Any) -> Response:
+    async def request(self, method: str, _path: str, **_asked: Any) -> ApiResponse:
         await asyncio.sleep(0)
         if method == "GET":
             self.lists += 1
-            return Response(200, json.dumps({"metadata": {"resourceVersion": "200"}, "items": []}).encode())
+            return ApiResponse(200, json.dumps({"metadata": {"resourceVersion": "200"}, "items": []}).encode())
         self.writes += 1
         if self._deletes:  # the deletion event arrives before the response
             self._cache.drop("ComputeDomain", domain(150))
-        return Response(409, b'{"message": "the object has been modified"}')
+        return ApiResponse(409, b'{"message": "the object has been modified"}')
 
 
 async def run_for(seconds: float, *, deletes: bool) -> Server:
@@ -39,7 +39,7 @@ async def run_for(seconds: float, *, deletes: bool) -> Server:
     server = Server(cache, deletes=deletes)
     clock = lambda: NINE + timedelta(seconds=now())  # noqa: E731 - a clock
     loop = DomainReconcileLoop(server, cache, lambda *_: None, clock, cleanup_interval=SOON)  # type: ignore[arg-type]  # a stand-in
-    cache.replace("Pod", [], "190")
+    cache.replace_all_of_kind("Pod", [], "190")
     cache.put("ComputeDomain", domain(104))
     task = asyncio.create_task(loop.run())
     await asyncio.sleep(seconds)

@@ -13,7 +13,7 @@ from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity
 from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings
 from grove_core.resources.api_names import NVIDIA
 from grove_shell.domain_daemon.daemon_log import DaemonLog
-from grove_shell.domain_daemon.daemon_process import DaemonProcess
+from grove_shell.domain_daemon.daemon_process import DomainDaemonProcess
 from grove_shell.domain_daemon.fabric_process import hosts_file_command
 from tests.manifests.request_recorder import Asked, Recorder
 
@@ -80,7 +80,7 @@ async def running_daemon(folder: Path) -> Any:
     server = SingleDomainServer(folder / "hosts")
     recorder, out = Recorder(server.answer), io.StringIO()
     async with recorder.connection() as connection:
-        process = DaemonProcess(
+        process = DomainDaemonProcess(
             connection=connection,
             identity=IDENTITY,
             settings=DaemonRegistrationSettings(has_pods=False),

@@ -11,7 +11,7 @@ from grove_core.areas.domain_cliques.judge import next_daemon_action
 from grove_core.areas.domain_cliques.verdicts import REQUEST_TYPES, DaemonAction
 from grove_core.kernel.decisions import Decision
 from grove_core.resources.api_names import DOMAIN
-from grove_shell.actions.manifests import manifest_objects
+from grove_shell.actions.manifests import installation_objects
 from grove_shell.client.api_session import ApiSession
 from grove_shell.client.reflector import Reflector
 from grove_shell.client.resource_access import DAEMON, DOMAIN_CONTROLLER, ResourceAccess
@@ -19,7 +19,7 @@ from grove_shell.domain_controller.domain_cache import DomainCache
 from grove_shell.domain_controller.domain_reconcile_loop import DomainReconcileLoop
 from grove_shell.domain_daemon.daemon_requests import CLIQUES, DOMAINS, PODS, http_request_of
 from grove_shell.domain_daemon.domain_daemon_loop import MonotonicClock
-from grove_shell.manifests.installation import Installation
+from grove_shell.manifests.installation import InstallationOptions
 from tests.domain_daemon.single_domain import GROUP, SingleDomainServer
 from tests.manifests.request_recorder import Asked, Recorder, asked_by
 from tests.property.domain_cliques.core_functions import CoreFunctions
@@ -94,7 +94,10 @@ def test_dc110_controller_uses_exactly_its_permissions() -> None:
 
 
 def test_dc110_roles_are_printed_on_request() -> None:
-    plain, more = manifest_objects(Installation()), manifest_objects(Installation(), (), ("daemons",))
+    plain, more = (
+        installation_objects(InstallationOptions()),
+        installation_objects(InstallationOptions(), (), ("daemons",)),
+    )
     assert more[2:] == plain
     for role, access in zip(more[:2], (DAEMON, DOMAIN_CONTROLLER), strict=True):
         assert (role["kind"], role["metadata"].get("namespace")) == ("ClusterRole", None)

@@ -26,7 +26,7 @@ from grove_shell.client.reflector import Reflector
 from grove_shell.domain_daemon.daemon_identity import DaemonCommandOptions, problems_in_daemon_options
 from grove_shell.domain_daemon.daemon_log import DaemonLog
 from grove_shell.domain_daemon.daemon_process import SingleObjectWatch
-from grove_shell.domain_daemon.daemon_requests import DOMAINS, HttpRequestSender, parse_daemon_registry
+from grove_shell.domain_daemon.daemon_requests import DOMAINS, DaemonRequestSender, parse_daemon_registry
 from tests.domain_daemon.single_domain import IDENTITY, running_daemon, until
 from tests.manifests.request_recorder import Recorder
 
@@ -67,9 +67,9 @@ def test_dc120_rate_limit(count: int) -> None:
     async def ask() -> None:
         recorder = Recorder(lambda _one, _before: (429, {}))
         async with recorder.connection() as connection, ApiSession(connection, tries=1) as api:
-            requests = HttpRequestSender(api, IDENTITY, RateLimiter(5.0, 10, clock=lambda: 0.0, sleep=nap))
+            requests = DaemonRequestSender(api, IDENTITY, RateLimiter(5.0, 10, clock=lambda: 0.0, sleep=nap))
             target = Ref(NVIDIA, "ComputeDomain", "ml", "training")
-            answers = [await requests.send(ReadObjectRequest(target)) for _ in range(count)]
+            answers = [await requests.send_request(ReadObjectRequest(target)) for _ in range(count)]
         assert {answer.kind for answer in answers} == {RequestResultKind.TOO_MANY_REQUESTS}
         assert {answer.retry_after for answer in answers} == {timedelta(seconds=1)}
         assert len(recorder.asked) == count
@@ -146,7 +146,7 @@ def test_dc123_same_decision_is_logged_once() -> None:
     log.on_decision(decision)
     line = "waits                      it has not observed ComputeDomain/training yet  DC-012"
     assert out.getvalue() == f"09:00:00.000  {line}\n"
-    log.on_result(
+    log.on_request_result(
         ReadObjectRequest(IDENTITY.pod_ref),
         RequestResult(kind=RequestResultKind.NO_RESPONSE, detail="no answer in time"),
     )
@@ -160,11 +160,11 @@ def test_dc123_same_decision_is_logged_once() -> None:
 def test_op064_unwritable_log_lines_are_dropped(*, as_json: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """The disk is full, or standard error is closed."""
     with Path("/dev/full").open("w", encoding="utf-8", buffering=1) as full:
-        DaemonLog(full, as_json=as_json).write("info", "x" * 10_000)
+        DaemonLog(full, as_json=as_json).write_message("info", "x" * 10_000)
         with suppress(OSError):
             full.close()
     monkeypatch.setattr(sys, "stderr", None)
-    DaemonLog(as_json=as_json).write("info", "dropped")
+    DaemonLog(as_json=as_json).write_message("info", "dropped")
 
 
 GOOD: Final = DaemonCommandOptions(

@@ -19,18 +19,18 @@ def test_dc124_ended_child_is_restarted(tmp_path: Path) -> None:
         fabric = FabricChildProcess(hosts_file_command(hosts), reports.append)
 
         await fabric.start(3, PeerMap(((3, "10.0.0.1"),)))
-        assert fabric.state is not None
-        assert not fabric.state.ready
-        await until(lambda: fabric.state is not None and fabric.state.ready)
+        assert fabric.fabric_state is not None
+        assert not fabric.fabric_state.ready
+        await until(lambda: fabric.fabric_state is not None and fabric.fabric_state.ready)
         assert hosts.read_text() == "# index 3\n10.0.0.1\tcompute-domain-daemon-0003\n"
-        await fabric.push(PeerMap(((0, "10.0.0.9"), (3, "10.0.0.1"))))
+        await fabric.push_peer_map(PeerMap(((0, "10.0.0.9"), (3, "10.0.0.1"))))
         await until(lambda: "10.0.0.9\tcompute-domain-daemon-0000" in hosts.read_text())
         assert fabric.pid is not None
         os.kill(fabric.pid, signal.SIGKILL)
-        await until(lambda: fabric.state is not None and not fabric.state.ready)
-        await until(lambda: fabric.state is None)
+        await until(lambda: fabric.fabric_state is not None and not fabric.fabric_state.ready)
+        await until(lambda: fabric.fabric_state is None)
         await fabric.start(4, PeerMap(((4, "10.0.0.1"),)))
-        await until(lambda: fabric.state is not None and fabric.state.ready)
+        await until(lambda: fabric.fabric_state is not None and fabric.fabric_state.ready)
         await fabric.stop()
         assert not hosts.exists()
 
@@ -56,9 +56,9 @@ def test_dc124_other_output_of_a_child_is_ignored() -> None:
 
     async def live() -> None:
         fabric = FabricChildProcess((sys.executable, "-c", CHATTY), reports.append)
-        fabric.on_change = lambda: states.append(fabric.state is not None and fabric.state.ready)
+        fabric.on_change = lambda: states.append(fabric.fabric_state is not None and fabric.fabric_state.ready)
         await fabric.start(0, PeerMap(()))
-        await until(lambda: fabric.state is None)
+        await until(lambda: fabric.fabric_state is None)
         await fabric.stop()
 
     asyncio.run(live())
@@ -73,8 +73,8 @@ def test_dc124_failed_start_is_reported(tmp_path: Path) -> None:
         fabric = FabricChildProcess((str(tmp_path / "none"),), reports.append)
         await fabric.start(0, PeerMap(()))
         await until(lambda: reports)
-        assert fabric.state is not None
-        assert not fabric.state.ready
+        assert fabric.fabric_state is not None
+        assert not fabric.fabric_state.ready
         await fabric.stop()
 
     asyncio.run(live())

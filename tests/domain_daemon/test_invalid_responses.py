@@ -18,8 +18,8 @@ from grove_core.areas.domain_cliques.verdicts import (
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import NVIDIA
 from grove_shell.client import reflector
+from grove_shell.client.api_response import ApiResponse
 from grove_shell.client.connection_settings import NoClusterAccess
-from grove_shell.client.response import Response
 from grove_shell.domain_daemon.daemon_identity import DaemonCommandOptions, read_daemon_identity
 from grove_shell.domain_daemon.daemon_process import SingleObjectWatch
 from grove_shell.domain_daemon.daemon_requests import DOMAINS, parse_daemon_registry, request_result_from_response
@@ -47,7 +47,7 @@ THE_DOMAIN: Final = Ref(NVIDIA, "ComputeDomain", "ml", "training")
 )
 def test_dc132_other_bodies_count_as_no_response(request_: ListPodsRequest | ReadObjectRequest, body: str) -> None:
     """Not even that no other pod of the node lives: the entry of a newer one would be taken over."""
-    answer = request_result_from_response(request_, Response(200, body.encode()))
+    answer = request_result_from_response(request_, ApiResponse(200, body.encode()))
     assert answer.kind is RequestResultKind.NO_RESPONSE
     assert answer == RequestResult(kind=RequestResultKind.NO_RESPONSE, detail=answer.detail)
 
@@ -56,12 +56,12 @@ def test_dc132_other_bodies_count_as_no_response(request_: ListPodsRequest | Rea
 def test_dc132_unserved_kind_is_no_absence(body: str) -> None:
     """A 404 without the name of the object does not mean that it is absent."""
     assert (
-        request_result_from_response(ReadObjectRequest(THE_DOMAIN), Response(404, body.encode())).kind
+        request_result_from_response(ReadObjectRequest(THE_DOMAIN), ApiResponse(404, body.encode())).kind
         is RequestResultKind.NO_RESPONSE
     )
     gone = b'{"kind": "Status", "reason": "NotFound", "details": {"name": "training"}}'
     assert (
-        request_result_from_response(ReadObjectRequest(THE_DOMAIN), Response(404, gone)).kind
+        request_result_from_response(ReadObjectRequest(THE_DOMAIN), ApiResponse(404, gone)).kind
         is RequestResultKind.NOT_FOUND
     )
 
@@ -69,7 +69,7 @@ def test_dc132_unserved_kind_is_no_absence(body: str) -> None:
 @pytest.mark.parametrize("body", ["[]", "null", '{"details": "x"}', '{"details": {"causes": ["x"]}}'])
 def test_dc132_conflict_without_details(body: str) -> None:
     assert (
-        request_result_from_response(ReadObjectRequest(THE_DOMAIN), Response(409, body.encode())).kind
+        request_result_from_response(ReadObjectRequest(THE_DOMAIN), ApiResponse(409, body.encode())).kind
         is RequestResultKind.CONFLICT
     )
 
@@ -77,14 +77,14 @@ def test_dc132_conflict_without_details(body: str) -> None:
 def test_dc132_another_object_counts_as_no_response() -> None:
     other = b'{"kind": "ComputeDomain", "metadata": {"name": "another", "uid": "x"}}'
     assert (
-        request_result_from_response(ReadObjectRequest(THE_DOMAIN), Response(200, other)).kind
+        request_result_from_response(ReadObjectRequest(THE_DOMAIN), ApiResponse(200, other)).kind
         is RequestResultKind.NO_RESPONSE
     )
 
 
 def test_dc132_empty_list_is_a_response() -> None:
     none = b'{"metadata": {"resourceVersion": "5"}, "items": null}'
-    assert request_result_from_response(ListPodsRequest("10.0.0.9"), Response(200, none)) == RequestResult(
+    assert request_result_from_response(ListPodsRequest("10.0.0.9"), ApiResponse(200, none)) == RequestResult(
         kind=RequestResultKind.SUCCEEDED, pods=()
     )
 

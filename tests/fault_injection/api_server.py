@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 
 from aiohttp import web
 
-from grove_shell.client.kinds import KINDS, ApiKind
+from grove_shell.client.api_kinds import KINDS, ApiKind
 from tests.fault_injection.api_store import Address, Change, Json, Refused, Store
 from tests.fault_injection.fault_rates import FaultRates
 from tests.operator.stub_server import not_found

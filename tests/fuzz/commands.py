@@ -7,7 +7,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from typing import Any, Final, NamedTuple
 
 from grove_shell import exit_codes
-from grove_shell.cli.main import run
+from grove_shell.cli.main import run_command_line
 
 NOW: Final = "2026-11-20T09:00:00Z"
 CODES: Final = frozenset(
@@ -37,7 +37,7 @@ def said(*words: str) -> Said:
     """Run a command; whatever it raises is raised."""
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
-        code = run(words, "grove")
+        code = run_command_line(words, "grove")
     return Said(code, out.getvalue(), err.getvalue())
 
 

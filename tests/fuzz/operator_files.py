@@ -13,12 +13,12 @@ from unittest.mock import patch
 
 from grove_core.snapshot.cluster import EVERYWHERE
 from grove_shell.actions import apply as applying
-from grove_shell.actions.command_input import LiveCluster
-from grove_shell.actions.configuration import configuration
-from grove_shell.page import print_error
+from grove_shell.actions.command_input import LiveClusterOptions
+from grove_shell.actions.configuration_files import read_one_configuration
 from grove_shell.reading.collected_objects import CollectedObjects
 from grove_shell.replay.decision_log_format import line_with_chain_digest
 from grove_shell.settings.webhook_settings import parse_webhook_settings
+from grove_shell.styled_text_page import print_error
 from grove_shell.views.formatting import NOTHING_STARTED, input_problems_page
 from tests.fuzz import mutations
 from tests.fuzz.commands import NOW, Broken, Said, kept, problems_of
@@ -82,7 +82,7 @@ def saved_plans(folder: Path) -> Iterator[FuzzTarget]:
             return kept(*_with(path, _ATTEMPTS))
         if way == "apply":
             return kept(*nowhere)
-        with patch.object(applying, "list_all_kinds", partial(_collected, data)):
+        with patch.object(applying, "list_objects_of_all_kinds", partial(_collected, data)):
             return kept(*nowhere, "--dry-run")
 
     def make(chance: random.Random, way: str) -> bytes:
@@ -149,7 +149,7 @@ def _sealed(lines: list[str]) -> bytes:
 
 
 def _line(words: str, before: str) -> tuple[str, str]:
-    with patch("grove_shell.replay.decision_log_format.compact_json", lambda _: words):
+    with patch("grove_shell.replay.decision_log_format.canonical_json", lambda _: words):
         return line_with_chain_digest({}, before)
 
 
@@ -165,7 +165,7 @@ def _webhook_flags(path: str) -> str:
     """As ``grove webhooks`` begins; the rest serves until it is stopped."""
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
-        settings, faults = configuration(path, parse_webhook_settings)
+        settings, faults = read_one_configuration(path, parse_webhook_settings)
         if faults:
             print_error(input_problems_page(faults, NOTHING_STARTED))
     for problem in problems_of(Said(int(bool(faults)), out.getvalue(), err.getvalue()), structured=False):
@@ -173,7 +173,7 @@ def _webhook_flags(path: str) -> str:
     return "refused" if faults else f"done, {settings.certificates.mode}"
 
 
-def _collected(data: bytes, _live: LiveCluster) -> CollectedObjects:
+def _collected(data: bytes, _live: LiveClusterOptions) -> CollectedObjects:
     """The cluster that a plan is of, as if it were listed."""
     uids = {uid.decode() for uid in _UID.findall(data)}
     of = next((text for text in clusters() if any(f'"uid": "{uid}"' in text for uid in uids)), '{"items": []}')

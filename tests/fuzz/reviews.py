@@ -17,8 +17,8 @@ import trustme
 
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND
 from grove_core.resources.configuration import Configuration, MnnvlConfiguration, MnnvlMode, ServedApis
+from grove_shell.client.api_kinds import POD_CLIQUE_SET
 from grove_shell.client.api_session import ApiSession
-from grove_shell.client.kinds import POD_CLIQUE_SET
 from grove_shell.settings.webhook_settings import DEFAULTING, JOINING, LEAVING, PATHS, STAMPING, TOPOLOGIES, VALIDATION
 from grove_shell.webhooks.admission_cache import AdmissionCache
 from grove_shell.webhooks.admission_server import AdmissionServer, WebhookMetrics
@@ -69,22 +69,24 @@ class _Calling:
     async def open(self) -> AsyncIterator[None]:
         authority, served = trustme.CA(), ServedCertificate()
         issued = authority.issue_cert("127.0.0.1")
-        served.load(CertificateKeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
+        served.serve_from_next_connection(
+            CertificateKeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes())
+        )
         tls = ssl.create_default_context()
         authority.configure_trust(tls)
         async with self.server.connection() as connection, ApiSession(connection, tries=1) as api:
             cache = AdmissionCache(_EVERYTHING, _SERVED)
-            cache.replace(POD_CLIQUE_SET, [_stored()], "1")
-            cache.replace("PodClique", [], "1")
-            cache.replace(TOPOLOGY_KIND, THERE, "1")
-            cache.replace(BINDING_KIND, [], "1")
+            cache.replace_all_of_kind(POD_CLIQUE_SET, [_stored()], "1")
+            cache.replace_all_of_kind("PodClique", [], "1")
+            cache.replace_all_of_kind(TOPOLOGY_KIND, THERE, "1")
+            cache.replace_all_of_kind(BINDING_KIND, [], "1")
             reviews = AdmissionServer(
                 host="127.0.0.1",
                 port=0,
                 tls=served.context,
                 api=api,
                 cache=cache,
-                metrics=WebhookMetrics(lambda: served.expires),
+                metrics=WebhookMetrics(lambda: served.expiry_timestamp),
                 report=self.say,
             )
             connector = aiohttp.TCPConnector(ssl=tls)

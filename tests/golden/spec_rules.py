@@ -15,8 +15,8 @@ from grove_shell.catalogue.specification_rules import (
     RULE_HEADING,
     RetiredRule,
     SpecificationRule,
+    parse_retired_rules,
     parse_specification_rules,
-    retired_rules_in,
 )
 
 KINDS: Final = frozenset({"decision", "invariant", "admission", "progress", "naming"})
@@ -45,7 +45,7 @@ def digest_of(rule: SpecificationRule) -> str:
 
 def checked_retired_rules_in(text: str, file: str) -> tuple[list[RetiredRule], list[str]]:
     """All lines of the tables of given-up numbers, and their format problems."""
-    found = retired_rules_in(text, file)
+    found = parse_retired_rules(text, file)
     problems = [
         f"{rule.place}: {rule.id} must say which rule has it now, or one of {sorted(NOT_A_RULE)}"
         for rule in found
@@ -80,8 +80,8 @@ def checked_rules_in(text: str, file: str) -> tuple[list[SpecificationRule], lis
 def _faults_of(rule: SpecificationRule) -> Iterator[str]:
     if not rule.text:
         yield "has no sentence in a quote block"
-    if rule.kind not in KINDS:
-        yield f"is of kind '{rule.kind}', which is none of {', '.join(sorted(KINDS))}"
+    if rule.rule_kind not in KINDS:
+        yield f"is of kind '{rule.rule_kind}', which is none of {', '.join(sorted(KINDS))}"
     elif "MUST" not in rule.text:
         yield "has no MUST in its sentence"
     because = rule.items.get("because", "")

@@ -9,12 +9,15 @@ from typing import Final
 
 import pytest
 
-from grove_shell.converge.converge_command_options import ConvergeCommandOptions, run_parameters_from_options
-from grove_shell.converge.model.convergence_model_run import ModelRunEngine
-from grove_shell.converge.model.server_costs import default_server_costs
-from grove_shell.converge.run_schedule import RunSchedule, run_scheduled
-from grove_shell.converge.runs_csv_file import runs_as_csv
-from grove_shell.views.convergence_results import convergence_page
+from grove_shell.converge.converge_command_options import (
+    ConvergeCommandOptions,
+    convergence_run_parameters_from_options,
+)
+from grove_shell.converge.model.convergence_model_run import ModelConvergenceRunEngine
+from grove_shell.converge.model.server_costs import default_model_server_costs
+from grove_shell.converge.run_schedule import ConvergenceRunSchedule, run_scheduled_points
+from grove_shell.converge.runs_csv_file import convergence_runs_as_csv
+from grove_shell.views.convergence_results import convergence_table_page
 
 HERE: Final = Path(__file__).parent / "convergence" / "small"
 SMALL: Final = ConvergeCommandOptions(nodes="9..36", seeds="3", clique_size="9", run_limit="3500ms")
@@ -22,11 +25,14 @@ SMALL: Final = ConvergeCommandOptions(nodes="9..36", seeds="3", clique_size="9",
 
 @pytest.mark.req("CV-021")
 def test_cv002_small_experiment_is_reproducible(*, bless: bool) -> None:
-    points, problems = run_parameters_from_options(SMALL)
+    points, problems = convergence_run_parameters_from_options(SMALL)
     assert problems == ()
-    schedule = RunSchedule(points, {})
-    runs = list(run_scheduled(schedule, ModelRunEngine(default_server_costs(), 1)))
-    for name, text in (("runs.csv", runs_as_csv(runs)), ("table.txt", convergence_page(runs, schedule.stopped).text)):
+    schedule = ConvergenceRunSchedule(points, {})
+    runs = list(run_scheduled_points(schedule, ModelConvergenceRunEngine(default_model_server_costs(), 1)))
+    for name, text in (
+        ("runs.csv", convergence_runs_as_csv(runs)),
+        ("table.txt", convergence_table_page(runs, schedule.curves_ended_early).plain_text),
+    ):
         if bless:
             (HERE / name).write_text(text, encoding="utf-8", newline="")
         assert (HERE / name).read_text(encoding="utf-8") == text

@@ -23,7 +23,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from grove_shell.cli.main import run
+from grove_shell.cli.main import run_command_line
 from grove_shell.views.renderers import format_yaml_document
 from tests.golden.reason_notation import abridged, write_reasons_in_notation
 from tests.kubectl_yaml import Json, items_in
@@ -97,7 +97,7 @@ def arguments(case: Json) -> list[str]:
 
 def output_of(capsys: pytest.CaptureFixture[str], words: list[str]) -> str:
     """Run a command, require exit code 0, and return what it printed."""
-    assert run(words, "grove") == 0, capsys.readouterr().err
+    assert run_command_line(words, "grove") == 0, capsys.readouterr().err
     return capsys.readouterr().out
 
 

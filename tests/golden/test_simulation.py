@@ -12,7 +12,7 @@ import pytest
 
 from grove_shell.simulator.scenario.scenario_reader import read_scenario
 from grove_shell.simulator.simulation import Simulation
-from grove_shell.simulator.simulation_run import SimulationRun
+from grove_shell.simulator.simulation_run import SimulationResult
 from grove_shell.views.simulation_timeline import simulation_timeline_page
 from tests.golden.reason_notation import write_reasons_in_notation
 from tests.oracles import checked
@@ -22,7 +22,7 @@ FOLDERS: Final = sorted(path.parent for path in HERE.glob("*/scenario.yaml"))
 EXAMPLES: Final = sorted((Path(__file__).parents[2] / "examples" / "scenarios").glob("*.yaml"))
 
 
-def played(path: Path) -> SimulationRun:
+def played(path: Path) -> SimulationResult:
     read = read_scenario(str(path))
     assert read.scenario is not None, read.faults
     return Simulation(read.scenario, checked(), dump=read.cluster, manifests=read.manifests).run()
@@ -35,7 +35,7 @@ def test_sm051_expectations_are_met(folder: Path, monkeypatch: pytest.MonkeyPatc
     run = played(folder / "scenario.yaml")
     assert run.violation is None
     assert run.unmet == ()
-    text = simulation_timeline_page(run).text
+    text = simulation_timeline_page(run).plain_text
     if bless:
         (folder / "timeline.txt").write_text(text, encoding="utf-8")
     assert (folder / "timeline.txt").read_text(encoding="utf-8") == text

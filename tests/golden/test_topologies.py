@@ -17,7 +17,7 @@ from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument, RuleSetSource, step_action_name
 from grove_core.kernel.time_formats import parse_time
 from grove_core.reconcile_topology import forecast_topology, reconcile_topology
-from grove_shell.actions.configuration import read_configuration
+from grove_shell.actions.configuration_files import read_operator_configuration
 from grove_shell.reading.objects import load
 from grove_shell.views.renderers import format_yaml_document
 from tests.golden.reason_notation import abridged, write_reasons_in_notation
@@ -31,7 +31,7 @@ FOLDERS: Final = sorted(path.parent for path in HERE.glob("*/lifecycle.yaml"))
 def test_tp040_topologies_are_kept_as_expected(folder: Path, monkeypatch: pytest.MonkeyPatch, *, bless: bool) -> None:
     write_reasons_in_notation(monkeypatch)
     case: Json = yaml.safe_load((folder / "lifecycle.yaml").read_text(encoding="utf-8"))
-    command_input = read_configuration(str(folder / "operator.yaml"))
+    command_input = read_operator_configuration(str(folder / "operator.yaml"))
     loaded = load((str(folder / "given.yaml"),), sys.stdin.buffer, configuration=command_input.configuration)
     now = parse_time(case["now"])
     assert now is not None

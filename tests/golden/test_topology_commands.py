@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from grove_shell.cli.main import run
+from grove_shell.cli.main import run_command_line
 
 Json = dict[str, Any]
 HERE: Final = Path(__file__).parent / "topology"
@@ -28,7 +28,7 @@ def folder(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> P
 def printed_by(capsys: pytest.CaptureFixture[str], case: Json, *more: str) -> str:
     """Return what the command prints; require the expected exit code and no error output."""
     clock = () if case["args"][0] == "check" else NOW
-    code = run(["topology", *case["args"], "-f", "given.yaml", *clock, *more], "grove")
+    code = run_command_line(["topology", *case["args"], "-f", "given.yaml", *clock, *more], "grove")
     printed = capsys.readouterr()
     assert (code, printed.err) == (case["code"], ""), case["why"]
     return printed.out

@@ -172,13 +172,13 @@ class Trace:
         wrong = []
         for rule in self.rules:
             own = members[rule.id]
-            if rule.kind not in HAS_MEMBER or len(own) == 1:
+            if rule.rule_kind not in HAS_MEMBER or len(own) == 1:
                 continue
             if own:
                 places = ", ".join(f"{member.name} ({member.place})" for member in own)
                 wrong.append(f"{rule.place}: {rule.id} has {len(own)} members: {places}")
             elif "open" not in rule.items:
-                wrong.append(f"{rule.place}: {rule.id} ({rule.kind}) has no member in any rules.py")
+                wrong.append(f"{rule.place}: {rule.id} ({rule.rule_kind}) has no member in any rules.py")
         return wrong
 
     def misquoted(self) -> list[str]:
@@ -217,7 +217,7 @@ class Trace:
             f"{member.place}: {member.name} ({member.id}) is the reason of nothing in tests/golden"
             for member in self.members
             if (rule := self.by_id.get(member.id)) is not None
-            and rule.kind == "decision"
+            and rule.rule_kind == "decision"
             and member.id not in self.shown
         ]
 

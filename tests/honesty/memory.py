@@ -9,13 +9,13 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
-from grove_shell.simulator.actors.kubelet import Kubelet
-from grove_shell.simulator.actors.user_actions import UserActions
+from grove_shell.simulator.actors.simulated_kubelets import SimulatedKubelets
+from grove_shell.simulator.actors.user_actions import SimulatedUserActions
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
-from grove_shell.simulator.recording.run_history import EventWithoutEffect, RunHistory
-from grove_shell.simulator.scenario.scenario import KubeletSpec
-from grove_shell.simulator.scenario.scenario_events import Scale
-from grove_shell.simulator.virtual_time import EventQueue
+from grove_shell.simulator.recording.simulation_history import ScenarioEventWithoutEffect, SimulationHistory
+from grove_shell.simulator.scenario.scenario import ScenarioKubeletSpec
+from grove_shell.simulator.scenario.scenario_events import ScaleScenarioEvent
+from grove_shell.simulator.virtual_time import VirtualTimeQueue
 from tests.honesty.hands import START, step_of
 from tests.honesty.moves import Move, What
 from tests.honesty.slots import FOREIGN_FINALIZER, SLOTS, set_manifest
@@ -40,7 +40,7 @@ def play(
         outcome = player.make(move)
         player.cluster.deliver_changes()
         transcript.frames.append(player.eyes.take(outcome, player.sight()))
-    events = ((change.object, change.after is None) for change in player.cluster.changes)
+    events = ((change.latest_object, change.after is None) for change in player.cluster.changes)
     transcript.reported = player.eyes.reported(events)
     return transcript
 
@@ -49,10 +49,12 @@ class _Player:
     """All clients."""
 
     def __init__(self, world: InMemoryCluster) -> None:
-        agenda = EventQueue()
-        history = RunHistory(agenda)
+        agenda = VirtualTimeQueue()
+        history = SimulationHistory(agenda)
         self.cluster = SimulatedCluster(world, agenda)
-        self.user_actions = UserActions(self.cluster, Kubelet(self.cluster, {}, KubeletSpec(), history), history, START)
+        self.user_actions = SimulatedUserActions(
+            self.cluster, SimulatedKubelets(self.cluster, {}, ScenarioKubeletSpec(), history), history, START
+        )
         self.eyes = Eyes()
 
     def sight(self) -> dict[str, Object]:
@@ -62,10 +64,10 @@ class _Player:
     def make(self, move: Move) -> str:
         step = step_of(move, NAMESPACE, self.eyes)
         if step is not None:
-            return self.cluster.attempt(step).outcome.value
+            return self.cluster.attempt_step(step).outcome.value
         item = self._find(SLOTS[move.slot].ref(NAMESPACE))
         if move.what is What.WISH:
-            self.user_actions.store_admitted(set_manifest(NAMESPACE, int(move.how)))
+            self.user_actions.store_admitted_set(set_manifest(NAMESPACE, int(move.how)))
             return ""
         if isinstance(item, Pod):
             return self._act_on_pod(move, item)
@@ -73,11 +75,11 @@ class _Player:
             return SKIPPED
         match move.what:
             case What.REMOVE:
-                self.cluster.delete(item.ref)
+                self.cluster.delete_object(item.ref)
             case What.TOUCH:
-                self.cluster.put(item)
+                self.cluster.put_object(item)
             case What.HOLD if FOREIGN_FINALIZER not in item.finalizers and not item.deleting:
-                self.cluster.put(replace(item, finalizers=(*item.finalizers, FOREIGN_FINALIZER)))
+                self.cluster.put_object(replace(item, finalizers=(*item.finalizers, FOREIGN_FINALIZER)))
             case What.SCALE if isinstance(item, ScalingGroup | PodClique):
                 return self._scale(item, int(move.how))
             case _:
@@ -88,15 +90,15 @@ class _Player:
         kind: Literal["PodClique", "PodCliqueScalingGroup"]
         kind = "PodClique" if isinstance(item, PodClique) else "PodCliqueScalingGroup"
         try:
-            self.user_actions.scale(Scale(kind=kind, name=item.ref.name, replicas=replicas))
-        except EventWithoutEffect:
+            self.user_actions.scale_object(ScaleScenarioEvent(kind=kind, name=item.ref.name, replicas=replicas))
+        except ScenarioEventWithoutEffect:
             return SKIPPED
         return ""
 
     def _act_on_pod(self, move: Move, pod: Pod) -> str:
         match move.what:
             case What.REMOVE:
-                self.cluster.delete(pod.ref)
+                self.cluster.delete_object(pod.ref)
             case What.TOUCH:
                 self.cluster.put_pod(pod)
             case What.PLACE if can_be_placed(pod):
@@ -106,14 +108,14 @@ class _Player:
             case What.FAIL if can_run(pod):
                 self.cluster.put_pod(replace(pod, ready=False, phase="Failed", trouble="Error"))
             case What.STOP if pod.deleting:
-                self.cluster.end_pod(pod)
+                self.cluster.end_pod_containers(pod)
             case _:
                 return SKIPPED
         return ""
 
     def _find(self, ref: Ref) -> Object | None:
         world = self.cluster.server
-        return world.pod(ref) if ref.kind == "Pod" else world.items.get(ref)
+        return world.get_pod(ref) if ref.kind == "Pod" else world.items.get(ref)
 
 
 def can_be_placed(pod: Pod) -> bool:

@@ -18,38 +18,38 @@ class Lingering(InMemoryCluster):
         super().__init__((), lingering=True)
 
     def found(self, ref: Ref) -> StoredObject | Pod | None:
-        return self.pod(ref) if ref.kind == "Pod" else self.items.get(ref)
+        return self.get_pod(ref) if ref.kind == "Pod" else self.items.get(ref)
 
 
 class WritesInVain(Lingering):
     """A write that changes nothing has a version of its own."""
 
     def _keep(self, item: StoredObject) -> None:
-        self.put(item)
+        self.put_object(item)
 
 
 class KnowsNotItsOwn(Lingering):
     """A creation that was answered before is a conflict."""
 
-    def attempt(self, step: Step) -> Attempt:
-        answer = super().attempt(step)
+    def attempt_step(self, step: Step) -> Attempt:
+        answer = super().attempt_step(step)
         return replace(answer, outcome=AttemptOutcome.CONFLICT) if answer.unexpected else answer
 
 
 class TakesWhatIsThere(Lingering):
     """A foreign name counts as one's own."""
 
-    def attempt(self, step: Step) -> Attempt:
+    def attempt_step(self, step: Step) -> Attempt:
         taken = isinstance(step.action, Create) and self.found(step.target) is not None
-        return Attempt(step, AttemptOutcome.DONE) if taken else super().attempt(step)
+        return Attempt(step, AttemptOutcome.DONE) if taken else super().attempt_step(step)
 
 
 class WantsOwners(Lingering):
     """Nothing is created whose owner is gone."""
 
-    def attempt(self, step: Step) -> Attempt:
+    def attempt_step(self, step: Step) -> Attempt:
         there = self.found(step.target) is not None
-        answer = super().attempt(step)
+        answer = super().attempt_step(step)
         vanished = isinstance(step.action, Create) and not there and self.found(step.target) is None
         return replace(answer, outcome=AttemptOutcome.CONFLICT) if vanished else answer
 
@@ -57,30 +57,30 @@ class WantsOwners(Lingering):
 class IgnoresGuards(Lingering):
     """A late write goes through all the same."""
 
-    def attempt(self, step: Step) -> Attempt:
+    def attempt_step(self, step: Step) -> Attempt:
         item = self.found(step.target)
         if item is None or isinstance(step.action, Make):
-            return super().attempt(step)
-        return super().attempt(replace(step, action=replace(step.action, guard=item.guard)))
+            return super().attempt_step(step)
+        return super().attempt_step(replace(step, action=replace(step.action, guard=item.guard)))
 
 
 class GuardsGates(Lingering):
     """A gate is opened only on the version that was judged."""
 
-    def attempt(self, step: Step) -> Attempt:
+    def attempt_step(self, step: Step) -> Attempt:
         item = self.found(step.target)
         if isinstance(item, Pod) and isinstance(step.action, Apply) and item.guard != step.action.guard:
             return Attempt(step, AttemptOutcome.CONFLICT)
-        return super().attempt(step)
+        return super().attempt_step(step)
 
 
 class RestsOnNothing(Lingering):
     """What a deletion rests on is not asked for again."""
 
-    def attempt(self, step: Step) -> Attempt:
+    def attempt_step(self, step: Step) -> Attempt:
         action = step.action
         bare = replace(action, rests_on=()) if isinstance(action, Delete) else action
-        return super().attempt(replace(step, action=bare))
+        return super().attempt_step(replace(step, action=bare))
 
 
 class HeldByNothing(Lingering):
@@ -128,18 +128,18 @@ class KeepsEndedPods(Lingering):
         if pod.node and not pod.deleting:
             self.put_pod(replace(pod, deleting=True))
         elif not pod.node:
-            self.end_pod(pod.ref)
+            self.end_pod_containers(pod.ref)
 
 
 class ReplacesConditions(Lingering):
     """A status write forgets the conditions that it does not name."""
 
-    def attempt(self, step: Step) -> Attempt:
+    def attempt_step(self, step: Step) -> Attempt:
         item = self.items.get(step.target)
         if isinstance(step.action, SetStatus) and item is not None and item.guard == step.action.guard:
             bare = replace(item, status=replace(item.status, conditions=()))  # type: ignore[union-attr, arg-type]  # every kind with a status has conditions
             self.items[step.target] = bare
-        return super().attempt(step)
+        return super().attempt_step(step)
 
 
 MUTANTS: Final[Mapping[str, Callable[[], InMemoryCluster]]] = {

@@ -14,11 +14,11 @@ from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey
+from grove_shell.client.api_kinds import KINDS, url_path_of_ref
+from grove_shell.client.api_response import ApiResponse
 from grove_shell.client.api_session import JSON, MERGE, STRATEGIC, ApiSession
 from grove_shell.client.connection_settings import read_connection_settings
-from grove_shell.client.kinds import KINDS, api_path_of
 from grove_shell.client.reflector import Reflector
-from grove_shell.client.response import Response
 from tests.honesty.hands import step_of
 from tests.honesty.memory import can_be_placed, can_run
 from tests.honesty.moves import Move, What
@@ -76,10 +76,10 @@ class Server:
         except TimeoutError:
             return
 
-    async def ask(self, method: str, path: str, body: Any = None, content_type: str = JSON) -> Response:
+    async def ask(self, method: str, path: str, body: Any = None, content_type: str = JSON) -> ApiResponse:
         """A client other than the operator sends the request; it must not be refused."""
         answer = await self.api.request(method, path, body=body, content_type=content_type)
-        assert answer.ok, f"{method} {path}: {answer.message}"
+        assert answer.is_success, f"{method} {path}: {answer.error_message}"
         return answer
 
     async def _begin(self, namespace: str) -> None:
@@ -92,13 +92,13 @@ class Server:
 
     # as a cache of reflectors
 
-    def newest(self, kind: str) -> int:
+    def newest_resource_version(self, kind: str) -> int:
         """The newest version of a kind."""
-        return self.cache.newest(kind)
+        return self.cache.newest_resource_version(kind)
 
-    def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
+    def replace_all_of_kind(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
         """Everything there is."""
-        self.cache.replace(kind, items, version)
+        self.cache.replace_all_of_kind(kind, items, version)
 
     def put(self, kind: str, raw: Mapping[str, Any]) -> None:
         """One object is new or has changed."""
@@ -118,7 +118,7 @@ class Server:
         meta = raw["metadata"]
         alone = ClusterCache()
         alone.put(kind, raw)
-        found = alone.find(Ref(str(raw["apiVersion"]), kind, meta["namespace"], meta["name"]))
+        found = alone.find_object(Ref(str(raw["apiVersion"]), kind, meta["namespace"], meta["name"]))
         if found is not None:
             self.events[meta["namespace"]].append((_as_object(found), went))
 
@@ -151,7 +151,7 @@ class _Player:
         self._touches = 0
 
     def observation(self) -> dict[str, Object]:
-        found = {slot: self.server.cache.find(one.ref(self.namespace)) for slot, one in SLOTS.items()}
+        found = {slot: self.server.cache.find_object(one.ref(self.namespace)) for slot, one in SLOTS.items()}
         return {slot: _as_object(item) for slot, item in found.items() if item is not None}
 
     async def settled(self, outcome: str, expected: Frame) -> Frame:
@@ -172,14 +172,14 @@ class _Player:
         ref = SLOTS[move.slot].ref(self.namespace)
         if move.what is What.WISH:
             return await self._wish(ref, int(move.how))
-        item = self.server.cache.find(ref)
+        item = self.server.cache.find_object(ref)
         if item is None:
             return SKIPPED
         self._touches += 1
         match move.what:
             case What.REMOVE:
                 body = {"propagationPolicy": "Background"}
-                await self._take_in(ref, await self.server.ask("DELETE", api_path_of(ref), body))
+                await self._take_in(ref, await self.server.ask("DELETE", url_path_of_ref(ref), body))
             case What.TOUCH:
                 await self._patch(ref, {"metadata": {"annotations": {TOUCHED: str(self._touches)}}})
             case _ if isinstance(item, Pod):
@@ -195,19 +195,19 @@ class _Player:
     async def _try(self, step: Step) -> str:
         if isinstance(step.action, Delete) and step.action.foreground:
             await asyncio.sleep(_BEFORE_WAITING)
-        return (await StepExecutor(self._reader).attempt(step)).outcome.value
+        return (await StepExecutor(self._reader).attempt_step(step)).outcome.value
 
     async def _wish(self, ref: Ref, replicas: int) -> str:
         manifest = set_manifest(self.namespace, replicas)
-        if self.server.cache.find(ref) is not None:
+        if self.server.cache.find_object(ref) is not None:
             await self._patch(ref, {"spec": manifest["spec"]})
             return ""
         manifest["metadata"]["finalizers"] = [SLOTS["set"].finalizer]
-        await self._take_in(ref, await self.server.ask("POST", KINDS[ref.kind].path(ref.namespace), manifest))
+        await self._take_in(ref, await self.server.ask("POST", KINDS[ref.kind].url_path(ref.namespace), manifest))
         return ""
 
     async def _act_on_pod(self, move: Move, pod: Pod) -> str:
-        path = api_path_of(pod.ref)
+        path = url_path_of_ref(pod.ref)
         match move.what:
             case What.PLACE if can_be_placed(pod):  # there is no such node: its pods count as lost after 40 s
                 target = {"apiVersion": "v1", "kind": "Node", "name": self.namespace}
@@ -225,15 +225,15 @@ class _Player:
         return ""
 
     async def _report(self, pod: Pod, status: Json) -> None:
-        answer = await self.server.ask("PATCH", api_path_of(pod.ref, "status"), {"status": status}, STRATEGIC)
+        answer = await self.server.ask("PATCH", url_path_of_ref(pod.ref, "status"), {"status": status}, STRATEGIC)
         await self._take_in(pod.ref, answer)
 
     async def _patch(self, ref: Ref, body: Json) -> None:
-        await self._take_in(ref, await self.server.ask("PATCH", api_path_of(ref), body, MERGE))
+        await self._take_in(ref, await self.server.ask("PATCH", url_path_of_ref(ref), body, MERGE))
 
-    async def _take_in(self, ref: Ref, answer: Response) -> None:
+    async def _take_in(self, ref: Ref, answer: ApiResponse) -> None:
         """A write of another client is seen before the next move; the watch reports the end of an object."""
-        raw = answer.json()
+        raw = answer.json_body()
         if raw.get("kind") == ref.kind:
             self.server.cache.put(ref.kind, raw)
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from grove_core.version import IMAGE, VERSION
-from grove_shell.actions.manifests import manifest_objects
+from grove_shell.actions.manifests import installation_objects
 from grove_shell.manifests.deployments import RESOURCES
-from grove_shell.manifests.installation import REPLICAS, Installation
+from grove_shell.manifests.installation import REPLICAS, InstallationOptions
 from grove_shell.views.renderers import format_yaml_document
 
 Json = dict[str, Any]
@@ -52,7 +52,7 @@ def _template(part: str) -> str:
     """The objects of a part; the namespace is Helm's to make."""
     objects = [
         one
-        for one in manifest_objects(Installation(home="<<.Release.Namespace>>"), (part,))
+        for one in installation_objects(InstallationOptions(home="<<.Release.Namespace>>"), (part,))
         if one["kind"] != "Namespace"
     ]
     for one in objects:

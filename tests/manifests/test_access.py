@@ -23,19 +23,25 @@ from grove_core.resources.api_names import GROUP_FINALIZER, MANAGED_BY, SET_FINA
 from grove_core.resources.configuration import MnnvlConfiguration, MnnvlMode, TopologyAwareSettings
 from grove_core.resources.scaling_group import scaling_group_from_json
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.actions.configuration import read_configuration
-from grove_shell.actions.manifests import manifest_objects
+from grove_shell.actions.configuration_files import read_operator_configuration
+from grove_shell.actions.manifests import installation_objects
 from grove_shell.apply.cluster_writer import ClusterWriter
-from grove_shell.apply.planned_round import PlannedRound
+from grove_shell.apply.planned_round import PlannedReconcileRound
 from grove_shell.cache.cluster_cache import ClusterCache
+from grove_shell.client.api_kinds import KINDS
 from grove_shell.client.api_session import ApiSession
-from grove_shell.client.kinds import KINDS
 from grove_shell.client.reflector import Reflector
-from grove_shell.client.resource_access import VERBS, RequestScope, ResourceAccess, operator_access, webhook_access
-from grove_shell.manifests.installation import Installation
+from grove_shell.client.resource_access import (
+    VERBS,
+    RequestScope,
+    ResourceAccess,
+    operator_resource_access,
+    webhook_resource_access,
+)
+from grove_shell.manifests.installation import InstallationOptions
 from grove_shell.operator.event_recorder import EventRecorder
 from grove_shell.operator.leader_elector import LeaderElector
-from grove_shell.reading.input_sources import input_items_in_path, standard_input
+from grove_shell.reading.input_sources import input_items_in_path, standard_input_stream
 from grove_shell.reading.objects import load
 from grove_shell.settings.operator_settings import LeaderElectionSettings, OperatorSettings
 from grove_shell.settings.webhook_settings import (
@@ -84,9 +90,9 @@ def golden() -> Iterator[tuple[ClusterCache, Snapshot, Plan]]:
         path = case.parent / "given.yaml"
         now = parse_time(yaml.safe_load(case.read_text(encoding="utf-8"))["now"])
         assert now is not None
-        cache = cached(item.value for item in input_items_in_path(str(path), [], standard_input()))
+        cache = cached(item.value for item in input_items_in_path(str(path), [], standard_input_stream()))
         reported = path.parent / "operator.yaml"
-        configuration = read_configuration(str(reported) if reported.exists() else None).configuration
+        configuration = read_operator_configuration(str(reported) if reported.exists() else None).configuration
         cluster = load([str(path)], io.BytesIO(), configuration=configuration).cluster
         for root in cluster.sets:
             snapshot = cluster.snapshot_of(root, now)
@@ -96,10 +102,10 @@ def golden() -> Iterator[tuple[ClusterCache, Snapshot, Plan]]:
 def topologies() -> Iterator[tuple[ClusterCache, Step]]:
     """Every write to a topology in every recorded cluster."""
     for case in sorted((GOLDEN / "topology").glob("*/lifecycle.yaml")):
-        configuration = read_configuration(str(case.parent / "operator.yaml")).configuration
+        configuration = read_operator_configuration(str(case.parent / "operator.yaml")).configuration
         given = str(case.parent / "given.yaml")
         cluster = load([given], io.BytesIO(), configuration=configuration).cluster
-        cache = cached(item.value for item in input_items_in_path(given, [], standard_input()))
+        cache = cached(item.value for item in input_items_in_path(given, [], standard_input_stream()))
         for moment in topology_snapshots(cluster, NOW):
             yield from ((cache, step) for step in reconcile_topology(moment).steps)
 
@@ -162,15 +168,17 @@ def answer(one: Asked, before: int) -> tuple[int, Json]:
 async def act(api: ApiSession, recorder: Recorder) -> None:
     """Have the operator do everything it can do."""
     for cache, step in steps():
-        await ClusterWriter(api, cache).executor()(step)
+        await ClusterWriter(api, cache).step_executor()(step)
     for cache, snapshot, plan in rounds_with_new_writes():
         await ClusterWriter(api, cache).relist_set((snapshot.root.ref.namespace, snapshot.root.ref.name))
         events = EventRecorder(api, "me")
-        events.on_planned(
-            PlannedRound(root_key=("ml", "llm"), plan_name="x", observation=snapshot, plan=plan, planning_seconds=0)
+        events.on_round_planned(
+            PlannedReconcileRound(
+                root_key=("ml", "llm"), plan_name="x", observation=snapshot, plan=plan, planning_seconds=0
+            )
         )
         running = asyncio.create_task(events.run())
-        await events.flush()
+        await events.wait_until_written()
         running.cancel()
     name = OperatorSettings().leader_election.name
     terms = LeaderElectionSettings(namespace="home", name=name).model_copy(update={"retry_period": 0.01})
@@ -181,7 +189,7 @@ async def act(api: ApiSession, recorder: Recorder) -> None:
         Asked("coordination.k8s.io", "leases", "update"),
         *(Asked(kind.group, kind.plural, "watch") for kind in KINDS.values()),
     )
-    await leader.release()
+    await leader.release_lease()
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
@@ -196,10 +204,10 @@ def test_mf020_the_operator_asks_for_what_is_declared_and_nothing_else() -> None
             await act(api, recorder)
 
     asyncio.run(play())
-    assert {one._replace(name="") for one in recorder.asked} == declared(operator_access())
+    assert {one._replace(name="") for one in recorder.asked} == declared(operator_resource_access())
     assert all("as=PartialObjectMetadata" in form for form in recorder.accepted["secrets"])
     leases = {one.name for one in recorder.asked if one.resource == "leases" and one.verb != "create"}
-    assert leases == {name for one in operator_access() if one.resource == "leases" for name in one.names}
+    assert leases == {name for one in operator_resource_access() if one.resource == "leases" for name in one.names}
 
 
 def answer_webhooks(one: Asked, before: int) -> tuple[int, Json]:
@@ -227,7 +235,7 @@ def test_mf020_the_webhooks_ask_for_what_is_declared_and_nothing_else(
     recorder = Recorder(answer_webhooks)
     access = [
         one
-        for one in webhook_access(f"-{watched}" if watched else "", shared=shared, by_topology=placing)
+        for one in webhook_resource_access(f"-{watched}" if watched else "", shared=shared, by_topology=placing)
         if one.resource not in {"computedomains", "resourceclaims"}
     ]
     settings, problems = parse_webhook_settings(
@@ -288,7 +296,11 @@ def granted(objects: Iterable[Json], program: str) -> set[tuple[RequestScope, st
 @pytest.mark.parametrize(("program", "suffixed"), [("grove-operator", False), ("grove-webhooks", True)])
 @pytest.mark.parametrize("watched", ["", "ml"])
 def test_mf020_roles_are_the_declared_access(program: str, watched: str, *, suffixed: bool) -> None:
-    access = webhook_access(f"-{watched}" if watched else "") if suffixed else operator_access(everywhere=not watched)
+    access = (
+        webhook_resource_access(f"-{watched}" if watched else "")
+        if suffixed
+        else operator_resource_access(everywhere=not watched)
+    )
     expected = {
         (
             RequestScope.CLUSTER if one.scope is RequestScope.WATCHED and not watched else one.scope,
@@ -300,17 +312,17 @@ def test_mf020_roles_are_the_declared_access(program: str, watched: str, *, suff
         for one in access
         for verb in one.verbs
     }
-    objects = manifest_objects(Installation(watched=watched), ("rbac",))
+    objects = installation_objects(InstallationOptions(watched=watched), ("rbac",))
     assert granted(objects, program) == expected
     if watched and not suffixed:
         assert not any(scope is RequestScope.CLUSTER for scope, *_ in expected)
 
 
 def test_mf020_placement_by_topology_grants_reading_topologies_everywhere() -> None:
-    installation = Installation(watched="ml", topology=TopologyAwareSettings(enabled=True))
+    installation = InstallationOptions(watched="ml", topology=TopologyAwareSettings(enabled=True))
     outside = {
         one
-        for one in granted(manifest_objects(installation, ("rbac",)), "grove-operator")
+        for one in granted(installation_objects(installation, ("rbac",)), "grove-operator")
         if one[0] is RequestScope.CLUSTER
     }
     kinds = ("clustertopologies", "clustertopologybindings")
@@ -323,10 +335,10 @@ def test_mf020_placement_by_topology_grants_reading_topologies_everywhere() -> N
 @pytest.mark.parametrize("watched", ["", "ml"])
 def test_wh005_the_webhooks_may_read_what_they_judge_by_and_write_none_of_it(watched: str) -> None:
     """And while TAS is off they may do what they could without it."""
-    on = Installation(watched=watched, topology=TopologyAwareSettings(enabled=True))
+    on = InstallationOptions(watched=watched, topology=TopologyAwareSettings(enabled=True))
     more, less = (
-        granted(manifest_objects(reported, ("rbac",)), "grove-webhooks")
-        for reported in (on, Installation(watched=watched))
+        granted(installation_objects(reported, ("rbac",)), "grove-webhooks")
+        for reported in (on, InstallationOptions(watched=watched))
     )
     of_cliques = RequestScope.WATCHED if watched else RequestScope.CLUSTER
     verbs = ("get", "list", "watch")
@@ -347,9 +359,9 @@ def test_wh010_the_webhooks_may_do_exactly_what_the_design_says() -> None:
         ("grove.io", "podcliquesets"): followed,
         ("scheduler.grove.io", "podgangs"): followed,
     }
-    installation = Installation(mnnvl=MnnvlConfiguration(enabled=True, mode=MnnvlMode.ANNOTATIONS))
-    more = granted(manifest_objects(installation, ("rbac",)), "grove-webhooks")
-    less = granted(manifest_objects(Installation(), ("rbac",)), "grove-webhooks")
+    installation = InstallationOptions(mnnvl=MnnvlConfiguration(enabled=True, mode=MnnvlMode.ANNOTATIONS))
+    more = granted(installation_objects(installation, ("rbac",)), "grove-webhooks")
+    less = granted(installation_objects(InstallationOptions(), ("rbac",)), "grove-webhooks")
     found: dict[tuple[str, str], set[str]] = {}
     for _, group, resource, verb, _ in more:
         if (group, resource) in table:
@@ -357,13 +369,13 @@ def test_wh010_the_webhooks_may_do_exactly_what_the_design_says() -> None:
     assert found == table
     assert less <= more
     assert {(group, resource) for _, group, resource, _, _ in more - less} == set(table)
-    assert granted(manifest_objects(installation, ("rbac",)), "grove-operator") == granted(
-        manifest_objects(Installation(), ("rbac",)), "grove-operator"
+    assert granted(installation_objects(installation, ("rbac",)), "grove-operator") == granted(
+        installation_objects(InstallationOptions(), ("rbac",)), "grove-operator"
     )
 
 
 def test_mf020_nothing_is_granted_by_wildcard() -> None:
-    for one in manifest_objects(Installation(), ("rbac",)):
+    for one in installation_objects(InstallationOptions(), ("rbac",)):
         for rule in one.get("rules", ()):
             assert not any("*" in word for words in rule.values() for word in words)
 
@@ -380,4 +392,4 @@ def test_mf020_what_the_role_of_a_set_holds_is_held() -> None:
     assert roles
     for rule in (rule for role in roles for rule in role["rules"]):
         wanted = {Asked(*one) for one in itertools.product(rule["apiGroups"], rule["resources"], rule["verbs"])}
-        assert wanted <= declared(operator_access(), asked=False)
+        assert wanted <= declared(operator_resource_access(), asked=False)

@@ -18,10 +18,10 @@ from grove_core.resources.podclique import CliqueStatus
 from grove_core.resources.podcliqueset import PodCliqueSetStatus
 from grove_core.resources.podcliqueset_spec import SetSpec
 from grove_core.resources.scaling_group import GroupStatus
-from grove_shell.cli.main import run
-from grove_shell.manifests.crd_definitions import custom_resource_definitions, schema_for
-from grove_shell.manifests.schema_validation import violations_in
-from grove_shell.reading.input_sources import input_items_in_path, standard_input
+from grove_shell.cli.main import run_command_line
+from grove_shell.manifests.crd_definitions import grove_crd_manifests, schema_of_kind
+from grove_shell.manifests.schema_validation import schema_violations_in
+from grove_shell.reading.input_sources import input_items_in_path, standard_input_stream
 from tests.manifests.invalid_sets import sound
 
 Json = dict[str, Any]
@@ -61,7 +61,7 @@ ALLOWED: Final = frozenset(
 
 
 def schemas() -> Iterator[tuple[str, Json]]:
-    for definition in custom_resource_definitions():
+    for definition in grove_crd_manifests():
         yield definition["spec"]["names"]["kind"], definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
 
 
@@ -93,7 +93,7 @@ def test_mf005_every_part_has_a_type() -> None:
 def test_mf005_defaults_fit_and_are_not_required() -> None:
     for path, part in PARTS:
         if "default" in part:
-            assert not list(violations_in(part, part["default"])), path
+            assert not list(schema_violations_in(part, part["default"])), path
             parent = next(above for name, above in PARTS if name == path.rpartition(".")[0])
             assert path.rpartition(".")[2] not in parent.get("required", ()), path
 
@@ -155,30 +155,30 @@ def test_mf001_every_field_of_a_status_is_in_the_definition(kind: str, stored: A
 
 def test_mf003_what_is_stored_is_admitted_whole() -> None:
     judged = Counter[str]()
-    for item in (item for path in STORED for item in input_items_in_path(path, [], standard_input())):
+    for item in (item for path in STORED for item in input_items_in_path(path, [], standard_input_stream())):
         kind = str(item.value.get("kind"))
-        schema = schema_for(str(item.value.get("apiVersion")), kind)
+        schema = schema_of_kind(str(item.value.get("apiVersion")), kind)
         if schema is not None:
             judged[kind] += 1
-            assert list(violations_in(schema, item.value)) == [], (item.file, item.value["metadata"]["name"])
+            assert list(schema_violations_in(schema, item.value)) == [], (item.file, item.value["metadata"]["name"])
     assert min(judged[kind] for kind in KINDS) > 20
 
 
 def test_mf003_what_we_store_is_admitted_whole(capsys: pytest.CaptureFixture[str]) -> None:
     source = str(ROOT / "examples" / "manifests" / "disaggregated.yaml")
-    assert run(["plan", "-f", source, "-o", "json", "--now", "2026-11-20T09:00:00Z"], "grove") == 0
+    assert run_command_line(["plan", "-f", source, "-o", "json", "--now", "2026-11-20T09:00:00Z"], "grove") == 0
     (plan,) = json.loads(capsys.readouterr().out)["plans"]
     steps = [step for turn in plan["rounds"] for step in turn["steps"]]
     kinds = set()
     for step in steps:
         target, written = step["target"], step["object"]
-        schema = schema_for(target["apiVersion"], target["kind"])
+        schema = schema_of_kind(target["apiVersion"], target["kind"])
         if schema is not None and step["action"] == "create":
             kinds.add(target["kind"])
-            assert list(violations_in(schema, written)) == [], target
+            assert list(schema_violations_in(schema, written)) == [], target
         elif schema is not None and step["action"] == "setStatus":
             status = {key: value for key, value in written.items() if key != "removedConditions"}
-            assert list(violations_in(schema["properties"]["status"], status)) == [], target
+            assert list(schema_violations_in(schema["properties"]["status"], status)) == [], target
     assert kinds == {"PodClique", "PodCliqueScalingGroup", "PodGang"}
 
 
@@ -219,7 +219,7 @@ def test_mf001_a_server_fills_in_what_we_fill_in() -> None:
 
 def test_mf003_subresources_and_names() -> None:
     found = {}
-    for definition in custom_resource_definitions():
+    for definition in grove_crd_manifests():
         spec = definition["spec"]
         version = spec["versions"][0]
         names, subresources = spec["names"], version.get("subresources", {})
@@ -270,7 +270,7 @@ def without_pod_specs(value: Any) -> Any:
 
 
 def test_mf001_the_definitions_are_as_blessed(capsys: pytest.CaptureFixture[str], *, bless: bool) -> None:
-    assert run(["manifests", "--only", "crds"], "grove") == 0
+    assert run_command_line(["manifests", "--only", "crds"], "grove") == 0
     documents = list(yaml.safe_load_all(capsys.readouterr().out))
     text = yaml.safe_dump_all([without_pod_specs(one) for one in documents], sort_keys=False, width=120)
     if bless:
@@ -280,13 +280,13 @@ def test_mf001_the_definitions_are_as_blessed(capsys: pytest.CaptureFixture[str]
 
 @pytest.mark.req("PL-001")
 def test_mf025_parts_and_formats_say_the_same(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["manifests"], "grove") == 0
+    assert run_command_line(["manifests"], "grove") == 0
     text = capsys.readouterr().out
     assert not re.search(r"[&*]id\d", text)
-    assert run(["manifests", "-o", "json"], "grove") == 0
+    assert run_command_line(["manifests", "-o", "json"], "grove") == 0
     document = json.loads(capsys.readouterr().out)
     assert document["kind"] == "List"
     assert list(yaml.safe_load_all(text)) == document["items"]
-    assert run(["manifests", "-o", "json", "--only", "crds"], "grove") == 0
-    assert json.loads(capsys.readouterr().out)["items"] == list(custom_resource_definitions()) == document["items"][:5]
-    assert run(["manifests", "--only", "everything"], "grove") == 64
+    assert run_command_line(["manifests", "-o", "json", "--only", "crds"], "grove") == 0
+    assert json.loads(capsys.readouterr().out)["items"] == list(grove_crd_manifests()) == document["items"][:5]
+    assert run_command_line(["manifests", "--only", "everything"], "grove") == 64

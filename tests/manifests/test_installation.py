@@ -9,9 +9,9 @@ import pytest
 import yaml
 
 from grove_core.version import VERSION
-from grove_shell.actions.manifests import PARTS, manifest_objects
-from grove_shell.cli.main import run
-from grove_shell.manifests.installation import Installation
+from grove_shell.actions.manifests import PARTS, installation_objects
+from grove_shell.cli.main import run_command_line
+from grove_shell.manifests.installation import InstallationOptions
 from grove_shell.settings.operator_settings import OperatorSettings
 from grove_shell.settings.webhook_settings import PATHS, WebhookSettings
 from tests.manifests.chart import CHART, VALUES, files_of
@@ -19,7 +19,11 @@ from tests.manifests.chart import CHART, VALUES, files_of
 Json = dict[str, Any]
 HERE: Final = Path(__file__).parent
 REST: Final = tuple(part for part in PARTS if part != "crds")
-EVERY: Final = (Installation(), Installation(watched="ml", home="ml"), Installation(watched="ml", home="ops"))
+EVERY: Final = (
+    InstallationOptions(),
+    InstallationOptions(watched="ml", home="ml"),
+    InstallationOptions(watched="ml", home="ops"),
+)
 
 
 def of_kind(objects: list[Json], kind: str) -> list[Json]:
@@ -27,8 +31,8 @@ def of_kind(objects: list[Json], kind: str) -> list[Json]:
 
 
 @pytest.mark.parametrize("installation", EVERY)
-def test_mf023_pods_are_restricted(installation: Installation) -> None:
-    found = of_kind(manifest_objects(installation), "Deployment")
+def test_mf023_pods_are_restricted(installation: InstallationOptions) -> None:
+    found = of_kind(installation_objects(installation), "Deployment")
     assert len(found) == 2
     for one in found:
         assert one["spec"]["replicas"] == 2
@@ -50,8 +54,8 @@ def test_mf023_pods_are_restricted(installation: Installation) -> None:
 
 
 @pytest.mark.parametrize("installation", EVERY)
-def test_mf025_each_object_comes_after_what_it_needs(installation: Installation) -> None:
-    objects = manifest_objects(installation)
+def test_mf025_each_object_comes_after_what_it_needs(installation: InstallationOptions) -> None:
+    objects = installation_objects(installation)
     seen: set[tuple[str, str]] = set()
     for one in objects:
         namespace = one["metadata"].get("namespace")
@@ -71,8 +75,8 @@ def test_mf025_each_object_comes_after_what_it_needs(installation: Installation)
 
 
 @pytest.mark.parametrize("installation", EVERY)
-def test_mf025_the_registration_is_narrow(installation: Installation) -> None:
-    objects = manifest_objects(installation, ("webhooks",))
+def test_mf025_the_registration_is_narrow(installation: InstallationOptions) -> None:
+    objects = installation_objects(installation, ("webhooks",))
     (service,) = of_kind(objects, "Service")
     (deployment,) = of_kind(objects, "Deployment")
     assert service["spec"]["selector"].items() <= deployment["spec"]["template"]["metadata"]["labels"].items()
@@ -102,13 +106,13 @@ def test_mf025_the_registration_is_narrow(installation: Installation) -> None:
 @pytest.mark.req("MF-020")
 def test_mf025_options_reach_every_object(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--image", "example.com/grove:9", "-n", "ml", "--system-namespace", "ops", "-o", "json"]
-    assert run(["manifests", *words], "grove") == 0
+    assert run_command_line(["manifests", *words], "grove") == 0
     objects = json.loads(capsys.readouterr().out)["items"]
-    assert objects == manifest_objects(Installation(home="ops", watched="ml", image="example.com/grove:9"))
+    assert objects == installation_objects(InstallationOptions(home="ops", watched="ml", image="example.com/grove:9"))
     images = [one["spec"]["template"]["spec"]["containers"][0]["image"] for one in of_kind(objects, "Deployment")]
     assert images == ["example.com/grove:9"] * 2
     assert "--namespace=ml" in json.dumps(of_kind(objects, "Deployment")[0])
-    assert run(["manifests", "-n", "ml", "--only", "operator", "-o", "json"], "grove") == 0
+    assert run_command_line(["manifests", "-n", "ml", "--only", "operator", "-o", "json"], "grove") == 0
     alone = json.loads(capsys.readouterr().out)["items"]
     assert {one["metadata"]["namespace"] for one in alone} == {"ml"}
 
@@ -118,7 +122,7 @@ def test_mf020_the_installation_is_as_blessed(
     capsys: pytest.CaptureFixture[str], name: str, words: tuple[str, ...], *, bless: bool
 ) -> None:
     parts = [word for part in REST for word in ("--only", part)]
-    assert run(["manifests", *parts, *words, "--image", "example.com/grove"], "grove") == 0
+    assert run_command_line(["manifests", *parts, *words, "--image", "example.com/grove"], "grove") == 0
     text = capsys.readouterr().out
     path = HERE / f"{name}.yaml"
     if bless:
@@ -153,7 +157,7 @@ def test_mf027_the_chart_renders_to_what_is_printed() -> None:
     templates = sorted((CHART / "templates").glob("*.yaml"))
     text = "".join(rendered(path.read_text(encoding="utf-8"), values, "grove-system") for path in templates)
     assert "{{" not in text
-    expected = [one for one in manifest_objects(Installation(), REST) if one["kind"] != "Namespace"]
+    expected = [one for one in installation_objects(InstallationOptions(), REST) if one["kind"] != "Namespace"]
     assert list(yaml.safe_load_all(text)) == expected
     other = {**values, "image": "example.com/x", "operator": {**values["operator"], "replicas": 3}}
     text = "".join(rendered(path.read_text(encoding="utf-8"), other, "elsewhere") for path in templates)
@@ -167,7 +171,7 @@ def test_mf023_the_image_runs_as_any_user() -> None:
     lines = (CHART.parents[1] / "Dockerfile").read_text(encoding="utf-8").splitlines()
     (pod,) = {
         one["spec"]["template"]["spec"]["securityContext"]["runAsUser"]
-        for one in of_kind(manifest_objects(Installation()), "Deployment")
+        for one in of_kind(installation_objects(InstallationOptions()), "Deployment")
     }
     assert f"USER {pod}:{pod}" in lines
     assert lines[-1] == 'ENTRYPOINT ["grove"]'
@@ -177,6 +181,6 @@ def test_mf023_the_image_runs_as_any_user() -> None:
     "words", [("-n", "Bad NS"), ("--system-namespace", "x_y"), ("-n", ""), ("--image", "a b"), ("--image", "")], ids=str
 )
 def test_mf025_what_no_server_takes_is_not_printed(words: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["manifests", *words], "grove") == 64
+    assert run_command_line(["manifests", *words], "grove") == 64
     said = capsys.readouterr()
     assert (said.out, repr(words[1]) in said.err) == ("", True)

@@ -5,7 +5,7 @@ from typing import Any, Final
 import pytest
 
 from grove_core.resources.crd_names import CrdName, CrdNameClash, CrdNameField, crd_name_clashes, crd_names_in
-from grove_shell.manifests.crd_definitions import compute_domain_crds, custom_resource_definitions, grove_crd_names
+from grove_shell.manifests.crd_definitions import compute_domain_crd_manifests, grove_crd_manifests, grove_crd_names
 
 Json = dict[str, Any]
 
@@ -50,7 +50,7 @@ def found(*objects: Json) -> tuple[CrdNameClash, ...]:
 def test_mf010_no_name_is_that_of_another_definition(released: tuple[str, str, str, tuple[str, ...]]) -> None:
     own = [
         names
-        for one in (*custom_resource_definitions(), *compute_domain_crds())
+        for one in (*grove_crd_manifests(), *compute_domain_crd_manifests())
         if (names := crd_names_in(one)) is not None
     ]
     theirs = crd_names_in(defined(*released))
@@ -67,7 +67,7 @@ def test_mf010_the_short_name_of_topologies_is_that_of_nothing_else() -> None:
 
 
 def test_mf010_names_are_those_of_the_printed_definitions() -> None:
-    assert list(grove_crd_names()) == [crd_names_in(one) for one in custom_resource_definitions()]
+    assert list(grove_crd_names()) == [crd_names_in(one) for one in grove_crd_manifests()]
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_mf010_every_kind_of_name_is_compared(other: tuple[str, str, tuple[str, 
 
 @pytest.mark.req("CL-032")
 def test_mf010_the_holder_is_the_one_that_the_server_gave_the_name() -> None:
-    theirs, ours = defined("grove.io", "Other", "others", ("pcs",)), next(iter(custom_resource_definitions()))
+    theirs, ours = defined("grove.io", "Other", "others", ("pcs",)), next(iter(grove_crd_manifests()))
     assert found(theirs, accepted(ours)) == (
         CrdNameClash("others.grove.io", CrdName("pcs", CrdNameField.SHORT), "podcliquesets.grove.io", is_held=True),
     )

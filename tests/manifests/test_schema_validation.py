@@ -10,8 +10,8 @@ from hypothesis import given
 from grove_core.admit import admit
 from grove_core.kernel.admission import Admit, DenialReason, Deny
 from grove_core.resources.api_names import GROVE
-from grove_shell.manifests.crd_definitions import schema_for
-from grove_shell.manifests.schema_validation import violations_in, with_schema_objections
+from grove_shell.manifests.crd_definitions import schema_of_kind
+from grove_shell.manifests.schema_validation import schema_violations_in, verdict_with_schema_objections
 from tests.manifests.invalid_sets import Broken, broken, misspelt, sound
 from tests.property.resources.manifests import Json, almost, any_json
 from tests.property.workload.admission_examples import LEADER, Place, changed, path_of
@@ -69,7 +69,7 @@ def parts_of(schema: Json, path: str = "") -> Iterator[tuple[str, Json]]:
 
 
 def spec_of_sets() -> Json:
-    schema = schema_for(GROVE, "PodCliqueSet")
+    schema = schema_of_kind(GROVE, "PodCliqueSet")
     assert schema is not None
     spec: Json = schema["properties"]["spec"]
     return spec
@@ -79,14 +79,14 @@ CEL: Final = tuple(rule for _, part in parts_of(spec_of_sets()) for rule in part
 
 
 def objections(raw: Json, old: Json | None = None) -> tuple[DenialReason, ...]:
-    verdict = with_schema_objections(raw, admit(raw, old)).verdict
+    verdict = verdict_with_schema_objections(raw, admit(raw, old)).verdict
     return verdict.objections if isinstance(verdict, Deny) else ()
 
 
 def flaws(raw: Any) -> list[str]:
-    schema = schema_for(GROVE, "PodCliqueSet")
+    schema = schema_of_kind(GROVE, "PodCliqueSet")
     assert schema is not None
-    return [flaw.path for flaw in violations_in(schema, raw)]
+    return [flaw.path for flaw in schema_violations_in(schema, raw)]
 
 
 def spoilt(place: Place, value: object) -> Json:
@@ -100,7 +100,7 @@ def spoilt(place: Place, value: object) -> Json:
 def test_in039_a_sound_manifest_is_admitted() -> None:
     decision = admit(sound())
     assert isinstance(decision.verdict, Admit)
-    assert with_schema_objections(sound(), decision) is decision
+    assert verdict_with_schema_objections(sound(), decision) is decision
 
 
 @pytest.mark.req("WL-159")
@@ -170,7 +170,7 @@ def test_in039_judging_is_total(raw: Any) -> None:
     assert paths == flaws(raw)
     if isinstance(raw, dict):
         decision = admit(raw)
-        stricter = with_schema_objections(raw, decision)
+        stricter = verdict_with_schema_objections(raw, decision)
         if isinstance(decision.verdict, Deny):
             assert isinstance(stricter.verdict, Deny)
             assert set(decision.verdict.objections) <= set(stricter.verdict.objections)

@@ -9,9 +9,9 @@ import pytest
 import yaml
 
 from grove_core.resources.configuration import MnnvlConfiguration, MnnvlMode, TopologyAwareSettings
-from grove_shell.actions.manifests import manifest_objects
-from grove_shell.cli.main import run
-from grove_shell.manifests.installation import Installation
+from grove_shell.actions.manifests import installation_objects
+from grove_shell.cli.main import run_command_line
+from grove_shell.manifests.installation import InstallationOptions
 from grove_shell.settings.operator_settings import parse_operator_settings as operator_settings
 from grove_shell.settings.webhook_settings import DEFAULTING, GUARDING, PATHS, VALIDATION
 from grove_shell.settings.webhook_settings import parse_webhook_settings as webhook_settings
@@ -19,7 +19,7 @@ from tests.manifests.registrations import entries, registered
 
 SCOPED: Final = {"mnnvl": {"enabled": True, "mode": "annotations"}}
 EVERY_MODE: Final = tuple(
-    Installation(mnnvl=mnnvl, topology=topology)
+    InstallationOptions(mnnvl=mnnvl, topology=topology)
     for mnnvl in (
         MnnvlConfiguration(),
         MnnvlConfiguration(enabled=True),
@@ -32,7 +32,7 @@ EVERY_MODE: Final = tuple(
 @pytest.mark.parametrize("watched", ["", "ml"])
 def test_wh010_every_configuration_prints_the_same_entries(watched: str) -> None:
     """What is off has no rules, so that applying it anew is enough to be called no more."""
-    printed = [manifest_objects(replace(reported, watched=watched), ("webhooks",)) for reported in EVERY_MODE]
+    printed = [installation_objects(replace(reported, watched=watched), ("webhooks",)) for reported in EVERY_MODE]
     names = [
         {one["metadata"]["name"]: [webhook["name"] for webhook in one["webhooks"]] for one in objects[-2:]}
         for objects in printed
@@ -56,7 +56,9 @@ def test_wh010_every_configuration_prints_the_same_entries(watched: str) -> None
 )
 def test_wh010_elsewhere_sets_alone_are_registered(configured: MnnvlConfiguration) -> None:
     rules = [
-        rule for one in registered(manifest_objects(Installation(mnnvl=configured))).values() for rule in one["rules"]
+        rule
+        for one in registered(installation_objects(InstallationOptions(mnnvl=configured))).values()
+        for rule in one["rules"]
     ]
     assert {name for rule in rules for name in rule["resources"]} == {"podcliquesets"}
 
@@ -67,7 +69,7 @@ def test_wh010_podcliques_and_podgangs_are_registered(tmp_path: Path, capsys: py
     path = tmp_path / "operator.yaml"
     head = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}
     path.write_text(json.dumps({**head, **SCOPED}), encoding="utf-8")
-    assert run(["manifests", "--config", str(path), "-n", "ml"], "grove") == 0
+    assert run_command_line(["manifests", "--config", str(path), "-n", "ml"], "grove") == 0
     objects = list(yaml.safe_load_all(capsys.readouterr().out))
     found = registered(objects)
     assert set(found) == {
@@ -91,7 +93,7 @@ def test_wh010_podcliques_and_podgangs_are_registered(tmp_path: Path, capsys: py
 
 
 def test_wh010_both_programs_are_reported() -> None:
-    objects = manifest_objects(Installation(mnnvl=MnnvlConfiguration(True, MnnvlMode.ANNOTATIONS)))
+    objects = installation_objects(InstallationOptions(mnnvl=MnnvlConfiguration(True, MnnvlMode.ANNOTATIONS)))
     files = {one["metadata"]["name"]: one["data"] for one in objects if one["kind"] == "ConfigMap"}
     for program, read in (("grove-operator", operator_settings), ("grove-webhooks", webhook_settings)):
         ((name, text),) = files[f"{program}-config"].items()
@@ -124,7 +126,7 @@ def test_mf027_an_operator_gets_the_configuration_written_for_it(
     head = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}
     path = tmp_path / "operator.yaml"
     path.write_text(json.dumps({**head, **said}), encoding="utf-8")
-    assert run(["manifests", "--config", str(path), "-o", "json"], "grove") == 0
+    assert run_command_line(["manifests", "--config", str(path), "-o", "json"], "grove") == 0
     objects = json.loads(capsys.readouterr().out)["items"]
     files = {one["metadata"]["name"]: one["data"] for one in objects if one["kind"] == "ConfigMap"}
     ((name, text),) = files["grove-operator-config"].items()
@@ -143,7 +145,7 @@ def test_mf027_an_operator_gets_the_configuration_written_for_it(
 def test_cl055_a_bad_configuration_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "operator.yaml"
     path.write_text("mnnvl: {enabled: maybe}\n", encoding="utf-8")
-    assert run(["manifests", "--config", str(path)], "grove") == 1
+    assert run_command_line(["manifests", "--config", str(path)], "grove") == 1
     said = capsys.readouterr()
     assert not said.out
     assert "mnnvl.enabled" in said.err

@@ -9,9 +9,9 @@ import yaml
 
 from grove_core.resources.cluster_topology import TopologyLevel
 from grove_core.resources.configuration import MnnvlConfiguration, MnnvlMode, TopologyAwareSettings
-from grove_shell.actions.manifests import manifest_objects
-from grove_shell.cli.main import run
-from grove_shell.manifests.installation import Installation
+from grove_shell.actions.manifests import installation_objects
+from grove_shell.cli.main import run_command_line
+from grove_shell.manifests.installation import InstallationOptions
 from grove_shell.settings.webhook_settings import GUARDING, LEAVING, PATHS, TOPOLOGIES, parse_webhook_settings
 from tests.manifests.registrations import registered
 
@@ -24,7 +24,7 @@ def printed(path: Path, capsys: pytest.CaptureFixture[str], *words: str) -> list
     head = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}
     configured = {**head, "topologyAwareScheduling": {"enabled": True, "levels": LEVELS}}
     path.write_text(json.dumps(configured), encoding="utf-8")
-    assert run(["manifests", "--config", str(path), *words], "grove") == 0
+    assert run_command_line(["manifests", "--config", str(path), *words], "grove") == 0
     return list(yaml.safe_load_all(capsys.readouterr().out))
 
 
@@ -65,22 +65,25 @@ def test_tp045_webhooks_of_one_namespace_judge_none(tmp_path: Path, capsys: pyte
 @pytest.mark.parametrize(
     "installation",
     [
-        Installation(),
-        Installation(topology=TopologyAwareSettings(levels=ON.levels)),
-        Installation(mnnvl=MnnvlConfiguration(True, MnnvlMode.ANNOTATIONS)),
-        Installation(watched="ml", topology=ON),
+        InstallationOptions(),
+        InstallationOptions(topology=TopologyAwareSettings(levels=ON.levels)),
+        InstallationOptions(mnnvl=MnnvlConfiguration(True, MnnvlMode.ANNOTATIONS)),
+        InstallationOptions(watched="ml", topology=ON),
     ],
 )
-def test_wh010_elsewhere_nothing_of_topologies_is_registered(installation: Installation) -> None:
-    rules = [rule for one in registered(manifest_objects(installation)).values() for rule in one["rules"]]
+def test_wh010_elsewhere_nothing_of_topologies_is_registered(installation: InstallationOptions) -> None:
+    rules = [rule for one in registered(installation_objects(installation)).values() for rule in one["rules"]]
     assert not [name for rule in rules for name in rule["resources"] if "topolog" in name]
 
 
 @pytest.mark.parametrize(
     "installation",
-    [Installation(topology=ON), Installation(mnnvl=MnnvlConfiguration(True, MnnvlMode.ANNOTATIONS), topology=ON)],
+    [
+        InstallationOptions(topology=ON),
+        InstallationOptions(mnnvl=MnnvlConfiguration(True, MnnvlMode.ANNOTATIONS), topology=ON),
+    ],
 )
-def test_wh010_bindings_and_subresources_of_topologies_are_not_reviewed(installation: Installation) -> None:
-    rules = [rule for one in registered(manifest_objects(installation)).values() for rule in one["rules"]]
+def test_wh010_bindings_and_subresources_of_topologies_are_not_reviewed(installation: InstallationOptions) -> None:
+    rules = [rule for one in registered(installation_objects(installation)).values() for rule in one["rules"]]
     names = {name for rule in rules for name in rule["resources"] if "topolog" in name}
     assert names == {"clustertopologies"}

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from grove_shell.client.kinds import KINDS
+from grove_shell.client.api_kinds import KINDS
 
 Json = dict[str, Any]
 

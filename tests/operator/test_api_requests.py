@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
+from grove_shell.client.api_response import ApiResponse
 from grove_shell.client.api_session import NoServerResponse, RequestWithdrawn
-from grove_shell.client.response import Response
 from tests.operator.stub_server import api_with
 
 
@@ -29,7 +29,7 @@ class Slow:
 def test_op030_a_write_that_waited_for_its_turn_asks_again_whether_it_may() -> None:
     """One request at a time; while the first is under way, the process loses its leadership."""
 
-    async def scenario() -> tuple[list[str], list[Response | BaseException]]:
+    async def scenario() -> tuple[list[str], list[ApiResponse | BaseException]]:
         slow = Slow()
         async with api_with(slow.answer, in_flight=1) as api:
             first = asyncio.ensure_future(api.request("POST", "/first", body={}))
@@ -43,8 +43,8 @@ def test_op030_a_write_that_waited_for_its_turn_asks_again_whether_it_may() -> N
 
     heard, (first, deletion, reading) = asyncio.run(scenario())
     assert heard == ["POST /first", "GET /other"]
-    assert isinstance(first, Response)
-    assert isinstance(reading, Response)
+    assert isinstance(first, ApiResponse)
+    assert isinstance(reading, ApiResponse)
     with pytest.raises(NoServerResponse, match="does not lead"):
         raise deletion if isinstance(deletion, NoServerResponse) else AssertionError(deletion)
 
@@ -52,7 +52,7 @@ def test_op030_a_write_that_waited_for_its_turn_asks_again_whether_it_may() -> N
 def test_op030_a_write_that_waited_for_its_credentials_asks_again_whether_it_may() -> None:
     """A program that makes tokens takes its time; by then the process does not lead any more."""
 
-    async def scenario() -> tuple[list[str], list[Response | BaseException]]:
+    async def scenario() -> tuple[list[str], list[ApiResponse | BaseException]]:
         slow, wanted, given = Slow(), asyncio.Event(), asyncio.Event()
         slow.let.set()
 
@@ -73,7 +73,7 @@ def test_op030_a_write_that_waited_for_its_credentials_asks_again_whether_it_may
 
     heard, (deletion, reading) = asyncio.run(scenario())
     assert heard == ["GET /first"]
-    assert isinstance(reading, Response)
+    assert isinstance(reading, ApiResponse)
     assert isinstance(deletion, NoServerResponse)
 
 
@@ -123,7 +123,7 @@ def test_op074_what_is_withdrawn_leaves_no_connection() -> None:
                 with pytest.raises(RequestWithdrawn, match="spared"):
                     await api.request("DELETE", "/second", body={}, unless=words.__next__)
                 open_at.add(open_sockets())
-            assert (await api.request("DELETE", "/third", body={}, unless=lambda: None)).ok
+            assert (await api.request("DELETE", "/third", body={}, unless=lambda: None)).is_success
         return slow.asked, reported, open_at
 
     heard, reported, open_at = asyncio.run(scenario())

@@ -30,7 +30,7 @@ def sharing(name: str, *templates: tuple[str, str]) -> Json:
 
 def shown(cache: ClusterCache) -> set[tuple[str, str]]:
     """The templates that the set sees, each with the name of its request."""
-    seen = cache.observe((NAMESPACE, "llm"), NOW)
+    seen = cache.snapshot_of_set((NAMESPACE, "llm"), NOW)
     assert seen is not None
     specs: dict[str, Any] = {name: thaw_json(spec) for (_, name), spec in seen.claim_templates.items()}
     return {(name, spec["spec"]["devices"]["requests"][0]["name"]) for name, spec in specs.items()}
@@ -75,9 +75,9 @@ def test_op002_older_news_of_a_claim_template_changes_nothing() -> None:
     for version, request in (("5", "new"), ("3", "old"), ("5", "as old")):
         cache.put(TEMPLATE_KIND, a_template(version, request))
         assert shown(cache) == {("t", "new")}
-    cache.replace(TEMPLATE_KIND, [], "4")
+    cache.replace_all_of_kind(TEMPLATE_KIND, [], "4")
     assert shown(cache) == {("t", "new")}
-    cache.replace(TEMPLATE_KIND, [a_template("6", "newer")], "6")
+    cache.replace_all_of_kind(TEMPLATE_KIND, [a_template("6", "newer")], "6")
     assert shown(cache) == {("t", "newer")}
     cache.drop(TEMPLATE_KIND, a_template("7", "newer"))
     cache.put(TEMPLATE_KIND, a_template("6", "newer"))

@@ -85,7 +85,7 @@ async def deaf(said: bytes, *, is_proxy: bool) -> AsyncIterator[tuple[Deaf, Conn
 
 
 async def watched(api: ApiSession) -> None:
-    async for _ in api.lines("/api/v1/pods", {}):
+    async for _ in api.stream_lines("/api/v1/pods", {}):
         pass
 
 

@@ -100,7 +100,7 @@ def reported(cache: ClusterCache) -> dict[str, tuple[Any, ...]]:
     """What every set sees, in a form that can be compared."""
     found = {}
     for name in SETS:
-        seen = cache.observe((NAMESPACE, name), NOW)
+        seen = cache.snapshot_of_set((NAMESPACE, name), NOW)
         if seen is not None:
             found[name] = content_of(seen)
     return found
@@ -116,7 +116,7 @@ def listed(server: Server) -> ClusterCache:
     cache = ClusterCache()
     for kind in ("PodCliqueSet", "PodClique", "Pod"):
         items = [raw for (of, _), raw in server.there.items() if of == kind]
-        cache.replace(kind, items, str(server.version))
+        cache.replace_all_of_kind(kind, items, str(server.version))
     return cache
 
 
@@ -143,7 +143,7 @@ def test_op002_a_list_repairs_what_was_lost(server: Server, data: st.DataObject)
             feed(cache, event)
     for kind in ("Pod", "PodCliqueSet", "PodClique"):
         items = [raw for (of, _), raw in server.there.items() if of == kind]
-        cache.replace(kind, items, str(server.version))
+        cache.replace_all_of_kind(kind, items, str(server.version))
     assert reported(cache) == reported(listed(server))
 
 
@@ -151,13 +151,13 @@ def test_op002_what_is_newer_than_a_list_stays() -> None:
     cache = ClusterCache()
     server = Server()
     server.write("PodCliqueSet", a_set("llm", "uid-llm"))
-    cache.replace("PodCliqueSet", [server.there["PodCliqueSet", "llm"]], "1")
+    cache.replace_all_of_kind("PodCliqueSet", [server.there["PodCliqueSet", "llm"]], "1")
     server.write("Pod", a_pod("llm", 0, "one", ready=True))
     cache.put("Pod", server.there["Pod", "llm-0-a-0"])
-    cache.replace("Pod", [], "1")
-    assert cache.find(Ref(CORE, "Pod", NAMESPACE, "llm-0-a-0")) is not None
-    cache.replace("Pod", [], "2")
-    assert cache.find(Ref(CORE, "Pod", NAMESPACE, "llm-0-a-0")) is None
+    cache.replace_all_of_kind("Pod", [], "1")
+    assert cache.find_object(Ref(CORE, "Pod", NAMESPACE, "llm-0-a-0")) is not None
+    cache.replace_all_of_kind("Pod", [], "2")
+    assert cache.find_object(Ref(CORE, "Pod", NAMESPACE, "llm-0-a-0")) is None
 
 
 def test_op002_every_change_is_of_one_set() -> None:
@@ -172,7 +172,7 @@ def test_op002_every_change_is_of_one_set() -> None:
     assert len(heard) == 2
     cache.drop("Pod", raw)
     assert heard[2:] == [(NAMESPACE, "chat")]
-    assert not cache.holds((NAMESPACE, "chat"))
+    assert not cache.has_anything_of_root((NAMESPACE, "chat"))
 
 
 def meta_of(name: str, uid: str, version: str) -> Json:
@@ -184,15 +184,15 @@ def test_op004_a_kind_that_is_not_shown_is_unknown() -> None:
     raw = a_set("llm", "uid-llm")
     raw["metadata"]["resourceVersion"] = "1"
     cache.put("PodCliqueSet", raw)
-    seen = cache.observe((NAMESPACE, "llm"), NOW)
+    seen = cache.snapshot_of_set((NAMESPACE, "llm"), NOW)
     assert seen is not None
     assert (seen.complete, seen.not_collected) == (EVERY_KIND, frozenset())
     cache.mark_kind_unlisted("Pod", "pods is forbidden")
-    seen = cache.observe((NAMESPACE, "llm"), NOW)
+    seen = cache.snapshot_of_set((NAMESPACE, "llm"), NOW)
     assert seen is not None
     assert (seen.complete, seen.not_collected) == (EVERY_KIND - {"Pod"}, frozenset({"Pod"}))
-    cache.replace("Pod", [], "5")
-    seen = cache.observe((NAMESPACE, "llm"), NOW)
+    cache.replace_all_of_kind("Pod", [], "5")
+    seen = cache.snapshot_of_set((NAMESPACE, "llm"), NOW)
     assert seen is not None
     assert seen.not_collected == frozenset()
 
@@ -208,18 +208,18 @@ def test_op004_what_does_not_read_is_unknown_for_its_set_alone() -> None:
     broken["metadata"]["resourceVersion"] = "9"
     broken["status"]["conditions"] = [{"type": "Ready", "status": True}]
     cache.put("Pod", broken)
-    hurt, well = (cache.observe((NAMESPACE, name), NOW) for name in SETS)
+    hurt, well = (cache.snapshot_of_set((NAMESPACE, name), NOW) for name in SETS)
     assert hurt is not None
     assert well is not None
     assert (hurt.not_collected, well.not_collected) == (frozenset({"Pod"}), frozenset())
-    assert [*cache.broken()] == ["Pod ml/llm-0-a-0"]
+    assert [*cache.unreadable_objects_of_sets()] == ["Pod ml/llm-0-a-0"]
     server.version = 9
     server.write("Pod", a_pod("llm", 0, "pod of llm", ready=True))
     feed(cache, server.log[-1])
-    hurt = cache.observe((NAMESPACE, "llm"), NOW)
+    hurt = cache.snapshot_of_set((NAMESPACE, "llm"), NOW)
     assert hurt is not None
     assert hurt.not_collected == frozenset()
-    assert cache.broken() == {}
+    assert cache.unreadable_objects_of_sets() == {}
 
 
 def test_op002_objects_of_every_kind_are_found_and_let_go() -> None:
@@ -231,16 +231,16 @@ def test_op002_objects_of_every_kind_are_found_and_let_go() -> None:
         feed(cache, event)
     root_key = (NAMESPACE, "llm")
     ref = Ref(GROVE, "PodClique", NAMESPACE, "llm-0-a")
-    assert isinstance(cache.find(ref), PodClique)
-    assert isinstance(cache.find(Ref(CORE, "Pod", NAMESPACE, "llm-0-a-0")), Pod)
-    assert cache.find(Ref(CORE, "Pod", NAMESPACE, "nobody")) is None
-    assert [*cache.of(root_key, "PodClique")] == [ref]
-    assert pod_from_json(server.there["Pod", "llm-0-a-0"], {}).ref in cache.of(root_key, "Pod")
+    assert isinstance(cache.find_object(ref), PodClique)
+    assert isinstance(cache.find_object(Ref(CORE, "Pod", NAMESPACE, "llm-0-a-0")), Pod)
+    assert cache.find_object(Ref(CORE, "Pod", NAMESPACE, "nobody")) is None
+    assert [*cache.refs_of_kind_in_set(root_key, "PodClique")] == [ref]
+    assert pod_from_json(server.there["Pod", "llm-0-a-0"], {}).ref in cache.refs_of_kind_in_set(root_key, "Pod")
     for kind, name in list(server.there):
         server.delete(kind, name)
         feed(cache, server.log[-1])
-    assert cache.observe(root_key, NOW) is None
-    assert not cache.holds(root_key)
+    assert cache.snapshot_of_set(root_key, NOW) is None
+    assert not cache.has_anything_of_root(root_key)
 
 
 def a_domain(name: str, **metadata: object) -> Json:
@@ -258,12 +258,12 @@ def test_in033_a_set_sees_the_holder_of_a_name_and_owns_its_own() -> None:
     assert requeued == [(NAMESPACE, "llm")] * 2
     cache.put("ComputeDomain", a_domain("of nobody"))
     assert len(requeued) == 2
-    seen = cache.observe((NAMESPACE, "llm"), NOW)
+    seen = cache.snapshot_of_set((NAMESPACE, "llm"), NOW)
     assert seen is not None
     assert [one.ref.name for one in seen.domains] == ["llm-cd-0"]
     assert {name for _, name in seen.named_domains} == {"llm-cd-0", "llm-cd-1", "of nobody"}
     cache.drop("ComputeDomain", a_domain("llm-cd-1"))
-    seen = cache.observe((NAMESPACE, "llm"), NOW)
+    seen = cache.snapshot_of_set((NAMESPACE, "llm"), NOW)
     assert seen is not None
     assert {name for _, name in seen.named_domains} == {"llm-cd-0", "of nobody"}
 
@@ -273,9 +273,9 @@ def test_pl001_snapshots_share_the_named_objects_until_one_changes() -> None:
     cache = ClusterCache()
     cache.put("PodCliqueSet", a_set("llm", "u"))
     cache.put("ComputeDomain", a_domain("llm-cd-0"))
-    first, second = (cache.observe((NAMESPACE, "llm"), NOW) for _ in range(2))
+    first, second = (cache.snapshot_of_set((NAMESPACE, "llm"), NOW) for _ in range(2))
     cache.put("ComputeDomain", a_domain("llm-cd-1"))
-    third = cache.observe((NAMESPACE, "llm"), NOW)
+    third = cache.snapshot_of_set((NAMESPACE, "llm"), NOW)
     assert first is not None
     assert second is not None
     assert third is not None
@@ -288,7 +288,7 @@ def test_pl001_snapshots_share_the_named_objects_until_one_changes() -> None:
 
 
 def leaving(cache: ClusterCache) -> list[str]:
-    return [part.ref.name for part in cache.leftovers((NAMESPACE, "llm"))]
+    return [part.ref.name for part in cache.leftovers_of_deleted_set((NAMESPACE, "llm"))]
 
 
 def test_wl001_what_is_of_a_set_that_cannot_be_seen_is_not_let_go_of() -> None:
@@ -306,8 +306,8 @@ def test_wl001_what_is_of_a_set_that_cannot_be_seen_is_not_let_go_of() -> None:
     broken = a_set("llm", "uid-llm")
     broken["spec"]["replicas"] = "many"
     server.write("PodCliqueSet", broken)
-    cache.replace("PodCliqueSet", [server.there["PodCliqueSet", "llm"]], str(server.version))
-    assert [*cache.broken()] == ["PodCliqueSet ml/llm"]
+    cache.replace_all_of_kind("PodCliqueSet", [server.there["PodCliqueSet", "llm"]], str(server.version))
+    assert [*cache.unreadable_objects_of_sets()] == ["PodCliqueSet ml/llm"]
     assert leaving(cache) == []
     server.delete("PodCliqueSet", "llm")
     feed(cache, server.log[-1])
@@ -348,7 +348,7 @@ def test_op002_a_set_that_loses_an_object_is_requeued() -> None:
     requeued.clear()
     cache.put("Service", a_service("llm", "2", "6"))
     assert requeued == [(NAMESPACE, "chat"), (NAMESPACE, "llm")]
-    assert not cache.holds((NAMESPACE, "chat")), "nothing is left there"
+    assert not cache.has_anything_of_root((NAMESPACE, "chat")), "nothing is left there"
     requeued.clear()
     cache.put("Service", a_service("llm", "3", "7"))
     assert requeued == [(NAMESPACE, "llm")]

@@ -14,7 +14,7 @@ import trustme
 from aiohttp import web
 from kubernetes.aio.config import incluster_config
 
-from grove_shell.cli.main import run
+from grove_shell.cli.main import run_command_line
 from grove_shell.client import connection_settings
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.connection_settings import NoClusterAccess, read_connection_settings
@@ -123,7 +123,7 @@ def test_what_leads_nowhere_is_said(tmp_path: Path, text: str, said: str) -> Non
 @pytest.mark.req("IN-030")
 def test_what_no_terminal_can_show_is_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "config").write_text('{"users": "\\u001b["}', encoding="utf-8")
-    assert run(["snapshot", "--kubeconfig", str(tmp_path / "config")], "grove") == 1
+    assert run_command_line(["snapshot", "--kubeconfig", str(tmp_path / "config")], "grove") == 1
     assert all(line.isprintable() for line in capsys.readouterr().err.split("\n"))
 
 
@@ -145,7 +145,7 @@ def test_a_server_may_be_behind_a_path(tmp_path: Path) -> None:
             way = await read_connection_settings(str(tmp_path / "config"))
             assert way.server == server
             async with ApiSession(way) as api:
-                return str((await api.request("GET", "/apis/grove.io")).json()["asked"])
+                return str((await api.request("GET", "/apis/grove.io")).json_body()["asked"])
         finally:
             await runner.cleanup()
 
@@ -231,6 +231,6 @@ def test_op044_a_token_that_cannot_be_had_is_no_answer(tmp_path: Path, monkeypat
                 with pytest.raises(NoServerResponse):
                     await api.request("GET", "/api")
                 with pytest.raises(NoServerResponse):
-                    await anext(api.lines("/api/v1/pods", {}))
+                    await anext(api.stream_lines("/api/v1/pods", {}))
 
     asyncio.run(scenario())

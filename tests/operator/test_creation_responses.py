@@ -31,7 +31,7 @@ def created(making: type[Create | Ensure], status: int, **words: str) -> Attempt
 
     async def scenario() -> Attempt:
         async with Recorder(answer).connection() as connection, ApiSession(connection) as api:
-            return await StepExecutor(FreshReader(api, ClusterCache())).attempt(step(making))
+            return await StepExecutor(FreshReader(api, ClusterCache())).attempt_step(step(making))
 
     return asyncio.run(scenario())
 

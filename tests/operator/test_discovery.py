@@ -7,7 +7,7 @@ import pytest
 from aiohttp import web
 
 from grove_core.resources.configuration import ComputeDomainFormatName, ServedApis
-from grove_shell.client.api_discovery import discover_apis
+from grove_shell.client.api_discovery import discover_optional_apis
 from tests.operator.stub_server import api_with
 
 Json = dict[str, Any]
@@ -40,7 +40,7 @@ class Publishing:
 
     async def serve(self, looks: int) -> ServedApis:
         async with api_with(self.answer) as api:
-            return await discover_apis(api, tries=looks)
+            return await discover_optional_apis(api, tries=looks)
 
 
 KNOWN = (200, {"x": SCHEMA})

@@ -39,7 +39,7 @@ def tried(server: ObjectServer, cache: ClusterCache, times: int = 1) -> list[Att
 
     async def play() -> list[Attempt]:
         async with server.connection() as connection, ApiSession(connection) as api:
-            return [await StepExecutor(FreshReader(api, cache)).attempt(step) for _ in range(times)]
+            return [await StepExecutor(FreshReader(api, cache)).attempt_step(step) for _ in range(times)]
 
     return asyncio.run(play())
 
@@ -58,7 +58,7 @@ def test_pl016_the_second_is_content_and_both_are_seen_at_once() -> None:
     assert [attempt.outcome for attempt in attempts] == [AttemptOutcome.DONE, AttemptOutcome.DONE]
     assert list(server.objects) == [PATH]
     assert server.asked == {"POST": 2, "GET": 1}
-    assert cache.find(REF) is not None
+    assert cache.find_object(REF) is not None
 
 
 def test_pl016_a_gang_may_own_it_already() -> None:
@@ -132,13 +132,13 @@ def test_ms043_objects_of_an_earlier_owner_are_seen_and_foreign_ones_are_not_our
     claim |= {"apiVersion": "resource.k8s.io/v1"}
     claim["metadata"] = {**claim["metadata"], "name": "llm-0-mnnvl-claim"}
     cache.put("ResourceClaim", claim)
-    seen = cache.observe(("ml", "llm"), NOW)
+    seen = cache.snapshot_of_set(("ml", "llm"), NOW)
     assert seen is not None
     assert [one.ref.name for one in seen.domains] == ["llm-0-cd"]
     assert [one.ref.name for one in seen.others] == ["llm-0-mnnvl-claim"]
     assert set(seen.named_domains) == {("ml", "llm-0-cd"), ("ml", "llm-1-cd")}
     assert set(seen.named_claims) == {("ml", "llm-0-mnnvl-claim")}
     cache.drop("ResourceClaim", claim)
-    after = cache.observe(("ml", "llm"), NOW)
+    after = cache.snapshot_of_set(("ml", "llm"), NOW)
     assert after is not None
     assert not after.named_claims

@@ -19,9 +19,9 @@ from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import Configuration, MnnvlConfiguration
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
-from grove_shell.apply.planned_round import PlannedRound
+from grove_shell.apply.planned_round import PlannedReconcileRound
 from grove_shell.operator.event_recorder import EventRecorder, KubernetesEvent, kubernetes_events_of_plan
-from grove_shell.operator.step_check_before_send import deferred_termination
+from grove_shell.operator.step_check_before_send import attempt_of_deferred_termination
 from tests.operator.stub_server import api_with
 from tests.property.strategies.worlds import RandomCluster, is_termination, storms
 from tests.property.workload.sets import applied, clique_raw, set_raw
@@ -85,7 +85,7 @@ def test_op042_an_end_that_is_put_off_is_not_announced(generated: RandomCluster,
     """Unlisted ones are reported as before."""
     start = generated.snapshot
     plan = reconcile(start, rule_set(rules))
-    attempts = deferred_termination(plan.steps, "away")
+    attempts = attempt_of_deferred_termination(plan.steps, "away")
     causes = {ref for step in plan.steps if attempts for ref in termination_causes(step.action)}
     later = reconcile(replace(start, attempts=attempts), rule_set(rules))
     announced = [reported for reported in kubernetes_events_of_plan(later) if reported.reason == "GangTerminated"]
@@ -110,12 +110,12 @@ def written(plan: Plan, instance: str = "we") -> list[dict[str, Any]]:
             events = EventRecorder(api, instance)
             running = asyncio.create_task(events.run())
             seen = applied(set_raw(clique_raw("a")))  # Events are about the plan
-            events.on_planned(
-                PlannedRound(
+            events.on_round_planned(
+                PlannedReconcileRound(
                     root_key=("ml", "llm"), plan_name="a plan", observation=seen, plan=plan, planning_seconds=0.0
                 )
             )
-            await events.flush()
+            await events.wait_until_written()
             assert not running.done(), running
             running.cancel()
 

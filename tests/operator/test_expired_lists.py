@@ -8,9 +8,9 @@ from aiohttp import web
 
 from grove_shell.apply.cluster_writer import ClusterWriter
 from grove_shell.cache.cluster_cache import ClusterCache
+from grove_shell.client.api_kinds import KINDS
 from grove_shell.client.api_session import ApiSession
-from grove_shell.client.kinds import KINDS
-from grove_shell.client.paged_lists import NotListed, list_all_objects
+from grove_shell.client.paged_lists import KindNotListed, list_all_objects_of_kind
 from tests.operator.stub_server import api_with
 from tests.property.workload.sets import clique_raw, set_raw
 
@@ -48,15 +48,15 @@ class Paged:
 def test_op080_it_is_begun_again_without_pages() -> None:
     """And what came before counts for nothing."""
     server = Paged(stubborn=False)
-    found, version = server.ask(lambda api: list_all_objects(api, POD))
+    found, version = server.ask(lambda api: list_all_objects_of_kind(api, POD))
     assert ([one["metadata"]["name"] for one in found], version) == (["3"], "5")
     assert server.limits == ["500", "500", None]
 
 
 def test_op080_it_is_not_begun_a_third_time() -> None:
     server = Paged(stubborn=True)
-    with pytest.raises(NotListed, match="Pod: too old") as reported:
-        server.ask(lambda api: list_all_objects(api, POD))
+    with pytest.raises(KindNotListed, match="Pod: too old") as reported:
+        server.ask(lambda api: list_all_objects_of_kind(api, POD))
     assert reported.value.is_transient
     assert server.limits == ["500", "500", None, None]
 
@@ -67,5 +67,5 @@ def test_op080_an_expired_fresh_read_ends() -> None:
         cache = ClusterCache()
         await ClusterWriter(api, cache).relist_set(("ml", "llm"))
 
-    with pytest.raises(NotListed):
+    with pytest.raises(KindNotListed):
         Paged(stubborn=True).ask(relist_set)

@@ -12,7 +12,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import GROVE
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client import reflector
-from grove_shell.client.kinds import KINDS
+from grove_shell.client.api_kinds import KINDS
 from grove_shell.client.reflector import Reflector
 from tests.domain_daemon.single_domain import until
 from tests.operator.stub_server import api_with
@@ -92,7 +92,7 @@ class Server:
         return asyncio.run(asyncio.wait_for(scenario(), 20))
 
     def shows(self) -> bool:
-        return self.cache.find(LATE) is not None
+        return self.cache.find_object(LATE) is not None
 
 
 @pytest.fixture(autouse=True)
@@ -143,7 +143,7 @@ def test_op080_an_error_after_events_goes_on_behind_them() -> None:
 
 def test_op080_a_kind_that_is_not_shown_any_more_is_lost() -> None:
     server = Server(refused(403), 403)
-    assert server.follow(lambda: "PodCliqueSet" in server.cache.lost)
+    assert server.follow(lambda: "PodCliqueSet" in server.cache.failed_watch_reasons)
     assert server.reported == [WORDS, f"PodCliqueSet: {WORDS}"]
 
 
@@ -200,7 +200,7 @@ def test_op080_a_store_that_went_back_is_believed() -> None:
     asyncio.run(follow())
     assert [words for words in reported if "older state" in words] == [WENT_BACK]
     refs = [Ref(GROVE, "PodCliqueSet", *root_key) for root_key in cache.root_keys()]
-    found = {ref.name: (item.uid, item.resource_version) for ref in refs if (item := cache.find(ref))}
+    found = {ref.name: (item.uid, item.resource_version) for ref in refs if (item := cache.find_object(ref))}
     assert found == {"same": ("s", "4000"), "again": ("old", "4100")}
 
 
@@ -221,7 +221,7 @@ def test_op080_events_of_others_before_a_list_count_as_reported(monkeypatch: pyt
         since.append(kind)
         return 8 if len(since) < 2 else 0
 
-    monkeypatch.setattr(server.cache, "newest", newest)
+    monkeypatch.setattr(server.cache, "newest_resource_version", newest)
     assert server.follow(server.shows)
     assert (server.reported, since[:2]) == ([WENT_BACK], ["PodCliqueSet"] * 2)
 
@@ -231,5 +231,8 @@ def test_op080_responses_to_writes_are_reported() -> None:
     cache = ClusterCache()
     cache.put("PodCliqueSet", LATER)
     cache.put("ClusterTopology", {"metadata": {"name": "aws", "uid": "t", "resourceVersion": "12"}})
-    reported = {kind: cache.newest(kind) for kind in ("PodCliqueSet", "ClusterTopology", "ClusterTopologyBinding")}
+    reported = {
+        kind: cache.newest_resource_version(kind)
+        for kind in ("PodCliqueSet", "ClusterTopology", "ClusterTopologyBinding")
+    }
     assert reported == {"PodCliqueSet": 9, "ClusterTopology": 12, "ClusterTopologyBinding": 0}

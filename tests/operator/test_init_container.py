@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from grove_core.resources.labels import CLIQUE
 from grove_core.version import IMAGE
-from grove_shell.cli.main import run
-from grove_shell.init_container.__main__ import ReadyPodStore
+from grove_shell.cli.main import run_command_line
+from grove_shell.init_container.__main__ import GangPodStore
 from tests.property.workload.sets import clique_raw, set_raw
 
 Json = dict[str, Any]
@@ -63,7 +63,7 @@ def _in_version(version: int, drawn: Any) -> Any:
 @given(st.dictionaries(st.sampled_from(CLIQUES[:2]), st.integers(1, 3), min_size=1), EVENTS)
 def test_wl084_it_is_over_when_enough_were_ready_at_once(wanted: Mapping[str, int], events: list[Any]) -> None:
     """Any event about pods, in any order; what is known is recorded apart."""
-    waiting, there, over = ReadyPodStore(wanted), dict[str, Json](), False
+    waiting, there, over = GangPodStore(wanted), dict[str, Json](), False
     for version, (what, drawn) in enumerate(events, 1):
         reported = _in_version(version, drawn)
         if what == "put":
@@ -74,7 +74,7 @@ def test_wl084_it_is_over_when_enough_were_ready_at_once(wanted: Mapping[str, in
             waiting.drop("Pod", reported)
         elif what == "replace":
             there = {pod["metadata"]["name"]: pod for pod in reported}
-            waiting.replace("Pod", reported, str(version))
+            waiting.replace_all_of_kind("Pod", reported, str(version))
         else:
             there = {}
             waiting.mark_kind_unlisted("Pod", "pods is forbidden")
@@ -84,7 +84,7 @@ def test_wl084_it_is_over_when_enough_were_ready_at_once(wanted: Mapping[str, in
             if pod["status"]["conditions"][0]["status"] == "True" and "deletionTimestamp" not in pod["metadata"]
         ]
         enough = all(serving.count(name) >= number for name, number in wanted.items())
-        assert (waiting.missing() == []) is enough
+        assert (waiting.cliques_with_too_few_ready_pods() == []) is enough
         over = over or enough
         assert waiting.satisfied.is_set() is over
 
@@ -94,7 +94,7 @@ def initc_of(capsys: pytest.CaptureFixture[str], tmp_path: Path, *options: str) 
     raw = set_raw(clique_raw("a"), clique_raw("b"), cliqueStartupType="CliqueStartupTypeInOrder")
     path = tmp_path / "set.json"
     path.write_text(json.dumps({"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", **raw}), encoding="utf-8")
-    assert run(["plan", "-f", str(path), "-o", "json", *options], "grove") == 0
+    assert run_command_line(["plan", "-f", str(path), "-o", "json", *options], "grove") == 0
     (plan,) = json.loads(capsys.readouterr().out)["plans"]
     (found,) = (
         container
@@ -123,7 +123,7 @@ def test_in030_a_configuration_with_mistakes_plans_nothing(capsys: pytest.Captur
     config.write_text("kind: OperatorConfiguration\nstartup: {image: 5, command: x}\n", encoding="utf-8")
     example = str(ROOT / "examples/degraded.yaml")
     for words in (["plan", "-f", example], ["explain", "-f", example, "pcs/qwen"]):
-        assert run([*words, "--config", str(config)], "grove") == 1
+        assert run_command_line([*words, "--config", str(config)], "grove") == 1
         said = capsys.readouterr()
         assert said.out == ""
         assert "startup.image" in said.err

@@ -15,12 +15,12 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.configuration import ServedApis
 from grove_shell.cache.cluster_cache import ClusterCache
-from grove_shell.cli.main import run
-from grove_shell.client.api_discovery import check_connection, discover_apis
+from grove_shell.cli.main import run_command_line
+from grove_shell.client.api_discovery import check_connection, discover_optional_apis
+from grove_shell.client.api_kinds import KINDS
 from grove_shell.client.api_session import ApiSession
 from grove_shell.client.connection_settings import NoClusterAccess
-from grove_shell.client.kinds import KINDS
-from grove_shell.client.paged_lists import NotListed, list_pages
+from grove_shell.client.paged_lists import KindNotListed, list_kind_by_page
 from grove_shell.client.reflector import Reflector
 from grove_shell.client.response_check import is_list_of_kind
 from tests.operator.list_server import ListingServer
@@ -79,10 +79,10 @@ def ask(server: Saying, question: Callable[[ApiSession], Awaitable[Any]]) -> Any
 @pytest.mark.parametrize("text", NO_LISTS)
 def test_op065_no_list_is_no_empty_list(text: str) -> None:
     async def listed(api: ApiSession) -> None:
-        async for page in list_pages(api, KINDS["PodCliqueSet"]):
+        async for page in list_kind_by_page(api, KINDS["PodCliqueSet"]):
             raise AssertionError(page)
 
-    with pytest.raises(NotListed, match="PodCliqueSet: the response is not a list") as reported:
+    with pytest.raises(KindNotListed, match="PodCliqueSet: the response is not a list") as reported:
         ask(Saying(text), listed)
     assert reported.value.is_transient
     assert not reported.value.is_absent
@@ -118,11 +118,11 @@ def test_op065_a_page_that_comes_again_is_none() -> None:
     taken: list[int] = []
 
     async def listed(api: ApiSession) -> None:
-        async for one in list_pages(api, KINDS["PodCliqueSet"]):
+        async for one in list_kind_by_page(api, KINDS["PodCliqueSet"]):
             taken.append(len(one.items))
             assert len(taken) < 5
 
-    with pytest.raises(NotListed, match="the response is not a list") as reported:
+    with pytest.raises(KindNotListed, match="the response is not a list") as reported:
         ask(Saying(page), listed)
     assert (taken, reported.value.is_transient) == ([1], True)
 
@@ -146,8 +146,8 @@ def test_op065_the_copy_stays_and_the_server_is_asked_again(watch: str) -> None:
         return died
 
     assert not ask(server, follow)
-    assert cache.find(Ref(GROVE, "PodCliqueSet", "ml", "llama")) is not None
-    assert dict(cache.lost) == {}
+    assert cache.find_object(Ref(GROVE, "PodCliqueSet", "ml", "llama")) is not None
+    assert dict(cache.failed_watch_reasons) == {}
     assert server.watches >= 2
     assert [words.partition(":")[0] for words in reported] == ["the line is not a watch event"]
 
@@ -168,7 +168,7 @@ def test_op065_what_was_never_listed_is_not_known_to_be_nothing() -> None:
 
 @pytest.mark.parametrize("text", NO_LISTS)
 def test_op065_what_names_no_kinds_does_not_say_that_one_is_missing(text: str) -> None:
-    assert ask(Saying(text), discover_apis) == ServedApis()
+    assert ask(Saying(text), discover_optional_apis) == ServedApis()
 
 
 def test_op065_the_connect_check_reports_the_response() -> None:
@@ -184,5 +184,5 @@ def test_op065_a_plan_of_a_login_page_is_none(tmp_path: Path, capsys: pytest.Cap
             return web.Response(text=LOGIN)
 
     with Proxy([]) as server:
-        assert run(["plan", "--live", "--kubeconfig", str(server.kubeconfig(tmp_path))], "grove") == 1
+        assert run_command_line(["plan", "--live", "--kubeconfig", str(server.kubeconfig(tmp_path))], "grove") == 1
     assert "the response is not a list: <html>please log in</html>; is there a proxy" in capsys.readouterr().err

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from grove_core.resources.labels import SET
 from grove_core.resources.object_metadata import metadata_in
 from grove_shell.cache.cluster_cache import ClusterCache
-from grove_shell.cache.root_keys import root_key_in
+from grove_shell.cache.root_keys import root_key_from_labels
 from grove_shell.client import reflector
+from grove_shell.client.api_kinds import KINDS, ApiKind
+from grove_shell.client.api_response import ApiResponse
 from grove_shell.client.api_session import NoServerResponse
-from grove_shell.client.kinds import KINDS, ApiKind
 from grove_shell.client.reflector import Reflector
-from grove_shell.client.response import Response
 from grove_shell.client.response_check import is_api_object, is_list_of_kind, parse_watch_event
 from tests.operator.stub_server import api_with
 from tests.property.few_examples import RARELY
@@ -82,12 +82,12 @@ def test_op065_nor_is_a_list_with_it_one(broken: dict[str, Any]) -> None:
 
 def test_op075_a_controller_without_a_name_says_nothing() -> None:
     nameless = SOUND | {"ownerReferences": [{"kind": "PodCliqueSet", "uid": "s", "controller": True}]}
-    assert root_key_in("Pod", metadata_in({"metadata": nameless})) == ("ml", "llm")
+    assert root_key_from_labels("Pod", metadata_in({"metadata": nameless})) == ("ml", "llm")
 
 
 def test_op065_what_goes_deep_and_has_no_end_is_no_answer() -> None:
-    assert Response(200, DEEP.encode()).json() == {}
-    assert Response(500, DEEP.encode()).message == DEEP[:200]
+    assert ApiResponse(200, DEEP.encode()).json_body() == {}
+    assert ApiResponse(500, DEEP.encode()).error_message == DEEP[:200]
 
 
 @pytest.mark.parametrize("line", DEADLY, ids=lambda line: line[:60])

@@ -63,7 +63,9 @@ def tried(kind: str, text: str, status: int) -> tuple[Attempt, ClusterCache]:
 
     async def scenario() -> Attempt:
         async with api_with(answer) as api:
-            return await StepExecutor(FreshReader(api, cache)).attempt(Step(StepStage.WORKLOAD, target, action, ()))
+            return await StepExecutor(FreshReader(api, cache)).attempt_step(
+                Step(StepStage.WORKLOAD, target, action, ())
+            )
 
     return asyncio.run(scenario()), cache
 
@@ -75,7 +77,7 @@ def test_op065_it_was_not_done(kind: str, text: str) -> None:
     """And is tried again, later each time, as whatever got no answer."""
     attempt, cache = tried(kind, text, 200)
     assert attempt.outcome is AttemptOutcome.UNREACHABLE
-    assert cache.find(CLIQUE) is not None
+    assert cache.find_object(CLIQUE) is not None
 
 
 @pytest.mark.parametrize("kind", ["apply", "status", "delete"])
@@ -83,11 +85,11 @@ def test_op065_it_was_not_done(kind: str, text: str) -> None:
 def test_op065_a_kind_that_is_not_served_leaves_no_tombstones(kind: str) -> None:
     attempt, cache = tried(kind, "404 page not found\n", 404)
     assert attempt.outcome is AttemptOutcome.UNREACHABLE
-    assert cache.find(CLIQUE) is not None
+    assert cache.find_object(CLIQUE) is not None
     gone = json.dumps({"kind": "Status", "reason": "NotFound", "details": {"name": CLIQUE.name}})
     attempt, cache = tried(kind, gone, 404)
     assert attempt.outcome is AttemptOutcome.CONFLICT
-    assert cache.find(CLIQUE) is None
+    assert cache.find_object(CLIQUE) is None
 
 
 @pytest.mark.parametrize("kind", ACTIONS)
@@ -98,7 +100,7 @@ def test_op065_a_refusal_of_no_shape_is_an_answer_all_the_same(kind: str, status
     """Nothing is raised for it, and nothing counts as gone."""
     attempt, cache = tried(kind, text, status)
     assert attempt.outcome is not AttemptOutcome.DONE
-    assert cache.find(CLIQUE) is not None
+    assert cache.find_object(CLIQUE) is not None
 
 
 class Fickle:

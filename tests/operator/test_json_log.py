@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grove_shell.operator.json_log import JsonLog
+from grove_shell.operator.json_log import OperatorJsonLog
 
 
 def test_op064_a_pipe_that_is_full_for_a_moment() -> None:
@@ -16,13 +16,13 @@ def test_op064_a_pipe_that_is_full_for_a_moment() -> None:
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     with os.fdopen(writer, "w", encoding="utf-8") as out, os.fdopen(reader, "rb", buffering=0) as read:
-        journal = JsonLog(out)
+        journal = OperatorJsonLog(out)
         for number in range(5000):
-            journal.report("info", "round", number=number, words="x" * 200)
+            journal.write_line("info", "round", number=number, words="x" * 200)
         while len(read.read(1 << 20)) == 1 << 16:
             pass
-        journal.report("info", "there is space again")
-        journal.report("info", "the last one")
+        journal.write_line("info", "there is space again")
+        journal.write_line("info", "the last one")
         lines = read.read(1 << 20).splitlines()
     assert json.loads(lines[-1])["msg"] == "the last one"
 
@@ -31,11 +31,11 @@ def test_op064_a_pipe_that_is_full_for_a_moment() -> None:
 def test_op064_a_disk_that_is_full() -> None:
     with suppress(OSError), Path("/dev/full").open("w", encoding="utf-8") as out:  # closing it may fail
         for size in (1, 100, 10_000, 1):
-            JsonLog(out).report("info", "round", words="x" * size)
+            OperatorJsonLog(out).write_line("info", "round", words="x" * size)
         reported = True
     assert reported
 
 
 def test_op064_a_process_without_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", None)
-    JsonLog().report("info", "nobody hears it")
+    OperatorJsonLog().write_line("info", "nobody hears it")

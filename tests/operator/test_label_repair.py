@@ -63,7 +63,7 @@ def written(server: Server, cache: ClusterCache, write: Callable[[FreshReader], 
 
 
 async def tried(reader: FreshReader, action: Action) -> Attempt:
-    return await StepExecutor(reader).attempt(Step(StepStage.WORKLOAD, REF, action, ()))
+    return await StepExecutor(reader).attempt_step(Step(StepStage.WORKLOAD, REF, action, ()))
 
 
 def is_lost_in_9(cache: ClusterCache) -> Json:
@@ -89,7 +89,7 @@ def test_op018_an_answer_without_it_is_not_taken_in(action: Action, before: bool
 
     written(server, cache, write)
     is_lost_in_9(cache)
-    assert cache.find(REF) is not None
+    assert cache.find_object(REF) is not None
     assert server.pods[NAME]["metadata"]["labels"] == FOLLOWED
 
 
@@ -104,8 +104,8 @@ def test_op018_while_it_cannot_be_followed_it_goes_out_of_sight() -> None:
 
     written(server, cache, write)
     is_lost_in_9(cache)
-    assert cache.find(REF) is None
-    assert cache.vanished_pods("ml") == 1
+    assert cache.find_object(REF) is None
+    assert cache.vanished_pod_count("ml") == 1
 
 
 def test_op018_an_object_that_was_let_go_of_is_left_alone() -> None:
@@ -114,10 +114,10 @@ def test_op018_an_object_that_was_let_go_of_is_left_alone() -> None:
     del server.pods[NAME]["metadata"]["ownerReferences"]
 
     async def write(reader: FreshReader) -> None:
-        assert not await reader.read(REF)
+        assert not await reader.read_into_cache(REF)
 
     written(server, cache, write)
-    assert cache.find(REF) is None
+    assert cache.find_object(REF) is None
     assert not server.labelled
 
 
@@ -150,11 +150,11 @@ def test_op018_an_object_that_went_meanwhile_needs_none() -> None:
     server, cache = Going(a_pod(NAME, "a", {})), cache_with(a_pod(NAME, "a", FOLLOWED))
 
     async def write(reader: FreshReader) -> None:
-        assert not await reader.read(REF)
+        assert not await reader.read_into_cache(REF)
 
     written(server, cache, write)
-    assert cache.find(REF) is None
-    assert not cache.vanished_pods("ml"), "the server itself was asked"
+    assert cache.find_object(REF) is None
+    assert not cache.vanished_pod_count("ml"), "the server itself was asked"
 
 
 @pytest.mark.req("OP-065")
@@ -166,10 +166,10 @@ def test_op018_an_invalid_response_restores_no_label() -> None:
         with pytest.raises(
             NoServerResponse, match=r"lost its label .*: the response is not of an API server: <html>please log in"
         ):
-            await reader.read(REF)
+            await reader.read_into_cache(REF)
 
     written(server, cache, write)
-    assert cache.find(REF) is None
+    assert cache.find_object(REF) is None
 
 
 @pytest.mark.req("OP-011")
@@ -196,7 +196,7 @@ def test_op018_what_was_made_and_is_not_followed_is_looked_for(status: int) -> N
         assert attempt.detail.startswith(f"Pod/{NAME} lost its label {MANAGED_BY}: ")
 
     written(server, cache, write)
-    assert cache.find(REF) is None
+    assert cache.find_object(REF) is None
 
 
 @pytest.mark.req("OP-106")
@@ -209,7 +209,7 @@ def test_op018_an_object_that_went_while_an_answer_showed_it_is_not_taken_in() -
 
     server.strips = True
     written(server, cache, write)
-    assert cache.find(REF) is None
+    assert cache.find_object(REF) is None
 
 
 def test_op018_it_is_given_back_once_in_ten_seconds() -> None:
@@ -222,7 +222,7 @@ def test_op018_it_is_given_back_once_in_ten_seconds() -> None:
             server.pods[name]["metadata"]["labels"] = {}
             doubt = rf"^Pod/{name} lost its label .* again, right after it was restored$"
             with nullcontext() if gets_it else pytest.raises(NoServerResponse, match=doubt):
-                await reader.read(Ref(CORE, "Pod", "ml", name))
+                await reader.read_into_cache(Ref(CORE, "Pod", "ml", name))
 
         loop = asyncio.get_running_loop()
         with mock.patch.object(loop, "time", return_value=0.0) as clock:

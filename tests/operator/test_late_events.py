@@ -46,7 +46,7 @@ def knowing(*objects: Json) -> ClusterCache:
 
 
 def shown(cache: ClusterCache) -> tuple[str, str] | None:
-    found = cache.find(REF)
+    found = cache.find_object(REF)
     return None if found is None else (found.uid, found.resource_version)
 
 
@@ -63,7 +63,7 @@ def test_op002_one_that_came_after_the_question_is_not_what_was_not_found() -> N
             return said
 
         async with api_with(answer) as api:
-            asking = asyncio.ensure_future(FreshReader(api, cache).read(REF))
+            asking = asyncio.ensure_future(FreshReader(api, cache).read_into_cache(REF))
             await found_nothing.wait()
             cache.drop(KIND, ours("one", 20))
             cache.put(KIND, ours("two", 21))
@@ -80,7 +80,7 @@ def test_op002_a_label_that_was_given_back_before_its_loss_was_reported() -> Non
     cache.drop(KIND, ours("one", 8))
     assert shown(cache) == ("one", "9")
     cache.put(KIND, ours("one", 9))
-    cache.replace(KIND, [ours("one", 9)], "12")
+    cache.replace_all_of_kind(KIND, [ours("one", 9)], "12")
     assert shown(cache) == ("one", "9")
     cache.drop(KIND, ours("one", 13))
     assert shown(cache) is None
@@ -98,7 +98,7 @@ def test_op002_a_deletion_event_without_a_version_counts() -> None:
 
 def test_op002_an_answer_that_a_list_overtook() -> None:
     cache = knowing(ours("one", 5))
-    cache.replace(KIND, [], "10")
+    cache.replace_all_of_kind(KIND, [], "10")
     cache.put(KIND, ours("one", 8))
     assert shown(cache) is None
     assert cache.stores[KIND].has_tombstone("one"), "an end is not decided on the page that still had it (OP-013)"
@@ -106,7 +106,7 @@ def test_op002_an_answer_that_a_list_overtook() -> None:
 
 def test_op002_an_object_that_comes_back_to_sight_after_a_list_is_seen() -> None:
     cache = knowing(ours("one", 5))
-    cache.replace(KIND, [], "10")
+    cache.replace_all_of_kind(KIND, [], "10")
     cache.put(KIND, ours("one", 11))
     assert shown(cache) == ("one", "11")
     assert not cache.stores[KIND].has_tombstone("one")
@@ -127,7 +127,7 @@ def test_op002_an_object_that_lost_its_owner_stays_unowned(by_list: bool) -> Non
     cache.put(KIND, ours("one", 5))
     assert shown(cache) is None
     if by_list:
-        cache.replace(KIND, [a_clique("one", 9)], "10")
+        cache.replace_all_of_kind(KIND, [a_clique("one", 9)], "10")
     else:
         cache.put(KIND, a_clique("one", 9))
     cache.put(KIND, ours("one", 8))
@@ -146,7 +146,7 @@ def test_op002_only_the_last_ends_are_remembered(monkeypatch: pytest.MonkeyPatch
     cache = ClusterCache()
     for number in range(1, 9):
         cache.put(KIND, ours(f"no. {number}", number))
-        cache.replace(KIND, [], str(number))
+        cache.replace_all_of_kind(KIND, [], str(number))
     assert [number for number in range(1, 9) if cache.stores[KIND].has_tombstone(f"no. {number}")] == [6, 7, 8]
 
 
@@ -177,7 +177,7 @@ def test_op002_whose_name_was_taken_over_is_gone() -> None:
 def test_op002_an_object_without_a_version_is_accepted() -> None:
     cache = knowing(ours("old", 5))
     cache.put(KIND, {**ours("new", 0), "metadata": {**ours("new", 0)["metadata"], "resourceVersion": ""}})
-    found = cache.find(REF)
+    found = cache.find_object(REF)
     assert found is not None
     assert found.uid == "new"
 
@@ -186,16 +186,16 @@ def test_op002_a_list_brings_back_an_object_that_counted_as_deleted() -> None:
     """An API server that had fallen behind did not find it; the list as of a later version has it, unchanged."""
     cache = knowing(ours("one", 9))
     cache.drop(KIND, named("one"))
-    cache.replace(KIND, [ours("one", 9)], "8")
+    cache.replace_all_of_kind(KIND, [ours("one", 9)], "8")
     assert shown(cache) is None, "the list is older than that word"
-    cache.replace(KIND, [ours("one", 9)], "12")
+    cache.replace_all_of_kind(KIND, [ours("one", 9)], "12")
     assert shown(cache) == ("one", "9")
 
 
 def test_op002_a_list_shows_the_holder_of_a_name() -> None:
     """Whatever brought the other one into the copy."""
     cache = knowing(ours("other", 11))
-    cache.replace(KIND, [ours("one", 9)], "12")
+    cache.replace_all_of_kind(KIND, [ours("one", 9)], "12")
     assert shown(cache) == ("one", "9")
     cache.put(KIND, ours("other", 12))
     assert shown(cache) == ("one", "9")
@@ -215,7 +215,7 @@ def topologies(*objects: Json) -> TopologyCache:
 
 
 def is_in_doubt(topology_cache: TopologyCache) -> bool:
-    return TOPOLOGY.name not in topology_cache.by_name and len(list(topology_cache.unread)) == 1
+    return TOPOLOGY.name not in topology_cache.by_name and len(list(topology_cache.unreadable_topology_messages)) == 1
 
 
 def test_op002_older_news_that_read_leave_it_in_doubt() -> None:
@@ -233,19 +233,19 @@ def test_op002_the_end_of_the_one_before_leaves_it_in_doubt() -> None:
     topology_cache.drop(TOPOLOGY_KIND, a_topology("one", 8))
     assert is_in_doubt(topology_cache)
     topology_cache.drop(TOPOLOGY_KIND, a_topology("one", 10))
-    assert not list(topology_cache.unread)
+    assert not list(topology_cache.unreadable_topology_messages)
 
 
 @pytest.mark.parametrize("reads", [False, True])
 def test_op002_a_list_ends_only_what_is_older(reads: bool) -> None:
     topology_cache = topologies(a_topology("one", 9, reads=reads))
-    topology_cache.replace(TOPOLOGY_KIND, [], "8")
+    topology_cache.replace_all_of_kind(TOPOLOGY_KIND, [], "8")
     assert is_in_doubt(topology_cache) != reads
-    topology_cache.replace(TOPOLOGY_KIND, [], "12")
+    topology_cache.replace_all_of_kind(TOPOLOGY_KIND, [], "12")
     topology_cache.put(TOPOLOGY_KIND, a_topology("one", 10, reads=reads))
     assert TOPOLOGY.name not in topology_cache.by_name, "an answer that the list overtook (OP-002)"
-    assert not list(topology_cache.unread)
-    topology_cache.replace(TOPOLOGY_KIND, [a_topology("one", 10)], "13")
+    assert not list(topology_cache.unreadable_topology_messages)
+    topology_cache.replace_all_of_kind(TOPOLOGY_KIND, [a_topology("one", 10)], "13")
     assert TOPOLOGY.name in topology_cache.by_name
 
 
@@ -253,32 +253,32 @@ def test_op080_a_list_without_a_version_counts_more_than_all_that_is_known() -> 
     """As it is taken in after a restore of the store: the same object, another one of its name, and one that went."""
     for known in ([ours("one", 9000)], [ours("one", 9000), ours("two", 9100)]):
         cache = knowing(*known)
-        cache.replace(KIND, [ours("one", 4000)], "")
+        cache.replace_all_of_kind(KIND, [ours("one", 4000)], "")
         assert shown(cache) == ("one", "4000")
         cache.put(KIND, ours("one", 4001))
         assert shown(cache) == ("one", "4001")
     cache = knowing(ours("one", 3000))
     cache.drop(KIND, ours("one", 8000))
-    cache.replace(KIND, [ours("one", 3000)], "")
+    cache.replace_all_of_kind(KIND, [ours("one", 3000)], "")
     assert shown(cache) == ("one", "3000")
 
 
 def test_op020_an_unchanged_list_requeues_nothing() -> None:
     cache, requeued = knowing(ours("one", 5)), list[object]()
     cache.changed = requeued.append
-    cache.replace(KIND, [ours("one", 5)], "9")
+    cache.replace_all_of_kind(KIND, [ours("one", 5)], "9")
     assert requeued == []
-    cache.replace(KIND, [ours("one", 7)], "10")
+    cache.replace_all_of_kind(KIND, [ours("one", 7)], "10")
     assert requeued
 
 
 def test_op080_a_store_that_went_back_and_caught_up_is_believed() -> None:
     """The list is newer than all that is known, and shows an object as it was before."""
     cache = knowing(ours("one", 9000))
-    cache.replace(KIND, [ours("one", 4000)], "9500")
+    cache.replace_all_of_kind(KIND, [ours("one", 4000)], "9500")
     assert shown(cache) == ("one", "4000")
     cache.put(KIND, ours("one", 9600))
-    cache.replace(KIND, [ours("one", 4000)], "9550")
+    cache.replace_all_of_kind(KIND, [ours("one", 4000)], "9550")
     assert shown(cache) == ("one", "9600"), "it changed while the list was under way"
 
 
@@ -287,12 +287,12 @@ def test_op020_an_unchanged_list_of_topologies_requeues_nothing() -> None:
     topology_cache = TopologyCache(requeued.append)
     raw = {"metadata": {"name": "aws", "uid": "t", "resourceVersion": "1"}, "spec": {"levels": []}}
     for kind in (TOPOLOGY_KIND, BINDING_KIND):
-        topology_cache.replace(kind, [raw] if kind == TOPOLOGY_KIND else [], "5")
+        topology_cache.replace_all_of_kind(kind, [raw] if kind == TOPOLOGY_KIND else [], "5")
     assert requeued
     requeued.clear()
-    topology_cache.replace(TOPOLOGY_KIND, [raw], "6")
+    topology_cache.replace_all_of_kind(TOPOLOGY_KIND, [raw], "6")
     assert requeued == []
     topology_cache.mark_kind_unlisted(TOPOLOGY_KIND, "forbidden")
     requeued.clear()
-    topology_cache.replace(TOPOLOGY_KIND, [raw], "7")
+    topology_cache.replace_all_of_kind(TOPOLOGY_KIND, [raw], "7")
     assert requeued

@@ -53,7 +53,7 @@ def test_op030_nothing_is_written_while_the_lease_is_given_back() -> None:
             seen = [leader.may_write]
             leases.asked.clear()
             leases.let.clear()
-            releasing = asyncio.create_task(leader.release())
+            releasing = asyncio.create_task(leader.release_lease())
             await leases.asked.wait()
             seen.append(leader.may_write)
             leases.let.set()
@@ -74,7 +74,7 @@ def test_op033_a_server_that_does_not_take_the_lease_back_is_not_waited_for() ->
             await asyncio.wait([running])
             leases.let.clear()
             begun = time.monotonic()
-            await leader.release()
+            await leader.release_lease()
             seconds = time.monotonic() - begun
             leases.let.set()
         return seconds, leader.may_write

@@ -18,12 +18,12 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MANAGED_BY
 from grove_core.resources.labels import GROUP_REPLICA, SET
 from grove_core.rule_sets.rule_set import RuleSet
-from grove_shell.actions.apply import apply
+from grove_shell.actions.apply import apply_saved_plan
 from grove_shell.apply.planned_round import plan_for_root
 from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.cluster_cache import ClusterCache
-from grove_shell.cli.main import run
-from grove_shell.client.kinds import KINDS
+from grove_shell.cli.main import run_command_line
+from grove_shell.client.api_kinds import KINDS
 from tests.operator.list_server import ListingServer
 
 Json = dict[str, Any]
@@ -40,7 +40,7 @@ def server() -> Iterator[ListingServer]:
 
 def planned(server: ListingServer, tmp_path: Path, capsys: pytest.CaptureFixture[str], *options: str) -> Json:
     asked = ["plan", "--live", "--kubeconfig", str(server.kubeconfig(tmp_path)), "--now", NOW, "-o", "json"]
-    assert run([*asked, *options], "grove") == 0
+    assert run_command_line([*asked, *options], "grove") == 0
     found: Json = json.loads(capsys.readouterr().out)
     return found
 
@@ -107,7 +107,7 @@ def test_op053_a_gang_that_serves_without_labels_is_not_ended(
         if item["kind"] == "Pod":
             item["status"] |= {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
     lose_labels(server, MANAGED_BY)
-    assert apply(*options) == 4
+    assert apply_saved_plan(*options) == 4
     assert "was Delete" in capsys.readouterr().err
     assert server.writes == []
 
@@ -130,8 +130,8 @@ def test_op052_what_breaks_a_law_is_reported_and_not_begun(
         return replace(plan, steps=tuple(steps))
 
     path, kubeconfig = saved(server, tmp_path, capsys)
-    with patch.dict(apply.__kwdefaults__, decide=decide):
-        assert run(["apply", path, "--kubeconfig", kubeconfig], "grove") == 1
+    with patch.dict(apply_saved_plan.__kwdefaults__, decide=decide):
+        assert run_command_line(["apply", path, "--kubeconfig", kubeconfig], "grove") == 1
     said = capsys.readouterr().err
     assert "a plan made now breaks laws of planning" in said
     assert aimed
@@ -163,12 +163,12 @@ def test_in033_a_foreign_holder_of_a_name_is_reported_and_skipped(
     before = planned(server, tmp_path, capsys)
     server.items.append(a_foreign_object(**owner))
     where = ["--live", "--kubeconfig", str(server.kubeconfig(tmp_path)), "--now", NOW]
-    assert run(["plan", *where, "-o", "json"], "grove") == 0
+    assert run_command_line(["plan", *where, "-o", "json"], "grove") == 0
     said = capsys.readouterr()
     assert (json.loads(said.out), said.err) == (before, f"warning: {words}\n")
-    assert run(["plan", *where], "grove") == 0
+    assert run_command_line(["plan", *where], "grove") == 0
     assert f"warning: {words}\n" in capsys.readouterr().out
-    assert run(["explain", *where, "pcs/gemma"], "grove") == 0
+    assert run_command_line(["explain", *where, "pcs/gemma"], "grove") == 0
     assert capsys.readouterr().err == f"warning: {words}\n"
 
 
@@ -177,12 +177,15 @@ def test_in033_a_capture_is_a_cluster_and_a_file_is_none(
 ) -> None:
     server.items.append(a_foreign_object())
     capture, file = tmp_path / "capture.json", tmp_path / "file.json"
-    assert run(["snapshot", "--kubeconfig", str(server.kubeconfig(tmp_path)), "--out", str(capture)], "grove") == 0
+    assert (
+        run_command_line(["snapshot", "--kubeconfig", str(server.kubeconfig(tmp_path)), "--out", str(capture)], "grove")
+        == 0
+    )
     capsys.readouterr()
-    assert run(["plan", "-f", str(capture), "--now", NOW], "grove") == 0
+    assert run_command_line(["plan", "-f", str(capture), "--now", NOW], "grove") == 0
     assert "warning: PodClique inference/gemma-9-router has no controller owner" in capsys.readouterr().out
     file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": server.items}), encoding="utf-8")
-    assert run(["plan", "-f", str(file), "--now", NOW], "grove") == 1
+    assert run_command_line(["plan", "-f", str(file), "--now", NOW], "grove") == 1
     assert "PodClique inference/gemma-9-router" in capsys.readouterr().err
 
 
@@ -204,9 +207,9 @@ def test_wl027_what_would_be_refused_is_held_back_in_both(
     held = [one for one in plan["rounds"][0]["withheld"] if one["target"]["name"] == name]
     assert [one["because"][0]["sentence"] for one in held] == [words]
     assert not any(step["action"] == "create" and step["target"]["name"] == name for step in plan["rounds"][0]["steps"])
-    assert run(["explain", "--live", *where, "--now", NOW, f"pclq/{name}"], "grove") == 0
+    assert run_command_line(["explain", "--live", *where, "--now", NOW, f"pclq/{name}"], "grove") == 0
     assert words in capsys.readouterr().out
-    run(["apply", "--dry-run", str(path), *where], "grove")
+    run_command_line(["apply", "--dry-run", str(path), *where], "grove")
     assert f"PodClique/{name}: step" not in capsys.readouterr().err
 
 
@@ -229,8 +232,8 @@ def test_in033_a_clique_whose_scaling_group_is_gone_holds_its_set(
     (plan,) = planned(server, tmp_path, capsys, "--until", "1h")["plans"]
     cache = ClusterCache()
     for kind in KINDS:
-        cache.replace(kind, [item for item in left if item["kind"] == kind], "1")
-    seen = cache.observe(("inference", "gemma"), datetime(2026, 11, 20, 9, tzinfo=UTC))
+        cache.replace_all_of_kind(kind, [item for item in left if item["kind"] == kind], "1")
+    seen = cache.snapshot_of_set(("inference", "gemma"), datetime(2026, 11, 20, 9, tzinfo=UTC))
     assert seen is not None
     reported = [(held.target.name, [why.sentence for why in held.because]) for held in reconcile(seen).withheld]
     for round_ in plan["rounds"]:

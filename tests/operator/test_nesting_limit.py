@@ -19,15 +19,15 @@ from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_core.resources.labels import SET
 from grove_shell.cache.cache_view import TEMPLATE_KIND
 from grove_shell.cache.cluster_cache import ClusterCache
-from grove_shell.cli.main import run
+from grove_shell.cli.main import run_command_line
 from grove_shell.client import reflector
+from grove_shell.client.api_kinds import KINDS
+from grove_shell.client.api_response import ApiResponse
 from grove_shell.client.api_session import NoServerResponse
-from grove_shell.client.kinds import KINDS
-from grove_shell.client.nesting_limit import TOO_DEEP, read_json
+from grove_shell.client.nesting_limit import TOO_DEEP, read_json_with_nesting_limit
 from grove_shell.client.reflector import Reflector
-from grove_shell.client.response import Response
 from grove_shell.client.response_check import is_list_of_kind, parse_watch_event
-from grove_shell.in_memory.forecasts import snapshot_of_new_set
+from grove_shell.in_memory.forecasts import snapshot_of_newly_created_set
 from grove_shell.operator.health_server import HealthServer
 from grove_shell.reading.collected_objects import CollectedObjects
 from grove_shell.reading.objects import load
@@ -65,22 +65,22 @@ def listed(kind: str, *items: str) -> bytes:
 @pytest.mark.parametrize("levels", FAR)
 def test_op004_a_list_and_a_watch_go_on_beside_it(levels: int) -> None:
     deep, well = written(template(), levels), json.dumps(a_template("6", "b", name="u"))
-    raw = Response(200, listed(TEMPLATE_KIND, deep, well)).json()
+    raw = ApiResponse(200, listed(TEMPLATE_KIND, deep, well)).json_body()
     assert is_list_of_kind(raw, KINDS["ResourceClaimTemplate"])
     assert [item["metadata"] for item in raw["items"]] == [template()["metadata"], json.loads(well)["metadata"]]
     assert [item["spec"] for item in raw["items"]] == [TOO_DEEP, json.loads(well)["spec"]]
     what, seen = parse_watch_event(f'{{"type": "ADDED", "object": {deep}}}'.encode())
     assert (what, seen) == ("ADDED", raw["items"][0])
-    assert Response(200, deep.encode()).json() == seen
+    assert ApiResponse(200, deep.encode()).json_body() == seen
 
 
 @pytest.mark.parametrize("around", [("", ""), ("[", "]"), ('{"items": [', "]}"), ('{"type": "ADDED", "object": ', "}")])
 def test_op004_the_last_level_is_read_and_one_more_is_not(around: tuple[str, str]) -> None:
     before, after = around
     whole = before + written(template(), MOST_LEVELS - AROUND) + after
-    assert read_json(whole.encode()) == json.loads(whole)
+    assert read_json_with_nesting_limit(whole.encode()) == json.loads(whole)
     if around != ("[", "]"):  # what is neither an object nor a list of them is left for others to refuse
-        more = read_json((before + written(template(), MOST_LEVELS - AROUND + 1) + after).encode())
+        more = read_json_with_nesting_limit((before + written(template(), MOST_LEVELS - AROUND + 1) + after).encode())
         assert TOO_DEEP in str(more)
 
 
@@ -91,16 +91,16 @@ def test_op004_the_last_level_is_read_and_one_more_is_not(around: tuple[str, str
 )
 def test_op004_what_is_no_json_is_none_however_deep(text: str) -> None:
     with pytest.raises(ValueError, match=r"Expecting|Extra|Unterminated"):
-        read_json(text.encode())
-    assert Response(200, text.encode()).json() == {}
+        read_json_with_nesting_limit(text.encode())
+    assert ApiResponse(200, text.encode()).json_body() == {}
     with pytest.raises(NoServerResponse):
         parse_watch_event(text.encode())
 
 
 def test_op004_a_deep_list_of_nothing_known_is_no_answer() -> None:
-    assert Response(200, nested(5000).encode()).json() == {}
+    assert ApiResponse(200, nested(5000).encode()).json_body() == {}
     text = f'{{"metadata": {{"resourceVersion": "1"}}, "items": [{nested(5000)}]}}'
-    assert not is_list_of_kind(Response(200, text.encode()).json(), KINDS["ResourceClaimTemplate"])
+    assert not is_list_of_kind(ApiResponse(200, text.encode()).json_body(), KINDS["ResourceClaimTemplate"])
     with pytest.raises(NoServerResponse):
         parse_watch_event(nested(5000).encode())
 
@@ -110,9 +110,9 @@ def test_op004_the_field_manager_is_reported_at_any_depth() -> None:
     raw = a_template("5", "a")
     raw["metadata"]["managedFields"] = [{"fieldsV1": HOLE}]
     cache = ClusterCache()
-    cache.put(TEMPLATE_KIND, Response(200, written(raw, 1200).encode()).json())
-    assert not cache.broken()
-    assert cache.find(Ref(CLAIMS, TEMPLATE_KIND, NAMESPACE, "t")) is not None
+    cache.put(TEMPLATE_KIND, ApiResponse(200, written(raw, 1200).encode()).json_body())
+    assert not cache.unreadable_objects_of_sets()
+    assert cache.find_object(Ref(CLAIMS, TEMPLATE_KIND, NAMESPACE, "t")) is not None
 
 
 @pytest.mark.parametrize("kind", sorted(one.kind for one in KINDS.values() if not one.metadata_only))
@@ -120,9 +120,9 @@ def test_op004_it_does_not_read_whatever_it_is(kind: str) -> None:
     meta = {"name": "x", "namespace": NAMESPACE, "uid": "u", "resourceVersion": "5", "labels": {SET.primary: "llm"}}
     raw = {"apiVersion": KINDS[kind].api_version, "kind": kind, "metadata": meta, "spec": HOLE}
     cache = ClusterCache()
-    cache.put(kind, Response(200, written(raw, 1200).encode()).json())
+    cache.put(kind, ApiResponse(200, written(raw, 1200).encode()).json_body())
     place = "/" if kind in TOPOLOGY_KINDS else f" {NAMESPACE}/"
-    (reported,) = cache.unread()
+    (reported,) = cache.unreadable_object_messages()
     assert reported.startswith(f"{kind}{place}x: cannot be read: ")
     assert TOO_DEEP in reported
 
@@ -133,12 +133,12 @@ def test_op004_a_set_that_is_too_deep_is_there_and_nothing_of_it_goes() -> None:
     raw["metadata"]["resourceVersion"] = "2"
     cache, root_key = ClusterCache(), (NAMESPACE, "llm")
     cache.put("PodCliqueSet", a_set("llm", "u") | {"metadata": raw["metadata"] | {"resourceVersion": "1"}})
-    assert cache.observe(root_key, NOW) is not None
-    cache.put("PodCliqueSet", Response(200, written(raw, 1200).encode()).json())
-    assert cache.holds(root_key)
-    assert not cache.is_known_absent(root_key)
-    assert cache.observe(root_key, NOW) is None
-    assert cache.broken() == {"PodCliqueSet ml/llm": WORDS}
+    assert cache.snapshot_of_set(root_key, NOW) is not None
+    cache.put("PodCliqueSet", ApiResponse(200, written(raw, 1200).encode()).json_body())
+    assert cache.has_anything_of_root(root_key)
+    assert not cache.is_set_known_absent(root_key)
+    assert cache.snapshot_of_set(root_key, NOW) is None
+    assert cache.unreadable_objects_of_sets() == {"PodCliqueSet ml/llm": WORDS}
 
 
 @pytest.mark.parametrize("spec", [HOLE, 5], ids=["too deep", "of another shape"])
@@ -149,18 +149,18 @@ def test_op004_a_set_that_names_such_a_template_waits_for_it(spec: Any) -> None:
     cache.put("PodCliqueSet", sharing("llm", (NAMESPACE, "t")))
     cache.put(TEMPLATE_KIND, a_template("4", "a"))
     cache.changed = requeued.append
-    cache.put(TEMPLATE_KIND, Response(200, written({**template(), "spec": spec}, 1200).encode()).json())
+    cache.put(TEMPLATE_KIND, ApiResponse(200, written({**template(), "spec": spec}, 1200).encode()).json_body())
     assert requeued == [(NAMESPACE, "llm")]
-    seen = cache.observe((NAMESPACE, "llm"), NOW)
+    seen = cache.snapshot_of_set((NAMESPACE, "llm"), NOW)
     assert seen is not None
     (held,) = (one for one in reconcile(seen).withheld if one.target.kind == "ResourceClaim")
     assert isinstance(held, Withheld)
     assert [reason.rule.requirement for reason in held.because] == ["WL-021"]
     cache.put(TEMPLATE_KIND, a_template("6", "a"))
-    seen = cache.observe((NAMESPACE, "llm"), NOW)
+    seen = cache.snapshot_of_set((NAMESPACE, "llm"), NOW)
     assert seen is not None
     assert not [one for one in reconcile(seen).withheld if one.target.kind == "ResourceClaim"]
-    assert not cache.broken()
+    assert not cache.unreadable_objects_of_sets()
 
 
 @pytest.mark.parametrize("from_the_start", [True, False])
@@ -187,22 +187,24 @@ def test_op004_the_copy_of_a_kind_goes_on(from_the_start: bool, monkeypatch: pyt
             keeping = Reflector(api, KINDS[TEMPLATE_KIND], cache, report=lambda _kind, words: reported.append(words))
             following = asyncio.create_task(keeping.run())
             async with asyncio.timeout(10):
-                while getattr(cache.find(mine), "resource_version", "") != "20":  # noqa: ASYNC110 - it has no signal
+                while getattr(cache.find_object(mine), "resource_version", "") != "20":  # noqa: ASYNC110 - it has no signal
                     await asyncio.sleep(0.02)
             following.cancel()
             await asyncio.wait([following])
         return cache, reported
 
     cache, reported = asyncio.run(scenario())
-    assert cache.broken() == {f"{TEMPLATE_KIND} ml/deep": WORDS}
+    assert cache.unreadable_objects_of_sets() == {f"{TEMPLATE_KIND} ml/deep": WORDS}
     assert not reported
 
 
 def test_op004_readiness_is_reported() -> None:
     cache = ClusterCache()
-    cache.put(TEMPLATE_KIND, Response(200, written(template(), 1200).encode()).json())
+    cache.put(TEMPLATE_KIND, ApiResponse(200, written(template(), 1200).encode()).json_body())
     cache.put("ClusterTopology", {"kind": "ClusterTopology", "metadata": {"name": "x", "uid": "u"}, "spec": 5})
-    serving = HealthServer(host="127.0.0.1", port=0, missing=list, metrics=bytes, notes=cache.unread)
+    serving = HealthServer(
+        host="127.0.0.1", port=0, missing=list, metrics=bytes, notes=cache.unreadable_object_messages
+    )
 
     async def answered() -> str:
         async with serving as port, aiohttp.ClientSession(f"http://127.0.0.1:{port}") as session:
@@ -219,7 +221,7 @@ def test_op004_a_command_says_which_one_it_is_and_goes_on(
 ) -> None:
     with ListingServer([sharing("llm", (NAMESPACE, "t")), template()]) as server:
         server.written_as[HOLE] = nested(1200)
-        assert run([*command, "-A", "--kubeconfig", str(server.kubeconfig(tmp_path))], "grove") == 0
+        assert run_command_line([*command, "-A", "--kubeconfig", str(server.kubeconfig(tmp_path))], "grove") == 0
     out, reported = capsys.readouterr()
     (line,) = (line for line in (out if "plan" in command else reported).splitlines() if TOO_DEEP in line)
     assert f"{TEMPLATE_KIND} ml/t: spec: " in line
@@ -234,7 +236,7 @@ def test_op004_a_manifest_that_names_such_a_template_does_not_lack_it() -> None:
     loaded = load((), BytesIO(), live=CollectedObjects(origin="", items=(manifest, {**template(), "spec": TOO_DEEP})))
     assert not loaded.faults
     (root,) = loaded.cluster.sets
-    seen = snapshot_of_new_set(loaded.cluster.snapshot_of(root, NOW))
+    seen = snapshot_of_newly_created_set(loaded.cluster.snapshot_of(root, NOW))
     (held,) = (one for one in reconcile(seen).withheld if one.target.kind == "ResourceClaim")
     assert [reason.rule.requirement for reason in held.because] == ["WL-021"]
 
@@ -246,5 +248,5 @@ def test_op004_the_last_level_goes_into_a_snapshot(
     with ListingServer([template(), sharing("llm")]) as server:
         server.written_as[HOLE] = nested(MOST_LEVELS - AROUND)
         asked_for = ["snapshot", "-A", "-o", output, "--kubeconfig", str(server.kubeconfig(tmp_path))]
-        assert run(asked_for, "grove") == 0
+        assert run_command_line(asked_for, "grove") == 0
     assert TOO_DEEP not in capsys.readouterr().err

@@ -15,7 +15,7 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.statuses import object_after_status_write
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.apply.planned_round import PlannedRound
+from grove_shell.apply.planned_round import PlannedReconcileRound
 from grove_shell.operator.prediction_check import DeletionPredictionChecker, PredictionOutcome
 from tests.property.few_examples import RARELY
 from tests.property.workload.life import Life
@@ -24,8 +24,8 @@ from tests.property.workload.sets import clique_raw, set_raw
 Line = tuple[str, dict[str, Any]]
 
 
-def look(seen: Snapshot) -> PlannedRound:
-    return PlannedRound(
+def look(seen: Snapshot) -> PlannedReconcileRound:
+    return PlannedReconcileRound(
         root_key=("ml", "llm"), plan_name="a plan", observation=seen, plan=reconcile(seen), planning_seconds=0.0
     )
 
@@ -35,7 +35,7 @@ def watched(*seen: Snapshot) -> list[Line]:
     said: list[Line] = []
     shadow = DeletionPredictionChecker(lambda _level, message, **fields: said.append((message, fields)), reconcile)
     for each in seen:
-        shadow.on_planned(look(each))
+        shadow.on_round_planned(look(each))
     return said
 
 
@@ -80,8 +80,8 @@ def scored(*seen: Snapshot) -> dict[str, int]:
         lambda _level, message, **fields: said.append((message, fields)), reconcile, counted.append
     )
     for each in seen:
-        shadow.on_planned(look(each))
-    shadow.report_totals()
+        shadow.on_round_planned(look(each))
+    shadow.log_outcome_totals()
     assert said[-1] == ("score", {score.value: shadow.totals[score] for score in PredictionOutcome})
     assert Counter(counted) == shadow.totals
     return {score.value: count for score, count in shadow.totals.items() if count}
@@ -150,7 +150,7 @@ class TestScore:
         broken = losing(at_rest(), "llm-0-b")
         shadow = DeletionPredictionChecker(lambda _level, _message, **_fields: None, reconcile)
         for seconds in (0, 61, 61 + after):
-            shadow.on_planned(look(later(broken, seconds)))
+            shadow.on_round_planned(look(later(broken, seconds)))
         shadow.on_root_deleted(look(broken).root_key)
         assert {score.value: count for score, count in shadow.totals.items() if count} == {"predicted": 2, **left}
 
@@ -219,7 +219,7 @@ def test_op035_an_update_is_no_end(course: list[str], replicas: int, in_group: b
         plan = life.round() if what != "kubelet" else None
         seen = life.look()
         assert seen is not None
-        shadow.on_planned(look(replace(seen, attempts=())))
+        shadow.on_round_planned(look(replace(seen, attempts=())))
         quiet = quiet + 1 if what == "both" and not started and plan is not None and not plan.steps else 0
         if quiet == 3:
             break
@@ -238,7 +238,7 @@ def test_op035_an_update_that_ended_before_the_next_one_began_is_no_end() -> Non
     def sees() -> None:
         seen = life.look()
         assert seen is not None
-        shadow.on_planned(look(replace(seen, attempts=())))
+        shadow.on_round_planned(look(replace(seen, attempts=())))
 
     life.new_image("another")
     for _ in range(20):

@@ -12,9 +12,9 @@ import yaml
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, StepStage
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.named import rule_set
-from grove_shell.apply.planned_round import PlannedRound
+from grove_shell.apply.planned_round import PlannedReconcileRound
 from grove_shell.cache.root_keys import RootKey
-from grove_shell.operator.json_log import JsonLog, WithheldTopologyWrites
+from grove_shell.operator.json_log import OperatorJsonLog, WithheldTopologyWrites
 from grove_shell.operator.metrics import OperatorMetrics
 from grove_shell.operator.prediction_check import DeletionPredictionChecker, PredictionOutcome
 from grove_shell.reading.objects import load
@@ -25,13 +25,13 @@ CASES: Final = Path(__file__).parent.parent / "golden/gang_termination"
 HOME: Final[RootKey] = ("ml", "ml")
 
 
-def plan_round(case: str, rules: str = "design") -> PlannedRound:
+def plan_round(case: str, rules: str = "design") -> PlannedReconcileRound:
     folder = CASES / case
     now = yaml.safe_load((folder / "case.yaml").read_text(encoding="utf-8"))["now"]
     cluster = load((str(folder / "given.yaml"),), BytesIO()).cluster
     moment = now if isinstance(now, datetime) else datetime.fromisoformat(now)
     seen = cluster.snapshot_of(next(iter(cluster.sets)), moment.astimezone(UTC))
-    return PlannedRound(
+    return PlannedReconcileRound(
         root_key=HOME,
         plan_name="a plan",
         observation=seen,
@@ -40,7 +40,7 @@ def plan_round(case: str, rules: str = "design") -> PlannedRound:
     )
 
 
-def ends(planned_round: PlannedRound, outcome: AttemptOutcome = AttemptOutcome.DONE) -> tuple[Attempt, ...]:
+def ends(planned_round: PlannedReconcileRound, outcome: AttemptOutcome = AttemptOutcome.DONE) -> tuple[Attempt, ...]:
     """Every deletion of its plan, tried like this."""
     return tuple(Attempt(step, outcome) for step in planned_round.plan.steps if isinstance(step.action, Delete))
 
@@ -69,22 +69,22 @@ def test_op041_a_gang_that_ends_is_counted_once(case: str, expected: dict[tuple[
     """Not while its deletions fail, and not again while what is left of it goes."""
     planned_round, telemetry = plan_round(case, rules), OperatorMetrics()
     for outcome in (AttemptOutcome.UNREACHABLE, AttemptOutcome.CONFLICT, AttemptOutcome.REFUSED):
-        telemetry.on_executed(planned_round, ends(planned_round, outcome))
+        telemetry.on_steps_executed(planned_round, ends(planned_round, outcome))
     assert counted(telemetry) == {}
     companions = tuple(one for one in ends(planned_round) if one.step.stage is not StepStage.CAUSE)
-    telemetry.on_executed(planned_round, companions)
+    telemetry.on_steps_executed(planned_round, companions)
     assert counted(telemetry) == {}
     for _ in range(3):
-        telemetry.on_executed(planned_round, ends(planned_round))
+        telemetry.on_steps_executed(planned_round, ends(planned_round))
     assert counted(telemetry) == expected
     telemetry.on_root_deleted(HOME)
-    telemetry.on_executed(planned_round, ends(planned_round))
+    telemetry.on_steps_executed(planned_round, ends(planned_round))
     assert counted(telemetry) == {key: 2 * number for key, number in expected.items()}
 
 
-def due(planned_round: PlannedRound) -> float:
+def due(planned_round: PlannedReconcileRound) -> float:
     telemetry = OperatorMetrics()
-    telemetry.on_planned(planned_round)
+    telemetry.on_round_planned(planned_round)
     (sample,) = (
         sample
         for metric in telemetry.registry.collect()
@@ -113,19 +113,19 @@ def test_op041_an_object_that_waits_for_something_else_has_no_deadline() -> None
 
 def shown(telemetry: OperatorMetrics) -> list[str]:
     """Lines of the page about a set."""
-    return [line for line in telemetry.render().decode().splitlines() if 'set="' in line]
+    return [line for line in telemetry.as_prometheus_text().decode().splitlines() if 'set="' in line]
 
 
 @pytest.mark.parametrize("known", [True, False])
 def test_op041_a_deleted_set_has_no_gauges_after_repeated_reports(known: bool) -> None:
     telemetry, planned_round = OperatorMetrics(), plan_round("gt034_breach_waits_for_its_delay")
     if known:
-        telemetry.on_planned(planned_round)
+        telemetry.on_round_planned(planned_round)
         assert len(shown(telemetry)) == 3
     for _ in range(2):
         telemetry.on_root_deleted(HOME)
         assert shown(telemetry) == []
-    telemetry.on_planned(planned_round)
+    telemetry.on_round_planned(planned_round)
     assert len(shown(telemetry)) == 3, "another set of that name"
 
 
@@ -135,7 +135,7 @@ def test_op041_what_was_predicted_is_taken_back_once(known: bool) -> None:
     planned_round = plan_round("gt034_breach_waits_for_its_delay")
     shadow = DeletionPredictionChecker(lambda *_words, **_fields: None, reconcile)
     if known:
-        shadow.on_planned(planned_round)
+        shadow.on_round_planned(planned_round)
     predicted = shadow.totals[PredictionOutcome.PREDICTED]
     assert (predicted > 0) is known
     for _ in range(2):
@@ -147,10 +147,10 @@ def test_op041_what_was_predicted_is_taken_back_once(known: bool) -> None:
 def test_op041_a_listener_may_receive_it_again(known: bool) -> None:
     planned_round, out = plan_round("gt034_breach_waits_for_its_delay"), StringIO()
     recorder = DecisionLogRecorder(DecisionLog(out), "design", "")
-    followers = (JsonLog(StringIO()), WithheldTopologyWrites(lambda _home: True), recorder)
+    followers = (OperatorJsonLog(StringIO()), WithheldTopologyWrites(lambda _home: True), recorder)
     for follower in followers:
         if known:
-            follower.on_planned(planned_round)
+            follower.on_round_planned(planned_round)
         for _ in range(2):
             follower.on_root_deleted(HOME)
-    assert recorder.remembers == 0
+    assert recorder.remembered_set_count == 0

@@ -49,7 +49,7 @@ def worlds(draw: st.DrawFn) -> list[Json]:
 def seen_by(cache: ClusterCache) -> dict[str, Any]:
     found = {}
     for name in SETS:
-        seen = cache.observe((NAMESPACE, name), NOW)
+        seen = cache.snapshot_of_set((NAMESPACE, name), NOW)
         assert seen is not None
         pods = {uid: sorted(pod.name for pod in pods) for uid, pods in seen.pods_of.items()}
         found[name] = ([one.ref.name for one in seen.groups], sorted(one.ref.name for one in seen.cliques), pods)
@@ -57,7 +57,7 @@ def seen_by(cache: ClusterCache) -> dict[str, Any]:
 
 
 def not_collected(cache: ClusterCache, name: str) -> frozenset[str]:
-    seen = cache.observe((NAMESPACE, name), NOW)
+    seen = cache.snapshot_of_set((NAMESPACE, name), NOW)
     assert seen is not None
     return seen.not_collected
 
@@ -107,7 +107,7 @@ def test_op075_an_owner_that_was_out_of_sight_finds_its_own_again(items: list[Js
         if raw["kind"] != kind:
             cache.put(raw["kind"], raw)
     shown = [{**raw, "metadata": {**raw["metadata"], "resourceVersion": "3"}} for raw in those]
-    cache.replace(kind, data.draw(st.permutations(shown)), "3")
+    cache.replace_all_of_kind(kind, data.draw(st.permutations(shown)), "3")
     assert seen_by(cache) == seen_by(kept(items))
 
 
@@ -134,7 +134,7 @@ def test_op075_one_of_the_same_name_has_pods_of_its_own() -> None:
     anew = part("PodClique", "llm-0-a", of_chat, {SET_REPLICA.primary: "0"}, "2")
     cache.put("PodClique", {**anew, "metadata": {**anew["metadata"], "uid": "another"}})
     assert seen_by(cache)["chat"][1:] == (["llm-0-a"], {})
-    assert [ref.name for ref in cache.of((NAMESPACE, "llm"), "Pod")] == ["llm-0-a-0"]
+    assert [ref.name for ref in cache.refs_of_kind_in_set((NAMESPACE, "llm"), "Pod")] == ["llm-0-a-0"]
 
 
 @given(worlds(), st.data())
@@ -143,7 +143,7 @@ def test_op075_nothing_is_kept_without_a_waiting_object(items: list[Json], data:
     cache = kept(data.draw(st.permutations(items)))
     for raw in data.draw(st.permutations(items)):
         cache.drop(raw["kind"], raw)
-    assert not any(cache.holds((NAMESPACE, name)) for name in (*SETS, "my-app", ""))
+    assert not any(cache.has_anything_of_root((NAMESPACE, name)) for name in (*SETS, "my-app", ""))
     assert not cache._controlled  # noqa: SLF001 - memory is what this is about
 
 
@@ -159,11 +159,15 @@ def test_op075_an_owner_that_is_put_right_brings_its_own_along() -> None:
             part("Pod", "llm-0-pool-0-b-0", owner("uid-llm-0-pool-0-b", name="llm-0-pool-0-b"), {}),
         ]
     )
-    assert [ref.name for ref in cache.of((NAMESPACE, "chat"), "PodClique")] == ["llm-0-pool-0-b"]
+    assert [ref.name for ref in cache.refs_of_kind_in_set((NAMESPACE, "chat"), "PodClique")] == ["llm-0-pool-0-b"]
     reported = list[tuple[str, str]]()
     cache.changed = reported.append
     cache.put(GROUP_KIND, part(GROUP_KIND, "llm-0-pool", of_set, lies))
-    assert cache.of((NAMESPACE, "chat"), "PodClique") == cache.of((NAMESPACE, "chat"), "Pod") == []
+    assert (
+        cache.refs_of_kind_in_set((NAMESPACE, "chat"), "PodClique")
+        == cache.refs_of_kind_in_set((NAMESPACE, "chat"), "Pod")
+        == []
+    )
     assert seen_by(cache)["llm"][1:] == (["llm-0-pool-0-b"], {"uid-llm-0-pool-0-b": ["llm-0-pool-0-b-0"]})
     assert set(reported) == {(NAMESPACE, name) for name in SETS}
 

@@ -57,7 +57,7 @@ class Dying(Cluster):
                 ]
                 self.cache.put("Pod", pod)
 
-    def executor(
+    def step_executor(
         self, unless: Callable[[Step], str | None] = lambda _step: None
     ) -> Callable[[Step], Awaitable[Attempt]]:
         async def attempt(step: Step) -> Attempt:
@@ -134,7 +134,9 @@ def test_op074_by_whatever_rules_nothing_is_left_of_what_ends(
     decide = partial(plan_for_root, rules=rule_set(rules))
     tried = list[str]()
 
-    def executor(unless: Callable[[Step], str | None] = lambda _step: None) -> Callable[[Step], Awaitable[Attempt]]:
+    def executor(
+        unless: Callable[[Step], str | None] = lambda _step: None,
+    ) -> Callable[[Step], Awaitable[Attempt]]:
         async def attempt(step: Step) -> Attempt:
             if isinstance(step.action, Delete):
                 await asyncio.sleep(1)
@@ -153,7 +155,7 @@ def test_op074_by_whatever_rules_nothing_is_left_of_what_ends(
 
         return attempt
 
-    monkeypatch.setattr(cluster, "executor", executor)
+    monkeypatch.setattr(cluster, "step_executor", executor)
     found = played_at(cluster, monkeypatch, decide)
     assert len(tried) > 2
     assert {outcome for outcome, _ in found.values()} == {AttemptOutcome.DONE}
@@ -166,7 +168,7 @@ def test_gt063_an_end_of_which_a_deletion_failed_goes_on_at_the_next_round(
     fails: str, outcome: AttemptOutcome, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cluster = Dying()
-    executor, gone, failed = cluster.executor, list[str](), list[str]()
+    executor, gone, failed = cluster.step_executor, list[str](), list[str]()
 
     def failing(unless: Callable[[Step], str | None] = lambda _step: None) -> Callable[[Step], Awaitable[Attempt]]:
         attempt = executor(unless)
@@ -182,7 +184,7 @@ def test_gt063_an_end_of_which_a_deletion_failed_goes_on_at_the_next_round(
 
         return once
 
-    monkeypatch.setattr(cluster, "executor", failing)
+    monkeypatch.setattr(cluster, "step_executor", failing)
     played_at(cluster, monkeypatch, seconds=20)
     assert failed
     assert sorted(gone) == ["ml-0-pool-0-pf", "ml-0-pool-1-pf", "ml-0-pool-2-pf", "ml-0-router"]

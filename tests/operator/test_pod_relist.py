@@ -12,7 +12,7 @@ from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, Ste
 from grove_core.resources.api_names import CORE, GROVE, MANAGED_BY
 from grove_shell.apply import pod_relist
 from grove_shell.apply.cluster_writer import ClusterWriter
-from grove_shell.apply.planned_round import PlannedRound, RoundListener, plan_for_root
+from grove_shell.apply.planned_round import PlannedReconcileRound, ReconcileRoundListener, plan_for_root
 from grove_shell.operator.reconcile_loop import ReconcileLoop
 from tests.operator.stub_server import api_with
 from tests.operator.unlabelled_pods import (
@@ -51,7 +51,7 @@ def test_op106_it_is_asked_again_when_one_went_that_was_not_being_deleted(leaves
         cache.drop("Pod", pods[0])
         await begin()("llm-0-b-1", "b")
         assert len(server.lists) == 1 + again
-        cache.replace("Pod", server.pods.values(), "20")
+        cache.replace_all_of_kind("Pod", server.pods.values(), "20")
         await begin()("llm-0-b-2", "b")
         assert len(server.lists) == 1 + 2 * again
 
@@ -75,8 +75,8 @@ def test_op106_a_pod_deleted_by_the_operator_is_not_missed(how: str) -> None:
             else:
                 step = Step(StepStage.WORKLOAD, ref, Delete(Guard("llm-0-a-0", "7")), ())
                 outcome = AttemptOutcome.DONE if how == "deleted" else AttemptOutcome.CONFLICT
-                assert (await acting.executor()(step)).outcome is outcome
-            assert cache.find(ref) is None
+                assert (await acting.step_executor()(step)).outcome is outcome
+            assert cache.find_object(ref) is None
             await make("llm-0-b-1", "b")
 
     asyncio.run(scenario())
@@ -107,7 +107,7 @@ def test_op106_what_is_no_pod_is_made_without_asking_and_not_missed() -> None:
             raw["metadata"]["ownerReferences"] = [reference]
             clique = freeze(raw)
             assert isinstance(clique, FrozenMap)
-            await acting.executor()(
+            await acting.step_executor()(
                 Step(StepStage.WORKLOAD, Ref(GROVE, "PodClique", "ml", "llm-0-c"), Create(clique), ())
             )
             assert (server.made, server.lists) == (["llm-0-c"], [])
@@ -137,7 +137,7 @@ def test_op106_a_pod_that_lost_its_label_is_not_made_again() -> None:
         AttemptOutcome.DONE,
     ]
     assert attempts[1].detail == "Pod/llm-0-a-lost exists, and the plan did not know it"
-    assert cache.find(Ref(CORE, "Pod", "ml", "llm-0-a-lost")) is not None
+    assert cache.find_object(Ref(CORE, "Pod", "ml", "llm-0-a-lost")) is not None
     assert (server.labelled, server.lists) == (["llm-0-a-lost"], ["ml"])
 
 
@@ -191,7 +191,7 @@ def test_op106_a_pod_that_was_made_by_another_process_a_moment_ago_is_taken_in(b
 
     attempts = run_on(server, cache, acts)
     assert outcomes(attempts) == [AttemptOutcome.CONFLICT, AttemptOutcome.DONE], "nor was this one of that name known"
-    found = cache.find(Ref(CORE, "Pod", "ml", "llm-0-a-lost"))
+    found = cache.find_object(Ref(CORE, "Pod", "ml", "llm-0-a-lost"))
     assert found is not None
     assert found.uid == "llm-0-a-lost"
     assert not server.tried
@@ -328,7 +328,7 @@ def test_op106_pods_of_others_are_none_of_its_business() -> None:
     assert not server.labelled
 
 
-class Hearer(RoundListener):
+class Hearer(ReconcileRoundListener):
     """Hears what became of so many pods that were to be made."""
 
     def __init__(self, number: int) -> None:
@@ -336,7 +336,7 @@ class Hearer(RoundListener):
         self.heard = asyncio.Event()
         self._number = number
 
-    def on_executed(self, planned_round: PlannedRound, attempts: Sequence[Attempt]) -> None:
+    def on_steps_executed(self, planned_round: PlannedReconcileRound, attempts: Sequence[Attempt]) -> None:
         self.made += [attempt for attempt in attempts if attempt.step.target.kind == "Pod"]
         if len(self.made) >= self._number:
             self.heard.set()

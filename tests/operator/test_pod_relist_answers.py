@@ -273,11 +273,11 @@ def test_op106_of_a_namespace_that_is_empty_again_nothing_is_remembered() -> Non
         async with api_with(server.answer) as api:
             pods = PodRelist(FreshReader(api, cache))
             cache.put("PodClique", aside)
-            await pods.unknown_because("aa", "aside")
+            await pods.pods_unknown_because("aa", "aside")
             cache.drop("PodClique", aside)
-            await pods.unknown_because("ml", "a")
+            await pods.pods_unknown_because("ml", "a")
             cache.put("PodClique", again)
-            await pods.unknown_because("aa", "again")
+            await pods.pods_unknown_because("aa", "again")
 
     asyncio.run(scenario())
     assert server.lists == ["aa", "ml", "aa"]

@@ -16,7 +16,7 @@ from grove_core.resources.api_names import DOMAINS_READY
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import Configuration, MnnvlConfiguration
 from grove_core.resources.domains_ready_condition import REASON, DomainCreationFailure
-from grove_shell.apply.execute_plan import execute_concurrently
+from grove_shell.apply.execute_plan import execute_steps_concurrently
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.settings.operator_settings import OperatorSettings, parse_operator_settings
 from tests.property.strategies.worlds import RandomCluster, clusters
@@ -44,7 +44,7 @@ def test_op065_a_bucket_lets_through_a_burst_and_then_its_rate(rate: float, burs
 
     async def take_all() -> None:
         for _ in range(requests):
-            await bucket.take()
+            await bucket.take_token()
 
     asyncio.run(take_all())
     assert clock.now == pytest.approx(max(0, requests - burst) / rate)
@@ -60,7 +60,7 @@ def tried(steps: Sequence[Step], failing: set[int]) -> tuple[list[Step], tuple[A
         await asyncio.sleep(0)
         return Attempt(step, AttemptOutcome.CONFLICT if number in failing else AttemptOutcome.DONE)
 
-    return order, asyncio.run(execute_concurrently(attempt, steps))
+    return order, asyncio.run(execute_steps_concurrently(attempt, steps))
 
 
 @given(clusters(), st.sets(st.integers(0, 6)))
@@ -93,7 +93,7 @@ def test_op015_creations_start_slowly(refused: int | None, expected: int) -> Non
                 return Attempt(step, AttemptOutcome.REFUSED, "exceeded quota")
         return Attempt(step, AttemptOutcome.DONE)
 
-    attempts = asyncio.run(execute_concurrently(attempt, steps))
+    attempts = asyncio.run(execute_steps_concurrently(attempt, steps))
     assert len(seen) == expected
     assert len({attempt.step.target for attempt in attempts if attempt.step.target.kind == "Service"}) == 100
 
@@ -115,7 +115,7 @@ def test_op015_domains_that_replicas_wait_for_are_all_tried(refused: int) -> Non
         )
         return answers[-1]
 
-    asyncio.run(execute_concurrently(attempt, reconcile(start).steps))
+    asyncio.run(execute_steps_concurrently(attempt, reconcile(start).steps))
     assert len(answers) == 100
 
     answers.clear()
@@ -124,7 +124,9 @@ def test_op015_domains_that_replicas_wait_for_are_all_tried(refused: int) -> Non
     failed = Condition(DOMAINS_READY, ConditionStatus.FALSE, REASON, failure.condition_message, start.now)
     there = at_rest(replace(start, configuration=Configuration()))
     root = replace(there.root, status=replace(there.root.status, conditions=(failed,)))
-    asyncio.run(execute_concurrently(attempt, reconcile(replace(there, root=root, configuration=configured)).steps))
+    asyncio.run(
+        execute_steps_concurrently(attempt, reconcile(replace(there, root=root, configuration=configured)).steps)
+    )
     assert len(answers) == 1
 
 

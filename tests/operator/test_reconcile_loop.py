@@ -12,7 +12,7 @@ from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, SetStatus, 
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.apply.planned_round import PlannedRound, RoundListener, plan_for_root
+from grove_shell.apply.planned_round import PlannedReconcileRound, ReconcileRoundListener, plan_for_root
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.operator.reconcile_loop import ReconcileLoop
@@ -21,7 +21,7 @@ from tests.operator.set_planner import ROOT_KEY, planning_sets
 from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
 
 
-class Waker(RoundListener):
+class Waker(ReconcileRoundListener):
     """Requeues the set again and again during its first round."""
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class Waker(RoundListener):
         self.looks = 0
         self.seen_twice = asyncio.Event()
 
-    def on_planned(self, planned_round: PlannedRound) -> None:
+    def on_round_planned(self, planned_round: PlannedReconcileRound) -> None:
         self.looks += 1
         if self.looks == 1 and self.rounds is not None:
             for _ in range(100):
@@ -37,7 +37,7 @@ class Waker(RoundListener):
         if self.looks > 1:
             self.seen_twice.set()
 
-    def on_executed(self, planned_round: PlannedRound, attempts: tuple[Attempt, ...]) -> None:
+    def on_steps_executed(self, planned_round: PlannedReconcileRound, attempts: tuple[Attempt, ...]) -> None:
         raise AssertionError("nothing is tried")
 
     def on_round_failed(self, root_key: RootKey, words: str) -> None:
@@ -74,17 +74,17 @@ def cached() -> ClusterCache:
     return cache
 
 
-class Listener(RoundListener):
+class Listener(ReconcileRoundListener):
     """Receives one round, or its end before a step."""
 
     def __init__(self) -> None:
         self.heard = asyncio.Event()
         self.reported: list[str] = []
 
-    def on_planned(self, planned_round: PlannedRound) -> None:
+    def on_round_planned(self, planned_round: PlannedReconcileRound) -> None:
         raise AssertionError(f"{planned_round.plan} is carried out")
 
-    def on_executed(self, planned_round: PlannedRound, attempts: tuple[Attempt, ...]) -> None:
+    def on_steps_executed(self, planned_round: PlannedReconcileRound, attempts: tuple[Attempt, ...]) -> None:
         raise AssertionError("nothing is tried")
 
     def on_round_failed(self, root_key: RootKey, words: str) -> None:
@@ -124,7 +124,7 @@ class Recording:
         self.steps: list[Step] = []
         self.done = asyncio.Event()
 
-    def executor(
+    def step_executor(
         self, unless: Callable[[Step], str | None] = lambda _step: None
     ) -> Callable[[Step], Awaitable[Attempt]]:
         return self._attempt
@@ -190,10 +190,10 @@ def some_statuses(status: Mapping[str, object], *, ready: bool) -> tuple[tuple[S
 def test_op024_many_statuses_wait_longer_while_pods_come(ready: bool, pause: float) -> None:
     steps, seen = some_statuses({"readyReplicas": 1}, ready=ready)
     pace = WriteThrottle()
-    assert pace.due(steps, seen, 100.0) == (steps, 0.0)
-    assert pace.due(steps, seen, 100.0 + pause - 0.5) == ((), 0.5)
-    assert pace.due(steps[:3], seen, 100.0) == (steps[:3], 0.0), "few are written at once"
-    assert pace.due(steps, seen, 100.0 + pause) == (steps, 0.0)
+    assert pace.steps_to_try_now(steps, seen, 100.0) == (steps, 0.0)
+    assert pace.steps_to_try_now(steps, seen, 100.0 + pause - 0.5) == ((), 0.5)
+    assert pace.steps_to_try_now(steps[:3], seen, 100.0) == (steps[:3], 0.0), "few are written at once"
+    assert pace.steps_to_try_now(steps, seen, 100.0 + pause) == (steps, 0.0)
 
 
 @pytest.mark.req("PL-028")
@@ -203,7 +203,7 @@ def test_op024_a_termination_status_is_written_with_it() -> None:
     first, *others = steps
     assert isinstance(first.action, SetStatus)
     reporting = replace(first, action=replace(first.action, report=TerminationReport((first.target,))))
-    assert WriteThrottle(statuses_at=100.0).due((reporting, *others), seen, 101.0).steps == (reporting,)
+    assert WriteThrottle(statuses_at=100.0).steps_to_try_now((reporting, *others), seen, 101.0).steps == (reporting,)
 
 
 def test_op023_a_set_that_met_a_fault_of_ours_is_looked_at_again() -> None:
@@ -217,7 +217,7 @@ def test_op023_a_set_that_met_a_fault_of_ours_is_looked_at_again() -> None:
         return reconcile(snapshot)
 
     class Hearing(Listener):
-        def on_planned(self, planned_round: PlannedRound) -> None:
+        def on_round_planned(self, planned_round: PlannedReconcileRound) -> None:
             self.heard.set()
 
         def on_round_failed(self, root_key: RootKey, words: str) -> None:

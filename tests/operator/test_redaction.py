@@ -16,11 +16,11 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import EVERY_KIND
 from grove_shell.cache.cluster_cache import ClusterCache
-from grove_shell.client.kinds import KINDS
+from grove_shell.client.api_kinds import KINDS
 from grove_shell.reading.collected_objects import CollectedObjects, LoadedInput, snapshot_header_item
 from grove_shell.reading.input_sources import input_items_in_path
 from grove_shell.reading.objects import load
-from grove_shell.redaction import Redaction
+from grove_shell.redaction import ObjectRedaction
 from tests.property.few_examples import RARELY
 from tests.property.workload.sets import NOW
 
@@ -105,7 +105,7 @@ def what(plan: Plan) -> list[tuple[str, str, str]]:
 @pytest.mark.parametrize("path", SNAPSHOTS, ids=lambda path: path.stem)
 def test_op050_nothing_secret_is_left_and_the_plan_is_the_same(path: Path, tmp_path: Path) -> None:
     items = with_secrets([item.value for item in input_items_in_path(str(path), [], BytesIO())])
-    shown = Redaction(b"salt").of(items)
+    shown = ObjectRedaction(b"salt").redacted_objects(items)
     assert SECRET in json.dumps(items)
     assert SECRET not in json.dumps(shown)
     assert [item["metadata"]["name"] for item in shown] == [item["metadata"]["name"] for item in items]
@@ -116,7 +116,7 @@ def test_op050_nothing_secret_is_left_and_the_plan_is_the_same(path: Path, tmp_p
 def test_op050_what_grove_itself_writes_stays() -> None:
     waiter = {"name": "grove-initc", "command": ["grove-initc"], "args": ["--podcliques=llm-0-a:2"]}
     pod = {"kind": "Pod", "metadata": {"name": "p"}, "spec": {"initContainers": [waiter]}, "status": {}}
-    assert Redaction(b"salt").of([pod])[0]["spec"]["initContainers"] == [waiter]
+    assert ObjectRedaction(b"salt").redacted_objects([pod])[0]["spec"]["initContainers"] == [waiter]
 
 
 CONFIG: Final = {
@@ -155,7 +155,7 @@ def claimed() -> list[Json]:
 
 def test_op050_driver_parameters_are_redacted_and_the_kind_stays() -> None:
     items = claimed()
-    shown = Redaction(b"salt").of(items)
+    shown = ObjectRedaction(b"salt").redacted_objects(items)
     assert SECRET not in json.dumps(shown)
     of_template, of_claim, of_set = shown
     config = of_template["spec"]["spec"]["devices"]["config"][0]
@@ -183,7 +183,7 @@ def test_op050_annotations_that_agree_or_not_do_so_in_a_capture(
     for item in drawn:
         for above in _annotated(item):
             above["annotations"] = {**above.get("annotations", {}), **chance.choice(texts)}
-    before, after = (decided(found) for found in (drawn, Redaction(b"salt").of(drawn)))
+    before, after = (decided(found) for found in (drawn, ObjectRedaction(b"salt").redacted_objects(drawn)))
     assert after == before
 
 
@@ -191,10 +191,10 @@ def decided(items: list[Json]) -> list[tuple[Any, ...]]:
     """What is done and held back, with every reason; the name of a new pod follows from a hash, and is not compared."""
     cache = ClusterCache()
     for kind in KINDS:
-        cache.replace(kind, [item for item in items if item["kind"] == kind], "0")
+        cache.replace_all_of_kind(kind, [item for item in items if item["kind"] == kind], "0")
     metas = [item["metadata"] for item in items if item["kind"] == "PodCliqueSet"]
     homes = sorted((meta["namespace"], meta["name"]) for meta in metas)
-    snapshots = [cache.observe(home, NOW) for home in homes]
+    snapshots = [cache.snapshot_of_set(home, NOW) for home in homes]
     return [
         (action, target if (action, kind) != ("create", "Pod") else "", codes)
         for snapshot in snapshots
@@ -222,7 +222,10 @@ def test_op050_two_captures_share_no_word() -> None:
     container = {"name": "main", "env": [{"name": "A", "value": SECRET}, {"name": "B", "value": SECRET}]}
     pod = {"kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [container]}}
     words = [
-        {variable["value"] for variable in Redaction(salt).of([pod])[0]["spec"]["containers"][0]["env"]}
+        {
+            variable["value"]
+            for variable in ObjectRedaction(salt).redacted_objects([pod])[0]["spec"]["containers"][0]["env"]
+        }
         for salt in (b"one", b"two")
     ]
     assert [len(found) for found in words] == [1, 1]

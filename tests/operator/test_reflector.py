@@ -12,7 +12,7 @@ from aiohttp import web
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.client import reflector
-from grove_shell.client.kinds import KINDS
+from grove_shell.client.api_kinds import KINDS
 from grove_shell.client.reflector import Reflector
 from tests.operator.stub_server import Answer, api_with
 from tests.property.workload.sets import clique_raw, set_raw
@@ -88,7 +88,7 @@ def test_op034_a_kind_that_a_cluster_may_do_without_is_none() -> None:
         return cache, reported
 
     cache, reported = asyncio.run(scenario())
-    assert (set(cache.lost), reported) == ({"Service"}, ["Service"])
+    assert (set(cache.failed_watch_reasons), reported) == ({"Service"}, ["Service"])
 
 
 class Reported(ClusterCache):
@@ -101,9 +101,9 @@ class Reported(ClusterCache):
         self.requeued: list[RootKey] = []
         self.changed = self.requeued.append
 
-    def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
+    def replace_all_of_kind(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
         self.reported += 1
-        super().replace(kind, items, version)
+        super().replace_all_of_kind(kind, items, version)
 
     def mark_kind_unlisted(self, kind: str, why: str) -> None:
         self.reported += 1
@@ -161,7 +161,7 @@ def test_op034_what_comes_and_goes_is_reported_each_time(monkeypatch: pytest.Mon
         body = {"metadata": {"resourceVersion": "5"}, "items": []}
         return web.json_response(body if status == 200 else {"kind": "Status", "message": str(status)}, status=status)
 
-    follow(answer, "ComputeDomain", cache, lambda: "ComputeDomain" in cache.lost)
+    follow(answer, "ComputeDomain", cache, lambda: "ComputeDomain" in cache.failed_watch_reasons)
     assert cache.reported == 4
 
 

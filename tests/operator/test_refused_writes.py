@@ -16,11 +16,11 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import CLIQUE_FINALIZER, SET_FINALIZER
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.apply.planned_round import RoundListener, plan_for_root
+from grove_shell.apply.planned_round import ReconcileRoundListener, plan_for_root
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.client.api_session import NoServerResponse
-from grove_shell.operator.json_log import JsonLog
+from grove_shell.operator.json_log import OperatorJsonLog
 from grove_shell.operator.metrics import OperatorMetrics
 from grove_shell.operator.reconcile_loop import ReconcileLoop
 from tests.operator.set_planner import ROOT_KEY, planning_sets
@@ -41,7 +41,7 @@ class Refusing:
         self._refused = refused
         self._awaited = awaited
 
-    def executor(
+    def step_executor(
         self, unless: Callable[[Step], str | None] = lambda _step: None
     ) -> Callable[[Step], Awaitable[Attempt]]:
         return self._attempt
@@ -88,7 +88,7 @@ class Making:
         self.thrice = asyncio.Event()
         self._cache = cache
 
-    def executor(
+    def step_executor(
         self, unless: Callable[[Step], str | None] = lambda _step: None
     ) -> Callable[[Step], Awaitable[Attempt]]:
         return self._attempt
@@ -149,7 +149,7 @@ class Letting:
         self.times: list[float] = []
         self.done = done
 
-    def executor(
+    def step_executor(
         self, unless: Callable[[Step], str | None] = lambda _step: None
     ) -> Callable[[Step], Awaitable[Attempt]]:
         return self._attempt
@@ -165,7 +165,7 @@ class Letting:
         raise AssertionError("nothing is ended")
 
 
-class Releases(RoundListener):
+class Releases(ReconcileRoundListener):
     """Hears what is let go of, and when nothing is left."""
 
     def __init__(self) -> None:
@@ -200,7 +200,7 @@ def test_op023_what_is_left_of_a_set_is_let_go_of_later_where_it_cannot_be_now(t
     async def scenario() -> tuple[list[float], list[AttemptOutcome]]:
         cache, listener = ClusterCache(), Releases()
         acting = Letting(trouble, trouble, AttemptOutcome.DONE, done=lambda: cache.drop("PodClique", orphan()))
-        followers = (listener, JsonLog(out), telemetry)
+        followers = (listener, OperatorJsonLog(out), telemetry)
         rounds = ReconcileLoop(cache=cache, writer=acting, decide=plan_for_root, listeners=followers)
         cache.changed = rounds.enqueue
         rounds.start()
@@ -222,7 +222,7 @@ def test_op023_what_is_left_of_a_set_is_let_go_of_later_where_it_cannot_be_now(t
         ("info", "ml/llama", "llama-0-a"),
     ]
     counted = 'grove_writes_total{action="DropFinalizer",kind="PodClique",outcome="done"} 1.0'
-    assert counted in telemetry.render().decode()
+    assert counted in telemetry.as_prometheus_text().decode()
 
 
 @pytest.mark.req("WL-001")
@@ -250,7 +250,7 @@ class Refused:
     def __init__(self) -> None:
         self.times: list[float] = []
 
-    def executor(
+    def step_executor(
         self, unless: Callable[[Step], str | None] = lambda _step: None
     ) -> Callable[[Step], Awaitable[Attempt]]:
         return self._attempt
@@ -305,7 +305,7 @@ def test_op023_patience_begins_anew_when_nothing_failed_for_long_enough(work: bo
     broken: list[float] = []
     heard = asyncio.Semaphore(0)
 
-    class Hearing(RoundListener):
+    class Hearing(ReconcileRoundListener):
         def on_round_failed(self, root_key: RootKey, words: str) -> None:
             broken.append(now())
             heard.release()

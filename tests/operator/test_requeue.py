@@ -25,7 +25,7 @@ def test_op020_the_earliest_requeue_time_counts(seconds: list[float]) -> None:
         requeued: list[float] = []
         schedule = ReconcileSchedule(lambda: requeued.append(now()))
         for each in seconds:
-            schedule.schedule_in(each)
+            schedule.schedule_round_in(each)
         await asyncio.sleep(60)
         return requeued
 
@@ -36,11 +36,11 @@ def test_op020_a_moment_that_came_while_the_plan_was_thought_about() -> None:
     async def scenario() -> list[float]:
         requeued: list[float] = []
         schedule = ReconcileSchedule(lambda: requeued.append(now()))
-        schedule.schedule_at(NOW - timedelta(milliseconds=50), NOW)
-        schedule.schedule_in(15)
+        schedule.schedule_round_at(NOW - timedelta(milliseconds=50), NOW)
+        schedule.schedule_round_in(15)
         await asyncio.sleep(1)
         assert requeued == [0]
-        schedule.schedule_in(15)
+        schedule.schedule_round_in(15)
         await asyncio.sleep(60)
         return requeued
 
@@ -51,9 +51,9 @@ def test_op020_none_takes_place_that_was_stopped() -> None:
     async def scenario() -> list[float]:
         requeued: list[float] = []
         schedule = ReconcileSchedule(lambda: requeued.append(now()))
-        schedule.schedule_in(1)
-        schedule.stop()
-        schedule.schedule_in(3)
+        schedule.schedule_round_in(1)
+        schedule.cancel_scheduled_round()
+        schedule.schedule_round_in(3)
         await asyncio.sleep(60)
         return requeued
 
@@ -69,10 +69,10 @@ def test_op020_a_refusal_whose_time_was_over_while_it_was_thought_about_is_tried
     async def scenario() -> list[float]:
         requeued: list[float] = []
         schedule = ReconcileSchedule(lambda: requeued.append(now()))
-        schedule.record([Attempt(STEP, AttemptOutcome.REFUSED)], immediate=True)
+        schedule.record_attempts([Attempt(STEP, AttemptOutcome.REFUSED)], immediate=True)
         schedule.backlog.retry_at = now() + 0.1
-        assert schedule.attempts(immediate=False)
-        schedule.stop()
+        assert schedule.attempts_for_next_round(immediate=False)
+        schedule.cancel_scheduled_round()
         await asyncio.sleep(0.2)
         schedule.schedule_withheld_retry(immediate=False)
         await asyncio.sleep(60)
@@ -87,9 +87,9 @@ def test_op023_what_was_not_answered_is_left_alone_for_the_first_pause() -> None
         rests: dict[AttemptOutcome, bool] = {}
         for outcome in AttemptOutcome:
             schedule = ReconcileSchedule(lambda: None)
-            schedule.record([Attempt(STEP, outcome)], immediate=False)
+            schedule.record_attempts([Attempt(STEP, outcome)], immediate=False)
             rests[outcome] = schedule.not_before > now()
-            schedule.stop()
+            schedule.cancel_scheduled_round()
         return rests
 
     assert [outcome for outcome, rest in run_skipping_time(scenario()).items() if rest] == [AttemptOutcome.UNREACHABLE]
@@ -112,14 +112,14 @@ def test_op023_one_round_follows_a_failed_deletion_at_once(
     async def scenario() -> tuple[list[float], bool, list[int], list[int]]:
         requeued: list[float] = []
         schedule = ReconcileSchedule(lambda: requeued.append(now()))
-        schedule.record([Attempt(step, outcome)], immediate=False, has_moved=lambda _step: moved)
+        schedule.record_attempts([Attempt(step, outcome)], immediate=False, has_moved=lambda _step: moved)
         at_once = list(requeued)
         schedule.backlog.retry_at = now() + 10
         stands = [
-            [1 for one in schedule.attempts(immediate=again) if one.outcome is AttemptOutcome.REFUSED]
+            [1 for one in schedule.attempts_for_next_round(immediate=again) if one.outcome is AttemptOutcome.REFUSED]
             for again in (True, False)
         ]
-        schedule.stop()
+        schedule.cancel_scheduled_round()
         return at_once, schedule.is_immediate, stands[0], stands[1]
 
     at_once, again, first, second = run_skipping_time(scenario())
@@ -133,16 +133,16 @@ def test_op023_what_fails_meanwhile_puts_no_refusal_off(rounds: list[tuple[Attem
 
     async def scenario() -> None:
         schedule = ReconcileSchedule(lambda: None)
-        schedule.record([Attempt(STEP, AttemptOutcome.REFUSED)], immediate=False)
+        schedule.record_attempts([Attempt(STEP, AttemptOutcome.REFUSED)], immediate=False)
         until = schedule.backlog.retry_at
         for outcome, pause in rounds:
             await asyncio.sleep(pause)
-            stood = [one.step for one in schedule.attempts(immediate=False)]
+            stood = [one.step for one in schedule.attempts_for_next_round(immediate=False)]
             assert (STEP in stood) == (now() < until)
             if now() >= until:
                 return
-            schedule.record([Attempt(other, outcome)], immediate=False)
-        schedule.stop()
+            schedule.record_attempts([Attempt(other, outcome)], immediate=False)
+        schedule.cancel_scheduled_round()
 
     run_skipping_time(scenario())
 
@@ -150,9 +150,9 @@ def test_op023_what_fails_meanwhile_puts_no_refusal_off(rounds: list[tuple[Attem
 def test_op020_a_short_rest_does_not_end_a_long_one() -> None:
     async def scenario() -> float:
         schedule = ReconcileSchedule(lambda: None)
-        schedule.rest(2.0)
-        schedule.rest()
-        schedule.rest_after_failure()
+        schedule.pause_after_round(2.0)
+        schedule.pause_after_round()
+        schedule.pause_after_failed_round()
         return schedule.not_before - now()
 
     assert run_skipping_time(scenario()) == 8
@@ -188,21 +188,21 @@ def test_op103_a_breach_status_is_known_until_it_is_written(outcome: AttemptOutc
 
     async def scenario() -> None:
         schedule = ReconcileSchedule(lambda: None)
-        schedule.record([Attempt(over, outcome)], immediate=False)
+        schedule.record_attempts([Attempt(over, outcome)], immediate=False)
         await asyncio.sleep(1)
         for _ in range(3):
-            assert {one.step for one in schedule.attempts(immediate=False)} == {over}
-            schedule.drop_unwanted(PLAN, SICK)
-            schedule.record([], immediate=False)
-        schedule.record([Attempt(anew, AttemptOutcome.CONFLICT)], immediate=False)
-        schedule.drop_unwanted(PLAN, SICK)
-        assert [one.step for one in schedule.attempts(immediate=False)] == [over, anew]
-        schedule.drop_unwanted(PLAN, WELL)
-        assert not schedule.attempts(immediate=False)
-        schedule.record([Attempt(over, AttemptOutcome.CONFLICT)], immediate=False)
-        schedule.record([Attempt(anew, AttemptOutcome.DONE)], immediate=False)
-        assert not schedule.attempts(immediate=False)
-        schedule.stop()
+            assert {one.step for one in schedule.attempts_for_next_round(immediate=False)} == {over}
+            schedule.forget_unwanted_writes(PLAN, SICK)
+            schedule.record_attempts([], immediate=False)
+        schedule.record_attempts([Attempt(anew, AttemptOutcome.CONFLICT)], immediate=False)
+        schedule.forget_unwanted_writes(PLAN, SICK)
+        assert [one.step for one in schedule.attempts_for_next_round(immediate=False)] == [over, anew]
+        schedule.forget_unwanted_writes(PLAN, WELL)
+        assert not schedule.attempts_for_next_round(immediate=False)
+        schedule.record_attempts([Attempt(over, AttemptOutcome.CONFLICT)], immediate=False)
+        schedule.record_attempts([Attempt(anew, AttemptOutcome.DONE)], immediate=False)
+        assert not schedule.attempts_for_next_round(immediate=False)
+        schedule.cancel_scheduled_round()
 
     run_skipping_time(scenario())
 
@@ -211,10 +211,10 @@ def test_op103_a_clique_that_waited_for_an_unwanted_object_is_reconciled() -> No
     async def scenario() -> list[float]:
         requeued: list[float] = []
         schedule = ReconcileSchedule(lambda: requeued.append(now()))
-        schedule.record([Attempt(status("False"), AttemptOutcome.CONFLICT)], immediate=False)
-        schedule.stop()
-        schedule.drop_unwanted(PLAN, WELL)
-        schedule.drop_unwanted(PLAN, WELL)
+        schedule.record_attempts([Attempt(status("False"), AttemptOutcome.CONFLICT)], immediate=False)
+        schedule.cancel_scheduled_round()
+        schedule.forget_unwanted_writes(PLAN, WELL)
+        schedule.forget_unwanted_writes(PLAN, WELL)
         await asyncio.sleep(60)
         return requeued
 
@@ -227,11 +227,11 @@ def test_op103_an_older_refusal_does_not_come_back_over_what_was_tried_since() -
 
     async def scenario() -> None:
         schedule = ReconcileSchedule(lambda: None)
-        schedule.record([Attempt(refused, AttemptOutcome.REFUSED)], immediate=False)
-        schedule.record([Attempt(over, AttemptOutcome.CONFLICT)], immediate=False)
-        schedule.record([Attempt(anew, AttemptOutcome.CONFLICT)], immediate=False)
+        schedule.record_attempts([Attempt(refused, AttemptOutcome.REFUSED)], immediate=False)
+        schedule.record_attempts([Attempt(over, AttemptOutcome.CONFLICT)], immediate=False)
+        schedule.record_attempts([Attempt(anew, AttemptOutcome.CONFLICT)], immediate=False)
         await asyncio.sleep(61)
-        assert [one.step for one in schedule.attempts(immediate=False)] == [over, anew]
-        schedule.stop()
+        assert [one.step for one in schedule.attempts_for_next_round(immediate=False)] == [over, anew]
+        schedule.cancel_scheduled_round()
 
     run_skipping_time(scenario())

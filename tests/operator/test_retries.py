@@ -77,7 +77,7 @@ def test_op023_the_server_is_asked_again_to_let_go(refused: tuple[int, str]) -> 
             return refusal(*refused)
         return web.json_response({"kind": "Status", "status": "Success", "details": {"uid": "a"}})
 
-    tried(answer, "PodClique", raw, lambda cache: not cache.holds(("ml", "llama")))
+    tried(answer, "PodClique", raw, lambda cache: not cache.has_anything_of_root(("ml", "llama")))
     assert len(times) == 3
     assert late_enough(times)
 

@@ -13,7 +13,7 @@ from typing import IO, Final
 import pytest
 from aiohttp import web
 
-from grove_shell.cli.main import run
+from grove_shell.cli.main import run_command_line
 from grove_shell.exit_codes import DONE, LOST
 from grove_shell.operator.health_server import HealthServer
 from tests.command_line.process import GROVE, ROOT
@@ -142,10 +142,10 @@ def test_op033_stopped_while_a_server_does_not_respond(tmp_path: Path) -> None:
 
 def test_op033_the_caller_of_a_command_gets_its_signal_handler_back() -> None:
     code = (
-        "import signal\nfrom grove_shell.cli.main import run\n"
+        "import signal\nfrom grove_shell.cli.main import run_command_line\n"
         "def mine(*_): pass\n"
         "signal.signal(signal.SIGTERM, mine)\n"
-        "assert run(['operator', '--kubeconfig', 'nowhere'], 'grove') == 1\n"
+        "assert run_command_line(['operator', '--kubeconfig', 'nowhere'], 'grove') == 1\n"
         "assert signal.getsignal(signal.SIGTERM) is mine"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False, capture_output=True).returncode == 0
@@ -153,7 +153,7 @@ def test_op033_the_caller_of_a_command_gets_its_signal_handler_back() -> None:
 
 def test_op033_in_a_thread_there_are_no_signals_to_listen_for() -> None:
     before, codes = signal.getsignal(signal.SIGTERM), list[int]()
-    thread = threading.Thread(target=lambda: codes.append(run(["operator", "--help"], "grove")))
+    thread = threading.Thread(target=lambda: codes.append(run_command_line(["operator", "--help"], "grove")))
     thread.start()
     thread.join(60)
     assert codes == [0]

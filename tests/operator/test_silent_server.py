@@ -20,7 +20,7 @@ BEGINNINGS: Final = (b"", b"HTTP/1.1 200 OK\r\nX-Slow: ", CHUNKED, b"HTTP/1.1 41
 
 
 async def watched(api: ApiSession) -> list[bytes]:
-    return [line async for line in api.lines("/api/v1/pods", {})]
+    return [line async for line in api.stream_lines("/api/v1/pods", {})]
 
 
 async def hung(
@@ -84,7 +84,7 @@ def test_op080_a_client_that_reads_slowly_loses_nothing() -> None:
     """The time for a line counts from when the last one was taken."""
 
     async def two(api: ApiSession) -> None:
-        lines = api.lines("/api/v1/pods", {})
+        lines = api.stream_lines("/api/v1/pods", {})
         await anext(lines)
         await asyncio.sleep(10 * SOON)
         await anext(lines)

@@ -18,17 +18,17 @@ def test_op106_a_caller_that_gives_up_stops_no_other() -> None:
             await may_end.wait()
             return "done"
 
-        first, second = (asyncio.ensure_future(joined.once("a", work)) for _ in range(2))
+        first, second = (asyncio.ensure_future(joined.call_once("a", work)) for _ in range(2))
         await asyncio.sleep(0)
         first.cancel()
         with pytest.raises(asyncio.CancelledError):
             await first
-        other = asyncio.ensure_future(joined.once("b", work))
-        third = asyncio.ensure_future(joined.once("a", work))
+        other = asyncio.ensure_future(joined.call_once("b", work))
+        third = asyncio.ensure_future(joined.call_once("a", work))
         await asyncio.sleep(0)
         may_end.set()
         results = [await second, await third, await other]
-        return [*results, await joined.once("a", work)], begins
+        return [*results, await joined.call_once("a", work)], begins
 
     assert asyncio.run(scenario()) == (["done"] * 4, 3)
 
@@ -42,7 +42,7 @@ def test_op106_the_result_of_an_abandoned_call_is_dropped() -> None:
             await asyncio.sleep(0)
             raise KeyError("uid")
 
-        waiting = asyncio.ensure_future(joined.once("a", breaks))
+        waiting = asyncio.ensure_future(joined.call_once("a", breaks))
         await asyncio.sleep(0)
         waiting.cancel()
         await asyncio.wait([waiting])
@@ -64,7 +64,7 @@ def test_op106_what_was_not_to_be_expected_is_raised_and_it_may_be_done_again() 
             return "done"
 
         with pytest.raises(KeyError):
-            await joined.once("a", breaks)
-        return await joined.once("a", works)
+            await joined.call_once("a", breaks)
+        return await joined.call_once("a", works)
 
     assert asyncio.run(scenario()) == "done"

@@ -10,7 +10,7 @@ import pytest
 
 from grove_core.kernel.steps import Attempt, Delete, Step
 from grove_core.plan.plan import Plan
-from grove_shell.apply.planned_round import PlannedRound, RoundListener, plan_for_root
+from grove_shell.apply.planned_round import PlannedReconcileRound, ReconcileRoundListener, plan_for_root
 from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey, topology_root_key
@@ -30,14 +30,14 @@ def stored(name: str, version: str = "1") -> Json:
     return raw
 
 
-class RoundRecorder(RoundListener):
+class RoundRecorder(ReconcileRoundListener):
     """Records the reconciled roots with their times, and the roots reported as gone."""
 
     def __init__(self) -> None:
         self.at: list[tuple[float, RootKey]] = []
         self.gone_are: list[RootKey] = []
 
-    def on_planned(self, planned_round: PlannedRound) -> None:
+    def on_round_planned(self, planned_round: PlannedReconcileRound) -> None:
         self.at.append((now(), planned_round.root_key))
 
     def on_root_deleted(self, root_key: RootKey) -> None:
@@ -142,10 +142,10 @@ def test_op033_no_rest_is_waited_for_at_the_end() -> None:
     assert took < 2 * thought
 
 
-class Deaf(RoundListener):
+class Deaf(ReconcileRoundListener):
     """A listener that fails."""
 
-    def on_planned(self, planned_round: PlannedRound) -> None:
+    def on_round_planned(self, planned_round: PlannedReconcileRound) -> None:
         raise OSError("no space left on device")
 
     def on_round_failed(self, root_key: RootKey, words: str) -> None:
@@ -170,7 +170,7 @@ def test_op023_a_failed_metrics_update_keeps_no_set_from_being_requeued() -> Non
 class Done(Cluster):
     """Writes nothing and waits for nothing."""
 
-    def executor(
+    def step_executor(
         self, unless: Callable[[Step], str | None] = lambda _step: None
     ) -> Callable[[Step], Awaitable[Attempt]]:
         raise AssertionError("of a set that is gone nothing is written")
@@ -181,7 +181,7 @@ def test_op041_a_deleted_set_is_not_reported_though_its_parts_stay() -> None:
     telemetry = OperatorMetrics()
 
     def reported() -> set[str]:
-        lines = telemetry.render().decode().splitlines()
+        lines = telemetry.as_prometheus_text().decode().splitlines()
         return {line.partition("{")[0] for line in lines if 'namespace="' in line and 'set="' in line}
 
     async def scenario() -> tuple[set[str], set[str], list[RootKey]]:
@@ -194,7 +194,7 @@ def test_op041_a_deleted_set_is_not_reported_though_its_parts_stay() -> None:
         (raw,) = (one for one in cluster.items if one["kind"] == "PodCliqueSet")
         cluster.cache.drop("PodCliqueSet", raw)
         await asyncio.sleep(1)
-        assert cluster.cache.holds(cluster.root_key)
+        assert cluster.cache.has_anything_of_root(cluster.root_key)
         await planned.close()
         return before, reported(), recorder.gone_are
 
@@ -206,11 +206,11 @@ def test_op041_a_deleted_set_is_not_reported_though_its_parts_stay() -> None:
 
 def test_op041_deletions_of_a_lost_kind_are_unknown() -> None:
     cluster = Cluster("never")
-    assert not cluster.cache.is_known_absent(cluster.root_key)
+    assert not cluster.cache.is_set_known_absent(cluster.root_key)
     cluster.cache.mark_kind_unlisted("PodCliqueSet", "forbidden")
-    assert not cluster.cache.is_known_absent(cluster.root_key)
-    cluster.cache.replace("PodCliqueSet", [], "9")
-    assert cluster.cache.is_known_absent(cluster.root_key)
+    assert not cluster.cache.is_set_known_absent(cluster.root_key)
+    cluster.cache.replace_all_of_kind("PodCliqueSet", [], "9")
+    assert cluster.cache.is_set_known_absent(cluster.root_key)
 
 
 class Away(Cluster):

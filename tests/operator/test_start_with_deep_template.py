@@ -8,8 +8,8 @@ import aiohttp
 from aiohttp import web
 
 from grove_shell.cache.cache_view import TEMPLATE_KIND
+from grove_shell.client.api_kinds import KINDS
 from grove_shell.client.connection_settings import ConnectionSettings
-from grove_shell.client.kinds import KINDS
 from grove_shell.operator.operator_process import OperatorProcess
 from grove_shell.settings.operator_settings import OperatorSettings
 from tests.operator.stub_server import listening_server, no_token, not_found

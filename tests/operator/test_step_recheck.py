@@ -16,7 +16,7 @@ from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, Ste
 from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import GROVE
 from grove_shell.apply.fresh_reader import FreshReader
-from grove_shell.apply.planned_round import PlannedRound, RoundListener, plan_for_root
+from grove_shell.apply.planned_round import PlannedReconcileRound, ReconcileRoundListener, plan_for_root
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.cluster_cache import ClusterCache
@@ -43,7 +43,7 @@ class Cluster:
         self.cache = ClusterCache()
         self.tried: list[Step] = []
         for kind in (*KINDS, *KINDS_OF_ACCESS):
-            self.cache.replace(kind, [deepcopy(one) for one in self.items if one["kind"] == kind], "1")
+            self.cache.replace_all_of_kind(kind, [deepcopy(one) for one in self.items if one["kind"] == kind], "1")
         (raw,) = (one for one in self.items if one["kind"] == "PodCliqueSet")
         self.root_key: RootKey = (raw["metadata"]["namespace"], raw["metadata"]["name"])
 
@@ -66,7 +66,7 @@ class Cluster:
         if self.recovers == "while it is reported":
             self.recover()
 
-    def executor(
+    def step_executor(
         self, unless: Callable[[Step], str | None] = lambda _step: None
     ) -> Callable[[Step], Awaitable[Attempt]]:
         async def attempt(step: Step) -> Attempt:
@@ -81,14 +81,14 @@ class Cluster:
         return attempt
 
 
-class Hearer(RoundListener):
+class Hearer(ReconcileRoundListener):
     """Hears of the first round."""
 
     def __init__(self) -> None:
         self.attempts: tuple[Attempt, ...] = ()
         self.heard = asyncio.Event()
 
-    def on_executed(self, planned_round: PlannedRound, attempts: tuple[Attempt, ...]) -> None:
+    def on_steps_executed(self, planned_round: PlannedReconcileRound, attempts: tuple[Attempt, ...]) -> None:
         self.attempts = self.attempts or attempts
         self.heard.set()
 
@@ -126,7 +126,7 @@ def test_op074_a_clique_that_does_not_recover_is_ended() -> None:
 def test_op074_a_clique_that_recovers_meanwhile_is_spared(moment: str) -> None:
     cluster = Cluster(moment)
     if moment == "while others are made":  # a service of the set is missing, and is made in the same round
-        cluster.cache.replace("Service", [], "2")
+        cluster.cache.replace_all_of_kind("Service", [], "2")
     found = ends(played(cluster))
     assert found
     assert {outcome for outcome, _ in found.values()} == {AttemptOutcome.CONFLICT}
@@ -158,10 +158,10 @@ class Impatient(Cluster):
         self.api = api
         self.asked: list[str] = []
 
-    def executor(
+    def step_executor(
         self, unless: Callable[[Step], str | None] = lambda _step: None
     ) -> Callable[[Step], Awaitable[Attempt]]:
-        return StepExecutor(FreshReader(self.api, self.cache), withdrawn_because=unless).attempt
+        return StepExecutor(FreshReader(self.api, self.cache), withdrawn_because=unless).attempt_step
 
     async def answer(self, request: web.Request) -> web.Response:
         name = request.path.rpartition("/")[2]
@@ -226,7 +226,7 @@ def test_pl015_an_abandoned_cause_prints_no_traceback() -> None:
             cause, companion = (Ref(GROVE, "PodClique", "ml", name) for name in ("llm-0-a", "llm-0-b"))
             write_key = Guard("uid", "1")
             step = Step(StepStage.CLEANUP, companion, Delete(write_key, rests_on=((cause, write_key),)), ())
-            trying = asyncio.ensure_future(StepExecutor(FreshReader(api, ClusterCache())).attempt(step))
+            trying = asyncio.ensure_future(StepExecutor(FreshReader(api, ClusterCache())).attempt_step(step))
             await hangs.wait()
             trying.cancel()
             await asyncio.wait([trying])

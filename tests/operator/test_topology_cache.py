@@ -163,7 +163,7 @@ def cache_of(cluster: Cluster, configured: Configuration = ON) -> ClusterCache:
     cache = ClusterCache()
     cache.configuration = configured
     for kind in (TOPOLOGY_KIND, BINDING_KIND, "PodCliqueSet", "PodClique", "Pod"):
-        cache.replace(kind, cluster.items(kind), str(cluster.version))
+        cache.replace_all_of_kind(kind, cluster.items(kind), str(cluster.version))
     return cache
 
 
@@ -177,12 +177,12 @@ def take(cache: ClusterCache, event: tuple[str, Json]) -> None:
         case "lose":
             cache.mark_kind_unlisted(raw["kind"], "403")
         case _:
-            cache.replace(raw["kind"], raw["items"], raw["version"])
+            cache.replace_all_of_kind(raw["kind"], raw["items"], raw["version"])
 
 
 def plans(cache: ClusterCache) -> dict[RootKey, Plan | None]:
     """What would be done for each root that there may be."""
-    seen = {root_key: cache.observation(root_key, NOW) for root_key in HOMES}
+    seen = {root_key: cache.snapshot_of_root(root_key, NOW) for root_key in HOMES}
     return {
         root_key: None if observation is None else plan_for_root(observation) for root_key, observation in seen.items()
     }
@@ -240,7 +240,7 @@ def test_tp046_a_set_that_comes_and_goes_requeues_its_topology_and_no_other() ->
 def test_tp052_a_pod_that_is_bound_counts_before_any_status_says_so() -> None:
     moves = [("write", a_set("llm", "aws", "rack")), ("bind", ("llm", 0)), ("pod", ("llm", "node-0"))]
     cache = cache_of(lived([("write", a_topology(TOPOLOGY_KIND, "aws", 2)), *moves]))
-    seen = cache.observation(topology_root_key("aws"), NOW)
+    seen = cache.snapshot_of_root(topology_root_key("aws"), NOW)
     assert isinstance(seen, TopologySnapshot)
     assert [user.scheduled for user in seen.users_with_bound_pods] == [1]
 
@@ -256,7 +256,7 @@ def test_tp046_a_clique_that_goes_with_its_pods_requeues_the_topology() -> None:
 
 def test_tp049_a_binding_that_is_shadowed_is_seen() -> None:
     moves = [("write", a_topology(kind, "aws", 2, TOPOLOGY_FINALIZER)) for kind in (BINDING_KIND, TOPOLOGY_KIND)]
-    seen = cache_of(lived(moves)).observation(topology_root_key("aws"), NOW)
+    seen = cache_of(lived(moves)).snapshot_of_root(topology_root_key("aws"), NOW)
     assert isinstance(seen, TopologySnapshot)
     assert seen.shadowed is not None
     assert (seen.root_ref.kind, seen.shadowed.ref.kind) == (TOPOLOGY_KIND, BINDING_KIND)
@@ -265,7 +265,7 @@ def test_tp049_a_binding_that_is_shadowed_is_seen() -> None:
 @pytest.mark.req("OP-034")
 def test_tp046_a_kind_that_is_not_served_any_more_has_no_objects() -> None:
     cache = cache_of(lived([("write", a_topology(TOPOLOGY_KIND, "aws", 2))]))
-    cache.replace(TOPOLOGY_KIND, (), "")
+    cache.replace_all_of_kind(TOPOLOGY_KIND, (), "")
     assert not cache.topologies.by_name
 
 
@@ -285,9 +285,9 @@ def test_tp045_an_operator_of_one_namespace_keeps_none() -> None:
     cache.configuration = ON
     cluster = lived([("write", a_topology(TOPOLOGY_KIND, "aws", 2)), ("write", a_set("llm", "aws", "rack"))])
     for kind in (TOPOLOGY_KIND, BINDING_KIND, "PodCliqueSet"):
-        cache.replace(kind, cluster.items(kind), "9")
+        cache.replace_all_of_kind(kind, cluster.items(kind), "9")
     assert reported == {("ml", "llm")}
-    seen = cache.observe(("ml", "llm"), NOW)
+    seen = cache.snapshot_of_set(("ml", "llm"), NOW)
     assert seen is not None
     assert set(seen.topologies) == {"aws"}
 
@@ -302,20 +302,20 @@ def held_for(cache: ClusterCache) -> set[str]:
 def test_tp042_what_is_not_shown_is_not_known() -> None:
     cluster = lived([("write", a_topology(TOPOLOGY_KIND, "aws", 2)), ("write", a_set("llm", "aws", "rack"))])
     cache = cache_of(cluster)
-    topology = cache.observation(topology_root_key("aws"), NOW)
+    topology = cache.snapshot_of_root(topology_root_key("aws"), NOW)
     assert isinstance(topology, TopologySnapshot)
     assert (topology.users[0].namespace_and_name, topology.not_collected) == ("ml/llm", ())
     assert "TopologyNotCollected" not in held_for(cache)
     cache.mark_kind_unlisted("PodClique", "forbidden")
-    topology = cache.observation(topology_root_key("aws"), NOW)
+    topology = cache.snapshot_of_root(topology_root_key("aws"), NOW)
     assert isinstance(topology, TopologySnapshot)
     assert topology.not_collected == ("PodClique",)
 
-    cache.replace("PodClique", (), "9")
+    cache.replace_all_of_kind("PodClique", (), "9")
     cache.mark_kind_unlisted(TOPOLOGY_KIND, "forbidden")
     assert "TopologyNotCollected" in held_for(cache)
-    assert cache.lost[TOPOLOGY_KIND] == "forbidden"
-    assert cache.observation(topology_root_key(DEFAULT_TOPOLOGY), NOW) is None, "whether it is there is not known"
+    assert cache.failed_watch_reasons[TOPOLOGY_KIND] == "forbidden"
+    assert cache.snapshot_of_root(topology_root_key(DEFAULT_TOPOLOGY), NOW) is None, "whether it is there is not known"
 
 
 def test_tp013_one_that_cannot_be_read_is_no_topology_that_is_missing() -> None:
@@ -323,14 +323,14 @@ def test_tp013_one_that_cannot_be_read_is_no_topology_that_is_missing() -> None:
     broken["spec"]["levels"][0] = {"domain": 5}
     cluster = lived([("write", broken), ("write", a_set("llm", "aws", "rack"))])
     cache = cache_of(cluster)
-    assert not cache.topologies.knows("aws")
+    assert not cache.topologies.knows_if_topology_exists("aws")
     assert "TopologyNotCollected" in held_for(cache)
     cluster.write(a_topology(TOPOLOGY_KIND, "aws", 2))
     take(cache, cluster.log[-1])
-    assert cache.topologies.knows("aws")
+    assert cache.topologies.knows_if_topology_exists("aws")
     assert "TopologyNotCollected" not in held_for(cache)
     cluster.write(broken)
     take(cache, cluster.log[-1])
     cluster.delete(TOPOLOGY_KIND, "aws")
     take(cache, cluster.log[-1])
-    assert cache.topologies.knows("aws")
+    assert cache.topologies.knows_if_topology_exists("aws")

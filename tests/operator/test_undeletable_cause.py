@@ -30,7 +30,7 @@ class Protected(Cluster):
         self.deleted = Counter[str]()
         self.numbers = count(99999999)
 
-    def executor(
+    def step_executor(
         self, unless: Callable[[Step], str | None] = lambda _step: None
     ) -> Callable[[Step], Awaitable[Attempt]]:
         async def attempt(step: Step) -> Attempt:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from grove_core.resources.cluster_topology import topology_ref
 from grove_shell.cache.cache_view import TEMPLATE_KIND
 from grove_shell.cache.cluster_cache import ClusterCache
-from grove_shell.client.kinds import KINDS
+from grove_shell.client.api_kinds import KINDS
 from grove_shell.client.object_store import CachedObject
 from tests.operator.cached_objects import Json
 from tests.operator.random_cluster import NAMES, RandomCluster, is_shown
@@ -47,7 +47,7 @@ class Copy:
                 self.lists[kind] = (self.server.items(kind), self.server.version)
                 return True
             items, version = self.lists.pop(kind)
-            self.cache.replace(kind, items, str(version))
+            self.cache.replace_all_of_kind(kind, items, str(version))
             self.heard[kind] = self.listed[kind] = version
             self._note(*items)
             return True
@@ -115,7 +115,7 @@ class Copy:
 
 def held_by(cache: ClusterCache) -> dict[Any, Any]:
     """Every object, its version, its root if its controller is known, and whether it reads (OP-002, OP-075)."""
-    found: dict[Any, Any] = {"unread": sorted(cache.topologies.unread)}
+    found: dict[Any, Any] = {"unread": sorted(cache.topologies.unreadable_topology_messages)}
     known = cache._places  # noqa: SLF001 - a known controller decides whether a label counts
     for (kind, *key), entry in entries_of(cache):
         (root_key, controller), reads = entry.index, entry.item is not None
@@ -127,7 +127,7 @@ def held_by(cache: ClusterCache) -> dict[Any, Any]:
             reads,
         )
     for ref in TOPOLOGIES:
-        topology = cache.find(ref)
+        topology = cache.find_object(ref)
         found[ref] = topology and (topology.uid, topology.resource_version)
     return found
 
@@ -145,7 +145,7 @@ def entries_of(cache: ClusterCache) -> list[tuple[Any, CachedObject[Any]]]:
 def versions_of(cache: ClusterCache) -> dict[Any, int]:
     """In which version each name is known; those that do not read among them, but for topologies."""
     found: dict[Any, int] = {address: entry.version for address, entry in entries_of(cache)}
-    return found | {ref: int(one.resource_version) for ref in TOPOLOGIES if (one := cache.find(ref)) is not None}
+    return found | {ref: int(one.resource_version) for ref in TOPOLOGIES if (one := cache.find_object(ref)) is not None}
 
 
 def is_sound(cache: ClusterCache) -> bool:
@@ -191,7 +191,7 @@ def test_op002_a_copy_comes_right_whatever_it_went_through(steps: int, chance: R
     copy.settle()
     fresh = ClusterCache()
     for kind in NAMES:
-        fresh.replace(kind, server.items(kind), str(server.version))
+        fresh.replace_all_of_kind(kind, server.items(kind), str(server.version))
     assert is_sound(copy.cache)
-    assert dict(copy.cache.lost) == {}
+    assert dict(copy.cache.failed_watch_reasons) == {}
     assert held_by(copy.cache) == held_by(fresh)

@@ -88,7 +88,7 @@ def vanished_pods() -> ClusterCache:
     cache.put("PodClique", CLIQUE)
     cache.put("Pod", a_pod("7", {SET.primary: "llm", MANAGED_BY: OPERATOR}))
     cache.drop("Pod", a_pod("8", {SET.primary: "llm", MANAGED_BY: OPERATOR}))
-    assert cache.find(REF) is None
+    assert cache.find_object(REF) is None
     return cache
 
 
@@ -103,7 +103,7 @@ def answered(server: Server, cache: ClusterCache, ask: Callable[[ApiSession, Clu
 async def create(api: ApiSession, cache: ClusterCache) -> Attempt:
     manifest = freeze(a_pod("", {SET.primary: "llm", MANAGED_BY: OPERATOR}))
     assert isinstance(manifest, FrozenMap)
-    return await StepExecutor(FreshReader(api, cache)).attempt(Step(StepStage.WORKLOAD, REF, Create(manifest), ()))
+    return await StepExecutor(FreshReader(api, cache)).attempt_step(Step(StepStage.WORKLOAD, REF, Create(manifest), ()))
 
 
 async def relist_set(api: ApiSession, cache: ClusterCache) -> None:
@@ -116,7 +116,7 @@ def test_op018_it_gets_its_label_back_and_is_seen_again() -> None:
     (patch,) = server.patches
     write_key = {"uid": "pod", "resourceVersion": "8"}
     assert patch == {"metadata": {**write_key, "labels": {MANAGED_BY: OPERATOR}}}
-    assert cache.find(REF) is not None
+    assert cache.find_object(REF) is not None
     assert answered(server, cache, create).outcome is AttemptOutcome.DONE
     assert len(server.patches) == 1
     answered(server, cache, relist_set)
@@ -133,10 +133,10 @@ def test_op018_an_object_that_has_no_label_yet_is_not_taken_in() -> None:
     server, cache = Server(conflicts=True), ClusterCache()
     cache.put("PodClique", CLIQUE)
     assert answered(server, cache, create).outcome is AttemptOutcome.CONFLICT
-    assert cache.find(REF) is None
+    assert cache.find_object(REF) is None
     server.conflicts = False
     assert answered(server, cache, create).outcome is AttemptOutcome.DONE
-    assert cache.find(REF) is not None
+    assert cache.find_object(REF) is not None
 
 
 @pytest.mark.req("OP-013")
@@ -145,7 +145,7 @@ def test_op018_an_object_that_is_met_before_an_end_gets_its_label_back() -> None
     cache.put("PodClique", CLIQUE)
     answered(server, cache, relist_set)
     assert len(server.patches) == 1
-    assert cache.find(REF) is not None
+    assert cache.find_object(REF) is not None
     answered(server, cache, relist_set)
     assert len(server.patches) == 1
 
@@ -156,7 +156,7 @@ def test_op018_nothing_is_terminated_while_its_label_is_missing() -> None:
     cache.put("PodClique", CLIQUE)
     with pytest.raises(NoServerResponse, match=r"Pod/llm-0-a-0 lost its label .*: no labels here"):
         answered(Server(forbids=True), cache, relist_set)
-    assert cache.find(REF) is None
+    assert cache.find_object(REF) is None
 
 
 @pytest.mark.parametrize("labels", [{SET.primary: "llm"}, {}, {SET.primary: "another"}], ids=str)
@@ -167,7 +167,7 @@ def test_op013_nothing_is_ended_while_it_is_there(labels: Json) -> None:
     with pytest.raises(NoServerResponse, match="Pod/llm-0-a-0: the server has it"):
         answered(server, cache, relist_set)
     answered(server, cache, relist_set)
-    assert cache.find(REF) is not None
+    assert cache.find_object(REF) is not None
 
 
 @pytest.mark.parametrize(("forbids", "words"), [(False, "the server has it"), (True, "no labels here")])
@@ -181,7 +181,7 @@ def test_op013_all_that_is_there_is_taken_in_at_once(forbids: bool, words: str) 
     server.others = [now]
     with pytest.raises(NoServerResponse, match=f"Pod/llm-0-a-0.*{words}"):
         answered(server, cache, relist_set)
-    assert cache.find(Ref(CORE, "Pod", "ml", "llm-0-a-1")) is not None
+    assert cache.find_object(Ref(CORE, "Pod", "ml", "llm-0-a-1")) is not None
 
 
 @pytest.mark.req("OP-020")
@@ -202,7 +202,7 @@ def test_op013_unowned_pods_are_ignored(labels: Json) -> None:
     server.pod["metadata"]["ownerReferences"] = []
     answered(server, cache, relist_set)
     assert not server.patches
-    assert (cache.find(REF) is not None) == bool(labels)
+    assert (cache.find_object(REF) is not None) == bool(labels)
 
 
 class Restless(Server):
@@ -231,7 +231,7 @@ def test_op018_a_pod_listed_twice_is_labelled_once_and_a_deleted_one_is_not_in_d
     cache.put("PodClique", CLIQUE)
     answered(server, cache, relist_set)
     assert len(server.patches) == 1
-    assert (cache.find(REF) is None) == goes
+    assert (cache.find_object(REF) is None) == goes
 
 
 class Unwell(Server):
@@ -273,7 +273,7 @@ def test_op013_what_the_server_does_not_find_is_gone() -> None:
     cache = with_clique()
     gone = json.dumps({"kind": "Status", "reason": "NotFound", "details": {"name": "llm-0-a"}})
     answered(Unwell("/podcliques/llm-0-a", 404, gone), cache, relist_set)
-    assert cache.of(("ml", "llm"), "PodClique") == []
+    assert cache.refs_of_kind_in_set(("ml", "llm"), "PodClique") == []
 
 
 @pytest.mark.req("OP-013")
@@ -282,13 +282,13 @@ def test_op065_a_kind_that_is_not_served_terminates_nothing() -> None:
     cache = with_clique()
     with pytest.raises(NoServerResponse, match="page not found"):
         answered(Unwell("/podcliques/llm-0-a", 404, "404 page not found\n"), cache, relist_set)
-    assert [ref.name for ref in cache.of(("ml", "llm"), "PodClique")] == ["llm-0-a"]
+    assert [ref.name for ref in cache.refs_of_kind_in_set(("ml", "llm"), "PodClique")] == ["llm-0-a"]
 
 
 def with_clique() -> ClusterCache:
     cache = ClusterCache()
     cache.put("PodClique", CLIQUE)
-    assert [ref.name for ref in cache.of(("ml", "llm"), "PodClique")] == ["llm-0-a"]
+    assert [ref.name for ref in cache.refs_of_kind_in_set(("ml", "llm"), "PodClique")] == ["llm-0-a"]
     return cache
 
 
@@ -296,7 +296,9 @@ def with_clique() -> ClusterCache:
 @pytest.mark.req("OP-065")
 def test_op074_a_cause_that_is_not_shown_does_not_stand(status: int, text: str) -> None:
     async def is_unchanged(api: ApiSession, cache: ClusterCache) -> bool:
-        return await FreshReader(api, cache).is_unchanged(Ref(GROVE, "PodClique", "ml", "llm-0-a"), Guard("a", "6"))
+        return await FreshReader(api, cache).is_unchanged_on_server(
+            Ref(GROVE, "PodClique", "ml", "llm-0-a"), Guard("a", "6")
+        )
 
     assert not answered(Unwell("/podcliques/llm-0-a", status, text), with_clique(), is_unchanged)
 
@@ -316,7 +318,7 @@ def test_op018_a_label_that_is_taken_again_at_once_is_none() -> None:
     for _ in range(2):
         with pytest.raises(NoServerResponse, match=r"lost its label .*: it was removed again at once"):
             answered(server, cache, relist_set)
-    assert cache.find(REF) is None
+    assert cache.find_object(REF) is None
 
 
 @pytest.mark.req("OP-013")
@@ -328,7 +330,7 @@ def test_op080_nothing_is_ended_by_a_list_that_shows_what_was_before() -> None:
     server.pod = a_pod("5", {SET.primary: "llm", MANAGED_BY: OPERATOR})
     with pytest.raises(NoServerResponse, match="Pod/llm-0-a-0: the server lists an older state than it showed before"):
         answered(server, cache, relist_set)
-    assert cache.newest("Pod") == 5
+    assert cache.newest_resource_version("Pod") == 5
     answered(server, cache, relist_set)
 
 

@@ -30,11 +30,15 @@ FAILURES: Final = [AttemptOutcome.REFUSED, AttemptOutcome.CONFLICT, AttemptOutco
 def test_op023_each_write_has_its_last_failure(rounds: list[list[tuple[Step, AttemptOutcome]]]) -> None:
     backlog, last = FailedWriteRetries(retry_at=1.0), dict[Step, AttemptOutcome]()
     for tried in rounds:
-        backlog.record(Attempt(step, outcome) for step, outcome in tried)
+        backlog.record_attempts(Attempt(step, outcome) for step, outcome in tried)
         last |= dict(tried)
-        withheld = {one.step for one in backlog.attempts(0.0, immediate=False) if one.outcome is AttemptOutcome.REFUSED}
+        withheld = {
+            one.step
+            for one in backlog.attempts_for_next_round(0.0, immediate=False)
+            if one.outcome is AttemptOutcome.REFUSED
+        }
         assert withheld == {step for step, outcome in last.items() if outcome is AttemptOutcome.REFUSED}
-        assert backlog.is_waiting == bool(withheld)
+        assert backlog.has_waiting_write == bool(withheld)
         assert backlog.withheld_targets == {step.target for step in withheld}
 
 
@@ -42,21 +46,34 @@ def test_op023_each_write_has_its_last_failure(rounds: list[list[tuple[Step, Att
 @pytest.mark.parametrize("step", [CREATE, DELETE], ids=["creation", "deletion"])
 def test_op023_a_failed_deletion_is_withheld_for_one_round(step: Step, outcome: AttemptOutcome) -> None:
     backlog = FailedWriteRetries()
-    assert backlog.record([Attempt(step, outcome)]) is isinstance(step.action, Delete)
-    outcomes = [[one.outcome for one in backlog.attempts(0.0, immediate=first)] for first in (True, False)]
+    assert backlog.record_attempts([Attempt(step, outcome)]) is isinstance(step.action, Delete)
+    outcomes = [
+        [one.outcome for one in backlog.attempts_for_next_round(0.0, immediate=first)] for first in (True, False)
+    ]
     reported = [outcome] if isinstance(step.action, Delete) else []
     assert outcomes == [[AttemptOutcome.REFUSED, *reported] if reported else [], reported]
-    assert not backlog.is_waiting
+    assert not backlog.has_waiting_write
 
 
 def test_op023_after_its_pause_a_refused_deletion_is_reported_and_not_withheld() -> None:
     backlog = FailedWriteRetries()
-    backlog.record([Attempt(DELETE, AttemptOutcome.REFUSED)])
+    backlog.record_attempts([Attempt(DELETE, AttemptOutcome.REFUSED)])
     with mock.patch.object(failed_write_retries, "uniform", return_value=1.0):
-        assert [backlog.back_off(0.0, keep_time=False) for _ in range(10)] == [0.25, 0.5, 1, 2, 4, 8, 16, 32, 60, 60]
-    assert [one.outcome for one in backlog.attempts(59.0, immediate=False)] == [
+        assert [backlog.take_next_backoff_seconds(0.0, keep_time=False) for _ in range(10)] == [
+            0.25,
+            0.5,
+            1,
+            2,
+            4,
+            8,
+            16,
+            32,
+            60,
+            60,
+        ]
+    assert [one.outcome for one in backlog.attempts_for_next_round(59.0, immediate=False)] == [
         AttemptOutcome.REFUSED,
         AttemptOutcome.CONFLICT,
     ]
-    assert [one.outcome for one in backlog.attempts(60.0, immediate=False)] == [AttemptOutcome.CONFLICT]
-    assert not backlog.is_waiting
+    assert [one.outcome for one in backlog.attempts_for_next_round(60.0, immediate=False)] == [AttemptOutcome.CONFLICT]
+    assert not backlog.has_waiting_write

@@ -11,7 +11,7 @@ import pytest
 
 from grove_core.kernel.steps import Attempt, AttemptOutcome
 from grove_shell.apply.cluster_writer import ClusterWriter
-from grove_shell.apply.execute_plan import execute_concurrently
+from grove_shell.apply.execute_plan import execute_steps_concurrently
 from tests.operator.stub_server import api_with
 from tests.operator.unlabelled_pods import Server, cache_with, creation_of
 
@@ -46,12 +46,12 @@ def test_op002_a_new_pod_passes_few_functions_on_its_way_to_the_server() -> None
     async def scenario() -> tuple[Attempt, ...]:
         async with api_with(Server().answer) as api:
             writer = ClusterWriter(api, cache_with())
-            return await execute_concurrently(writer.executor(), [creation_of("llm-0-a-0", "a")])
+            return await execute_steps_concurrently(writer.step_executor(), [creation_of("llm-0-a-0", "a")])
 
     with mock.patch.object(aiohttp.BaseConnector, "connect", connecting):
         (attempt,) = asyncio.run(scenario())
     assert attempt.outcome is AttemptOutcome.DONE
     ((*inner, outer),) = sent
-    assert "StepExecutor.attempt" in inner
-    assert "execute_concurrently" in (outer, *inner)
+    assert "StepExecutor.attempt_step" in inner
+    assert "execute_steps_concurrently" in (outer, *inner)
     assert len(inner) + 1 <= MOST, sent

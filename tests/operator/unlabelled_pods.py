@@ -180,13 +180,13 @@ def creation_of(name: str, letter: str) -> Step:
 
 def planned_creation(acting: ClusterWriter, cache: ClusterCache) -> Tried:
     """What makes a pod in a round that was planned now, which is to make many."""
-    seen = cache.observe(HOME, datetime.now(UTC))
+    seen = cache.snapshot_of_set(HOME, datetime.now(UTC))
     assert seen is not None
     steps = [creation_of(f"llm-0-{letter}-{index}", letter) for letter in "ab" for index in range(20)]
     recheck = StepCheckBeforeSend(
-        seen, steps, observe=lambda: None, plan=plan_for_root, pods=partial(cache.pods_of, HOME)
+        seen, steps, observe=lambda: None, plan=plan_for_root, pods=partial(cache.pod_uids_of_clique, HOME)
     )
-    trial = acting.executor(recheck.withdrawn_because)
+    trial = acting.step_executor(recheck.withdrawn_because)
     return lambda name, letter: trial(creation_of(name, letter))
 
 

@@ -23,10 +23,10 @@ from tests.oracles.topology_references import TopologyReferenceCheck
 class SpecFulfilledByFactsCheck(RequiredObjectsCheck):
     """O1 as in the product, but whether a topology holds follows from the topologies, not from the set's condition."""
 
-    def topology_holds(self, root: PodCliqueSet) -> bool:
+    def topology_condition_holds(self, root: PodCliqueSet) -> bool:
         """Return whether the set's topology exists and has the domains that it asks for."""
         server = self.state.cluster.server
-        return not topology_keys(root, server.topologies(), server.configuration)[1]
+        return not topology_keys(root, server.topologies_by_name(), server.configuration)[1]
 
 
 ORACLES: Final[tuple[type[SimulationCheck], ...]] = (

@@ -17,7 +17,7 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.checks.simulation_check import ActualClusterState, SimulationCheck
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import pod_claims_channel
-from grove_shell.simulator.recording.run_history import HistoryActor
+from grove_shell.simulator.recording.simulation_history import SimulationActor
 from tests.oracles.domain_facts import (
     TEMPLATE,
     Part,
@@ -57,7 +57,9 @@ class ComputeDomainCheck(SimulationCheck):
                 if before is None:
                     created.append(after)
                 elif before.annotations.get(TEMPLATE) != after.annotations.get(TEMPLATE):  # type: ignore[union-attr]  # the same object
-                    self.state.fail("CD2", f"the annotation of {after.ref.short} was changed", after.ref.short)
+                    self.state.report_broken_promise(
+                        "CD2", f"the annotation of {after.ref.short} was changed", after.ref.short
+                    )
             elif isinstance(after, ComputeDomain) and before is None:
                 self._check_new_domain(after)
         for part in sorted(created, key=lambda part: isinstance(part, PodClique)):
@@ -73,7 +75,7 @@ class ComputeDomainCheck(SimulationCheck):
         name = domain.ref.short
         self.replicas.made.add((root.uid, index))
         if claim_template_of(domain) != f"{root.ref.name}-rct-{index}":
-            self.state.fail("CD10", f'{name} names the template "{claim_template_of(domain)}"', name)
+            self.state.report_broken_promise("CD10", f'{name} names the template "{claim_template_of(domain)}"', name)
         siblings = self.replicas.siblings((root.uid, index))
         if (
             siblings
@@ -84,7 +86,7 @@ class ComputeDomainCheck(SimulationCheck):
             and needs_domains(root, self.state.cluster.server.configuration)  # else a crashed operator sent it (MN-024)
         ):
             message = f"{name} is created, and replica {index} has run without one from the start"
-            self.state.fail("CD1", message, name, siblings[0].ref.short)
+            self.state.report_broken_promise("CD1", message, name, siblings[0].ref.short)
         self.deprived.difference_update(part.uid for part in siblings)  # the domain exists now (MN-024)
 
     def _check_new_part(self, part: Part) -> None:
@@ -98,11 +100,11 @@ class ComputeDomainCheck(SimulationCheck):
                 self.deprived.add(part.uid)
             return
         if part.annotations[TEMPLATE] != f"{root.ref.name}-rct-{index}":
-            self.state.fail("CD2", f'{short} names the template "{part.annotations[TEMPLATE]}"', short)
+            self.state.report_broken_promise("CD2", f'{short} names the template "{part.annotations[TEMPLATE]}"', short)
         if (uid, index) not in self.replicas.made:
             earlier = self.replicas.domain(root, index) is not None
             message = f"{short} is created to use a domain that was never created for replica {index} of this set"
-            self.state.fail("CD7" if earlier else "CD2", message, short)
+            self.state.report_broken_promise("CD7" if earlier else "CD2", message, short)
 
     def _check_siblings(self, part: Part) -> None:
         """Check that all parts of a replica use its domain, or none does (CD4)."""
@@ -114,11 +116,11 @@ class ComputeDomainCheck(SimulationCheck):
             ):
                 one, two = (part, other) if TEMPLATE in part.annotations else (other, part)
                 message = f"{one.ref.short} uses the domain of its replica, {two.ref.short} does not"
-                self.state.fail("CD4", message, one.ref.short, two.ref.short)
+                self.state.report_broken_promise("CD4", message, one.ref.short, two.ref.short)
 
     # actions of operators
 
-    def on_plan(self, actor: HistoryActor, snapshot: Snapshot, plan: Plan) -> None:
+    def on_operator_plan(self, actor: SimulationActor, snapshot: Snapshot, plan: Plan) -> None:
         """Check that a part waits only for a domain in creation, or for an earlier one in deletion (CD3)."""
         root = snapshot.root
         if root.deleting or not needs_domains(root, snapshot.configuration):
@@ -140,10 +142,10 @@ class ComputeDomainCheck(SimulationCheck):
             if not rest or name in tried or (wait_until is not None and seen.now < wait_until):
                 continue
             message = f"{held.target.short} waits for {name} too long"
-            self.state.fail("CD3", message, held.target.short)
+            self.state.report_broken_promise("CD3", message, held.target.short)
         del actor
 
-    def on_write(self, actor: HistoryActor, snapshot: Snapshot, attempt: Attempt) -> None:
+    def on_operator_write(self, actor: SimulationActor, snapshot: Snapshot, attempt: Attempt) -> None:
         """Check one write."""
         step = attempt.step
         if step.target.kind in _PARTS and isinstance(step.action, Create):
@@ -152,23 +154,25 @@ class ComputeDomainCheck(SimulationCheck):
             return
         elif step.target.kind == DOMAIN_KIND and isinstance(step.action, Create):
             if not needs_domains(snapshot.root, snapshot.configuration):
-                self.state.fail("CD1", f"{step.target.short} is created, and its set needs none", step.target.short)
+                self.state.report_broken_promise(
+                    "CD1", f"{step.target.short} is created, and its set needs none", step.target.short
+                )
             made = self.state.cluster.server.items.get(step.target)
             had_failed = _index_in(step.target.name, snapshot.root) in (failed_in(snapshot.root) or ())
-            if actor is HistoryActor.SECOND and had_failed and made is not None:
+            if actor is SimulationActor.SECOND and had_failed and made is not None:
                 self._made_by_old_leader.add(made.uid)
         elif step.target.kind == DOMAIN_KIND and not isinstance(step.action, Make):
             self._check_owner(snapshot, step)
         elif isinstance(step.action, SetStatus) and step.target == snapshot.root.ref:
             self._check_condition(snapshot)
 
-    def _record_part(self, actor: HistoryActor, snapshot: Snapshot, attempt: Attempt) -> None:
+    def _record_part(self, actor: SimulationActor, snapshot: Snapshot, attempt: Attempt) -> None:
         made = self.state.cluster.server.items.get(attempt.step.target)
         if not isinstance(made, PodClique | ScalingGroup) or made.uid in self.replicas.place_of:
             return  # it existed before
         if snapshot.configuration.mnnvl != self.state.cluster.server.configuration.mnnvl:
             self._mixed.add((snapshot.root.uid, self.replicas.index_of(made)))
-        if actor is HistoryActor.SECOND:
+        if actor is SimulationActor.SECOND:
             self._made_by_old_leader.add(made.uid)
         elif attempt.outcome is AttemptOutcome.DONE:
             self._check_missing_domain(snapshot, made)
@@ -179,7 +183,7 @@ class ComputeDomainCheck(SimulationCheck):
         if found is not None and is_shared(found):
             return
         if found is None or found.owner_uid != snapshot.root.uid:
-            self.state.fail("CD6", f"{step.target.short} is a foreign object", step.target.short)
+            self.state.report_broken_promise("CD6", f"{step.target.short} is a foreign object", step.target.short)
         elif isinstance(step.action, Delete):
             self._check_deletion(snapshot, found)
 
@@ -197,18 +201,20 @@ class ComputeDomainCheck(SimulationCheck):
         seen = any(self.replicas.place_of.get(uid) == place for uid in known)
         if place[1] not in (failed_in(root) or ()) and not without and not seen:
             message = f"{part.ref.short} has no ComputeDomain, and no condition says why"
-            self.state.fail("CD3", message, part.ref.short)
+            self.state.report_broken_promise("CD3", message, part.ref.short)
 
     def _check_deletion(self, snapshot: Snapshot, domain: ComputeDomain) -> None:
         """Check that only domains of deleted replicas without users are deleted (CD5)."""
         root, index, name = snapshot.root, _index_of(domain), domain.ref.short
         if index is None or index < root.spec.replicas or root.deleting:
-            self.state.fail("CD5", f"{name} was deleted, and its replica is needed", name)
+            self.state.report_broken_promise("CD5", f"{name} was deleted, and its replica is needed", name)
         place = (root.uid, index)
         for uid, pods in self.state.cluster.server.pods.items():
             for pod in pods if self.replicas.place_of.get(uid) == place else ():
                 if pod_claims_channel(self.state.cluster, pod):
-                    self.state.fail("CD5", f"{name} was deleted while {pod.name} uses it", name, pod.ref.short)
+                    self.state.report_broken_promise(
+                        "CD5", f"{name} was deleted while {pod.name} uses it", name, pod.ref.short
+                    )
 
     def _check_condition(self, snapshot: Snapshot) -> None:
         """Check that the condition lists the domains that were refused, and none that exists (CD3)."""
@@ -217,7 +223,7 @@ class ComputeDomainCheck(SimulationCheck):
             return
         listed, name = failed_in(root), root.ref.short
         if listed is None or list(listed) != sorted(set(listed)):
-            self.state.fail("CD3", f"the condition of {name} has another form than documented", name)
+            self.state.report_broken_promise("CD3", f"the condition of {name} has another form than documented", name)
             return
         wanted = needs_domains(snapshot.root, snapshot.configuration)
         replicas = snapshot.root.spec.replicas
@@ -235,23 +241,27 @@ class ComputeDomainCheck(SimulationCheck):
         }
         silent = sorted(index for index in refused if index < replicas and index not in listed)
         if silent:
-            self.state.fail("CD3", f"the domain of replica {silent[0]} was refused, and {name} does not list it", name)
+            self.state.report_broken_promise(
+                "CD3", f"the domain of replica {silent[0]} was refused, and {name} does not list it", name
+            )
         for index in listed:
             found = seen.named_domains.get((root.ref.namespace, f"{root.ref.name}-cd-{index}"))
             if not wanted or (found is not None and found.owner_uid == root.uid and not found.deleting):
-                self.state.fail("CD3", f"{name} lists the domain of replica {index} as failed, and it exists", name)
+                self.state.report_broken_promise(
+                    "CD3", f"{name} lists the domain of replica {index} as failed, and it exists", name
+                )
 
     # at rest
 
-    def on_start(self, actor: HistoryActor, configuration: Configuration, *, goes_on: bool) -> None:
+    def on_operator_start(self, actor: SimulationActor, configuration: Configuration, *, goes_on: bool) -> None:
         """Keep the configuration of the operator process that started."""
-        if actor is HistoryActor.OPERATOR:
+        if actor is SimulationActor.OPERATOR:
             self._configuration = configuration
         del goes_on
 
-    def at_rest(self) -> None:
+    def check_at_rest(self) -> None:
         """Check that every replica has its domain, or is listed as failed in the condition (CD1, CD3, CD10)."""
-        for root in self.state.cluster.sets():
+        for root in self.state.cluster.all_sets():
             if not root.deleting:
                 self._check_at_rest(root, wanted=needs_domains(root, self._configuration))
 
@@ -270,18 +280,18 @@ class ComputeDomainCheck(SimulationCheck):
             if found is None:
                 made = (root.uid, index) in replicas.made
                 word = "recreated" if made else "created"
-                state.fail(
+                state.report_broken_promise(
                     "CD10" if made else "CD1", f"the domain of replica {index} of {short} is never {word}", short
                 )
         if list(failed_in(root) or ()) != failing:
-            state.fail(
+            state.report_broken_promise(
                 "CD3", f"{short} lists failed domains of replicas {failed_in(root)}, and {failing} failed", short
             )
         for domain in state.cluster.server.items.values():
             number = parse_replica_index(domain.ref.name.rpartition("-cd-")[2])
             ours = domain.ref.kind == "ComputeDomain" and domain.owner_uid == root.uid
             if ours and number is not None and number >= root.spec.replicas and not domain.deleting:
-                state.fail("CD1", f"{domain.ref.short} is left of a deleted replica", domain.ref.short)
+                state.report_broken_promise("CD1", f"{domain.ref.short} is left of a deleted replica", domain.ref.short)
 
 
 def _may_wait_until(seen: Snapshot, name: str) -> datetime | None:

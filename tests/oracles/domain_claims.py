@@ -37,10 +37,12 @@ class DomainClaimCheck(SimulationCheck):
     def _check_claim(self, pod: Pod, name: str, wanted: list[dict[str, Any]], spec: dict[str, Any]) -> None:
         claims = [one for one in spec.get("resourceClaims") or () if one["name"] == name]
         if claims != wanted:
-            self.state.fail("CD4", f"{pod.name} claims {claims} and should claim {wanted}", pod.ref.short)
+            self.state.report_broken_promise(
+                "CD4", f"{pod.name} claims {claims} and should claim {wanted}", pod.ref.short
+            )
         for container in containers_of(spec):
             claimed = (container.get("resources") or {}).get("claims") or ()
             listed = [one["name"] for one in claimed if one["name"] == name]
             if listed != ([name] if wanted and wants_gpu(container) else []):
                 message = f"container {container['name']} of {pod.name} lists {listed or 'no channel'}"
-                self.state.fail("CD4", message, pod.ref.short)
+                self.state.report_broken_promise("CD4", message, pod.ref.short)

@@ -108,9 +108,9 @@ class ReplicaIndex:
     def domain(self, root: PodCliqueSet, index: int) -> ComputeDomain | None:
         """Return the ComputeDomain with the name of a replica's domain, of any owner."""
         name = f"{root.ref.namespace}/{root.ref.name}-cd-{index}"
-        found = self.state.cluster.find("ComputeDomain", name)
+        found = self.state.cluster.find_object("ComputeDomain", name)
         return found if isinstance(found, ComputeDomain) else None
 
     def root(self, uid: str) -> PodCliqueSet | None:
         """Return the set with a uid, if it exists."""
-        return next((root for root in self.state.cluster.sets() if root.uid == uid), None)
+        return next((root for root in self.state.cluster.all_sets() if root.uid == uid), None)

@@ -12,7 +12,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.checks.simulation_check import ActualClusterState, Manifest, SimulationCheck
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
-from grove_shell.simulator.recording.run_history import HistoryActor
+from grove_shell.simulator.recording.simulation_history import SimulationActor
 from tests.oracles.sharing_facts import KINDS, LONGEST, NAME, claim_in, mnnvl_annotations_in, share_of
 
 
@@ -24,7 +24,7 @@ class MnnvlAdmissionCheck(SimulationCheck):
         self._unfit = False  # the running operator should have exited at its start
         self._users: dict[tuple[str, str], tuple[str, ...]] = {}  # namespace and name of a claim -> its user
 
-    def on_set_write(self, new: Manifest, old: Manifest | None, stored: Manifest | Deny) -> None:
+    def on_user_set_write(self, new: Manifest, old: Manifest | None, stored: Manifest | Deny) -> None:
         """Check that an update which leaves the MNNVL annotations is not refused for them, and stores them (CD8)."""
         if old is None or mnnvl_annotations_in(new) != mnnvl_annotations_in(old):
             return
@@ -32,23 +32,25 @@ class MnnvlAdmissionCheck(SimulationCheck):
         if isinstance(stored, Deny):
             paths = [one.path for one in stored.objections if "grove.io/mnnvl" in one.path]
             if paths:
-                self.state.fail("CD8", f"an update of {name} is refused for {paths[0]}, which it does not change", name)
+                self.state.report_broken_promise(
+                    "CD8", f"an update of {name} is refused for {paths[0]}, which it does not change", name
+                )
         elif mnnvl_annotations_in(stored) != mnnvl_annotations_in(old):
-            self.state.fail("CD8", f"an update of {name} is stored with other MNNVL annotations", name)
+            self.state.report_broken_promise("CD8", f"an update of {name} is stored with other MNNVL annotations", name)
 
-    def on_start(self, actor: HistoryActor, configuration: Configuration, *, goes_on: bool) -> None:
+    def on_operator_start(self, actor: SimulationActor, configuration: Configuration, *, goes_on: bool) -> None:
         """Check that exactly the operators which cannot create domains exit at their start (CD9)."""
         lacks = configuration.mnnvl.enabled and self.state.cluster.server.served.without_domains
         self._unfit = goes_on and lacks
         if not goes_on and not lacks:
-            self.state.fail("CD9", "an operator exited at its start without a reason")
+            self.state.report_broken_promise("CD9", "an operator exited at its start without a reason")
         del actor
 
-    def on_write(self, actor: HistoryActor, snapshot: Snapshot, attempt: Attempt) -> None:
+    def on_operator_write(self, actor: SimulationActor, snapshot: Snapshot, attempt: Attempt) -> None:
         """Check that an operator which cannot create domains writes nothing (CD9)."""
-        if self._unfit and actor is HistoryActor.OPERATOR:
+        if self._unfit and actor is SimulationActor.OPERATOR:
             message = f"an operator that cannot make ComputeDomains writes {attempt.step.target.short}"
-            self.state.fail("CD9", message, attempt.step.target.short)
+            self.state.report_broken_promise("CD9", message, attempt.step.target.short)
         del snapshot
 
     def on_changes(self, changes: list[ObjectChange]) -> None:
@@ -64,7 +66,7 @@ class MnnvlAdmissionCheck(SimulationCheck):
                 )
                 wrong = [text for text in texts if len(text) > LONGEST or not NAME.fullmatch(text)]
                 if wrong and item.owner_uid:
-                    self.state.fail(
+                    self.state.report_broken_promise(
                         "CD11", f'{item.ref.short} has "{wrong[0]}", which is no valid name', item.ref.short
                     )
             elif isinstance(item, PodClique):
@@ -81,7 +83,7 @@ class MnnvlAdmissionCheck(SimulationCheck):
             message = (
                 f"{clique.ref.short} shares claim {claim}, which is not that of {'/'.join(filter(None, share.user))}"
             )
-            self.state.fail("CD11", message, clique.ref.short)
+            self.state.report_broken_promise("CD11", message, clique.ref.short)
 
 
 def _name_in(manifest: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.checks.simulation_check import ActualClusterState, SimulationCheck
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
-from grove_shell.simulator.recording.run_history import HistoryActor
+from grove_shell.simulator.recording.simulation_history import SimulationActor
 from tests.oracles.domain_facts import is_shared
 from tests.oracles.sharing_facts import (
     ENABLED,
@@ -67,7 +67,7 @@ class SharedDomainCheck(SimulationCheck):
                 was = stored_mnnvl_annotations(before.annotations), claim_in(before.pod_spec)
                 if was != (stored_mnnvl_annotations(after.annotations), claim_in(after.pod_spec)):
                     message = f"what {after.ref.short} shares was changed after its creation"
-                    self.state.fail("CD2", message, after.ref.short)
+                    self.state.report_broken_promise("CD2", message, after.ref.short)
 
     def _add_clique(self, clique: PodClique) -> None:
         root = self.state.roots.get(self.state.root_of.get(clique.uid, ""))
@@ -77,18 +77,20 @@ class SharedDomainCheck(SimulationCheck):
             return
         share = share_of(clique, root.ref.name)
         if share is None:
-            self.state.fail("CD2", f"{clique.ref.short} does not opt in, and has claim {claim}", clique.ref.short)
+            self.state.report_broken_promise(
+                "CD2", f"{clique.ref.short} does not opt in, and has claim {claim}", clique.ref.short
+            )
         elif claim == share.claim:
             self._shares[clique.uid] = share
 
-    def on_write(self, actor: HistoryActor, snapshot: Snapshot, attempt: Attempt) -> None:
+    def on_operator_write(self, actor: SimulationActor, snapshot: Snapshot, attempt: Attempt) -> None:
         """Check one write."""
         step = attempt.step
         if step.target.kind == "PodClique" and isinstance(step.action, Create):
             made = self.state.cluster.server.items.get(step.target)
             if isinstance(made, PodClique) and made.uid not in self._known:
                 self._known.add(made.uid)
-                if actor is HistoryActor.SECOND:
+                if actor is SimulationActor.SECOND:
                     self._made_by_old_leader.add(made.uid)
                 self._check_admission(made, snapshot)
         elif (
@@ -100,10 +102,14 @@ class SharedDomainCheck(SimulationCheck):
             found = of_name.get((step.target.namespace, step.target.name))
             if found is None or not is_shared(found):
                 if step.target.kind != "ComputeDomain":  # compute_domains.py checks these
-                    self.state.fail("CD6", f"{step.target.short} is a foreign object", step.target.short)
+                    self.state.report_broken_promise(
+                        "CD6", f"{step.target.short} is a foreign object", step.target.short
+                    )
                 return
             if user_of(found)[0] != snapshot.root.ref.name:
-                self.state.fail("CD6", f"{step.target.short} belongs to another set", step.target.short)
+                self.state.report_broken_promise(
+                    "CD6", f"{step.target.short} belongs to another set", step.target.short
+                )
             if isinstance(step.action, Delete):
                 self._check_deletion(found)
 
@@ -116,21 +122,21 @@ class SharedDomainCheck(SimulationCheck):
         if share is None or not is_on:
             return
         if claim_in(clique.pod_spec) is None:
-            self.state.fail("CD2", f"{short} opts in, and is stored without a claim", short)
+            self.state.report_broken_promise("CD2", f"{short} opts in, and is stored without a claim", short)
         for kind, name in (("ComputeDomain", share.domain), ("ResourceClaim", share.claim)):
             found = find_shared(self.state, kind, clique.ref.namespace, name)
             if found is None:
-                self.state.fail("CD2", f"{short} is stored, and {kind} {name} does not exist", short)
+                self.state.report_broken_promise("CD2", f"{short} is stored, and {kind} {name} does not exist", short)
             elif not is_shared(found) or user_of(found) != share.user:
-                self.state.fail("CD6", f"{short} uses {kind} {name}, which is for another user", short)
+                self.state.report_broken_promise("CD6", f"{short} uses {kind} {name}, which is for another user", short)
             elif self.state.root_of.get(found.owner_uid, snapshot.root.uid) != snapshot.root.uid:
-                self.state.fail("CD7", f"{short} uses {kind} {name} of an earlier set", short)
+                self.state.report_broken_promise("CD7", f"{short} uses {kind} {name} of an earlier set", short)
             elif found.deleting:
-                self.state.fail("CD2", f"{short} uses {kind} {name}, which is being deleted", short)
+                self.state.report_broken_promise("CD2", f"{short} uses {kind} {name}, which is being deleted", short)
 
     # actions of operators
 
-    def on_plan(self, actor: HistoryActor, snapshot: Snapshot, plan: Plan) -> None:
+    def on_operator_plan(self, actor: SimulationActor, snapshot: Snapshot, plan: Plan) -> None:
         """Check that only a PodClique which shares a domain waits for one (CD3)."""
         root = snapshot.root
         template = root.spec.template
@@ -141,7 +147,9 @@ class SharedDomainCheck(SimulationCheck):
         for held in plan.withheld:
             waits = held.target.kind == "PodClique" and _WAITING & {why.rule for why in held.because}
             if waits and (silent or self._opts_out(held.target, root)):
-                self.state.fail("CD3", f"{held.target.short} shares nothing, and waits for it", held.target.short)
+                self.state.report_broken_promise(
+                    "CD3", f"{held.target.short} shares nothing, and waits for it", held.target.short
+                )
         del actor
 
     def _opts_out(self, target: Ref, root: PodCliqueSet) -> bool:
@@ -157,13 +165,17 @@ class SharedDomainCheck(SimulationCheck):
         """Check that no domain or claim is deleted that has users or a PodGang as owner (CD5)."""
         name, stem = item.ref.short, name_prefix_of(item.ref)
         if item.owner_kind != "PodCliqueSet":
-            self.state.fail("CD5", f"{name} was deleted, and {item.owner_kind} {item.owner_name} owns it", name)
-        for clique in self.state.cluster.cliques():
+            self.state.report_broken_promise(
+                "CD5", f"{name} was deleted, and {item.owner_kind} {item.owner_name} owns it", name
+            )
+        for clique in self.state.cluster.all_cliques():
             share = self._shares.get(clique.uid)
             if share is not None and share.name_prefix == stem and not self._is_no_user(clique, share):
-                self.state.fail("CD5", f"{name} was deleted while {clique.ref.name} uses it", name, clique.ref.short)
+                self.state.report_broken_promise(
+                    "CD5", f"{name} was deleted while {clique.ref.name} uses it", name, clique.ref.short
+                )
         server = self.state.cluster.server
-        for pod in self.state.cluster.pods():
+        for pod in self.state.cluster.all_pods():
             manifest = server.manifests.get(pod.ref)
             of_old_leader = pod.owner_uid in self._made_by_old_leader
             if (
@@ -171,22 +183,24 @@ class SharedDomainCheck(SimulationCheck):
                 and claim_in(thaw_json(manifest)["spec"]) == f"{stem}-mnnvl-claim"
                 and not of_old_leader
             ):
-                self.state.fail("CD5", f"{name} was deleted while {pod.name} uses it", name, pod.ref.short)
+                self.state.report_broken_promise(
+                    "CD5", f"{name} was deleted while {pod.name} uses it", name, pod.ref.short
+                )
 
     def _is_no_user(self, clique: PodClique, share: Share) -> bool:
         """Return whether a PodClique is of an old leader, or is being deleted without pods and without a known set."""
-        is_known = podcliqueset_name_from_labels(clique.labels) == share.user[0] or self.state.cluster.server.has(
-            clique.owner_uid
-        )
-        disappears = clique.deleting and not self.state.pods(clique.uid)
+        is_known = podcliqueset_name_from_labels(clique.labels) == share.user[
+            0
+        ] or self.state.cluster.server.has_object_with_uid(clique.owner_uid)
+        disappears = clique.deleting and not self.state.pods_of_clique(clique.uid)
         return clique.uid in self._made_by_old_leader or (disappears and not is_known)
 
     # at rest
 
-    def at_rest(self) -> None:
+    def check_at_rest(self) -> None:
         """Check that shared objects exist with the right owner, and that unused ones are deleted."""
         cluster = self.state.cluster
-        for clique in cluster.cliques():
+        for clique in cluster.all_cliques():
             share = self._shares.get(clique.uid)
             if (
                 share is not None
@@ -205,35 +219,35 @@ class SharedDomainCheck(SimulationCheck):
             if found is None or found.deleting:
                 made = any(ref.kind == kind and ref.name == name for ref in self._made)
                 message = f"{kind} {name}, which {clique.ref.short} uses, is never {'recreated' if made else 'created'}"
-                self.state.fail("CD10" if made else "CD1", message, clique.ref.short)
+                self.state.report_broken_promise("CD10" if made else "CD1", message, clique.ref.short)
             elif is_shared(found) and user_of(found) == share.user:
                 self._check_owner(clique, share, root, found)
 
     def _check_owner(self, clique: PodClique, share: Share, root: PodCliqueSet, item: Shared) -> None:
         """Check that the owner is the gang of the users where it exists, else the set (O1)."""
-        name = f"{root.ref.name}-{self.state.replica_of(clique)}"
+        name = f"{root.ref.name}-{self.state.replica_index_of_clique(clique)}"
         group = self.state.groups.get(clique.owner_uid)
         if any(share.user[2:]) and group is not None:
             beyond = int(share.user[3]) - group.min_available
             name = name if beyond < 0 else scaled_gang_name(group.ref.name, beyond)
-        gang = self.state.cluster.find("PodGang", f"{clique.ref.namespace}/{name}")
+        gang = self.state.cluster.find_object("PodGang", f"{clique.ref.namespace}/{name}")
         owner = gang if gang is not None and not gang.deleting else root
         if item.owner_uid != owner.uid:
             message = (
                 f"{item.ref.short} belongs to {item.owner_kind} {item.owner_name}, and should to {owner.ref.short}"
             )
-            self.state.fail("O1", message, item.ref.short)
+            self.state.report_broken_promise("O1", message, item.ref.short)
 
     def _check_need(self, item: Shared) -> None:
         """Check that a set owns shared objects of existing replicas only (CD1)."""
-        root = next((one for one in self.state.cluster.sets() if one.uid == item.owner_uid), None)
+        root = next((one for one in self.state.cluster.all_sets() if one.uid == item.owner_uid), None)
         if root is None or root.deleting or item.deleting:
             return
         replica = parse_replica_index(user_of(item)[1])
         used = any(share.name_prefix == name_prefix_of(item.ref) for share in self._current_shares())
         if replica is not None and replica >= root.spec.replicas and not used:
-            self.state.fail("CD1", f"{item.ref.short} is left of a deleted replica", item.ref.short)
+            self.state.report_broken_promise("CD1", f"{item.ref.short} is left of a deleted replica", item.ref.short)
 
     def _current_shares(self) -> list[Share]:
-        there = {clique.uid for clique in self.state.cluster.cliques()}
+        there = {clique.uid for clique in self.state.cluster.all_cliques()}
         return [share for uid, share in self._shares.items() if uid in there]

@@ -82,7 +82,7 @@ def user_of(item: Shared) -> tuple[str, str, str, str, str]:
 
 def find_shared(state: ActualClusterState, kind: str, namespace: str, name: str) -> Shared | None:
     """Return the domain or claim with a name, if it exists."""
-    found = state.cluster.find(kind, f"{namespace}/{name}")
+    found = state.cluster.find_object(kind, f"{namespace}/{name}")
     return found if isinstance(found, ComputeDomain | OwnedObject) else None
 
 

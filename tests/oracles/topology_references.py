@@ -35,17 +35,17 @@ class TopologyReferenceCheck(SimulationCheck):
     def on_changes(self, changes: list[ObjectChange]) -> None:
         """Update deleted PodCliques, then the topologies, then check the sets that were admitted."""
         for change in changes:
-            if isinstance(change.object, PodClique) and change.after is None:
-                self._clique(change.object, None)
+            if isinstance(change.latest_object, PodClique) and change.after is None:
+                self._clique(change.latest_object, None)
         for change in changes:
-            if isinstance(change.object, ClusterTopology):
-                self._topology(change.object.ref.name, change.before, change.after)
+            if isinstance(change.latest_object, ClusterTopology):
+                self._topology(change.latest_object.ref.name, change.before, change.after)
         for change in changes:
-            if isinstance(change.object, PodCliqueSet):
+            if isinstance(change.latest_object, PodCliqueSet):
                 self._set(change.before, change.after)
         for change in changes:
-            if isinstance(change.object, PodClique):
-                self._clique(change.object, change.after)
+            if isinstance(change.latest_object, PodClique):
+                self._clique(change.latest_object, change.after)
 
     def _topology(self, name: str, before: object, after: object) -> None:
         now = self.state.now
@@ -61,7 +61,7 @@ class TopologyReferenceCheck(SimulationCheck):
                     since = self._bound_since.get(root.uid), self._named_since.get(root.uid, -1)
                     if all(map(self._has_been, since)):
                         message = f"levels of topology {name} change under pods of {root.ref.name}"
-                        self.state.fail("TP4", message, f"ClusterTopology/{name}", root.ref.short)
+                        self.state.report_broken_promise("TP4", message, f"ClusterTopology/{name}", root.ref.short)
         elif self._there.pop(name, None) is not None:
             self._gone_since[name] = now
             self._leaving_since.pop(name, None)
@@ -75,7 +75,7 @@ class TopologyReferenceCheck(SimulationCheck):
         self._named_since[after.uid] = self.state.now
         short = after.ref.short
         if isinstance(before, PodCliqueSet) and self._has_been(self._bound_since.get(after.uid)):
-            self.state.fail(
+            self.state.report_broken_promise(
                 "TP3", f'{after.ref.name} changes from topology "{was}" to "{named}" with pods bound', short
             )
         if not named:
@@ -83,9 +83,11 @@ class TopologyReferenceCheck(SimulationCheck):
         is_missing = named not in self._there and self._has_been(self._gone_since.get(named, -1))
         if (is_missing and named != DEFAULT) or self._has_been(self._leaving_since.get(named)):
             problem = "does not exist" if is_missing else "is being deleted"
-            self.state.fail("TP2", f"{after.ref.name} is admitted with topology {named}, which {problem}", short)
+            self.state.report_broken_promise(
+                "TP2", f"{after.ref.name} is admitted with topology {named}, which {problem}", short
+            )
 
-    def on_set_write(self, new: Manifest, old: Manifest | None, stored: Manifest | Deny) -> None:
+    def on_user_set_write(self, new: Manifest, old: Manifest | None, stored: Manifest | Deny) -> None:
         """Check that an admitted set names a topology only where this has an effect (TP2)."""
         del new
         if isinstance(stored, Deny):
@@ -96,7 +98,7 @@ class TopologyReferenceCheck(SimulationCheck):
             return
         if not constraints_of(after) or not self.state.cluster.server.configuration.topology.enabled:
             message = f"{after.ref.name} is admitted with topology {named} which has no effect there"
-            self.state.fail("TP2", message, after.ref.short)
+            self.state.report_broken_promise("TP2", message, after.ref.short)
 
     def _clique(self, clique: PodClique, after: object) -> None:
         root = self.state.root_of.get(clique.uid, "")
@@ -114,7 +116,7 @@ class TopologyReferenceCheck(SimulationCheck):
         return since is not None and since < self.state.now - self.state.cluster.admission_watch
 
     def _users(self, name: str) -> Iterator[PodCliqueSet]:
-        return (root for root in self.state.cluster.sets() if topology_used_by(root) == name)
+        return (root for root in self.state.cluster.all_sets() if topology_used_by(root) == name)
 
 
 def _shows_its_set(clique: PodClique) -> bool:

@@ -9,7 +9,7 @@ from typing import Final
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.apply.execute_plan import execute_plan
+from grove_shell.apply.execute_plan import execute_steps_sequentially
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, set_raw
@@ -41,7 +41,7 @@ def broken_set(lost: Iterable[str], changed: Iterable[str], *, name: str = "desi
     for _ in range(4):
         seen = life.look()
         assert seen is not None
-        life.attempts = execute_plan(life.world.attempt, reconcile(seen, rule_set(name)).steps)
+        life.attempts = execute_steps_sequentially(life.world.attempt_step, reconcile(seen, rule_set(name)).steps)
     if templates := sorted({short[-1] for short in changed}):
         life.new_image("another", *templates)
     seen = life.look()

@@ -40,7 +40,7 @@ from grove_core.resources.scaling_group import GroupStatus, ScalingGroup
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.apply.execute_plan import execute_plan
+from grove_shell.apply.execute_plan import execute_steps_sequentially
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.strategies.worlds import START
 
@@ -111,7 +111,7 @@ class Simulation:
             ref = Ref(GROVE, "PodClique", "ml", name)
             if ref not in self.memory.items:
                 clique = self.clique(ref)
-                self.memory.add(clique)
+                self.memory.add_object(clique)
                 self.memory.pods[clique.uid] = [self.pod(clique) for _ in range(PODS)]
 
     def set_ready(self, name: str, pod: int, *, ready: bool) -> None:
@@ -126,15 +126,15 @@ class Simulation:
         kind = "PodCliqueScalingGroup" if name == GROUP.name else "PodClique"
         item = self.memory.items.get(Ref(GROVE, kind, "ml", name))
         if isinstance(item, PodClique):
-            self.memory.put(replace(item, status=replace(item.status, updating=updating)))
+            self.memory.put_object(replace(item, status=replace(item.status, updating=updating)))
         if isinstance(item, ScalingGroup):
-            self.memory.put(replace(item, status=replace(item.status, updating=updating)))
+            self.memory.put_object(replace(item, status=replace(item.status, updating=updating)))
 
     def touch(self, name: str) -> None:
         """Another client writes to a clique: its version moves (F4)."""
         item = self.memory.items.get(Ref(GROVE, "PodClique", "ml", name))
         if item is not None:
-            self.memory.put(item)
+            self.memory.put_object(item)
 
     def pass_time(self, span: timedelta) -> None:
         self.now += span
@@ -176,7 +176,7 @@ class Simulation:
             raise Violated(problems)
         wire = Wire(self, crash_after=crash_after, outcome=outcome, lie=lie)
         try:
-            self.operator.attempts = execute_plan(wire.attempt, plan.steps)
+            self.operator.attempts = execute_steps_sequentially(wire.attempt, plan.steps)
         except Crash:
             self.restart()
         return len(plan.steps)
@@ -184,7 +184,7 @@ class Simulation:
     def write(self, step: Step) -> Attempt:
         """Try a step for real, under watch."""
         before = self.memory.items.get(step.target)
-        answer = self.memory.attempt(step)
+        answer = self.memory.attempt_step(step)
         if isinstance(step.action, Delete) and answer.outcome is AttemptOutcome.DONE and before is not None:
             self.terminations += 1
             self.watch_deletion(before)
@@ -249,7 +249,7 @@ class Simulation:
         return sum(pod.ready for pod in self.memory.pods.get(clique.uid, ()))
 
     def fresh(self) -> Snapshot:
-        snapshot = self.memory.observe(ROOT, self.now)
+        snapshot = self.memory.snapshot_of_set(ROOT, self.now)
         assert snapshot is not None
         return replace(
             snapshot, pods_of=frozen_dict_of_tuples({uid: tuple(pods) for uid, pods in self.memory.pods.items()})

@@ -24,7 +24,7 @@ from grove_core.kernel.steps import (
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import Configuration, MnnvlConfiguration, MnnvlMode
 from grove_core.resources.domain_sharing import shared_claim_entry
-from grove_shell.apply.execute_plan import execute_concurrently, execute_plan
+from grove_shell.apply.execute_plan import execute_steps_concurrently, execute_steps_sequentially
 from tests.property.strategies.worlds import RandomCluster, clusters
 from tests.property.workload.sets import applied, clique_raw, set_raw
 
@@ -39,7 +39,7 @@ class Recorder:
     failing: set[int]
     tried: list[Step] = field(default_factory=list)
 
-    def attempt(self, step: Step) -> Attempt:
+    def attempt_step(self, step: Step) -> Attempt:
         self.tried.append(step)
         return Attempt(step, AttemptOutcome.CONFLICT if len(self.tried) - 1 in self.failing else AttemptOutcome.DONE)
 
@@ -48,7 +48,7 @@ class Recorder:
 def test_pl014_a_cause_outlives_its_companions(generated: RandomCluster, failing: set[int]) -> None:
     steps = reconcile(generated.snapshot).steps
     recorder = Recorder(failing)
-    attempts = execute_plan(recorder.attempt, steps)
+    attempts = execute_steps_sequentially(recorder.attempt_step, steps)
     assert [attempt.step for attempt in attempts] == recorder.tried
     missed = [step for step in steps if step not in recorder.tried]
     failed = [attempt.step for attempt in attempts if attempt.outcome is not AttemptOutcome.DONE] + missed
@@ -72,7 +72,7 @@ def test_pl021_nothing_is_made_after_a_status_that_was_not_written(failing: set[
         Step(StepStage.WORKLOAD, replace(ref, kind="PodGang"), Apply(nothing, guard), ()),
     )
     recorder = Recorder(failing)
-    execute_plan(recorder.attempt, steps)
+    execute_steps_sequentially(recorder.attempt_step, steps)
     assert recorder.tried == [step for step in steps if failing != {1} or step.target.kind != "PodClique"]
 
 
@@ -111,16 +111,16 @@ def test_pl016_nothing_is_made_on_what_could_not_be_ensured(
         return Attempt(step, outcome if step.target in lost else AttemptOutcome.DONE)
 
     class Recording:
-        def attempt(self, step: Step) -> Attempt:
+        def attempt_step(self, step: Step) -> Attempt:
             return answer(step)
 
     async def answer_at_once(step: Step) -> Attempt:
         return answer(step)
 
     attempts = (
-        asyncio.run(execute_concurrently(answer_at_once, steps))
+        asyncio.run(execute_steps_concurrently(answer_at_once, steps))
         if at_once
-        else execute_plan(Recording().attempt, steps)
+        else execute_steps_sequentially(Recording().attempt_step, steps)
     )
     there = {attempt.step.target.name for attempt in attempts if attempt.outcome is AttemptOutcome.DONE}
     made = {step.target.name for step in tried if step.target.kind == "PodClique"}

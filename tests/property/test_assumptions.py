@@ -19,7 +19,7 @@ from grove_core.kernel.steps import gangs_terminated_by
 from grove_core.plan.forecast import Forecast
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.forecasts import forecasts
+from grove_shell.in_memory.forecasts import forecasts_of_snapshots
 from tests.property.few_examples import RARELY
 from tests.property.gang_termination_field.worlds import field_clusters, field_storms
 from tests.property.strategies.worlds import RandomCluster
@@ -33,7 +33,7 @@ SNAPSHOTS = st.one_of(field_clusters(), field_storms())
 
 def forecast(snapshot: Snapshot, rules: str) -> Forecast:
     until = snapshot.now + timedelta(hours=9)
-    (found,) = forecasts((snapshot,), rule_set(rules), limit=None, until=until)
+    (found,) = forecasts_of_snapshots((snapshot,), rule_set(rules), limit=None, until=until)
     return found
 
 

@@ -264,7 +264,7 @@ def test_cl011_a_change_reads_back() -> None:
 def test_cl011_a_deletion_that_waits_for_what_is_owned_reads_back() -> None:
     life = Life(set_raw(clique_raw("a")))
     life.settle()
-    life.world.put(replace(life.root, deleting=True))
+    life.world.put_object(replace(life.root, deleting=True))
     plan = life.round()
     assert plan is not None
     (gone,) = [step.action for step in plan.steps if step.target.kind == "PodClique"]

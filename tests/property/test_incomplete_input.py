@@ -129,7 +129,7 @@ def living(raw: Json, configuration: Configuration) -> Life:
     life = Life(raw)
     life.world.configuration = configuration
     life.world.complete = EVERY_KIND | {TOPOLOGY_KIND}
-    life.world.put(topology("grove-topology"))
+    life.world.put_object(topology("grove-topology"))
     life.settle()
     return life
 
@@ -168,9 +168,9 @@ def changed(life: Life, how: str, draw: st.DataObject | None) -> None:
         case "image":
             life.new_image("v2")
         case "topology":
-            life.world.put(topology("grove-topology", ("zone", "z"), ("rack", "another"), ("host", "h")))
+            life.world.put_object(topology("grove-topology", ("zone", "z"), ("rack", "another"), ("host", "h")))
         case "end":
-            life.world.delete(life.ref)
+            life.world.delete_object(life.ref)
         case _:
             pass
 
@@ -202,14 +202,14 @@ def test_wl028_one_object_that_does_not_read_takes_nothing_away(case: Path) -> N
     now = datetime.fromisoformat(yaml.safe_load((case / "case.yaml").read_text(encoding="utf-8"))["now"])
     (root,) = (item["metadata"] for item in items if item["kind"] == "PodCliqueSet")
     home = (root["namespace"], root["name"])
-    full = cached(items).observe(home, now)
+    full = cached(items).snapshot_of_set(home, now)
     assert full is not None
     for place, item in enumerate(items):
         if item["kind"] in READ:
             cache = cached([*items[:place], {**item, "status": {"conditions": "none"}}, *items[place + 1 :]])
-            blind = cache.observe(home, now)
+            blind = cache.snapshot_of_set(home, now)
             assert blind is not None
-            assert cache.broken()
+            assert cache.unreadable_objects_of_sets()
             assert not harm_in(blind, full), item["metadata"]["name"]
 
 
@@ -228,8 +228,8 @@ def test_in053_an_odd_condition_of_others_changes_nothing(case: Path) -> None:
         seen = cached(
             {**item, "status": one} if item["kind"] in read else item for item, one in zip(items, reported, strict=True)
         )
-        assert not list(seen.broken())
-        moment = seen.observe((root["namespace"], root["name"]), now)
+        assert not list(seen.unreadable_objects_of_sets())
+        moment = seen.snapshot_of_set((root["namespace"], root["name"]), now)
         assert moment is not None
         plans.append(reconcile(moment).steps)
     assert plans[0] == plans[1]
@@ -331,7 +331,7 @@ def test_wl010_a_gang_that_may_exist_is_not_said_to_be_missing() -> None:
 @pytest.mark.parametrize("kind", sorted(INFERRED))
 def test_wl232_a_set_is_not_let_go_of_while_parts_of_it_are_not_known(kind: str) -> None:
     life = living(GROUPED, DEFAULT_CONFIGURATION)
-    life.world.delete(life.ref)
+    life.world.delete_object(life.ref)
     nothing = replace(looked_at(life), groups=(), cliques=(), pods_of=FrozenDict())
     assert [type(step.action) for step in reconcile(nothing).steps] == [DropFinalizer]
     plan = reconcile(replace(nothing, not_collected=frozenset({kind}), complete=nothing.complete - {kind}))

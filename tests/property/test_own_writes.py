@@ -13,7 +13,7 @@ from grove_core.resources.api_names import CLIQUE_FINALIZER
 from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.snapshot.own_writes import accepted_writes_not_listed, standing_refusals_after_round, with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.apply.execute_plan import execute_plan
+from grove_shell.apply.execute_plan import execute_steps_sequentially
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.few_examples import RARELY
 from tests.property.strategies.tape import Tape
@@ -53,7 +53,9 @@ def test_pl018_kinds_that_lag_for_many_rounds_make_two_of_nothing(data: bytes) -
         if kinds & 64:
             life.kubelet()
         remembered = accepted_writes_not_listed(remembered, shown)
-        attempts = execute_plan(life.world.attempt, reconcile(replace(shown, attempts=remembered)).steps)
+        attempts = execute_steps_sequentially(
+            life.world.attempt_step, reconcile(replace(shown, attempts=remembered)).steps
+        )
         for attempt in attempts:
             if isinstance(attempt.step.action, Create) and attempt.outcome is not AttemptOutcome.DONE:
                 raise Violated(f"made twice: {attempt.step.target.short}, {attempt.detail}")
@@ -75,7 +77,7 @@ def test_pl018_a_created_pod_is_there_and_has_its_index() -> None:
     seen = rested()
     clique = next(clique for clique in seen.cliques if clique.ref.name == "llm-0-a")
     without = replace(seen, pods_of=frozen_dict_of_tuples({**seen.pods_of, clique.uid: ()}))
-    attempts = execute_plan(InMemoryCluster((without,)).attempt, reconcile(without).steps)
+    attempts = execute_steps_sequentially(InMemoryCluster((without,)).attempt_step, reconcile(without).steps)
     lagging = replace(without, attempts=attempts)
     assert not [step for step in reconcile(lagging).steps if step.target.kind == "Pod"]
     assert sorted(pod.index for pod in with_own_writes(lagging).pods_of[clique.uid]) == [0, 1]
@@ -140,7 +142,7 @@ def test_pl018_a_pod_made_for_a_clique_that_is_gone_outlives_it() -> None:
     seen = rested()
     clique = next(clique for clique in seen.cliques if clique.ref.name == "llm-0-a")
     without = replace(seen, pods_of=frozen_dict_of_tuples({**seen.pods_of, clique.uid: ()}))
-    attempts = execute_plan(InMemoryCluster((without,)).attempt, reconcile(without).steps)
+    attempts = execute_steps_sequentially(InMemoryCluster((without,)).attempt_step, reconcile(without).steps)
     gone = replace(without, cliques=(), attempts=attempts)
     made = [attempt.step.target for attempt in attempts if attempt.step.target.kind == "Pod"]
     assert made
@@ -158,7 +160,7 @@ def test_pl018_no_write_is_made_twice_while_the_listing_lags(raw: Json, rounds: 
     if what == "edited":
         life.new_image("engine:2")
     elif what == "deleted":
-        life.world.delete(life.ref)
+        life.world.delete_object(life.ref)
     for _ in range(4):
         listed = life.look()
         if listed is None:

@@ -99,20 +99,20 @@ def play(memory: InMemoryCluster, start: Snapshot, *, carry: bool) -> int:
     """Rounds until rest; fails where there are too many."""
     attempts: tuple[Attempt, ...] = ()
     for count in range(ROUNDS_TO_REST + 1):
-        seen = memory.observe(start.root.ref, start.now, attempts)
+        seen = memory.snapshot_of_set(start.root.ref, start.now, attempts)
         if seen is None:
             return count
         plan = reconcile(seen)
         assert broken_laws_in_plan(plan, seen) == ()
         if plan.settled:
             return count
-        attempts = tuple(memory.attempt(step) for step in plan.steps) if carry else forget(memory, plan)
+        attempts = tuple(memory.attempt_step(step) for step in plan.steps) if carry else forget(memory, plan)
     pytest.fail(f"no rest after {ROUNDS_TO_REST} rounds")
 
 
 def forget(memory: InMemoryCluster, plan: Plan) -> tuple[Attempt, ...]:
     for step in plan.steps:
-        memory.attempt(step)
+        memory.attempt_step(step)
     return ()
 
 
@@ -291,7 +291,7 @@ class TestPL008:
     def test_something_changes_at_waking(self, generated: RandomCluster) -> None:
         memory = InMemoryCluster((generated.snapshot,))
         play(memory, generated.snapshot, carry=True)
-        rested = memory.observe(generated.root.ref, generated.now)
+        rested = memory.snapshot_of_set(generated.root.ref, generated.now)
         if rested is None:
             return
         plan = reconcile(rested)

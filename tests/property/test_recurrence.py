@@ -69,7 +69,7 @@ def ends_piecemeal(start: Snapshot, until: datetime) -> Iterator[tuple[datetime,
         forecast = forecast_until_settled(generated, seen, FIELD, limit=None, until=at)
         assert forecast.again is None
         yield from ends_in(forecast, at)
-        seen = generated.observe(start.root.ref, at, ())
+        seen = generated.snapshot_of_set(start.root.ref, at, ())
 
 
 @pytest.mark.req("GF-086")

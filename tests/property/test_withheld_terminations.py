@@ -18,8 +18,8 @@ from tests.property.workload.sets import applied, clique_raw, set_raw
 class Deaf(InMemoryCluster):
     """A cluster in which PodGangs are never written, though they have no other writer."""
 
-    def attempt(self, step: Step) -> Attempt:
-        return Attempt(step, AttemptOutcome.CONFLICT) if step.target.kind == "PodGang" else super().attempt(step)
+    def attempt_step(self, step: Step) -> Attempt:
+        return Attempt(step, AttemptOutcome.CONFLICT) if step.target.kind == "PodGang" else super().attempt_step(step)
 
 
 class Undoing(InMemoryCluster):
@@ -27,17 +27,17 @@ class Undoing(InMemoryCluster):
 
     looks = 0
 
-    def observe(self, root: Ref, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot | None:
+    def snapshot_of_set(self, root: Ref, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot | None:
         others = tuple(one for one in attempts if one.step.target.kind != "PodGang")
-        seen = super().observe(root, now, others)
+        seen = super().snapshot_of_set(root, now, others)
         assert seen is not None
         self.looks = self.looks + 1 if seen.gangs else 0
         if self.looks < 2:
             return seen
         self.looks = 0
         for gang in seen.gangs:
-            self.attempt(Step(StepStage.CLEANUP, gang.ref, Delete(gang.guard), BECAUSE))
-        return super().observe(root, now, others)
+            self.attempt_step(Step(StepStage.CLEANUP, gang.ref, Delete(gang.guard), BECAUSE))
+        return super().snapshot_of_set(root, now, others)
 
 
 def test_pl002_what_comes_again_and_again_at_one_moment_breaks_off() -> None:

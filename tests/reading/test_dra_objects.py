@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from grove_core.resources.configuration import ComputeDomainFormatName, MnnvlMode, ServedApis
-from grove_shell.actions.configuration import read_configuration
+from grove_shell.actions.configuration_files import read_operator_configuration
 from grove_shell.reading.collected_objects import CollectedObjects, LoadedInput, snapshot_header_item
 from grove_shell.reading.objects import load
 
@@ -106,7 +106,7 @@ def test_in033_a_domain_that_does_not_read_is_a_gap(tmp_path: Path) -> None:
 def test_cl055_the_configuration_is_that_of_the_operator(tmp_path: Path) -> None:
     path = tmp_path / "operator.yaml"
     path.write_text("mnnvl: {enabled: true, mode: annotations, computeDomainShape: nvidia}", encoding="utf-8")
-    reported, rules, _, faults = read_configuration(str(path))
+    reported, rules, _, faults = read_operator_configuration(str(path))
     assert (reported.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS), reported.mnnvl.shape, faults) == (
         True,
         ComputeDomainFormatName.NVIDIA,
@@ -114,9 +114,9 @@ def test_cl055_the_configuration_is_that_of_the_operator(tmp_path: Path) -> None
     )
     assert rules is None, "it names none (CL-055)"
     path.write_text("network: {autoMNNVLEnabled: true}", encoding="utf-8")
-    assert read_configuration(str(path)).configuration.mnnvl.is_enabled_in_mode(MnnvlMode.OPERATOR)
+    assert read_operator_configuration(str(path)).configuration.mnnvl.is_enabled_in_mode(MnnvlMode.OPERATOR)
     path.write_text("network: {autoMNNVLEnabled: true}\nmnnvl: {enabled: false}", encoding="utf-8")
-    assert not read_configuration(str(path)).configuration.mnnvl.enabled
+    assert not read_operator_configuration(str(path)).configuration.mnnvl.enabled
 
 
 @pytest.mark.parametrize(
@@ -130,14 +130,14 @@ def test_cl055_a_file_is_one_configuration(tmp_path: Path, text: str, got: str) 
     """The second one would decide which gangs end, and the dropped one would not be reported."""
     path = tmp_path / "operator.yaml"
     path.write_text(text, encoding="utf-8")
-    (fault,) = read_configuration(str(path)).problems
+    (fault,) = read_operator_configuration(str(path)).problems
     assert (fault.file, fault.expected, fault.got) == (str(path), "one configuration", got)
 
 
 def test_cl055_every_mistake_in_it_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "operator.yaml"
     path.write_text("mnnvl: {enabled: perhaps, mode: both, shape: nvidia}", encoding="utf-8")
-    faults = read_configuration(str(path)).problems
+    faults = read_operator_configuration(str(path)).problems
     assert sorted(fault.path for fault in faults) == [
         "mnnvl.enabled",
         "mnnvl.mode",

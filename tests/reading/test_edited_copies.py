@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 
 from grove_core.resources.podcliqueset import PlannedManifestChange
-from grove_shell.cli.main import run
+from grove_shell.cli.main import run_command_line
 from grove_shell.reading.objects import load
 from tests.golden.tracing import ROOT
 
@@ -36,7 +36,7 @@ def test_in032_two_specs_in_one_version_are_a_fault(
     copy = stored("qwen")
     assert not load([dump, written(tmp_path / name, copy)]).faults, "the same object twice is one"
     copy["spec"]["replicas"] = 1
-    assert run(["plan", "-f", dump, "-f", written(tmp_path / name, copy), *NOW], "grove") == 1
+    assert run_command_line(["plan", "-f", dump, "-f", written(tmp_path / name, copy), *NOW], "grove") == 1
     reported = capsys.readouterr().err
     assert "PodCliqueSet llm-serving/qwen, metadata.uid: expected no uid in an edit" in reported
 
@@ -65,6 +65,6 @@ def test_in039_a_manifest_of_another_namespace_is_warned_of(tmp_path: Path, caps
     del manifest["status"]
     edit = written(tmp_path / "edit.json", manifest)
     words = ["plan", "-f", str(HEALTHY), "-f", edit, "-n", "llm-serving", *NOW]
-    assert run(words, "grove") == 0
+    assert run_command_line(words, "grove") == 0
     reported = "warning: PodCliqueSet prod/qwen: not judged, for its namespace is not llm-serving"
     assert reported in capsys.readouterr().out.splitlines()

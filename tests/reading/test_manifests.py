@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from grove_shell.cli.main import run
+from grove_shell.cli.main import run_command_line
 from grove_shell.reading.collected_objects import LoadedInput
 from grove_shell.reading.objects import load
 from tests.kubectl_yaml import items_in
@@ -57,7 +57,7 @@ def manifest_of(items: list[Json], name: str) -> Json:
 def changes_in(capsys: pytest.CaptureFixture[str], *paths: str) -> list[tuple[str, str]]:
     """Whatever a plan writes besides statuses, in order."""
     files = [word for path in paths for word in ("-f", path)]
-    assert run(["plan", *files, "--now", "2026-11-21T09:40:15Z", "-o", "json"], "grove") == 0
+    assert run_command_line(["plan", *files, "--now", "2026-11-21T09:40:15Z", "-o", "json"], "grove") == 0
     rounds = [one for plan in json.loads(capsys.readouterr().out)["plans"] for one in plan["rounds"]]
     written = [(step["action"], step["target"]["name"]) for one in rounds for step in one["steps"]]
     return [(action, name) for action, name in written if action != "setStatus"]
@@ -98,7 +98,7 @@ class TestIN041:
         manifest = manifest_of(items, "gemma")
         manifest["spec"]["template"]["cliques"][0]["spec"]["replicas"] += 3
         path, more = write(tmp_path / "c.json", items), write(tmp_path / "m.json", [manifest])
-        assert run(["plan", "-f", path, "-f", more, *NOW, "gemma"], "grove") == 0
+        assert run_command_line(["plan", "-f", path, "-f", more, *NOW, "gemma"], "grove") == 0
         words = "warning: PodCliqueSet inference/gemma: spec.template.cliques[0].spec.replicas"
         assert words in capsys.readouterr().out
 
@@ -147,7 +147,10 @@ class TestIN041:
         manifest = manifest_of(items, "gemma")
         manifest["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["containers"][0]["image"] = "another:2"
         path = write(tmp_path / "c.json", items)
-        assert run(["plan", "-f", path, "-f", write(tmp_path / "m.json", [manifest]), *NOW, "gemma"], "grove") == 0
+        assert (
+            run_command_line(["plan", "-f", path, "-f", write(tmp_path / "m.json", [manifest]), *NOW, "gemma"], "grove")
+            == 0
+        )
         said = capsys.readouterr().out
         assert "as if the manifest in the input had just been applied to inference/gemma" in said
         assert "its replica of the set is updated to the present template" in said
@@ -173,7 +176,7 @@ class TestNamespaceOfManifests:
         manifest = manifest_of(items, "gemma")
         manifest["metadata"] = {"name": "new", "namespace": named}
         path, more = write(tmp_path / "c.json", items), write(tmp_path / "m.json", [manifest])
-        assert run(["plan", "-f", path, "-f", more, *NOW, "-n", asked], "grove") == 0
+        assert run_command_line(["plan", "-f", path, "-f", more, *NOW, "-n", asked], "grove") == 0
         assert f"\n{planned}  0 of 1 replica available\n" in capsys.readouterr().out
 
     def test_what_names_another_one_stays_there(self, tmp_path: Path, items: list[Json]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grove_core.resources.api_names import GATE
-from grove_shell.cli.main import run
+from grove_shell.cli.main import run_command_line
 from grove_shell.reading.objects import load
 from tests.reading.dump_edits import EXAMPLE, NOW, Json, loaded, named, pods_of, write
 
@@ -117,7 +117,7 @@ class TestIN034:
     ) -> None:
         pods_of(items, "gemma-0-router")[0]["metadata"]["uid"] = 5
         words = ["plan", "-f", write(tmp_path / "cluster.json", items), *NOW, "-o", "json", "--keep-going"]
-        assert run(words, "grove") == 1
+        assert run_command_line(words, "grove") == 1
         document = json.loads(capsys.readouterr().out)
         assert document["notCollected"] == ["Pod in inference"]
         assert document["summary"]["delete"] == 0
@@ -128,7 +128,7 @@ class TestIN034:
     ) -> None:
         path = Path(write(tmp_path / "cluster.json", items))
         path.write_text(path.read_text(encoding="utf-8")[:-2000], encoding="utf-8")
-        assert run(["plan", "-f", str(path), *NOW, "-o", "json", "--keep-going"], "grove") == 1
+        assert run_command_line(["plan", "-f", str(path), *NOW, "-o", "json", "--keep-going"], "grove") == 1
         document = json.loads(capsys.readouterr().out)
         assert document["notCollected"] == ["Pod", "PodClique", "PodCliqueScalingGroup"]
         assert document["summary"]["delete"] == 0
@@ -139,7 +139,7 @@ class TestIN034:
         foreign = json.loads(json.dumps(pods_of(items, "gemma-0-router")[0]))
         foreign["metadata"].update(namespace="elsewhere", uid=5)
         words = ["plan", "-f", write(tmp_path / "cluster.json", [*items, foreign]), *NOW, "-o", "json", "--keep-going"]
-        assert run(words, "grove") == 1
+        assert run_command_line(words, "grove") == 1
         assert json.loads(capsys.readouterr().out)["summary"]["delete"] == 9
 
     def test_a_picture_among_the_files_loses_nothing(
@@ -147,11 +147,11 @@ class TestIN034:
     ) -> None:
         write(tmp_path / "cluster.json", items)
         (tmp_path / "shot.png").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00")
-        assert run(["plan", "-f", str(tmp_path), *NOW], "grove") == 1
+        assert run_command_line(["plan", "-f", str(tmp_path), *NOW], "grove") == 1
         said = capsys.readouterr()
         assert said.out == ""
         assert "shot.png" in said.err
-        assert run(["plan", "-f", str(tmp_path), *NOW, "-o", "json", "--keep-going"], "grove") == 1
+        assert run_command_line(["plan", "-f", str(tmp_path), *NOW, "-o", "json", "--keep-going"], "grove") == 1
         document = json.loads(capsys.readouterr().out)
         assert (document["notCollected"], document["summary"]["delete"]) == ([], 9)
 
@@ -302,7 +302,7 @@ def test_cl005_nothing_is_decided_on_bad_input(
 ) -> None:
     named(items, "PodClique", "qwen-0-decode")["spec"]["replicas"] = "many"
     path = write(tmp_path / "cluster.json", items)
-    assert run(["plan", "-f", path, *NOW], "grove") == 1
+    assert run_command_line(["plan", "-f", path, *NOW], "grove") == 1
     said = capsys.readouterr()
     assert said.out == ""
     assert f"{path}: document 1, PodClique inference/qwen-0-decode, spec.replicas" in said.err

@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from grove_shell.cli.main import run
+from grove_shell.cli.main import run_command_line
 from grove_shell.python_gc import python_gc_paused
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_sources import InputItem, input_items_in_path
@@ -37,8 +37,8 @@ class TestKnownFormats:
             str(Path(__file__).parents[2] / "examples/manifests/disaggregated.yaml"),
             tmp_path / "plan.json",
         )
-        assert run(["plan", "-f", example, "--out", str(saved)], "grove") == 0
-        assert run([command, "-f", str(saved)], "grove") == 1
+        assert run_command_line(["plan", "-f", example, "--out", str(saved)], "grove") == 0
+        assert run_command_line([command, "-f", str(saved)], "grove") == 1
         said = capsys.readouterr().err.splitlines()
         assert said[:2] == ["1 problem in the input", f"  {saved}: document 1: a saved plan is for grove apply"]
 

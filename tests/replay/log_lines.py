@@ -9,7 +9,7 @@ import pytest
 
 from grove_core.compare import RuleSetComparison, TerminationChangeKind, TerminationDifference
 from grove_core.kernel.refs import Ref
-from grove_shell.cli.main import run
+from grove_shell.cli.main import run_command_line
 from grove_shell.replay.decision_log_format import line_with_chain_digest
 from grove_shell.views.replay_page import RuleSetTerminationDifference
 from tests.replay.recorded_logs import SCENARIOS, played
@@ -42,7 +42,7 @@ def chained(*words: Any) -> list[bytes]:
 
 
 def spoken(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
-    assert run(list(words), "grove") == code
+    assert run_command_line(list(words), "grove") == code
     shown = capsys.readouterr()
     return shown.err if code in {1, 64} else shown.out
 

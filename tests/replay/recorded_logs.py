@@ -11,11 +11,11 @@ from grove_core.plan.plan import Plan
 from grove_core.resources.configuration import Configuration
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.apply.planned_round import PlannedRound
+from grove_shell.apply.planned_round import PlannedReconcileRound
 from grove_shell.cache.cache_view import Observation
 from grove_shell.replay.decision_log_format import DecisionLog
 from grove_shell.replay.decision_log_recorder import DecisionLogRecorder
-from grove_shell.simulator.recording.run_history import HistoryActor
+from grove_shell.simulator.recording.simulation_history import SimulationActor
 from grove_shell.simulator.scenario.scenario_reader import read_scenario
 from grove_shell.simulator.simulation import Simulation
 from grove_shell.simulator.simulation_run import SimulationOptions
@@ -29,10 +29,10 @@ SCENARIOS: Final = (
 )
 
 
-def planned_round(snapshot: Snapshot, plan: Plan, name: str = "a plan") -> PlannedRound:
+def planned_round(snapshot: Snapshot, plan: Plan, name: str = "a plan") -> PlannedReconcileRound:
     """A round as an operator's listeners receive it."""
     root = snapshot.root.ref
-    return PlannedRound(
+    return PlannedReconcileRound(
         root_key=(root.namespace, root.name), plan_name=name, observation=snapshot, plan=plan, planning_seconds=0.0
     )
 
@@ -46,18 +46,18 @@ class Seen:
         self.recorder = DecisionLogRecorder(DecisionLog(self.out), rules.name, "")
         self.snapshots: list[Snapshot] = []
 
-    def on_start(self, actor: HistoryActor, configuration: Configuration, objection: Reason | None) -> None:
+    def on_operator_start(self, actor: SimulationActor, configuration: Configuration, objection: Reason | None) -> None:
         pass
 
-    def on_plan(self, _actor: HistoryActor, seen: Observation, plan: Plan) -> None:
+    def on_operator_plan(self, _actor: SimulationActor, seen: Observation, plan: Plan) -> None:
         if isinstance(seen, Snapshot):
             self.snapshots.append(seen)
-            self.recorder.on_planned(planned_round(seen, plan, f"plan-{len(self.snapshots)}"))
+            self.recorder.on_round_planned(planned_round(seen, plan, f"plan-{len(self.snapshots)}"))
 
-    def on_write(self, actor: HistoryActor, seen: Observation, attempt: Attempt) -> None:
+    def on_operator_write(self, actor: SimulationActor, seen: Observation, attempt: Attempt) -> None:
         pass
 
-    def on_crash(self, actor: HistoryActor, writes: int) -> None:
+    def on_operator_crash(self, actor: SimulationActor, writes: int) -> None:
         pass
 
 

@@ -196,7 +196,7 @@ class TestBadInput:
         with open_decision_log(path) as log:
             recorder = DecisionLogRecorder(log, "design", "")
             for snapshot in seen.snapshots:
-                recorder.on_planned(planned_round(snapshot, reconcile(snapshot)))
+                recorder.on_round_planned(planned_round(snapshot, reconcile(snapshot)))
         lines = path.read_bytes().splitlines(keepends=True)
         looks = list(recorded_decisions(lines))
         assert len(looks) == len(played(LOG).snapshots) + len(seen.snapshots)
@@ -262,7 +262,7 @@ class TestBadInput:
         out = Full()
         recorder = DecisionLogRecorder(DecisionLog(out), "design", "", lambda *words, **_fields: said.append(words))
         for snapshot in played(LOG).snapshots[:5]:
-            recorder.on_planned(planned_round(snapshot, reconcile(snapshot)))
+            recorder.on_round_planned(planned_round(snapshot, reconcile(snapshot)))
         assert said == [("error", "the decision log ends here")]
         assert len(list(recorded_decisions(out.getvalue().encode().splitlines(keepends=True)))) == 1
 
@@ -279,7 +279,9 @@ class TestBadInput:
             pods = {
                 uid: [replace(pod, name=f"{pod.name}-{number}") for pod in pods] for uid, pods in first.pods_of.items()
             }
-            recorder.on_planned(planned_round(replace(first, pods_of=frozen_dict_of_tuples(pods)), reconcile(first)))
+            recorder.on_round_planned(
+                planned_round(replace(first, pods_of=frozen_dict_of_tuples(pods)), reconcile(first))
+            )
         lists = [tuple(json.loads(line)["is"]) for line in out.getvalue().splitlines() if '"kind":"list"' in line]
         assert first.cliques
         assert len(lists) == len(set(lists))
@@ -292,6 +294,6 @@ class TestBadInput:
     def test_rp007_what_is_gone_is_forgotten(self) -> None:
         recorder = DecisionLogRecorder(DecisionLog(io.StringIO()), "design", "")
         look = planned_round(played(LOG).snapshots[0], reconcile(played(LOG).snapshots[0]))
-        recorder.on_planned(look)
+        recorder.on_round_planned(look)
         recorder.on_root_deleted(look.root_key)
-        assert recorder.remembers == 0
+        assert recorder.remembered_set_count == 0

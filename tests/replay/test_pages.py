@@ -11,7 +11,7 @@ def page_of(*looks: RuleSetTerminationDifference) -> str:
         decisions=len(looks), sets=1, first=AT, last=AT, versions=(), rules=("field",), other_rules="design",
         changed=(), rule_differences=looks,
     )  # fmt: skip
-    return replay_page(reported, full=False).text
+    return replay_page(reported, full=False).plain_text
 
 
 class TestPage:

@@ -13,7 +13,12 @@ from grove_core.kernel.frozen import frozen_dict_of_tuples
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.snapshot.snapshot import trim_snapshot
-from grove_shell.replay.decision_log_format import DecisionLog, compact_json, is_recorded_plan, plan_as_json
+from grove_shell.replay.decision_log_format import (
+    DecisionLog,
+    canonical_json,
+    equals_recorded_plan,
+    plan_as_decision_log_json,
+)
 from grove_shell.replay.decision_log_reader import recorded_decisions
 from grove_shell.replay.decision_log_recorder import DecisionLogRecorder
 from grove_shell.replay.json_conversion import core_value_as_json, core_value_from_json
@@ -29,14 +34,14 @@ class TestFacts:
     @given(field_clusters())
     def test_rp001_objects_survive(self, generated: RandomCluster) -> None:
         for item in (generated.root, *generated.groups, *generated.cliques, *generated.pods):
-            assert core_value_from_json(type(item), json.loads(compact_json(core_value_as_json(item)))) == item
+            assert core_value_from_json(type(item), json.loads(canonical_json(core_value_as_json(item)))) == item
 
     @pytest.mark.parametrize("scenario", SCENARIOS)
     def test_rp001_everything_an_operator_sees_survives(self, scenario: str) -> None:
         for snapshot in played(scenario).snapshots[::17]:
             every = (*snapshot.objects_without_pods_by_ref().values(), *(pod for _, pod in snapshot.pods()))
             for item in every:
-                assert core_value_from_json(type(item), json.loads(compact_json(core_value_as_json(item)))) == item
+                assert core_value_from_json(type(item), json.loads(canonical_json(core_value_as_json(item)))) == item
 
     @pytest.mark.parametrize(
         ("declared", "raw"),
@@ -66,26 +71,26 @@ class TestReplay:
             for name in ("root", "groups", "cliques", "gangs", "others", "domains", "now", "attempts", "configuration"):
                 assert getattr(look.snapshot, name) == getattr(reported, name), name
             assert look.snapshot.pods_of == {uid: tuple(pods) for uid, pods in reported.pods_of.items() if pods}
-            again = plan_as_json(reconcile(look.snapshot), snapshot.now)
+            again = plan_as_decision_log_json(reconcile(look.snapshot), snapshot.now)
             assert (
-                compact_json(again)
-                == compact_json(look.plan)
-                == compact_json(plan_as_json(reconcile(snapshot), snapshot.now))
+                canonical_json(again)
+                == canonical_json(look.plan)
+                == canonical_json(plan_as_decision_log_json(reconcile(snapshot), snapshot.now))
             )
 
     def test_rp001_a_log_with_earlier_reason_codes_is_as_recorded(self) -> None:
         snapshots = played("tests/golden/simulation/deletion_of_a_set/scenario.yaml").snapshots
         plans = [(reconcile(snapshot), snapshot.now) for snapshot in snapshots]
-        former = [plan_as_json(plan, now, former_codes=True) for plan, now in plans]
-        assert any('"rule":"LetGo"' in compact_json(one) for one in former)
-        assert all(is_recorded_plan(one, plan, now) for one, (plan, now) in zip(former, plans, strict=True))
-        assert not is_recorded_plan(former[0], *plans[-1])
+        former = [plan_as_decision_log_json(plan, now, former_codes=True) for plan, now in plans]
+        assert any('"rule":"LetGo"' in canonical_json(one) for one in former)
+        assert all(equals_recorded_plan(one, plan, now) for one, (plan, now) in zip(former, plans, strict=True))
+        assert not equals_recorded_plan(former[0], *plans[-1])
 
     @given(field_clusters())
     def test_rp001_by_the_fields_rules_too(self, generated: RandomCluster) -> None:
         snapshot, out = generated.snapshot, io.StringIO()
         plan = reconcile(snapshot, NEWEST)
-        DecisionLogRecorder(DecisionLog(out), NEWEST.name, "").on_planned(planned_round(snapshot, plan))
+        DecisionLogRecorder(DecisionLog(out), NEWEST.name, "").on_round_planned(planned_round(snapshot, plan))
         (look,) = recorded_decisions(out.getvalue().encode().splitlines(keepends=True))
         assert look.rules == NEWEST.name
         assert reconcile(look.snapshot, NEWEST) == plan

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_shell.manifests.crd_definitions import Json, compute_domain_crds
+from grove_shell.manifests.crd_definitions import Json, compute_domain_crd_manifests
 from tests.server_side_apply.field_sets import Shape, shape_of
 
 
@@ -11,7 +11,7 @@ def compute_domain_schemas() -> Mapping[str, Json]:
     """By kind: what its objects may look like."""
     return {
         one["spec"]["names"]["kind"]: one["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
-        for one in compute_domain_crds()
+        for one in compute_domain_crd_manifests()
     }
 
 

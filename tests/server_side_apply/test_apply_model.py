@@ -3,7 +3,7 @@
 import pytest
 
 from grove_core.resources.compute_domain import CLIQUE_KIND, DOMAIN_KIND
-from grove_shell.manifests.schema_validation import violations_in
+from grove_shell.manifests.schema_validation import schema_violations_in
 from tests.server_side_apply.apply_model import ManagedObject, Manager, applied, updated
 from tests.server_side_apply.cases import CASES, NAME, Case, Json, Write, body_of, entry, found_in
 from tests.server_side_apply.domain_shapes import compute_domain_schemas, domain_shapes
@@ -107,4 +107,4 @@ def test_dc110_what_the_design_shows_is_admitted() -> None:
             {"nodeName": "node-a", "ipAddress": "10.0.0.1", "cliqueID": "clique-1", "index": 0, "status": "Ready"}
         ],
     }
-    assert list(violations_in(compute_domain_schemas()[CLIQUE_KIND], clique)) == []
+    assert list(schema_violations_in(compute_domain_schemas()[CLIQUE_KIND], clique)) == []

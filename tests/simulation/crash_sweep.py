@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
-from grove_shell.simulator.scenario.fault_events import CrashOperator
+from grove_shell.simulator.scenario.fault_events import CrashOperatorFault
 from grove_shell.simulator.scenario.scenario import Scenario
-from grove_shell.simulator.scenario.scenario_events import Event
+from grove_shell.simulator.scenario.scenario_events import ScenarioEvent
 from grove_shell.simulator.simulation import Simulation
-from grove_shell.simulator.simulation_run import SimulationRun
+from grove_shell.simulator.simulation_run import SimulationResult
 from grove_shell.simulator.virtual_time import SECOND
 from tests.oracles import checked
 
@@ -25,7 +25,7 @@ class Divergence:
 
     write: int
     committed: bool
-    run: SimulationRun
+    run: SimulationResult
     missing: tuple[str, ...]
     extra: tuple[str, ...]
 
@@ -42,14 +42,16 @@ def crash_sweep(scenario: Scenario, *, every: int = 1, names: bool = True) -> It
     whole, run = _end_of(scenario, names=names)
     for write in range(1, run.writes + 1, every):
         for committed in (False, True):
-            crash = Event(at=0, crash_operator=CrashOperator(write=write, committed=committed, down=2 * SECOND))
+            crash = ScenarioEvent(
+                at=0, crash_operator=CrashOperatorFault(write=write, committed=committed, down=2 * SECOND)
+            )
             end, crashed = _end_of(scenario.with_events((crash, *scenario.spec.events)), names=names)
             missing, extra = whole - end, end - whole
             if missing or extra or crashed.violation is not None:
                 yield Divergence(write, committed, crashed, tuple(sorted(missing)), tuple(sorted(extra)))
 
 
-def _end_of(scenario: Scenario, *, names: bool) -> tuple[frozenset[str], SimulationRun]:
+def _end_of(scenario: Scenario, *, names: bool) -> tuple[frozenset[str], SimulationResult]:
     simulation = Simulation(scenario, checked(counts_only=True))
     run = simulation.run()
     return frozenset(_descriptions(simulation.cluster, names=names)), run
@@ -61,7 +63,7 @@ def _descriptions(cluster: SimulatedCluster, *, names: bool) -> Iterator[str]:
     for item in cluster.server.items.values():
         identity = f"{item.uid} of {item.owner_uid}" if names else owners.get(item.owner_uid, "")
         yield f"{item.ref.short} {identity} deleting={item.deleting} finalizers={','.join(item.finalizers)}"
-    for pod in cluster.pods():
+    for pod in cluster.all_pods():
         bare = replace(pod, resource_version="", node="", trouble="")
         if not names:
             bare = replace(bare, name="", uid="", owner_uid=owners.get(pod.owner_uid, ""))

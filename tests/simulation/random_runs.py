@@ -25,10 +25,10 @@ from grove_shell.cache.cache_view import Observation
 from grove_shell.settings.shared_settings import MnnvlSettings
 from grove_shell.simulator.operator.simulated_operator import Decide
 from grove_shell.simulator.random_events.randomized_scenario import smallest_failing_scenario, with_random_events
-from grove_shell.simulator.recording.run_history import HistoryActor
+from grove_shell.simulator.recording.simulation_history import SimulationActor
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.simulation import Simulation
-from grove_shell.simulator.simulation_run import SimulationRun
+from grove_shell.simulator.simulation_run import SimulationResult
 from grove_shell.views.renderers import format_yaml_document
 from tests.oracles import checked
 from tests.simulation.sample_sets import random_scenario
@@ -49,7 +49,7 @@ def random_run(
     return with_random_events(drawn, seed, without=without)
 
 
-def played(scenario: Scenario, decide: Decide | None = None, *, rules: "RulesSeen | None" = None) -> SimulationRun:
+def played(scenario: Scenario, decide: Decide | None = None, *, rules: "RulesSeen | None" = None) -> SimulationResult:
     """Run a scenario with all checks and without history entries."""
     observers = (rules,) if rules is not None else ()
     return Simulation(scenario, checked(counts_only=True, observers=observers, decide=decide)).run()
@@ -71,7 +71,7 @@ class RulesSeen:
     def __init__(self) -> None:
         self.hit: set[str] = set()
 
-    def on_plan(self, _actor: HistoryActor, _seen: Observation, plan: Plan) -> None:
+    def on_operator_plan(self, _actor: SimulationActor, _seen: Observation, plan: Plan) -> None:
         for because in (
             *(finding.because for finding in plan.findings),
             *(step.because for step in plan.steps),
@@ -79,13 +79,13 @@ class RulesSeen:
         ):
             self.hit.update(f"{why.rule.requirement} {why.rule.code}" for why in because)
 
-    def on_write(self, actor: HistoryActor, seen: Observation, attempt: Attempt) -> None:
+    def on_operator_write(self, actor: SimulationActor, seen: Observation, attempt: Attempt) -> None:
         pass
 
-    def on_start(self, actor: HistoryActor, configuration: Configuration, objection: Reason | None) -> None:
+    def on_operator_start(self, actor: SimulationActor, configuration: Configuration, objection: Reason | None) -> None:
         pass
 
-    def on_crash(self, actor: HistoryActor, writes: int) -> None:
+    def on_operator_crash(self, actor: SimulationActor, writes: int) -> None:
         pass
 
 

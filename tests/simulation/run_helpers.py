@@ -9,11 +9,11 @@ from grove_core.resources.configuration import Configuration
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.cache.cache_view import Observation
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
-from grove_shell.simulator.recording.run_history import EntryKind, HistoryActor
+from grove_shell.simulator.recording.simulation_history import EntryKind, SimulationActor
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.scenario_field_types import WRITTEN
 from grove_shell.simulator.simulation import Simulation
-from grove_shell.simulator.simulation_run import SimulationOptions, SimulationRun
+from grove_shell.simulator.simulation_run import SimulationOptions, SimulationResult
 from grove_shell.views.simulation_run_document import history_entry_fields
 from tests.oracles import checked
 from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw
@@ -27,19 +27,19 @@ def scenario(*events: Json, manifest: Json | None = None, nodes: int = 3, **spec
     return Scenario.model_validate(raw, context=WRITTEN)
 
 
-def run(*events: Json, check: bool = True, **more: Any) -> SimulationRun:
+def run(*events: Json, check: bool = True, **more: Any) -> SimulationResult:
     found = Simulation(scenario(*events, **more), checked() if check else SimulationOptions()).run()
     assert found.violation is None, found.violation
     return found
 
 
-def entries_of(found: SimulationRun, what: EntryKind) -> list[tuple[int, str]]:
+def entries_of(found: SimulationResult, what: EntryKind) -> list[tuple[int, str]]:
     """Return time and detail of the entries of a kind."""
     entries = (entry for entry in found.history.entries if entry.kind is what)
     return [(entry.at, history_entry_fields(entry.content)[2]) for entry in entries]
 
 
-def changes_of_pods(found: SimulationRun) -> list[ObjectChange]:
+def changes_of_pods(found: SimulationResult) -> list[ObjectChange]:
     return [change for change in found.changes if change.kind == "Pod"]
 
 
@@ -50,21 +50,21 @@ class PlanRecorder:
         self.seen: list[tuple[Snapshot, Plan]] = []
         self.answers: list[Attempt] = []
 
-    def on_plan(self, _actor: HistoryActor, seen: Observation, plan: Plan) -> None:
+    def on_operator_plan(self, _actor: SimulationActor, seen: Observation, plan: Plan) -> None:
         if isinstance(seen, Snapshot):
             self.seen.append((seen, plan))
 
-    def on_write(self, _actor: HistoryActor, _seen: Observation, attempt: Attempt) -> None:
+    def on_operator_write(self, _actor: SimulationActor, _seen: Observation, attempt: Attempt) -> None:
         self.answers.append(attempt)
 
-    def on_start(self, actor: HistoryActor, configuration: Configuration, objection: Reason | None) -> None:
+    def on_operator_start(self, actor: SimulationActor, configuration: Configuration, objection: Reason | None) -> None:
         pass
 
-    def on_crash(self, actor: HistoryActor, writes: int) -> None:
+    def on_operator_crash(self, actor: SimulationActor, writes: int) -> None:
         pass
 
 
-def watched(*events: Json, **more: Any) -> tuple[PlanRecorder, SimulationRun]:
+def watched(*events: Json, **more: Any) -> tuple[PlanRecorder, SimulationResult]:
     eyes = PlanRecorder()
     found = Simulation(scenario(*events, **more), SimulationOptions(observers=(eyes,))).run()
     return eyes, found

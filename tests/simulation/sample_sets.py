@@ -16,14 +16,14 @@ from grove_shell.simulator.random_events.random_domain_and_topology_events impor
 from grove_shell.simulator.scenario.scenario import (
     API_VERSION,
     KIND,
-    KubeletSpec,
-    OperatorSpec,
     Scenario,
+    ScenarioKubeletSpec,
     ScenarioMetadata,
+    ScenarioOperatorSpec,
+    ScenarioSchedulerSpec,
     ScenarioSpec,
-    SchedulerSpec,
 )
-from grove_shell.simulator.scenario.scenario_events import NodePool
+from grove_shell.simulator.scenario.scenario_events import ScenarioNodePool
 from grove_shell.simulator.scenario.scenario_field_types import WRITTEN
 
 Json = dict[str, Any]
@@ -56,10 +56,10 @@ def scenario_of(manifest: Json, nodes: int = 6, gpus: int = 2, *, seed: int = 0)
         metadata=ScenarioMetadata(name=f"world-{seed}"),
         spec=ScenarioSpec(
             sets=(manifest,),
-            nodes=(NodePool(name="n", count=nodes, capacity={"gpu": str(gpus)}),),
-            kubelet=KubeletSpec(),
-            scheduler=SchedulerSpec(),
-            operator=OperatorSpec(),
+            nodes=(ScenarioNodePool(name="n", count=nodes, capacity={"gpu": str(gpus)}),),
+            kubelet=ScenarioKubeletSpec(),
+            scheduler=ScenarioSchedulerSpec(),
+            operator=ScenarioOperatorSpec(),
         ),
     )
 
@@ -221,7 +221,7 @@ def _bare_scenario(seed: int) -> Scenario:
             found.pop("terminationDelay", None)
     scenario = scenario_of(manifest, nodes=rng.randint(2, 8), gpus=rng.randint(1, 4), seed=seed)
     changes = {
-        "scheduler": SchedulerSpec(gang_aware=rng.random() < 0.8),
-        "operator": OperatorSpec(watch=rng.choice((0, 200, 1000))),
+        "scheduler": ScenarioSchedulerSpec(gang_aware=rng.random() < 0.8),
+        "operator": ScenarioOperatorSpec(watch=rng.choice((0, 200, 1000))),
     }
     return scenario.model_copy(update={"spec": scenario.spec.model_copy(update=changes)})

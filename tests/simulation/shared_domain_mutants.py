@@ -23,10 +23,10 @@ from grove_core.resources.configuration import Configuration
 from grove_core.resources.naming_rules import parse_replica_index
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.cluster.simulated_admission import AdmissionDecisions
-from grove_shell.simulator.scenario.fault_events import Reconfigure
+from grove_shell.simulator.cluster.simulated_admission import SimulatedAdmissionDecisions
+from grove_shell.simulator.scenario.fault_events import ReconfigureFault
 from grove_shell.simulator.scenario.scenario import Scenario
-from grove_shell.simulator.scenario.scenario_events import Event, Scale
+from grove_shell.simulator.scenario.scenario_events import ScaleScenarioEvent, ScenarioEvent
 from grove_shell.simulator.simulation_run import SimulationOptions
 from grove_shell.simulator.virtual_time import SECOND
 from tests.oracles import checked
@@ -169,18 +169,18 @@ def switched_on(scenario: Scenario) -> Scenario:
     if reported.enabled:
         return scenario
     (manifest,) = scenario.spec.sets
-    scale = Scale(kind="PodCliqueSet", name=manifest["metadata"]["name"], replicas=3)
-    on = Reconfigure(mnnvl=reported.model_copy(update={"enabled": True}), down=100)
-    events = (Event(at=20 * SECOND, reconfigure=on), Event(at=40 * SECOND, scale=scale))
+    scale = ScaleScenarioEvent(kind="PodCliqueSet", name=manifest["metadata"]["name"], replicas=3)
+    on = ReconfigureFault(mnnvl=reported.model_copy(update={"enabled": True}), down=100)
+    events = (ScenarioEvent(at=20 * SECOND, reconfigure=on), ScenarioEvent(at=40 * SECOND, scale=scale))
     return scenario.with_events((*scenario.spec.events, *events))
 
 
 def _deciding(decide: Callable[[Snapshot], Plan], **admission: Any) -> Callable[[], SimulationOptions]:
-    return lambda: checked(counts_only=True, decide=decide, admission=AdmissionDecisions(**admission))
+    return lambda: checked(counts_only=True, decide=decide, admission=SimulatedAdmissionDecisions(**admission))
 
 
 def _admitting(**admission: Any) -> Callable[[], SimulationOptions]:
-    return lambda: checked(counts_only=True, admission=AdmissionDecisions(**admission))
+    return lambda: checked(counts_only=True, admission=SimulatedAdmissionDecisions(**admission))
 
 
 SHARED_DOMAIN_MUTANTS: Final[Mapping[str, tuple[Callable[[], SimulationOptions], frozenset[str]]]] = {

@@ -12,19 +12,19 @@ from grove_core.resources.pod import Pod
 from grove_shell.simulator.cluster.simulated_cluster import is_live_pod
 from grove_shell.simulator.random_events.randomized_scenario import with_random_events
 from grove_shell.simulator.recording.pod_clique_states import pod_clique_timelines
-from grove_shell.simulator.recording.run_history import (
+from grove_shell.simulator.recording.simulation_history import (
     NoteKind,
     PodChange,
-    RefusedApplyEntry,
-    UnplacedGangEntry,
+    RefusedApplyHistoryEntry,
+    UnplacedGangHistoryEntry,
     WriteKind,
 )
 from grove_shell.simulator.scenario.scenario import Scenario
-from grove_shell.simulator.scenario.scenario_events import Event
+from grove_shell.simulator.scenario.scenario_events import ScenarioEvent
 from grove_shell.simulator.scenario.scenario_field_types import WRITTEN
 from grove_shell.simulator.scenario.scenario_reader import read_scenario
 from grove_shell.simulator.simulation import FAULTS_STOP_AFTER, Simulation
-from grove_shell.simulator.simulation_run import SimulationOptions, SimulationRun
+from grove_shell.simulator.simulation_run import SimulationOptions, SimulationResult
 from grove_shell.simulator.virtual_time import MINUTE, SECOND
 from grove_shell.views.renderers import format_yaml_document
 from grove_shell.views.simulation_run_document import simulation_run_as_json
@@ -95,7 +95,7 @@ def test_sm030_a_lost_node_loses_its_pods_slowly() -> None:
     (unready,) = entries_of(found, PodChange.UNREADY)
     assert unready == (70 * SECOND, "node n-1 is lost")
     quiet = run({"at": "30s", "loseNode": {"of": {"clique": "llm-0-a", "index": 1}}}, manifest=without_delay())
-    marked = [change for change in changes_of_pods(quiet) if change.after and change.object.deleting]
+    marked = [change for change in changes_of_pods(quiet) if change.after and change.latest_object.deleting]
     assert marked[0].at == 70 * SECOND + 5 * MINUTE
     assert sum(not is_live_pod(pod) for pod in last_pods(quiet)) == 1
 
@@ -106,13 +106,13 @@ def without_delay() -> Json:
     return manifest
 
 
-def last_pods(found: SimulationRun) -> list[Pod]:
+def last_pods(found: SimulationResult) -> list[Pod]:
     pods: dict[str, Pod] = {}
     for change in changes_of_pods(found):
         if isinstance(change.after, Pod):
             pods[change.after.uid] = change.after
         else:
-            pods.pop(change.object.uid, None)
+            pods.pop(change.latest_object.uid, None)
     return list(pods.values())
 
 
@@ -149,7 +149,9 @@ def test_sm070_what_no_node_has_is_named(*, gang_aware: bool) -> None:
         raw = scenario(scheduler={"gangAware": gang_aware}).as_json
         raw["spec"]["nodes"] = pools
         found = Simulation(Scenario.model_validate(raw, context=WRITTEN)).run()
-        (message,) = (one.content.why for one in found.history.entries if isinstance(one.content, UnplacedGangEntry))
+        (message,) = (
+            one.content.why for one in found.history.entries if isinstance(one.content, UnplacedGangHistoryEntry)
+        )
         return message.partition("; ")[2]
 
     assert why([]) == "the scenario has no nodes"
@@ -171,7 +173,7 @@ def test_sm002_a_refused_update_changes_nothing() -> None:
     found = run({"at": "1m", "applySet": {"manifest": other}}, {"at": "2m", "applySet": {"manifest": {"kind": 1}}})
     assert found.history.refused == 2
     assert [standing.name for standing in found.clique_states] == ["llm-0-a"]
-    refused = next(one.content for one in found.history.entries if isinstance(one.content, RefusedApplyEntry))
+    refused = next(one.content for one in found.history.entries if isinstance(one.content, RefusedApplyHistoryEntry))
     assert any("spec.template" in str(objection) for objection in refused.objections)
 
 
@@ -182,7 +184,9 @@ def test_sm007_events_apply_to_the_pod_of_that_time() -> None:
     pods = [change.after for change in changes_of_pods(found) if change.before is None]
     first, second, _third = (pod for pod in pods if isinstance(pod, Pod) and pod.index == 0)
     assert first.uid != second.uid
-    failed = [change.object.uid for change in changes_of_pods(found) if getattr(change.after, "phase", "") == "Failed"]
+    failed = [
+        change.latest_object.uid for change in changes_of_pods(found) if getattr(change.after, "phase", "") == "Failed"
+    ]
     assert failed[0] == second.uid
 
 
@@ -231,7 +235,7 @@ def test_sm007_an_event_without_effect_is_shown_and_counted(before: Json, event:
     assert message.startswith(f"{name} had no effect: ")
     assert why in message
     assert found.history.without_effect == 1
-    assert "1 event without effect" in simulation_timeline_page(found).text.partition("\n")[0]
+    assert "1 event without effect" in simulation_timeline_page(found).plain_text.partition("\n")[0]
     assert simulation_run_as_json(found)["summary"]["withoutEffect"] == 1
 
 
@@ -351,7 +355,7 @@ def test_sm010_lanes_follow_the_cliques() -> None:
 
 
 def test_sm040_an_event_is_one_thing() -> None:
-    event = Event.model_validate({"at": "1m", "relist": {}}, context=WRITTEN)
+    event = ScenarioEvent.model_validate({"at": "1m", "relist": {}}, context=WRITTEN)
     assert (event.kind, event.at) == ("relist", MINUTE)
 
 

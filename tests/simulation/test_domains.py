@@ -12,12 +12,12 @@ from grove_core.resources.api_names import NVIDIA
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.promise_violation import PromiseViolated
-from grove_shell.simulator.recording.run_history import HistoryActor, NoteKind
-from grove_shell.simulator.scenario.fault_events import ForeignDomain
+from grove_shell.simulator.recording.simulation_history import NoteKind, SimulationActor
+from grove_shell.simulator.scenario.fault_events import ForeignDomainFault
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.scenario_field_types import WRITTEN
 from grove_shell.simulator.simulation import Simulation
-from grove_shell.simulator.simulation_run import SimulationOptions, SimulationRun
+from grove_shell.simulator.simulation_run import SimulationOptions, SimulationResult
 from grove_shell.simulator.virtual_time import SECOND
 from grove_shell.views.simulation_timeline import simulation_timeline_page
 from tests.oracles import checked
@@ -39,17 +39,17 @@ def scenario(*events: Json, operator: Json = ON, replicas: int = 1, **spec: Any)
     return Scenario.model_validate(raw, context=WRITTEN)
 
 
-def run(*events: Json, **more: Any) -> SimulationRun:
+def run(*events: Json, **more: Any) -> SimulationResult:
     found = Simulation(scenario(*events, **more), checked()).run()
     assert found.violation is None, found.violation
     return found
 
 
-def domains(found: SimulationRun) -> list[tuple[int, str, bool]]:
+def domains(found: SimulationResult) -> list[tuple[int, str, bool]]:
     """Return when which domain was created (True) or deleted."""
     changes = [change for change in found.changes if change.kind == "ComputeDomain"]
     return [
-        (change.at, change.object.ref.name, change.after is not None)
+        (change.at, change.latest_object.ref.name, change.after is not None)
         for change in changes
         if change.before is None or change.after is None
     ]
@@ -181,7 +181,7 @@ def test_sm001_settings_of_mnnvl_are_read_strictly(tmp_path: Path) -> None:
 
 def test_sm070_failed_domains_are_shown() -> None:
     found = run({"at": "0s", "limitDomains": {"most": 1, "span": "30s"}}, replicas=3)
-    lines = [line for line in simulation_timeline_page(found).text.splitlines() if "ComputeDomainsReady" in line]
+    lines = [line for line in simulation_timeline_page(found).plain_text.splitlines() if "ComputeDomainsReady" in line]
     assert "ComputeDomainsReady=False (CreationFailed): ComputeDomain creation failed for replicas: [1, 2]" in lines[0]
     assert "ComputeDomainsReady is removed" in lines[-1]
 
@@ -210,17 +210,17 @@ def test_sm051_a_deleted_foreign_domain_is_a_violation() -> None:
     simulation = Simulation(scenario(), checked())
     simulation.run()
     assert simulation.checks is not None
-    simulation.configuration_faults.foreign_domain(ForeignDomain(name="ml/llm-cd-9"))
+    simulation.configuration_faults.create_foreign_domain(ForeignDomainFault(name="ml/llm-cd-9"))
     ref = Ref(NVIDIA, "ComputeDomain", "ml", "llm-cd-9")
     item = simulation.cluster.server.items[ref]
     assert isinstance(item, ComputeDomain)
     snapshot = Snapshot(
-        root=simulation.cluster.sets()[0],
+        root=simulation.cluster.all_sets()[0],
         pods_of=FrozenDict(),
         now=simulation.scenario.spec.start,
         named_domains=FrozenDict({("ml", "llm-cd-9"): item}),
     )
     step = Step(StepStage.CLEANUP, ref, Delete(Guard(item.uid, "1")), ())
     with pytest.raises(PromiseViolated) as found:
-        simulation.checks.on_write(HistoryActor.OPERATOR, snapshot, Attempt(step, AttemptOutcome.DONE))
+        simulation.checks.on_operator_write(SimulationActor.OPERATOR, snapshot, Attempt(step, AttemptOutcome.DONE))
     assert found.value.violation.code == "CD6"

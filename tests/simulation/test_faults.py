@@ -10,7 +10,7 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
-from grove_shell.simulator.recording.run_history import HistoryActor, NoteKind, PodChange, WriteKind
+from grove_shell.simulator.recording.simulation_history import NoteKind, PodChange, SimulationActor, WriteKind
 from grove_shell.simulator.simulation import Simulation
 from grove_shell.simulator.simulation_run import SimulationOptions
 from grove_shell.simulator.virtual_time import SECOND
@@ -79,7 +79,7 @@ def test_sm040_f5_answers_that_are_lost() -> None:
     eyes, found = watched({"at": "0s", "loseAnswers": {"writes": 3}})
     lost = [answer for answer in eyes.answers if answer.outcome is AttemptOutcome.UNREACHABLE]
     assert len(lost) == 3
-    there = {change.object.ref for change in found.changes if change.at <= SECOND}
+    there = {change.latest_object.ref for change in found.changes if change.at <= SECOND}
     assert {answer.step.target for answer in lost} <= there
 
 
@@ -158,7 +158,7 @@ def test_sm040_f13_another_hash_function_rolls_nothing() -> None:
     upgrade = {"at": "1m", "changeHashes": {}}
     manifest = set_raw(clique_raw("a", 2, 1))
     found = run(upgrade, manifest=manifest)
-    stored = [change.object for change in changes_of_pods(found) if change.after is not None]
+    stored = [change.latest_object for change in changes_of_pods(found) if change.after is not None]
     assert {pod.template_hash.endswith("-old") for pod in stored if isinstance(pod, Pod)} == {False, True}
     assert [change for change in changes_of_pods(found) if change.after is None] == []
     assert found.clique_states[0].ready == 2
@@ -193,8 +193,8 @@ class Eyes(PlanRecorder):
         self.looks: list[int] = []
         self.nodes: set[str] = set()
 
-    def on_plan(self, actor: HistoryActor, seen: Any, plan: Any) -> None:
-        if actor is HistoryActor.SECOND:
+    def on_operator_plan(self, actor: SimulationActor, seen: Any, plan: Any) -> None:
+        if actor is SimulationActor.SECOND:
             self.looks.append(seen.now.second * SECOND + seen.now.microsecond // 1000)
             self.nodes |= {pod.node for _, pod in seen.pods()}
 
@@ -210,13 +210,17 @@ def test_sm040_f9_a_clock_that_is_off() -> None:
 
 def test_sm040_f10_foreign_objects() -> None:
     held = run({"at": "5s", "holdForeign": {"kind": "PodClique", "name": "llm-0-a", "span": "1m"}})
-    finalizers = [change.object.finalizers for change in held.changes if isinstance(change.object, PodClique)]
+    finalizers = [
+        change.latest_object.finalizers for change in held.changes if isinstance(change.latest_object, PodClique)
+    ]
     assert any("example.com/held" in found for found in finalizers)
     assert "example.com/held" not in finalizers[-1]
     gated = run({"at": "700ms", "gateForeign": {"clique": "llm-0-a", "span": "1m"}}, nodes=3)
     assert entries_of(gated, PodChange.PLACED)[-1][0] >= 60 * SECOND
     edited = run({"at": "20s", "editStatus": {"clique": "llm-0-a"}})
-    counts = [change.object.status.ready for change in edited.changes if isinstance(change.object, PodClique)]
+    counts = [
+        change.latest_object.status.ready for change in edited.changes if isinstance(change.latest_object, PodClique)
+    ]
     assert 7 in counts
     assert counts[-1] == 2
 
@@ -227,11 +231,13 @@ def test_sm040_f10_removed_labels() -> None:
     found = run(
         stripped, {"at": "20s", "failPod": {"clique": "llm-0-a", "index": 1}}, manifest=set_raw(clique_raw("a", 2, 1))
     )
-    hashes = [change.object.template_hash for change in found.changes if isinstance(change.object, PodClique)]
+    hashes = [
+        change.latest_object.template_hash for change in found.changes if isinstance(change.latest_object, PodClique)
+    ]
     assert "" in hashes
     assert hashes[-1] == hashes[0]
     assert found.clique_states[0].ready == 2
-    gangs = {change.object.gang for change in changes_of_pods(found) if isinstance(change.object, Pod)}
+    gangs = {change.latest_object.gang for change in changes_of_pods(found) if isinstance(change.latest_object, Pod)}
     assert gangs == {"llm-0"}
     assert entries_of(run({"at": "20s", "removeLabels": {"clique": "x"}}), NoteKind.NO_EFFECT) != []
 
@@ -242,7 +248,7 @@ def test_sm040_f10_labels_that_are_edited() -> None:
     lie = {"kind": "PodClique", "name": "llm-0-a", "labels": {SET_REPLICA.primary: "1", "team": None}}
     crash = {"at": "30s", "crashPod": {"clique": "llm-1-a", "index": 0, "recovers": "10m"}}
     found = run({"at": "20s", "editLabels": lie}, crash, manifest=set_raw(clique_raw("a", 1, 1), replicas=2))
-    cliques = [change.object for change in found.changes if isinstance(change.object, PodClique)]
+    cliques = [change.latest_object for change in found.changes if isinstance(change.latest_object, PodClique)]
     assert [one.labels.get(SET_REPLICA.primary) for one in cliques if one.ref.name == "llm-0-a"][-1] == "1"
     ended = [entry.content.subject for entry in found.history.entries if entry.kind is WriteKind.TERMINATED]
     assert {ref.name for ref in ended if ref is not None} == {"llm-1-a"}

@@ -1,7 +1,7 @@
 """Sets of one name in several namespaces are kept apart, in the cluster and in the checks."""
 
 from grove_shell.simulator.scenario.scenario import Scenario
-from grove_shell.simulator.scenario.scenario_events import ApplySet, Event
+from grove_shell.simulator.scenario.scenario_events import ApplySetScenarioEvent, ScenarioEvent
 from grove_shell.simulator.simulation import Simulation
 from tests.oracles import checked
 from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw
@@ -14,7 +14,7 @@ DEV, PROD = (
 
 def two_of_a_name(*, later: bool) -> Scenario:
     scenario = scenario_of(MANIFEST)
-    events = (Event(at=5_000, apply_set=ApplySet(manifest=PROD)),) if later else ()
+    events = (ScenarioEvent(at=5_000, apply_set=ApplySetScenarioEvent(manifest=PROD)),) if later else ()
     changed = {"sets": (DEV,) if later else (DEV, PROD), "events": events}
     return scenario.model_copy(update={"spec": scenario.spec.model_copy(update=changed)})
 

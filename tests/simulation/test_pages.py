@@ -10,23 +10,23 @@ import pytest
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.reasons import Rule, RuleSentence
 from grove_core.kernel.refs import Ref
-from grove_shell.simulator.recording.run_history import (
-    BreachWaitEntry,
-    ConditionEntry,
+from grove_shell.simulator.recording.simulation_history import (
+    BreachWaitHistoryEntry,
+    ConditionHistoryEntry,
     EntryContent,
-    HistoryActor,
-    HistoryEntry,
-    NoteEntry,
+    NoteHistoryEntry,
     NoteKind,
     PodChange,
-    PodEntry,
-    RefusedApplyEntry,
-    UnplacedGangEntry,
-    WriteEntry,
+    PodHistoryEntry,
+    RefusedApplyHistoryEntry,
+    SimulationActor,
+    SimulationHistoryEntry,
+    UnplacedGangHistoryEntry,
+    WriteHistoryEntry,
     WriteKind,
 )
 from grove_shell.simulator.simulation import Simulation
-from grove_shell.views.history_lines import timeline_lines
+from grove_shell.views.history_lines import timeline_lines_of_entries
 from grove_shell.views.simulation_chart import draw_simulation_chart
 from grove_shell.views.simulation_run_document import simulation_run_as_json, simulation_seeds_as_json
 from grove_shell.views.simulation_timeline import simulation_timeline_page
@@ -52,33 +52,33 @@ BECAUSE = (Sample.B.because(POD),)
 
 
 def line(*contents: EntryContent, verbose: bool = False) -> list[str]:
-    entries = [HistoryEntry(0, HistoryActor.OPERATOR, content) for content in contents]
-    return [found.text for found in timeline_lines(entries, verbose=verbose)]
+    entries = [SimulationHistoryEntry(0, SimulationActor.OPERATOR, content) for content in contents]
+    return [found.text for found in timeline_lines_of_entries(entries, verbose=verbose)]
 
 
-def pod(what: PodChange, subject: Ref = POD, **more: str) -> PodEntry:
-    return PodEntry(what, subject, "llm-0-a", **more)
+def pod(what: PodChange, subject: Ref = POD, **more: str) -> PodHistoryEntry:
+    return PodHistoryEntry(what, subject, "llm-0-a", **more)
 
 
 @pytest.mark.parametrize(
     ("content", "one", "many"),
     [
-        (WriteEntry(WriteKind.CREATED, POD, "llm-0-a"), "creates pod llm-0-a-x", "creates 2 pods of llm-0-a"),
+        (WriteHistoryEntry(WriteKind.CREATED, POD, "llm-0-a"), "creates pod llm-0-a-x", "creates 2 pods of llm-0-a"),
         (pod(PodChange.PLACED, node="n"), "pod llm-0-a-x placed on n", "2 pods of llm-0-a placed on n"),
         (pod(PodChange.READY), "pod llm-0-a-x ready", "2 pods of llm-0-a ready"),
         (pod(PodChange.GONE), "pod llm-0-a-x gone", "2 pods of llm-0-a gone"),
         (pod(PodChange.UNREADY, why="why"), "pod llm-0-a-x not ready: why", "2 pods of llm-0-a not ready: why"),
-        (WriteEntry(WriteKind.OPENED, POD, "llm-0-a", BECAUSE), "opens the gate of pod llm-0-a-x: b",
+        (WriteHistoryEntry(WriteKind.OPENED, POD, "llm-0-a", BECAUSE), "opens the gate of pod llm-0-a-x: b",
          "opens the gates of 2 pods of llm-0-a: b"),
-        (WriteEntry(WriteKind.DELETED, POD, "llm-0-a", BECAUSE), "deletes pod llm-0-a-x: b",
+        (WriteHistoryEntry(WriteKind.DELETED, POD, "llm-0-a", BECAUSE), "deletes pod llm-0-a-x: b",
          "deletes 2 pods of llm-0-a: b"),
-        (WriteEntry(WriteKind.FAILED, POD, "llm-0-a", error="conflict"),
+        (WriteHistoryEntry(WriteKind.FAILED, POD, "llm-0-a", error="conflict"),
          "1 write not done (Pod llm-0-a-x): conflict", "2 writes not done (Pod llm-0-a-x, llm-0-a-x): conflict"),
     ],
 )  # fmt: skip
 def test_sm070_equal_entries_share_a_line(content: EntryContent, one: str, many: str) -> None:
     assert line(content) == [one]
-    assert line(content, BreachWaitEntry(POD, BECAUSE), content)[0] == many
+    assert line(content, BreachWaitHistoryEntry(POD, BECAUSE), content)[0] == many
 
 
 def test_sm070_pods_of_two_namespaces_are_not_equal() -> None:
@@ -94,14 +94,17 @@ def test_sm070_pods_of_two_namespaces_are_not_equal() -> None:
         (pod(PodChange.CRASHED), "pod llm-0-a-x crashes"),
         (pod(PodChange.GONE, why="node n is gone"), "pod llm-0-a-x gone: node n is gone"),
         (pod(PodChange.EVICTED, why="node n is lost"), "deletes pod llm-0-a-x: node n is lost"),
-        (BreachWaitEntry(CLIQUE.at_replica(1), BECAUSE), "replica 1 of PodClique llm-0-a is breached and waits: b"),
-        (NoteEntry(NoteKind.UPDATE, "an update begins", CLIQUE), "PodClique llm-0-a: an update begins"),
-        (RefusedApplyEntry("PodCliqueSet", "it", ()), "PodCliqueSet it is refused"),
-        (UnplacedGangEntry(CLIQUE, 2, "why"), "2 pods of PodClique llm-0-a not placed: why"),
-        (NoteEntry(NoteKind.NO_EFFECT, "it had no effect"), "it had no effect"),
-        (NoteEntry(NoteKind.SCALED, "replicas 1 to 2", CLIQUE), "scales PodClique llm-0-a: replicas 1 to 2"),
-        (WriteEntry(WriteKind.APPLIED, CLIQUE), "applies PodClique llm-0-a"),
-        (NoteEntry(NoteKind.FAULT, "so"), "so"),
+        (
+            BreachWaitHistoryEntry(CLIQUE.at_replica(1), BECAUSE),
+            "replica 1 of PodClique llm-0-a is breached and waits: b",
+        ),
+        (NoteHistoryEntry(NoteKind.UPDATE, "an update begins", CLIQUE), "PodClique llm-0-a: an update begins"),
+        (RefusedApplyHistoryEntry("PodCliqueSet", "it", ()), "PodCliqueSet it is refused"),
+        (UnplacedGangHistoryEntry(CLIQUE, 2, "why"), "2 pods of PodClique llm-0-a not placed: why"),
+        (NoteHistoryEntry(NoteKind.NO_EFFECT, "it had no effect"), "it had no effect"),
+        (NoteHistoryEntry(NoteKind.SCALED, "replicas 1 to 2", CLIQUE), "scales PodClique llm-0-a: replicas 1 to 2"),
+        (WriteHistoryEntry(WriteKind.APPLIED, CLIQUE), "applies PodClique llm-0-a"),
+        (NoteHistoryEntry(NoteKind.FAULT, "so"), "so"),
     ],
 )
 def test_sm070_every_happening_has_words(found: EntryContent, text: str) -> None:
@@ -116,12 +119,12 @@ def test_sm070_pods_of_two_removed_nodes_are_not_equal() -> None:
 def test_sm070_details_are_shown_on_request() -> None:
     scheduled = Condition("PodCliqueScheduled", ConditionStatus.TRUE, "R", "m", datetime(2026, 1, 1, tzinfo=UTC))
     quiet: list[EntryContent] = [
-        WriteEntry(WriteKind.STATUS, CLIQUE, because=BECAUSE),
+        WriteHistoryEntry(WriteKind.STATUS, CLIQUE, because=BECAUSE),
         pod(PodChange.STARTED),
-        WriteEntry(WriteKind.WITHHELD, CLIQUE, because=BECAUSE),
-        WriteEntry(WriteKind.RELEASED, CLIQUE, because=BECAUSE),
-        WriteEntry(WriteKind.CREATED, CLIQUE, because=BECAUSE),
-        ConditionEntry(CLIQUE, scheduled, ConditionStatus.FALSE),
+        WriteHistoryEntry(WriteKind.WITHHELD, CLIQUE, because=BECAUSE),
+        WriteHistoryEntry(WriteKind.RELEASED, CLIQUE, because=BECAUSE),
+        WriteHistoryEntry(WriteKind.CREATED, CLIQUE, because=BECAUSE),
+        ConditionHistoryEntry(CLIQUE, scheduled, ConditionStatus.FALSE),
     ]
     assert line(*quiet) == ["creates PodClique llm-0-a"]
     assert line(*quiet, verbose=True) == [
@@ -139,7 +142,7 @@ def test_sm070_every_changed_condition_of_an_object_has_a_line() -> None:
         Condition("PodCliqueScheduled", ConditionStatus.TRUE, "R", "m", datetime(2026, 1, 1, tzinfo=UTC)),
         Condition("MinAvailableBreached", ConditionStatus.FALSE, "S", "n", datetime(2026, 1, 1, tzinfo=UTC)),
     )
-    entries = [ConditionEntry(CLIQUE, condition, ConditionStatus.UNKNOWN) for condition in changed]
+    entries = [ConditionHistoryEntry(CLIQUE, condition, ConditionStatus.UNKNOWN) for condition in changed]
     assert line(*entries, verbose=True) == [
         "PodClique llm-0-a: PodCliqueScheduled=True (R): m",
         "PodClique llm-0-a: MinAvailableBreached=False (S): n",
@@ -148,18 +151,18 @@ def test_sm070_every_changed_condition_of_an_object_has_a_line() -> None:
 
 def test_sm070_many_names_are_counted() -> None:
     many = [
-        WriteEntry(
+        WriteHistoryEntry(
             WriteKind.TERMINATED,
             Ref("x", "PodClique", "ml", f"c{n}"),
             because=(Sample.NUMBER.because(POD, number=n), Sample.LATE.because(POD)),
         )
         for n in range(9)
     ]
-    entries = (HistoryEntry(0, HistoryActor.OPERATOR, content) for content in many)
-    (found,) = timeline_lines(entries, verbose=False)
+    entries = (SimulationHistoryEntry(0, SimulationActor.OPERATOR, content) for content in many)
+    (found,) = timeline_lines_of_entries(entries, verbose=False)
     assert found.text == "TERMINATES c0, c1, c2, c3, c4, c5 and 3 more"
     assert found.below == ("0", "late")
-    objects = [WriteEntry(WriteKind.CREATED, Ref("x", kind, "ml", "n")) for kind in ("Role", "Secret", "Secret")]
+    objects = [WriteHistoryEntry(WriteKind.CREATED, Ref("x", kind, "ml", "n")) for kind in ("Role", "Secret", "Secret")]
     assert line(*objects) == ["creates 1 Role, 2 Secrets"]
 
 
@@ -183,13 +186,13 @@ def test_cl011_the_document_has_the_whole_history() -> None:
 
 def test_sm051_the_page_names_what_was_wrong() -> None:
     crash = {"at": "30s", "crashPod": {"clique": "llm-0-a", "recovers": "5m"}}
-    page = simulation_timeline_page(run(crash, expect=[{"at": "end", "ready": 7}], check=False)).text
+    page = simulation_timeline_page(run(crash, expect=[{"at": "end", "ready": 7}], check=False)).plain_text
     assert "0 of 1 expectation met" in page
     assert "NOT MET   at the end: expected ready 7, found 2" in page
     broken = Simulation(scenario(crash), checked(decide=terminates_at_once)).run()
-    assert "VIOLATED  GT5 at " in simulation_timeline_page(broken).text
+    assert "VIOLATED  GT5 at " in simulation_timeline_page(broken).plain_text
     gone = run({"at": "1m", "deletePod": {"clique": "x"}}, manifest=set_raw(clique_raw("a", 1, 1), replicas=0))
-    assert "no PodClique is left" in simulation_timeline_page(gone).text
+    assert "no PodClique is left" in simulation_timeline_page(gone).plain_text
 
 
 def test_sm010_a_picture_is_a_function_of_the_run(tmp_path: Path) -> None:
@@ -225,8 +228,8 @@ def test_sm064_two_sets_of_one_name_in_two_namespaces(tmp_path: Path) -> None:
 def test_sm070_a_repeated_failure_is_shown_once() -> None:
     refused = {"at": "0s", "refuseWrites": {"code": 403, "kind": "Pod", "writes": 12}}
     found = run(refused, check=False)
-    page = simulation_timeline_page(found).text
+    page = simulation_timeline_page(found).plain_text
     line = "1 write not done (Pod llm-0-a-"
     assert page.count(line) == 4
     assert page.count("5 more times, the last at ") == 2
-    assert simulation_timeline_page(found, verbose=True).text.count(line) == 12
+    assert simulation_timeline_page(found, verbose=True).plain_text.count(line) == 12

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from grove_shell.simulator.operator.simulated_operator_process import SimulatedOperatorProcess
 from grove_shell.simulator.random_events.randomized_scenario import RANDOM_EVENT_KINDS
 from grove_shell.simulator.scenario.scenario import Scenario
-from grove_shell.simulator.scenario.scenario_events import Event
+from grove_shell.simulator.scenario.scenario_events import ScenarioEvent
 from grove_shell.simulator.simulation import Simulation
 from tests.simulation.domain_mutants import DOMAIN_MUTANTS
 from tests.simulation.mutants import MUTANTS, names_pods_at_random, terminates_at_once
@@ -192,7 +192,7 @@ def test_sm010_events_are_a_function_of_the_seed(seed: int) -> None:
 def test_sm010_every_kind_of_event_is_drawn() -> None:
     drawn = {event.kind for seed in range(400) for event in random_run(seed).spec.events}
     drawn |= {event.kind for seed in range(100) for event in random_run(seed, topologies=True).spec.events}
-    never = Event.model_fields.keys() - drawn - {"at"}
+    never = ScenarioEvent.model_fields.keys() - drawn - {"at"}
     assert never == {"add_nodes"}
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_shell.simulator.scenario.scenario_events import Event
-from grove_shell.simulator.scenario.scenario_field_types import HoldsObjectNames, ScenarioPart
+from grove_shell.simulator.scenario.scenario_events import ScenarioEvent
+from grove_shell.simulator.scenario.scenario_field_types import ObjectNamesFieldMarker, ScenarioPart
 from grove_shell.simulator.scenario.scenario_reader import read_scenario
 from grove_shell.simulator.simulation import Simulation
 from grove_shell.views.renderers import format_yaml_document
@@ -321,10 +321,11 @@ def test_sm001_every_field_with_a_name_is_checked() -> None:
     """A field of an event that holds a name says so, except for names of what the event adds."""
     unmarked = [
         f"{kind}.{field}"
-        for kind, event in Event.model_fields.items()
+        for kind, event in ScenarioEvent.model_fields.items()
         for model in get_args(event.annotation)
         if isinstance(model, type) and issubclass(model, ScenarioPart)
         for field, info in model.model_fields.items()
-        if field in {"name", "clique", "node"} and not any(isinstance(mark, HoldsObjectNames) for mark in info.metadata)
+        if field in {"name", "clique", "node"}
+        and not any(isinstance(mark, ObjectNamesFieldMarker) for mark in info.metadata)
     ]
     assert unmarked == ["add_nodes.name"]

@@ -11,12 +11,12 @@ import yaml
 from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.rule_sets.named import rule_set
-from grove_shell.cli.main import run as grove
+from grove_shell.cli.main import run_command_line as grove
 from grove_shell.reading.input_items import newest_timestamp_in_object
-from grove_shell.simulator.recording.run_history import WriteKind
+from grove_shell.simulator.recording.simulation_history import WriteKind
 from grove_shell.simulator.scenario.scenario_reader import read_scenario
 from grove_shell.simulator.simulation import Simulation
-from grove_shell.simulator.simulation_run import SimulationOptions, SimulationRun
+from grove_shell.simulator.simulation_run import SimulationOptions, SimulationResult
 from tests.simulation.run_helpers import changes_of_pods, entries_of, scenario
 from tests.simulation.sample_sets import clique_raw, set_raw
 
@@ -25,7 +25,7 @@ SNAPSHOTS: Final = Path(__file__).parent.parent / "snapshots"
 CRASHES: Final = {"at": "2m", "crashPod": {"clique": "llm-0-a", "index": 0, "recovers": "30m"}}
 
 
-def played(*events: Json, rules: str = "field", **more: Any) -> SimulationRun:
+def played(*events: Json, rules: str = "field", **more: Any) -> SimulationResult:
     return Simulation(scenario(*events, **more), SimulationOptions(rules=rule_set(rules))).run()
 
 
@@ -35,7 +35,7 @@ def written(path: Path, **spec: Any) -> str:
     return str(path)
 
 
-def dump_of(scenario_of: str) -> SimulationRun:
+def dump_of(scenario_of: str) -> SimulationResult:
     read = read_scenario(scenario_of)
     assert read.scenario is not None, read.faults
     options = SimulationOptions(rules=rule_set("field"))
@@ -196,7 +196,7 @@ def test_sm002_an_edit_keeps_what_it_leaves_out_and_takes_out_what_was_applied(t
         read.scenario, SimulationOptions(rules=rule_set("field")), dump=read.cluster, manifests=read.manifests
     )
     simulation.run()
-    root = simulation.cluster.find("PodCliqueSet", "embed")
+    root = simulation.cluster.find_object("PodCliqueSet", "embed")
     assert isinstance(root, PodCliqueSet)
     assert root.spec.template.termination_delay is not None
     assert "team" not in root.labels

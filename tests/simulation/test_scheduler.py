@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.resources.pod import Pod
-from grove_shell.simulator.cluster.nodes import nodes_of_pool, pod_resource_requests
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
-from grove_shell.simulator.recording.run_history import UnplacedGangEntry
-from grove_shell.simulator.scenario.scenario import SchedulerSpec
-from grove_shell.simulator.scenario.scenario_events import Event, NodePool
+from grove_shell.simulator.cluster.simulated_nodes import nodes_of_pool, pod_resource_requests
+from grove_shell.simulator.recording.simulation_history import UnplacedGangHistoryEntry
+from grove_shell.simulator.scenario.scenario import ScenarioSchedulerSpec
+from grove_shell.simulator.scenario.scenario_events import ScenarioEvent, ScenarioNodePool
 from grove_shell.simulator.scenario.scenario_field_types import parse_quantity_as_thousandths
 from grove_shell.simulator.simulation import Simulation
 from tests.oracles import checked
@@ -29,8 +29,8 @@ NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
 def placed(seed: int, nodes: int, gpus: int, *, gang_aware: bool = True) -> Simulation:
     scenario = random_scenario(seed, mnnvl=False)
     changes = {
-        "nodes": (NodePool(name="n", count=nodes, capacity={"gpu": str(gpus)}),),
-        "scheduler": SchedulerSpec(gang_aware=gang_aware),
+        "nodes": (ScenarioNodePool(name="n", count=nodes, capacity={"gpu": str(gpus)}),),
+        "scheduler": ScenarioSchedulerSpec(gang_aware=gang_aware),
     }
     scenario = scenario.model_copy(update={"spec": scenario.spec.model_copy(update=changes)})
     simulation = Simulation(scenario, checked())
@@ -39,7 +39,7 @@ def placed(seed: int, nodes: int, gpus: int, *, gang_aware: bool = True) -> Simu
 
 
 def pods_by_clique(cluster: SimulatedCluster) -> dict[str, list[Pod]]:
-    return {clique.ref.name: cluster.server.pods[clique.uid] for clique in cluster.cliques()}
+    return {clique.ref.name: cluster.server.pods[clique.uid] for clique in cluster.all_cliques()}
 
 
 @RARELY
@@ -84,7 +84,7 @@ def one(pool: Json, pod_spec: Json, *, cordoned: bool = False) -> str:
     clique["spec"]["podSpec"] |= pod_spec
     scenario = scenario_of(set_raw(clique))
     scenario = scenario.model_copy(
-        update={"spec": scenario.spec.model_copy(update={"nodes": (NodePool.model_validate(pool),)})}
+        update={"spec": scenario.spec.model_copy(update={"nodes": (ScenarioNodePool.model_validate(pool),)})}
     )
     simulation = Simulation(scenario)
     for node in simulation.nodes.values():
@@ -141,8 +141,8 @@ def test_sm020_a_pod_asks_for_its_containers_or_its_largest_init_container() -> 
 
 
 def test_sm020_names_of_nodes() -> None:
-    assert [node.name for node in nodes_of_pool(NodePool(name="n", count=2))] == ["n-0", "n-1"]
-    assert [node.name for node in nodes_of_pool(NodePool(name="n"))] == ["n"]
+    assert [node.name for node in nodes_of_pool(ScenarioNodePool(name="n", count=2))] == ["n-0", "n-1"]
+    assert [node.name for node in nodes_of_pool(ScenarioNodePool(name="n"))] == ["n"]
 
 
 @pytest.mark.parametrize("gang_aware", [True, False])
@@ -150,19 +150,21 @@ def test_sm070_an_unplaced_gang_is_shown_once(gang_aware: bool) -> None:
     """Three useless nodes are added, then a useful one; two namespaces have a gang of the same name."""
     manifest = set_raw(clique_raw("a", 2, 2))
     sets = tuple({**manifest, "metadata": {"name": "llm", "namespace": space}} for space in ("dev", "prod"))
-    useless = [Event(at=at, add_nodes=NodePool(name=f"u{at}", count=1)) for at in (10_000, 20_000, 30_000)]
-    useful = Event(at=40_000, add_nodes=NodePool(name="good", count=2, capacity={"gpu": "2"}))
+    useless = [
+        ScenarioEvent(at=at, add_nodes=ScenarioNodePool(name=f"u{at}", count=1)) for at in (10_000, 20_000, 30_000)
+    ]
+    useful = ScenarioEvent(at=40_000, add_nodes=ScenarioNodePool(name="good", count=2, capacity={"gpu": "2"}))
     scenario = scenario_of(manifest)
     spec = {
         "sets": sets,
-        "nodes": (NodePool(name="n", count=1),),
+        "nodes": (ScenarioNodePool(name="n", count=1),),
         "events": (*useless, useful),
-        "scheduler": SchedulerSpec(gang_aware=gang_aware),
+        "scheduler": ScenarioSchedulerSpec(gang_aware=gang_aware),
         "until": 60_000,
     }
     run = Simulation(scenario.model_copy(update={"spec": scenario.spec.model_copy(update=spec)}), checked()).run()
     assert run.violation is None
-    unplaced = [one.content for one in run.history.entries if isinstance(one.content, UnplacedGangEntry)]
+    unplaced = [one.content for one in run.history.entries if isinstance(one.content, UnplacedGangHistoryEntry)]
     assert sorted((one.subject.namespace, one.subject.name) for one in unplaced) == [
         ("dev", "llm-0"),
         ("prod", "llm-0"),

@@ -17,11 +17,11 @@ from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.promise_violation import PromiseViolated
-from grove_shell.simulator.recording.run_history import NoteKind
+from grove_shell.simulator.recording.simulation_history import NoteKind
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.scenario_field_types import WRITTEN
 from grove_shell.simulator.simulation import Simulation
-from grove_shell.simulator.simulation_run import SimulationOptions, SimulationRun
+from grove_shell.simulator.simulation_run import SimulationOptions, SimulationResult
 from grove_shell.simulator.virtual_time import SECOND
 from tests.oracles import checked
 from tests.simulation.domain_mutants import changed
@@ -49,15 +49,15 @@ def scenario(*events: Json, operator: Json = ON, **spec: Any) -> Scenario:
     return Scenario.model_validate(raw, context=WRITTEN)
 
 
-def run(*events: Json, eyes: PlanRecorder | None = None, **more: Any) -> SimulationRun:
+def run(*events: Json, eyes: PlanRecorder | None = None, **more: Any) -> SimulationResult:
     observers = (eyes,) if eyes is not None else ()
     found = Simulation(scenario(*events, **more), checked(observers=observers)).run()
     assert found.violation is None, found.violation
     return found
 
 
-def creations(found: SimulationRun, kind: str) -> list[tuple[int, str]]:
-    return [(one.at, one.object.ref.name) for one in found.changes if one.kind == kind and one.before is None]
+def creations(found: SimulationResult, kind: str) -> list[tuple[int, str]]:
+    return [(one.at, one.latest_object.ref.name) for one in found.changes if one.kind == kind and one.before is None]
 
 
 def knows_nothing(snapshot: Snapshot) -> Plan:
@@ -133,7 +133,7 @@ def test_sm080_an_object_of_a_deleted_owner_is_collected() -> None:
     fields = freeze({"metadata": {"ownerReferences": [owner]}})
     assert isinstance(fields, FrozenMap)
     step = Step(StepStage.WORKLOAD, domain.ref, Apply(fields, domain.guard), ())
-    assert simulation.cluster.attempt(step).outcome is AttemptOutcome.DONE
+    assert simulation.cluster.attempt_step(step).outcome is AttemptOutcome.DONE
     assert domain.ref not in server.items
 
 
@@ -165,10 +165,10 @@ def test_sm064_wrong_admission_of_an_update_is_found(what: str) -> None:
     assert simulation.checks is not None
     manifest = set_raw(clique())
     other = {**manifest, "metadata": {**manifest["metadata"], **OPTS_IN}}
-    simulation.checks.on_set_write(manifest, manifest, manifest)
-    simulation.checks.on_set_write(other, manifest, other)
+    simulation.checks.on_user_set_write(manifest, manifest, manifest)
+    simulation.checks.on_user_set_write(other, manifest, other)
     because = SharedDomainDenial.SCOPED_VALUE_INVALID.because(Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", "llm"))
     refused = Deny((DenialReason("metadata.annotations[grove.io/mnnvl-scope]", "x", because),))
     with pytest.raises(PromiseViolated) as found:
-        simulation.checks.on_set_write(manifest, manifest, refused if what else other)
+        simulation.checks.on_user_set_write(manifest, manifest, refused if what else other)
     assert found.value.violation.code == "CD8"

@@ -15,17 +15,17 @@ from grove_core.resources.cluster_topology import ClusterTopology, topology_ref
 from grove_core.resources.podgang import GangPackConstraint, PodGang
 from grove_shell.simulator.cluster.simulated_cluster import is_live_pod
 from grove_shell.simulator.promise_violation import PromiseViolated
-from grove_shell.simulator.recording.run_history import (
+from grove_shell.simulator.recording.simulation_history import (
     EntryKind,
     NoteKind,
-    RefusedApplyEntry,
-    UnplacedGangEntry,
+    RefusedApplyHistoryEntry,
+    UnplacedGangHistoryEntry,
     WriteKind,
 )
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.scenario_field_types import WRITTEN
 from grove_shell.simulator.simulation import Simulation
-from grove_shell.simulator.simulation_run import SimulationRun
+from grove_shell.simulator.simulation_run import SimulationResult
 from grove_shell.simulator.virtual_time import SECOND
 from grove_shell.views.simulation_run_document import history_entry_fields
 from grove_shell.views.simulation_timeline import simulation_timeline_page
@@ -75,7 +75,7 @@ def scenario(manifest: Json, *events: Json, racks: tuple[int, ...] = (2, 3), gpu
     return Scenario.model_validate(raw, context=WRITTEN)
 
 
-def played(manifest: Json, *events: Json, **more: Any) -> tuple[Simulation, SimulationRun]:
+def played(manifest: Json, *events: Json, **more: Any) -> tuple[Simulation, SimulationResult]:
     simulation = Simulation(scenario(manifest, *events, **more), checked())
     run = simulation.run()
     assert run.violation is None, run.violation
@@ -84,8 +84,10 @@ def played(manifest: Json, *events: Json, **more: Any) -> tuple[Simulation, Simu
 
 def racks_of(simulation: Simulation, clique: str = "") -> list[str]:
     """Return the racks of the pods, sorted; empty for a pod without a node."""
-    names = {item.uid: item.ref.name for item in simulation.cluster.cliques()}
-    pods = (pod for pod in simulation.cluster.pods() if is_live_pod(pod) and names[pod.owner_uid].startswith(clique))
+    names = {item.uid: item.ref.name for item in simulation.cluster.all_cliques()}
+    pods = (
+        pod for pod in simulation.cluster.all_pods() if is_live_pod(pod) and names[pod.owner_uid].startswith(clique)
+    )
     return sorted(simulation.nodes[pod.node].labels[RACK] if pod.node else "" for pod in pods)
 
 
@@ -95,12 +97,12 @@ def kept(simulation: Simulation, name: str) -> ClusterTopology | None:
 
 
 def gang(simulation: Simulation, name: str) -> PodGang:
-    found = simulation.cluster.find("PodGang", name)
+    found = simulation.cluster.find_object("PodGang", name)
     assert isinstance(found, PodGang)
     return found
 
 
-def entries_of(run: SimulationRun, what: EntryKind) -> list[str]:
+def entries_of(run: SimulationResult, what: EntryKind) -> list[str]:
     found = []
     for content in (one.content for one in run.history.entries if one.kind is what):
         _, _, detail, because = history_entry_fields(content)
@@ -120,7 +122,7 @@ class TestRequiredLabels:
         assert racks_of(simulation) == [""] * 3
         assert (
             f"it needs nodes for 3 pods at once, and there are none so near by {RACK}"
-            in entries_of(run, UnplacedGangEntry)[0]
+            in entries_of(run, UnplacedGangHistoryEntry)[0]
         )
 
     def test_sm020_of_two_racks_with_room_the_fuller_is_taken(self) -> None:
@@ -140,7 +142,7 @@ class TestRequiredLabels:
 
     def test_sm020_a_node_without_the_label_is_in_no_rack(self) -> None:
         simulation, _ = played(packed(domain="rack"), nodes=[{"name": "n", "count": 5, "capacity": {"gpu": "1"}}])
-        assert not any(pod.node for pod in simulation.cluster.pods())
+        assert not any(pod.node for pod in simulation.cluster.all_pods())
 
     def test_sm020_cliques_each_by_themselves(self) -> None:
         one = {**clique_raw("a", 2, 2), "topologyConstraint": {"packDomain": "rack"}}
@@ -192,7 +194,7 @@ def test_sm020_without_gang_awareness_nothing_is_packed() -> None:
 
 def test_sm064_a_pod_that_is_bound_away_from_its_gang_is_found() -> None:
     simulation, _ = played(packed())
-    (pod, *_) = simulation.cluster.pods()
+    (pod, *_) = simulation.cluster.all_pods()
     simulation.cluster.put_pod(replace(pod, node=""))
     simulation.cluster.deliver_changes()
     simulation.cluster.put_pod(replace(pod, node="n0-0"))
@@ -206,11 +208,11 @@ def test_sm064_a_pod_is_not_bound_away_by_what_its_gang_requires_of_others() -> 
     simulation, _ = played(packed(clique_raw("a", 2, 2), clique_raw("b", 1, 1), domain=""))
     found = gang(simulation, "llm-0")
     near = found.placement._replace(cliques=(("llm-0-a", GangPackConstraint(RACK, "")),))
-    simulation.cluster.put(replace(found, placement=near))
-    far = [pod for pod in simulation.cluster.pods() if "-a-" in pod.name]
+    simulation.cluster.put_object(replace(found, placement=near))
+    far = [pod for pod in simulation.cluster.all_pods() if "-a-" in pod.name]
     for pod, node in zip(far, ("n0-0", "n1-0"), strict=True):
         simulation.cluster.put_pod(replace(pod, node=node))
-    (other,) = (pod for pod in simulation.cluster.pods() if "-b-" in pod.name)
+    (other,) = (pod for pod in simulation.cluster.all_pods() if "-b-" in pod.name)
     simulation.cluster.put_pod(replace(other, node=""))
     simulation.cluster.deliver_changes()
     simulation.cluster.put_pod(replace(other, node="n0-1"))
@@ -261,7 +263,7 @@ class TestTopologyReconciliation:
 
     def test_sm011_a_binding_is_looked_after_as_well(self) -> None:
         simulation, _ = played(packed(), topologies=[topology("shelves", kind="ClusterTopologyBinding")])
-        found = simulation.cluster.find("ClusterTopologyBinding", "shelves")
+        found = simulation.cluster.find_object("ClusterTopologyBinding", "shelves")
         assert found is not None
         assert found.finalizers == (TOPOLOGY_FINALIZER,)
 
@@ -272,10 +274,10 @@ class TestTopologyReconciliation:
         found = kept(simulation, "grove-topology")
         assert found is not None
         fields = FrozenMap({"spec": FrozenMap({"levels": (FrozenMap({"domain": "rack", "key": RACK}),)})})
-        answer = simulation.cluster.attempt(Step(StepStage.WORKLOAD, found.ref, Apply(fields, found.guard), ()))
+        answer = simulation.cluster.attempt_step(Step(StepStage.WORKLOAD, found.ref, Apply(fields, found.guard), ()))
         assert (answer.outcome, answer.detail[:3]) == (AttemptOutcome.REFUSED, "422")
         gone = replace(found.ref, name="gone")
-        answer = simulation.cluster.attempt(Step(StepStage.WORKLOAD, gone, Apply(fields, found.guard), ()))
+        answer = simulation.cluster.attempt_step(Step(StepStage.WORKLOAD, gone, Apply(fields, found.guard), ()))
         assert answer.outcome is AttemptOutcome.CONFLICT
 
     @pytest.mark.req("SM-080")
@@ -285,7 +287,7 @@ class TestTopologyReconciliation:
         assert found is not None
         assert found.deleting
         fields = FrozenMap({"metadata": FrozenMap({"finalizers": (TOPOLOGY_FINALIZER, "example.com/mine")})})
-        answer = simulation.cluster.attempt(Step(StepStage.WORKLOAD, found.ref, Apply(fields, found.guard), ()))
+        answer = simulation.cluster.attempt_step(Step(StepStage.WORKLOAD, found.ref, Apply(fields, found.guard), ()))
         assert answer.outcome is AttemptOutcome.REFUSED
 
 
@@ -310,7 +312,7 @@ class TestTopologyAdmission:
     def test_sm002_what_is_wrong_is_refused(self, manifest: Json) -> None:
         _, run = played(packed(), {"at": "20s", "applyTopology": {"manifest": manifest}})
         assert run.history.refused == 1
-        assert entries_of(run, RefusedApplyEntry)[0].startswith("None ClusterTopology")
+        assert entries_of(run, RefusedApplyHistoryEntry)[0].startswith("None ClusterTopology")
 
     def test_sm002_an_unknown_topology_cannot_be_deleted(self) -> None:
         again: list[Json] = [{"at": at, "deleteTopology": {"name": "shelves"}} for at in ("20s", "30s")]
@@ -326,7 +328,7 @@ class TestTopologyAdmission:
             {"at": "30s", "applyTopology": {"manifest": topology("shelves")}},
         ]
         simulation, run = played(packed(name=""), *events)
-        uids = {change.object.uid for change in run.changes if change.object.ref.name == "shelves"}
+        uids = {change.latest_object.uid for change in run.changes if change.latest_object.ref.name == "shelves"}
         assert len(uids) == 2
         assert kept(simulation, "shelves") is not None
 
@@ -347,7 +349,7 @@ class TestLaggingAdmission:
         simulation, run = played(packed(), *self.MOVES, sets=[], topologies=both, admission={"watch": watch})
         assert run.history.refused == refused
         assert gang(simulation, "llm-0").placement.topology == "shelves"
-        page = simulation_timeline_page(run).text
+        page = simulation_timeline_page(run).plain_text
         assert ("TopologyInSync=False (PlacedOtherwise)" in page) == (not refused)
 
     @pytest.mark.req("SM-070")
@@ -362,11 +364,15 @@ class TestLaggingAdmission:
         ]
         both = [topology("shelves"), topology("other")]
         simulation, run = played(packed(), *events, topologies=both, admission={"watch": "5s"}, racks=(3, 3))
-        page = simulation_timeline_page(run).text
+        page = simulation_timeline_page(run).plain_text
         assert "TopologyInSync=False (TopologyMissing)" in page
         assert "its topology holds again, TopologyInSync is removed" in page
         assert racks_of(simulation, "late") == ["r1"] * 3
-        made = [change.at for change in run.changes if change.object.ref.name == "late-0" and change.kind == "PodGang"]
+        made = [
+            change.at
+            for change in run.changes
+            if change.latest_object.ref.name == "late-0" and change.kind == "PodGang"
+        ]
         assert min(made) >= 60 * SECOND
 
 

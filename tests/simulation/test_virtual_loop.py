@@ -5,16 +5,16 @@ from contextlib import suppress
 
 import pytest
 
-from grove_shell.simulator.virtual_loop import VirtualLoop
-from grove_shell.simulator.virtual_time import EventQueue
+from grove_shell.simulator.virtual_loop import VirtualTimeEventLoop
+from grove_shell.simulator.virtual_time import VirtualTimeQueue
 
 
-def started() -> tuple[EventQueue, VirtualLoop]:
-    queue = EventQueue()
-    return queue, VirtualLoop(queue)  # type: ignore[abstract]  # what no task of ours calls is left out
+def started() -> tuple[VirtualTimeQueue, VirtualTimeEventLoop]:
+    queue = VirtualTimeQueue()
+    return queue, VirtualTimeEventLoop(queue)  # type: ignore[abstract]  # what no task of ours calls is left out
 
 
-def run(queue: EventQueue) -> None:
+def run(queue: VirtualTimeQueue) -> None:
     while queue.next_callback_time is not None:
         queue.run_next()
 
@@ -70,7 +70,7 @@ def test_sm064_an_error_ends_the_run_although_a_task_catches_it() -> None:
     queue, loop = started()
 
     async def catches() -> None:
-        with suppress(ValueError), loop.raising():
+        with suppress(ValueError), loop.raise_first_error():
             raise ValueError("broken")
         await asyncio.sleep(1)
 

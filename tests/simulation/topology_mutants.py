@@ -19,16 +19,22 @@ from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, cluster_topo
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.topology_usage import topology_in_template
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.cluster.simulated_admission import AdmissionDecisions
+from grove_shell.simulator.cluster.simulated_admission import SimulatedAdmissionDecisions
 from grove_shell.simulator.operator.simulated_operator import Decide, DecideTopology
 from grove_shell.simulator.random_events.random_domain_and_topology_events import (
     HIERARCHIES,
     topology_manifest_with_levels,
     topology_settings_with_levels,
 )
-from grove_shell.simulator.scenario.fault_events import HoldForeign, Reconfigure
+from grove_shell.simulator.scenario.fault_events import ForeignFinalizerFault, ReconfigureFault
 from grove_shell.simulator.scenario.scenario import Scenario
-from grove_shell.simulator.scenario.scenario_events import ApplySet, ApplyTopology, Event, SetByName, TopologyByName
+from grove_shell.simulator.scenario.scenario_events import (
+    ApplySetScenarioEvent,
+    ApplyTopologyScenarioEvent,
+    ClusterTopologyByName,
+    PodCliqueSetByName,
+    ScenarioEvent,
+)
 from grove_shell.simulator.simulation_run import SimulationOptions
 from grove_shell.simulator.virtual_time import SECOND
 from tests.oracles import checked
@@ -247,38 +253,38 @@ def stirred(scenario: Scenario) -> Scenario:
         next(levels for levels in HIERARCHIES if topology_settings_with_levels(levels) != on)
     )
 
-    def goes_to(topology: str) -> ApplySet:
+    def goes_to(topology: str) -> ApplySetScenarioEvent:
         template = {**manifest["spec"]["template"], "clusterTopologyName": topology}
-        return ApplySet(manifest={**manifest, "spec": {**manifest["spec"], "template": template}})
+        return ApplySetScenarioEvent(manifest={**manifest, "spec": {**manifest["spec"], "template": template}})
 
-    def held(topology: str) -> HoldForeign:
-        return HoldForeign(kind="ClusterTopology", name=topology, span=30 * SECOND)
+    def held(topology: str) -> ForeignFinalizerFault:
+        return ForeignFinalizerFault(kind="ClusterTopology", name=topology, span=30 * SECOND)
 
-    def levels(topology: str) -> ApplyTopology:
-        return ApplyTopology(
+    def levels(topology: str) -> ApplyTopologyScenarioEvent:
+        return ApplyTopologyScenarioEvent(
             manifest=topology_manifest_with_levels(topology, HIERARCHIES[0 if topology == "beta" else 1])
         )
 
     events = (
-        Event(at=20 * SECOND, apply_set=goes_to("beta" if used == "alpha" else "alpha")),
-        Event(at=21 * SECOND, apply_topology=levels(used)),
-        Event(at=22 * SECOND, reconfigure=Reconfigure(topology_aware_scheduling=other, down=100)),
-        Event(at=30 * SECOND, hold_foreign=held(used)),
-        Event(at=31 * SECOND, delete_set=SetByName(name=name)),
-        Event(at=62 * SECOND, reconfigure=Reconfigure(topology_aware_scheduling=off, down=100)),
-        Event(at=70 * SECOND, apply_set=goes_to("alpha")),
-        Event(at=80 * SECOND, reconfigure=Reconfigure(topology_aware_scheduling=on, down=100)),
-        Event(at=90 * SECOND, delete_set=SetByName(name=name)),
-        Event(at=100 * SECOND, apply_set=goes_to("alpha")),
-        Event(at=100 * SECOND + 900, apply_set=goes_to("beta")),
-        Event(at=100 * SECOND + 900, delete_topology=TopologyByName(name="beta")),
-        Event(at=105 * SECOND, delete_set=SetByName(name=name)),
-        Event(at=115 * SECOND, apply_topology=levels("beta")),
-        Event(at=118 * SECOND, apply_set=goes_to("missing")),
-        Event(at=120 * SECOND, hold_foreign=held("beta")),
-        Event(at=121 * SECOND, delete_topology=TopologyByName(name="beta")),
-        Event(at=130 * SECOND, apply_set=goes_to("beta")),
-        Event(at=160 * SECOND, apply_set=ApplySet(manifest=dict(manifest))),
+        ScenarioEvent(at=20 * SECOND, apply_set=goes_to("beta" if used == "alpha" else "alpha")),
+        ScenarioEvent(at=21 * SECOND, apply_topology=levels(used)),
+        ScenarioEvent(at=22 * SECOND, reconfigure=ReconfigureFault(topology_aware_scheduling=other, down=100)),
+        ScenarioEvent(at=30 * SECOND, hold_foreign=held(used)),
+        ScenarioEvent(at=31 * SECOND, delete_set=PodCliqueSetByName(name=name)),
+        ScenarioEvent(at=62 * SECOND, reconfigure=ReconfigureFault(topology_aware_scheduling=off, down=100)),
+        ScenarioEvent(at=70 * SECOND, apply_set=goes_to("alpha")),
+        ScenarioEvent(at=80 * SECOND, reconfigure=ReconfigureFault(topology_aware_scheduling=on, down=100)),
+        ScenarioEvent(at=90 * SECOND, delete_set=PodCliqueSetByName(name=name)),
+        ScenarioEvent(at=100 * SECOND, apply_set=goes_to("alpha")),
+        ScenarioEvent(at=100 * SECOND + 900, apply_set=goes_to("beta")),
+        ScenarioEvent(at=100 * SECOND + 900, delete_topology=ClusterTopologyByName(name="beta")),
+        ScenarioEvent(at=105 * SECOND, delete_set=PodCliqueSetByName(name=name)),
+        ScenarioEvent(at=115 * SECOND, apply_topology=levels("beta")),
+        ScenarioEvent(at=118 * SECOND, apply_set=goes_to("missing")),
+        ScenarioEvent(at=120 * SECOND, hold_foreign=held("beta")),
+        ScenarioEvent(at=121 * SECOND, delete_topology=ClusterTopologyByName(name="beta")),
+        ScenarioEvent(at=130 * SECOND, apply_set=goes_to("beta")),
+        ScenarioEvent(at=160 * SECOND, apply_set=ApplySetScenarioEvent(manifest=dict(manifest))),
     )
     return scenario.with_events((*scenario.spec.events, *events))
 
@@ -288,11 +294,11 @@ def _deciding(decide: Decide) -> Callable[[], SimulationOptions]:
 
 
 def _keeping(keep: DecideTopology, **admission: Any) -> Callable[[], SimulationOptions]:
-    return lambda: checked(counts_only=True, decide_topology=keep, admission=AdmissionDecisions(**admission))
+    return lambda: checked(counts_only=True, decide_topology=keep, admission=SimulatedAdmissionDecisions(**admission))
 
 
 def _admitting(**admission: Any) -> Callable[[], SimulationOptions]:
-    return lambda: checked(counts_only=True, admission=AdmissionDecisions(**admission))
+    return lambda: checked(counts_only=True, admission=SimulatedAdmissionDecisions(**admission))
 
 
 TOPOLOGY_MUTANTS: Final[Mapping[str, tuple[Callable[[], SimulationOptions], frozenset[str]]]] = {

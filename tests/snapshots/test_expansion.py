@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pytest
 
-from grove_shell.cli.main import run
+from grove_shell.cli.main import run_command_line
 
 HERE: Final = Path(__file__).parent
 Json = dict[str, Any]
@@ -61,7 +61,7 @@ def ours(field: list[Json], tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     ]
     path = tmp_path / "sets.json"
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": bare}), encoding="utf-8")
-    assert run(["plan", "-f", str(path), "--now", "2026-11-21T09:37:00Z", "-o", "json"], "grove") == 0
+    assert run_command_line(["plan", "-f", str(path), "--now", "2026-11-21T09:37:00Z", "-o", "json"], "grove") == 0
     document = json.loads(capsys.readouterr().out)
     made: dict[tuple[str, str], Json] = {}
     for step in (step for plan in document["plans"] for round_ in plan["rounds"] for step in round_["steps"]):
@@ -154,7 +154,10 @@ def test_wl061_variables_stand_in_the_same_order(field: list[Json], ours: list[J
 def test_wl043_taking_over_the_healthy_dump_writes_statuses_alone(capsys: pytest.CaptureFixture[str]) -> None:
     """Adoption: what our statuses say and theirs do not; nothing is made, changed, taken away or rolled."""
     assert (
-        run(["plan", "-f", str(HERE / "s2-healthy.json"), "--now", "2026-11-21T09:38:48Z", "-o", "json"], "grove") == 0
+        run_command_line(
+            ["plan", "-f", str(HERE / "s2-healthy.json"), "--now", "2026-11-21T09:38:48Z", "-o", "json"], "grove"
+        )
+        == 0
     )
     plans = json.loads(capsys.readouterr().out)["plans"]
     assert len(plans) == 3

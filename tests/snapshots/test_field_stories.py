@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from grove_core.kernel.time_formats import parse_duration, parse_time
-from grove_shell.cli.main import run
+from grove_shell.cli.main import run_command_line
 
 HERE: Final = Path(__file__).parent
 DAY: Final = "2026-11-21T"
@@ -96,7 +96,7 @@ def times_of(plan: dict[str, Any], number: int, first: datetime) -> list[datetim
 def predicted(story: Explanation, capsys: pytest.CaptureFixture[str]) -> list[tuple[datetime, set[str]]]:
     """When some PodCliques are to be ended for a breach, and which, as the plan has it."""
     words = ["plan", "-f", str(HERE / story.file), "--now", DAY + story.now, "--rules", "field"]
-    code = run([*words, "--until", story.until, "-o", "json"], "grove")
+    code = run_command_line([*words, "--until", story.until, "-o", "json"], "grove")
     document: dict[str, Any] = json.loads(capsys.readouterr().out)
     assert code == (0 if document["plans"] else 3)  # one of them has no set any more (CL-056)
     found: list[tuple[datetime, set[str]]] = []
@@ -139,7 +139,7 @@ def test_gf085_what_happened_was_predicted(story: Explanation, capsys: pytest.Ca
 def test_gf086_the_page_says_that_it_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
     story = STORIES[-1]
     words = ["plan", "-f", str(HERE / story.file), "--now", DAY + story.now, "--rules", "field", "--until", story.until]
-    assert run(words, "grove") == 0
+    assert run_command_line(words, "grove") == 0
     shown = capsys.readouterr().out
     (line,) = (line for line in shown.splitlines() if "AGAIN" in line)
     assert "every 1m until they are placed: the same 13 PodCliques" in line

@@ -20,7 +20,7 @@ from grove_core.plan.plan import Plan
 from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.cli.main import run
+from grove_shell.cli.main import run_command_line
 from grove_shell.reading.collected_objects import LoadedInput
 from grove_shell.reading.objects import load
 
@@ -162,9 +162,9 @@ def test_gt033_with_the_record_we_end_what_was_ended_when_it_was(name: str) -> N
 def test_cl001_every_dump_is_planned_by_the_command(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["plan", "-f", str(HERE / name), "--now", DUMPS[name].now, "--rules", "design"]
     code = 0 if DUMPS[name].sets else 3  # nothing judged is not success (CL-056)
-    assert run(words, "grove") == code
+    assert run_command_line(words, "grove") == code
     page = capsys.readouterr().out
-    assert run([*words, "-o", "json", "--decisions"], "grove") == code
+    assert run_command_line([*words, "-o", "json", "--decisions"], "grove") == code
     document: dict[str, Any] = json.loads(capsys.readouterr().out)
     assert len(document["plans"]) == DUMPS[name].sets
     assert "nothing" in page.splitlines()[0]
@@ -180,7 +180,7 @@ def test_cl015_every_spared_clique_is_explained(
     for clique in DUMPS[name].spared:
         words = ["explain", "-f", str(HERE / name), "--now", DUMPS[name].now, f"pclq/{clique}", *question]
         words += ["--rules", "design"]
-        assert run(words, "grove") == 0
+        assert run_command_line(words, "grove") == 0
         said = capsys.readouterr().out
         assert clique in said
         assert "AvailabilityNotRecorded" in said or "NeverAvailable" in said

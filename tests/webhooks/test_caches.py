@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from grove_core.admit_topology import topology_admission_view_of
 from grove_core.resources.cluster_topology import BINDING_KIND, DEFAULT_TOPOLOGY, TOPOLOGY_KIND, TOPOLOGY_KINDS
 from grove_core.resources.podclique import podclique_from_json
-from grove_shell.client.kinds import POD_CLIQUE_SET
+from grove_shell.client.api_kinds import POD_CLIQUE_SET
 from grove_shell.webhooks.admission_cache import AdmissionCache
 from tests.property.topology.sets_to_admit import a_set
 from tests.property.topology.sets_with_constraints import ON
@@ -52,7 +52,7 @@ def test_wh005_the_copies_say_what_the_objects_themselves_would(changes: list[An
     cache = AdmissionCache(ON)
     there: dict[str, dict[str, Json]] = {kind: {} for kind in cache.stores}
     for kind in cache.stores:
-        cache.replace(kind, (), "1")
+        cache.replace_all_of_kind(kind, (), "1")
     for version, ((kind, name, how), what) in enumerate(changes, 2):
         raw = object_of(kind, name, how)
         raw["metadata"] |= {"uid": name, "resourceVersion": str(version)}
@@ -64,7 +64,7 @@ def test_wh005_the_copies_say_what_the_objects_themselves_would(changes: list[An
             cache.put(kind, raw)
         if what == "again":
             cache.mark_kind_unlisted(kind, "cut")
-            cache.replace(kind, list(there[kind].values()), str(version))
+            cache.replace_all_of_kind(kind, list(there[kind].values()), str(version))
     of = {kind: list(found.values()) for kind, found in there.items()}
     cliques = [podclique_from_json(one) for one in of["PodClique"]]
     expected = topology_admission_view_of([*of[TOPOLOGY_KIND], *of[BINDING_KIND]], of[POD_CLIQUE_SET], cliques)

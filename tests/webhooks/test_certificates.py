@@ -63,12 +63,12 @@ def test_wh020_a_chain_survives_its_secret() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_wh021_clients_take_what_is_made(name: str) -> None:
     served, chain = ServedCertificate(), first()
-    served.load(chain.server)
-    shakes_hands(served, chain.bundle, name)
+    served.serve_from_next_connection(chain.server)
+    shakes_hands(served, chain.ca_bundle, name)
     with pytest.raises(ssl.SSLError, match="CERTIFICATE_VERIFY_FAILED"):
-        shakes_hands(served, first().bundle, name)
+        shakes_hands(served, first().ca_bundle, name)
     with pytest.raises(ssl.SSLError, match="mismatch"):
-        shakes_hands(served, chain.bundle, "example.com")
+        shakes_hands(served, chain.ca_bundle, "example.com")
 
 
 def looks(seconds: float, step: float) -> Iterator[tuple[datetime, CertificateChain, CertificateChain]]:
@@ -127,24 +127,26 @@ def test_wh020_what_is_wrong_with_a_secret_is_said() -> None:
 
 def test_wh021_what_does_not_fit_is_not_shown() -> None:
     served, good, other = ServedCertificate(), first(), first()
-    served.load(good.server)
+    served.serve_from_next_connection(good.server)
     for wrong in (
         CertificateKeyPair(other.server.certificate, good.server.key),
         CertificateKeyPair(good.server.certificate, b""),
         CertificateKeyPair(b"no", good.server.key),
     ):
         with pytest.raises(BadCertificate):
-            served.load(wrong)
+            served.serve_from_next_connection(wrong)
         assert served.key_pair == good.server
-        shakes_hands(served, good.bundle, NAMES[0])
-    served.load(other.server)
-    shakes_hands(served, other.bundle, NAMES[0])
+        shakes_hands(served, good.ca_bundle, NAMES[0])
+    served.serve_from_next_connection(other.server)
+    shakes_hands(served, other.ca_bundle, NAMES[0])
 
 
 def test_wh021_certificates_of_others_are_shown_too() -> None:
     authority, served = trustme.CA(), ServedCertificate()
     issued = authority.issue_cert("localhost")
-    served.load(CertificateKeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
+    served.serve_from_next_connection(
+        CertificateKeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes())
+    )
     shakes_hands(served, authority.cert_pem.bytes(), "localhost")
     assert served.is_valid
 

@@ -84,7 +84,9 @@ class Caller:
 async def calling(configuration: Configuration = SCOPED) -> AsyncIterator[Caller]:
     authority, served, server = trustme.CA(), ServedCertificate(), ObjectServer()
     issued = authority.issue_cert("127.0.0.1")
-    served.load(CertificateKeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
+    served.serve_from_next_connection(
+        CertificateKeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes())
+    )
     tls = ssl.create_default_context()
     authority.configure_trust(tls)
     async with server.connection() as connection, ApiSession(connection) as api:
@@ -96,7 +98,7 @@ async def calling(configuration: Configuration = SCOPED) -> AsyncIterator[Caller
             tls=served.context,
             api=api,
             cache=known,
-            metrics=WebhookMetrics(lambda: served.expires),
+            metrics=WebhookMetrics(lambda: served.expiry_timestamp),
             report=lambda *_words, **_fields: None,
         )
         async with (
@@ -312,10 +314,12 @@ def test_wh010_elsewhere_they_are_left_as_they_are() -> None:
     async def play() -> list[Any]:
         authority, served = trustme.CA(), ServedCertificate()
         issued = authority.issue_cert("127.0.0.1")
-        served.load(CertificateKeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
+        served.serve_from_next_connection(
+            CertificateKeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes())
+        )
         tls = ssl.create_default_context()
         authority.configure_trust(tls)
-        metrics = WebhookMetrics(lambda: served.expires)
+        metrics = WebhookMetrics(lambda: served.expiry_timestamp)
         reviews = AdmissionServer(
             host="127.0.0.1",
             port=0,

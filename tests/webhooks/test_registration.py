@@ -66,7 +66,7 @@ def trusted(server: Registered, times: int = 1, **reported: Any) -> list[str]:
         async with server.connection() as connection, ApiSession(connection, tries=1) as api:
             registration = WebhookRegistration(api, mutating="defaults", validating="checks", **reported)
             for _ in range(times):
-                changed = await registration.trust(b"ours")
+                changed = await registration.register_authorities(b"ours")
         return changed
 
     return asyncio.run(play())
@@ -114,7 +114,7 @@ def test_wh025_a_login_page_is_no_registration() -> None:
 
     async def play() -> None:
         async with Proxy().connection() as connection, ApiSession(connection, tries=1) as api:
-            await WebhookRegistration(api, mutating="defaults", validating="checks").trust(b"ours")
+            await WebhookRegistration(api, mutating="defaults", validating="checks").register_authorities(b"ours")
 
     with pytest.raises(WebhookNotRegistered, match="please log in"):
         asyncio.run(play())

@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 from grove_core.admit import admit, index_names_used_by_sets
 from grove_core.areas.workload.admission.manifest_defaults import podcliqueset_with_defaults
 from grove_core.kernel.admission import Deny
-from grove_shell.client.kinds import POD_CLIQUE_SET
+from grove_shell.client.api_kinds import POD_CLIQUE_SET
 from grove_shell.settings.webhook_settings import DEFAULTING, PATHS, VALIDATION
 from grove_shell.webhooks import admission_handlers, admission_server
 from grove_shell.webhooks.admission_cache import AdmissionCache
 from grove_shell.webhooks.admission_handlers import apply_podcliqueset_defaults, validate_podcliqueset
-from grove_shell.webhooks.admission_review import parse_review
+from grove_shell.webhooks.admission_review import parse_admission_review
 from grove_shell.webhooks.admission_server import AdmissionServer, WebhookMetrics
 from grove_shell.webhooks.certificates import CertificateKeyPair, ServedCertificate
 from tests.webhooks.reviews import Json, patch_of, patched, review, set_of
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 def names(*sets: Json) -> AdmissionCache:
     found = AdmissionCache()
-    found.replace(POD_CLIQUE_SET, sets, "1")
+    found.replace_all_of_kind(POD_CLIQUE_SET, sets, "1")
     return found
 
 
@@ -56,8 +56,10 @@ class Caller:
 async def calling(known: AdmissionCache) -> AsyncIterator[Caller]:
     authority, served, said = trustme.CA(), ServedCertificate(), list[Json]()
     issued = authority.issue_cert("127.0.0.1")
-    served.load(CertificateKeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
-    metrics = WebhookMetrics(lambda: served.expires)
+    served.serve_from_next_connection(
+        CertificateKeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes())
+    )
+    metrics = WebhookMetrics(lambda: served.expiry_timestamp)
 
     def say(level: str, message: str, **fields: Any) -> None:
         said.append({"level": level, "msg": message, **fields})
@@ -165,7 +167,7 @@ _JSON = st.recursive(_SCALARS, lambda part: st.lists(part, max_size=3) | st.dict
 @given(st.dictionaries(_KEYS, _JSON, max_size=4))
 @pytest.mark.req("WH-002")
 def test_wh001_whatever_is_asked_is_answered_by_the_core(new: Json) -> None:
-    request, problems = parse_review(json.dumps(review(new, namespace="default")).encode())
+    request, problems = parse_admission_review(json.dumps(review(new, namespace="default")).encode())
     assert request is not None, problems
     response = validate_podcliqueset(request, names())["response"]
     verdict = admit(request.new, None, index_names_used_by_sets([])).verdict
@@ -205,7 +207,7 @@ def test_wh005_nearby_objects_are_enough_to_judge_by(known: list[str], clique: s
     sets = [set_of(name=name) for name in known]
     new = sets[0]
     new["spec"]["template"]["cliques"][0]["name"] = clique
-    near = names(*sets).possible_collisions("ml", known[0])
+    near = names(*sets).sets_with_colliding_names("ml", known[0])
     assert near is not None
     assert admit(new, None, index_names_used_by_sets(near)) == admit(new, None, index_names_used_by_sets(sets))
 
@@ -310,7 +312,7 @@ def test_wh008_unreadable_requests_are_reported_too(monkeypatch: pytest.MonkeyPa
     async def play(caller: Caller) -> tuple[tuple[int, Any], list[Json]]:
         return await caller.ask(VALIDATION, b"{}"), caller.said
 
-    monkeypatch.setattr(admission_server, "parse_review", stumbling)
+    monkeypatch.setattr(admission_server, "parse_admission_review", stumbling)
     (code, words), log = played(play)
     assert (code, words) == (500, "a fault of grove webhooks, not of the request: AttributeError; see its log\n")
     ((message, error),) = [(line["msg"], line["error"]) for line in log]
@@ -330,7 +332,7 @@ def test_op041_reviews_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
         await caller.ask(VALIDATION, review(set_of(min_available=9)))
         await caller.ask(DEFAULTING, review(set_of()))
         await caller.ask(DEFAULTING, b"{")
-        return caller.metrics.render().decode(), caller.said
+        return caller.metrics.as_prometheus_text().decode(), caller.said
 
     page, said = played(play)
     for verdict, webhook in (("allowed", VALIDATION), ("refused", VALIDATION), ("patched", DEFAULTING)):

@@ -7,8 +7,8 @@ import pytest
 
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, TOPOLOGY_KINDS
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION
+from grove_shell.client.api_kinds import KINDS, POD_CLIQUE_SET
 from grove_shell.client.api_session import ApiSession
-from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
 from grove_shell.settings.webhook_settings import LEAVING, TOPOLOGIES
 from grove_shell.webhooks.admission_handlers import topologies_with_one_refreshed
 from tests.property.topology.sets_to_admit import CREATED, a_set, raw_topology
@@ -113,9 +113,12 @@ class TestARefusalNeedsAFreshTopology:
         async def play(caller: Caller) -> None:
             caller.server.objects[path_of(binding)] = binding
             assert (await caller.about(a_set("newer", "rack")))["allowed"]
-            caller.server.objects[KINDS[TOPOLOGY_KIND].path(name="newer")] = raw_topology("newer", ("host", "h"))
+            caller.server.objects[KINDS[TOPOLOGY_KIND].url_path(name="newer")] = raw_topology("newer", ("host", "h"))
             assert numbers(await caller.about(a_set("newer", "rack"))) == {"TP-065"}
-            caller.server.objects[KINDS[TOPOLOGY_KIND].path(name="newer")] = {"metadata": {"name": "newer"}, "spec": 7}
+            caller.server.objects[KINDS[TOPOLOGY_KIND].url_path(name="newer")] = {
+                "metadata": {"name": "newer"},
+                "spec": 7,
+            }
             response = await caller.about(a_set("newer", "shelf"))
             assert (response["allowed"], response["warnings"][0][-8:]) == (True, "(TP-072)"), "nobody knows its levels"
 

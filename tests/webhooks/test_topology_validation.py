@@ -7,7 +7,7 @@ import pytest
 from grove_core.admit_topology import admit_topology, admit_topology_deletion, topology_admission_view_of
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
 from grove_core.resources.podclique import podclique_from_json
-from grove_shell.client.kinds import POD_CLIQUE_SET
+from grove_shell.client.api_kinds import POD_CLIQUE_SET
 from grove_shell.settings.webhook_settings import LEAVING, TOPOLOGIES, VALIDATION
 from tests.property.topology.sets_to_admit import a_set, raw_topology
 from tests.property.topology.sets_with_constraints import ON

@@ -17,8 +17,8 @@ from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.resources.cluster_topology import BINDING_KIND, DEFAULT_TOPOLOGY, TOPOLOGY_KIND
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.podclique import podclique_from_json
+from grove_shell.client.api_kinds import KINDS, POD_CLIQUE_SET
 from grove_shell.client.api_session import ApiSession
-from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
 from grove_shell.settings.webhook_settings import PATHS, VALIDATION
 from grove_shell.webhooks.admission_cache import AdmissionCache
 from grove_shell.webhooks.admission_server import AdmissionServer, WebhookMetrics
@@ -53,7 +53,7 @@ def topology_review(new: Json | None, old: Json | None = None, **request: Any) -
 
 
 def path_of(topology: Json) -> str:
-    return KINDS[topology["kind"]].path(name=topology["metadata"]["name"])
+    return KINDS[topology["kind"]].url_path(name=topology["metadata"]["name"])
 
 
 class StampedCache(AdmissionCache):
@@ -66,9 +66,9 @@ class StampedCache(AdmissionCache):
         meta = raw["metadata"]
         return {**raw, "metadata": {"uid": meta["name"], **meta, "resourceVersion": str(self.version)}}
 
-    def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
+    def replace_all_of_kind(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
         found = [self.stamped(raw) for raw in items]
-        super().replace(kind, found, version and str(self.version))
+        super().replace_all_of_kind(kind, found, version and str(self.version))
 
     def put(self, kind: str, raw: Mapping[str, Any]) -> None:
         super().put(kind, self.stamped(raw))
@@ -87,7 +87,7 @@ class Caller:
         self.said: list[Json] = []
 
     def list_all(self, kind: str, *items: Json) -> None:
-        self.cache.replace(kind, items, "1")
+        self.cache.replace_all_of_kind(kind, items, "1")
 
     async def ask(self, webhook: str, body: Json) -> tuple[int, Any]:
         async with self.session.post(PATHS[webhook], data=io.BytesIO(json.dumps(body).encode())) as answer:
@@ -105,7 +105,9 @@ class Caller:
 async def calling(configured: Configuration, *, everywhere: bool) -> AsyncIterator[Caller]:
     authority, served, server = trustme.CA(), ServedCertificate(), ObjectServer()
     issued = authority.issue_cert("127.0.0.1")
-    served.load(CertificateKeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
+    served.serve_from_next_connection(
+        CertificateKeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes())
+    )
     tls = ssl.create_default_context()
     authority.configure_trust(tls)
     said: list[Json] = []
@@ -117,7 +119,7 @@ async def calling(configured: Configuration, *, everywhere: bool) -> AsyncIterat
             tls=served.context,
             api=api,
             cache=cache,
-            metrics=WebhookMetrics(lambda: served.expires),
+            metrics=WebhookMetrics(lambda: served.expiry_timestamp),
             report=lambda level, message, **fields: said.append({"level": level, "msg": message, **fields}),
         )
         async with (

@@ -17,33 +17,33 @@ from pathlib import Path
 from typing import ClassVar, Final
 
 from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity
-from grove_shell.client.api_discovery import connection_advice
+from grove_shell.client.api_discovery import connection_error_advice
+from grove_shell.client.api_response import CONFLICT
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.connection_settings import ConnectionSettings, NoClusterAccess, read_connection_settings
 from grove_shell.client.reflector import Reflector
-from grove_shell.client.response import CONFLICT
 from grove_shell.converge.cluster.daemon_pool import (
     DaemonPoolCounters,
-    DaemonsForPoolProcess,
-    rate_limiter_of,
-    run_daemon_pool,
+    DaemonPoolTask,
+    daemon_rate_limiter_of_run,
+    run_experiment_daemon_pool,
 )
 from grove_shell.converge.cluster.run_measurements import (
     WORLD,
-    MeasuredRun,
+    ConvergenceRunWithServerCounters,
     convergence_run_from_counts,
-    read_server_counters,
+    read_api_server_counters,
     require_no_crashed_daemons,
 )
 from grove_shell.converge.cluster.run_namespace import (
     DOMAIN_NAME,
-    RunNamespace,
-    check_kinds_installed,
-    write_kubeconfig,
+    ConvergenceRunNamespace,
+    check_compute_domain_crds_installed,
+    write_service_account_kubeconfig,
 )
 from grove_shell.converge.cluster.run_watches import ConvergenceMonitor
 from grove_shell.converge.model.model_run_context import numbered_daemon_identity
-from grove_shell.converge.run_parameters_and_results import ConvergenceRun, RunParameters
+from grove_shell.converge.run_parameters_and_results import ConvergenceRun, ConvergenceRunParameters
 from grove_shell.domain_controller.domain_reconcile_loop import DomainReconcileLoop
 from grove_shell.domain_daemon.daemon_requests import CLIQUES, DOMAINS
 from grove_shell.domain_daemon.domain_daemon_loop import MonotonicClock
@@ -54,7 +54,7 @@ _TICK_S: Final = 0.02
 
 
 @dataclass(frozen=True, slots=True)
-class ClusterRunEngine:
+class ClusterConvergenceRunEngine:
     """Runs points on the cluster of a kubeconfig.
 
     Attributes:
@@ -69,11 +69,11 @@ class ClusterRunEngine:
     store: str = ""
     processes: int = 2
 
-    def run(self, point: RunParameters) -> ConvergenceRun:
+    def run_point(self, point: ConvergenceRunParameters) -> ConvergenceRun:
         """Run one point."""
-        return self.measured(point).run
+        return self.run_and_measure_server(point).run
 
-    def measured(self, point: RunParameters) -> MeasuredRun:
+    def run_and_measure_server(self, point: ConvergenceRunParameters) -> ConvergenceRunWithServerCounters:
         """Run one point and keep the counters of the server.
 
         Raises:
@@ -83,16 +83,16 @@ class ClusterRunEngine:
             try:
                 return asyncio.run(_run_measured(self, point, processes))
             except NoServerResponse as fault:
-                raise NoClusterAccess(connection_advice(fault)) from fault
+                raise NoClusterAccess(connection_error_advice(fault)) from fault
 
 
-def cluster_engine_from_kubeconfig(kubeconfig: str | None, store: str) -> ClusterRunEngine:
+def convergence_engine_from_kubeconfig(kubeconfig: str | None, store: str) -> ClusterConvergenceRunEngine:
     """Return the engine of a cluster.
 
     Raises:
         NoClusterAccess: the cluster does not respond, or lacks a kind.
     """
-    return ClusterRunEngine(kubeconfig, asyncio.run(_setting(kubeconfig)), store)
+    return ClusterConvergenceRunEngine(kubeconfig, asyncio.run(_setting(kubeconfig)), store)
 
 
 async def _setting(kubeconfig: str | None) -> str:
@@ -100,10 +100,10 @@ async def _setting(kubeconfig: str | None) -> str:
     connection = await read_connection_settings(kubeconfig)
     async with ApiSession(connection) as api:
         try:
-            await check_kinds_installed(api)
-            version = (await api.request("GET", "/version")).json().get("gitVersion", "of unknown version")
+            await check_compute_domain_crds_installed(api)
+            version = (await api.request("GET", "/version")).json_body().get("gitVersion", "of unknown version")
         except NoServerResponse as fault:
-            raise NoClusterAccess(connection_advice(fault)) from fault
+            raise NoClusterAccess(connection_error_advice(fault)) from fault
     cores = multiprocessing.cpu_count()
     return f"kube-apiserver {version}, {cores} cores shared with the daemons, nothing pinned, {platform.machine()}"
 
@@ -116,7 +116,7 @@ class _DaemonProcesses:
         self._all: list[tuple[BaseProcess, Pipe]] = []
         for _ in range(count):
             ours, theirs = context.Pipe()
-            self._all.append((context.Process(target=run_daemon_pool, args=(theirs,), daemon=True), ours))
+            self._all.append((context.Process(target=run_experiment_daemon_pool, args=(theirs,), daemon=True), ours))
 
     def __enter__(self) -> list[Pipe]:
         for process, _ in self._all:
@@ -132,30 +132,32 @@ class _DaemonProcesses:
             pipe.close()
 
 
-async def _run_measured(engine: ClusterRunEngine, point: RunParameters, pipes: Sequence[Pipe]) -> MeasuredRun:
+async def _run_measured(
+    engine: ClusterConvergenceRunEngine, point: ConvergenceRunParameters, pipes: Sequence[Pipe]
+) -> ConvergenceRunWithServerCounters:
     connection = await read_connection_settings(engine.kubeconfig)
     async with ApiSession(connection, in_flight=64, user_agent="grove-converge") as api, _store(engine.store) as store:
-        namespace = RunNamespace(api)
-        token = await namespace.prepare()
+        namespace = ConvergenceRunNamespace(api)
+        token = await namespace.create_namespace_and_account()
         try:
-            await namespace.write_before_measurement()
+            await namespace.warm_up_server_with_write()
             with tempfile.TemporaryDirectory(prefix="grove-converge-") as folder:
                 path = Path(folder) / "kubeconfig"
-                write_kubeconfig(path, connection.server, _authority(connection), token, namespace.name)
+                write_service_account_kubeconfig(path, connection.server, _authority(connection), token, namespace.name)
                 uid = await namespace.create_domain(DOMAIN_NAME, point.nodes)
-                before = await read_server_counters(api, store)
+                before = await read_api_server_counters(api, store)
                 monitor, start, all_counts, busy = await _run_daemons(point, namespace.name, uid, str(path), pipes)
-                after = await read_server_counters(api, store)
+                after = await read_api_server_counters(api, store)
         finally:
-            await namespace.delete()
+            await namespace.delete_namespace()
     require_no_crashed_daemons(all_counts)
-    run = convergence_run_from_counts(engine.setting, point, monitor, start, all_counts, after.since(before))
+    run = convergence_run_from_counts(engine.setting, point, monitor, start, all_counts, after.difference_since(before))
     spent = sum(counts.cpu_s for counts in all_counts) + busy
     refused = tuple(chain.from_iterable(counts.refused for counts in all_counts))
     decoded = sum(counts.decoded for counts in all_counts)
-    return MeasuredRun(
+    return ConvergenceRunWithServerCounters(
         run=replace(run, cpu_harness_s=spent),
-        server=after.since(before),
+        server=after.difference_since(before),
         monitor_events=monitor.events - monitor.controller_writes,
         controller_conflicts=monitor.controller_conflicts,
         decoded=decoded,
@@ -164,7 +166,7 @@ async def _run_measured(engine: ClusterRunEngine, point: RunParameters, pipes: S
 
 
 async def _run_daemons(
-    point: RunParameters, namespace: str, uid: str, kubeconfig: str, pipes: Sequence[Pipe]
+    point: ConvergenceRunParameters, namespace: str, uid: str, kubeconfig: str, pipes: Sequence[Pipe]
 ) -> tuple[ConvergenceMonitor, float, list[DaemonPoolCounters], float]:
     """Run the daemons; return the monitor, the start of the run, the counts, and the processor time of this process."""
     began = time.process_time()
@@ -174,7 +176,7 @@ async def _run_daemons(
         statuses: list[int] = []
         controller = ApiSession(
             await read_connection_settings(kubeconfig),
-            rate_limiter=rate_limiter_of(point),
+            rate_limiter=daemon_rate_limiter_of_run(point),
             user_agent="grove-converge-controller",
         )
         async with controller:
@@ -192,9 +194,7 @@ async def _run_daemons(
             for at, pipe in enumerate(pipes):
                 numbers = tuple(range(at, point.nodes, len(pipes)))
                 pipe.send(
-                    DaemonsForPoolProcess(
-                        point, tuple(daemons[number] for number in numbers), numbers, kubeconfig, start
-                    )
+                    DaemonPoolTask(point, tuple(daemons[number] for number in numbers), numbers, kubeconfig, start)
                 )
             await _until_converged(point, monitor, start, tasks)
             for pipe in pipes:
@@ -209,20 +209,20 @@ async def _run_daemons(
 
 
 async def _until_converged(
-    point: RunParameters, monitor: ConvergenceMonitor, start: float, tasks: Sequence["asyncio.Task[None]"]
+    point: ConvergenceRunParameters, monitor: ConvergenceMonitor, start: float, tasks: Sequence["asyncio.Task[None]"]
 ) -> None:
     """Wait until the monitor sees convergence and a while longer, or until the time limit."""
-    while not monitor.converged and time.monotonic() < start + point.run_limit_s:
+    while not monitor.has_converged and time.monotonic() < start + point.run_limit_s:
         for task in tasks:
             if task.done():
                 task.result()
         await asyncio.sleep(_TICK_S)
-    if monitor.converged:
+    if monitor.has_converged:
         await asyncio.sleep(_GRACE_S)
 
 
-def _daemon(number: int, point: RunParameters, namespace: str, uid: str) -> DaemonIdentity:
-    made = numbered_daemon_identity(number, point.clique_of(number))
+def _daemon(number: int, point: ConvergenceRunParameters, namespace: str, uid: str) -> DaemonIdentity:
+    made = numbered_daemon_identity(number, point.clique_number_of_daemon(number))
     return replace(made, namespace=namespace, pod_namespace=namespace, domain=DOMAIN_NAME, domain_uid=uid)
 
 

@@ -29,10 +29,10 @@ from grove_core.kernel.decisions import Decision
 from grove_shell.client.api_session import ApiSession
 from grove_shell.client.connection_settings import read_connection_settings
 from grove_shell.client.rate_limiter import RateLimiter
-from grove_shell.converge.cluster.run_watches import WatchDecoder
-from grove_shell.converge.run_parameters_and_results import RunParameters
+from grove_shell.converge.cluster.run_watches import CachingWatchDecoder
+from grove_shell.converge.run_parameters_and_results import ConvergenceRunParameters
 from grove_shell.domain_daemon.daemon_process import SingleObjectWatch
-from grove_shell.domain_daemon.daemon_requests import CLIQUES, DOMAINS, REQUEST_TIMEOUT_S, HttpRequestSender
+from grove_shell.domain_daemon.daemon_requests import CLIQUES, DOMAINS, REQUEST_TIMEOUT_S, DaemonRequestSender
 from grove_shell.domain_daemon.domain_daemon_loop import DomainDaemon, MonotonicClock
 
 IN_FLIGHT: Final = 10_000
@@ -49,7 +49,7 @@ _MAX_DRAIN_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class DaemonsForPoolProcess:
+class DaemonPoolTask:
     """The daemons that one process runs.
 
     Attributes:
@@ -57,7 +57,7 @@ class DaemonsForPoolProcess:
         start: when the run begins, on the monotonic clock that all processes of a machine share.
     """
 
-    point: RunParameters
+    point: ConvergenceRunParameters
     daemons: tuple[DaemonIdentity, ...]
     numbers: tuple[int, ...]
     kubeconfig: str
@@ -91,7 +91,7 @@ class DaemonPoolCounters:
     cpu_s: float = 0.0
 
 
-def rate_limiter_of(point: RunParameters) -> RateLimiter | None:
+def daemon_rate_limiter_of_run(point: ConvergenceRunParameters) -> RateLimiter | None:
     """Return a full rate limiter for one client; None if the point has no limit (CV-060)."""
     return RateLimiter(point.rate, point.burst) if point.rate else None
 
@@ -101,35 +101,35 @@ class SimulatedFabricProcess:
 
     def __init__(self, ready_after: float) -> None:
         """Start without a fabric daemon; ``ready_after`` is in seconds."""
-        self.state: FabricDaemonState | None = None
+        self.fabric_state: FabricDaemonState | None = None
         self.on_change: Callable[[], None] = lambda: None
         self._ready_after = ready_after
 
     async def start(self, index: int, peers: PeerMap) -> None:
         """Start it; if it is stopped before, it does not become ready."""
-        started = self.state = FabricDaemonState(index, peers)
+        started = self.fabric_state = FabricDaemonState(index, peers)
         asyncio.get_running_loop().call_later(self._ready_after, self._set_ready, started.index)
 
-    async def push(self, peers: PeerMap) -> None:
+    async def push_peer_map(self, peers: PeerMap) -> None:
         """Store the peer map."""
-        if self.state is not None:
-            self.state = replace(self.state, peers=peers)
+        if self.fabric_state is not None:
+            self.fabric_state = replace(self.fabric_state, peers=peers)
 
     async def stop(self) -> None:
         """Stop it."""
-        self.state = None
+        self.fabric_state = None
 
     def _set_ready(self, index: int) -> None:
-        if self.state is not None and self.state.index == index:
-            self.state = replace(self.state, ready=True)
+        if self.fabric_state is not None and self.fabric_state.index == index:
+            self.fabric_state = replace(self.fabric_state, ready=True)
             self.on_change()
 
 
-class PooledDaemon:
+class ConvergenceExperimentDaemon:
     """One daemon of a run; observes it and counts."""
 
     def __init__(
-        self, task: DaemonsForPoolProcess, position: int, counts: DaemonPoolCounters, decoder: WatchDecoder
+        self, task: DaemonPoolTask, position: int, counts: DaemonPoolCounters, decoder: CachingWatchDecoder
     ) -> None:
         point = task.point
         self.identity = task.daemons[position]
@@ -140,7 +140,7 @@ class PooledDaemon:
         self._task = task
         self._counts = counts
         self._decoder = decoder
-        self._clique_size = point.clique_size_of(point.clique_of(number))
+        self._clique_size = point.daemon_count_of_clique(point.clique_number_of_daemon(number))
         self._pushed = self._viewed = False
         self._changes_index = False
 
@@ -148,10 +148,10 @@ class PooledDaemon:
         """Run from the arrival of the daemon until cancelled."""
         await asyncio.sleep(max(self._arrives - time.monotonic(), 0))
         point, identity = self._task.point, self.identity
-        limiter = rate_limiter_of(point)
-        sender = HttpRequestSender(api, identity, limiter, on_send=self._on_send)
-        daemon = DomainDaemon(identity, point.settings, sender, self._fabric, self, MonotonicClock())
-        self._fabric.on_change = daemon.wake
+        limiter = daemon_rate_limiter_of_run(point)
+        sender = DaemonRequestSender(api, identity, limiter, on_send=self._on_send)
+        daemon = DomainDaemon(identity, point.daemon_settings, sender, self._fabric, self, MonotonicClock())
+        self._fabric.on_change = daemon.decide_again
         sharded = point.protocol.sharded
         ref = identity.registry_ref(sharded=sharded)
 
@@ -161,20 +161,22 @@ class PooledDaemon:
 
         kind, key = CLIQUES if sharded else DOMAINS, (ref.namespace, ref.name)
         decoder = self._decoder
-        watch = SingleObjectWatch(api, kind, key, decoder.parse, on_change, limiter=limiter, parse_event=decoder.read)
+        watch = SingleObjectWatch(
+            api, kind, key, decoder.parse_registry, on_change, limiter=limiter, parse_event=decoder.decode_watch_line
+        )
         async with asyncio.TaskGroup() as group:
             group.create_task(watch.run())
             group.create_task(daemon.run())
 
     def on_decision(self, decision: Decision[DaemonAction]) -> None:
-        """See :class:`DaemonObserver`."""
+        """See :class:`DomainDaemonObserver`."""
         if isinstance(decision.verdict, StartFabricAction) and not self._pushed:
             self._pushed = True
             self._counts.pushed.append(time.monotonic() - self._task.start)
         self._changes_index = decision.because[0].rule in _INDEX_CHANGES
 
-    def on_result(self, request: DaemonRequest, result: RequestResult) -> None:
-        """See :class:`DaemonObserver`."""
+    def on_request_result(self, request: DaemonRequest, result: RequestResult) -> None:
+        """See :class:`DomainDaemonObserver`."""
         counts = self._counts
         match result.kind:
             case RequestResultKind.SUCCEEDED:
@@ -200,28 +202,28 @@ class PooledDaemon:
         """Record when the daemon first observes its whole clique without duplicate indices."""
         if self._viewed or registry is None:
             return
-        count, has_duplicates = self._decoder.members(registry, self.identity.clique)
+        count, has_duplicates = self._decoder.entry_count_and_index_conflict(registry, self.identity.clique)
         if count == self._clique_size and not has_duplicates:
             self._viewed = True
             self._counts.viewed.append(time.monotonic() - self._task.start)
 
 
-def run_daemon_pool(pipe: Pipe) -> None:
+def run_experiment_daemon_pool(pipe: Pipe) -> None:
     """Run the daemons of one task; the main function of a process.
 
-    Sends a message when the process is ready, receives a :class:`DaemonsForPoolProcess`, runs it until the next
+    Sends a message when the process is ready, receives a :class:`DaemonPoolTask`, runs it until the next
     message, and sends :class:`DaemonPoolCounters`.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     pipe.send("ready")
-    task: DaemonsForPoolProcess = pipe.recv()
+    task: DaemonPoolTask = pipe.recv()
     gc.collect()
     gc.freeze()
     pipe.send(asyncio.run(_run_task(task, pipe)))
 
 
-async def _run_task(task: DaemonsForPoolProcess, pipe: Pipe) -> DaemonPoolCounters:
-    counts, decoder = DaemonPoolCounters(), WatchDecoder()
+async def _run_task(task: DaemonPoolTask, pipe: Pipe) -> DaemonPoolCounters:
+    counts, decoder = DaemonPoolCounters(), CachingWatchDecoder()
     connection = await read_connection_settings(task.kubeconfig)
     loop, end_requested = asyncio.get_running_loop(), asyncio.Event()
     loop.add_reader(pipe.fileno(), end_requested.set)
@@ -229,7 +231,9 @@ async def _run_task(task: DaemonsForPoolProcess, pipe: Pipe) -> DaemonPoolCounte
     async with ApiSession(
         connection, timeout=REQUEST_TIMEOUT_S, tries=1, in_flight=IN_FLIGHT, user_agent="grove-converge"
     ) as api:
-        daemons = [PooledDaemon(task, position, counts, decoder) for position in range(len(task.daemons))]
+        daemons = [
+            ConvergenceExperimentDaemon(task, position, counts, decoder) for position in range(len(task.daemons))
+        ]
         running = [asyncio.create_task(daemon.run(api)) for daemon in daemons]
         end = asyncio.create_task(end_requested.wait())
         await asyncio.wait([*running, end], return_when=asyncio.FIRST_COMPLETED)
@@ -247,7 +251,7 @@ async def _run_task(task: DaemonsForPoolProcess, pipe: Pipe) -> DaemonPoolCounte
     return counts
 
 
-async def _drain(decoder: WatchDecoder) -> None:
+async def _drain(decoder: CachingWatchDecoder) -> None:
     """Wait until the watches bring no more events."""
     until, before = time.monotonic() + _MAX_DRAIN_S, -1
     while before != decoder.events and time.monotonic() < until:

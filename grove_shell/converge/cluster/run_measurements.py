@@ -10,7 +10,11 @@ from prometheus_client.parser import text_string_to_metric_families
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.converge.cluster.daemon_pool import DaemonPoolCounters
 from grove_shell.converge.cluster.run_watches import ConvergenceMonitor
-from grove_shell.converge.run_parameters_and_results import ConvergenceRun, RunOutcome, RunParameters
+from grove_shell.converge.run_parameters_and_results import (
+    ConvergenceRun,
+    ConvergenceRunOutcome,
+    ConvergenceRunParameters,
+)
 
 WORLD: Final = "cluster"
 RESOURCES: Final = frozenset({"computedomains", "computedomaincliques"})
@@ -24,7 +28,7 @@ _WRITING: Final = frozenset({"APPLY", "PATCH", "PUT", "POST"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServerCounters:
+class ApiServerCounters:
     """Counters of a server at one time.
 
     Attributes:
@@ -44,12 +48,14 @@ class ServerCounters:
     cpu_server_s: float = 0
     cpu_store_s: float = 0
 
-    def since(self, before: "ServerCounters") -> "ServerCounters":
+    def difference_since(self, before: "ApiServerCounters") -> "ApiServerCounters":
         """Return the difference to earlier counters."""
-        return ServerCounters(**{one.name: getattr(self, one.name) - getattr(before, one.name) for one in fields(self)})
+        return ApiServerCounters(
+            **{one.name: getattr(self, one.name) - getattr(before, one.name) for one in fields(self)}
+        )
 
 
-async def read_server_counters(api: ApiSession, store: ApiSession | None) -> ServerCounters:
+async def read_api_server_counters(api: ApiSession, store: ApiSession | None) -> ApiServerCounters:
     """Read the metrics of the server and of its store.
 
     Args:
@@ -60,17 +66,17 @@ async def read_server_counters(api: ApiSession, store: ApiSession | None) -> Ser
         NoServerResponse: the metrics cannot be read.
     """
     server = await _page(api)
-    return parse_server_counters(server, await _page(store) if store is not None else "")
+    return parse_api_server_counters(server, await _page(store) if store is not None else "")
 
 
-def parse_server_counters(server: str, store: str = "") -> ServerCounters:
+def parse_api_server_counters(server: str, store: str = "") -> ApiServerCounters:
     """Parse the counters from the metrics pages of the server and of its store."""
-    found = dict.fromkeys((one.name for one in fields(ServerCounters)), 0.0)
+    found = dict.fromkeys((one.name for one in fields(ApiServerCounters)), 0.0)
     for name, labels, value in _samples(server):
         for counter in _counters(name, labels):
             found[counter] += value
     found["cpu_store_s"] = sum(value for name, _, value in _samples(store) if name == "process_cpu_seconds_total")
-    return ServerCounters(**found)
+    return ApiServerCounters(**found)
 
 
 def _counters(name: str, labels: Mapping[str, str]) -> Iterator[str]:
@@ -102,13 +108,13 @@ def _samples(page: str) -> Iterator[tuple[str, dict[str, str], float]]:
 
 async def _page(api: ApiSession) -> str:
     answer = await api.request("GET", "/metrics", accept="text/plain")
-    if not answer.ok:
-        raise NoServerResponse(f"{api.connection.server}/metrics: {answer.message}")
+    if not answer.is_success:
+        raise NoServerResponse(f"{api.connection.server}/metrics: {answer.error_message}")
     return answer.body.decode()
 
 
 @dataclass(frozen=True, slots=True)
-class MeasuredRun:
+class ConvergenceRunWithServerCounters:
     """A run with what the server counted.
 
     Attributes:
@@ -119,7 +125,7 @@ class MeasuredRun:
     """
 
     run: ConvergenceRun
-    server: ServerCounters
+    server: ApiServerCounters
     monitor_events: int
     controller_conflicts: int
     decoded: int
@@ -139,11 +145,11 @@ def require_no_crashed_daemons(all_counts: Iterable[DaemonPoolCounters]) -> None
 
 def convergence_run_from_counts(
     setting: str,
-    point: RunParameters,
+    point: ConvergenceRunParameters,
     monitor: ConvergenceMonitor,
     start: float,
     all_counts: Sequence[DaemonPoolCounters],
-    server: ServerCounters,
+    server: ApiServerCounters,
 ) -> ConvergenceRun:
     """Return the run made of the counts of daemons, monitor and server."""
     pushed = [at for counts in all_counts for at in counts.pushed]
@@ -152,7 +158,7 @@ def convergence_run_from_counts(
     return ConvergenceRun(
         world=WORLD,
         point=point,
-        outcome=RunOutcome.CENSORED if monitor.all_at is None else RunOutcome.CONVERGED,
+        outcome=ConvergenceRunOutcome.CENSORED if monitor.all_at is None else ConvergenceRunOutcome.CONVERGED,
         setting=setting,
         t_all_s=_since(start, monitor.all_at),
         t_global_s=_since(start, monitor.global_at),

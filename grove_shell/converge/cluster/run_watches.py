@@ -14,7 +14,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE
 from grove_core.resources.compute_domain import READY, ComputeDomain, ComputeDomainClique, DaemonPod
 from grove_shell.client.response_check import parse_watch_event
-from grove_shell.converge.run_parameters_and_results import RunParameters
+from grove_shell.converge.run_parameters_and_results import ConvergenceRunParameters
 from grove_shell.domain_controller.domain_cache import DomainCache
 from grove_shell.domain_daemon.daemon_requests import parse_daemon_registry
 
@@ -34,7 +34,7 @@ class ConvergenceMonitor(DomainCache):
         events: watch events, and responses to the controller's own writes.
     """
 
-    def __init__(self, point: RunParameters, daemons: Iterable[DaemonIdentity]) -> None:
+    def __init__(self, point: ConvergenceRunParameters, daemons: Iterable[DaemonIdentity]) -> None:
         super().__init__()
         self.all_at: float | None = None
         self.global_at: float | None = None
@@ -48,7 +48,7 @@ class ConvergenceMonitor(DomainCache):
         self._is_complete: dict[str, bool] = dict.fromkeys(self._sizes, False)
 
     @property
-    def converged(self) -> bool:
+    def has_converged(self) -> bool:
         """Whether all entries and the status of the domain were Ready."""
         return self.all_at is not None and self.global_at is not None
 
@@ -58,16 +58,16 @@ class ConvergenceMonitor(DomainCache):
         self._check(raw)
         super().put(kind, raw)
 
-    def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
+    def replace_all_of_kind(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
         """Check all objects, then store them."""
         found = list(items)
         for raw in found:
             self._check(raw)
-        super().replace(kind, found, version)
+        super().replace_all_of_kind(kind, found, version)
 
-    def snapshot(self, domain: ComputeDomain, now: datetime) -> ComputeDomainSnapshot:
+    def domain_snapshot(self, domain: ComputeDomain, now: datetime) -> ComputeDomainSnapshot:
         """Return the domain with its cliques and a pod for each daemon."""
-        seen = super().snapshot(domain, now)
+        seen = super().domain_snapshot(domain, now)
         pods = tuple(sorted(self._pods, key=lambda pod: pod.ref.sort_key))
         return ComputeDomainSnapshot(domain=seen.domain, cliques=seen.cliques, pods=pods, pods_version=_NEWEST, now=now)
 
@@ -113,7 +113,7 @@ _CACHED: Final = 64
 
 
 @dataclass
-class WatchDecoder:
+class CachingWatchDecoder:
     """Decodes watch lines once for each version in one process, while every daemon reads its own stream.
 
     Each line is counted. Its version is searched in the bytes from the end, because managedFields come before it.
@@ -135,7 +135,7 @@ class WatchDecoder:
     _registries: OrderedDict[str, DaemonRegistry] = field(default_factory=OrderedDict)
     _members: OrderedDict[tuple[str, str], tuple[int, bool]] = field(default_factory=OrderedDict)
 
-    def read(self, line: bytes) -> tuple[str, dict[str, Any]]:
+    def decode_watch_line(self, line: bytes) -> tuple[str, dict[str, Any]]:
         """Return type and object of one line, decoded or from the cache."""
         if line[:_HEAD] not in _CACHEABLE:
             return parse_watch_event(line)
@@ -152,7 +152,7 @@ class WatchDecoder:
                 self._events.popitem(last=False)
         return event
 
-    def parse(self, raw: Mapping[str, Any]) -> DaemonRegistry:
+    def parse_registry(self, raw: Mapping[str, Any]) -> DaemonRegistry:
         """Return the registry in an object, parsed or from the cache."""
         version = str(raw["metadata"].get("resourceVersion") or "")
         found = self._registries.get(version)
@@ -162,7 +162,7 @@ class WatchDecoder:
                 self._registries.popitem(last=False)
         return found
 
-    def members(self, registry: DaemonRegistry, clique: str) -> tuple[int, bool]:
+    def entry_count_and_index_conflict(self, registry: DaemonRegistry, clique: str) -> tuple[int, bool]:
         """Return the number of entries of a clique, and whether two have one index; cached by version."""
         key = (registry.resource_version, clique)
         found = self._members.get(key)

@@ -34,11 +34,11 @@ from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.compute_domain import READY, read_daemon_entries
 from grove_core.resources.json_field_reader import JsonFieldReader
-from grove_shell.converge.model.model_object_store import EntryIndexAndReadiness, NvlinkCliqueState
+from grove_shell.converge.model.model_object_store import DaemonEntryIndexAndReadiness, NvlinkCliqueState
 from grove_shell.converge.model.model_run_context import (
     ActionWithoutRequest,
-    DaemonsAndRegistries,
     DecideAgainAt,
+    ModelDaemonsAndRegistries,
     ModelWrite,
     ModelWriteResult,
 )
@@ -50,17 +50,17 @@ _MAX_DOUBLINGS: Final = 32
 _JOINING: Final = "joins"
 _STARTING: Final = "starts"
 
-_CachedAction = EntryIndexAndReadiness | ActionWithoutRequest | int
+_CachedAction = DaemonEntryIndexAndReadiness | ActionWithoutRequest | int
 """An entry to write, a local action, or the time of the next decision."""
 
 
-class DaemonModel:
+class DomainDaemonModel:
     """State and decisions of one daemon. Times are in microseconds; ``jitter`` is a factor around 1."""
 
-    def __init__(self, participants: DaemonsAndRegistries, number: int, retry_after: int) -> None:
+    def __init__(self, participants: ModelDaemonsAndRegistries, number: int, retry_after: int) -> None:
         self._participants = participants
         self._number = number
-        self._object_number = participants.registry_object_number_of(participants.point.clique_of(number))
+        self._object_number = participants.registry_object_number_of(participants.point.clique_number_of_daemon(number))
         self._version = -1
         self._view: NvlinkCliqueState | None = None
         self._settled_index: int | None = None
@@ -73,7 +73,7 @@ class DaemonModel:
         self._retry_after = retry_after
         self._first_action: _CachedAction | None = None
 
-    def on_event(self, version: int, view: NvlinkCliqueState | None, at: int, jitter: float) -> bool:
+    def on_watch_event(self, version: int, view: NvlinkCliqueState | None, at: int, jitter: float) -> bool:
         """Apply a watch event or the first list, None without an object; return whether the daemon has to decide."""
         due = at + round(_in_micros(self._participants.settings.first_backoff) * jitter)
         self._failures = 0
@@ -86,7 +86,7 @@ class DaemonModel:
         is_running = self._settled_index == self._running_index
         return not is_running or self._view.entries[self._number].ready != self._fabric_ready
 
-    def on_result(self, write: ModelWrite, result: ModelWriteResult, at: int, jitter: float) -> None:
+    def on_write_result(self, write: ModelWrite, result: ModelWriteResult, at: int, jitter: float) -> None:
         """Apply the result of the daemon's write."""
         match result.kind:
             case RequestResultKind.SUCCEEDED:
@@ -110,7 +110,7 @@ class DaemonModel:
         """Note that its fabric daemon is ready."""
         self._fabric_ready = True
 
-    def decide(self, at: int) -> ModelWrite | ActionWithoutRequest | DecideAgainAt:
+    def decide_next_action(self, at: int) -> ModelWrite | ActionWithoutRequest | DecideAgainAt:
         """Return the next action."""
         if self._version < 0:
             return ActionWithoutRequest.IDLE
@@ -191,8 +191,8 @@ class DaemonModel:
         view, since = self._view, self._contested_since
         fabric = None
         if self._running_index is not None and view is not None:
-            fabric = FabricDaemonState(self._running_index, view.peers(self._participants), self._fabric_ready)
-        registry = view.registry(self._participants) if view is not None else None
+            fabric = FabricDaemonState(self._running_index, view.peer_map(self._participants), self._fabric_ready)
+        registry = view.as_registry(self._participants) if view is not None else None
         return DaemonInput(
             identity=identity,
             settings=self._participants.settings,
@@ -215,7 +215,7 @@ def _in_micros(span: timedelta) -> int:
     return span // _MICROSECOND
 
 
-def _entry_in(action: DaemonAction, identity: DaemonIdentity, *, sharded: bool) -> EntryIndexAndReadiness:
+def _entry_in(action: DaemonAction, identity: DaemonIdentity, *, sharded: bool) -> DaemonEntryIndexAndReadiness:
     """The daemon's own entry in its write."""
     path = daemon_entries_path(sharded=sharded)
     body: Any = None
@@ -227,4 +227,4 @@ def _entry_in(action: DaemonAction, identity: DaemonIdentity, *, sharded: bool) 
     own = daemon_entry_of_node(identity.node, read_daemon_entries(part, path.list_key, path.node_key))
     if own is None or own.index is None:
         raise BrokenInvariant("CV-003", f"without faults every write contains the own entry, unlike {FrozenMap(body)}")
-    return EntryIndexAndReadiness(own.index, own.status == READY)
+    return DaemonEntryIndexAndReadiness(own.index, own.status == READY)

@@ -19,14 +19,14 @@ from grove_shell.converge.model.model_run_context import (
     CONTROLLER_NUMBER,
     DOMAIN_NUMBER,
     DOMAIN_UID,
-    DaemonsAndRegistries,
+    ModelDaemonsAndRegistries,
     ModelRunContext,
     ModelWrite,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class EntryIndexAndReadiness:
+class DaemonEntryIndexAndReadiness:
     """The index and readiness of a daemon's entry."""
 
     index: int
@@ -44,7 +44,7 @@ class NvlinkCliqueState:
         decisions: cache of decisions on this state, by everything else that a decision depends on.
     """
 
-    def __init__(self, entries: Mapping[int, EntryIndexAndReadiness]) -> None:
+    def __init__(self, entries: Mapping[int, DaemonEntryIndexAndReadiness]) -> None:
         self.entries = entries
         holders: dict[int, int] = {}
         for entry in entries.values():
@@ -57,27 +57,29 @@ class NvlinkCliqueState:
         self._registry: DaemonRegistry | None = None
         self._peers: PeerMap | None = None
 
-    def with_entry(self, daemon: int, entry: EntryIndexAndReadiness) -> "NvlinkCliqueState":
+    def with_daemon_entry(self, daemon: int, entry: DaemonEntryIndexAndReadiness) -> "NvlinkCliqueState":
         """Return the state after a daemon wrote its entry."""
         return NvlinkCliqueState({**self.entries, daemon: entry})
 
-    def registry(self, participants: DaemonsAndRegistries) -> DaemonRegistry:
+    def as_registry(self, participants: ModelDaemonsAndRegistries) -> DaemonRegistry:
         """Return a registry with this clique alone."""
         if self._registry is None:
             self._registry = _registry_of(self.entries, participants)
         return self._registry
 
-    def peers(self, participants: DaemonsAndRegistries) -> PeerMap:
+    def peer_map(self, participants: ModelDaemonsAndRegistries) -> PeerMap:
         """Return the peer map of its daemons, which is the same for all without duplicate indices."""
         if self._peers is None:
             first = participants.daemons[next(iter(self.entries))]
-            self._peers = nvlink_clique_daemons_of(first, self.registry(participants)).peer_map(
+            self._peers = nvlink_clique_daemons_of(first, self.as_registry(participants)).peer_map(
                 participants.point.limit
             )
         return self._peers
 
 
-def _registry_of(entries: Mapping[int, EntryIndexAndReadiness], participants: DaemonsAndRegistries) -> DaemonRegistry:
+def _registry_of(
+    entries: Mapping[int, DaemonEntryIndexAndReadiness], participants: ModelDaemonsAndRegistries
+) -> DaemonRegistry:
     path = daemon_entries_path(sharded=participants.point.protocol.sharded)
     found = []
     for number, entry in sorted(entries.items()):
@@ -106,45 +108,45 @@ def _registry_of(entries: Mapping[int, EntryIndexAndReadiness], participants: Da
 class ModelObjectStore:
     """Keeps only what decisions depend on; all objects share one version counter."""
 
-    def __init__(self, participants: DaemonsAndRegistries) -> None:
+    def __init__(self, participants: ModelDaemonsAndRegistries) -> None:
         self._participants = participants
         self._latest = 1
-        self._versions = [0] * (1 + participants.point.cliques)
+        self._versions = [0] * (1 + participants.point.clique_count)
         self._versions[DOMAIN_NUMBER] = 1
-        self._states = [NvlinkCliqueState({}) for _ in range(participants.point.cliques)]
+        self._states = [NvlinkCliqueState({}) for _ in range(participants.point.clique_count)]
         self._status: object = None
         self._ready = False
 
-    def version(self, object_number: int) -> int:
+    def version_of_object(self, object_number: int) -> int:
         """Return the version of an object; 0 if it does not exist."""
         return self._versions[object_number]
 
     @property
-    def latest(self) -> int:
+    def latest_version(self) -> int:
         """The latest version of the whole store."""
         return self._latest
 
-    def view(self, object_number: int, clique: int) -> NvlinkCliqueState | None:
+    def clique_view(self, object_number: int, clique: int) -> NvlinkCliqueState | None:
         """Return a clique as an object shows it; None if the object does not exist."""
         return self._states[clique] if self._versions[object_number] else None
 
-    def changes(self, write: ModelWrite) -> bool:
+    def changes_anything(self, write: ModelWrite) -> bool:
         """Return whether a write changes anything."""
         if write.writer == CONTROLLER_NUMBER:
             return bool(write.content != self._status)
-        state = self._states[self._participants.point.clique_of(write.writer)]
-        return state.entries.get(write.writer) != EntryIndexAndReadiness(write.index, write.ready)
+        state = self._states[self._participants.point.clique_number_of_daemon(write.writer)]
+        return state.entries.get(write.writer) != DaemonEntryIndexAndReadiness(write.index, write.ready)
 
-    def apply(self, write: ModelWrite) -> None:
+    def apply_write(self, write: ModelWrite) -> None:
         """Store a write as a new version."""
         self._latest += 1
         self._versions[write.object_number] = self._latest
         if write.writer == CONTROLLER_NUMBER:
             self._status, self._ready = write.content, write.ready
             return
-        clique = self._participants.point.clique_of(write.writer)
-        entry = EntryIndexAndReadiness(write.index, write.ready)
-        self._states[clique] = self._states[clique].with_entry(write.writer, entry)
+        clique = self._participants.point.clique_number_of_daemon(write.writer)
+        entry = DaemonEntryIndexAndReadiness(write.index, write.ready)
+        self._states[clique] = self._states[clique].with_daemon_entry(write.writer, entry)
 
     def is_domain_ready(self) -> bool:
         """Return whether the stored status of the domain is Ready."""
@@ -174,7 +176,7 @@ class CommittedObjectChange:
     size: int
 
 
-class ServerWatches:
+class ModelServerWatches:
     """All watches of one server.
 
     Args:
@@ -196,13 +198,13 @@ class ServerWatches:
         self._counters = context.counters
         self._to_daemons, self._to_others = to_daemons, to_others
         self._wire = round(context.costs.wire_us)
-        self._watchers: list[list[int]] = [[] for _ in range(context.participants.point.cliques)]
+        self._watchers: list[list[int]] = [[] for _ in range(context.participants.point.clique_count)]
 
-    def begin(self, daemon: int) -> None:
+    def start_watch(self, daemon: int) -> None:
         """Start the watch of a daemon on its object."""
-        self._watchers[self._participants.point.clique_of(daemon)].append(daemon)
+        self._watchers[self._participants.point.clique_number_of_daemon(daemon)].append(daemon)
 
-    def publish(self, change: CommittedObjectChange, views: list[Any]) -> None:
+    def send_change_to_watchers(self, change: CommittedObjectChange, views: list[Any]) -> None:
         """Send a change to all watchers of the object, each with its clique among ``views``, the cliques in order."""
         cost = round(self._costs.serialise_ns_per_byte * change.size / 1000)
         recipients = [
@@ -211,7 +213,7 @@ class ServerWatches:
             if self._watchers[clique]
         ]
         first = change.version % len(recipients) if recipients else 0
-        self._processor.submit(lambda: cost, partial(self._send, change, recipients[first:] + recipients[:first]))
+        self._processor.submit_job(lambda: cost, partial(self._send, change, recipients[first:] + recipients[:first]))
 
     def _send(self, change: CommittedObjectChange, recipients: list[tuple[Any, list[int]]]) -> None:
         each = self._costs.watcher_us + self._costs.watcher_ns_per_byte * change.size / 1000
@@ -220,8 +222,10 @@ class ServerWatches:
             self._counters.watch_events += count
             self._counters.watch_bytes += count * change.size
         cost, handle = round(each * _OTHER_WATCHERS), partial(self._to_others, change)
-        self._processor.submit(lambda: cost, partial(self._queue.schedule_after, self._wire, handle))
+        self._processor.submit_job(lambda: cost, partial(self._queue.schedule_after, self._wire, handle))
         for view, daemons in recipients:
             cost_of_all = round(each * len(daemons))
             handle = partial(self._to_daemons, daemons, change.version, view)
-            self._processor.submit(partial(int, cost_of_all), partial(self._queue.schedule_after, self._wire, handle))
+            self._processor.submit_job(
+                partial(int, cost_of_all), partial(self._queue.schedule_after, self._wire, handle)
+            )

@@ -13,9 +13,9 @@ from grove_core.areas.domain_cliques.verdicts import RequestResultKind
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import NVIDIA
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_shell.converge.model.server_costs import ServerCosts
-from grove_shell.converge.run_parameters_and_results import RunParameters
-from grove_shell.simulator.virtual_time import EventQueue
+from grove_shell.converge.model.server_costs import ModelServerCosts
+from grove_shell.converge.run_parameters_and_results import ConvergenceRunParameters
+from grove_shell.simulator.virtual_time import VirtualTimeQueue
 
 CONTROLLER_NUMBER: Final = -1
 """The number of the controller among the writers; daemons are numbered from 0."""
@@ -98,10 +98,10 @@ def numbered_daemon_identity(number: int, clique: int) -> DaemonIdentity:
 
 
 @dataclass(frozen=True, slots=True)
-class DaemonsAndRegistries:
+class ModelDaemonsAndRegistries:
     """The daemons of a point, and the object that each of them registers in."""
 
-    point: RunParameters
+    point: ConvergenceRunParameters
     settings: DaemonRegistrationSettings
     daemons: tuple[DaemonIdentity, ...]
 
@@ -117,14 +117,16 @@ class DaemonsAndRegistries:
     def cliques_registered_in(self, object_number: int) -> range:
         """Return the cliques whose daemons register in an object."""
         if not self.point.protocol.sharded:
-            return range(self.point.cliques)
+            return range(self.point.clique_count)
         return range(object_number - 1, object_number) if object_number else range(0)
 
 
-def daemons_and_registries_of(point: RunParameters) -> DaemonsAndRegistries:
+def daemons_and_registries_of(point: ConvergenceRunParameters) -> ModelDaemonsAndRegistries:
     """Return the daemons of a point."""
-    daemons = tuple(numbered_daemon_identity(number, point.clique_of(number)) for number in range(point.nodes))
-    return DaemonsAndRegistries(point, point.settings, daemons)
+    daemons = tuple(
+        numbered_daemon_identity(number, point.clique_number_of_daemon(number)) for number in range(point.nodes)
+    )
+    return ModelDaemonsAndRegistries(point, point.daemon_settings, daemons)
 
 
 CostOf = Callable[[], int]
@@ -138,7 +140,7 @@ class SimulatedProcessorCores:
         busy_us: processor time spent so far, in microseconds.
     """
 
-    def __init__(self, queue: EventQueue, cores: int | None) -> None:
+    def __init__(self, queue: VirtualTimeQueue, cores: int | None) -> None:
         """Start idle.
 
         Args:
@@ -150,7 +152,7 @@ class SimulatedProcessorCores:
         self._idle = cores
         self._jobs: deque[tuple[CostOf, OnDone]] = deque()
 
-    def submit(self, cost_of: CostOf, on_done: OnDone) -> None:
+    def submit_job(self, cost_of: CostOf, on_done: OnDone) -> None:
         """Queue a job; ``cost_of`` returns its microseconds when a core starts it, ``on_done`` is called at its end."""
         if self._idle is None:
             self._start(cost_of, on_done)
@@ -179,12 +181,12 @@ _SECOND = 1_000_000
 class VirtualRateLimiter:
     """A token bucket of one client, in microseconds; full at the start, and unlimited if the point has no rate."""
 
-    def __init__(self, point: RunParameters) -> None:
+    def __init__(self, point: ConvergenceRunParameters) -> None:
         self._interval = round(_SECOND / point.rate) if point.rate else 0
         self._slack = (point.burst - 1) * self._interval
         self._due = 0
 
-    def take(self, now: int) -> int:
+    def take_token(self, now: int) -> int:
         """Take a token; return when a request that is built now may be sent."""
         sent_at = max(now, self._due - self._slack)
         self._due = max(self._due, now) + self._interval
@@ -192,7 +194,7 @@ class VirtualRateLimiter:
 
 
 @dataclass(slots=True)
-class RunCounters:
+class ModelRunCounters:
     """Counters of one run, as in :class:`grove_shell.converge.run_parameters_and_results.ConvergenceRun`."""
 
     writes: int = 0
@@ -211,14 +213,14 @@ class RunCounters:
 class ModelRunContext:
     """See the module; the event queue counts microseconds."""
 
-    participants: DaemonsAndRegistries
-    costs: ServerCosts
-    queue: EventQueue
+    participants: ModelDaemonsAndRegistries
+    costs: ModelServerCosts
+    queue: VirtualTimeQueue
     processor: SimulatedProcessorCores
-    counters: RunCounters = field(default_factory=RunCounters)
+    counters: ModelRunCounters = field(default_factory=ModelRunCounters)
 
 
-def new_model_run_context(participants: DaemonsAndRegistries, costs: ServerCosts) -> ModelRunContext:
+def new_model_run_context(participants: ModelDaemonsAndRegistries, costs: ModelServerCosts) -> ModelRunContext:
     """Return the context of a run that has not started."""
-    queue = EventQueue()
+    queue = VirtualTimeQueue()
     return ModelRunContext(participants, costs, queue, SimulatedProcessorCores(queue, participants.point.server_cores))

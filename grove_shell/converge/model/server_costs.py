@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, Field
 
 from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
 from grove_core.kernel.errors import ObjectProblem
-from grove_shell.settings.shared_settings import API_VERSION, StrictModel, parse_settings_strictly
+from grove_shell.settings.shared_settings import API_VERSION, StrictSettingsModel, parse_settings_strictly
 
 SHIPPED: Final = Path(__file__).with_name("costs.yaml")
 """The default file of constants."""
@@ -32,7 +32,7 @@ _NanosPerByte = Annotated[float, Field(ge=0, le=1_000_000)]
 _Millis = Annotated[int, Field(ge=1, le=3_600_000)]
 
 
-class ServerCosts(StrictModel):
+class ModelServerCosts(StrictSettingsModel):
     """Costs of requests, events and commits. Every field is required, as the constants belong together (CL-005).
 
     Attributes:
@@ -71,23 +71,23 @@ class ServerCosts(StrictModel):
     request_limit_ms: _Millis
 
 
-def parse_server_costs(raw: Mapping[str, Any]) -> tuple[ServerCosts, tuple[ObjectProblem, ...]]:
+def parse_model_server_costs(raw: Mapping[str, Any]) -> tuple[ModelServerCosts, tuple[ObjectProblem, ...]]:
     """Parse constants.
 
     Returns:
         The constants and their problems; the default constants if there are problems, or if ``raw`` is empty.
     """
     if not raw:
-        return default_server_costs(), ()
-    return parse_settings_strictly(ServerCosts, raw, default_server_costs)
+        return default_model_server_costs(), ()
+    return parse_settings_strictly(ModelServerCosts, raw, default_model_server_costs)
 
 
 @cache
-def default_server_costs() -> ServerCosts:
+def default_model_server_costs() -> ModelServerCosts:
     """Return the default constants."""
     import yaml  # noqa: PLC0415 - not needed with a file of constants
 
-    return ServerCosts.model_validate(yaml.safe_load(SHIPPED.read_text(encoding="utf-8")))
+    return ModelServerCosts.model_validate(yaml.safe_load(SHIPPED.read_text(encoding="utf-8")))
 
 
 LARGEST_BYTES: Final = 1_572_864
@@ -112,7 +112,7 @@ class DaemonEntrySizes:
     managed: int
     body: int
 
-    def stored(self, entries: int) -> int:
+    def stored_object_bytes(self, entries: int) -> int:
         """Return the bytes of an object with this number of entries."""
         whole = DOMAIN_BYTES + entries * (self.entry + self.managed)
         if whole > LARGEST_BYTES and not self.body:
@@ -121,9 +121,9 @@ class DaemonEntrySizes:
             )  # etcd refuses it, and the API server retries without managedFields
         return whole
 
-    def sent(self, entries: int) -> int:
+    def write_body_bytes(self, entries: int) -> int:
         """Return the bytes of the body of a write to such an object."""
-        return self.body or self.stored(entries)
+        return self.body or self.stored_object_bytes(entries)
 
 
 SIZES: Final = MappingProxyType(
@@ -138,7 +138,7 @@ SIZES: Final = MappingProxyType(
 
 def is_object_too_large(protocol: RegistrationProtocol, entries: int) -> bool:
     """Return whether the store refuses an object with this number of entries."""
-    return SIZES[protocol].stored(entries) > LARGEST_BYTES
+    return SIZES[protocol].stored_object_bytes(entries) > LARGEST_BYTES
 
 
 def expected_watch_bytes(protocol: RegistrationProtocol, nodes: int, clique_size: int) -> int:
@@ -150,6 +150,10 @@ def expected_watch_bytes(protocol: RegistrationProtocol, nodes: int, clique_size
     whole, rest = divmod(nodes, clique_size)
     sizes, parts = SIZES[protocol], [clique_size] * whole + [rest] * bool(rest) if protocol.sharded else [nodes]
     return sum(
-        part * (sum(sizes.stored(entries) for entries in range(1, part + 1)) + part * sizes.stored(part))
+        part
+        * (
+            sum(sizes.stored_object_bytes(entries) for entries in range(1, part + 1))
+            + part * sizes.stored_object_bytes(part)
+        )
         for part in parts
     )

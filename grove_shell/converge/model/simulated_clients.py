@@ -6,27 +6,27 @@ from typing import Any, Final, TypeAlias
 
 from grove_core.areas.domain_cliques.verdicts import RequestResultKind
 from grove_core.resources.compute_domain import NOT_READY, READY
-from grove_shell.converge.model.daemon_model import DaemonModel
+from grove_shell.converge.model.daemon_model import DomainDaemonModel
 from grove_shell.converge.model.model_object_store import CommittedObjectChange, NvlinkCliqueState
 from grove_shell.converge.model.model_run_context import (
     CONTROLLER_NUMBER,
     DOMAIN_NUMBER,
     ActionWithoutRequest,
-    DaemonsAndRegistries,
     DecideAgainAt,
+    ModelDaemonsAndRegistries,
     ModelRunContext,
     ModelWrite,
     ModelWriteResult,
     VirtualRateLimiter,
 )
-from grove_shell.converge.model.simulated_server import SimulatedServer
+from grove_shell.converge.model.simulated_server import SimulatedApiServer
 
 SECOND = 1_000_000
 _JITTER_STEPS = 1_000
 _MIN_JITTER, _MAX_JITTER = 750, 1_250
 
 
-class SimulatedDaemon:
+class SimulatedDomainDaemon:
     """One daemon process. Times are in microseconds.
 
     Attributes:
@@ -37,7 +37,9 @@ class SimulatedDaemon:
         pushed_at: when it first started its fabric daemon; None until then.
     """
 
-    def __init__(self, number: int, model: DaemonModel, context: ModelRunContext, server: SimulatedServer) -> None:
+    def __init__(
+        self, number: int, model: DomainDaemonModel, context: ModelRunContext, server: SimulatedApiServer
+    ) -> None:
         point = context.participants.point
         self._number = number
         self._model = model
@@ -48,24 +50,26 @@ class SimulatedDaemon:
         self._busy = False
         self.starts = 0
         self._wake_at: int | None = None
-        self._clique_size = point.clique_size_of(point.clique_of(number))
+        self._clique_size = point.daemon_count_of_clique(point.clique_number_of_daemon(number))
         self.arrives_at = round(self._chance.random() * point.arrival_s * SECOND)
         self.ready_after = round((1 + self._chance.random()) * point.readiness_s * SECOND)
         self.viewed_at: int | None = None
         self.pushed_at: int | None = None
 
-    def start(self) -> None:
+    def list_and_watch(self) -> None:
         """List the registry and watch it."""
         wire = round(self._context.costs.wire_us)
-        sent_at = self._limiter.take(self._context.queue.now)
-        self._context.queue.schedule(sent_at + wire, partial(self._server.list_and_watch, self._number, self.on_event))
+        sent_at = self._limiter.take_token(self._context.queue.now)
+        self._context.queue.schedule(
+            sent_at + wire, partial(self._server.list_and_watch_registry, self._number, self.on_watch_event)
+        )
 
-    def on_event(self, version: int, view: Any) -> None:  # noqa: ANN401 - a view of its model
+    def on_watch_event(self, version: int, view: Any) -> None:  # noqa: ANN401 - a view of its model
         """Apply a watch event or the first list."""
         now = self._context.queue.now
         if self.viewed_at is None and view is not None:
             self._check_view(view, now)
-        if self._model.on_event(version, view, now, self._jitter()) and not self._busy:
+        if self._model.on_watch_event(version, view, now, self._jitter()) and not self._busy:
             self._decide()
 
     def _jitter(self) -> float:
@@ -78,14 +82,14 @@ class SimulatedDaemon:
 
     def _decide(self) -> None:
         queue = self._context.queue
-        action = self._model.decide(queue.now)
+        action = self._model.decide_next_action(queue.now)
         while action is ActionWithoutRequest.START:
             self._model.on_fabric_start()
             if self.pushed_at is None:
                 self.pushed_at = queue.now
             self.starts += 1
             queue.schedule_after(self.ready_after, partial(self._on_fabric_ready, self.starts))
-            action = self._model.decide(queue.now)
+            action = self._model.decide_next_action(queue.now)
         if isinstance(action, ModelWrite):
             self._send(action)
         elif isinstance(action, DecideAgainAt) and (self._wake_at is None or action.until < self._wake_at):
@@ -110,17 +114,19 @@ class SimulatedDaemon:
     def _send(self, write: ModelWrite) -> None:
         """Build the request now; it waits for the limiter unchanged (CV-005)."""
         self._busy = True
-        self._context.counters.uploaded_bytes += self._server.body_size(write)
-        sent_at = self._limiter.take(self._context.queue.now)
+        self._context.counters.uploaded_bytes += self._server.write_body_bytes(write)
+        sent_at = self._limiter.take_token(self._context.queue.now)
         arrives = sent_at + round(self._context.costs.wire_us)
-        self._context.queue.schedule(arrives, partial(self._server.take, write, partial(self._on_result, write)))
+        self._context.queue.schedule(
+            arrives, partial(self._server.accept_write, write, partial(self._on_result, write))
+        )
 
     def _on_result(self, write: ModelWrite, result: ModelWriteResult) -> None:
         self._busy = False
         now = self._context.queue.now
         if self.viewed_at is None and result.kind is RequestResultKind.SUCCEEDED:
             self._check_view(result.view, now)
-        self._model.on_result(write, result, now, self._jitter())
+        self._model.on_write_result(write, result, now, self._jitter())
         self._decide()
 
 
@@ -129,10 +135,10 @@ _Status: TypeAlias = tuple[str, dict[int, str]]
 _NO_STATUS: Final[_Status] = ("", {})
 
 
-class ControllerModel:
+class DomainControllerModel:
     """A clique is Ready if it has daemons and all are; the domain if enough are registered and all are (DC-083)."""
 
-    def __init__(self, participants: DaemonsAndRegistries) -> None:
+    def __init__(self, participants: ModelDaemonsAndRegistries) -> None:
         self._participants = participants
         self._version = 1
         self._stored = _NO_STATUS
@@ -140,7 +146,7 @@ class ControllerModel:
         self._records: dict[int, str] = {}
         self._count = self._ready = 0
 
-    def on_event(self, object_number: int, version: int, clique: int | None, view: NvlinkCliqueState) -> None:
+    def on_watch_event(self, object_number: int, version: int, clique: int | None, view: NvlinkCliqueState) -> None:
         """Apply an event; events of one object arrive in the order of versions (CV-005)."""
         if object_number == DOMAIN_NUMBER:
             self._version = max(self._version, version)
@@ -155,7 +161,7 @@ class ControllerModel:
         self._count += view.count - before[0]
         self._ready += view.ready - before[1]
 
-    def decide(self, at: int) -> ModelWrite | None:  # noqa: ARG002 - counts have no clock
+    def decide_next_write(self, at: int) -> ModelWrite | None:  # noqa: ARG002 - counts have no clock
         """Return the next write; None if there is nothing to write."""
         ready = self._count >= self._participants.point.nodes and self._ready == self._count
         readiness = READY if ready else NOT_READY
@@ -166,7 +172,7 @@ class ControllerModel:
             CONTROLLER_NUMBER, DOMAIN_NUMBER, ready=ready, records=len(status[1]), base=self._version, content=status
         )
 
-    def on_result(self, write: ModelWrite, result: ModelWriteResult) -> None:
+    def on_write_result(self, write: ModelWrite, result: ModelWriteResult) -> None:
         """Apply the result of its write."""
         if result.kind is RequestResultKind.SUCCEEDED:
             self._stored = write.content
@@ -178,10 +184,10 @@ _MAX_BACKOFF: Final = 6_000_000
 _MAX_DOUBLINGS: Final = 32
 
 
-class SimulatedController:
+class SimulatedDomainController:
     """Decides once about all changes that arrived while it waited or wrote."""
 
-    def __init__(self, model: ControllerModel, context: ModelRunContext, server: SimulatedServer) -> None:
+    def __init__(self, model: DomainControllerModel, context: ModelRunContext, server: SimulatedApiServer) -> None:
         self._model = model
         self._context = context
         self._server = server
@@ -190,13 +196,13 @@ class SimulatedController:
         self._changed = False
         self._failures = 0
 
-    def start(self) -> None:
+    def schedule_first_decision(self) -> None:
         """Schedule the first decision."""
         self._schedule(_FIRST_BACKOFF)
 
-    def on_change(self, change: CommittedObjectChange) -> None:
+    def on_object_change(self, change: CommittedObjectChange) -> None:
         """Apply a watch event."""
-        self._model.on_event(change.object_number, change.version, change.clique, change.view)
+        self._model.on_watch_event(change.object_number, change.version, change.clique, change.view)
         self._changed = True
         if not self._busy:
             self._schedule(_FIRST_BACKOFF)
@@ -207,15 +213,17 @@ class SimulatedController:
 
     def _decide(self) -> None:
         self._changed = False
-        write = self._model.decide(self._context.queue.now)
+        write = self._model.decide_next_write(self._context.queue.now)
         if write is None:
             self._busy = False
             return
-        arrives = self._limiter.take(self._context.queue.now) + round(self._context.costs.wire_us)
-        self._context.queue.schedule(arrives, partial(self._server.take, write, partial(self._on_result, write)))
+        arrives = self._limiter.take_token(self._context.queue.now) + round(self._context.costs.wire_us)
+        self._context.queue.schedule(
+            arrives, partial(self._server.accept_write, write, partial(self._on_result, write))
+        )
 
     def _on_result(self, write: ModelWrite, result: ModelWriteResult) -> None:
-        self._model.on_result(write, result)
+        self._model.on_write_result(write, result)
         self._busy = False
         if result.kind is RequestResultKind.SUCCEEDED:
             self._failures = 0

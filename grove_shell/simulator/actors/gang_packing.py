@@ -9,14 +9,14 @@ from typing import NamedTuple, TypeAlias
 
 from grove_core.resources.pod import Pod
 from grove_core.resources.podgang import NO_PACK, GangPackConstraint, PodGangConstraints
-from grove_shell.simulator.cluster.nodes import UNLIMITED, PodResourceRequests, SimulatedNode
+from grove_shell.simulator.cluster.simulated_nodes import UNLIMITED, PodResourceRequests, SimulatedNode
 
 Assignment: TypeAlias = list[tuple[Pod, SimulatedNode]]
 RequestsOf: TypeAlias = Callable[[Pod], PodResourceRequests]
 ChooseNode: TypeAlias = Callable[[PodResourceRequests, Iterable[SimulatedNode]], SimulatedNode | None]
 
 
-class PodBlock(NamedTuple):
+class GangPodBlock(NamedTuple):
     """Pods that are packed together; inner blocks are packed more closely.
 
     Attributes:
@@ -28,26 +28,26 @@ class PodBlock(NamedTuple):
 
     pack: GangPackConstraint
     pods: tuple[Pod, ...]
-    blocks: tuple["PodBlock", ...] = ()
+    blocks: tuple["GangPodBlock", ...] = ()
     placed_nodes: tuple[SimulatedNode, ...] = ()
 
     @property
-    def size(self) -> int:
+    def pod_count(self) -> int:
         """Number of pods to place."""
-        return len(self.pods) + sum(block.size for block in self.blocks)
+        return len(self.pods) + sum(block.pod_count for block in self.blocks)
 
-    def members(self) -> Iterator[Pod]:
+    def all_pods(self) -> Iterator[Pod]:
         """Yield all pods to place."""
         yield from self.pods
         for block in self.blocks:
-            yield from block.members()
+            yield from block.all_pods()
 
 
 def gang_as_pod_blocks(
     placement: PodGangConstraints,
     waiting: Mapping[str, Sequence[Pod]],
     placed_nodes: Mapping[str, Sequence[SimulatedNode]],
-) -> PodBlock:
+) -> GangPodBlock:
     """Return the pods of a gang as nested blocks.
 
     Args:
@@ -59,38 +59,38 @@ def gang_as_pod_blocks(
     grouped = {name for one in placement.packed_groups for name in one.cliques}
     names = dict.fromkeys((*waiting, *placed_nodes))
 
-    def block(pack: GangPackConstraint, names: Iterable[str], parts: Iterable[PodBlock] = ()) -> PodBlock:
+    def block(pack: GangPackConstraint, names: Iterable[str], parts: Iterable[GangPodBlock] = ()) -> GangPodBlock:
         unpacked: list[Pod] = []
         inner = list(parts)
         in_block = [node for part in inner for node in part.placed_nodes]
         for name in names:
             in_block += placed_nodes.get(name, ())
             if name in packs:
-                own = PodBlock(packs[name], tuple(waiting.get(name, ())), (), tuple(placed_nodes.get(name, ())))
+                own = GangPodBlock(packs[name], tuple(waiting.get(name, ())), (), tuple(placed_nodes.get(name, ())))
                 inner.append(own)
             else:
                 unpacked += waiting.get(name, ())
-        ordered = sorted((part for part in inner if part.size), key=lambda part: -part.size)
-        return PodBlock(pack, tuple(unpacked), tuple(ordered), tuple(in_block))
+        ordered = sorted((part for part in inner if part.pod_count), key=lambda part: -part.pod_count)
+        return GangPodBlock(pack, tuple(unpacked), tuple(ordered), tuple(in_block))
 
     parts = [block(one.pack, one.cliques) for one in placement.packed_groups]
     return block(placement.gang, (name for name in names if name not in grouped), parts)
 
 
-def required_node_labels(placement: PodGangConstraints) -> set[str]:
+def node_labels_required_by_placement(placement: PodGangConstraints) -> set[str]:
     """Return the node labels that a placement requires."""
     packs = (placement.gang, *(pack for _, pack in placement.cliques), *(one.pack for one in placement.packed_groups))
     return {pack.required for pack in packs if pack.required}
 
 
-def assign_nodes(
-    block: PodBlock,
+def assign_nodes_to_pods(
+    block: GangPodBlock,
     nodes: Sequence[SimulatedNode],
     requests_of: RequestsOf,
     best: ChooseNode,
 ) -> Assignment | None:
     """Return a node for each pod of a block, with the room reserved; None, with nothing reserved, without room."""
-    limited = frozenset(resource for pod in block.members() for resource in requests_of(pod).amounts) - UNLIMITED
+    limited = frozenset(resource for pod in block.all_pods() for resource in requests_of(pod).amounts) - UNLIMITED
     for chosen in _choices(block, nodes, limited):
         found = _within(block, chosen, requests_of, best)
         if found is not None:
@@ -99,14 +99,14 @@ def assign_nodes(
 
 
 def _within(
-    block: PodBlock,
+    block: GangPodBlock,
     nodes: Sequence[SimulatedNode],
     requests_of: RequestsOf,
     best: ChooseNode,
 ) -> Assignment | None:
     assigned: Assignment = []
     for part in block.blocks:
-        found = assign_nodes(part, nodes, requests_of, best)
+        found = assign_nodes_to_pods(part, nodes, requests_of, best)
         if found is None:
             release_reserved_node_room(assigned, requests_of)
             return None
@@ -116,7 +116,7 @@ def _within(
         if node is None:
             release_reserved_node_room(assigned, requests_of)
             return None
-        node.reserve(requests_of(pod).amounts)
+        node.add_requests(requests_of(pod).amounts)
         assigned.append((pod, node))
     return assigned
 
@@ -124,11 +124,11 @@ def _within(
 def release_reserved_node_room(assigned: Assignment, requests_of: RequestsOf) -> None:
     """Release the room that an assignment reserved."""
     for pod, node in assigned:
-        node.reserve(requests_of(pod).amounts, -1)
+        node.add_requests(requests_of(pod).amounts, -1)
 
 
 def _choices(
-    block: PodBlock, nodes: Sequence[SimulatedNode], limited: frozenset[str]
+    block: GangPodBlock, nodes: Sequence[SimulatedNode], limited: frozenset[str]
 ) -> Iterator[Sequence[SimulatedNode]]:
     """Yield the node sets to try for a block: first within a preferred label value, then within the required one."""
     if block.pack == NO_PACK:

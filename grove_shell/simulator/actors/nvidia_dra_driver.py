@@ -11,15 +11,15 @@ from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import NOT_DISCOVERED
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
-from grove_shell.simulator.scenario.scenario import DraDriverSpec
+from grove_shell.simulator.scenario.scenario import ScenarioDraDriverSpec
 
 FINALIZER: Final = "resource.nvidia.com/computeDomain"
 
 
-class NvidiaDraDriver:
+class SimulatedNvidiaDraDriver:
     """Serves ComputeDomains once installed, adds its finalizer to each, and removes it some time after the deletion."""
 
-    def __init__(self, cluster: SimulatedCluster, spec: DraDriverSpec) -> None:
+    def __init__(self, cluster: SimulatedCluster, spec: ScenarioDraDriverSpec) -> None:
         self.cluster = cluster
         self.spec = spec
         if spec.installed:
@@ -32,7 +32,7 @@ class NvidiaDraDriver:
             if not isinstance(item, ComputeDomain):
                 continue
             if not item.deleting and FINALIZER not in item.finalizers:
-                self.cluster.put(replace(item, finalizers=(*item.finalizers, FINALIZER)))
+                self.cluster.put_object(replace(item, finalizers=(*item.finalizers, FINALIZER)))
             elif item.deleting and isinstance(before, ComputeDomain) and not before.deleting:
                 self.cluster.queue.schedule_after(self.spec.release, partial(self._release, item.ref, item.uid))
 
@@ -42,4 +42,4 @@ class NvidiaDraDriver:
     def _release(self, ref: Ref, uid: str) -> None:
         item = self.cluster.server.items.get(ref)
         if item is not None and item.uid == uid and FINALIZER in item.finalizers:
-            self.cluster.attempt(Step(StepStage.CLEANUP, ref, DropFinalizer(FINALIZER, item.guard), ()))
+            self.cluster.attempt_step(Step(StepStage.CLEANUP, ref, DropFinalizer(FINALIZER, item.guard), ()))

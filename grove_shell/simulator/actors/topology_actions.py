@@ -6,20 +6,20 @@ from grove_core.kernel.admission import Deny
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.cluster_topology import ClusterTopology, cluster_topology_from_json
-from grove_shell.simulator.cluster.simulated_admission import AdmissionDecisions, Json, topology_manifest
+from grove_shell.simulator.cluster.simulated_admission import Json, SimulatedAdmissionDecisions, topology_manifest
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
-from grove_shell.simulator.recording.run_history import (
-    HistoryActor,
-    RefusedApplyEntry,
-    RunHistory,
-    WriteEntry,
+from grove_shell.simulator.recording.simulation_history import (
+    RefusedApplyHistoryEntry,
+    SimulationActor,
+    SimulationHistory,
+    WriteHistoryEntry,
     WriteKind,
 )
-from grove_shell.simulator.scenario.scenario_events import ApplyTopology
+from grove_shell.simulator.scenario.scenario_events import ApplyTopologyScenarioEvent
 
 
 @dataclass(slots=True)
-class TopologyActions:
+class SimulatedTopologyActions:
     """Applies and deletes topologies on behalf of users.
 
     Attributes:
@@ -27,10 +27,10 @@ class TopologyActions:
     """
 
     cluster: SimulatedCluster
-    history: RunHistory
-    admission: AdmissionDecisions = field(default_factory=AdmissionDecisions)
+    history: SimulationHistory
+    admission: SimulatedAdmissionDecisions = field(default_factory=SimulatedAdmissionDecisions)
 
-    def apply_topology(self, arguments: ApplyTopology) -> None:
+    def apply_topology(self, arguments: ApplyTopologyScenarioEvent) -> None:
         """Apply a topology, if admission accepts it."""
         name, found = _name_of(arguments.manifest), self._found(arguments.manifest)
         old = topology_manifest(found) if found is not None else None
@@ -38,22 +38,22 @@ class TopologyActions:
         verdict = self.admission.of_topology(arguments.manifest, old, self.cluster.server.configuration, around)
         if isinstance(verdict, Deny):
             self.history.refused += 1
-            refusal = RefusedApplyEntry("ClusterTopology", name, verdict.objections)
-            self.history.record(HistoryActor.USER, refusal)
+            refusal = RefusedApplyHistoryEntry("ClusterTopology", name, verdict.objections)
+            self.history.record(SimulationActor.USER, refusal)
             return
-        applied = WriteEntry(WriteKind.APPLIED, self.store_admitted(arguments.manifest).ref)
-        self.history.record(HistoryActor.USER, applied)
+        applied = WriteHistoryEntry(WriteKind.APPLIED, self.store_admitted_topology(arguments.manifest).ref)
+        self.history.record(SimulationActor.USER, applied)
 
-    def store_admitted(self, manifest: Json) -> ClusterTopology:
+    def store_admitted_topology(self, manifest: Json) -> ClusterTopology:
         """Store an admitted topology; of a stored one only its levels and labels change."""
         wanted, found = cluster_topology_from_json(manifest), self._found(manifest)
         if found is None:
-            new = replace(wanted, uid=self.cluster.server.new_uid(wanted.ref), resource_version="1")
-            self.cluster.add(new)
+            new = replace(wanted, uid=self.cluster.server.make_unique_uid(wanted.ref), resource_version="1")
+            self.cluster.add_object(new)
             return new
         changed = replace(found, levels=wanted.levels, labels=FrozenMap({**found.labels, **wanted.labels}))
         if changed != found:
-            self.cluster.put(changed)
+            self.cluster.put_object(changed)
         return found
 
     def _found(self, manifest: Json) -> ClusterTopology | None:

@@ -15,29 +15,29 @@ from grove_core.resources.podcliqueset import PlannedManifestChange, PodCliqueSe
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.forecasts import snapshot_of_new_set, with_default_termination_delay
+from grove_shell.in_memory.forecasts import snapshot_of_newly_created_set, with_default_termination_delay
 from grove_shell.reading.manifest_admission import classify_manifest_edit
-from grove_shell.simulator.actors.kubelet import Kubelet
-from grove_shell.simulator.cluster.simulated_admission import AdmissionDecisions
+from grove_shell.simulator.actors.simulated_kubelets import SimulatedKubelets
+from grove_shell.simulator.cluster.simulated_admission import SimulatedAdmissionDecisions
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live_pod
-from grove_shell.simulator.recording.run_history import (
-    EventWithoutEffect,
-    HistoryActor,
-    NoteEntry,
+from grove_shell.simulator.recording.simulation_history import (
+    NoteHistoryEntry,
     NoteKind,
     PodChange,
-    PodEntry,
-    RefusedApplyEntry,
-    RunHistory,
-    WriteEntry,
+    PodHistoryEntry,
+    RefusedApplyHistoryEntry,
+    ScenarioEventWithoutEffect,
+    SimulationActor,
+    SimulationHistory,
+    WriteHistoryEntry,
     WriteKind,
 )
 from grove_shell.simulator.scenario.scenario_events import (
-    ApplySet,
-    Autoscale,
-    CrashPod,
+    ApplySetScenarioEvent,
+    AutoscaleScenarioEvent,
+    CrashPodScenarioEvent,
     NodeByNameOrPod,
-    Scale,
+    ScaleScenarioEvent,
 )
 from grove_shell.simulator.scenario.scenario_field_types import PodByCliqueAndIndex
 from grove_shell.simulator.virtual_time import clock_time_at
@@ -48,7 +48,7 @@ OnSetWrite = Callable[[Manifest, Manifest | None, Manifest | Deny], None]
 
 
 @dataclass(slots=True)
-class UserActions:
+class SimulatedUserActions:
     """Executes the events of users, autoscalers and pods, and keeps the manifests applied last.
 
     Attributes:
@@ -59,26 +59,26 @@ class UserActions:
     """
 
     cluster: SimulatedCluster
-    kubelet: Kubelet
-    history: RunHistory
+    kubelet: SimulatedKubelets
+    history: SimulationHistory
     start: datetime
-    admission: AdmissionDecisions = field(default_factory=AdmissionDecisions)
+    admission: SimulatedAdmissionDecisions = field(default_factory=SimulatedAdmissionDecisions)
     rules: RuleSet = DESIGN
     on_set_write: OnSetWrite | None = None
     manifests: dict[tuple[str, str], Manifest] = field(default_factory=dict)
     _last_applied: dict[tuple[str, str], Manifest] = field(default_factory=dict)
 
-    def apply_at_start(self, manifest: Manifest) -> None:
+    def apply_initial_set(self, manifest: Manifest) -> None:
         """Store a set that exists at the start, as if a user had applied it."""
-        self.store_admitted(manifest)
+        self.store_admitted_set(manifest)
         meta = manifest["metadata"]
         self._last_applied[meta["namespace"], meta["name"]] = manifest
 
-    def apply(self, arguments: ApplySet) -> None:
+    def apply_set(self, arguments: ApplySetScenarioEvent) -> None:
         """Apply a set, if admission accepts it."""
         self._apply(arguments.manifest)
 
-    def store_admitted(self, manifest: Manifest) -> None:
+    def store_admitted_set(self, manifest: Manifest) -> None:
         """Store an admitted set."""
         root = podcliqueset_from_json(manifest)
         key = (root.ref.namespace, root.ref.name)
@@ -97,80 +97,80 @@ class UserActions:
                 edit=PlannedManifestChange.OF_MORE if is_edited else found.edit,
             )
             if changed != found:
-                self.cluster.put(changed)
+                self.cluster.put_object(changed)
             return
-        applied = snapshot_of_new_set(Snapshot(root=root, now=self.start), self.rules).root
+        applied = snapshot_of_newly_created_set(Snapshot(root=root, now=self.start), self.rules).root
         made = replace(applied, created_at=clock_time_at(self.start, self._now).replace(microsecond=0))
-        self.cluster.add(replace(made, uid=self.cluster.server.new_uid(root.ref)))
+        self.cluster.add_object(replace(made, uid=self.cluster.server.make_unique_uid(root.ref)))
 
-    def scale(self, arguments: Scale) -> None:
+    def scale_object(self, arguments: ScaleScenarioEvent) -> None:
         """Write the replicas of an object: of a set through admission, of others by their scale subresource."""
-        item = self.cluster.find(arguments.kind, arguments.name)
+        item = self.cluster.find_object(arguments.kind, arguments.name)
         if isinstance(item, PodCliqueSet):
             manifest = self.manifests[item.ref.namespace, item.ref.name]
             changed = {**manifest, "spec": {**manifest["spec"], "replicas": arguments.replicas}}
             self._apply(changed, f"replicas {item.spec.replicas} to {arguments.replicas}")
         elif isinstance(item, ScalingGroup | PodClique):
-            self._scale(item, arguments.replicas, HistoryActor.USER)
+            self._scale(item, arguments.replicas, SimulationActor.USER)
         else:
-            raise EventWithoutEffect(f"there is no {arguments.kind} {arguments.name}")
+            raise ScenarioEventWithoutEffect(f"there is no {arguments.kind} {arguments.name}")
 
-    def autoscale(self, arguments: Autoscale) -> None:
+    def autoscale_object(self, arguments: AutoscaleScenarioEvent) -> None:
         """Let an autoscaler write replicas within its bounds to its target."""
-        scaler = self.cluster.find("HorizontalPodAutoscaler", arguments.name)
+        scaler = self.cluster.find_object("HorizontalPodAutoscaler", arguments.name)
         spec = scaler.spec if isinstance(scaler, OwnedObject) else None
         if spec is None:
-            raise EventWithoutEffect(f"there is no autoscaler {arguments.name}")
+            raise ScenarioEventWithoutEffect(f"there is no autoscaler {arguments.name}")
         target, least, most = spec["scaleTargetRef"], spec.get("minReplicas", 1), spec["maxReplicas"]
         assert isinstance(target, FrozenMap) and isinstance(least, int) and isinstance(most, int)  # noqa: S101, PT018 - the schema of autoscalers
-        item = self.cluster.find(str(target["kind"]), str(target["name"]))
+        item = self.cluster.find_object(str(target["kind"]), str(target["name"]))
         if isinstance(item, ScalingGroup | PodClique):
-            self._scale(item, min(max(arguments.replicas, least), most), HistoryActor.AUTOSCALER)
+            self._scale(item, min(max(arguments.replicas, least), most), SimulationActor.AUTOSCALER)
         else:
-            raise EventWithoutEffect(f"there is no {target['kind']} {target['name']}")
+            raise ScenarioEventWithoutEffect(f"there is no {target['kind']} {target['name']}")
 
-    def delete(self, name: str, *kinds: str) -> None:
+    def delete_object(self, name: str, *kinds: str) -> None:
         """Delete the object of one of these kinds, as ``kubectl delete`` does.
 
         Raises:
-            EventWithoutEffect: There is none that may be deleted.
+            ScenarioEventWithoutEffect: There is none that may be deleted.
         """
-        item = next(filter(None, (self.cluster.find(kind, name) for kind in kinds)), None)
+        item = next(filter(None, (self.cluster.find_object(kind, name) for kind in kinds)), None)
         if item is None:
-            raise EventWithoutEffect(f"there is no {kinds[0]} {name}")
+            raise ScenarioEventWithoutEffect(f"there is no {kinds[0]} {name}")
         if item.deleting:
-            raise EventWithoutEffect(f"{kinds[0]} {name} is being deleted already")
-        self.history.record(HistoryActor.USER, WriteEntry(WriteKind.DELETED, item.ref))
-        self.cluster.delete(item.ref)
+            raise ScenarioEventWithoutEffect(f"{kinds[0]} {name} is being deleted already")
+        self.history.record(SimulationActor.USER, WriteHistoryEntry(WriteKind.DELETED, item.ref))
+        self.cluster.delete_object(item.ref)
 
     def delete_pod(self, arguments: PodByCliqueAndIndex) -> None:
         """Delete a pod."""
         pod = self._pod(arguments)
         if pod.deleting:
-            raise EventWithoutEffect(f"pod {pod.name} is being deleted already")
-        self.history.record(HistoryActor.USER, WriteEntry(WriteKind.DELETED, pod.ref, arguments.clique))
-        self.cluster.delete(pod.ref)
+            raise ScenarioEventWithoutEffect(f"pod {pod.name} is being deleted already")
+        self.history.record(SimulationActor.USER, WriteHistoryEntry(WriteKind.DELETED, pod.ref, arguments.clique))
+        self.cluster.delete_object(pod.ref)
 
     def fail_pod(self, arguments: PodByCliqueAndIndex) -> None:
         """Let a pod fail."""
         pod = self._placed_pod(arguments)
-        self.history.record(HistoryActor.KUBELET, PodEntry(PodChange.FAILED, pod.ref, arguments.clique))
-        self.kubelet.fail(pod)
+        self.history.record(SimulationActor.KUBELET, PodHistoryEntry(PodChange.FAILED, pod.ref, arguments.clique))
+        self.kubelet.fail_pod(pod)
 
-    def crash_pod(self, arguments: CrashPod) -> None:
+    def crash_pod(self, arguments: CrashPodScenarioEvent) -> None:
         """Let a pod crash and recover."""
         pod = self._placed_pod(arguments)
-        crash = PodEntry(PodChange.CRASHED, pod.ref, arguments.clique, pod.node)
-        self.history.record(HistoryActor.KUBELET, crash)
-        self.kubelet.crash(pod, arguments.recovers)
+        crash = PodHistoryEntry(PodChange.CRASHED, pod.ref, arguments.clique, pod.node)
+        self.history.record(SimulationActor.KUBELET, crash)
+        self.kubelet.crash_pod(pod, arguments.recovers)
 
-    def node_of(self, where: NodeByNameOrPod) -> str:
-        """Return the node of an event. Raises EventWithoutEffect where its pod does not exist or has no node."""
+    def node_of_event(self, where: NodeByNameOrPod) -> str:
+        """Return the node of an event. Raises ScenarioEventWithoutEffect if its pod does not exist or has no node."""
         if where.of is None:
             return where.node
         pod = self._pod(where.of)
         if not pod.node:
-            raise EventWithoutEffect(f"pod {pod.name} has no node")
+            raise ScenarioEventWithoutEffect(f"pod {pod.name} has no node")
         return pod.node
 
     @property
@@ -182,7 +182,7 @@ class UserActions:
         key = (
             (str(meta.get("namespace") or "default"), str(meta.get("name"))) if isinstance(meta, Mapping) else ("", "")
         )
-        there = self.cluster.find("PodCliqueSet", "/".join(key))
+        there = self.cluster.find_object("PodCliqueSet", "/".join(key))
         old = self.manifests.get(key) if there is not None else None
         new = self._merged(manifest, old, key, dict)
         verdict = self.admission.of_set(new, old, self.cluster.server.configuration, self.cluster.topology_view())
@@ -192,15 +192,19 @@ class UserActions:
             self.on_set_write(new, old, stored)
         if isinstance(stored, Deny):
             self.history.refused += 1
-            self.history.record(HistoryActor.USER, RefusedApplyEntry("PodCliqueSet", key[1], stored.objections))
+            self.history.record(
+                SimulationActor.USER, RefusedApplyHistoryEntry("PodCliqueSet", key[1], stored.objections)
+            )
             return
-        self.store_admitted(stored)
+        self.store_admitted_set(stored)
         if not what:
             self._last_applied[key] = manifest
-        found = self.cluster.find("PodCliqueSet", "/".join(key))
+        found = self.cluster.find_object("PodCliqueSet", "/".join(key))
         if found is not None:
-            applied = WriteEntry(WriteKind.APPLIED, found.ref)
-            self.history.record(HistoryActor.USER, NoteEntry(NoteKind.SCALED, what, found.ref) if what else applied)
+            applied = WriteHistoryEntry(WriteKind.APPLIED, found.ref)
+            self.history.record(
+                SimulationActor.USER, NoteHistoryEntry(NoteKind.SCALED, what, found.ref) if what else applied
+            )
 
     def _merged(self, manifest: Manifest, old: Manifest | None, key: tuple[str, str], defaults: Fill) -> Manifest:
         """Return what ``kubectl apply`` and defaulting make of the stored set (WL-198)."""
@@ -208,26 +212,28 @@ class UserActions:
             return defaults(manifest)
         return manifest_after_kubectl_apply(manifest, old, self._last_applied.get(key), defaults).manifest
 
-    def _scale(self, item: ScalingGroup | PodClique, replicas: int, actor: HistoryActor) -> None:
+    def _scale(self, item: ScalingGroup | PodClique, replicas: int, actor: SimulationActor) -> None:
         if item.replicas == replicas:
-            raise EventWithoutEffect(f"{item.ref.kind} {item.ref.name} has {replicas} replicas already")
+            raise ScenarioEventWithoutEffect(f"{item.ref.kind} {item.ref.name} has {replicas} replicas already")
         generation = None if item.generation is None else item.generation + 1
         text = f"replicas {item.replicas} to {replicas}"
-        self.history.record(actor, NoteEntry(NoteKind.SCALED, text, item.ref))
-        self.cluster.put(replace(item, replicas=replicas, generation=generation))
+        self.history.record(actor, NoteHistoryEntry(NoteKind.SCALED, text, item.ref))
+        self.cluster.put_object(replace(item, replicas=replicas, generation=generation))
 
     def _pod(self, where: PodByCliqueAndIndex) -> Pod:
-        pod = self.cluster.pod_at(where.clique, where.index)
-        if pod is None and self.cluster.clique(where.clique) is None:
-            raise EventWithoutEffect(f"there is no PodClique {where.clique}")
+        pod = self.cluster.pod_with_index(where.clique, where.index)
+        if pod is None and self.cluster.find_clique(where.clique) is None:
+            raise ScenarioEventWithoutEffect(f"there is no PodClique {where.clique}")
         if pod is None:
-            raise EventWithoutEffect(f"there is no pod {where.index} of {where.clique}")
+            raise ScenarioEventWithoutEffect(f"there is no pod {where.index} of {where.clique}")
         return pod
 
     def _placed_pod(self, where: PodByCliqueAndIndex) -> Pod:
         pod = self._pod(where)
         if not is_live_pod(pod):
-            raise EventWithoutEffect(f"pod {pod.name} {'is being deleted' if pod.deleting else 'has ended'} already")
+            raise ScenarioEventWithoutEffect(
+                f"pod {pod.name} {'is being deleted' if pod.deleting else 'has ended'} already"
+            )
         if not pod.node:
-            raise EventWithoutEffect(f"pod {pod.name} has no node yet")
+            raise ScenarioEventWithoutEffect(f"pod {pod.name} has no node yet")
         return pod

@@ -22,7 +22,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podcliqueset_spec import ROLLING_RECREATE
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_shell.simulator.checks.pods import has_pods_of_two_templates
+from grove_shell.simulator.checks.pod_checks import has_pods_of_two_templates
 from grove_shell.simulator.checks.simulation_check import SimulationCheck
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import first_container_image
@@ -35,12 +35,14 @@ _COUNTED = ("PodClique", "PodCliqueScalingGroup", "PodGang", "Service")
 class RequiredObjectsCheck(SimulationCheck):
     """O1: every set has the objects that its spec requires, derived from the documents, not from the core."""
 
-    def at_rest(self) -> None:
+    def check_at_rest(self) -> None:
         """Compare each set with its spec."""
-        for root in self.state.cluster.sets():
+        for root in self.state.cluster.all_sets():
             if root.deleting:
                 if not self._has_lost_node():
-                    self.state.fail("O10", f"{root.ref.name} is being deleted and never disappears", root.ref.short)
+                    self.state.report_broken_promise(
+                        "O10", f"{root.ref.name} is being deleted and never disappears", root.ref.short
+                    )
             else:
                 self._compare(root)
 
@@ -57,12 +59,14 @@ class RequiredObjectsCheck(SimulationCheck):
         missing, extra = sorted(wanted - there.keys()), sorted(there.keys() - allowed)
         missing = [part for part in missing if part[0] not in _MAY_BE_REFUSED or not self._is_blocked(root)]
         if missing:
-            self.state.fail("O1", f"{_listed(missing)} should exist", *map("/".join, missing))
+            self.state.report_broken_promise("O1", f"{_listed(missing)} should exist", *map("/".join, missing))
         if extra:
-            self.state.fail("O1", f"{_listed(extra)} should not exist", *map("/".join, extra))
+            self.state.report_broken_promise("O1", f"{_listed(extra)} should not exist", *map("/".join, extra))
         for item in there.values():
             if item.deleting and not self._has_lost_node():
-                self.state.fail("O1", f"{item.ref.short} is being deleted and never disappears", item.ref.short)
+                self.state.report_broken_promise(
+                    "O1", f"{item.ref.short} is being deleted and never disappears", item.ref.short
+                )
             if isinstance(item, PodClique):
                 if not (self._is_blocked(root) and self._has_no_gang(item, root, there.values())):
                     self._check_pods(item)
@@ -73,11 +77,14 @@ class RequiredObjectsCheck(SimulationCheck):
         """Return whether the gang of a PodClique's pods does not exist, or the base gang that it waits for."""
         gangs = {gang.ref.name: gang for gang in parts if isinstance(gang, PodGang)}
         referred = {group.name for gang in gangs.values() for group in gang.groups}
-        return clique.ref.name not in referred or f"{root.ref.name}-{self.state.replica_of(clique)}" not in gangs
+        return (
+            clique.ref.name not in referred
+            or f"{root.ref.name}-{self.state.replica_index_of_clique(clique)}" not in gangs
+        )
 
     def _is_blocked(self, root: PodCliqueSet) -> bool:
         """Return whether the set's topology does not hold, or a shared domain or claim has a foreign object's name."""
-        if not self.topology_holds(root):
+        if not self.topology_condition_holds(root):
             return True
         is_on = self.state.cluster.server.configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS)
         return is_on and any(
@@ -88,7 +95,7 @@ class RequiredObjectsCheck(SimulationCheck):
             for ref, item in self.state.cluster.server.items.items()
         )
 
-    def topology_holds(self, root: PodCliqueSet) -> bool:
+    def topology_condition_holds(self, root: PodCliqueSet) -> bool:
         """Return whether the set's topology holds, as its condition says."""
         condition = condition_of(root.status.conditions, TOPOLOGY_IN_SYNC)
         return condition is None or condition.status is not ConditionStatus.FALSE
@@ -97,20 +104,22 @@ class RequiredObjectsCheck(SimulationCheck):
         """Whether nothing holds an update up, as a pod does that never comes up and may have replaced a better one."""
         return all(
             pod.ready
-            for clique in self.state.cluster.cliques()
+            for clique in self.state.cluster.all_cliques()
             if self.state.root_of.get(clique.uid) == root.uid
-            for pod in self.state.live(clique.uid)
+            for pod in self.state.live_pods_of_clique(clique.uid)
         )
 
     def _check_pods(self, clique: PodClique) -> None:
-        live = self.state.live(clique.uid)
+        live = self.state.live_pods_of_clique(clique.uid)
         most = clique.replicas + (has_pods_of_two_templates(clique, live) and not all(pod.ready for pod in live))
         if not clique.replicas <= len(live) <= most and not clique.deleting:
             message = f"{clique.ref.name} has {len(live)} live pods and should have {clique.replicas}"
-            self.state.fail("O1", message, clique.ref.short)
+            self.state.report_broken_promise("O1", message, clique.ref.short)
         for pod in live:
             if pod.has_grove_gate and self._may_be_placed(clique, pod):
-                self.state.fail("O1", f"the gate of {pod.name} stays, and nothing requires it", pod.ref.short)
+                self.state.report_broken_promise(
+                    "O1", f"the gate of {pod.name} stays, and nothing requires it", pod.ref.short
+                )
 
     def _check_images(self, clique: PodClique, root: PodCliqueSet) -> None:
         """Check that every pod runs the image of the template."""
@@ -121,22 +130,24 @@ class RequiredObjectsCheck(SimulationCheck):
         containers = name.spec.pod_spec.get("containers")
         first = containers[0] if isinstance(containers, tuple) and containers else None
         wanted = str(first.get("image", "")) if isinstance(first, FrozenMap) else ""
-        for pod in self.state.live(clique.uid):
+        for pod in self.state.live_pods_of_clique(clique.uid):
             image = first_container_image(self.state.cluster, pod)
             if image and image != wanted:
-                self.state.fail("O1", f"{pod.name} runs {image} and should run {wanted}", pod.ref.short)
+                self.state.report_broken_promise(
+                    "O1", f"{pod.name} runs {image} and should run {wanted}", pod.ref.short
+                )
 
     def _may_be_placed(self, clique: PodClique, pod: Pod) -> bool:
         """Return whether the pod's gang may be placed, by names: labels of a PodClique may be removed (WL-094)."""
         root = self.state.roots.get(self.state.root_of.get(clique.uid, ""))
-        base = f"{root.ref.name}-{self.state.replica_of(clique)}" if root is not None else clique.base_gang
+        base = f"{root.ref.name}-{self.state.replica_index_of_clique(clique)}" if root is not None else clique.base_gang
         for name, placed in ((pod.gang, False), ("" if base == pod.gang else base, True)):
-            gang = self.state.cluster.find("PodGang", f"{pod.namespace}/{name}") if name else None
+            gang = self.state.cluster.find_object("PodGang", f"{pod.namespace}/{name}") if name else None
             if name and not isinstance(gang, PodGang):
                 return False
             for group in gang.groups if isinstance(gang, PodGang) else ():
-                found = self.state.cluster.clique(f"{pod.namespace}/{group.name}")
-                pods = self.state.live(found.uid) if found is not None else []
+                found = self.state.cluster.find_clique(f"{pod.namespace}/{group.name}")
+                pods = self.state.live_pods_of_clique(found.uid) if found is not None else []
                 if sum(other.scheduled or not placed for other in pods) < group.min_replicas:
                     return False
         return True
@@ -153,22 +164,24 @@ class DeletedSetLeftoversCheck(SimulationCheck):
         """Check that a deleted set has no pods left (B9)."""
         for change in changes:
             if change.kind == "PodCliqueSet" and change.after is None:
-                pods = [pod.ref.short for pod in self._pods_of(change.object.uid)]
+                pods = [pod.ref.short for pod in self._pods_of(change.latest_object.uid)]
                 if pods:
-                    name = change.object.ref.name
-                    self.state.fail("B9", f"{name} is deleted, and {len(pods)} of its pods still exist", *pods[:5])
+                    name = change.latest_object.ref.name
+                    self.state.report_broken_promise(
+                        "B9", f"{name} is deleted, and {len(pods)} of its pods still exist", *pods[:5]
+                    )
 
-    def at_rest(self) -> None:
+    def check_at_rest(self) -> None:
         """Check that no object of a deleted set is left (O10)."""
         server = self.state.cluster.server
         there = {item.uid for item in server.items.values() if isinstance(item, PodCliqueSet)}
         for ref, item in server.items.items():
             root = self.state.root_of.get(item.uid, "")
             if root and root not in there:
-                self.state.fail("O10", f"{ref.short} is left of a deleted set", ref.short)
+                self.state.report_broken_promise("O10", f"{ref.short} is left of a deleted set", ref.short)
         for uid in self.state.roots.keys() - there:
             for pod in self._pods_of(uid):
-                self.state.fail("O10", f"{pod.name} is left of a deleted set", pod.ref.short)
+                self.state.report_broken_promise("O10", f"{pod.name} is left of a deleted set", pod.ref.short)
 
     def _pods_of(self, root: str) -> list[Pod]:
         return [

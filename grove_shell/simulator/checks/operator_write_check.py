@@ -13,7 +13,7 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.checks.simulation_check import ActualClusterState, SimulationCheck
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
-from grove_shell.simulator.recording.run_history import HistoryActor
+from grove_shell.simulator.recording.simulation_history import SimulationActor
 
 _OURS: Final = "grove.io/"
 _EACH: Final = 8
@@ -34,39 +34,43 @@ class OperatorWriteCheck(SimulationCheck):
         """Count changes: each is a reason for some writes."""
         self.changes += len(changes)
 
-    def on_write(self, actor: HistoryActor, snapshot: Snapshot, attempt: Attempt) -> None:
+    def on_operator_write(self, actor: SimulationActor, snapshot: Snapshot, attempt: Attempt) -> None:
         """Check one write."""
         if snapshot is not self._planned_on:
             self._planned_on, self._targets = snapshot, snapshot.objects_without_pods_by_ref()
         # The scenario determines how often an old leader reconciles: its failed writes do not count (RS11).
-        self.writes += actor is HistoryActor.OPERATOR or attempt.outcome is AttemptOutcome.DONE
+        self.writes += actor is SimulationActor.OPERATOR or attempt.outcome is AttemptOutcome.DONE
         step = attempt.step
         if self.writes > _SOME + _EACH * self.changes:
             message = f"{self.writes} writes for {self.changes} changes, the last one to {step.target.short}"
-            self.state.fail("O9", message, step.target.short)
+            self.state.report_broken_promise("O9", message, step.target.short)
         action = step.action
         if action.guard is not None and not action.guard.uid:
-            self.state.fail("O8", f"a write to {step.target.short} has no uid as its precondition", step.target.short)
+            self.state.report_broken_promise(
+                "O8", f"a write to {step.target.short} has no uid as its precondition", step.target.short
+            )
         if attempt.outcome is not AttemptOutcome.DONE:
             return
         if isinstance(action, SetStatus):
             self._status(step.target, action)
         elif isinstance(action, DropFinalizer) and not action.finalizer.startswith(_OURS):
             message = f"the finalizer {action.finalizer} of {step.target.short} is a foreign one"
-            self.state.fail("O8", message, step.target.short)
+            self.state.report_broken_promise("O8", message, step.target.short)
         elif isinstance(action, Make):
             root = self.state.root_of.get(_owner_of(action), "")
             if root and root != snapshot.root.uid:
-                self.state.fail("O8", f"{step.target.short} was created for another set", step.target.short)
+                self.state.report_broken_promise(
+                    "O8", f"{step.target.short} was created for another set", step.target.short
+                )
         found = self._targets.get(step.target)
         owner = self.state.root_of.get(found.uid) if found is not None else None
         leftover = isinstance(action, DropFinalizer) and not self._exists(owner)
         if owner not in {snapshot.root.uid, None} and not leftover:
-            self.state.fail("O8", f"{step.target.short} belongs to another set", step.target.short)
+            self.state.report_broken_promise("O8", f"{step.target.short} belongs to another set", step.target.short)
 
     def _exists(self, root: str | None) -> bool:
         """Return whether a set still exists; any operator may remove finalizers of what is left of a deleted one."""
-        return any(item.uid == root for item in self.state.cluster.sets())
+        return any(item.uid == root for item in self.state.cluster.all_sets())
 
     def _status(self, target: Ref, action: SetStatus) -> None:
         """Check that a written status differs from the one that it was decided on (RS8)."""
@@ -75,7 +79,7 @@ class OperatorWriteCheck(SimulationCheck):
             return
         after = self.state.cluster.server.items.get(target)
         if after is not None and after.uid == before.uid and getattr(after, "status", None) == before.status:
-            self.state.fail("RS8", f"the status of {target.short} was written unchanged", target.short)
+            self.state.report_broken_promise("RS8", f"the status of {target.short} was written unchanged", target.short)
 
 
 def _owner_of(action: Make) -> str:

@@ -16,11 +16,11 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.cluster.nodes import SimulatedNode
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live_pod
+from grove_shell.simulator.cluster.simulated_nodes import SimulatedNode
 from grove_shell.simulator.promise_violation import PromiseViolated, PromiseViolation
-from grove_shell.simulator.recording.run_history import HistoryActor
+from grove_shell.simulator.recording.simulation_history import SimulationActor
 
 _PLANS: Final = 8
 Manifest: TypeAlias = Mapping[str, Any]
@@ -56,15 +56,15 @@ class ActualClusterState:
         """Milliseconds since the start."""
         return self.cluster.queue.now
 
-    def planned_at(self, snapshot: Snapshot) -> int:
+    def plan_time_of_snapshot(self, snapshot: Snapshot) -> int:
         """Return when the plan for a snapshot was made; its writes may arrive later."""
         return next((at for planned, at in self.plans if planned is snapshot), self.now)
 
-    def update(self, changes: Iterable[ObjectChange]) -> None:
+    def apply_changes(self, changes: Iterable[ObjectChange]) -> None:
         """Apply the changes of one time step."""
         touched: dict[str, None] = {}
         for change in changes:
-            item = change.object
+            item = change.latest_object
             if isinstance(item, Pod):
                 touched[item.owner_uid] = None
                 continue
@@ -81,27 +81,27 @@ class ActualClusterState:
                 self.root_of[item.uid] = self.root_of.get(item.owner_uid, "")
         for uid in touched:
             clique = self.cliques.get(uid)
-            if clique is not None and self.ready(uid) >= clique.min_available:
+            if clique is not None and self.ready_pod_count_of_clique(uid) >= clique.min_available:
                 self.available.add(uid)
 
-    def replica_of(self, clique: PodClique) -> int:
+    def replica_index_of_clique(self, clique: PodClique) -> int:
         """Return the replica index of a clique by its name or that of its scaling group; labels may be edited."""
         group = self.groups.get(clique.owner_uid)
         return clique.replica_index if group is None else group.replica_index
 
-    def pods(self, uid: str) -> list[Pod]:
+    def pods_of_clique(self, uid: str) -> list[Pod]:
         """Return the pods of a clique by its uid."""
         return self.cluster.server.pods.get(uid, [])
 
-    def live(self, uid: str) -> list[Pod]:
+    def live_pods_of_clique(self, uid: str) -> list[Pod]:
         """Return the live pods of a clique."""
-        return [pod for pod in self.pods(uid) if is_live_pod(pod)]
+        return [pod for pod in self.pods_of_clique(uid) if is_live_pod(pod)]
 
-    def ready(self, uid: str) -> int:
+    def ready_pod_count_of_clique(self, uid: str) -> int:
         """Return the number of ready pods of a clique."""
-        return sum(pod.ready for pod in self.pods(uid))
+        return sum(pod.ready for pod in self.pods_of_clique(uid))
 
-    def fail(self, code: str, message: str, *objects: str) -> None:
+    def report_broken_promise(self, code: str, message: str, *objects: str) -> None:
         """Report a broken promise. Raises PromiseViolated."""
         raise PromiseViolated(PromiseViolation(code, self.now, objects, message))
 
@@ -115,20 +115,20 @@ class SimulationCheck:
     def on_changes(self, changes: list[ObjectChange]) -> None:
         """Called with the changes of one time step."""
 
-    def on_plan(self, actor: HistoryActor, snapshot: Snapshot, plan: Plan) -> None:
+    def on_operator_plan(self, actor: SimulationActor, snapshot: Snapshot, plan: Plan) -> None:
         """Called with a plan before it is executed."""
 
-    def on_write(self, actor: HistoryActor, snapshot: Snapshot, attempt: Attempt) -> None:
+    def on_operator_write(self, actor: SimulationActor, snapshot: Snapshot, attempt: Attempt) -> None:
         """Called with a step of a set's plan after it was executed or failed."""
 
-    def on_topology_write(self, actor: HistoryActor, snapshot: TopologySnapshot, attempt: Attempt) -> None:
+    def on_operator_topology_write(self, actor: SimulationActor, snapshot: TopologySnapshot, attempt: Attempt) -> None:
         """Called with a step of a topology's plan after it was executed or failed."""
 
-    def on_start(self, actor: HistoryActor, configuration: Configuration, *, goes_on: bool) -> None:
+    def on_operator_start(self, actor: SimulationActor, configuration: Configuration, *, goes_on: bool) -> None:
         """Called when an operator process starts; ``goes_on`` is False where its preflight ended it."""
 
-    def on_set_write(self, new: Manifest, old: Manifest | None, stored: Manifest | Deny) -> None:
+    def on_user_set_write(self, new: Manifest, old: Manifest | None, stored: Manifest | Deny) -> None:
         """Called with a user's write of a set, and with what is stored of it or the denial."""
 
-    def at_rest(self) -> None:
+    def check_at_rest(self) -> None:
         """Called when no event is left."""

@@ -28,7 +28,7 @@ class ObjectChange:
     after: Object | None
 
     @property
-    def object(self) -> Object:
+    def latest_object(self) -> Object:
         """The object after the change, or its last state where it was deleted."""
         found = self.after if self.after is not None else self.before
         assert found is not None  # noqa: S101 - one of the two exists
@@ -43,7 +43,7 @@ class ObjectChangeDetector:
         self.items: dict[Ref, StoredObject] = {}
         self.pods: dict[str, Pod] = {}
 
-    def detect(self, at: int) -> list[ObjectChange]:
+    def detect_changes(self, at: int) -> list[ObjectChange]:
         """Return all changes since the last call: first the objects, then the pods, each in stored order."""
         return [*self._items(at), *self._pods(at)]
 

@@ -45,7 +45,7 @@ def _of_topology(
 
 
 @dataclass(frozen=True, slots=True)
-class AdmissionDecisions:
+class SimulatedAdmissionDecisions:
     """The admission decisions of a run; tests replace them.
 
     Attributes:
@@ -64,7 +64,7 @@ class AdmissionDecisions:
     of_gang: Callable[[Json, Configuration], Decision[AmendmentVerdict]] = admit_podgang
 
 
-class Webhooks:
+class SimulatedWebhooks:
     """The webhooks: called for every write of a topology, and in mode annotations for new PodCliques and PodGangs.
 
     ``ensure`` creates an object that a new PodClique needs.
@@ -73,7 +73,7 @@ class Webhooks:
     def __init__(
         self,
         server: InMemoryCluster,
-        admission: AdmissionDecisions,
+        admission: SimulatedAdmissionDecisions,
         ensure: Callable[[Step], Attempt],
         topology_view: Callable[[], KnownTopologiesForAdmission],
     ) -> None:
@@ -89,7 +89,7 @@ class Webhooks:
         is_on = self.server.configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS)
         return is_on and isinstance(step.action, Create) and step.target.kind in AMENDED
 
-    def amended_write(self, step: Step) -> Step | Attempt:
+    def admitted_write(self, step: Step) -> Step | Attempt:
         """Return the write as it is stored, or the refusal."""
         if step.target.kind in TOPOLOGY_KINDS:
             return self._topology(step)
@@ -164,7 +164,7 @@ def with_json_patch(value: Json, patch: tuple[dict[str, Any], ...]) -> dict[str,
     return found
 
 
-def topology_view_in(items: Iterable[Resource]) -> KnownTopologiesForAdmission:
+def topology_view_of_cluster(items: Iterable[Resource]) -> KnownTopologiesForAdmission:
     """Return what admission sees of topologies; whether pods are bound is read from the status of their PodClique."""
     there = tuple(items)
     bound = bound_pods_by_set(item for item in there if isinstance(item, PodClique))

@@ -17,8 +17,12 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_shell.in_memory.garbage_collection import StoredObject
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange, ObjectChangeDetector
-from grove_shell.simulator.cluster.simulated_admission import AdmissionDecisions, Webhooks, topology_view_in
-from grove_shell.simulator.virtual_time import EventQueue
+from grove_shell.simulator.cluster.simulated_admission import (
+    SimulatedAdmissionDecisions,
+    SimulatedWebhooks,
+    topology_view_of_cluster,
+)
+from grove_shell.simulator.virtual_time import VirtualTimeQueue
 
 _QUOTA: Final = (
     "403 Forbidden: exceeded quota: domains, requested: count/computedomains.resource.nvidia.com=1, "
@@ -44,7 +48,9 @@ class SimulatedCluster:
         listeners: called with the changes of each time step.
     """
 
-    def __init__(self, server: InMemoryCluster, queue: EventQueue, admission: AdmissionDecisions | None = None) -> None:
+    def __init__(
+        self, server: InMemoryCluster, queue: VirtualTimeQueue, admission: SimulatedAdmissionDecisions | None = None
+    ) -> None:
         self.server = server
         self.queue = queue
         self.changes: list[ObjectChange] = []
@@ -53,7 +59,9 @@ class SimulatedCluster:
         self.delayed_topologies: Callable[[], KnownTopologiesForAdmission] | None = None
         self.admission_watch = 0
         self.listeners: list[Callable[[list[ObjectChange]], None]] = []
-        self._webhooks = Webhooks(server, admission or AdmissionDecisions(), self._store, self.topology_view)
+        self._webhooks = SimulatedWebhooks(
+            server, admission or SimulatedAdmissionDecisions(), self._store, self.topology_view
+        )
         self._detector = ObjectChangeDetector(server)
         self._dirty = True
 
@@ -64,7 +72,7 @@ class SimulatedCluster:
         if not self._dirty:
             return False
         self._dirty = False
-        changes = self._detector.detect(self.queue.now)
+        changes = self._detector.detect_changes(self.queue.now)
         if changes:
             self.changes.extend(changes)
             for listener in self.listeners:
@@ -73,11 +81,11 @@ class SimulatedCluster:
 
     # writes
 
-    def attempt(self, step: Step) -> Attempt:
+    def attempt_step(self, step: Step) -> Attempt:
         """Execute a write of an operator, after the webhooks that are registered for it."""
         if not self._webhooks.applies_to(step):
             return self._store(step)
-        amended = self._webhooks.amended_write(step)
+        amended = self._webhooks.admitted_write(step)
         if isinstance(amended, Attempt):
             return amended
         return replace(self._store(amended), step=step)
@@ -88,9 +96,9 @@ class SimulatedCluster:
             if refusal:
                 return Attempt(step, AttemptOutcome.REFUSED, refusal)
         self._dirty = True
-        attempt = self.server.attempt(step)
+        attempt = self.server.attempt_step(step)
         if attempt.outcome is AttemptOutcome.DONE and isinstance(step.action, Apply) and self.gated:
-            pod = self.server.pod(step.target)
+            pod = self.server.get_pod(step.target)
             if pod is not None and pod.uid in self.gated and not pod.gated:
                 self.put_pod(replace(pod, gated=True))
         if attempt.outcome is AttemptOutcome.DONE and isinstance(step.action, Apply) and step.target.kind in _ADOPTABLE:
@@ -108,45 +116,45 @@ class SimulatedCluster:
     def _collect(self, ref: Ref) -> None:
         """Garbage-collect an object whose new owner no longer exists (SM-080)."""
         item = self.server.items[ref]
-        if not self.server.has(item.owner_uid):
-            self.server.delete(ref)
+        if not self.server.has_object_with_uid(item.owner_uid):
+            self.server.delete_object(ref)
 
     def put_pod(self, pod: Pod) -> None:
         """Write a pod on behalf of another client than the operator."""
         self._dirty = True
         self.server.put_pod(pod)
 
-    def end_pod(self, pod: Pod) -> None:
+    def end_pod_containers(self, pod: Pod) -> None:
         """End the containers of a pod; one that is being deleted disappears."""
         self._dirty = True
-        self.server.end_pod(pod.ref)
+        self.server.end_pod_containers(pod.ref)
 
-    def put(self, item: StoredObject) -> None:
+    def put_object(self, item: StoredObject) -> None:
         """Write an object on behalf of another client than the operator."""
         self._dirty = True
-        self.server.put(item)
+        self.server.put_object(item)
 
-    def add(self, item: StoredObject) -> None:
+    def add_object(self, item: StoredObject) -> None:
         """Add a new object."""
         self._dirty = True
-        self.server.add(replace(item, resource_version=self.server.next_version()))
+        self.server.add_object(replace(item, resource_version=self.server.next_version()))
 
-    def delete(self, ref: Ref) -> None:
+    def delete_object(self, ref: Ref) -> None:
         """Delete an object on behalf of another client than the operator."""
         self._dirty = True
-        self.server.delete(ref)
+        self.server.delete_object(ref)
 
     # reads
 
     def topology_view(self) -> KnownTopologiesForAdmission:
         """Return the topologies and their users as admission sees them now."""
         return (
-            topology_view_in(self.server.items.values())
+            topology_view_of_cluster(self.server.items.values())
             if self.delayed_topologies is None
             else self.delayed_topologies()
         )
 
-    def find(self, kind: str, name: str) -> StoredObject | None:
+    def find_object(self, kind: str, name: str) -> StoredObject | None:
         """Return the object of a kind with a name (``name`` or ``namespace/name``); the first of several, or None."""
         namespace, slash, short = name.rpartition("/")
         for ref, item in self.server.items.items():
@@ -154,29 +162,29 @@ class SimulatedCluster:
                 return item
         return None
 
-    def clique(self, name: str) -> PodClique | None:
+    def find_clique(self, name: str) -> PodClique | None:
         """Return the PodClique with a name, if it exists."""
-        found = self.find("PodClique", name)
+        found = self.find_object("PodClique", name)
         return found if isinstance(found, PodClique) else None
 
-    def pod_at(self, clique: str, index: int) -> Pod | None:
+    def pod_with_index(self, clique: str, index: int) -> Pod | None:
         """Return the pod that has an index in a PodClique now; one that is being deleted only if no other has it."""
-        owner = self.clique(clique)
+        owner = self.find_clique(clique)
         pods = self.server.pods.get(owner.uid, []) if owner is not None else []
         having = [pod for pod in pods if pod.index == index]
         return min(having, key=lambda pod: (pod.deleting, pod.phase in FINISHED_PHASES, pod.uid), default=None)
 
-    def pods(self) -> Iterator[Pod]:
+    def all_pods(self) -> Iterator[Pod]:
         """Yield all pods."""
         for pods in self.server.pods.values():
             yield from pods
 
-    def cliques(self) -> list[PodClique]:
+    def all_cliques(self) -> list[PodClique]:
         """Return all PodCliques, sorted by name."""
         found = [item for item in self.server.items.values() if isinstance(item, PodClique)]
         return sorted(found, key=lambda clique: clique.ref.sort_key)
 
-    def sets(self) -> list[PodCliqueSet]:
+    def all_sets(self) -> list[PodCliqueSet]:
         """Return all PodCliqueSets, sorted by name."""
         found = [item for item in self.server.items.values() if isinstance(item, PodCliqueSet)]
         return sorted(found, key=lambda root: root.ref.sort_key)

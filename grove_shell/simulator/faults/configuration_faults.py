@@ -15,23 +15,23 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_shell.in_memory.garbage_collection import StoredObject
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.operator.simulated_operator import SimulatedOperator
-from grove_shell.simulator.recording.run_history import EventWithoutEffect, RunHistory
+from grove_shell.simulator.recording.simulation_history import ScenarioEventWithoutEffect, SimulationHistory
 from grove_shell.simulator.scenario.fault_events import (
-    ChangeHashes,
-    CrashOperator,
-    ForeignDomain,
-    LimitDomains,
-    Reconfigure,
+    ChangeHashesFault,
+    CrashOperatorFault,
+    ForeignDomainFault,
+    LimitDomainsFault,
+    ReconfigureFault,
 )
 from grove_shell.simulator.virtual_time import go_duration_text
 
 _OLD_HASH: Final = "-old"
 
 
-class ConfigurationFaults:
+class ConfigurationFaultInjector:
     """Injects the faults of ComputeDomains, and changes the configuration or the release."""
 
-    def __init__(self, cluster: SimulatedCluster, operator: SimulatedOperator, history: RunHistory) -> None:
+    def __init__(self, cluster: SimulatedCluster, operator: SimulatedOperator, history: SimulationHistory) -> None:
         self.cluster = cluster
         self.operator = operator
         self.history = history
@@ -42,7 +42,7 @@ class ConfigurationFaults:
         """Remove the quota; foreign objects stay."""
         self.cluster.domain_quota = None
 
-    def reconfigure(self, fault: Reconfigure) -> None:
+    def change_configuration(self, fault: ReconfigureFault) -> None:
         """Change the configuration and restart the operator (F13)."""
         configuration = self.cluster.server.configuration
         changes: list[str] = []
@@ -54,25 +54,25 @@ class ConfigurationFaults:
             changes.append(f"topologies {_on(configuration.topology.enabled)}")
         self.history.record_fault(f"the operator restarts, configured with {' and '.join(changes)}")
         self.cluster.server.configuration = configuration
-        self.operator.crash_later(CrashOperator(down=fault.down))
+        self.operator.crash_later(CrashOperatorFault(down=fault.down))
 
-    def change_hashes(self, fault: ChangeHashes) -> None:
+    def change_stored_hashes(self, fault: ChangeHashesFault) -> None:
         """Replace all stored template hashes as if by another release, and restart the operator (F13)."""
         self.history.record_fault("a new release of the operator starts, with another hash function")
         for item in tuple(self.cluster.server.items.values()):
-            other = with_changed_hashes(item)
+            other = with_hashes_of_fake_release(item)
             if other is not item:
-                self.cluster.put(other)
-        for pod in tuple(self.cluster.pods()):
+                self.cluster.put_object(other)
+        for pod in tuple(self.cluster.all_pods()):
             if pod.template_hash:
-                self.cluster.put_pod(replace(pod, template_hash=changed_hash(pod.template_hash)))
-        self.operator.crash_later(CrashOperator(down=fault.down))
+                self.cluster.put_pod(replace(pod, template_hash=hash_of_fake_release(pod.template_hash)))
+        self.operator.crash_later(CrashOperatorFault(down=fault.down))
 
-    def foreign_domain(self, fault: ForeignDomain) -> None:
+    def create_foreign_domain(self, fault: ForeignDomainFault) -> None:
         """Create a ComputeDomain as another client (F10)."""
         namespace, _, name = fault.name.rpartition("/")
         if not namespace:
-            wanting = [root.ref for root in self.cluster.sets() if name.startswith(f"{root.ref.name}-")]
+            wanting = [root.ref for root in self.cluster.all_sets() if name.startswith(f"{root.ref.name}-")]
             namespace = max(wanting, key=lambda ref: len(ref.name)).namespace if wanting else "default"
         server = self.cluster.server
         ref = Ref(
@@ -82,13 +82,13 @@ class ConfigurationFaults:
             name,
         )
         if ref in self.cluster.server.items:
-            raise EventWithoutEffect(f"ComputeDomain {name} exists already")
+            raise ScenarioEventWithoutEffect(f"ComputeDomain {name} exists already")
         kind, _, owner = (fault.owner or "").partition("/")
         self.history.record_fault(
             f"another client creates ComputeDomain {name}{f', owned by {kind} {owner}' if owner else ''}"
         )
         uid = f"(uid of a foreign {ref.short} no. {next(self._serial)})"
-        self.cluster.add(
+        self.cluster.add_object(
             ComputeDomain(
                 ref=ref,
                 uid=uid,
@@ -104,7 +104,7 @@ class ConfigurationFaults:
         if fault.span is not None:
             self.cluster.queue.schedule_after(fault.span, lambda: self._remove(ref, uid))
 
-    def limit_domains(self, fault: LimitDomains) -> None:
+    def limit_number_of_domains(self, fault: LimitDomainsFault) -> None:
         """Set a quota of ComputeDomains for a while (F7)."""
         self.history.record_fault(f"a quota of {fault.most} ComputeDomains for {go_duration_text(fault.span)}")
         self.cluster.domain_quota = fault.most
@@ -125,30 +125,30 @@ class ConfigurationFaults:
         found = self.cluster.server.items.get(ref)
         if found is not None and found.uid == uid and not found.deleting:
             self.history.record_fault(f"another client deletes the foreign ComputeDomain {ref.name}")
-            self.cluster.delete(ref)
+            self.cluster.delete_object(ref)
 
 
 def _on(enabled: bool) -> str:  # noqa: FBT001 - a word for a switch
     return "on" if enabled else "off"
 
 
-def changed_hash(text: str) -> str:
+def hash_of_fake_release(text: str) -> str:
     """Return another hash: equal for equal hashes, and never equal to one that Grove computes."""
     return f"{text}{_OLD_HASH}" if text else ""
 
 
-def with_changed_hashes(item: StoredObject) -> StoredObject:
+def with_hashes_of_fake_release(item: StoredObject) -> StoredObject:
     """Return an object with all of its stored hashes changed; the same object where it stores none."""
     if isinstance(item, PodClique):
         hashes = (item.status.update_hash, item.status.current_hash, item.status.set_hash)
-        update, current, whole = map(changed_hash, hashes)
+        update, current, whole = map(hash_of_fake_release, hashes)
         labels = item.labels
         if TEMPLATE_HASH in labels:
-            labels = FrozenMap({**labels, TEMPLATE_HASH: changed_hash(item.template_hash)})
+            labels = FrozenMap({**labels, TEMPLATE_HASH: hash_of_fake_release(item.template_hash)})
         status = replace(item.status, update_hash=update, current_hash=current, set_hash=whole)
-        return replace(item, status=status, labels=labels, template_hash=changed_hash(item.template_hash))
+        return replace(item, status=status, labels=labels, template_hash=hash_of_fake_release(item.template_hash))
     if isinstance(item, ScalingGroup) and item.status.set_hash:
-        return replace(item, status=replace(item.status, set_hash=changed_hash(item.status.set_hash)))
+        return replace(item, status=replace(item.status, set_hash=hash_of_fake_release(item.status.set_hash)))
     if isinstance(item, PodCliqueSet) and item.status.current_hash:
-        return replace(item, status=replace(item.status, current_hash=changed_hash(item.status.current_hash)))
+        return replace(item, status=replace(item.status, current_hash=hash_of_fake_release(item.status.current_hash)))
     return item

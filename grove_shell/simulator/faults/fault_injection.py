@@ -15,25 +15,29 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
 from grove_shell.in_memory.garbage_collection import StoredObject
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
-from grove_shell.simulator.operator.api_connection import WriteFault
+from grove_shell.simulator.operator.simulated_api_connection import InjectedWriteFault
 from grove_shell.simulator.operator.simulated_operator import SimulatedOperator
-from grove_shell.simulator.recording.run_history import EventWithoutEffect, HistoryActor, RunHistory
+from grove_shell.simulator.recording.simulation_history import (
+    ScenarioEventWithoutEffect,
+    SimulationActor,
+    SimulationHistory,
+)
 from grove_shell.simulator.scenario.fault_events import (
-    CrashOperator,
-    EditLabels,
-    EditStatus,
-    GateForeign,
-    HoldForeign,
-    JumpClock,
-    LagCache,
-    LoseAnswers,
-    PermuteLists,
-    RefuseWrites,
-    Relist,
-    RemoveLabels,
-    SecondLeader,
-    SlowAnswers,
-    Touch,
+    CrashOperatorFault,
+    EditLabelsFault,
+    EditStatusFault,
+    ForeignFinalizerFault,
+    ForeignSchedulingGateFault,
+    JumpClockFault,
+    LagCacheFault,
+    LoseAnswersFault,
+    PermuteListsFault,
+    RefuseWritesFault,
+    RelistFault,
+    RemoveLabelsFault,
+    SecondLeaderFault,
+    SlowAnswersFault,
+    TouchFault,
 )
 from grove_shell.simulator.scenario.scenario_field_types import KINDS
 from grove_shell.simulator.virtual_time import go_duration_text
@@ -51,7 +55,7 @@ class FaultInjector:
         old: the replaced leaders.
     """
 
-    def __init__(self, cluster: SimulatedCluster, operator: SimulatedOperator, history: RunHistory) -> None:
+    def __init__(self, cluster: SimulatedCluster, operator: SimulatedOperator, history: SimulationHistory) -> None:
         self.cluster = cluster
         self.operator = operator
         self.history = history
@@ -67,55 +71,55 @@ class FaultInjector:
         self.operator.watches.frozen.clear()
         self.operator.watches.shuffle = None
         for leader in self.old:
-            leader.stop()
-        self.operator.watches.catch_up()
+            leader.stop_process()
+        self.operator.watches.apply_arrived_changes()
 
-    def crash_operator(self, fault: CrashOperator) -> None:
+    def crash_operator(self, fault: CrashOperatorFault) -> None:
         """Crash the operator (F1)."""
         if fault.write:
             when = "after" if fault.committed else "before"
             self.history.record_fault(f"the operator will crash {when} write {fault.write} from now")
         self.operator.crash_later(fault)
 
-    def lag_cache(self, fault: LagCache) -> None:
+    def freeze_cache(self, fault: LagCacheFault) -> None:
         """Freeze the operator's cache of some kinds (F2, F3)."""
         self.history.record_fault(
             f"the operator's cache of {', '.join(fault.kinds)} is frozen for {go_duration_text(fault.span)}"
         )
         for kind in fault.kinds:
             self.operator.watches.frozen[kind] = self._now + fault.span
-        self.cluster.queue.schedule_after(fault.span, self.operator.watches.catch_up)
+        self.cluster.queue.schedule_after(fault.span, self.operator.watches.apply_arrived_changes)
 
-    def relist(self, fault: Relist) -> None:
+    def relist_all_kinds(self, fault: RelistFault) -> None:
         """Relist all kinds (F2, F3)."""
         self.history.record_fault(f"the operator relists everything, as of {go_duration_text(fault.back)} ago")
         self.operator.watches.relist(fault.back)
         for kind in KINDS if fault.back else ():  # the next round sees the past, the one after it the present
             frozen = self.operator.watches.frozen
             frozen[kind] = max(frozen.get(kind, 0), self._now + 1)
-        self.cluster.queue.schedule_after(1, self.operator.watches.catch_up)
+        self.cluster.queue.schedule_after(1, self.operator.watches.apply_arrived_changes)
         self.operator.enqueue_all()
 
-    def touch(self, fault: Touch) -> None:
+    def write_before_operator(self, fault: TouchFault) -> None:
         """Let another client write first (F4)."""
         self.history.record_fault(
             f"another client writes to a {fault.kind} just before each of the operator's next {fault.writes} writes"
         )
-        self.operator.connection.touches.append(WriteFault(fault.kind, fault.writes))
+        self.operator.connection.touches.append(InjectedWriteFault(fault.kind, fault.writes))
 
-    def lose_answers(self, fault: LoseAnswers) -> None:
+    def lose_responses(self, fault: LoseAnswersFault) -> None:
         """Lose responses (F5)."""
         self.history.record_fault(f"the responses to the operator's next {fault.writes} writes are lost")
-        self.operator.connection.losses.append(WriteFault(None, fault.writes))
+        self.operator.connection.losses.append(InjectedWriteFault(None, fault.writes))
 
-    def refuse_writes(self, fault: RefuseWrites) -> None:
+    def refuse_writes(self, fault: RefuseWritesFault) -> None:
         """Refuse writes (F6, F7)."""
         self.history.record_fault(
             f"the API server responds with {fault.code} to the next {fault.writes} writes of {fault.kind or 'any kind'}"
         )
-        self.operator.connection.refusals.append(WriteFault(fault.kind, fault.writes, fault.code))
+        self.operator.connection.refusals.append(InjectedWriteFault(fault.kind, fault.writes, fault.code))
 
-    def slow_answers(self, fault: SlowAnswers) -> None:
+    def delay_writes(self, fault: SlowAnswersFault) -> None:
         """Delay writes (F6)."""
         delay, span = go_duration_text(fault.delay), go_duration_text(fault.span)
         self.history.record_fault(f"each write of the operator takes {delay} longer for {span}")
@@ -129,7 +133,7 @@ class FaultInjector:
 
         self.cluster.queue.schedule_after(fault.span, stop)
 
-    def second_leader(self, fault: SecondLeader) -> None:
+    def run_second_leader(self, fault: SecondLeaderFault) -> None:
         """Run a second operator whose caches are frozen from now on (F8)."""
         self.history.record_fault(f"an old leader goes on for {go_duration_text(fault.span)} with its last cache")
         old = SimulatedOperator(
@@ -137,7 +141,7 @@ class FaultInjector:
             self.operator.start,
             self.operator.spec,
             self.operator.decide,
-            actor=HistoryActor.SECOND,
+            actor=SimulationActor.SECOND,
             decide_topology=self.operator.decide_topology,
             observers=self.operator.observers,
         )
@@ -146,9 +150,9 @@ class FaultInjector:
         self.old.append(old)
         for at in range(fault.every, fault.span, fault.every):
             self.cluster.queue.schedule_after(at, old.enqueue_all)
-        self.cluster.queue.schedule_after(fault.span, old.stop)
+        self.cluster.queue.schedule_after(fault.span, old.stop_process)
 
-    def jump_clock(self, fault: JumpClock) -> None:
+    def jump_clock(self, fault: JumpClockFault) -> None:
         """Move the operator's clock (F9)."""
         off = fault.ahead - fault.back
         self.history.record_fault(
@@ -159,42 +163,46 @@ class FaultInjector:
         self.operator.clock_offset = off
         self.cluster.queue.schedule_after(fault.span, self._right_clock)
 
-    def hold_foreign(self, fault: HoldForeign) -> None:
+    def add_foreign_finalizer(self, fault: ForeignFinalizerFault) -> None:
         """Add a foreign finalizer to an object (F10)."""
         item = self._found(fault.kind, fault.name)
         if _FOREIGN in item.finalizers or item.deleting:
-            raise EventWithoutEffect(f"{item.ref.short} is {'being deleted' if item.deleting else 'held'} already")
+            raise ScenarioEventWithoutEffect(
+                f"{item.ref.short} is {'being deleted' if item.deleting else 'held'} already"
+            )
         self.history.record_fault(f"{item.ref.short} has a foreign finalizer for {go_duration_text(fault.span)}")
-        self.cluster.put(replace(item, finalizers=(*item.finalizers, _FOREIGN)))
+        self.cluster.put_object(replace(item, finalizers=(*item.finalizers, _FOREIGN)))
         self.cluster.queue.schedule_after(fault.span, lambda: self._release(item.ref))
 
-    def gate_foreign(self, fault: GateForeign) -> None:
+    def add_foreign_scheduling_gate(self, fault: ForeignSchedulingGateFault) -> None:
         """Add a foreign scheduling gate to a pod (F10)."""
-        pod = self.cluster.pod_at(fault.clique, fault.index)
+        pod = self.cluster.pod_with_index(fault.clique, fault.index)
         if pod is None:
-            raise EventWithoutEffect(f"there is no pod {fault.index} of {fault.clique}")
+            raise ScenarioEventWithoutEffect(f"there is no pod {fault.index} of {fault.clique}")
         if pod.node or pod.deleting:
-            raise EventWithoutEffect(f"pod {pod.name} is {'being deleted' if pod.deleting else 'placed'} already")
+            raise ScenarioEventWithoutEffect(
+                f"pod {pod.name} is {'being deleted' if pod.deleting else 'placed'} already"
+            )
         self.history.record_fault(f"{pod.ref.short} has a foreign gate for {go_duration_text(fault.span)}")
         self.cluster.gated.add(pod.uid)
         self.cluster.put_pod(replace(pod, gated=True))
         self.cluster.queue.schedule_after(fault.span, lambda: self._ungate(pod))
 
-    def edit_status(self, fault: EditStatus) -> None:
+    def write_wrong_clique_status(self, fault: EditStatusFault) -> None:
         """Write wrong counts into the status of a PodClique (F10)."""
         clique = self._found("PodClique", fault.clique)
         assert isinstance(clique, PodClique)  # noqa: S101 - its kind
         self.history.record_fault(f"another client writes wrong counts into the status of {clique.ref.short}")
-        self.cluster.put(replace(clique, status=replace(clique.status, ready=7, replicas=0, scheduled=3)))
+        self.cluster.put_object(replace(clique, status=replace(clique.status, ready=7, replicas=0, scheduled=3)))
 
-    def remove_labels(self, fault: RemoveLabels) -> None:
+    def remove_labels_of_clique(self, fault: RemoveLabelsFault) -> None:
         """Remove all labels of a PodClique (F10)."""
         clique = self._found("PodClique", fault.clique)
         assert isinstance(clique, PodClique)  # noqa: S101 - its kind
         self.history.record_fault(f"another client removes all labels of {clique.ref.short}")
-        self.cluster.put(replace(clique, labels=EMPTY, template_hash="", base_gang=""))
+        self.cluster.put_object(replace(clique, labels=EMPTY, template_hash="", base_gang=""))
 
-    def edit_labels(self, fault: EditLabels) -> None:
+    def edit_labels_of_object(self, fault: EditLabelsFault) -> None:
         """Edit labels of an object (F10)."""
         item = self._found(fault.kind, fault.name)
         assert isinstance(item, PodClique | PodGang | ComputeDomain | OwnedObject)  # noqa: S101 - the kinds that the event allows
@@ -202,14 +210,14 @@ class FaultInjector:
             item, FrozenMap({"metadata": FrozenMap({"labels": FrozenMap(fault.labels)})})
         )
         if changed == item:
-            raise EventWithoutEffect(f"{item.ref.short} has these labels already")
+            raise ScenarioEventWithoutEffect(f"{item.ref.short} has these labels already")
         edits = ", ".join(
             f"{key} {'removed' if text is None else f'set to {text}'}" for key, text in fault.labels.items()
         )
         self.history.record_fault(f"a user edits labels of {item.ref.short}: {edits}")
-        self.cluster.put(changed)
+        self.cluster.put_object(changed)
 
-    def permute_lists(self, fault: PermuteLists) -> None:
+    def randomize_list_order(self, fault: PermuteListsFault) -> None:
         """Put the operator's lists in random order (F12)."""
         self.history.record_fault(f"the operator's lists come in random order for {go_duration_text(fault.span)}")
         mine = self.operator.watches.shuffle = Random(fault.seed)  # noqa: S311 - an order is no secret
@@ -221,9 +229,9 @@ class FaultInjector:
         self.cluster.queue.schedule_after(fault.span, stop)
 
     def _found(self, kind: str, name: str) -> StoredObject:
-        item = self.cluster.find(kind, name)
+        item = self.cluster.find_object(kind, name)
         if item is None:
-            raise EventWithoutEffect(f"there is no {kind} {name}")
+            raise ScenarioEventWithoutEffect(f"there is no {kind} {name}")
         return item
 
     @property
@@ -236,10 +244,10 @@ class FaultInjector:
     def _release(self, ref: Ref) -> None:
         item = self.cluster.server.items.get(ref)
         if item is not None and _FOREIGN in item.finalizers:
-            self.cluster.attempt(Step(StepStage.CLEANUP, ref, DropFinalizer(_FOREIGN, item.guard), ()))
+            self.cluster.attempt_step(Step(StepStage.CLEANUP, ref, DropFinalizer(_FOREIGN, item.guard), ()))
 
     def _ungate(self, before: Pod) -> None:
         self.cluster.gated.discard(before.uid)
-        pod = self.cluster.server.pod(before.ref)
+        pod = self.cluster.server.get_pod(before.ref)
         if pod is not None and pod.uid == before.uid and pod.gated and not pod.has_grove_gate:
             self.cluster.put_pod(replace(pod, gated=False))

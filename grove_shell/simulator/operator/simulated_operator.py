@@ -15,12 +15,15 @@ from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
-from grove_shell.simulator.operator.api_connection import ApiConnection
-from grove_shell.simulator.operator.simulated_operator_process import OperatorObserver, SimulatedOperatorProcess
-from grove_shell.simulator.operator.simulated_watches import SimulatedWatches
-from grove_shell.simulator.recording.run_history import HistoryActor
-from grove_shell.simulator.scenario.fault_events import CrashOperator
-from grove_shell.simulator.scenario.scenario import OperatorSpec
+from grove_shell.simulator.operator.simulated_api_connection import SimulatedApiConnection
+from grove_shell.simulator.operator.simulated_operator_process import (
+    SimulatedOperatorObserver,
+    SimulatedOperatorProcess,
+)
+from grove_shell.simulator.operator.simulated_watches import SimulatedListsAndWatches
+from grove_shell.simulator.recording.simulation_history import SimulationActor
+from grove_shell.simulator.scenario.fault_events import CrashOperatorFault
+from grove_shell.simulator.scenario.scenario import ScenarioOperatorSpec
 from grove_shell.simulator.virtual_time import SECOND, clock_time_at
 
 Decide: TypeAlias = Callable[[Snapshot], Plan]
@@ -43,13 +46,13 @@ class SimulatedOperator:
         self,
         cluster: SimulatedCluster,
         start: datetime,
-        spec: OperatorSpec,
+        spec: ScenarioOperatorSpec,
         decide: Decide,
         *,
-        actor: HistoryActor = HistoryActor.OPERATOR,
+        actor: SimulationActor = SimulationActor.OPERATOR,
         decide_topology: DecideTopology = reconcile_topology,
         preflight: Preflight = mnnvl_preflight_objection,
-        observers: Iterable[OperatorObserver] = (),
+        observers: Iterable[SimulatedOperatorObserver] = (),
     ) -> None:
         self.cluster = cluster
         self.start = start
@@ -60,10 +63,10 @@ class SimulatedOperator:
         self.preflight = preflight
         self.observers = tuple(observers)
         self._process: SimulatedOperatorProcess | None = None
-        self.watches = SimulatedWatches(cluster, spec.watch, self._enqueue)
-        self.connection = ApiConnection(cluster, spec.write)
+        self.watches = SimulatedListsAndWatches(cluster, spec.watch, self._enqueue)
+        self.connection = SimulatedApiConnection(cluster, spec.write)
         self.clock_offset = 0
-        self._crash_fault: CrashOperator | None = None
+        self._crash_fault: CrashOperatorFault | None = None
         self._crashes_left = 0
         self.configuration = cluster.server.configuration
         self._down_until = cluster.queue.now
@@ -71,13 +74,13 @@ class SimulatedOperator:
         self._start()
 
     @property
-    def rounds(self) -> int:
+    def round_count(self) -> int:
         """The number of rounds so far, over all roots."""
         return self._earlier_rounds + (self._process.rounds if self._process is not None else 0)
 
     def on_changes(self, _changes: Iterable[ObjectChange]) -> None:
         """Let the changes arrive in the cache after the watch delay."""
-        self.cluster.queue.schedule_after(self.spec.watch, self.watches.catch_up)
+        self.cluster.queue.schedule_after(self.spec.watch, self.watches.apply_arrived_changes)
 
     def enqueue_all(self) -> None:
         """Ask for a round of every root."""
@@ -88,7 +91,7 @@ class SimulatedOperator:
         if self._process is not None:
             self._process.enqueue(root_key)
 
-    def crash_later(self, fault: CrashOperator) -> None:
+    def crash_later(self, fault: CrashOperatorFault) -> None:
         """Crash at a later write or at once, as often as the fault requires."""
         self._crash_fault, self._crashes_left = fault, fault.times
         self._arm_crash()
@@ -98,11 +101,11 @@ class SimulatedOperator:
         self._crash_fault, self._crashes_left = None, 0
         self.connection.stop_faults()
 
-    def stop(self) -> None:
+    def stop_process(self) -> None:
         """End the process."""
         if self._process is not None:
             self._earlier_rounds += self._process.rounds
-            self._process.stop()
+            self._process.stop_process()
             self._process = None
 
     def _arm_crash(self) -> None:
@@ -117,11 +120,11 @@ class SimulatedOperator:
     def _crash(self, writes: int) -> None:
         """Lose all state of the process, and start another one after its down time."""
         for observer in self.observers:
-            observer.on_crash(self.actor, writes)
+            observer.on_operator_crash(self.actor, writes)
         fault = self._crash_fault
         if fault is None:
             return
-        self.stop()
+        self.stop_process()
         self._crashes_left -= 1
         self.connection.crash_at = None
         self._start_at(self.cluster.queue.now + fault.down)
@@ -135,15 +138,15 @@ class SimulatedOperator:
         if now != self._down_until:
             return
         self.configuration = self.cluster.server.configuration
-        if self.actor is HistoryActor.OPERATOR and not self._passes_preflight():
+        if self.actor is SimulationActor.OPERATOR and not self._passes_preflight():
             self._start_at(now + _RESTART_AFTER)
             return
-        self.watches.start(self.configuration)
+        self.watches.list_into_empty_cache(self.configuration)
         self._process = SimulatedOperatorProcess(
             queue=self.cluster.queue,
             watches=self.watches,
             connection=self.connection,
-            decide=self.plan,
+            decide=self.plan_for_root,
             clock=lambda: clock_time_at(self.start, self.cluster.queue.now + self.clock_offset),
             shortest_rest=self.spec.round,
             actor=self.actor,
@@ -156,10 +159,10 @@ class SimulatedOperator:
         """Return whether the process passes its preflight; Kubernetes restarts one that exits."""
         objection = self.preflight(self.configuration, self.cluster.server.served)
         for observer in self.observers:
-            observer.on_start(self.actor, self.configuration, objection)
+            observer.on_operator_start(self.actor, self.configuration, objection)
         return objection is None
 
-    def plan(self, observation: Observation) -> Plan:
+    def plan_for_root(self, observation: Observation) -> Plan:
         """Return the plan of a set or a topology."""
         return (
             self.decide_topology(observation) if isinstance(observation, TopologySnapshot) else self.decide(observation)

@@ -15,47 +15,47 @@ from grove_core.resources.owned_object import clique_of_new_pod
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.resources.topology_usage import SET_KIND
 from grove_shell.apply.execute_plan import Execute
-from grove_shell.apply.planned_round import PlannedRound, RoundListener
+from grove_shell.apply.planned_round import PlannedReconcileRound, ReconcileRoundListener
 from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.operator.failed_write_retries import FailedWriteRetries
 from grove_shell.operator.reconcile_loop import ReconcileLoop
 from grove_shell.operator.reconcile_schedule import ReconcileSchedule
 from grove_shell.simulator.cluster.object_change_detector import Object
-from grove_shell.simulator.operator.api_connection import ApiConnection, OperatorCrash
-from grove_shell.simulator.operator.simulated_watches import SimulatedWatches
+from grove_shell.simulator.operator.simulated_api_connection import SimulatedApiConnection, SimulatedOperatorCrash
+from grove_shell.simulator.operator.simulated_watches import SimulatedListsAndWatches
 from grove_shell.simulator.promise_violation import PromiseViolated, PromiseViolation
-from grove_shell.simulator.recording.run_history import HistoryActor
-from grove_shell.simulator.virtual_loop import VirtualLoop
-from grove_shell.simulator.virtual_time import SECOND, EventQueue
+from grove_shell.simulator.recording.simulation_history import SimulationActor
+from grove_shell.simulator.virtual_loop import VirtualTimeEventLoop
+from grove_shell.simulator.virtual_time import SECOND, VirtualTimeQueue
 
 _RELISTED: Final = (SET_KIND, GROUP_KIND, "PodClique", "Pod")
 _Withdrawn: TypeAlias = Callable[[Step], str | None]
 _Response: TypeAlias = tuple[Attempt, Object | None]
 
 
-class OperatorObserver(Protocol):
+class SimulatedOperatorObserver(Protocol):
     """Gets the actions of an operator; the timeline recorder and the checks are observers."""
 
-    def on_start(self, actor: HistoryActor, configuration: Configuration, objection: Reason | None) -> None:
+    def on_operator_start(self, actor: SimulationActor, configuration: Configuration, objection: Reason | None) -> None:
         """A process started, or exited before its first round because of an objection."""
         ...
 
-    def on_plan(self, actor: HistoryActor, seen: Observation, plan: Plan) -> None:
+    def on_operator_plan(self, actor: SimulationActor, seen: Observation, plan: Plan) -> None:
         """A plan was made; its steps are executed next."""
         ...
 
-    def on_write(self, actor: HistoryActor, seen: Observation, attempt: Attempt) -> None:
+    def on_operator_write(self, actor: SimulationActor, seen: Observation, attempt: Attempt) -> None:
         """A step was executed or failed."""
         ...
 
-    def on_crash(self, actor: HistoryActor, writes: int) -> None:
+    def on_operator_crash(self, actor: SimulationActor, writes: int) -> None:
         """The process crashed after this number of writes in its last round."""
         ...
 
 
 @dataclass(kw_only=True)
-class SimulatedOperatorProcess(RoundListener):
+class SimulatedOperatorProcess(ReconcileRoundListener):
     """One process, from its start to its end.
 
     Attributes:
@@ -69,19 +69,19 @@ class SimulatedOperatorProcess(RoundListener):
         rounds: number of rounds so far.
     """
 
-    queue: EventQueue
-    watches: SimulatedWatches
-    connection: ApiConnection
+    queue: VirtualTimeQueue
+    watches: SimulatedListsAndWatches
+    connection: SimulatedApiConnection
     decide: Callable[[Observation], Plan]
     clock: Callable[[], datetime]
     shortest_rest: int
-    actor: HistoryActor
-    observers: Iterable[OperatorObserver]
+    actor: SimulationActor
+    observers: Iterable[SimulatedOperatorObserver]
     crash: Callable[[int], None]
     rounds: int = 0
 
     def __post_init__(self) -> None:
-        self._event_loop = VirtualLoop(self.queue)  # type: ignore[abstract]  # sockets, threads and processes are missing
+        self._event_loop = VirtualTimeEventLoop(self.queue)  # type: ignore[abstract]  # sockets, threads and processes are missing
         self._seen: Observation | None = None
         self._notified: dict[RootKey, None] = {}
         self._are_pods_listed = False
@@ -106,7 +106,7 @@ class SimulatedOperatorProcess(RoundListener):
         for root_key in self.watches.cache.root_keys():
             self.enqueue(root_key)
 
-    def stop(self) -> None:
+    def stop_process(self) -> None:
         """End the process; a write in flight still reaches the API server."""
         self._reconcile_loop.pause()
         self._event_loop.close()
@@ -121,35 +121,35 @@ class SimulatedOperatorProcess(RoundListener):
         return ReconcileSchedule(enqueue, backlog=backlog, shortest_rest=self.shortest_rest / SECOND)
 
     def _decide(self, observation: Observation) -> Plan:
-        with self._event_loop.raising():
+        with self._event_loop.raise_first_error():
             return self.decide(observation)
 
     # a listener of the loop
 
-    def on_planned(self, planned_round: PlannedRound) -> None:
+    def on_round_planned(self, planned_round: PlannedReconcileRound) -> None:
         """Report a plan."""
         self.rounds += 1
         self._seen = planned_round.observation
-        with self._event_loop.raising():
+        with self._event_loop.raise_first_error():
             for observer in self.observers:
-                observer.on_plan(self.actor, planned_round.observation, planned_round.plan)
+                observer.on_operator_plan(self.actor, planned_round.observation, planned_round.plan)
 
     def on_round_failed(self, root_key: RootKey, words: str) -> None:
         """End the run: a plan breaks a law."""
-        with self._event_loop.raising():
+        with self._event_loop.raise_first_error():
             objects = ("/".join(filter(None, root_key)),)
             raise PromiseViolated(PromiseViolation("PL", self.queue.now, objects, f"an illegal plan: {words}"))
 
     # the writer of the loop
 
-    def executor(self, withdrawn_because: _Withdrawn | None = None) -> Execute:
+    def step_executor(self, withdrawn_because: _Withdrawn | None = None) -> Execute:
         """Return what executes the steps of the round that was planned last; without an argument they have no plan."""
         seen = None if withdrawn_because is None else self._seen
         return partial(self._attempt, seen, withdrawn_because, self.connection.attempts)
 
     async def relist_set(self, _root_key: RootKey) -> None:
         """Read everything that decides about a termination."""
-        self.watches.read(_RELISTED)
+        self.watches.read_kinds(_RELISTED)
 
     async def _attempt(
         self, seen: Observation | None, withdrawn_because: _Withdrawn | None, writes_before: int, step: Step
@@ -163,7 +163,7 @@ class SimulatedOperatorProcess(RoundListener):
             if words is not None:
                 return Attempt(step, AttemptOutcome.CONFLICT, words)
         response: asyncio.Future[_Response] = self._event_loop.create_future()
-        delay = self.connection.delay
+        delay = self.connection.write_delay
         send = partial(self._send, seen, writes_before, step, response, delay - delay // 2)
         if delay:
             self.queue.schedule_after(delay // 2, send)
@@ -185,15 +185,15 @@ class SimulatedOperatorProcess(RoundListener):
     ) -> None:
         """Let a write take effect, also when the process that sent it has crashed."""
         try:
-            attempt = self.connection.attempt(step)
-        except OperatorCrash:
+            attempt = self.connection.attempt_step(step)
+        except SimulatedOperatorCrash:
             self.crash(self.connection.attempts - writes_before)
             return
         if seen is not None:
-            with self._event_loop.raising():
+            with self._event_loop.raise_first_error():
                 for observer in self.observers:
-                    observer.on_write(self.actor, seen, attempt)
-        found = self.connection.find(step.target)
+                    observer.on_operator_write(self.actor, seen, attempt)
+        found = self.connection.find_object(step.target)
         respond = partial(_respond, response, (attempt, found))
         if delay:
             self.queue.schedule_after(delay, respond)
@@ -203,20 +203,20 @@ class SimulatedOperatorProcess(RoundListener):
     def _apply_response(self, attempt: Attempt, found: Object | None) -> None:
         """Apply what a response shows of the object, and of the cause of a deletion, to the cache (PL-018)."""
         action, target = attempt.step.action, attempt.step.target
-        if self.actor is HistoryActor.SECOND and isinstance(action, Ensure):
+        if self.actor is SimulationActor.SECOND and isinstance(action, Ensure):
             return  # it would take over what a later set of the name shares
         if attempt.outcome is AttemptOutcome.DONE or attempt.unexpected is UnexpectedTarget.ABSENT:
             if found is not None:
-                self.watches.put(found)
+                self.watches.put_object(found)
             elif action.guard is not None:
-                self.watches.drop(target, action.guard.uid)
+                self.watches.drop_deleted_object(target, action.guard.uid)
         elif isinstance(action, Delete) and attempt.step.stage is not StepStage.CAUSE:
             for ref, guard in action.rests_on:
-                cause = self.connection.find(ref)
+                cause = self.connection.find_object(ref)
                 if cause is None:
-                    self.watches.drop(ref, guard.uid)
+                    self.watches.drop_deleted_object(ref, guard.uid)
                 else:
-                    self.watches.put(cause)
+                    self.watches.put_object(cause)
 
 
 def _respond(response: "asyncio.Future[_Response]", found: _Response) -> None:

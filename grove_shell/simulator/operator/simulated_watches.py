@@ -18,7 +18,7 @@ from grove_core.resources.pod import Pod
 from grove_shell.cache.cluster_cache import PARSERS, ClusterCache
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.simulator.cluster.object_change_detector import Object, ObjectChange
-from grove_shell.simulator.cluster.simulated_admission import topology_manifest, topology_view_in
+from grove_shell.simulator.cluster.simulated_admission import topology_manifest, topology_view_of_cluster
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.scenario.scenario_field_types import KINDS, kind_name_in_faults
 
@@ -27,7 +27,7 @@ _PARSERS: Final = MappingProxyType(dict.fromkeys(PARSERS, lambda raw, _shared: r
 _DELETED_AT: Final = "2000-01-01T00:00:00Z"
 
 
-class SimulatedWatches:
+class SimulatedListsAndWatches:
     """Feeds a cache with the changes of a cluster, one watch delay later.
 
     Attributes:
@@ -45,9 +45,9 @@ class SimulatedWatches:
         self.frozen: dict[str, int] = {}
         self.shuffle: Random | None = None
         self._changed = changed
-        self.start(Configuration())
+        self.list_into_empty_cache(Configuration())
 
-    def start(self, configuration: Configuration) -> None:
+    def list_into_empty_cache(self, configuration: Configuration) -> None:
         """List everything into an empty cache, as an operator process does at its start."""
         self.cache = ClusterCache(self._changed, _PARSERS)
         self.cache.configuration = configuration
@@ -61,50 +61,52 @@ class SimulatedWatches:
         self._read = bisect_right(self.cluster.changes, self.cluster.queue.now - back, key=lambda change: change.at)
         for change in self.cluster.changes[: self._read]:
             if change.after is None:
-                there.pop(change.object.uid, None)
+                there.pop(change.latest_object.uid, None)
             else:
-                there[change.object.uid] = change.after
+                there[change.latest_object.uid] = change.after
         self._queues.clear()
         self._list(there.values(), "")
 
-    def catch_up(self) -> None:
+    def apply_arrived_changes(self) -> None:
         """Apply the changes that have arrived by now."""
         now = self.cluster.queue.now
         has_changed = self._apply_until(now - self.watch, [kind for kind in KINDS if self.frozen.get(kind, 0) <= now])
         if has_changed and self.shuffle is not None:
             self._permute(self.shuffle)
 
-    def read(self, kinds: Iterable[str]) -> None:
+    def read_kinds(self, kinds: Iterable[str]) -> None:
         """Read all objects of some kinds, as they were at the end of the last time step."""
         self._apply_until(self.cluster.queue.now, kinds)
 
     def read_uncached_pods(self) -> None:
         """Read the pods that are not cached."""
-        knows = self.cache.stores["Pod"].knows
-        for pod in self.cluster.pods():
+        knows = self.cache.stores["Pod"].contains
+        for pod in self.cluster.all_pods():
             if not knows(_as_json(pod)):
-                self.put(pod)
+                self.put_object(pod)
 
-    def put(self, item: Object) -> None:
+    def put_object(self, item: Object) -> None:
         """Apply a state of an object."""
         self.cache.put(item.ref.kind, _as_json(item))
 
-    def drop(self, ref: Ref, uid: str) -> None:
+    def drop_deleted_object(self, ref: Ref, uid: str) -> None:
         """Apply a deletion that a response has confirmed."""
         metadata = {"name": ref.name, "namespace": ref.namespace, "uid": uid}
         self.cache.drop(ref.kind, {"metadata": metadata}, confirmed=True)
 
     def topology_view(self) -> KnownTopologiesForAdmission:
         """Return the topologies and their users by what has arrived by now; admission reads them (SM-011, TP5)."""
-        self.catch_up()
-        return topology_view_in(item for store in self.cache.stores.values() for item in store.items.values())
+        self.apply_arrived_changes()
+        return topology_view_of_cluster(
+            item for store in self.cache.stores.values() for item in store.readable_objects.values()
+        )
 
     def _list(self, items: Iterable[Object], version: str) -> None:
         by_kind: dict[str, list[Mapping[str, Any]]] = {kind: [] for kind in self.cache.stores}
         for item in items:
             by_kind[item.ref.kind].append(_as_json(item))
         for kind, found in by_kind.items():
-            self.cache.replace(kind, found, version)
+            self.cache.replace_all_of_kind(kind, found, version)
 
     def _apply_until(self, horizon: int, kinds: Iterable[str]) -> bool:
         changes = self.cluster.changes
@@ -117,9 +119,9 @@ class SimulatedWatches:
             while queue and queue[0].at <= horizon:
                 change, has_changed = queue.popleft(), True
                 if change.after is not None:
-                    self.put(change.after)
+                    self.put_object(change.after)
                 else:
-                    self._drop(change.object)
+                    self._drop(change.latest_object)
         return has_changed
 
     def _drop(self, item: Object) -> None:
@@ -129,9 +131,9 @@ class SimulatedWatches:
 
     def _permute(self, order: Random) -> None:
         for store in self.cache.stores.values():
-            items = [_as_json(item) for item in store.items.values()]
+            items = [_as_json(item) for item in store.readable_objects.values()]
             order.shuffle(items)
-            store.replace(items, "")
+            store.replace_all_of_kind(items, "")
 
 
 def _as_json(item: Object) -> dict[str, Any]:

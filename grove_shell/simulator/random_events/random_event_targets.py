@@ -17,7 +17,7 @@ from grove_core.snapshot.expected_replicas import ExpectedSet
 from grove_shell.settings.shared_settings import MnnvlSettings
 from grove_shell.simulator.scenario.possible_object_names import shared_domain_memberships
 from grove_shell.simulator.scenario.scenario import Scenario
-from grove_shell.simulator.scenario.scenario_events import Event
+from grove_shell.simulator.scenario.scenario_events import ScenarioEvent
 from grove_shell.simulator.scenario.scenario_field_types import KINDS, Kind, PodByCliqueAndIndex
 from grove_shell.simulator.virtual_time import SECOND
 
@@ -64,7 +64,7 @@ def random_event_targets_of(scenario: Scenario, dump: IndexedCluster | None = No
     if dump is not None:
         cliques += [clique.ref.name for found in dump.cliques_of.values() for clique in found]
         groups += [(group.ref.name, group.min_available) for found in dump.groups_of.values() for group in found]
-    nodes = [name for pool in scenario.spec.nodes for name in pool.names]
+    nodes = [name for pool in scenario.spec.nodes for name in pool.node_names]
     settings = _settings_of(scenario)
     domains: tuple[str, ...] = ()
     shared: list[DomainMembership] = []
@@ -101,7 +101,7 @@ def _settings_of(scenario: Scenario) -> tuple[MnnvlSettings, ...]:
     return tuple(one for one in (scenario.spec.operator.mnnvl, *changed) if one is not None and one != MnnvlSettings())
 
 
-Draw: TypeAlias = Callable[[Random, RandomEventTargets, int], list[Event]]
+Draw: TypeAlias = Callable[[Random, RandomEventTargets, int], list[ScenarioEvent]]
 """Returns random events from a random number generator, the possible targets, and a time in milliseconds."""
 
 

@@ -15,65 +15,73 @@ from grove_shell.simulator.random_events.random_event_targets import (
 )
 from grove_shell.simulator.scenario import fault_events as faults
 from grove_shell.simulator.scenario.scenario_events import (
-    ApplySet,
-    Autoscale,
-    CrashPod,
-    Event,
+    ApplySetScenarioEvent,
+    AutoscaleScenarioEvent,
+    CrashPodScenarioEvent,
     NodeByNameOrPod,
-    Scale,
-    SetByName,
+    PodCliqueSetByName,
+    ScaleScenarioEvent,
+    ScenarioEvent,
 )
 from grove_shell.simulator.scenario.scenario_field_types import Kind, ScenarioPart
 from grove_shell.simulator.virtual_time import MINUTE, SECOND
 
 
-def random_clique_crashes(rng: Random, targets: RandomEventTargets, horizon: int) -> list[Event]:
+def random_clique_crashes(rng: Random, targets: RandomEventTargets, horizon: int) -> list[ScenarioEvent]:
     """Return crashes of a PodClique that last long enough for gang termination."""
     at, clique = rng.randrange(15 * SECOND, 15 * SECOND + horizon, 100), rng.choice(targets.cliques)
-    pods = (CrashPod(clique=clique, index=index, recovers=10 * MINUTE) for index in range(rng.randint(1, 3)))
-    return [Event(at=at, crash_pod=pod) for pod in pods]
+    pods = (
+        CrashPodScenarioEvent(clique=clique, index=index, recovers=10 * MINUTE) for index in range(rng.randint(1, 3))
+    )
+    return [ScenarioEvent(at=at, crash_pod=pod) for pod in pods]
 
 
-def _crash_pod(rng: Random, targets: RandomEventTargets, at: int) -> list[Event]:
+def _crash_pod(rng: Random, targets: RandomEventTargets, at: int) -> list[ScenarioEvent]:
     pod = random_pod_choice(rng, targets)
     recovers = rng.choice((10 * SECOND, 2 * MINUTE, 10 * MINUTE))
-    return [Event(at=at, crash_pod=CrashPod(clique=pod.clique, index=pod.index, recovers=recovers))]
+    return [
+        ScenarioEvent(at=at, crash_pod=CrashPodScenarioEvent(clique=pod.clique, index=pod.index, recovers=recovers))
+    ]
 
 
-def _lose_node(rng: Random, targets: RandomEventTargets, at: int) -> list[Event]:
+def _lose_node(rng: Random, targets: RandomEventTargets, at: int) -> list[ScenarioEvent]:
     if not targets.nodes:
         return []
     node = NodeByNameOrPod(node=rng.choice(targets.nodes))
     back = at + rng.choice((20 * SECOND, 2 * MINUTE, 8 * MINUTE))
-    end = Event(at=back, restore_node=node) if rng.random() < 0.8 else Event(at=back, remove_node=node)  # noqa: PLR2004 - arbitrary
-    return [Event(at=at, lose_node=node), end]
+    end = ScenarioEvent(at=back, restore_node=node) if rng.random() < 0.8 else ScenarioEvent(at=back, remove_node=node)  # noqa: PLR2004 - arbitrary
+    return [ScenarioEvent(at=at, lose_node=node), end]
 
 
-def _cordon(rng: Random, targets: RandomEventTargets, at: int) -> list[Event]:
+def _cordon(rng: Random, targets: RandomEventTargets, at: int) -> list[ScenarioEvent]:
     if not targets.nodes:
         return []
     node = NodeByNameOrPod(node=rng.choice(targets.nodes))
-    return [Event(at=at, cordon=node), Event(at=at + random_duration(rng, 3 * MINUTE), uncordon=node)]
+    return [ScenarioEvent(at=at, cordon=node), ScenarioEvent(at=at + random_duration(rng, 3 * MINUTE), uncordon=node)]
 
 
-def random_scale_events(rng: Random, targets: RandomEventTargets, at: int) -> list[Event]:
+def random_scale_events(rng: Random, targets: RandomEventTargets, at: int) -> list[ScenarioEvent]:
     """Return a change of the replicas of a scaling group or a set."""
     if targets.groups and rng.random() < 0.5:  # noqa: PLR2004 - a coin
         name, least = rng.choice(targets.groups)  # fewer than the minimum is a breach that the user asks for
-        scale = Scale(kind="PodCliqueScalingGroup", name=name, replicas=rng.randint(least, max(least, 3)))
+        scale = ScaleScenarioEvent(kind="PodCliqueScalingGroup", name=name, replicas=rng.randint(least, max(least, 3)))
     else:
         name = rng.choice(targets.sets)["metadata"]["name"]
-        scale = Scale(kind="PodCliqueSet", name=name, replicas=rng.randint(0, 2))
-    return [Event(at=at, scale=scale)]
+        scale = ScaleScenarioEvent(kind="PodCliqueSet", name=name, replicas=rng.randint(0, 2))
+    return [ScenarioEvent(at=at, scale=scale)]
 
 
-def _autoscale(rng: Random, targets: RandomEventTargets, at: int) -> list[Event]:
+def _autoscale(rng: Random, targets: RandomEventTargets, at: int) -> list[ScenarioEvent]:
     if not targets.scalers:
         return []
-    return [Event(at=at, autoscale=Autoscale(name=rng.choice(targets.scalers), replicas=rng.randint(0, 5)))]
+    return [
+        ScenarioEvent(
+            at=at, autoscale=AutoscaleScenarioEvent(name=rng.choice(targets.scalers), replicas=rng.randint(0, 5))
+        )
+    ]
 
 
-def _update(rng: Random, targets: RandomEventTargets, at: int) -> list[Event]:
+def _update(rng: Random, targets: RandomEventTargets, at: int) -> list[ScenarioEvent]:
     """Return an update of a set: another image for one clique."""
     manifest = dict(rng.choice(targets.sets))
     template = dict(manifest["spec"]["template"])
@@ -86,20 +94,23 @@ def _update(rng: Random, targets: RandomEventTargets, at: int) -> list[Event]:
     cliques[place]["spec"] = {**spec, "podSpec": pod_spec}
     template["cliques"] = cliques
     changed = {**manifest, "spec": {**manifest["spec"], "template": template}}
-    return [Event(at=at, apply_set=ApplySet(manifest=changed))]
+    return [ScenarioEvent(at=at, apply_set=ApplySetScenarioEvent(manifest=changed))]
 
 
-def _delete_set(rng: Random, targets: RandomEventTargets, at: int) -> list[Event]:
+def _delete_set(rng: Random, targets: RandomEventTargets, at: int) -> list[ScenarioEvent]:
     manifest = rng.choice(targets.sets)
-    gone = Event(at=at, delete_set=SetByName(name=manifest["metadata"]["name"]))
+    gone = ScenarioEvent(at=at, delete_set=PodCliqueSetByName(name=manifest["metadata"]["name"]))
     if rng.random() < 0.5:  # noqa: PLR2004 - a coin
         return [gone]
-    return [gone, Event(at=at + random_duration(rng, MINUTE), apply_set=ApplySet(manifest=dict(manifest)))]
+    return [
+        gone,
+        ScenarioEvent(at=at + random_duration(rng, MINUTE), apply_set=ApplySetScenarioEvent(manifest=dict(manifest))),
+    ]
 
 
 USER_DRAWS: Final[Mapping[str, Draw]] = {
-    "delete_pod": lambda rng, targets, at: [Event(at=at, delete_pod=random_pod_choice(rng, targets))],
-    "fail_pod": lambda rng, targets, at: [Event(at=at, fail_pod=random_pod_choice(rng, targets))],
+    "delete_pod": lambda rng, targets, at: [ScenarioEvent(at=at, delete_pod=random_pod_choice(rng, targets))],
+    "fail_pod": lambda rng, targets, at: [ScenarioEvent(at=at, fail_pod=random_pod_choice(rng, targets))],
     "crash_pod": _crash_pod,
     "lose_node": _lose_node,
     "cordon": _cordon,
@@ -113,24 +124,24 @@ USER_DRAWS: Final[Mapping[str, Draw]] = {
 _DOWN: Final = (100, 5 * SECOND, 90 * SECOND)
 
 
-def _gate_foreign(rng: Random, targets: RandomEventTargets) -> faults.GateForeign:
+def _gate_foreign(rng: Random, targets: RandomEventTargets) -> faults.ForeignSchedulingGateFault:
     pod = random_pod_choice(rng, targets)
-    return faults.GateForeign(clique=pod.clique, index=pod.index, span=random_duration(rng, MINUTE))
+    return faults.ForeignSchedulingGateFault(clique=pod.clique, index=pod.index, span=random_duration(rng, MINUTE))
 
 
-def _jump_clock(rng: Random, _: RandomEventTargets) -> faults.JumpClock:
+def _jump_clock(rng: Random, _: RandomEventTargets) -> faults.JumpClockFault:
     jump = rng.choice((2 * SECOND, 30 * SECOND, 5 * MINUTE))
     ahead, back = (jump, 0) if rng.random() < 0.5 else (0, jump)  # noqa: PLR2004 - a coin
-    return faults.JumpClock(ahead=ahead, back=back, span=random_duration(rng, 2 * MINUTE))
+    return faults.JumpClockFault(ahead=ahead, back=back, span=random_duration(rng, 2 * MINUTE))
 
 
-def _lag_cache(rng: Random, targets: RandomEventTargets) -> faults.LagCache:
+def _lag_cache(rng: Random, targets: RandomEventTargets) -> faults.LagCacheFault:
     kinds: tuple[Kind, ...] = tuple(rng.sample(targets.kinds, rng.randint(1, 3)))
-    return faults.LagCache(kinds=kinds, span=random_duration(rng, MINUTE))
+    return faults.LagCacheFault(kinds=kinds, span=random_duration(rng, MINUTE))
 
 
 _FAULTS: Final[Mapping[str, Callable[[Random, RandomEventTargets], ScenarioPart]]] = {
-    "crash_operator": lambda rng, _: faults.CrashOperator(
+    "crash_operator": lambda rng, _: faults.CrashOperatorFault(
         write=rng.randrange(20),
         committed=rng.random() < 0.5,  # noqa: PLR2004 - a coin
         down=rng.choice(_DOWN),
@@ -138,36 +149,38 @@ _FAULTS: Final[Mapping[str, Callable[[Random, RandomEventTargets], ScenarioPart]
     ),
     "lag_cache": _lag_cache,
     # of the present: an operator never accepts an older list than it has seen (RS9)
-    "relist": lambda _, __: faults.Relist(),
-    "touch": lambda rng, targets: faults.Touch(kind=rng.choice(targets.kinds), writes=rng.randint(1, 5)),
-    "lose_answers": lambda rng, _: faults.LoseAnswers(writes=rng.randint(1, 10)),
-    "refuse_writes": lambda rng, targets: faults.RefuseWrites(
+    "relist": lambda _, __: faults.RelistFault(),
+    "touch": lambda rng, targets: faults.TouchFault(kind=rng.choice(targets.kinds), writes=rng.randint(1, 5)),
+    "lose_answers": lambda rng, _: faults.LoseAnswersFault(writes=rng.randint(1, 10)),
+    "refuse_writes": lambda rng, targets: faults.RefuseWritesFault(
         code=rng.choice((403, 422, 429, 503)), kind=rng.choice((None, *targets.kinds)), writes=rng.randint(1, 8)
     ),
-    "slow_answers": lambda rng, _: faults.SlowAnswers(
+    "slow_answers": lambda rng, _: faults.SlowAnswersFault(
         delay=rng.choice((200, 2 * SECOND, 10 * SECOND)), span=random_duration(rng, MINUTE)
     ),
-    "change_hashes": lambda rng, _: faults.ChangeHashes(down=rng.choice(_DOWN)),
-    "second_leader": lambda rng, _: faults.SecondLeader(
+    "change_hashes": lambda rng, _: faults.ChangeHashesFault(down=rng.choice(_DOWN)),
+    "second_leader": lambda rng, _: faults.SecondLeaderFault(
         span=random_duration(rng, 30 * SECOND), every=rng.choice((1000, 3000))
     ),
     "jump_clock": _jump_clock,
-    "hold_foreign": lambda rng, targets: faults.HoldForeign(
+    "hold_foreign": lambda rng, targets: faults.ForeignFinalizerFault(
         kind="PodClique", name=rng.choice(targets.cliques), span=random_duration(rng, MINUTE)
     ),
     "gate_foreign": _gate_foreign,
-    "edit_status": lambda rng, targets: faults.EditStatus(clique=rng.choice(targets.cliques)),
-    "remove_labels": lambda rng, targets: faults.RemoveLabels(clique=rng.choice(targets.cliques)),
-    "permute_lists": lambda rng, _: faults.PermuteLists(span=random_duration(rng, MINUTE), seed=rng.randrange(1000)),
+    "edit_status": lambda rng, targets: faults.EditStatusFault(clique=rng.choice(targets.cliques)),
+    "remove_labels": lambda rng, targets: faults.RemoveLabelsFault(clique=rng.choice(targets.cliques)),
+    "permute_lists": lambda rng, _: faults.PermuteListsFault(
+        span=random_duration(rng, MINUTE), seed=rng.randrange(1000)
+    ),
 }
 
 
 def _draw_of(kind: str) -> Draw:
     make = _FAULTS[kind]
 
-    def draw(rng: Random, targets: RandomEventTargets, at: int) -> list[Event]:
+    def draw(rng: Random, targets: RandomEventTargets, at: int) -> list[ScenarioEvent]:
         moment = at % (5 * SECOND) if kind == "gate_foreign" else at  # a gate has an effect before pods are placed
-        return [Event.model_validate({"at": moment, kind: make(rng, targets)})]
+        return [ScenarioEvent.model_validate({"at": moment, kind: make(rng, targets)})]
 
     return draw
 
@@ -184,18 +197,22 @@ _MOST_EDITS: Final = 3
 _INDICES: Final = ("0", "1", "7")
 
 
-def random_label_edits(rng: Random, targets: RandomEventTargets, horizon: int) -> list[Event]:
+def random_label_edits(rng: Random, targets: RandomEventTargets, horizon: int) -> list[ScenarioEvent]:
     """Return edits of labels that assign a PodClique to a set, group or gang, or that mark a claim as shared."""
-    events: list[Event] = []
+    events: list[ScenarioEvent] = []
     for _ in range(rng.randint(1, _MOST_EDITS) if targets.cliques else 0):
         at = rng.randrange(0, horizon, 100)
         if targets.claims and rng.random() < _CLAIM_PROBABILITY:
             name, labels = rng.choice(targets.claims), {MNNVL_MANAGED: rng.choice((None, "false"))}
-            events.append(Event(at=at, edit_labels=faults.EditLabels(kind=CLAIM_KIND, name=name, labels=labels)))
+            events.append(
+                ScenarioEvent(at=at, edit_labels=faults.EditLabelsFault(kind=CLAIM_KIND, name=name, labels=labels))
+            )
             continue
         sets = [str(manifest["metadata"]["name"]) for manifest in targets.sets]
         gangs = [f"{name}-{index}" for name in sets for index in _INDICES]
         text = rng.choice((None, *_INDICES, *sets, *gangs, rng.choice(targets.cliques)))
         name, labels = rng.choice(targets.cliques), dict.fromkeys(rng.choice(_LABEL_GROUPS), text)
-        events.append(Event(at=at, edit_labels=faults.EditLabels(kind="PodClique", name=name, labels=labels)))
+        events.append(
+            ScenarioEvent(at=at, edit_labels=faults.EditLabelsFault(kind="PodClique", name=name, labels=labels))
+        )
     return events

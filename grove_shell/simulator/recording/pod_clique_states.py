@@ -33,7 +33,7 @@ class PodCliqueState:
 def pod_clique_states_of(cluster: SimulatedCluster) -> tuple[PodCliqueState, ...]:
     """Return the state of every PodClique, sorted by name."""
     found = []
-    for clique in cluster.cliques():
+    for clique in cluster.all_cliques():
         live = [pod for pod in cluster.server.pods.get(clique.uid, ()) if is_live_pod(pod)]
         found.append(
             PodCliqueState(
@@ -112,7 +112,7 @@ class _LaneBuilder:
         """Add all changes of one time step."""
         touched: dict[tuple[str, str], None] = {}
         for change in step:
-            item = change.object
+            item = change.latest_object
             if isinstance(item, PodClique):
                 key = (item.ref.namespace, item.ref.name)
                 self._names[item.uid] = key

@@ -29,14 +29,14 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.cache.cache_view import Observation
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
-from grove_shell.simulator.recording.run_history import (
-    BreachWaitEntry,
-    ConditionEntry,
-    HistoryActor,
-    NoteEntry,
+from grove_shell.simulator.recording.simulation_history import (
+    BreachWaitHistoryEntry,
+    ConditionHistoryEntry,
+    NoteHistoryEntry,
     NoteKind,
-    RunHistory,
-    WriteEntry,
+    SimulationActor,
+    SimulationHistory,
+    WriteHistoryEntry,
     WriteKind,
 )
 
@@ -52,7 +52,7 @@ _Because: TypeAlias = Mapping[Ref, tuple[Reason, ...]]
 class TimelineRecorder:
     """Observes the operators and the changes of the cluster, and adds entries to the history."""
 
-    def __init__(self, history: RunHistory) -> None:
+    def __init__(self, history: SimulationHistory) -> None:
         self.history = history
         self._unpredicted: dict[Ref, dict[str, None]] = {}
         self._deleted_with: dict[
@@ -76,24 +76,24 @@ class TimelineRecorder:
                     old = known.get(condition.type)
                     moved = old is None or old.status is not condition.status or old.reason != condition.reason
                     if moved or (condition.type in _IN_WORDS and old != condition):
-                        entry = ConditionEntry(after.ref, condition, old.status if old is not None else None)
-                        self.history.record(HistoryActor.OPERATOR, entry)
+                        entry = ConditionHistoryEntry(after.ref, condition, old.status if old is not None else None)
+                        self.history.record(SimulationActor.OPERATOR, entry)
                 gone = known.keys() - {one.type for one in after.status.conditions}
                 words = [word for kind, word in _TAKEN_AWAY.items() if kind in gone]
                 if after.status.updating != (status is not None and status.updating):
                     words.append("an update begins" if after.status.updating else "the update is complete")
                 for word in words:
-                    self.history.record(HistoryActor.OPERATOR, NoteEntry(NoteKind.UPDATE, word, after.ref))
+                    self.history.record(SimulationActor.OPERATOR, NoteHistoryEntry(NoteKind.UPDATE, word, after.ref))
 
     # actions of the operator
 
     @property
-    def unpredicted_by_set(self) -> Mapping[Ref, tuple[str, ...]]:
+    def unpredicted_sentences_by_set(self) -> Mapping[Ref, tuple[str, ...]]:
         """Set -> what the rules do not predict of it, as sentences in the order of their first appearance."""
         ordered = sorted(self._unpredicted, key=lambda root: root.sort_key)
         return {root: tuple(self._unpredicted[root]) for root in ordered}
 
-    def on_plan(self, actor: HistoryActor, seen: Observation, plan: Plan) -> None:
+    def on_operator_plan(self, actor: SimulationActor, seen: Observation, plan: Plan) -> None:
         """Record which replicas wait, and what is withheld, when it is new or changed."""
         for why in reasons_for_question(PREDICTION, plan.findings):
             self._unpredicted.setdefault(plan.root, {})[why.sentence] = None
@@ -105,15 +105,15 @@ class TimelineRecorder:
             if finding.question == TERMINATION and finding.verdict == WAITS
         }
         for subject, because in _new_in(self._waits.get(plan.root, {}), waits):
-            self.history.record(actor, BreachWaitEntry(subject, because))
+            self.history.record(actor, BreachWaitHistoryEntry(subject, because))
         self._waits[plan.root] = waits
         withheld = {word.target: word.because for word in plan.withheld}
         for target, because in _new_in(self._withheld.get(plan.root, {}), withheld):
-            self.history.record(actor, WriteEntry(WriteKind.WITHHELD, target, because=because))
+            self.history.record(actor, WriteHistoryEntry(WriteKind.WITHHELD, target, because=because))
         self._withheld[plan.root] = withheld
         del seen
 
-    def on_write(self, actor: HistoryActor, seen: Observation, attempt: Attempt) -> None:
+    def on_operator_write(self, actor: SimulationActor, seen: Observation, attempt: Attempt) -> None:
         """Record a write with its reasons."""
         step = attempt.step
         if attempt.outcome is AttemptOutcome.DONE and isinstance(step.action, Delete):
@@ -125,15 +125,15 @@ class TimelineRecorder:
         if attempt.outcome is not AttemptOutcome.DONE or attempt.unexpected:
             is_done = attempt.outcome is AttemptOutcome.DONE
             what, error = WriteKind.FAILED, attempt.detail if is_done else f"{attempt.outcome.value}: {attempt.detail}"
-        self.history.record(actor, WriteEntry(what, step.target, clique, step.because, error))
+        self.history.record(actor, WriteHistoryEntry(what, step.target, clique, step.because, error))
 
-    def on_start(self, actor: HistoryActor, configuration: Configuration, objection: Reason | None) -> None:
+    def on_operator_start(self, actor: SimulationActor, configuration: Configuration, objection: Reason | None) -> None:
         """Record a process that exits because of its preflight; a successful start has no entry."""
         if objection is not None:
             self.history.record_fault(f"the operator exits at its start: {objection.sentence}")
         del actor, configuration
 
-    def on_crash(self, actor: HistoryActor, writes: int) -> None:
+    def on_operator_crash(self, actor: SimulationActor, writes: int) -> None:
         """Record a crash of the process."""
         self.history.record_fault(f"the operator crashes{f' at write {writes} of its round' if writes else ''}")
         del actor

@@ -11,10 +11,10 @@ from grove_shell.simulator.scenario.scenario_field_types import (
     Address,
     CliqueName,
     Count,
-    HoldsObjectNames,
     Interval,
     Kind,
     Name,
+    ObjectNamesFieldMarker,
     PodByCliqueAndIndex,
     ScenarioPart,
     Several,
@@ -23,7 +23,7 @@ from grove_shell.simulator.scenario.scenario_field_types import (
 from grove_shell.simulator.virtual_time import SECOND
 
 
-class CrashOperator(ScenarioPart):
+class CrashOperatorFault(ScenarioPart):
     """The operator process crashes at a write, and starts again with an empty memory (F1).
 
     Attributes:
@@ -39,33 +39,33 @@ class CrashOperator(ScenarioPart):
     times: Several = 1
 
 
-class LagCache(ScenarioPart):
+class LagCacheFault(ScenarioPart):
     """The operator's cache of some kinds is frozen for a while; the changes of that time arrive as one (F2, F3)."""
 
     kinds: tuple[Kind, ...]
     span: Span
 
 
-class Relist(ScenarioPart):
+class RelistFault(ScenarioPart):
     """The operator relists all kinds, as they were ``back`` ago (F2, F3)."""
 
     back: Span = 0
 
 
-class Touch(ScenarioPart):
+class TouchFault(ScenarioPart):
     """Another client writes to the object just before each of the operator's next writes to the kind (F4)."""
 
     kind: Kind
     writes: Several = 1
 
 
-class LoseAnswers(ScenarioPart):
+class LoseAnswersFault(ScenarioPart):
     """The operator's next writes take effect, and the operator gets a timeout (F5)."""
 
     writes: Several = 1
 
 
-class RefuseWrites(ScenarioPart):
+class RefuseWritesFault(ScenarioPart):
     """The API server refuses the operator's next writes: 429 and 503 may be retried, 403 and 422 are final (F6, F7)."""
 
     code: Literal[403, 422, 429, 503] = 403
@@ -73,27 +73,27 @@ class RefuseWrites(ScenarioPart):
     writes: Several = 1
 
 
-class SlowAnswers(ScenarioPart):
+class SlowAnswersFault(ScenarioPart):
     """Each write of the operator takes ``delay`` longer for a while; it takes effect half-way (F6)."""
 
     delay: Span = 10 * SECOND
     span: Span = 60 * SECOND
 
 
-class ChangeHashes(ScenarioPart):
+class ChangeHashesFault(ScenarioPart):
     """A new release of the operator starts that computes other template hashes than those stored (F13)."""
 
     down: Span = 5 * SECOND
 
 
-class SecondLeader(ScenarioPart):
+class SecondLeaderFault(ScenarioPart):
     """A replaced leader goes on for a while on its last cache (F8)."""
 
     span: Span = 15 * SECOND
     every: Interval = 3 * SECOND
 
 
-class JumpClock(ScenarioPart):
+class JumpClockFault(ScenarioPart):
     """The operator's clock is wrong for a while (F9)."""
 
     ahead: Span = 0
@@ -101,33 +101,33 @@ class JumpClock(ScenarioPart):
     span: Span = 60 * SECOND
 
 
-class HoldForeign(ScenarioPart):
+class ForeignFinalizerFault(ScenarioPart):
     """An object has a foreign finalizer for a while (F10)."""
 
     kind: Literal["PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "PodGang", "ClusterTopology"]
-    name: Annotated[Name, HoldsObjectNames()]
+    name: Annotated[Name, ObjectNamesFieldMarker()]
     span: Span = 30 * SECOND
 
 
-class GateForeign(PodByCliqueAndIndex):
+class ForeignSchedulingGateFault(PodByCliqueAndIndex):
     """A pod has a foreign scheduling gate for a while (F10)."""
 
     span: Span = 30 * SECOND
 
 
-class EditStatus(ScenarioPart):
+class EditStatusFault(ScenarioPart):
     """Another client writes wrong counts into the status of a PodClique (F10)."""
 
     clique: CliqueName
 
 
-class RemoveLabels(ScenarioPart):
+class RemoveLabelsFault(ScenarioPart):
     """Another client removes all labels of a PodClique (F10)."""
 
     clique: CliqueName
 
 
-class EditLabels(ScenarioPart):
+class EditLabelsFault(ScenarioPart):
     """A user edits labels of an object by hand (F10).
 
     Attributes:
@@ -135,11 +135,11 @@ class EditLabels(ScenarioPart):
     """
 
     kind: Literal["PodClique", "PodGang", "ComputeDomain", "ResourceClaim"]
-    name: Annotated[Name, HoldsObjectNames()]
+    name: Annotated[Name, ObjectNamesFieldMarker()]
     labels: dict[StrictStr, StrictStr | None]
 
 
-class Reconfigure(ScenarioPart):
+class ReconfigureFault(ScenarioPart):
     """The configuration of operator and admission changes; the operator restarts with it (F13).
 
     Attributes:
@@ -152,13 +152,13 @@ class Reconfigure(ScenarioPart):
     down: Span = 5 * SECOND
 
     @model_validator(mode="after")
-    def _something(self) -> "Reconfigure":
+    def _something(self) -> "ReconfigureFault":
         if self.mnnvl is None and self.topology_aware_scheduling is None:
             raise PydanticCustomError("something", "mnnvl, topologyAwareScheduling, or both")
         return self
 
 
-class ForeignDomain(ScenarioPart):
+class ForeignDomainFault(ScenarioPart):
     """Another client creates a ComputeDomain with a name that a set will need (F10).
 
     Attributes:
@@ -166,19 +166,19 @@ class ForeignDomain(ScenarioPart):
         span: until it is deleted; None for never.
     """
 
-    name: Annotated[Name, HoldsObjectNames(DOMAIN_KIND)]
+    name: Annotated[Name, ObjectNamesFieldMarker(DOMAIN_KIND)]
     owner: Address | None = None
     span: Span | None = None
 
 
-class LimitDomains(ScenarioPart):
+class LimitDomainsFault(ScenarioPart):
     """A quota for a while: more than ``most`` ComputeDomains in a namespace are refused (F7)."""
 
     most: Count
     span: Span = 60 * SECOND
 
 
-class PermuteLists(ScenarioPart):
+class PermuteListsFault(ScenarioPart):
     """The operator's lists come in a random order for a while; the seed determines it (F12)."""
 
     span: Span = 60 * SECOND

@@ -22,12 +22,12 @@ from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_js
 from grove_core.snapshot.cluster import IndexedCluster
 from grove_core.snapshot.expected_replicas import ExpectedReplica, ExpectedSet
 from grove_shell.simulator.scenario.scenario_events import (
-    ApplySet,
-    ApplyTopology,
-    Autoscale,
-    Event,
-    NodePool,
-    Scale,
+    ApplySetScenarioEvent,
+    ApplyTopologyScenarioEvent,
+    AutoscaleScenarioEvent,
+    ScaleScenarioEvent,
+    ScenarioEvent,
+    ScenarioNodePool,
 )
 from grove_shell.simulator.scenario.scenario_field_types import AUTOSCALER, NODE
 
@@ -62,7 +62,7 @@ class PossibleObjectNames:
     def __init__(
         self,
         sets: Iterable[Mapping[str, Any]],
-        nodes: Iterable[NodePool],
+        nodes: Iterable[ScenarioNodePool],
         dump: IndexedCluster | None,
         topologies: Iterable[Mapping[str, Any]] = (),
     ) -> None:
@@ -71,31 +71,31 @@ class PossibleObjectNames:
         self._stored: defaultdict[str, set[str]] = defaultdict(set)
         self._names: dict[str, dict[str, None]] | None = None
         self._without_namespace: dict[str, set[str]] = {}
-        self._add(NODE, [name for pool in nodes for name in pool.names])
+        self._add(NODE, [name for pool in nodes for name in pool.node_names])
         self._add(TOPOLOGY_KIND, [DEFAULT_TOPOLOGY, *map(_name_in, topologies)])
         for manifest in sets:
             self._add_root(podcliqueset_from_json(manifest))
         if dump is not None:
             self._add_dump(dump)
 
-    def add_names_created_by(self, event: Event) -> None:
+    def add_names_created_by(self, event: ScenarioEvent) -> None:
         """Add the names of the objects that an event may create."""
         arguments = event.arguments
-        if isinstance(arguments, NodePool):
-            self._add(NODE, arguments.names)
-        elif isinstance(arguments, ApplySet) and not isinstance(
+        if isinstance(arguments, ScenarioNodePool):
+            self._add(NODE, arguments.node_names)
+        elif isinstance(arguments, ApplySetScenarioEvent) and not isinstance(
             admit(arguments.manifest, configuration=_OPEN).verdict, Deny
         ):
             self._add_root(podcliqueset_from_json(podcliqueset_with_defaults(arguments.manifest)))
-        elif isinstance(arguments, ApplyTopology):
+        elif isinstance(arguments, ApplyTopologyScenarioEvent):
             self._add(TOPOLOGY_KIND, [_name_in(arguments.manifest)])
-        elif isinstance(arguments, Scale):
+        elif isinstance(arguments, ScaleScenarioEvent):
             self._request(arguments.kind, arguments.name, arguments.replicas)
-        elif isinstance(arguments, Autoscale):
+        elif isinstance(arguments, AutoscaleScenarioEvent):
             self._request("PodCliqueScalingGroup", arguments.name, arguments.replicas)
 
     @property
-    def size(self) -> int:
+    def max_object_count(self) -> int:
         """An upper bound of the number of objects of all sets, computed without listing names."""
         return sum(self._size_of(full.rpartition("/")[2], roots) for full, roots in self._roots.items())
 
@@ -111,15 +111,15 @@ class PossibleObjectNames:
                 each += (max(group.replicas, requested, least) + 1) * (len(group.clique_names) + 1)
         return most * each
 
-    def covers(self, kind: str) -> bool:
+    def knows_all_names_of_kind(self, kind: str) -> bool:
         """Return whether the registry knows all names of a kind."""
         return kind in _KINDS
 
-    def has(self, kind: str, name: str) -> bool:
+    def can_exist(self, kind: str, name: str) -> bool:
         """Return whether an object of a kind may have a name, with or without its namespace."""
         return name in self._all().get(kind, {}) or name in self._without_namespace.get(kind, ())
 
-    def suggestions(self, kind: str, name: str) -> str:
+    def similar_names(self, kind: str, name: str) -> str:
         """Return the known names of a kind as text, the most similar first."""
         has_namespace = "/" in name
         full = self._all().get(kind, {})

@@ -8,14 +8,14 @@ from pydantic_core import PydanticCustomError
 
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_shell.settings.shared_settings import MnnvlSettings, TopologySettings
-from grove_shell.simulator.scenario.scenario_events import Event, NodePool
+from grove_shell.simulator.scenario.scenario_events import ScenarioEvent, ScenarioNodePool
 from grove_shell.simulator.scenario.scenario_field_types import (
     Address,
     ClockTime,
     Count,
     Counted,
-    HoldsObjectNames,
     Name,
+    ObjectNamesFieldMarker,
     Raw,
     ScenarioPart,
     Span,
@@ -25,11 +25,11 @@ from grove_shell.simulator.virtual_time import SECOND
 
 API_VERSION: Final = "grove.io/v1alpha1"
 KIND: Final = "Scenario"
-CountedPods = Annotated[Counted | None, HoldsObjectNames("PodClique")]
+CountedPods = Annotated[Counted | None, ObjectNamesFieldMarker("PodClique")]
 _START: Final = datetime(2026, 11, 20, 9, 0, 0, tzinfo=UTC)
 
 
-class PodTimings(ScenarioPart):
+class ScenarioPodTimings(ScenarioPart):
     """Kubelet delays for the pods of one clique; a delay that is left out is that of all other pods."""
 
     start: Span | None = None
@@ -37,7 +37,7 @@ class PodTimings(ScenarioPart):
     stop: Span | None = None
 
 
-class KubeletSpec(ScenarioPart):
+class ScenarioKubeletSpec(ScenarioPart):
     """Kubelet delays: from scheduled to running, from running to ready, and from deletion to its end.
 
     Attributes:
@@ -47,17 +47,17 @@ class KubeletSpec(ScenarioPart):
     start: Span = 2 * SECOND
     ready: Span = 5 * SECOND
     stop: Span = 3 * SECOND
-    cliques: dict[str, PodTimings] = Field(default_factory=dict)
+    cliques: dict[str, ScenarioPodTimings] = Field(default_factory=dict)
 
 
-class SchedulerSpec(ScenarioPart):
+class ScenarioSchedulerSpec(ScenarioPart):
     """The delay of the scheduler, and whether it places a gang all or nothing, or each pod by itself."""
 
     delay: Span = SECOND
     gang_aware: StrictBool = True
 
 
-class OperatorSpec(ScenarioPart):
+class ScenarioOperatorSpec(ScenarioPart):
     """Delays and configuration of the operator.
 
     Attributes:
@@ -74,13 +74,13 @@ class OperatorSpec(ScenarioPart):
     topology_aware_scheduling: TopologySettings = TopologySettings()
 
 
-class AdmissionDelaySpec(ScenarioPart):
+class ScenarioAdmissionDelaySpec(ScenarioPart):
     """Delay of the caches that admission reads: topologies, the sets that use them, and the bound pods of these."""
 
     watch: Span = 0
 
 
-class DraDriverSpec(ScenarioPart):
+class ScenarioDraDriverSpec(ScenarioPart):
     """NVIDIA's DRA driver, as far as it is simulated.
 
     Attributes:
@@ -92,7 +92,7 @@ class DraDriverSpec(ScenarioPart):
     installed: Span = 0
 
 
-class Expectation(ScenarioPart):
+class ScenarioExpectation(ScenarioPart):
     """What must hold at a time, at the end, or what must never happen; a field that is left out is not checked.
 
     Attributes:
@@ -122,21 +122,25 @@ class Expectation(ScenarioPart):
     refused: Count | None = None
     objects: Count | None = None
     nodes: Count | None = None
-    images: Annotated[dict[str, StrictStr], HoldsObjectNames("PodClique")] = Field(default_factory=dict)
-    exists: Annotated[tuple[Address, ...], HoldsObjectNames()] = ()
-    gone: Annotated[tuple[Address, ...], HoldsObjectNames()] = ()
+    images: Annotated[dict[str, StrictStr], ObjectNamesFieldMarker("PodClique")] = Field(default_factory=dict)
+    exists: Annotated[tuple[Address, ...], ObjectNamesFieldMarker()] = ()
+    gone: Annotated[tuple[Address, ...], ObjectNamesFieldMarker()] = ()
     joined: CountedPods = None
-    failed_domains: Annotated[dict[str, tuple[Count, ...]], HoldsObjectNames("PodCliqueSet")] = Field(
+    failed_domains: Annotated[dict[str, tuple[Count, ...]], ObjectNamesFieldMarker("PodCliqueSet")] = Field(
         default_factory=dict
     )
-    stands_on: Annotated[dict[str, dict[str, StrictStr]], HoldsObjectNames("PodClique")] = Field(default_factory=dict)
-    topologies: Annotated[dict[str, StrictStr], HoldsObjectNames("PodGang")] = Field(default_factory=dict)
-    in_sync: Annotated[dict[str, StrictBool], HoldsObjectNames("PodCliqueSet")] = Field(default_factory=dict)
-    held: Annotated[dict[str, StrictBool], HoldsObjectNames(TOPOLOGY_KIND)] = Field(default_factory=dict)
-    levels: Annotated[dict[str, tuple[StrictStr, ...]], HoldsObjectNames(TOPOLOGY_KIND)] = Field(default_factory=dict)
+    stands_on: Annotated[dict[str, dict[str, StrictStr]], ObjectNamesFieldMarker("PodClique")] = Field(
+        default_factory=dict
+    )
+    topologies: Annotated[dict[str, StrictStr], ObjectNamesFieldMarker("PodGang")] = Field(default_factory=dict)
+    in_sync: Annotated[dict[str, StrictBool], ObjectNamesFieldMarker("PodCliqueSet")] = Field(default_factory=dict)
+    held: Annotated[dict[str, StrictBool], ObjectNamesFieldMarker(TOPOLOGY_KIND)] = Field(default_factory=dict)
+    levels: Annotated[dict[str, tuple[StrictStr, ...]], ObjectNamesFieldMarker(TOPOLOGY_KIND)] = Field(
+        default_factory=dict
+    )
 
     @model_validator(mode="after")
-    def _when_or_never(self) -> "Expectation":
+    def _when_or_never(self) -> "ScenarioExpectation":
         looked_at = self.model_fields_set - {"at", "never"}
         if (self.never is None) == (self.at is None) or (self.never is None) != bool(looked_at):
             raise PydanticCustomError("when_or_never", "at with what must hold then, or never alone")
@@ -158,15 +162,15 @@ class ScenarioSpec(ScenarioPart):
     sets: tuple[Raw, ...] = ()
     topologies: tuple[Raw, ...] = ()
     cluster: StrictStr | None = None
-    nodes: tuple[NodePool, ...] = ()
-    kubelet: KubeletSpec = Field(default_factory=KubeletSpec)
-    scheduler: SchedulerSpec = Field(default_factory=SchedulerSpec)
-    operator: OperatorSpec = Field(default_factory=OperatorSpec)
-    driver: DraDriverSpec = Field(default_factory=DraDriverSpec)
-    admission: AdmissionDelaySpec = Field(default_factory=AdmissionDelaySpec)
+    nodes: tuple[ScenarioNodePool, ...] = ()
+    kubelet: ScenarioKubeletSpec = Field(default_factory=ScenarioKubeletSpec)
+    scheduler: ScenarioSchedulerSpec = Field(default_factory=ScenarioSchedulerSpec)
+    operator: ScenarioOperatorSpec = Field(default_factory=ScenarioOperatorSpec)
+    driver: ScenarioDraDriverSpec = Field(default_factory=ScenarioDraDriverSpec)
+    admission: ScenarioAdmissionDelaySpec = Field(default_factory=ScenarioAdmissionDelaySpec)
     until: Span | None = None
-    events: tuple[Event, ...] = ()
-    expect: tuple[Expectation, ...] = ()
+    events: tuple[ScenarioEvent, ...] = ()
+    expect: tuple[ScenarioExpectation, ...] = ()
 
 
 class ScenarioMetadata(ScenarioPart):
@@ -184,7 +188,7 @@ class Scenario(ScenarioPart):
     metadata: ScenarioMetadata
     spec: ScenarioSpec
 
-    def with_events(self, events: tuple[Event, ...]) -> "Scenario":
+    def with_events(self, events: tuple[ScenarioEvent, ...]) -> "Scenario":
         """Return this scenario with other events, sorted by time."""
         ordered = tuple(sorted(events, key=lambda event: event.at))
         return self.model_copy(update={"spec": self.spec.model_copy(update={"events": ordered})})

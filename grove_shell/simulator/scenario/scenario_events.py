@@ -15,8 +15,8 @@ from grove_shell.simulator.scenario.scenario_field_types import (
     NODE,
     Amount,
     Count,
-    HoldsObjectNames,
     Name,
+    ObjectNamesFieldMarker,
     PodByCliqueAndIndex,
     Raw,
     ScenarioPart,
@@ -26,68 +26,68 @@ from grove_shell.simulator.scenario.scenario_field_types import (
 from grove_shell.simulator.virtual_time import SECOND
 
 
-class ApplySet(ScenarioPart):
+class ApplySetScenarioEvent(ScenarioPart):
     """A user applies a PodCliqueSet; where admission refuses it, the refusal is recorded and nothing changes."""
 
     manifest: Raw
 
 
-class ApplyTopology(ScenarioPart):
+class ApplyTopologyScenarioEvent(ScenarioPart):
     """A user applies a ClusterTopology; admission decides as for a set."""
 
     manifest: Raw
 
 
-class Scale(ScenarioPart):
+class ScaleScenarioEvent(ScenarioPart):
     """A user sets the replicas of an object."""
 
     kind: Literal["PodCliqueSet", "PodCliqueScalingGroup", "PodClique"]
-    name: Annotated[Name, HoldsObjectNames()]
+    name: Annotated[Name, ObjectNamesFieldMarker()]
     replicas: Count
 
 
-class Autoscale(ScenarioPart):
+class AutoscaleScenarioEvent(ScenarioPart):
     """A HorizontalPodAutoscaler sets the replicas of its target, within its bounds.
 
     Attributes:
         name: of the HorizontalPodAutoscaler; its target has the same name.
     """
 
-    name: Annotated[Name, HoldsObjectNames(AUTOSCALER)]
+    name: Annotated[Name, ObjectNamesFieldMarker(AUTOSCALER)]
     replicas: Count
 
 
-class SetByName(ScenarioPart):
+class PodCliqueSetByName(ScenarioPart):
     """A PodCliqueSet, by its name."""
 
-    name: Annotated[Name, HoldsObjectNames("PodCliqueSet")]
+    name: Annotated[Name, ObjectNamesFieldMarker("PodCliqueSet")]
 
 
-class DomainByName(ScenarioPart):
+class ComputeDomainByName(ScenarioPart):
     """A ComputeDomain, by its name."""
 
-    name: Annotated[Name, HoldsObjectNames(DOMAIN_KIND)]
+    name: Annotated[Name, ObjectNamesFieldMarker(DOMAIN_KIND)]
 
 
-class ClaimByName(ScenarioPart):
+class ResourceClaimByName(ScenarioPart):
     """A ResourceClaim that is shared by annotation, by its name."""
 
-    name: Annotated[Name, HoldsObjectNames(CLAIM_KIND)]
+    name: Annotated[Name, ObjectNamesFieldMarker(CLAIM_KIND)]
 
 
-class TopologyByName(ScenarioPart):
+class ClusterTopologyByName(ScenarioPart):
     """A ClusterTopology, by its name."""
 
-    name: Annotated[Name, HoldsObjectNames(TOPOLOGY_KIND)]
+    name: Annotated[Name, ObjectNamesFieldMarker(TOPOLOGY_KIND)]
 
 
-class CrashPod(PodByCliqueAndIndex):
+class CrashPodScenarioEvent(PodByCliqueAndIndex):
     """A pod becomes not ready, and is ready again after ``recovers``."""
 
     recovers: Span = 30 * SECOND
 
 
-class NodePool(ScenarioPart):
+class ScenarioNodePool(ScenarioPart):
     """Some equal nodes: ``name-0``, ``name-1`` and so on, or one node ``name`` without a count.
 
     Attributes:
@@ -101,7 +101,7 @@ class NodePool(ScenarioPart):
     capacity: dict[str, Amount] = Field(default_factory=dict)
 
     @property
-    def names(self) -> list[str]:
+    def node_names(self) -> list[str]:
         """The names of its nodes."""
         return [self.name] if self.count is None else [f"{self.name}-{index}" for index in range(self.count)]
 
@@ -109,7 +109,7 @@ class NodePool(ScenarioPart):
 class NodeByNameOrPod(ScenarioPart):
     """A node, by its name or as the node of a pod."""
 
-    node: Annotated[StrictStr, HoldsObjectNames(NODE)] = ""
+    node: Annotated[StrictStr, ObjectNamesFieldMarker(NODE)] = ""
     of: PodByCliqueAndIndex | None = None
 
     @model_validator(mode="after")
@@ -119,49 +119,49 @@ class NodeByNameOrPod(ScenarioPart):
         return self
 
 
-class Event(ScenarioPart):
+class ScenarioEvent(ScenarioPart):
     """One event: ``at`` a time after the start, and exactly one of the other fields."""
 
     at: Span
-    apply_set: ApplySet | None = None
-    scale: Scale | None = None
-    autoscale: Autoscale | None = None
-    delete_set: SetByName | None = None
+    apply_set: ApplySetScenarioEvent | None = None
+    scale: ScaleScenarioEvent | None = None
+    autoscale: AutoscaleScenarioEvent | None = None
+    delete_set: PodCliqueSetByName | None = None
     delete_pod: PodByCliqueAndIndex | None = None
     fail_pod: PodByCliqueAndIndex | None = None
-    crash_pod: CrashPod | None = None
+    crash_pod: CrashPodScenarioEvent | None = None
     lose_node: NodeByNameOrPod | None = None
     restore_node: NodeByNameOrPod | None = None
-    add_nodes: NodePool | None = None
+    add_nodes: ScenarioNodePool | None = None
     remove_node: NodeByNameOrPod | None = None
     cordon: NodeByNameOrPod | None = None
     uncordon: NodeByNameOrPod | None = None
-    crash_operator: faults.CrashOperator | None = None
-    lag_cache: faults.LagCache | None = None
-    relist: faults.Relist | None = None
-    touch: faults.Touch | None = None
-    lose_answers: faults.LoseAnswers | None = None
-    refuse_writes: faults.RefuseWrites | None = None
-    slow_answers: faults.SlowAnswers | None = None
-    change_hashes: faults.ChangeHashes | None = None
-    second_leader: faults.SecondLeader | None = None
-    jump_clock: faults.JumpClock | None = None
-    hold_foreign: faults.HoldForeign | None = None
-    gate_foreign: faults.GateForeign | None = None
-    edit_status: faults.EditStatus | None = None
-    remove_labels: faults.RemoveLabels | None = None
-    edit_labels: faults.EditLabels | None = None
-    permute_lists: faults.PermuteLists | None = None
-    delete_domain: DomainByName | None = None
-    delete_claim: ClaimByName | None = None
-    foreign_domain: faults.ForeignDomain | None = None
-    limit_domains: faults.LimitDomains | None = None
-    reconfigure: faults.Reconfigure | None = None
-    apply_topology: ApplyTopology | None = None
-    delete_topology: TopologyByName | None = None
+    crash_operator: faults.CrashOperatorFault | None = None
+    lag_cache: faults.LagCacheFault | None = None
+    relist: faults.RelistFault | None = None
+    touch: faults.TouchFault | None = None
+    lose_answers: faults.LoseAnswersFault | None = None
+    refuse_writes: faults.RefuseWritesFault | None = None
+    slow_answers: faults.SlowAnswersFault | None = None
+    change_hashes: faults.ChangeHashesFault | None = None
+    second_leader: faults.SecondLeaderFault | None = None
+    jump_clock: faults.JumpClockFault | None = None
+    hold_foreign: faults.ForeignFinalizerFault | None = None
+    gate_foreign: faults.ForeignSchedulingGateFault | None = None
+    edit_status: faults.EditStatusFault | None = None
+    remove_labels: faults.RemoveLabelsFault | None = None
+    edit_labels: faults.EditLabelsFault | None = None
+    permute_lists: faults.PermuteListsFault | None = None
+    delete_domain: ComputeDomainByName | None = None
+    delete_claim: ResourceClaimByName | None = None
+    foreign_domain: faults.ForeignDomainFault | None = None
+    limit_domains: faults.LimitDomainsFault | None = None
+    reconfigure: faults.ReconfigureFault | None = None
+    apply_topology: ApplyTopologyScenarioEvent | None = None
+    delete_topology: ClusterTopologyByName | None = None
 
     @model_validator(mode="after")
-    def _exactly_one(self) -> "Event":
+    def _exactly_one(self) -> "ScenarioEvent":
         if len(self.model_fields_set - {"at"}) != 1 or self._given() is None:
             raise PydanticCustomError("exactly_one", "at, and exactly one kind of event")
         return self

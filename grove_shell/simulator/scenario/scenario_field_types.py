@@ -22,7 +22,7 @@ from pydantic_core import PydanticCustomError
 
 from grove_core.kernel.time_formats import format_time, parse_time
 from grove_core.resources.merge_patch import parse_quantity
-from grove_shell.simulator.virtual_time import go_duration_text, parse_go_duration
+from grove_shell.simulator.virtual_time import go_duration_text, milliseconds_of_go_duration
 
 WRITTEN: Final = "written by a person"
 """Validation context of a file: there a span must be text, because a bare number has no unit."""
@@ -43,7 +43,7 @@ class ScenarioPart(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class HoldsObjectNames:
+class ObjectNamesFieldMarker:
     """Marks a field whose value, keys or items are names of objects.
 
     Attributes:
@@ -57,7 +57,7 @@ def object_names_in(part: ScenarioPart) -> Iterator[tuple[str, str, str]]:
     """Yield field path, kind and name of every object that a part of a scenario names."""
     for field, info in type(part).model_fields.items():
         value, path = getattr(part, field), to_camel(field)
-        named = next((mark for mark in info.metadata if isinstance(mark, HoldsObjectNames)), None)
+        named = next((mark for mark in info.metadata if isinstance(mark, ObjectNamesFieldMarker)), None)
         if isinstance(value, ScenarioPart):
             yield from ((f"{path}.{inner}", kind, name) for inner, kind, name in object_names_in(value))
         elif named is not None and isinstance(value, str) and value:
@@ -80,7 +80,7 @@ def parse_quantity_as_thousandths(text: str) -> int | None:
 def _span(value: object, info: ValidationInfo) -> object:
     if isinstance(value, int) and not isinstance(value, bool) and info.context != WRITTEN:
         return value
-    span = parse_go_duration(value) if isinstance(value, str) else None
+    span = milliseconds_of_go_duration(value) if isinstance(value, str) else None
     if span is None:
         raise PydanticCustomError("span", 'a duration such as "90s" or "1h30m"')
     return span
@@ -153,7 +153,7 @@ Counted = Annotated[int | dict[str, int], BeforeValidator(_counted)]
 Address = Annotated[StrictStr, BeforeValidator(_address)]
 Raw = Annotated[dict[str, Any], BeforeValidator(_object)]
 Name = Annotated[StrictStr, Field(min_length=1)]
-CliqueName = Annotated[Name, HoldsObjectNames("PodClique")]
+CliqueName = Annotated[Name, ObjectNamesFieldMarker("PodClique")]
 Count = Annotated[StrictInt, Field(ge=0, le=100_000)]
 Several = Annotated[StrictInt, Field(ge=1, le=100_000)]
 Kind: TypeAlias = Literal[

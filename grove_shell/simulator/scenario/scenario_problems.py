@@ -18,8 +18,8 @@ from grove_shell.simulator.scenario.possible_object_names import (
     PossibleObjectNames,
     similar_known_names_text,
 )
-from grove_shell.simulator.scenario.scenario import Expectation, Scenario
-from grove_shell.simulator.scenario.scenario_events import Event
+from grove_shell.simulator.scenario.scenario import Scenario, ScenarioExpectation
+from grove_shell.simulator.scenario.scenario_events import ScenarioEvent
 from grove_shell.simulator.scenario.scenario_field_types import ScenarioPart, object_names_in
 from grove_shell.simulator.virtual_time import go_duration_text
 
@@ -49,13 +49,13 @@ def unknown_names_in(scenario: Scenario, dump: IndexedCluster | None = None) -> 
 
 
 def _too_many(path: str, known: PossibleObjectNames) -> UnknownName:
-    return UnknownName(path, f"sets with at most {MOST_OBJECTS:,} objects", f"{known.size:,}")
+    return UnknownName(path, f"sets with at most {MOST_OBJECTS:,} objects", f"{known.max_object_count:,}")
 
 
 def unknown_names_among(
     known: PossibleObjectNames,
-    events: Mapping[int, Event],
-    expectations: Mapping[int, Expectation],
+    events: Mapping[int, ScenarioEvent],
+    expectations: Mapping[int, ScenarioExpectation],
     kubelet_cliques: Iterable[str],
 ) -> list[UnknownName]:
     """Return the unknown names in the parts of a scenario.
@@ -66,27 +66,27 @@ def unknown_names_among(
         expectations: by place in their list; they may use every name that exists at any time.
         kubelet_cliques: short names of the cliques with kubelet delays of their own.
     """
-    if known.size > MOST_OBJECTS:
+    if known.max_object_count > MOST_OBJECTS:
         return [_too_many("spec.sets", known)]
     found: list[UnknownName] = []
     for place, event in sorted(events.items(), key=lambda pair: (pair[1].at, pair[0])):
         found += _unknown_in(event, f"spec.events[{place}]", known, f"that can exist at {go_duration_text(event.at)}")
         known.add_names_created_by(event)
-        if known.size > MOST_OBJECTS:
+        if known.max_object_count > MOST_OBJECTS:
             return [*found, _too_many(f"spec.events[{place}]", known)]
     for place, expectation in expectations.items():
         found += _unknown_in(expectation, f"spec.expect[{place}]", known, "that can ever exist")
     for name in kubelet_cliques:
-        if not known.has(CLIQUE_TEMPLATE, name):
-            expected = f"a clique in the template of a set; {known.suggestions(CLIQUE_TEMPLATE, name)}"
+        if not known.can_exist(CLIQUE_TEMPLATE, name):
+            expected = f"a clique in the template of a set; {known.similar_names(CLIQUE_TEMPLATE, name)}"
             found.append(UnknownName(f"spec.kubelet.cliques.{name}", expected, f'"{name}"'))
     return found
 
 
 def _unknown_in(part: ScenarioPart, place: str, known: PossibleObjectNames, which: str) -> Iterator[UnknownName]:
     for path, kind, name in object_names_in(part):
-        if known.covers(kind) and not known.has(kind, name):
-            yield UnknownName(f"{place}.{path}", f"a {kind} {which}; {known.suggestions(kind, name)}", f'"{name}"')
+        if known.knows_all_names_of_kind(kind) and not known.can_exist(kind, name):
+            yield UnknownName(f"{place}.{path}", f"a {kind} {which}; {known.similar_names(kind, name)}", f'"{name}"')
 
 
 _EXPECTED: Final[Mapping[str, str]] = {

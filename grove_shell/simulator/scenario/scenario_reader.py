@@ -21,15 +21,15 @@ from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, cluster_topolo
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 from grove_core.resources.json_field_reader import short_json
 from grove_core.snapshot.cluster import IndexedCluster
-from grove_shell.manifests.schema_validation import with_schema_objections
+from grove_shell.manifests.schema_validation import verdict_with_schema_objections
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import item_problem_as_fault, newest_timestamp_in_object
-from grove_shell.reading.input_sources import InputItem, input_items_in_path, standard_input
+from grove_shell.reading.input_sources import InputItem, input_items_in_path, standard_input_stream
 from grove_shell.reading.manifest_admission import objection_as_expectation
 from grove_shell.settings.shared_settings import MnnvlSettings, TopologySettings
 from grove_shell.simulator.scenario.possible_object_names import PossibleObjectNames
-from grove_shell.simulator.scenario.scenario import Expectation, Scenario
-from grove_shell.simulator.scenario.scenario_events import Event, NodePool
+from grove_shell.simulator.scenario.scenario import Scenario, ScenarioExpectation
+from grove_shell.simulator.scenario.scenario_events import ScenarioEvent, ScenarioNodePool
 from grove_shell.simulator.scenario.scenario_field_types import WRITTEN, ScenarioPart
 from grove_shell.simulator.scenario.scenario_problems import (
     expected_field_value_text,
@@ -68,7 +68,7 @@ def read_scenario(path: str) -> ScenarioReadResult:
     Bad content raises nothing: it is returned as ``faults``.
     """
     faults: list[InputFault] = []
-    items = list(input_items_in_path(path, faults, standard_input()))
+    items = list(input_items_in_path(path, faults, standard_input_stream()))
     if len(items) != 1 and not faults:
         faults.append(InputFault(file=path, expected="one Scenario", got=f"{len(items)} objects"))
     if faults:
@@ -91,7 +91,7 @@ class _ScenarioReader:
         self.dump: IndexedCluster | None = None
         self.topologies: tuple[dict[str, Any], ...] = ()
         self.sets: tuple[dict[str, Any], ...] = ()
-        self.events: dict[int, Event] = {}  # by place in the file; only those without faults
+        self.events: dict[int, ScenarioEvent] = {}  # by place in the file; only those without faults
         self.manifests: dict[tuple[str, str], Mapping[str, Any]] = {}
         self.newer: tuple[str, ...] = ()
         self.newest: datetime | None = None  # newest time in the dump
@@ -121,19 +121,19 @@ class _ScenarioReader:
     def check_names(self) -> None:
         """Report names that no object can have (SM-001), unless a fault hides some of the known names."""
         spec = _part(self.item.value, "spec")
-        pools = _each(NodePool, spec.get("nodes"))
+        pools = _each(ScenarioNodePool, spec.get("nodes"))
         given = _listed(spec.get("events"))
         unread = (event for place, event in enumerate(given) if place not in self.events and isinstance(event, Mapping))
         hidden = any(event.keys() & _ADDING_NAMES for event in unread) or any(
             fault.path.startswith(_NAMING_PARTS) or _TOP_LEVEL.fullmatch(fault.path) or fault.file != self.item.file
             for fault in self.faults
         )
-        for name, count in Counter(name for pool in pools.values() for name in pool.names).items():
+        for name, count in Counter(name for pool in pools.values() for name in pool.node_names).items():
             if count > 1:
                 self._note("spec.nodes", "unique node names", f'"{name}" {count} times')
         if not hidden:
             known = PossibleObjectNames(self.sets, pools.values(), self.dump, self.topologies)
-            expected = _each(Expectation, spec.get("expect"))
+            expected = _each(ScenarioExpectation, spec.get("expect"))
             for found in unknown_names_among(known, self.events, expected, _part(_part(spec, "kubelet"), "cliques")):
                 self._note(found.path, found.expected, found.got)
 
@@ -145,10 +145,10 @@ class _ScenarioReader:
         from grove_shell.reading.objects import load  # noqa: PLC0415 - few scenarios start from a dump
 
         path = str(self._beside(name))
-        loaded = load([path], standard_input(), raising=False)
+        loaded = load([path], standard_input_stream(), raising=False)
         self.faults.extend(loaded.faults)
         self.newest = loaded.taken_at
-        for item in input_items_in_path(path, [], standard_input()):
+        for item in input_items_in_path(path, [], standard_input_stream()):
             self.newest = max(filter(None, (self.newest, newest_timestamp_in_object(item.value))), default=None)
             meta = _part(item.value, "metadata")
             if item.value.get("kind") == "PodCliqueSet":
@@ -181,11 +181,11 @@ class _ScenarioReader:
         if manifest["kind"] in TOPOLOGY_KINDS:
             return admit_topology(manifest, None, NOTHING_KNOWN, self._configuration).verdict
         decision = admit(manifest, configuration=self._configuration, around=self._around)
-        return with_schema_objections(manifest, decision).verdict
+        return verdict_with_schema_objections(manifest, decision).verdict
 
-    def _events(self, raw: Mapping[str, Any]) -> dict[int, Event]:
+    def _events(self, raw: Mapping[str, Any]) -> dict[int, ScenarioEvent]:
         """Return the events with a manifest in place of each file; admission decides when they happen."""
-        found = _each(Event, _part(raw, "spec").get("events"))
+        found = _each(ScenarioEvent, _part(raw, "spec").get("events"))
         for place, given in enumerate(_listed(_part(raw, "spec").get("events"))):
             for what, kinds in (("applySet", _SET_KINDS), ("applyTopology", TOPOLOGY_KINDS)):
                 apply = _part(given, what)
@@ -198,7 +198,7 @@ class _ScenarioReader:
                     continue
                 replaced = {**given, what: {"manifest": manifests[0]}}
                 with suppress(ValidationError):
-                    found[place] = Event.model_validate(replaced, context=WRITTEN)
+                    found[place] = ScenarioEvent.model_validate(replaced, context=WRITTEN)
         return found
 
     def _manifests(self, given: object, where: str, kinds: tuple[str, ...]) -> Iterator[tuple[dict[str, Any], str]]:
@@ -212,7 +212,7 @@ class _ScenarioReader:
             self._note(where, "a manifest, or file: PATH and nothing else", short_json(given))
             return
         faults: list[InputFault] = []
-        values = [item.value for item in input_items_in_path(str(self._beside(name)), faults, standard_input())]
+        values = [item.value for item in input_items_in_path(str(self._beside(name)), faults, standard_input_stream())]
         self.faults.extend(faults)
         meant = [value for value in values if value.get("kind") in kinds]
         if not meant and not faults:

@@ -48,8 +48,8 @@ from grove_core.resources.compute_domain import (
     compute_domain_from_json,
     domain_clique_from_json,
 )
-from grove_shell.converge.model.convergence_model_run import ModelPartsFactory
-from grove_shell.converge.model.daemon_model import START_OF_TIME, DaemonModel, datetime_from_microseconds
+from grove_shell.converge.model.convergence_model_run import ConvergenceModelFactory
+from grove_shell.converge.model.daemon_model import START_OF_TIME, DomainDaemonModel, datetime_from_microseconds
 from grove_shell.converge.model.model_object_store import ModelObjectStore, NvlinkCliqueState
 from grove_shell.converge.model.model_run_context import (
     CONTROLLER_NUMBER,
@@ -57,13 +57,13 @@ from grove_shell.converge.model.model_run_context import (
     DOMAIN_NUMBER,
     NAMESPACE,
     ActionWithoutRequest,
-    DaemonsAndRegistries,
     DecideAgainAt,
+    ModelDaemonsAndRegistries,
     ModelWrite,
     ModelWriteResult,
 )
-from grove_shell.converge.model.server_costs import ServerCosts
-from grove_shell.converge.model.simulated_clients import ControllerModel
+from grove_shell.converge.model.server_costs import ModelServerCosts
+from grove_shell.converge.model.simulated_clients import DomainControllerModel
 from tests.server_side_apply.domain_shapes import domain_shapes
 from tests.server_side_apply.object_server import Address, ObjectServer, Response
 
@@ -86,7 +86,7 @@ class FullCliqueState(NvlinkCliqueState):
 class FullObjectStore(ModelObjectStore):
     """Whole objects, merged by the object server."""
 
-    def __init__(self, participants: DaemonsAndRegistries, log: list[Commit]) -> None:
+    def __init__(self, participants: ModelDaemonsAndRegistries, log: list[Commit]) -> None:
         self.participants = participants
         self.log = log
         self.server = ObjectServer(SHAPES)
@@ -96,7 +96,7 @@ class FullObjectStore(ModelObjectStore):
         assert self.server.create({**head, "spec": spec}, "user").good
 
     @property
-    def latest(self) -> int:
+    def latest_version(self) -> int:
         return self.server.version
 
     def address(self, object_number: int) -> Address:
@@ -106,7 +106,7 @@ class FullObjectStore(ModelObjectStore):
         ref = first.registry_ref(sharded=True)
         return Address(ref.kind, ref.namespace, ref.name)
 
-    def version(self, object_number: int) -> int:
+    def version_of_object(self, object_number: int) -> int:
         body = self.server.get(self.address(object_number))
         return int(body["metadata"]["resourceVersion"]) if body is not None else 0
 
@@ -119,21 +119,21 @@ class FullObjectStore(ModelObjectStore):
             self.registries[version] = project(body)
         return self.registries[version]
 
-    def view(self, object_number: int, clique: int) -> FullCliqueState | None:
-        version = self.version(object_number)
+    def clique_view(self, object_number: int, clique: int) -> FullCliqueState | None:
+        version = self.version_of_object(object_number)
         identity = daemon(self.participants, clique * self.participants.point.clique_size)
         return FullCliqueState(self.registry(version), identity.clique) if version else None
 
-    def changes(self, write: ModelWrite) -> bool:
+    def changes_anything(self, write: ModelWrite) -> bool:
         if write.writer == CONTROLLER_NUMBER:
             return True
-        version = self.version(write.object_number)
+        version = self.version_of_object(write.object_number)
         entries = self.registry(version).daemon_entries if version else ()
         node = daemon(self.participants, write.writer).node
         stored = [(entry.index, entry.is_ready) for entry in entries if entry.node == node]
         return stored != [(write.index, write.ready)]
 
-    def apply(self, write: ModelWrite) -> None:
+    def apply_write(self, write: ModelWrite) -> None:
         before = self.server.version
         response = self.sent(write.content)
         assert response.good, response
@@ -165,10 +165,10 @@ class FullObjectStore(ModelObjectStore):
         return bool(body.get("status", {}).get("status") == "Ready")
 
 
-class FullDaemonModel(DaemonModel):
+class FullDaemonModel(DomainDaemonModel):
     """State and decisions of the core, on whole objects and all events."""
 
-    def __init__(self, participants: DaemonsAndRegistries, number: int, retry_after: timedelta) -> None:
+    def __init__(self, participants: ModelDaemonsAndRegistries, number: int, retry_after: timedelta) -> None:
         self.participants = participants
         self.number = number
         self.retry_after = retry_after
@@ -177,7 +177,7 @@ class FullDaemonModel(DaemonModel):
         self.fabric: FabricDaemonState | None = None
         self.start: tuple[int, PeerMap] | None = None
 
-    def on_event(self, version: int, view: Any, at: int, jitter: float) -> bool:
+    def on_watch_event(self, version: int, view: Any, at: int, jitter: float) -> bool:
         observation = ObservedDaemonRegistry(version, view.whole if view is not None else None)
         self.state = registration_state_after_event(
             self.state,
@@ -189,7 +189,7 @@ class FullDaemonModel(DaemonModel):
         )
         return True
 
-    def on_result(self, write: ModelWrite, result: ModelWriteResult, at: int, jitter: float) -> None:
+    def on_write_result(self, write: ModelWrite, result: ModelWriteResult, at: int, jitter: float) -> None:
         registry = result.view.whole if result.view is not None else None
         answer = RequestResult(kind=result.kind, registry=registry, retry_after=self.retry_after)
         self.state = registration_state_after_result(
@@ -210,7 +210,7 @@ class FullDaemonModel(DaemonModel):
         assert self.fabric is not None
         self.fabric = replace(self.fabric, ready=True)
 
-    def decide(self, at: int) -> ModelWrite | ActionWithoutRequest | DecideAgainAt:
+    def decide_next_action(self, at: int) -> ModelWrite | ActionWithoutRequest | DecideAgainAt:
         while True:
             found = DaemonInput(
                 identity=self.identity,
@@ -247,7 +247,9 @@ class FullDaemonModel(DaemonModel):
         )
         return ModelWrite(
             writer=self.number,
-            object_number=self.participants.registry_object_number_of(self.participants.point.clique_of(self.number)),
+            object_number=self.participants.registry_object_number_of(
+                self.participants.point.clique_number_of_daemon(self.number)
+            ),
             index=own["index"],
             ready=own["status"] == "Ready",
             moves=bool(stored) and stored != [own["index"]],
@@ -260,16 +262,16 @@ class FullDaemonModel(DaemonModel):
         )
 
 
-class FullControllerModel(ControllerModel):
+class FullControllerModel(DomainControllerModel):
     """The plan of the core, from all objects."""
 
-    def __init__(self, participants: DaemonsAndRegistries, store: FullObjectStore) -> None:
+    def __init__(self, participants: ModelDaemonsAndRegistries, store: FullObjectStore) -> None:
         self.participants = participants
         self.store = store
         self.observed: dict[int, DaemonRegistry] = {DOMAIN_NUMBER: store.registry(1)}
         self.pods = [pod_of(daemon(participants, number)) for number in range(participants.point.nodes)]
 
-    def on_event(self, object_number: int, version: int, clique: int | None, view: Any) -> None:
+    def on_watch_event(self, object_number: int, version: int, clique: int | None, view: Any) -> None:
         assert clique is None or view is not None
         self.take_in(object_number, version)
 
@@ -277,7 +279,7 @@ class FullControllerModel(ControllerModel):
         if object_number not in self.observed or version > registry_version_number(self.observed[object_number]):
             self.observed[object_number] = self.store.registry(version)
 
-    def decide(self, at: int) -> ModelWrite | None:
+    def decide_next_write(self, at: int) -> ModelWrite | None:
         domain = self.observed[DOMAIN_NUMBER]
         assert isinstance(domain, ComputeDomain)
         cliques = [one for one in self.observed.values() if isinstance(one, ComputeDomainClique)]
@@ -301,49 +303,53 @@ class FullControllerModel(ControllerModel):
             content=status,
         )
 
-    def on_result(self, write: ModelWrite, result: ModelWriteResult) -> None:
+    def on_write_result(self, write: ModelWrite, result: ModelWriteResult) -> None:
         if result.kind is RequestResultKind.SUCCEEDED:
             self.take_in(write.object_number, result.version)
 
 
-class FullParts(ModelPartsFactory):
+class FullParts(ConvergenceModelFactory):
     """The full models, with a log of all writes."""
 
     def __init__(self) -> None:
         self.log: list[Commit] = []
 
-    def store(self, participants: DaemonsAndRegistries) -> ModelObjectStore:
+    def create_object_store(self, participants: ModelDaemonsAndRegistries) -> ModelObjectStore:
         return FullObjectStore(participants, self.log)
 
-    def daemon(self, participants: DaemonsAndRegistries, number: int, costs: ServerCosts) -> DaemonModel:
+    def create_daemon(
+        self, participants: ModelDaemonsAndRegistries, number: int, costs: ModelServerCosts
+    ) -> DomainDaemonModel:
         return FullDaemonModel(participants, number, timedelta(milliseconds=costs.retry_after_ms))
 
-    def controller(self, participants: DaemonsAndRegistries, store: ModelObjectStore) -> ControllerModel:
+    def create_controller(
+        self, participants: ModelDaemonsAndRegistries, store: ModelObjectStore
+    ) -> DomainControllerModel:
         assert isinstance(store, FullObjectStore)
         return FullControllerModel(participants, store)
 
 
-class LoggedFastParts(ModelPartsFactory):
+class LoggedFastParts(ConvergenceModelFactory):
     """The fast models, with a log of all writes."""
 
     def __init__(self) -> None:
         self.log: list[Commit] = []
 
-    def store(self, participants: DaemonsAndRegistries) -> ModelObjectStore:
+    def create_object_store(self, participants: ModelDaemonsAndRegistries) -> ModelObjectStore:
         return LoggedFastObjectStore(participants, self.log)
 
 
 class LoggedFastObjectStore(ModelObjectStore):
-    def __init__(self, participants: DaemonsAndRegistries, log: list[Commit]) -> None:
+    def __init__(self, participants: ModelDaemonsAndRegistries, log: list[Commit]) -> None:
         super().__init__(participants)
         self.log = log
 
-    def apply(self, write: ModelWrite) -> None:
-        super().apply(write)
+    def apply_write(self, write: ModelWrite) -> None:
+        super().apply_write(write)
         self.log.append((write.writer, write.object_number, write.index, write.ready))
 
 
-def daemon(participants: DaemonsAndRegistries, number: int) -> DaemonIdentity:
+def daemon(participants: ModelDaemonsAndRegistries, number: int) -> DaemonIdentity:
     """A daemon, with the uid that the object server gave to the domain."""
     return replace(participants.daemons[number], domain_uid=UID)
 

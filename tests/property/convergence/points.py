@@ -4,17 +4,17 @@ import random
 from typing import Any
 
 from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
-from grove_shell.converge.model.convergence_model_run import ConvergenceModelRun, ModelPartsFactory
-from grove_shell.converge.model.server_costs import ServerCosts, default_server_costs
-from grove_shell.converge.run_parameters_and_results import ConvergenceRun, RunParameters
+from grove_shell.converge.model.convergence_model_run import ConvergenceModelFactory, ConvergenceModelRun
+from grove_shell.converge.model.server_costs import ModelServerCosts, default_model_server_costs
+from grove_shell.converge.run_parameters_and_results import ConvergenceRun, ConvergenceRunParameters
 
 PROTOCOLS = list(RegistrationProtocol)
 
 
 def point(
     protocol: RegistrationProtocol = RegistrationProtocol.SHARDED, nodes: int = 18, **others: Any
-) -> RunParameters:
-    return RunParameters(protocol=protocol, nodes=nodes, **others)
+) -> ConvergenceRunParameters:
+    return ConvergenceRunParameters(protocol=protocol, nodes=nodes, **others)
 
 
 def expected_watch_events(protocol: RegistrationProtocol, nodes: int, clique_size: int) -> int:
@@ -29,16 +29,16 @@ def expected_watch_events(protocol: RegistrationProtocol, nodes: int, clique_siz
 
 
 def run_of(
-    one: RunParameters, costs: ServerCosts | None = None, parts: ModelPartsFactory | None = None
+    one: ConvergenceRunParameters, costs: ModelServerCosts | None = None, parts: ConvergenceModelFactory | None = None
 ) -> ConvergenceRun:
-    return ConvergenceModelRun(one, costs or default_server_costs(), parts).run()
+    return ConvergenceModelRun(one, costs or default_model_server_costs(), parts).run()
 
 
-def costs_with(**others: Any) -> ServerCosts:
-    return default_server_costs().model_copy(update=others)
+def costs_with(**others: Any) -> ModelServerCosts:
+    return default_model_server_costs().model_copy(update=others)
 
 
-def drawn(seed: int) -> tuple[RunParameters, ServerCosts]:
+def drawn(seed: int) -> tuple[ConvergenceRunParameters, ModelServerCosts]:
     """A small point, mostly with an overloaded server, so that every event occurs."""
     chance = random.Random(seed)
     costs = costs_with(
@@ -51,7 +51,7 @@ def drawn(seed: int) -> tuple[RunParameters, ServerCosts]:
         request_limit_ms=chance.choice([60_000, 800]),
     )
     return (
-        RunParameters(
+        ConvergenceRunParameters(
             protocol=PROTOCOLS[seed % len(PROTOCOLS)],
             nodes=chance.choice([1, 2, 5, 9, 18, 27, 36]),
             clique_size=chance.choice([3, 6, 9, 18]),
@@ -66,7 +66,7 @@ def drawn(seed: int) -> tuple[RunParameters, ServerCosts]:
     )
 
 
-def slow(seed: int) -> tuple[RunParameters, ServerCosts]:
+def slow(seed: int) -> tuple[ConvergenceRunParameters, ModelServerCosts]:
     """A small world on a server so slow that daemons lose their patience, and move though they have started."""
     chance = random.Random(seed)
     costs = costs_with(
@@ -75,7 +75,7 @@ def slow(seed: int) -> tuple[RunParameters, ServerCosts]:
         request_limit_ms=chance.choice([60_000, 20_000, 400_000]),
     )
     return (
-        RunParameters(
+        ConvergenceRunParameters(
             protocol=chance.choice([RegistrationProtocol.SSA, RegistrationProtocol.SHARDED]),
             nodes=chance.choice([6, 9, 12]),
             clique_size=chance.choice([3, 6, 12]),

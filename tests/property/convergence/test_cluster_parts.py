@@ -19,19 +19,19 @@ from grove_core.resources.api_names import NVIDIA
 from grove_shell.client.response_check import parse_watch_event
 from grove_shell.converge.cluster import daemon_pool
 from grove_shell.converge.cluster.daemon_pool import (
+    ConvergenceExperimentDaemon,
     DaemonPoolCounters,
-    DaemonsForPoolProcess,
-    PooledDaemon,
+    DaemonPoolTask,
     SimulatedFabricProcess,
-    rate_limiter_of,
+    daemon_rate_limiter_of_run,
 )
 from grove_shell.converge.cluster.run_measurements import (
-    ServerCounters,
-    parse_server_counters,
+    ApiServerCounters,
+    parse_api_server_counters,
     require_no_crashed_daemons,
 )
-from grove_shell.converge.cluster.run_watches import WatchDecoder
-from grove_shell.converge.model.server_costs import parse_server_costs
+from grove_shell.converge.cluster.run_watches import CachingWatchDecoder
+from grove_shell.converge.model.server_costs import parse_model_server_costs
 from grove_shell.domain_daemon.daemon_requests import parse_daemon_registry
 from tests.property.convergence.points import point
 
@@ -58,14 +58,14 @@ def line(version: int, nodes: int, what: str = "MODIFIED") -> bytes:
 )
 def test_cv060_shared_decoder_equals_own_decoder(drawn: list[tuple[int, str]]) -> None:
     """Each version has one state, whichever stream is read first."""
-    streams = WatchDecoder()
+    streams = CachingWatchDecoder()
     for version, what in drawn:
         text = line(version, version % 4, what)
-        found = streams.read(text)
+        found = streams.decode_watch_line(text)
         wanted = parse_watch_event(text)
         assert (found[0] == "DELETED", found[1]) == (wanted[0] == "DELETED", wanted[1])
         if what in {"ADDED", "MODIFIED"}:
-            assert streams.parse(found[1]) == parse_daemon_registry(found[1])
+            assert streams.parse_registry(found[1]) == parse_daemon_registry(found[1])
     counted = [(version, what) for version, what in drawn if what in {"ADDED", "MODIFIED"}]
     assert streams.events == len(counted)
     assert streams.decoded == len({version for version, _ in counted})
@@ -81,9 +81,9 @@ def test_cv060_members_of_a_clique(indices: list[int], shown: tuple[int, bool]) 
         "metadata": {"name": "d", "resourceVersion": "7"},
         "status": {"nodes": [*entries, other]},
     }
-    streams = WatchDecoder()
-    assert streams.members(parse_daemon_registry(raw), "a") == shown
-    assert streams.members(parse_daemon_registry(raw), "a") == shown
+    streams = CachingWatchDecoder()
+    assert streams.entry_count_and_index_conflict(parse_daemon_registry(raw), "a") == shown
+    assert streams.entry_count_and_index_conflict(parse_daemon_registry(raw), "a") == shown
 
 
 PAGE = """
@@ -104,8 +104,8 @@ process_cpu_seconds_total 12.5
 
 
 def test_cv060_counters_of_the_server() -> None:
-    found = parse_server_counters(PAGE, "process_cpu_seconds_total 2.25\n")
-    assert found == ServerCounters(
+    found = parse_api_server_counters(PAGE, "process_cpu_seconds_total 2.25\n")
+    assert found == ApiServerCounters(
         good=9,
         conflicts=5,
         throttled=3,
@@ -116,7 +116,7 @@ def test_cv060_counters_of_the_server() -> None:
         cpu_server_s=12.5,
         cpu_store_s=2.25,
     )
-    assert found.since(parse_server_counters(PAGE)) == ServerCounters(cpu_store_s=2.25)
+    assert found.difference_since(parse_api_server_counters(PAGE)) == ApiServerCounters(cpu_store_s=2.25)
 
 
 def test_cv060_a_fabric_daemon_that_was_stopped_is_never_ready() -> None:
@@ -128,12 +128,12 @@ def test_cv060_a_fabric_daemon_that_was_stopped_is_never_ready() -> None:
         await fabric.start(3, PeerMap(()))
         await fabric.stop()
         await asyncio.sleep(0.04)
-        assert (fabric.state, calls) == (None, [])
+        assert (fabric.fabric_state, calls) == (None, [])
         await fabric.start(3, PeerMap(()))
-        await fabric.push(PeerMap(((0, "10.0.0.1"),)))
+        await fabric.push_peer_map(PeerMap(((0, "10.0.0.1"),)))
         await asyncio.sleep(0.04)
-        assert fabric.state is not None
-        assert (fabric.state.ready, fabric.state.peers) == (True, PeerMap(((0, "10.0.0.1"),)))
+        assert fabric.fabric_state is not None
+        assert (fabric.fabric_state.ready, fabric.fabric_state.peers) == (True, PeerMap(((0, "10.0.0.1"),)))
 
     asyncio.run(live())
     assert calls == ["changed"]
@@ -169,7 +169,7 @@ def test_cv021_fit_recovers_the_constants(fixed: tuple[float, float, float], slo
     assert costs.serialise_ns_per_byte == pytest.approx(once * 1000, rel=1e-4)
     assert (costs.watcher_us, costs.watcher_ns_per_byte) == pytest.approx((watcher, each * 1000), rel=1e-4)
     assert (costs.store_us, costs.commit_us, costs.wire_us) == pytest.approx((store, 700, 400), rel=1e-6)
-    again, problems = parse_server_costs(yaml.safe_load(text_of(costs)))
+    again, problems = parse_model_server_costs(yaml.safe_load(text_of(costs)))
     assert (problems, again.source) == ((), "a server of our own")
 
 
@@ -178,17 +178,17 @@ def test_cv060_client_has_the_requested_limiter() -> None:
     waited: list[float] = []
 
     async def take() -> None:
-        bucket = rate_limiter_of(point(rate=20.0, burst=2))
+        bucket = daemon_rate_limiter_of_run(point(rate=20.0, burst=2))
         assert bucket is not None
         began = asyncio.get_running_loop().time()
         for _ in range(4):
-            await bucket.take()
+            await bucket.take_token()
             waited.append(asyncio.get_running_loop().time() - began)
 
     asyncio.run(take())
     assert waited[1] < 0.04 <= waited[2]
     assert waited[3] >= 0.09
-    assert rate_limiter_of(point(rate=0.0)) is None
+    assert daemon_rate_limiter_of_run(point(rate=0.0)) is None
 
 
 def test_cv060_crashed_daemon_is_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,7 +200,7 @@ def test_cv060_crashed_daemon_is_no_run(monkeypatch: pytest.MonkeyPatch) -> None
     async def connected(_kubeconfig: object) -> object:
         return None
 
-    monkeypatch.setattr(PooledDaemon, "run", broken)
+    monkeypatch.setattr(ConvergenceExperimentDaemon, "run", broken)
     monkeypatch.setattr(daemon_pool, "read_connection_settings", connected)
     monkeypatch.setattr(daemon_pool, "ApiSession", lambda *_, **__: nullcontext())
     monkeypatch.setattr(daemon_pool, "_QUIET_S", 0.0)
@@ -217,7 +217,7 @@ def test_cv060_crashed_daemon_is_no_run(monkeypatch: pytest.MonkeyPatch) -> None
     )
     ours, theirs = Pipe()
     ours.send("end")
-    tally = asyncio.run(daemon_pool._run_task(DaemonsForPoolProcess(point(), (identity,), (0,), "none", 0.0), theirs))  # noqa: SLF001 - what a process runs
+    tally = asyncio.run(daemon_pool._run_task(DaemonPoolTask(point(), (identity,), (0,), "none", 0.0), theirs))  # noqa: SLF001 - what a process runs
     assert tally.faults == ["OSError(24, 'Too many open files')"]
     assert not tally.refused
     with pytest.raises(ChildProcessError, match="Too many open files"):

@@ -10,18 +10,18 @@ import pytest
 from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
 from grove_core.areas.domain_cliques.verdicts import RequestResultKind
 from grove_shell.converge.model.convergence_model_run import ConvergenceModelRun
-from grove_shell.converge.model.daemon_model import DaemonModel
+from grove_shell.converge.model.daemon_model import DomainDaemonModel
 from grove_shell.converge.model.model_object_store import (
     CommittedObjectChange,
-    EntryIndexAndReadiness,
+    DaemonEntryIndexAndReadiness,
     ModelObjectStore,
+    ModelServerWatches,
     NvlinkCliqueState,
-    ServerWatches,
 )
 from grove_shell.converge.model.model_run_context import (
     DOMAIN_NUMBER,
     ActionWithoutRequest,
-    DaemonsAndRegistries,
+    ModelDaemonsAndRegistries,
     ModelRunContext,
     ModelWrite,
     ModelWriteResult,
@@ -31,10 +31,10 @@ from grove_shell.converge.model.model_run_context import (
     new_model_run_context,
 )
 from grove_shell.converge.model.server_costs import expected_watch_bytes
-from grove_shell.converge.model.simulated_clients import SimulatedDaemon
-from grove_shell.converge.model.simulated_server import SimulatedServer
-from grove_shell.converge.run_parameters_and_results import RunOutcome, RunParameters
-from grove_shell.simulator.virtual_time import EventQueue
+from grove_shell.converge.model.simulated_clients import SimulatedDomainDaemon
+from grove_shell.converge.model.simulated_server import SimulatedApiServer
+from grove_shell.converge.run_parameters_and_results import ConvergenceRunOutcome, ConvergenceRunParameters
+from grove_shell.simulator.virtual_time import VirtualTimeQueue
 from tests.property.convergence.full_model import FullParts, LoggedFastParts
 from tests.property.convergence.points import PROTOCOLS, costs_with, drawn, expected_watch_events, point, run_of, slow
 
@@ -66,7 +66,7 @@ def test_cv003_compared_runs_cover_every_event() -> None:
     runs = [run_of(*drawn(seed)) for seed in range(WORLDS)]
     for name in ("conflicts", "cas_failures", "throttled", "timeouts", "repicks"):
         assert any(getattr(run, name) for run in runs), name
-    assert {run.outcome for run in runs} == {RunOutcome.CONVERGED, RunOutcome.CENSORED}
+    assert {run.outcome for run in runs} == {ConvergenceRunOutcome.CONVERGED, ConvergenceRunOutcome.CENSORED}
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -90,15 +90,15 @@ def test_cv002_same_arrivals_for_all_protocols() -> None:
 class ServerFixture:
     """A simulated server without daemons, and the results of writes sent to it."""
 
-    def __init__(self, one: RunParameters, **costs: Any) -> None:
-        self.participants: DaemonsAndRegistries = daemons_and_registries_of(one)
+    def __init__(self, one: ConvergenceRunParameters, **costs: Any) -> None:
+        self.participants: ModelDaemonsAndRegistries = daemons_and_registries_of(one)
         self.context: ModelRunContext = new_model_run_context(self.participants, costs_with(**costs))
         self.received: list[tuple[int, int]] = []
         self.changes: list[CommittedObjectChange] = []
         self.results: dict[int, tuple[int, ModelWriteResult]] = {}
         self.store = ModelObjectStore(self.participants)
-        self.watches = ServerWatches(self.context, self.on_event, self.changes.append)
-        self.server = SimulatedServer(self.context, self.store, self.watches)
+        self.watches = ModelServerWatches(self.context, self.on_event, self.changes.append)
+        self.server = SimulatedApiServer(self.context, self.store, self.watches)
 
     def on_event(self, daemons: list[int], version: int, _view: object) -> None:
         self.received += [(daemon, version) for daemon in daemons]
@@ -106,11 +106,11 @@ class ServerFixture:
     def write(self, writer: int, index: int, base: int | None = None) -> None:
         write = ModelWrite(
             writer,
-            self.participants.registry_object_number_of(self.participants.point.clique_of(writer)),
+            self.participants.registry_object_number_of(self.participants.point.clique_number_of_daemon(writer)),
             index,
             base=base,
         )
-        self.server.take(write, partial(self.on_result, writer))
+        self.server.accept_write(write, partial(self.on_result, writer))
 
     def on_result(self, writer: int, result: ModelWriteResult) -> None:
         self.results[writer] = (self.context.queue.now, result)
@@ -128,7 +128,7 @@ def test_cv005_apply_is_retried_until_it_succeeds() -> None:
     assert {result.kind for _, result in fixture.results.values()} == {RequestResultKind.SUCCEEDED}
     assert fixture.context.counters.conflicts == 0
     assert fixture.context.counters.cas_failures == 3 + 2 + 1
-    assert fixture.store.version(DOMAIN_NUMBER) == 5
+    assert fixture.store.version_of_object(DOMAIN_NUMBER) == 5
 
 
 def test_cv005_every_try_takes_processor_time() -> None:
@@ -146,7 +146,7 @@ def test_cv005_a_stale_write_costs_for_its_whole_object() -> None:
     fixture = ServerFixture(point(RegistrationProtocol.RMW, 2, server_cores=None), **costs)
     fixture.write(0, 0, base=1)
     fixture.run()
-    before, size = fixture.context.processor.busy_us, fixture.server.size(DOMAIN_NUMBER)
+    before, size = fixture.context.processor.busy_us, fixture.server.object_bytes(DOMAIN_NUMBER)
     fixture.write(1, 0, base=1)
     fixture.run()
     assert fixture.results[1][1].kind is RequestResultKind.CONFLICT
@@ -198,7 +198,7 @@ def test_cv005_slow_write_gets_504() -> None:
 def test_cv005_events_come_once_and_in_order() -> None:
     fixture = ServerFixture(point(RegistrationProtocol.SSA, 36, server_cores=2, clique_size=9))
     for daemon in range(36):
-        fixture.watches.begin(daemon)
+        fixture.watches.start_watch(daemon)
     for writer in range(6):
         fixture.write(writer, writer)
     fixture.run()
@@ -219,18 +219,18 @@ def test_cv005_requests_are_built_before_they_wait() -> None:
 
 def test_cv005_limiter_starts_full_and_refills() -> None:
     bucket = VirtualRateLimiter(point(rate=5.0, burst=3))
-    assert [bucket.take(0) for _ in range(5)] == [0, 0, 0, 200_000, 400_000]
-    assert [bucket.take(10_000_000) for _ in range(4)] == [10_000_000] * 3 + [10_200_000]
+    assert [bucket.take_token(0) for _ in range(5)] == [0, 0, 0, 200_000, 400_000]
+    assert [bucket.take_token(10_000_000) for _ in range(4)] == [10_000_000] * 3 + [10_200_000]
     free = VirtualRateLimiter(point(rate=0.0, burst=1))
-    assert [free.take(at) for at in (5, 5, 6)] == [5, 5, 6]
+    assert [free.take_token(at) for at in (5, 5, 6)] == [5, 5, 6]
 
 
 def test_processor_runs_one_job_per_core() -> None:
     def ends(cores: int | None) -> list[int]:
-        queue, found = EventQueue(), list[int]()
+        queue, found = VirtualTimeQueue(), list[int]()
         processor = SimulatedProcessorCores(queue, cores)
         for _ in range(4):
-            processor.submit(lambda: 10, lambda: found.append(queue.now))
+            processor.submit_job(lambda: 10, lambda: found.append(queue.now))
         while queue.next_callback_time is not None:
             queue.run_next()
         assert processor.busy_us == 40
@@ -263,7 +263,7 @@ def test_cv010_events_of_a_shard_do_not_depend_on_the_nodes(protocol: Registrati
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_cv012_convergence_is_observed_from_outside(protocol: RegistrationProtocol) -> None:
     run = run_of(point(protocol, 36, seed=1))
-    assert run.outcome is RunOutcome.CONVERGED
+    assert run.outcome is ConvergenceRunOutcome.CONVERGED
     assert run.t_all_s is not None
     assert run.t_push_s is not None
     assert run.t_global_s is not None
@@ -273,18 +273,18 @@ def test_cv012_convergence_is_observed_from_outside(protocol: RegistrationProtoc
 
 
 def test_cv012_duplicate_index_is_no_convergence() -> None:
-    def after_event(entries: dict[int, EntryIndexAndReadiness]) -> ConvergenceModelRun:
+    def after_event(entries: dict[int, DaemonEntryIndexAndReadiness]) -> ConvergenceModelRun:
         run = ConvergenceModelRun(point(RegistrationProtocol.SSA, 2), costs_with())
-        run.on_change(
+        run.on_object_change(
             CommittedObjectChange(DOMAIN_NUMBER, 2, 0, NvlinkCliqueState(entries), is_domain_ready=False, size=700)
         )
         return run
 
-    ready = {0: EntryIndexAndReadiness(0, ready=True), 1: EntryIndexAndReadiness(1, ready=True)}
+    ready = {0: DaemonEntryIndexAndReadiness(0, ready=True), 1: DaemonEntryIndexAndReadiness(1, ready=True)}
     assert after_event(ready).all_at == 0
-    assert after_event({**ready, 1: EntryIndexAndReadiness(0, ready=True)}).all_at is None
-    assert after_event({**ready, 1: EntryIndexAndReadiness(1, ready=False)}).all_at is None
-    assert after_event({0: EntryIndexAndReadiness(0, ready=True)}).all_at is None
+    assert after_event({**ready, 1: DaemonEntryIndexAndReadiness(0, ready=True)}).all_at is None
+    assert after_event({**ready, 1: DaemonEntryIndexAndReadiness(1, ready=False)}).all_at is None
+    assert after_event({0: DaemonEntryIndexAndReadiness(0, ready=True)}).all_at is None
 
 
 def test_cv010_one_object_costs_more_than_shards() -> None:
@@ -321,7 +321,7 @@ def test_cv010_a_server_with_two_cores_has_a_knee() -> None:
 
 def test_cv021_slow_run_is_censored() -> None:
     run = run_of(point(RegistrationProtocol.SSA, 36, run_limit_s=2.0))
-    assert run.outcome is RunOutcome.CENSORED
+    assert run.outcome is ConvergenceRunOutcome.CENSORED
     assert run.t_all_s is None
     assert run.seconds_to_convergence == float("inf")
 
@@ -330,12 +330,12 @@ def test_restarted_fabric_daemon_is_ready_once() -> None:
     """Only the last start counts; the timers of earlier ones come to nothing."""
     fixture = ServerFixture(point(RegistrationProtocol.SSA, 1))
 
-    class Restless(DaemonModel):
+    class Restless(DomainDaemonModel):
         def __init__(self) -> None:
             self.starts = 0
             self.ready = 0
 
-        def decide(self, _at: int) -> Any:
+        def decide_next_action(self, _at: int) -> Any:
             return ActionWithoutRequest.START if self.starts < 2 else ActionWithoutRequest.IDLE
 
         def on_fabric_start(self) -> None:
@@ -344,14 +344,14 @@ def test_restarted_fabric_daemon_is_ready_once() -> None:
         def on_fabric_ready(self) -> None:
             self.ready += 1
 
-        def on_event(self, *_all: object) -> bool:
+        def on_watch_event(self, *_all: object) -> bool:
             return True
 
-        def on_result(self, *_all: object) -> None:
+        def on_write_result(self, *_all: object) -> None:
             raise AssertionError
 
     model = Restless()
-    worker = SimulatedDaemon(0, model, fixture.context, fixture.server)
-    worker.on_event(1, None)
+    worker = SimulatedDomainDaemon(0, model, fixture.context, fixture.server)
+    worker.on_watch_event(1, None)
     fixture.run()
     assert (model.starts, model.ready) == (2, 1)

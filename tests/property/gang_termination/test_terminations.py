@@ -17,7 +17,7 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import CliqueStatus, PodClique
-from grove_shell.apply.execute_plan import execute_plan
+from grove_shell.apply.execute_plan import execute_steps_sequentially
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.strategies.worlds import (
     RandomCluster,
@@ -177,9 +177,9 @@ class TestGT063:
         snapshot = generated.snapshot
         memory = InMemoryCluster((snapshot,))
         deletes = [step for step in reconcile(snapshot).steps if is_termination(step)]
-        attempts = execute_plan(memory.attempt, deletes)
+        attempts = execute_steps_sequentially(memory.attempt_step, deletes)
         assert [attempt.outcome for attempt in attempts] == [AttemptOutcome.DONE] * len(deletes)
-        again = memory.observe(generated.root.ref, generated.now)
+        again = memory.snapshot_of_set(generated.root.ref, generated.now)
         assert again is not None
         gone = {step.target for step in deletes}
         assert all(clique.deleting for clique in again.cliques if clique.ref in gone)
@@ -273,8 +273,8 @@ class TestPL015:
             assert 1 <= len(step.action.rests_on) <= 9
             for cause, _ in step.action.rests_on if step.stage is StepStage.CLEANUP else ():
                 memory = InMemoryCluster((snapshot,))
-                memory.put(memory.items[cause])
-                assert memory.attempt(step).outcome is AttemptOutcome.CONFLICT
+                memory.put_object(memory.items[cause])
+                assert memory.attempt_step(step).outcome is AttemptOutcome.CONFLICT
                 assert step.target in memory.items
 
     @given(storms())

@@ -34,7 +34,7 @@ from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.named import rule_sets
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
-from grove_shell.apply.execute_plan import execute_plan
+from grove_shell.apply.execute_plan import execute_steps_sequentially
 from grove_shell.in_memory.forecasts import forecast_until_settled
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.gang_termination_field.worlds import field_clusters, field_storm, field_storms
@@ -74,10 +74,10 @@ class Unwilling:
     def attempt(self, step: Step) -> Attempt:
         if step.target == self.kept and is_termination(step):
             return Attempt(step, self.outcome, "no")
-        return self.there.attempt(step)
+        return self.there.attempt_step(step)
 
     def observe(self, root: Ref, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot | None:
-        return self.there.observe(root, now, attempts)
+        return self.there.snapshot_of_set(root, now, attempts)
 
 
 class TestPL028:
@@ -109,12 +109,15 @@ class TestPL028:
         kept = ends[int(part * len(ends))]
         there = Unwilling(InMemoryCluster((before,)), kept.target, outcome)
         untroubled = InMemoryCluster((before,))
-        execute_plan(there.attempt, plan.steps)
-        execute_plan(untroubled.attempt, plan.steps)
+        execute_steps_sequentially(there.attempt, plan.steps)
+        execute_steps_sequentially(untroubled.attempt_step, plan.steps)
         waiting = {flag.target for flag in flags if termination_causes(flag.action) & termination_causes(kept.action)}
         found, as_planned = (
             {group.ref: group.status for group in seen.groups if group.ref in waiting}
-            for seen in (there.observe(before.root.ref, before.now), untroubled.observe(before.root.ref, before.now))
+            for seen in (
+                there.observe(before.root.ref, before.now),
+                untroubled.snapshot_of_set(before.root.ref, before.now),
+            )
             if seen is not None
         )
         for ref, status in found.items():
@@ -159,7 +162,7 @@ class TestGF091:
         kept = ends[int(part * len(ends))]
         of_it = {step.target for step in ends if termination_causes(step.action) & termination_causes(kept.action)}
         there = Unwilling(InMemoryCluster((before,)), kept.target, outcome)
-        execute_plan(there.attempt, plan.steps)
+        execute_steps_sequentially(there.attempt, plan.steps)
         after = there.observe(root, before.now, (Attempt(kept, outcome, "no"),))
         assert after is not None
         gone = replace(after, cliques=tuple(one for one in after.cliques if not one.deleting))
@@ -210,10 +213,10 @@ class TestGF092:
             return
         failed = flags[int(part * len(flags))]
         there, untroubled = InMemoryCluster((before,)), InMemoryCluster((before,))
-        execute_plan(there.attempt, [step for step in plan.steps if step != failed])
-        execute_plan(untroubled.attempt, plan.steps)
-        seen = there.observe(before.root.ref, before.now, (Attempt(failed, outcome, "no"),))
-        as_planned = untroubled.observe(before.root.ref, before.now)
+        execute_steps_sequentially(there.attempt_step, [step for step in plan.steps if step != failed])
+        execute_steps_sequentially(untroubled.attempt_step, plan.steps)
+        seen = there.snapshot_of_set(before.root.ref, before.now, (Attempt(failed, outcome, "no"),))
+        as_planned = untroubled.snapshot_of_set(before.root.ref, before.now)
         assert seen is not None
         assert as_planned is not None
         then, wanted = reconcile(seen, NEWEST), reconcile(as_planned, NEWEST)

@@ -25,7 +25,7 @@ from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.named import rule_set, rule_sets
 from grove_core.rule_sets.rule_set import RuleSet
-from grove_shell.apply.execute_plan import execute_plan
+from grove_shell.apply.execute_plan import execute_steps_sequentially
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.gang_termination_field.oracle import BREACHED, SCHEDULED, verdict_of
 from tests.property.gang_termination_field.terminating_sets import ends, rules_of
@@ -150,8 +150,8 @@ class TestOracle:
         rules = rules_of(generation)
         statuses = [step for step in reconcile(snapshot, rules).steps if isinstance(step.action, SetStatus)]
         memory = InMemoryCluster((snapshot,))
-        attempts = execute_plan(memory.attempt, statuses)
-        seen = memory.observe(snapshot.root.ref, snapshot.now, attempts)
+        attempts = execute_steps_sequentially(memory.attempt_step, statuses)
+        seen = memory.snapshot_of_set(snapshot.root.ref, snapshot.now, attempts)
         assert seen is not None
         again = rules.gang_termination(seen)
         written = {step.target for step in statuses}

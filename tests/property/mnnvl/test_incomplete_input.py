@@ -98,7 +98,7 @@ def changed(life: Life, how: str, configuration: Configuration) -> None:
         )
     else:
         for ref in [ref for ref in life.world.items if ref.kind == how]:
-            life.world.delete(ref)
+            life.world.delete_object(ref)
 
 
 @RARELY

@@ -14,7 +14,7 @@ from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Configuration, MnnvlConfiguration, MnnvlMode
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.apply.execute_plan import execute_plan
+from grove_shell.apply.execute_plan import execute_steps_sequentially
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.workload.sets import NOW, ROUNDS, applied, clique_raw, raw_sets, set_raw
 
@@ -69,13 +69,13 @@ def converged(world: InMemoryCluster, root: Ref, configuration: Configuration = 
     attempts: tuple[Attempt, ...] = ()
     world.configuration = configuration
     for _ in range(2 * ROUNDS):
-        seen = world.observe(root, NOW, attempts)
+        seen = world.snapshot_of_set(root, NOW, attempts)
         assert seen is not None
         plan = reconcile(seen)
         assert not broken_laws_in_plan(plan, seen)
         if not plan.steps:
             return replace(seen, attempts=())
-        attempts = execute_plan(world.attempt, plan.steps)
+        attempts = execute_steps_sequentially(world.attempt_step, plan.steps)
     raise AssertionError("no rest")
 
 

@@ -56,7 +56,7 @@ def test_ms032_another_template_keeps_claim_and_annotations() -> None:
     before = next(clique for clique in seen.cliques if clique.ref.name == "llm-0-a")
     root = world.items[seen.root.ref]
     assert isinstance(root, PodCliqueSet)
-    world.put(replace(root, spec=with_image(root.spec, "v2", ()), generation=(root.generation or 0) + 1))
+    world.put_object(replace(root, spec=with_image(root.spec, "v2", ()), generation=(root.generation or 0) + 1))
     after = next(clique for clique in converged(world, root.ref).cliques if clique.ref.name == "llm-0-a")
     assert after.template_hash != before.template_hash
     assert shared_claim_entry(after.pod_spec) == shared_claim_entry(before.pod_spec)

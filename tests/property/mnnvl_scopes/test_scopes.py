@@ -57,7 +57,7 @@ def test_mn052_objects_of_a_deleted_set_are_not_deleted() -> None:
         assert target[0] not in SHARED, (target, action)
     gone = replace(seen, root=replace(seen.root, spec=seen.root.spec.model_copy(update={"replicas": 0})))
     assert not [target for target in plan_of(gone) if target[0] in SHARED]
-    world.delete(seen.gangs[0].ref)
+    world.delete_object(seen.gangs[0].ref)
     assert not shared_in(world)
 
 
@@ -91,18 +91,18 @@ def test_sm080_an_object_is_the_same_in_another_api_version(place: int) -> None:
     assert isinstance(ensure.action, Ensure)
     for ref in refs_across_api_versions(ensure.target):
         world = InMemoryCluster((start,))
-        assert world.attempt(ensure).outcome is AttemptOutcome.DONE
+        assert world.attempt_step(ensure).outcome is AttemptOutcome.DONE
         (uid,) = (one.uid for one in shared_in(world).values())
         manifest = FrozenMap({**ensure.action.manifest, "apiVersion": ref.api_version})
         again = replace(ensure, target=ref, action=Ensure(manifest))
-        assert world.attempt(again).outcome is AttemptOutcome.DONE
-        assert world.attempt(replace(again, action=Create(manifest))).detail == "it was there already"
+        assert world.attempt_step(again).outcome is AttemptOutcome.DONE
+        assert world.attempt_step(replace(again, action=Create(manifest))).detail == "it was there already"
         unowned = FrozenMap({**manifest, "metadata": FrozenMap({"name": ref.name, "namespace": ref.namespace})})
-        assert world.attempt(replace(again, action=Ensure(unowned))).outcome is AttemptOutcome.REFUSED
+        assert world.attempt_step(replace(again, action=Ensure(unowned))).outcome is AttemptOutcome.REFUSED
         ((key, item),) = shared_in(world).items()
         assert (key, item.uid) == ((ref.kind, ref.name), uid)
         gone = replace(again, stage=StepStage.CLEANUP, action=Delete(item.guard))
-        assert world.attempt(gone).outcome is AttemptOutcome.DONE
+        assert world.attempt_step(gone).outcome is AttemptOutcome.DONE
         assert not shared_in(world)
 
 
@@ -110,9 +110,9 @@ def test_pl018_an_unlisted_handover_counts() -> None:
     world, seen = converged_set(one_set())
     gang = seen.gangs[0]
     for key, item in shared_in(world).items():
-        world.put(replace(item, owner_uid=seen.root.uid, owner_kind="PodCliqueSet", owner_name="llm"))
+        world.put_object(replace(item, owner_uid=seen.root.uid, owner_kind="PodCliqueSet", owner_name="llm"))
         assert key
-    stale = world.observe(seen.root.ref, NOW)
+    stale = world.snapshot_of_set(seen.root.ref, NOW)
     assert stale is not None
     handovers = [step for step in reconcile(stale).steps if isinstance(step.action, Apply)]
     assert len(handovers) == 2
@@ -139,14 +139,14 @@ def test_ms020_objects_of_a_set_do_not_block_its_deletion() -> None:
     assert [owner_of(step) for step in first] == [("PodCliqueSet", False)] * 2
     world, seen = converged_set(one_set())
     for item in shared_in(world).values():
-        world.put(replace(item, owner_uid=seen.root.uid, owner_kind="PodCliqueSet", owner_name="llm"))
-    handed = world.observe(seen.root.ref, NOW)
+        world.put_object(replace(item, owner_uid=seen.root.uid, owner_kind="PodCliqueSet", owner_name="llm"))
+    handed = world.snapshot_of_set(seen.root.ref, NOW)
     assert handed is not None
     over = [step for step in reconcile(handed).steps if isinstance(step.action, Apply)]
     assert [owner_of(step) for step in over] == [("PodGang", True)] * 2
     for item in shared_in(world).values():
-        world.delete(item.ref)
-    again = world.observe(seen.root.ref, NOW)
+        world.delete_object(item.ref)
+    again = world.snapshot_of_set(seen.root.ref, NOW)
     assert again is not None
     made = [step for step in reconcile(again).steps if isinstance(step.action, Ensure)]
     assert [owner_of(step) for step in made] == [("PodGang", True)] * 2
@@ -337,8 +337,8 @@ def test_cl010_shared_objects_can_be_explained() -> None:
 def test_ms035_a_clique_waits_for_an_object_that_is_being_deleted(owner: str, *, deleting: bool) -> None:
     world, seen = converged_set(one_set())
     for item in shared_in(world).values():
-        world.put(replace(item, deleting=deleting, owner_uid="gone" if owner == "gone" else item.owner_uid))
-    looked = world.observe(seen.root.ref, NOW)
+        world.put_object(replace(item, deleting=deleting, owner_uid="gone" if owner == "gone" else item.owner_uid))
+    looked = world.snapshot_of_set(seen.root.ref, NOW)
     assert looked is not None
     plan = reconcile(looked)
     held = {held.target.kind for held in plan.withheld}

@@ -26,7 +26,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.apply.execute_plan import execute_plan
+from grove_shell.apply.execute_plan import execute_steps_sequentially
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.few_examples import RARELY
 from tests.property.mnnvl_scopes.sharing_sets import (
@@ -122,21 +122,21 @@ def test_ms052_a_disturbed_set_converges_again(raw: Json, data: st.DataObject) -
         what = data.draw(st.sampled_from(["shared", "gang", "clique", "scale", "scale group", "switch"]))
         if what == "shared" and (found := sorted(shared_in(world))):
             kind, name = data.draw(st.sampled_from(found))
-            world.delete(shared_in(world)[kind, name].ref)
+            world.delete_object(shared_in(world)[kind, name].ref)
         elif what == "gang" and seen.gangs:
-            world.delete(data.draw(st.sampled_from([gang.ref for gang in seen.gangs])))
+            world.delete_object(data.draw(st.sampled_from([gang.ref for gang in seen.gangs])))
         elif what == "clique" and seen.cliques:
-            world.delete(data.draw(st.sampled_from([clique.ref for clique in seen.cliques])))
+            world.delete_object(data.draw(st.sampled_from([clique.ref for clique in seen.cliques])))
         elif what == "scale":
             root = world.items[ref]
             assert isinstance(root, PodCliqueSet)
             raw["spec"]["replicas"] = data.draw(st.integers(0, 3))
             spec = root.spec.model_copy(update={"replicas": raw["spec"]["replicas"]})
-            world.put(replace(root, spec=spec))
+            world.put_object(replace(root, spec=spec))
         elif what == "scale group" and seen.groups:
             group = world.items[data.draw(st.sampled_from([group.ref for group in seen.groups]))]
             assert isinstance(group, ScalingGroup)
-            world.put(replace(group, replicas=data.draw(st.integers(group.min_available, 4))))
+            world.put_object(replace(group, replicas=data.draw(st.integers(group.min_available, 4))))
         elif what == "switch":
             seen = converged(world, ref)
             before = {item: item.resource_version for item in world.items.values()}
@@ -209,11 +209,11 @@ def test_ms032_webhook_and_operator_agree(raw: Json) -> None:
             ensured |= {one.target.name for one in verdict.ensures}
             assert patched(bare(manifest), [*map(thaw_json, verdict.patch)]) == manifest
         assert ensured == wanted
-        attempts = execute_plan(world.attempt, plan.steps)
+        attempts = execute_steps_sequentially(world.attempt_step, plan.steps)
         for step in made:
             assert isinstance(step.action, Create)
             after = admit_podclique(thaw_json(step.action.manifest), admission_view(world, seen)).verdict
             assert after == AdmitWithChanges(warnings=after.warnings)
-        observed = world.observe(seen.root.ref, NOW, attempts)
+        observed = world.snapshot_of_set(seen.root.ref, NOW, attempts)
         assert observed is not None
         seen = observed

@@ -209,8 +209,8 @@ def test_tp026_placed_gangs_stay_and_the_condition_reports_it_until_they_match()
     assert held_in(plan) == {name: {TopologyReason.PLACED_OTHERWISE} for name in ("llm-0", "llm-0-pool-0")}
     world = InMemoryCluster((changed,))
     for step in plan.steps:
-        world.attempt(step)
-    after = world.observe(changed.root.ref, NOW)
+        world.attempt_step(step)
+    after = world.snapshot_of_set(changed.root.ref, NOW)
     assert after is not None
     condition = condition_of(after.root.status.conditions, TOPOLOGY_IN_SYNC)
     assert condition is not None

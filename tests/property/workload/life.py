@@ -21,7 +21,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podcliqueset_spec import SetSpec, UpdateStrategy
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.apply.execute_plan import execute_plan
+from grove_shell.apply.execute_plan import execute_steps_sequentially
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.workload.sets import NOW, Json, applied
 
@@ -73,7 +73,7 @@ class Life:
     def edit(self, **changes: object) -> None:
         """Change fields of the set's spec."""
         spec = self.root.spec.model_copy(update=changes)
-        self.world.put(replace(self.root, spec=spec, generation=(self.root.generation or 0) + 1))
+        self.world.put_object(replace(self.root, spec=spec, generation=(self.root.generation or 0) + 1))
 
     def new_image(self, image: str, *cliques: str) -> None:
         """Another image for the named cliques, or for all."""
@@ -86,7 +86,7 @@ class Life:
         """A user scales a clique or a scaling group."""
         for item in list(self.world.items.values()):
             if isinstance(item, PodClique | ScalingGroup) and item.ref.name == name:
-                self.world.put(replace(item, replicas=replicas, generation=(item.generation or 0) + 1))
+                self.world.put_object(replace(item, replicas=replicas, generation=(item.generation or 0) + 1))
 
     def clique(self, name: str) -> PodClique:
         (found,) = (item for item in self.world.items.values() if isinstance(item, PodClique) and item.ref.name == name)
@@ -115,7 +115,7 @@ class Life:
                 self.world.put_pod(replace(up, trouble="CrashLoopBackOff" if broken else ""))
                 done += 1
             elif pod.deleting:
-                self.world.end_pod(pod.ref)
+                self.world.end_pod_containers(pod.ref)
                 done += 1
         return done
 
@@ -131,7 +131,7 @@ class Life:
     # what the operator does
 
     def look(self) -> Snapshot | None:
-        return self.world.observe(self.ref, self.now, self.attempts)
+        return self.world.snapshot_of_set(self.ref, self.now, self.attempts)
 
     def round(self) -> Plan | None:
         """One round, under watch; None where the set is gone."""
@@ -142,7 +142,7 @@ class Life:
         if problems := broken_laws_in_plan(plan, seen):
             raise Violated(problems)
         before = self.serving(), self.groups_serving()
-        self.attempts = execute_plan(self.world.attempt, plan.steps)
+        self.attempts = execute_steps_sequentially(self.world.attempt_step, plan.steps)
         self.watch(plan, *before)
         self.now += TICK
         return plan

@@ -14,8 +14,8 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.snapshot.own_writes import standing_refusals_after_round
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.apply.execute_plan import execute_plan
-from grove_shell.in_memory.forecasts import snapshot_of_new_set
+from grove_shell.apply.execute_plan import execute_steps_sequentially
+from grove_shell.in_memory.forecasts import snapshot_of_newly_created_set
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 
 Json = dict[str, Any]
@@ -43,7 +43,7 @@ def set_raw(
 
 def applied(raw: Json) -> Snapshot:
     """A moment after the manifest was applied."""
-    return snapshot_of_new_set(Snapshot(root=podcliqueset_from_json(raw), pods_of=FrozenDict(), now=NOW))
+    return snapshot_of_newly_created_set(Snapshot(root=podcliqueset_from_json(raw), pods_of=FrozenDict(), now=NOW))
 
 
 def rounds_of(start: Snapshot) -> Iterator[tuple[Snapshot, Plan]]:
@@ -55,9 +55,9 @@ def rounds_of(start: Snapshot) -> Iterator[tuple[Snapshot, Plan]]:
         yield seen, plan
         if not plan.steps:
             return
-        attempts = execute_plan(world.attempt, plan.steps)
+        attempts = execute_steps_sequentially(world.attempt_step, plan.steps)
         refused = standing_refusals_after_round(refused, attempts)
-        observed = world.observe(start.root.ref, NOW, (*attempts, *refused))
+        observed = world.snapshot_of_set(start.root.ref, NOW, (*attempts, *refused))
         assert observed is not None
         seen = observed
     raise AssertionError("no rest")

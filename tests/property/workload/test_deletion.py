@@ -18,8 +18,8 @@ from grove_core.resources.pod import pod_from_json
 from grove_core.resources.topology_usage import set_name_of_clique
 from grove_core.rule_sets.rule_set import DESIGN
 from grove_core.snapshot.cluster_index import index_cluster
-from grove_shell.apply.execute_plan import execute_plan
-from grove_shell.in_memory.forecasts import forecasts
+from grove_shell.apply.execute_plan import execute_steps_sequentially
+from grove_shell.in_memory.forecasts import forecasts_of_snapshots
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.workload.life import Life
 from tests.property.workload.sets import Json, applied, at_rest, clique_raw, raw_sets, set_raw
@@ -34,7 +34,7 @@ def test_wl231_a_set_is_not_gone_while_a_pod_of_it_is_there() -> None:
     """(B9, RS12) However slowly the pods stop."""
     life = Life(RAW, lingering=True)
     life.settle()
-    life.world.delete(life.ref)
+    life.world.delete_object(life.ref)
     for _ in range(6):
         plan = life.round()
         assert plan is not None
@@ -68,7 +68,7 @@ def test_wl231_pods_that_outlived_their_clique_hold_the_set(raw: Json, which: in
         for _, pod in leaving.pods()
     )
     for attempts in ((), ended):
-        (forecast,) = forecasts((replace(leaving, attempts=attempts),), DESIGN, limit=None, until=None)
+        (forecast,) = forecasts_of_snapshots((replace(leaving, attempts=attempts),), DESIGN, limit=None, until=None)
         for round_ in forecast.rounds:
             assert not [step for step in round_.steps if step.target == leaving.root_ref]
             assert WorkloadReason.PARTS_REMAIN in {why.rule for held in round_.withheld for why in held.because}
@@ -90,7 +90,7 @@ def test_wl001_every_reader_of_labels_names_the_same_set(labels: dict[str, str])
     assert pod_from_json({"metadata": {"name": "x", "labels": labels}}, {}).set_name == name
     cluster = index_cluster(sets=(life.root,), cliques=(stray,))
     assert (stray in cluster.snapshot_of(life.root, life.now).cliques) is (name == "llm")
-    life.world.add(replace(stray, ref=replace(stray.ref, name="stray")))
+    life.world.add_object(replace(stray, ref=replace(stray.ref, name="stray")))
     assert len(life.leftovers()) == (name == "")
 
 
@@ -115,7 +115,7 @@ def test_wl230_nothing_is_left_of_any_set(raw: Json) -> None:
     """No object, no pod, no finalizer (O10)."""
     life = Life(raw, lingering=True)
     life.settle()
-    life.world.delete(life.ref)
+    life.world.delete_object(life.ref)
     life.settle()
     assert not life.world.items
     assert not life.world.pods
@@ -128,7 +128,7 @@ def test_wl230_a_set_that_is_deleted_in_the_middle_of_an_update_goes_all_the_sam
     for _ in range(6):
         life.round()
         life.kubelet()
-    life.world.delete(life.ref)
+    life.world.delete_object(life.ref)
     life.settle()
     assert not life.world.items
 
@@ -136,7 +136,7 @@ def test_wl230_a_set_that_is_deleted_in_the_middle_of_an_update_goes_all_the_sam
 def test_wl001_cliques_whose_group_is_gone_are_let_go() -> None:
     life = Life(RAW)
     life.settle()
-    life.world.delete(life.group("llm-0-pool").ref)
+    life.world.delete_object(life.group("llm-0-pool").ref)
     life.settle()
     assert life.clique("llm-0-pool-0-b").owner_uid == life.group("llm-0-pool").uid
     assert all(clique.status.was_available for clique in [life.clique("llm-0-pool-0-b"), life.clique("llm-0-a")])
@@ -181,7 +181,7 @@ def test_wl231_a_clique_whose_group_is_seen_gone_holds_the_set() -> None:
         (held,) = reconcile(look).withheld
         assert dict(held.because[0].facts)["remaining"] == 1
 
-    other = InMemoryCluster((replace(left, complete=seen.complete),)).observe(root.ref, seen.now)
+    other = InMemoryCluster((replace(left, complete=seen.complete),)).snapshot_of_set(root.ref, seen.now)
     assert other is not None
     assert other.orphans == (stray,), "and so it is in each further round of a forecast"
 
@@ -210,13 +210,13 @@ def test_wl001_what_is_left_of_a_set_that_is_gone_is_let_go() -> None:
     life = Life(RAW)
     life.settle()
     group, clique = life.group("llm-0-pool"), life.clique("llm-0-a")
-    life.world.delete(life.ref)
+    life.world.delete_object(life.ref)
     life.settle()
     assert not life.world.items
     for part in (group, clique):
-        life.world.add(replace(part, deleting=True))
+        life.world.add_object(replace(part, deleting=True))
     assert life.leftovers() == [life.clique(clique.ref.name), life.group(group.ref.name)]
-    for attempt in execute_plan(life.world.attempt, finalizer_steps_for_orphans(life.leftovers())):
+    for attempt in execute_steps_sequentially(life.world.attempt_step, finalizer_steps_for_orphans(life.leftovers())):
         assert attempt.outcome is AttemptOutcome.DONE
     assert not life.world.items
 
@@ -225,7 +225,7 @@ def test_wl001_a_group_of_an_earlier_set_of_that_name_is_let_go_by_the_new_one()
     life = Life(RAW)
     life.settle()
     group = life.group("llm-0-pool")
-    life.world.put(replace(group, uid="earlier", owner_uid="nobody", deleting=True))
+    life.world.put_object(replace(group, uid="earlier", owner_uid="nobody", deleting=True))
     seen = life.look()
     assert seen is not None
     assert [part.uid for part in seen.groups if part.deleting] == ["earlier"]

@@ -186,9 +186,9 @@ def test_wl088_half_a_gang_is_born_gated() -> None:
     assert not any(pod.has_grove_gate for pod in life.all_pods())
     gone, held = life.clique("llm-0-a"), life.clique("llm-0-b")
     for pod in life.all_pods():
-        life.world.end_pod(pod.ref)
+        life.world.end_pod_containers(pod.ref)
     del life.world.items[gone.ref]
-    life.world.put(replace(held, deleting=True, finalizers=("example.com/held",)))
+    life.world.put_object(replace(held, deleting=True, finalizers=("example.com/held",)))
     life.settle()
     assert [(pod.has_grove_gate, pod.scheduled) for pod in life.pods("llm-0-a")] == [(True, False)] * 2
     del life.world.items[held.ref]

@@ -22,7 +22,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_js
 from grove_core.rule_sets.rule_set import DESIGN
 from grove_core.snapshot.expected_replicas import expected_object_counts
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.forecasts import forecasts, snapshot_of_new_set
+from grove_shell.in_memory.forecasts import forecasts_of_snapshots, snapshot_of_newly_created_set
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.few_examples import RARELY
 from tests.property.resources.manifests import almost, outcome
@@ -97,7 +97,7 @@ def test_pl016_an_illegal_creation_is_seen(raw: Json, crime: str) -> None:
 @RARELY
 @given(raw_sets(), st.booleans())
 def test_cl011_plans_that_create_survive_json(raw: Json, decisions: bool) -> None:
-    reported = next(forecasts((applied(raw),), DESIGN, limit=None, until=None))
+    reported = next(forecasts_of_snapshots((applied(raw),), DESIGN, limit=None, until=None))
     reported = reported if decisions else replace(reported, findings=())
     document = PlanDocument(rules="design", as_of=NOW, not_collected=(), forecasts=(reported,))
     written = json.loads(json.dumps(plan_document_as_json(document, decisions=decisions)))
@@ -125,8 +125,8 @@ def test_pl002_a_restart_between_any_two_writes_is_survived(raw: Json) -> None:
         steps = reconcile(seen).steps
         if not steps:
             break
-        world.attempt(steps[0])
-        observed = world.observe(start.root.ref, start.now)
+        world.attempt_step(steps[0])
+        observed = world.snapshot_of_set(start.root.ref, start.now)
         assert observed is not None
         seen = observed
     assert {ref.short for ref in seen.objects_without_pods_by_ref()} == {
@@ -174,7 +174,7 @@ def test_wl088_pods_are_born_gated_where_they_must_wait_with_names_of_their_own(
 def test_wl010_whatever_reads_as_a_set_is_planned_to_rest(raw: Any) -> None:
     root = outcome(podcliqueset_from_json, raw)
     if isinstance(root, PodCliqueSet):
-        start = snapshot_of_new_set(Snapshot(root=root, pods_of=FrozenDict(), now=NOW))
+        start = snapshot_of_newly_created_set(Snapshot(root=root, pods_of=FrozenDict(), now=NOW))
         if expected_object_counts(start) < 200:
             for seen, plan in rounds_of(start):
                 assert broken_laws_in_plan(plan, seen) == ()

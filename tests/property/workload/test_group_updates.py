@@ -95,7 +95,7 @@ def test_wl212_a_group_that_is_missing_is_made_and_not_updated() -> None:
     life = rested(set_raw(clique_raw("a", 1), groups=(GROUP,)))
     life.new_image("v2")
     life.round()
-    life.world.delete(life.group("llm-0-pool").ref)
+    life.world.delete_object(life.group("llm-0-pool").ref)
     life.round()
     life.settle()
     assert {life.image_of(pod) for pod in life.all_pods()} == {"v2"}

@@ -160,7 +160,7 @@ def test_wl224_no_update_of_a_clique_ends_while_it_has_old_pods() -> None:
     labels = FrozenMap({**theirs.labels, "grove.io/pod-template-hash": ours.template_hash})
     status = replace(theirs.status, updating=True, progress=ours.status.progress)
     taken = replace(theirs, template_hash=ours.template_hash, pod_spec=ours.pod_spec, labels=labels, status=status)
-    life.world.put(taken)
+    life.world.put_object(taken)
     assert not [fields for fields in written(seen_in(life), "llm-1-a") if "updateProgress" in fields]
 
 
@@ -204,7 +204,7 @@ def test_wl085_no_pod_is_made_for_a_clique_that_ends_in_the_same_moment() -> Non
         life.world.put_pod(replace(pod, ready=False))
     life.round()
     life.now += timedelta(minutes=5)
-    life.world.delete(life.pods("llm-0-a")[0].ref)
+    life.world.delete_object(life.pods("llm-0-a")[0].ref)
     steps = reconcile(seen_in(life)).steps
     assert [step.target.name for step in steps if isinstance(step.action, Delete)] == ["llm-0-a"]
     assert not [step for step in steps if isinstance(step.action, Create)]

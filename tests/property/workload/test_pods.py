@@ -232,7 +232,7 @@ def test_wl030_a_pod_carries_groves_labels_whatever_became_of_those_of_its_cliqu
             life.round()
         assert not life.all_pods()
         for clique in cliques if taken else ():
-            life.world.put(replace(clique, template_hash="", labels=FrozenMap({})))
+            life.world.put_object(replace(clique, template_hash="", labels=FrozenMap({})))
         life.settle()
         return {pod.name: thaw_json(life.world.manifests[pod.ref])["metadata"]["labels"] for pod in life.all_pods()}
 

@@ -66,13 +66,13 @@ def end_a_pod(life: Life, number: int) -> None:
 def delete_something(life: Life, number: int) -> None:
     refs = [*(pod.ref for pod in life.all_pods()), *(ref for ref in life.world.items if ref != life.ref)]
     if refs:
-        life.world.delete(refs[number % len(refs)])
+        life.world.delete_object(refs[number % len(refs)])
 
 
 def take_a_hash_away(life: Life, number: int) -> None:
     cliques = [item for item in life.world.items.values() if isinstance(item, PodClique)]
     if cliques:
-        life.world.put(replace(cliques[number % len(cliques)], template_hash=""))
+        life.world.put_object(replace(cliques[number % len(cliques)], template_hash=""))
 
 
 def make_ready(life: Life, _: int) -> None:
@@ -159,7 +159,7 @@ def test_wl076_a_termination_that_broke_off_makes_nothing_new_first(grouped: boo
         life.world.put_pod(replace(pod, ready=False))
     while (plan := life.round()) is not None and plan.steps:
         pass
-    life.world.delete(companion.ref)
+    life.world.delete_object(companion.ref)
     life.now += timedelta(minutes=2)
     life.attempts = ()
     seen = life.look()

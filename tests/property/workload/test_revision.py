@@ -32,12 +32,12 @@ def foreign(raw: dict[str, Any] = RAW, **changes: Any) -> Life:
         if isinstance(item, PodClique):
             labels = FrozenMap({**item.labels, "grove.io/pod-template-hash": THEIRS})
             status = replace(item.status, current_hash=THEIRS, set_hash=THEIRS)
-            life.world.put(replace(item, template_hash=THEIRS, labels=labels, status=status, **changes))
+            life.world.put_object(replace(item, template_hash=THEIRS, labels=labels, status=status, **changes))
             life.world.pods[item.uid] = [replace(pod, template_hash=THEIRS) for pod in life.world.pods[item.uid]]
     for item in list(life.world.items.values()):
         if isinstance(item, ScalingGroup):
-            life.world.put(replace(item, status=replace(item.status, set_hash=THEIRS)))
-    life.world.put(replace(life.root, status=replace(life.root.status, current_hash=THEIRS)))
+            life.world.put_object(replace(item, status=replace(item.status, set_hash=THEIRS)))
+    life.world.put_object(replace(life.root, status=replace(life.root.status, current_hash=THEIRS)))
     life.attempts = ()
     return life
 
@@ -63,7 +63,7 @@ def test_wl043_taking_over_a_cluster_writes_nothing() -> None:
 
 def test_wl043_a_pod_made_after_that_carries_their_hash_too() -> None:
     life = foreign()
-    life.world.delete(life.pods("llm-0-a")[0].ref)
+    life.world.delete_object(life.pods("llm-0-a")[0].ref)
     life.settle()
     assert {pod.template_hash for pod in life.all_pods()} == {THEIRS}
 
@@ -116,7 +116,7 @@ def test_wl043_claims_of_the_user_stay_beside_what_is_put_in(own: str, *, same: 
 def test_wl043_added_labels_are_no_difference() -> None:
     life = foreign()
     clique = life.clique("llm-0-a")
-    life.world.put(replace(clique, labels=FrozenMap({**clique.labels, "cost-centre": "7"})))
+    life.world.put_object(replace(clique, labels=FrozenMap({**clique.labels, "cost-centre": "7"})))
     assert not is_rolled(life)
 
 
@@ -158,7 +158,9 @@ def test_wl213_what_the_template_dropped_is_dropped_and_what_grove_wrote_stays()
     life = Life(RAW)
     life.settle()
     clique = life.clique("llm-0-a")
-    life.world.put(replace(clique, annotations=FrozenMap({**clique.annotations, "grove.io/compute-domain-rct": "x"})))
+    life.world.put_object(
+        replace(clique, annotations=FrozenMap({**clique.annotations, "grove.io/compute-domain-rct": "x"}))
+    )
     template = life.root.spec.template
     bare = tuple(
         one.model_copy(update={"annotations": FrozenMap({}), "labels": FrozenMap({})}) for one in template.cliques
@@ -226,7 +228,7 @@ def test_wl043_taking_over_a_set_written_by_hand_rolls_nothing() -> None:
         if isinstance(item, PodClique):
             limits = FrozenMap({"limits": FrozenMap({"nvidia.com/gpu": "1"})})
             spec = FrozenMap({"containers": (FrozenMap({"name": "main", "resources": limits}),)})
-            life.world.put(replace(item, template_hash=THEIRS, pod_spec=spec))
+            life.world.put_object(replace(item, template_hash=THEIRS, pod_spec=spec))
             life.world.pods[item.uid] = [replace(pod, template_hash=THEIRS) for pod in life.world.pods[item.uid]]
     assert not is_rolled(life)
 
@@ -234,7 +236,7 @@ def test_wl043_taking_over_a_set_written_by_hand_rolls_nothing() -> None:
 def test_wl043_a_label_of_the_template_that_the_clique_lacks_is_a_difference() -> None:
     life = foreign()
     clique = life.clique("llm-0-a")
-    life.world.put(replace(clique, labels=FrozenMap({**clique.labels, "team": "another"})))
+    life.world.put_object(replace(clique, labels=FrozenMap({**clique.labels, "team": "another"})))
     assert is_rolled(life)
 
 
@@ -250,7 +252,7 @@ def test_wl043_cliques_that_have_lost_their_hash_are_not_alike() -> None:
     for name, spec in (("llm-0-a", new), ("llm-1-a", life.clique("llm-1-a").pod_spec)):
         clique = life.clique(name)
         labels = {key: text for key, text in clique.labels.items() if key != "grove.io/pod-template-hash"}
-        life.world.put(replace(clique, labels=FrozenMap(labels), template_hash="", pod_spec=spec))  # type: ignore[arg-type]  # a frozen map
+        life.world.put_object(replace(clique, labels=FrozenMap(labels), template_hash="", pod_spec=spec))  # type: ignore[arg-type]  # a frozen map
     seen = life.look()
     assert seen is not None
     steps = (step for step in reconcile(seen).steps if step.target.kind == "PodClique")

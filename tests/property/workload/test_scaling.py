@@ -68,7 +68,7 @@ def test_wl200_a_set_of_no_replicas_keeps_what_it_has_once() -> None:
 def test_wl201_a_group_goes_by_index_where_one_is_missing_in_between() -> None:
     """Three replicas, the middle one is gone: scaled to two, the last one goes and the middle one comes back."""
     life = rested()
-    life.world.delete(life.clique("llm-0-pool-1-b").ref)
+    life.world.delete_object(life.clique("llm-0-pool-1-b").ref)
     life.scale("llm-0-pool", 2)
     kept = life.clique("llm-0-pool-0-b").uid
     life.settle()

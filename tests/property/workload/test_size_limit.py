@@ -88,8 +88,8 @@ def test_gt064_a_due_clique_stays_and_is_reported() -> None:
     given = items_in(Path(__file__).parents[2] / case)
     cache = ClusterCache()
     for kind in ("PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "Pod"):
-        cache.replace(kind, [item for item in given if item["kind"] == kind], "1")
-    seen = cache.observe(("ml", "ml"), datetime(2026, 11, 20, 9, tzinfo=UTC))
+        cache.replace_all_of_kind(kind, [item for item in given if item["kind"] == kind], "1")
+    seen = cache.snapshot_of_set(("ml", "ml"), datetime(2026, 11, 20, 9, tzinfo=UTC))
     assert seen is not None
     assert {ref.name for ref in ended_in(seen, DESIGN)} == {"ml-0-decode", "ml-0-pool-0-pf", "ml-0-router"}
     assert ended_in(of_millions(seen), DESIGN) == set()

@@ -22,7 +22,7 @@ def waits(parents: dict[str, tuple[str, ...]], ready: str = "") -> dict[str, tup
     for item in list(life.world.items.values()):
         if isinstance(item, PodClique):
             names = tuple(f"llm-0-{name}" for name in parents[item.ref.name.removeprefix("llm-0-")])
-            life.world.put(replace(item, starts_after=names))
+            life.world.put_object(replace(item, starts_after=names))
     for pod in life.all_pods():
         life.world.put_pod(replace(pod, ready=pod.name.removeprefix("llm-0-")[0] in ready))
     seen = life.look()

@@ -88,7 +88,7 @@ def test_wl025_what_a_server_filled_in_is_no_difference() -> None:
     life = rested()
     for item in owned(life, "Service"):
         filled = FrozenMap({**item.spec, "sessionAffinity": "None", "ipFamilies": ("IPv4",), "type": "ClusterIP"})
-        life.world.put(replace(item, spec=filled))
+        life.world.put_object(replace(item, spec=filled))
     seen = life.look()
     assert seen is not None
     assert reconcile(replace(seen, attempts=())).settled
@@ -106,7 +106,7 @@ def test_wl026_gangs_follow_the_labels_and_the_priority_of_their_set() -> None:
     life = rested()
     template = life.root.spec.template
     life.edit(template=template.model_copy(update={"priority_class_name": "high"}))
-    life.world.put(replace(life.root, labels=FrozenMap({"queue": "two"}), annotations=FrozenMap({"a": "b"})))
+    life.world.put_object(replace(life.root, labels=FrozenMap({"queue": "two"}), annotations=FrozenMap({"a": "b"})))
     life.settle()
     for gang in (item for item in life.world.items.values() if isinstance(item, PodGang)):
         assert (gang.labels["queue"], gang.annotations["a"], gang.priority) == ("two", "b", "high")
@@ -264,7 +264,7 @@ def test_wl025_a_text_that_reads_as_a_quantity_is_a_text(wanted: dict[str, str],
 def test_wl026_a_version_is_mirrored_letter_by_letter() -> None:
     life = rested()
     for version in ("1.1", "1.10", "1.2"):
-        life.world.put(replace(life.root, labels=FrozenMap({"version": version})))
+        life.world.put_object(replace(life.root, labels=FrozenMap({"version": version})))
         template = life.root.spec.template
         (pool,) = template.pod_clique_scaling_groups
         groups = (pool.model_copy(update={"annotations": {"version": version}}),)
@@ -293,8 +293,8 @@ def test_wl241_a_generation_that_is_not_written_is_not_observed() -> None:
     life = rested()
     for item in list(life.world.items.values()):
         if isinstance(item, PodClique | ScalingGroup):
-            life.world.put(replace(item, generation=None, status=replace(item.status, observed=None)))  # type: ignore[arg-type]  # each keeps its own kind of status
-    life.world.put(replace(life.root, generation=None, status=replace(life.root.status, observed=None)))
+            life.world.put_object(replace(item, generation=None, status=replace(item.status, observed=None)))  # type: ignore[arg-type]  # each keeps its own kind of status
+    life.world.put_object(replace(life.root, generation=None, status=replace(life.root.status, observed=None)))
     life.settle()
     assert life.group("llm-0-pool").status.observed is None
 
@@ -347,7 +347,7 @@ def test_wl025_metrics_that_the_template_has_no_more_go() -> None:
     assert thaw_json(life.clique("llm-0-a").auto_scaling) == {"minReplicas": 1, "maxReplicas": 3}
     (autoscaler,) = owned(life, "HorizontalPodAutoscaler")
     assert not autoscaler.spec.get("metrics")
-    life.world.put(replace(autoscaler, spec=FrozenMap({**autoscaler.spec, "metrics": freeze(SERVERS)})))
+    life.world.put_object(replace(autoscaler, spec=FrozenMap({**autoscaler.spec, "metrics": freeze(SERVERS)})))
     seen = life.look()
     assert seen is not None
     assert not reconcile(replace(seen, attempts=())).steps

@@ -70,8 +70,8 @@ def test_wl229_pods_of_an_old_template_are_counted() -> None:
 def test_wl234_a_clique_that_else_holds_a_set_is_named(others: tuple[str, ...], said: str) -> None:
     life = Life(TWO)
     life.settle()
-    life.world.put(replace(life.root, finalizers=(SET_FINALIZER, *others)))
-    life.world.delete(life.ref)
+    life.world.put_object(replace(life.root, finalizers=(SET_FINALIZER, *others)))
+    life.world.delete_object(life.ref)
     life.settle()
     if not others:
         assert life.look() is None

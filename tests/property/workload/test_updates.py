@@ -151,7 +151,7 @@ def test_wl222_on_delete_replaces_nothing_by_itself() -> None:
     assert progress["updateStartedAt"] == progress["updateEndedAt"]
     assert not life.root.status.updating
     (first, *_) = life.pods("llm-1-a")
-    life.world.delete(first.ref)
+    life.world.delete_object(first.ref)
     life.settle()
     assert sorted(life.image_of(pod) for pod in life.pods("llm-1-a")) == ["", "v2"]
     life.scale("llm-1-a", 1)
@@ -180,7 +180,7 @@ def test_wl211_a_hash_that_was_taken_away_comes_back_and_rolls_nothing() -> None
     life = rested(SPARE)
     clique = life.clique("llm-0-a")
     before = {pod.uid for pod in life.all_pods()}
-    life.world.put(replace(clique, template_hash="", labels=FrozenMap({})))
+    life.world.put_object(replace(clique, template_hash="", labels=FrozenMap({})))
     life.settle()
     assert life.clique("llm-0-a").template_hash == clique.template_hash
     assert {pod.uid for pod in life.all_pods()} == before
@@ -194,7 +194,7 @@ def test_wl211_pods_that_were_made_while_their_clique_had_no_labels_are_updated_
         life.round()
     life.new_image("v2")
     for name in ("llm-0-a", "llm-1-a"):
-        life.world.put(replace(life.clique(name), template_hash="", labels=FrozenMap({})))
+        life.world.put_object(replace(life.clique(name), template_hash="", labels=FrozenMap({})))
     life.settle()
     assert {life.image_of(pod) for pod in life.all_pods()} == {"v2"}
 
@@ -207,7 +207,7 @@ def without_hash(life: Life, name: str) -> None:
     """A user removes the template hash from a clique."""
     clique = life.clique(name)
     labels = FrozenMap({key: text for key, text in clique.labels.items() if key != TEMPLATE_HASH})
-    life.world.put(replace(clique, template_hash="", labels=labels))
+    life.world.put_object(replace(clique, template_hash="", labels=labels))
 
 
 def taken_over(raw: Json) -> Life:
@@ -216,7 +216,7 @@ def taken_over(raw: Json) -> Life:
     clique = life.clique("llm-0-a")
     labels = FrozenMap({**clique.labels, TEMPLATE_HASH: FOREIGN})
     status = replace(clique.status, current_hash=FOREIGN)
-    life.world.put(replace(clique, template_hash=FOREIGN, labels=labels, status=status))
+    life.world.put_object(replace(clique, template_hash=FOREIGN, labels=labels, status=status))
     for pod in life.all_pods():
         life.world.put_pod(replace(pod, template_hash=FOREIGN))
     life.settle()
@@ -252,7 +252,7 @@ def test_wl211_a_pod_of_another_template_than_those_of_before_says_so() -> None:
     life.edit(update_strategy=UpdateStrategy(type="RollingRecreate"))
     life.new_image("v3")
     without_hash(life, "llm-1-a")
-    life.world.end_pod(life.pods("llm-1-a")[0].ref)
+    life.world.end_pod_containers(life.pods("llm-1-a")[0].ref)
     for _ in range(3):
         life.round()
     life.new_image("v1")
@@ -303,7 +303,7 @@ def test_wl086_a_replica_whose_turn_has_not_come_replaces_its_pods_by_equal_ones
     life = rested(set_raw(clique_raw("a", 1), replicas=2))
     life.new_image("v2")
     life.round()
-    life.world.delete(life.pods("llm-1-a")[0].ref)
+    life.world.delete_object(life.pods("llm-1-a")[0].ref)
     life.round()
     life.round()
     assert {life.image_of(pod) for pod in life.pods("llm-1-a")} == {""}
@@ -319,7 +319,7 @@ def test_wl216_a_surge_replica_stays_when_the_strategy_changes() -> None:
         life.kubelet()
     for pod in life.pods("llm-0-a"):
         if pod.index == 0:
-            life.world.delete(pod.ref)
+            life.world.delete_object(pod.ref)
     life.on_delete()
     for _ in range(20):
         life.round()
@@ -449,7 +449,7 @@ def test_wl212_an_update_whose_beginning_is_written_nowhere_goes_on() -> None:
     for item in (life.root, life.clique("llm-0-a")):
         progress = FrozenMap({key: value for key, value in item.status.progress.items() if key != "updateStartedAt"})
         status = replace(item.status, progress=progress)
-        life.world.put(replace(item, status=status))  # type: ignore[arg-type]  # of its own kind
+        life.world.put_object(replace(item, status=status))  # type: ignore[arg-type]  # of its own kind
     began = format_time(life.now)
     life.settle()
     assert not life.root.status.updating

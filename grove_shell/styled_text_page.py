@@ -11,25 +11,25 @@ Span = tuple[str, str]
 
 
 @dataclass(slots=True)
-class Page:
+class StyledTextPage:
     """Lines of styled spans. A style is one of rich (``bold red``), or empty."""
 
     lines: list[tuple[Span, ...]] = field(default_factory=list)
 
-    def add(self, *spans: Span | str) -> None:
+    def add_line(self, *spans: Span | str) -> None:
         """Add one line."""
         styled = ((span, "") if isinstance(span, str) else span for span in spans)
         self.lines.append(tuple((escape_unprintable(text), style) for text, style in styled))
 
     @property
-    def text(self) -> str:
+    def plain_text(self) -> str:
         """Return the page without styles; every line ends with a line feed."""
         return "".join("".join(text for text, _ in line).rstrip() + "\n" for line in self.lines)
 
 
-def joined_pages(pages: Iterable[Page]) -> Page:
+def joined_pages(pages: Iterable[StyledTextPage]) -> StyledTextPage:
     """Return one page with the lines of several."""
-    return Page([line for page in pages for line in page.lines])
+    return StyledTextPage([line for page in pages for line in page.lines])
 
 
 def escape_unprintable(text: str) -> str:
@@ -39,25 +39,25 @@ def escape_unprintable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
-def print_page(page: Page) -> None:
+def print_page(page: StyledTextPage) -> None:
     """Print a page on standard output.
 
     Colours are used on a terminal unless NO_COLOR is set, and everywhere if FORCE_COLOR is set (CL-049).
     """
-    print_page_to(page, sys.stdout)
+    print_page_to_stream(page, sys.stdout)
 
 
-def print_error(message: Page | Exception | str) -> None:
+def print_error(message: StyledTextPage | Exception | str) -> None:
     """Print a message on standard error; nothing where the process was started with it closed (CL-001).
 
     A message may contain text of a file or a server, so unprintable characters are escaped (IN-030).
     """
-    if isinstance(message, Exception) and message.args and isinstance(message.args[0], Page):
+    if isinstance(message, Exception) and message.args and isinstance(message.args[0], StyledTextPage):
         message = message.args[0]
-    page = message if isinstance(message, Page) else Page()
-    for line in () if isinstance(message, Page) else str(message).removesuffix("\n").split("\n"):
-        page.add(line)
-    print_page_to(page, sys.stderr)
+    page = message if isinstance(message, StyledTextPage) else StyledTextPage()
+    for line in () if isinstance(message, StyledTextPage) else str(message).removesuffix("\n").split("\n"):
+        page.add_line(line)
+    print_page_to_stream(page, sys.stderr)
 
 
 def overwrite_terminal_line(text: str) -> None:
@@ -71,7 +71,7 @@ def is_stderr_terminal() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()
 
 
-def print_page_to(page: Page, out: TextIO | None) -> None:
+def print_page_to_stream(page: StyledTextPage, out: TextIO | None) -> None:
     """Print a page on a stream, with colours as ``print_page`` uses them.
 
     Args:
@@ -80,7 +80,7 @@ def print_page_to(page: Page, out: TextIO | None) -> None:
     if out is None:
         return
     if not (out.isatty() and not os.environ.get("NO_COLOR")) and not os.environ.get("FORCE_COLOR"):
-        _write_to(page.text, out)
+        _write_to(page.plain_text, out)
         return
     from rich.console import Console  # noqa: PLC0415 - costs 44 ms, and only terminals need it
     from rich.text import Text  # noqa: PLC0415 - as above
@@ -94,9 +94,9 @@ def print_page_to(page: Page, out: TextIO | None) -> None:
 
 def print_warnings(sentences: Iterable[str]) -> None:
     """Print warnings on standard error, one line each."""
-    page = Page()
+    page = StyledTextPage()
     for sentence in sentences:
-        page.add(("warning: ", "bold yellow"), sentence)
+        page.add_line(("warning: ", "bold yellow"), sentence)
     print_error(page)
 
 

@@ -54,7 +54,7 @@ class ApiKind:
         """The API group; empty for the core."""
         return self.api_version.rpartition("/")[0]
 
-    def path(self, namespace: str = "", name: str = "", part: str = "") -> str:
+    def url_path(self, namespace: str = "", name: str = "", part: str = "") -> str:
         """Return the path of all objects, those of a namespace, one of them, or a subresource such as ``status``.
 
         The namespace of a cluster-scoped kind is ignored.
@@ -90,7 +90,7 @@ KINDS: Final[Mapping[str, ApiKind]] = MappingProxyType(
 )
 
 
-def kinds_as_served(configuration: Configuration, served: ServedApis) -> Mapping[str, ApiKind]:
+def kinds_in_served_versions(configuration: Configuration, served: ServedApis) -> Mapping[str, ApiKind]:
     """Return the kinds, with ComputeDomain and ResourceClaim in the versions that are served (decisions D2, D14)."""
     found = dict(KINDS)
     found[DOMAIN_KIND] = replace(
@@ -101,7 +101,9 @@ def kinds_as_served(configuration: Configuration, served: ServedApis) -> Mapping
     return MappingProxyType(found)
 
 
-def watched_kinds(kinds: Mapping[str, ApiKind], *, everywhere: bool, by_topology: bool) -> Mapping[str, ApiKind]:
+def kinds_watched_by_operator(
+    kinds: Mapping[str, ApiKind], *, everywhere: bool, by_topology: bool
+) -> Mapping[str, ApiKind]:
     """Return the kinds that an operator watches, cluster-scoped ones only where they are used (MF-020).
 
     Args:
@@ -111,12 +113,12 @@ def watched_kinds(kinds: Mapping[str, ApiKind], *, everywhere: bool, by_topology
     return {name: kind for name, kind in kinds.items() if everywhere or by_topology or not kind.clustered}
 
 
-def kind_of(ref: Ref) -> ApiKind:
+def api_kind_of_ref(ref: Ref) -> ApiKind:
     """Return the kind of an object in the version of its address."""
     kind = KINDS[ref.kind]
     return kind if kind.api_version == ref.api_version else replace(kind, api_version=ref.api_version)
 
 
-def api_path_of(ref: Ref, part: str = "") -> str:
+def url_path_of_ref(ref: Ref, part: str = "") -> str:
     """Return the path of one object."""
-    return kind_of(ref).path(ref.namespace, ref.name, part)
+    return api_kind_of_ref(ref).url_path(ref.namespace, ref.name, part)

@@ -6,7 +6,7 @@ from typing import Any, Final, TypeAlias
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.pod import FINISHED_PHASES, Pod
-from grove_shell.simulator.scenario.scenario_events import NodePool
+from grove_shell.simulator.scenario.scenario_events import ScenarioNodePool
 from grove_shell.simulator.scenario.scenario_field_types import parse_quantity_as_thousandths
 
 Amounts: TypeAlias = Mapping[str, int]
@@ -50,12 +50,12 @@ class SimulatedNode:
                 return False
         return True
 
-    def reserve(self, requested: Amounts, times: int = 1) -> None:
+    def add_requests(self, requested: Amounts, times: int = 1) -> None:
         """Add the requests of a pod to those of the node; with ``times=-1`` subtract them."""
         for resource, amount in requested.items():
             self.used[resource] = self.used.get(resource, 0) + times * amount
 
-    def room_after(self, requested: Amounts) -> tuple[int, ...]:
+    def free_resources_after(self, requested: Amounts) -> tuple[int, ...]:
         """Return what a pod would leave free on the node, as a sort key: the best fit is the smallest.
 
         A node with a limited resource that the pod does not request comes last, however full it is.
@@ -68,10 +68,10 @@ class SimulatedNode:
         return (spared, *left)
 
 
-def nodes_of_pool(pool: NodePool) -> list[SimulatedNode]:
+def nodes_of_pool(pool: ScenarioNodePool) -> list[SimulatedNode]:
     """Return the nodes of a pool."""
     capacity = {resource: _thousandths_of(amount) for resource, amount in pool.capacity.items()}
-    return [SimulatedNode(name, {"kubernetes.io/hostname": name, **pool.labels}, capacity) for name in pool.names]
+    return [SimulatedNode(name, {"kubernetes.io/hostname": name, **pool.labels}, capacity) for name in pool.node_names]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class PodResourceRequests:
     amounts: Amounts
     labels: Mapping[str, str]
 
-    def match(self, node: SimulatedNode) -> bool:
+    def node_selector_matches(self, node: SimulatedNode) -> bool:
         """Return whether a node has the labels of the nodeSelector."""
         return all(node.labels.get(key) == value for key, value in self.labels.items())
 
@@ -138,7 +138,7 @@ def recompute_node_resource_requests(
         node.used.clear()
     for pod, requests in pods:
         if pod.node in by_name and pod.phase not in FINISHED_PHASES:
-            by_name[pod.node].reserve(requests.amounts)
+            by_name[pod.node].add_requests(requests.amounts)
 
 
 def _scarcest_first(item: tuple[str, int]) -> tuple[bool, bool, str]:

@@ -7,11 +7,16 @@ from typing import Final
 from grove_core.areas.workload.pods.pod_manifest import INIT_CONTAINER, PARENTS_FLAG
 from grove_core.kernel.frozen import FrozenMap, list_at
 from grove_core.resources.pod import FINISHED_PHASES, Pod
-from grove_shell.simulator.cluster.nodes import SimulatedNode
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live_pod
-from grove_shell.simulator.recording.run_history import HistoryActor, PodChange, PodEntry, RunHistory
-from grove_shell.simulator.scenario.scenario import KubeletSpec, PodTimings
+from grove_shell.simulator.cluster.simulated_nodes import SimulatedNode
+from grove_shell.simulator.recording.simulation_history import (
+    PodChange,
+    PodHistoryEntry,
+    SimulationActor,
+    SimulationHistory,
+)
+from grove_shell.simulator.scenario.scenario import ScenarioKubeletSpec, ScenarioPodTimings
 
 _RUNNING: Final = "Running"
 _CRASHED: Final = "CrashLoopBackOff"
@@ -22,22 +27,26 @@ def with_ready_containers(pod: Pod) -> Pod:
     return replace(pod, ready=True, trouble="", crashed=False, unready=False)
 
 
-class Kubelet:
+class SimulatedKubelets:
     """All kubelets of a cluster; the kubelet of a lost node does nothing until the node is back."""
 
     def __init__(
-        self, cluster: SimulatedCluster, nodes: Mapping[str, SimulatedNode], spec: KubeletSpec, history: RunHistory
+        self,
+        cluster: SimulatedCluster,
+        nodes: Mapping[str, SimulatedNode],
+        spec: ScenarioKubeletSpec,
+        history: SimulationHistory,
     ) -> None:
         self.cluster = cluster
         self.nodes = nodes
         self.spec = spec
         self.history = history
-        self._default_timings = PodTimings(start=spec.start, ready=spec.ready, stop=spec.stop)
+        self._default_timings = ScenarioPodTimings(start=spec.start, ready=spec.ready, stop=spec.stop)
         self._in_progress: dict[str, str] = {}  # uid of a pod -> its operation in progress
         self._waiting: dict[
             str, tuple[tuple[str, int], ...]
         ] = {}  # uid of a pod -> PodCliques that it waits for, with the ready pods it needs
-        self._timings: dict[str, tuple[str, PodTimings]] = {}  # uid of a PodClique -> its name and delays
+        self._timings: dict[str, tuple[str, ScenarioPodTimings]] = {}  # uid of a PodClique -> its name and delays
         self._pods: dict[str, Pod] = {}
 
     def on_changes(self, changes: Iterable[ObjectChange]) -> None:
@@ -52,9 +61,9 @@ class Kubelet:
                 if pod.node:
                     self.begin_next_operation(pod)
             else:
-                self._pods.pop(change.object.uid, None)
-                self._in_progress.pop(change.object.uid, None)
-                self._waiting.pop(change.object.uid, None)
+                self._pods.pop(change.latest_object.uid, None)
+                self._in_progress.pop(change.latest_object.uid, None)
+                self._waiting.pop(change.latest_object.uid, None)
             moved = True
         if moved and self._waiting:
             for uid in tuple(self._waiting):
@@ -76,13 +85,13 @@ class Kubelet:
         else:
             self._begin(pod.uid, "start", timings.start)
 
-    def crash(self, pod: Pod, recovers: int) -> None:
+    def crash_pod(self, pod: Pod, recovers: int) -> None:
         """Make a pod not ready, with a container in CrashLoopBackOff, for ``recovers`` milliseconds."""
         self._in_progress[pod.uid] = "crash"
         self.cluster.put_pod(replace(pod, ready=False, trouble=_CRASHED, crashed=True, unready=False))
         self.cluster.queue.schedule_after(recovers, lambda: self._recover(pod.uid))
 
-    def fail(self, pod: Pod) -> None:
+    def fail_pod(self, pod: Pod) -> None:
         """Let a pod fail for good."""
         self._in_progress.pop(pod.uid, None)
         self.cluster.put_pod(replace(pod, ready=False, phase="Failed", trouble="Error", unready=False))
@@ -100,7 +109,7 @@ class Kubelet:
         del self._in_progress[uid]
         if what == "stop":
             self._record(PodChange.GONE, pod)
-            self.cluster.end_pod(pod)
+            self.cluster.end_pod_containers(pod)
         elif what == "start":
             self._waiting[uid] = self._awaited_cliques(pod)
             self._in_progress[uid] = "wait"
@@ -129,7 +138,7 @@ class Kubelet:
     def _now(self, uid: str) -> Pod | None:
         """Return the stored pod; None where it is deleted or its kubelet does not respond."""
         known = self._pods.get(uid)
-        pod = self.cluster.server.pod(known.ref) if known is not None else None
+        pod = self.cluster.server.get_pod(known.ref) if known is not None else None
         if pod is None or pod.uid != uid:
             return None
         node = self.nodes.get(pod.node)
@@ -139,13 +148,13 @@ class Kubelet:
             return None
         return pod
 
-    def _clique_of(self, pod: Pod) -> tuple[str, PodTimings]:
+    def _clique_of(self, pod: Pod) -> tuple[str, ScenarioPodTimings]:
         """Return name and delays of the PodClique of a pod, also after the PodClique is deleted."""
         found = self._timings.get(pod.owner_uid)
         if found is None:
-            name = self.cluster.server.name_of(pod.owner_uid)
+            name = self.cluster.server.name_of_uid(pod.owner_uid)
             short = max((key for key in self.spec.cliques if name.endswith(f"-{key}")), key=len, default="")
-            own = self.spec.cliques.get(short, PodTimings())
+            own = self.spec.cliques.get(short, ScenarioPodTimings())
             given = {key: value for key in ("start", "ready", "stop") if (value := getattr(own, key)) is not None}
             found = (name, self._default_timings.model_copy(update=given))
             if name:
@@ -177,8 +186,8 @@ class Kubelet:
         return [one for one in list_at(spec, key) if isinstance(one, FrozenMap)] if isinstance(spec, FrozenMap) else []
 
     def _ready_of(self, namespace: str, clique: str) -> int:
-        owner = self.cluster.clique(f"{namespace}/{clique}")
+        owner = self.cluster.find_clique(f"{namespace}/{clique}")
         return sum(pod.ready for pod in self.cluster.server.pods.get(owner.uid, ())) if owner is not None else 0
 
     def _record(self, what: PodChange, pod: Pod) -> None:
-        self.history.record(HistoryActor.KUBELET, PodEntry(what, pod.ref, self._clique_of(pod)[0], pod.node))
+        self.history.record(SimulationActor.KUBELET, PodHistoryEntry(what, pod.ref, self._clique_of(pod)[0], pod.node))

@@ -5,20 +5,20 @@ from dataclasses import replace
 from typing import Final
 
 from grove_core.resources.pod import Pod
-from grove_shell.simulator.actors.kubelet import Kubelet, with_ready_containers
-from grove_shell.simulator.actors.scheduler import Scheduler
-from grove_shell.simulator.cluster.nodes import SimulatedNode, nodes_of_pool
+from grove_shell.simulator.actors.simulated_kubelets import SimulatedKubelets, with_ready_containers
+from grove_shell.simulator.actors.simulated_scheduler import SimulatedScheduler
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live_pod
-from grove_shell.simulator.recording.run_history import (
-    EventWithoutEffect,
-    HistoryActor,
-    NoteEntry,
+from grove_shell.simulator.cluster.simulated_nodes import SimulatedNode, nodes_of_pool
+from grove_shell.simulator.recording.simulation_history import (
+    NoteHistoryEntry,
     NoteKind,
     PodChange,
-    PodEntry,
-    RunHistory,
+    PodHistoryEntry,
+    ScenarioEventWithoutEffect,
+    SimulationActor,
+    SimulationHistory,
 )
-from grove_shell.simulator.scenario.scenario_events import NodePool
+from grove_shell.simulator.scenario.scenario_events import ScenarioNodePool
 from grove_shell.simulator.virtual_time import MINUTE, SECOND
 
 GRACE: Final = 40 * SECOND
@@ -27,16 +27,16 @@ TOLERATION: Final = 5 * MINUTE
 """How long pods stay on a node that is not ready before they are deleted."""
 
 
-class NodeController:
+class SimulatedNodeController:
     """Applies the events of nodes."""
 
     def __init__(
         self,
         cluster: SimulatedCluster,
         nodes: dict[str, SimulatedNode],
-        scheduler: Scheduler,
-        kubelet: Kubelet,
-        history: RunHistory,
+        scheduler: SimulatedScheduler,
+        kubelet: SimulatedKubelets,
+        history: SimulationHistory,
     ) -> None:
         self.cluster = cluster
         self.nodes = nodes
@@ -44,31 +44,33 @@ class NodeController:
         self.kubelet = kubelet
         self.history = history
 
-    def add(self, pool: NodePool) -> None:
-        """Add the nodes of a pool. Raises EventWithoutEffect where all exist already."""
+    def add_nodes(self, pool: ScenarioNodePool) -> None:
+        """Add the nodes of a pool. Raises ScenarioEventWithoutEffect where all exist already."""
         new = [node for node in nodes_of_pool(pool) if node.name not in self.nodes]
         if not new:
-            raise EventWithoutEffect(f"node {pool.name if pool.count is None else f'{pool.name}-0'} exists already")
+            raise ScenarioEventWithoutEffect(
+                f"node {pool.name if pool.count is None else f'{pool.name}-0'} exists already"
+            )
         self._record(f"{len(new)} nodes {pool.name} are added" if len(new) > 1 else f"node {new[0].name} is added")
         self.nodes.update((node.name, node) for node in new)
         self.scheduler.schedule_pass()
 
-    def lose(self, name: str) -> None:
+    def lose_node(self, name: str) -> None:
         """Stop the kubelet of a node: its pods become not ready after 40 s, and are deleted 5 min later (SM-030)."""
         node = self._node(name)
         if not node.up:
-            raise EventWithoutEffect(f"node {name} is lost already")
+            raise ScenarioEventWithoutEffect(f"node {name} is lost already")
         self._record(f"node {name} is lost")
         node.up, node.lost_at = False, self.cluster.queue.now
         lost_at = node.lost_at
         self.cluster.queue.schedule_after(GRACE, self._if_still_lost(name, lost_at, self._mark_unready))
         self.cluster.queue.schedule_after(GRACE + TOLERATION, self._if_still_lost(name, lost_at, self._evict))
 
-    def restore(self, name: str) -> None:
+    def restore_node(self, name: str) -> None:
         """Start the kubelet of a node again: it stops the pods that were deleted meanwhile (SM-030)."""
         node = self._node(name)
         if node.up:
-            raise EventWithoutEffect(f"node {name} is not lost")
+            raise ScenarioEventWithoutEffect(f"node {name} is not lost")
         self._record(f"node {name} is back")
         node.up, node.unready, node.lost_at = True, False, None
         for pod in self._pods_on(name):
@@ -78,25 +80,25 @@ class NodeController:
                 self.kubelet.begin_next_operation(pod)
         self.scheduler.schedule_pass()
 
-    def remove(self, name: str) -> None:
+    def remove_node(self, name: str) -> None:
         """Remove a node; its pods disappear after 40 s."""
         del self.nodes[self._node(name).name]
         self._record(f"node {name} is removed")
         self.cluster.queue.schedule_after(GRACE, lambda: self._delete_pods(name))
 
-    def cordon(self, name: str) -> None:
+    def cordon_node(self, name: str) -> None:
         """Close a node for new pods."""
         node = self._node(name)
         if node.cordoned:
-            raise EventWithoutEffect(f"node {name} is cordoned already")
+            raise ScenarioEventWithoutEffect(f"node {name} is cordoned already")
         self._record(f"node {name} is cordoned")
         node.cordoned = True
 
-    def uncordon(self, name: str) -> None:
+    def uncordon_node(self, name: str) -> None:
         """Open a node for new pods."""
         node = self._node(name)
         if not node.cordoned:
-            raise EventWithoutEffect(f"node {name} is open already")
+            raise ScenarioEventWithoutEffect(f"node {name} is open already")
         self._record(f"node {name} is open again")
         node.cordoned = False
         self.scheduler.schedule_pass()
@@ -104,11 +106,11 @@ class NodeController:
     def _node(self, name: str) -> SimulatedNode:
         node = self.nodes.get(name)
         if node is None:
-            raise EventWithoutEffect(f"there is no node {name}")
+            raise ScenarioEventWithoutEffect(f"there is no node {name}")
         return node
 
     def _record(self, text: str) -> None:
-        self.history.record(HistoryActor.NODES, NoteEntry(NoteKind.NODE, text))
+        self.history.record(SimulationActor.NODES, NoteHistoryEntry(NoteKind.NODE, text))
 
     def _if_still_lost(self, name: str, lost_at: int, act: Callable[[SimulatedNode], None]) -> Callable[[], None]:
         def check() -> None:
@@ -130,17 +132,17 @@ class NodeController:
             if is_live_pod(pod):
                 why = f"node {node.name} has been lost for {GRACE // SECOND + 300} s"
                 self._record_pod(PodChange.EVICTED, pod, why)
-                self.cluster.delete(pod.ref)
+                self.cluster.delete_object(pod.ref)
 
     def _delete_pods(self, name: str) -> None:
         for pod in self._pods_on(name) if name not in self.nodes else ():
             self._record_pod(PodChange.GONE, pod, f"node {name} is gone")
-            self.cluster.delete(pod.ref)
-            self.cluster.end_pod(pod)
+            self.cluster.delete_object(pod.ref)
+            self.cluster.end_pod_containers(pod)
 
     def _pods_on(self, name: str) -> list[Pod]:
-        return sorted((pod for pod in self.cluster.pods() if pod.node == name), key=lambda pod: pod.name)
+        return sorted((pod for pod in self.cluster.all_pods() if pod.node == name), key=lambda pod: pod.name)
 
     def _record_pod(self, what: PodChange, pod: Pod, why: str) -> None:
-        clique = self.cluster.server.name_of(pod.owner_uid)
-        self.history.record(HistoryActor.NODES, PodEntry(what, pod.ref, clique, why=why))
+        clique = self.cluster.server.name_of_uid(pod.owner_uid)
+        self.history.record(SimulationActor.NODES, PodHistoryEntry(what, pod.ref, clique, why=why))

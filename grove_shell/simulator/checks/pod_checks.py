@@ -15,7 +15,7 @@ from grove_core.snapshot.own_writes import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.checks.simulation_check import ActualClusterState, SimulationCheck
 from grove_shell.simulator.cluster.simulated_cluster import is_live_pod
-from grove_shell.simulator.recording.run_history import HistoryActor
+from grove_shell.simulator.recording.simulation_history import SimulationActor
 
 _REMOVES_OUR_GATE: Final = canonical_json({"spec": {"schedulingGates": [{"$patch": "delete", "name": GATE}]}})
 
@@ -28,38 +28,44 @@ class PodCountCheck(SimulationCheck):
         self._index_of: dict[tuple[str, str], int] = {}
         self._made_by_old_leader: set[str] = set()  # uids of pods; these do not count
 
-    def on_write(self, actor: HistoryActor, snapshot: Snapshot, attempt: Attempt) -> None:
+    def on_operator_write(self, actor: SimulationActor, snapshot: Snapshot, attempt: Attempt) -> None:
         """Check a created pod against the live pods of its PodClique."""
         step = attempt.step
         if step.target.kind != "Pod" or not isinstance(step.action, Create):
             return
-        pod = self.state.cluster.server.pod(step.target)
+        pod = self.state.cluster.server.get_pod(step.target)
         if pod is None or attempt.outcome is AttemptOutcome.CONFLICT or attempt.unexpected:
             return
         clique = self.state.cliques.get(pod.owner_uid)
         if clique is None:
             return
-        if actor is HistoryActor.SECOND:
+        if actor is SimulationActor.SECOND:
             self._made_by_old_leader.add(pod.uid)
             return
-        live = [other for other in self.state.live(clique.uid) if other.uid not in self._made_by_old_leader]
+        live = [
+            other for other in self.state.live_pods_of_clique(clique.uid) if other.uid not in self._made_by_old_leader
+        ]
         name = clique.ref.short
         if self._index_of.setdefault((clique.uid, pod.name), pod.index) != pod.index:
-            self.state.fail(
+            self.state.report_broken_promise(
                 "RS3", f"{pod.name} has another index than the pod of that name before", name, pod.ref.short
             )
         pods_at = Counter(other.index for other in live)
         twice = [index for index, count in pods_at.items() if count > 1]
         surging = has_pods_of_two_templates(clique, live)
         if twice and not surging:
-            self.state.fail("RS4", f"{pods_at[twice[0]]} live pods of {clique.ref.name} have index {twice[0]}", name)
+            self.state.report_broken_promise(
+                "RS4", f"{pods_at[twice[0]]} live pods of {clique.ref.name} have index {twice[0]}", name
+            )
         seen = next((found.replicas for found in snapshot.cliques if found.uid == clique.uid), clique.replicas)
         most = max(seen, self._replicas(clique)) + surging
         if len(live) > most:
             message = f"{clique.ref.name} has {len(live)} live pods; at most {most} are wanted"
-            self.state.fail("RS1", message, name)
+            self.state.report_broken_promise("RS1", message, name)
         if pod.index >= most:
-            self.state.fail("RS10", f"a pod of {clique.ref.name} has index {pod.index} of {most}", name)
+            self.state.report_broken_promise(
+                "RS10", f"a pod of {clique.ref.name} has index {pod.index} of {most}", name
+            )
 
     def _replicas(self, clique: PodClique) -> int:
         stored = self.state.cluster.server.items.get(clique.ref)
@@ -69,7 +75,7 @@ class PodCountCheck(SimulationCheck):
 class PodDeletionCheck(SimulationCheck):
     """RS5, B10: an operator deletes no pod twice, and leaves enough ready pods."""
 
-    def on_plan(self, actor: HistoryActor, snapshot: Snapshot, plan: Plan) -> None:
+    def on_operator_plan(self, actor: SimulationActor, snapshot: Snapshot, plan: Plan) -> None:
         """Check that each PodClique whose pods are deleted keeps enough ready pods, as the operator sees them (B10)."""
         to_delete = {
             step.target.name for step in plan.steps if step.target.kind == "Pod" and isinstance(step.action, Delete)
@@ -85,23 +91,23 @@ class PodDeletionCheck(SimulationCheck):
                 message = (
                     f"{len(left)} of {len(pods)} ready pods of {clique.ref.name} stay, at least {enough} are needed"
                 )
-                self.state.fail("B10", message, clique.ref.short)
+                self.state.report_broken_promise("B10", message, clique.ref.short)
         del actor
 
-    def on_write(self, actor: HistoryActor, snapshot: Snapshot, attempt: Attempt) -> None:
+    def on_operator_write(self, actor: SimulationActor, snapshot: Snapshot, attempt: Attempt) -> None:
         """Check that a pod that is being deleted is not deleted again (RS5)."""
         step = attempt.step
         if step.target.kind == "Pod" and isinstance(step.action, Delete) and attempt.outcome is AttemptOutcome.DONE:
             pod = next((pod for _, pod in snapshot.pods() if pod.ref == step.target), None)
             if pod is not None and pod.deleting:
-                self.state.fail("RS5", f"{pod.name} was deleted twice", pod.ref.short)
+                self.state.report_broken_promise("RS5", f"{pod.name} was deleted twice", pod.ref.short)
         del actor
 
 
 class SchedulingGateCheck(SimulationCheck):
     """RS6: only Grove's gate is removed, and not before the gang may be placed."""
 
-    def on_plan(self, actor: HistoryActor, snapshot: Snapshot, plan: Plan) -> None:
+    def on_operator_plan(self, actor: SimulationActor, snapshot: Snapshot, plan: Plan) -> None:
         """Check each gate that a plan removes, and each pod that it creates without a gate."""
         self._check_created(snapshot, plan)
         opened = [step for step in plan.steps if step.target.kind == "Pod" and isinstance(step.action, Apply)]
@@ -117,7 +123,7 @@ class SchedulingGateCheck(SimulationCheck):
             assert isinstance(step.action, Apply)  # noqa: S101 - filtered above
             if canonical_json(step.action.fields) != _REMOVES_OUR_GATE:
                 message = f"more than Grove's gate is removed from {step.target.name}"
-                self.state.fail("RS6", message, step.target.short)
+                self.state.report_broken_promise("RS6", message, step.target.short)
             clique, pod = pods[step.target.name]
             self._check_removal(pod, gangs, by_clique, base_gangs_of(pod, seen))
         del actor
@@ -138,14 +144,16 @@ class SchedulingGateCheck(SimulationCheck):
                     for base in map(gangs.get, base_gangs_of(made, snapshot))
                 )
                 if made.name not in referred.get(made.gang, ()) or waits:
-                    self.state.fail("RS6", f"{made.name} is created without a gate and has to wait", step.target.short)
+                    self.state.report_broken_promise(
+                        "RS6", f"{made.name} is created without a gate and has to wait", step.target.short
+                    )
 
     def _check_removal(
         self, pod: Pod, gangs: dict[str, PodGang], by_clique: dict[str, list[Pod]], bases: Iterable[str]
     ) -> None:
         gang = gangs.get(pod.gang)
         if gang is None:
-            self.state.fail(
+            self.state.report_broken_promise(
                 "RS6", f"the gate of {pod.name} opens, and its gang {pod.gang} does not exist", pod.ref.short
             )
             return
@@ -155,13 +163,13 @@ class SchedulingGateCheck(SimulationCheck):
                 message = (
                     f"the gate of {pod.name} opens, and {group.name} has {len(there)} of {group.min_replicas} pods"
                 )
-                self.state.fail("RS6", message, pod.ref.short)
+                self.state.report_broken_promise("RS6", message, pod.ref.short)
         for group in (group for base in bases if base in gangs for group in gangs[base].groups):
             placed = sum(other.scheduled for other in by_clique.get(group.name, ()))
             if placed < group.min_replicas:
                 found = f"{placed} of {group.min_replicas} pods of {group.name} are placed"
                 message = f"the gate of {pod.name} opens, and {found}"
-                self.state.fail("RS6", message, pod.ref.short)
+                self.state.report_broken_promise("RS6", message, pod.ref.short)
 
 
 def base_gangs_of(pod: Pod, snapshot: Snapshot) -> tuple[str, ...]:

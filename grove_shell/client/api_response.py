@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Final
 
-from grove_shell.client.nesting_limit import read_json
+from grove_shell.client.nesting_limit import read_json_with_nesting_limit
 
 OK: Final = 200
 CREATED: Final = 201
@@ -21,7 +21,7 @@ _MULTIPLE: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Response:
+class ApiResponse:
     """The status and body of a response; ``retry_after`` is the value of ``Retry-After`` in seconds, if it has one."""
 
     status: int
@@ -29,33 +29,35 @@ class Response:
     retry_after: float | None = None
 
     @property
-    def ok(self) -> bool:
+    def is_success(self) -> bool:
         """Whether the status is a success."""
         return self.status < _MULTIPLE
 
-    def json(self) -> dict[str, Any]:
+    def json_body(self) -> dict[str, Any]:
         """Return the body; an empty object if it is none."""
         try:
-            raw = read_json(self.body)
+            raw = read_json_with_nesting_limit(self.body)
         except ValueError:
             return {}
         return raw if isinstance(raw, dict) else {}
 
     @property
-    def details(self) -> Mapping[str, Any]:
+    def status_details(self) -> Mapping[str, Any]:
         """The details of a ``Status``; empty without any."""
-        found = self.json().get("details")
+        found = self.json_body().get("details")
         return found if isinstance(found, dict) else {}
 
     @property
-    def message(self) -> str:
+    def error_message(self) -> str:
         """The message of the server for an error."""
         return str(
-            self.json().get("message") or self.body[:200].decode("utf-8", "replace").strip() or f"HTTP {self.status}"
+            self.json_body().get("message")
+            or self.body[:200].decode("utf-8", "replace").strip()
+            or f"HTTP {self.status}"
         )
 
 
-def retry_after_in(status: int, retry_after: str | None) -> float | None:
+def retry_after_seconds(status: int, retry_after: str | None) -> float | None:
     """Return the value of ``Retry-After`` in seconds; None without one."""
     if status != TOO_MANY and not (status == _UNAVAILABLE and retry_after):
         return None

@@ -7,13 +7,13 @@ from grove_core.kernel.errors import ObjectProblem
 from grove_core.resources.configuration import Configuration
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import item_problem_as_fault
-from grove_shell.reading.input_sources import input_items_in_path, standard_input
+from grove_shell.reading.input_sources import input_items_in_path, standard_input_stream
 
 T = TypeVar("T")
 Reader = Callable[[Mapping[str, Any]], tuple[T, tuple[ObjectProblem, ...]]]
 
 
-def configuration(path: str | None, read: Reader[T]) -> tuple[T, tuple[InputFault, ...]]:
+def read_one_configuration(path: str | None, read: Reader[T]) -> tuple[T, tuple[InputFault, ...]]:
     """Return the configuration and its faults; the defaults without a file (IN-030).
 
     A file must have exactly one configuration (CL-055).
@@ -22,7 +22,7 @@ def configuration(path: str | None, read: Reader[T]) -> tuple[T, tuple[InputFaul
     found = (
         []
         if path is None
-        else [(item, *read(item.value)) for item in input_items_in_path(path, faults, standard_input())]
+        else [(item, *read(item.value)) for item in input_items_in_path(path, faults, standard_input_stream())]
     )
     for item, _, problems in found:
         where = str(item.value.get("kind") or "")
@@ -32,7 +32,7 @@ def configuration(path: str | None, read: Reader[T]) -> tuple[T, tuple[InputFaul
     return found[0][1] if found else read({})[0], tuple(faults)
 
 
-class ConfigurationFile(NamedTuple):
+class OperatorConfigurationFile(NamedTuple):
     """The content of an operator's configuration file.
 
     Attributes:
@@ -47,16 +47,16 @@ class ConfigurationFile(NamedTuple):
     problems: tuple[InputFault, ...]
 
 
-def read_configuration(path: str | None) -> ConfigurationFile:
+def read_operator_configuration(path: str | None) -> OperatorConfigurationFile:
     """Read an operator's configuration file; without a file the defaults (CL-055)."""
     if path is None:
-        return ConfigurationFile(Configuration(), None, {}, ())
+        return OperatorConfigurationFile(Configuration(), None, {}, ())
     from grove_shell.settings.operator_settings import OperatorSettings, parse_operator_settings  # noqa: PLC0415 - brings pydantic
 
     def read(raw: Mapping[str, Any]) -> tuple[tuple[OperatorSettings, Mapping[str, Any]], tuple[ObjectProblem, ...]]:
         settings, problems = parse_operator_settings(raw)
         return (settings, raw), problems
 
-    (settings, raw), problems = configuration(path, read)
+    (settings, raw), problems = read_one_configuration(path, read)
     named = settings.rules if "rules" in settings.model_fields_set else None
-    return ConfigurationFile(settings.configuration, named, raw, problems)
+    return OperatorConfigurationFile(settings.configuration, named, raw, problems)

@@ -13,7 +13,6 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_shell.simulator.cluster.nodes import SimulatedNode
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import (
     SimulatedCluster,
@@ -21,8 +20,9 @@ from grove_shell.simulator.cluster.simulated_cluster import (
     is_live_pod,
     pod_claims_channel,
 )
-from grove_shell.simulator.recording.run_history import RunHistory
-from grove_shell.simulator.scenario.scenario import Expectation
+from grove_shell.simulator.cluster.simulated_nodes import SimulatedNode
+from grove_shell.simulator.recording.simulation_history import SimulationHistory
+from grove_shell.simulator.scenario.scenario import ScenarioExpectation
 from grove_shell.simulator.virtual_time import go_duration_text
 
 
@@ -39,15 +39,15 @@ class UnmetExpectation:
     message: str
 
 
-class ExpectationChecker:
+class ScenarioExpectationChecker:
     """Checks the expectations of a scenario during a run, and collects those not met in ``unmet``."""
 
     def __init__(
         self,
         cluster: SimulatedCluster,
         nodes: Mapping[str, SimulatedNode],
-        history: RunHistory,
-        expected: tuple[Expectation, ...],
+        history: SimulationHistory,
+        expected: tuple[ScenarioExpectation, ...],
     ) -> None:
         self.cluster = cluster
         self.nodes = nodes
@@ -99,14 +99,14 @@ class ExpectationChecker:
             at = self.cluster.queue.now
             self._add(at, f"never {what}: {subject} was, at {go_duration_text(at)}")
 
-    def _check(self, at: int, when: str, expected: Expectation) -> None:
+    def _check(self, at: int, when: str, expected: ScenarioExpectation) -> None:
         for what, wanted, found in self._differences(expected):
             if wanted != found:
                 self._add(at, f"{when}: expected {what} {wanted}, found {found}")
 
-    def _differences(self, expected: Expectation) -> Iterator[tuple[str, object, object]]:
+    def _differences(self, expected: ScenarioExpectation) -> Iterator[tuple[str, object, object]]:
         names = {item.uid: item.ref.name for item in self.cluster.server.items.values() if isinstance(item, PodClique)}
-        live = [(names.get(pod.owner_uid, ""), pod) for pod in self.cluster.pods() if is_live_pod(pod)]
+        live = [(names.get(pod.owner_uid, ""), pod) for pod in self.cluster.all_pods() if is_live_pod(pod)]
         counts = {
             "pods": Counter(name for name, _ in live),
             "scheduled": Counter(name for name, pod in live if pod.scheduled),
@@ -124,7 +124,7 @@ class ExpectationChecker:
         numbers = {
             "terminations": self.history.terminations,
             "refused": self.history.refused,
-            "objects": len(self.cluster.server.items) + sum(1 for _ in self.cluster.pods()),
+            "objects": len(self.cluster.server.items) + sum(1 for _ in self.cluster.all_pods()),
             "nodes": len({pod.node for _, pod in live if pod.node}),
         }
         for what, number in numbers.items():
@@ -140,10 +140,10 @@ class ExpectationChecker:
         addresses = (*((name, "there") for name in expected.exists), *((name, "gone") for name in expected.gone))
         for name, wanted in addresses:
             kind, _, short = name.partition("/")
-            yield name, wanted, "there" if self.cluster.find(kind, short) else "gone"
+            yield name, wanted, "there" if self.cluster.find_object(kind, short) else "gone"
 
     def _of_topologies(
-        self, expected: Expectation, live: Iterable[tuple[str, Pod]]
+        self, expected: ScenarioExpectation, live: Iterable[tuple[str, Pod]]
     ) -> Iterator[tuple[str, object, object]]:
         """Yield what was expected and found of nodes and topologies."""
         pods = list(live)
@@ -153,7 +153,7 @@ class ExpectationChecker:
                 values = {node.labels.get(key, "none") if node is not None else "nowhere" for node in nodes}
                 yield f"{key} of {clique}", value, ", ".join(sorted(values)) or "no pod"
         for name, topology in expected.topologies.items():
-            gang = self.cluster.find("PodGang", name)
+            gang = self.cluster.find_object("PodGang", name)
             yield f"topology of {name}", topology, gang.placement.topology if isinstance(gang, PodGang) else "no gang"
         for name, holds in expected.in_sync.items():
             stored = condition_of(self._conditions_of_set(name), TOPOLOGY_IN_SYNC)
@@ -166,9 +166,9 @@ class ExpectationChecker:
             yield f"levels of {name}", domains, tuple(level.domain for level in found.levels) if found else "gone"
 
     def _conditions_of_set(self, name: str) -> tuple[Condition, ...]:
-        root = self.cluster.find("PodCliqueSet", name)
+        root = self.cluster.find_object("PodCliqueSet", name)
         return root.status.conditions if isinstance(root, PodCliqueSet) else ()
 
     def _topology(self, name: str) -> ClusterTopology | None:
-        found = next(filter(None, (self.cluster.find(kind, name) for kind in TOPOLOGY_KINDS)), None)
+        found = next(filter(None, (self.cluster.find_object(kind, name) for kind in TOPOLOGY_KINDS)), None)
         return found if isinstance(found, ClusterTopology) else None

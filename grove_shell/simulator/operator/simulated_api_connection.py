@@ -18,12 +18,12 @@ _OUTCOMES: Final = {
 }
 
 
-class OperatorCrash(Exception):
+class SimulatedOperatorCrash(Exception):
     """Raised where the operator process crashes at a write."""
 
 
 @dataclass(slots=True)
-class WriteFault:
+class InjectedWriteFault:
     """A fault of the next writes.
 
     Attributes:
@@ -36,7 +36,7 @@ class WriteFault:
     left: int
     code: int = 0
 
-    def hits(self, step: Step) -> bool:
+    def hits_write(self, step: Step) -> bool:
         """Return whether the fault hits a write, and count the write if so."""
         if not self.left or self.kind not in {None, kind_name_in_faults(step.target.kind)}:
             return False
@@ -45,7 +45,7 @@ class WriteFault:
 
 
 @dataclass(slots=True)
-class ApiConnection:
+class SimulatedApiConnection:
     """Executes the writes of an operator.
 
     Attributes:
@@ -62,43 +62,43 @@ class ApiConnection:
     attempts: int = 0
     crash_at: int | None = None
     committed: bool = False
-    refusals: list[WriteFault] = field(default_factory=list)
-    touches: list[WriteFault] = field(default_factory=list)
-    losses: list[WriteFault] = field(default_factory=list)
+    refusals: list[InjectedWriteFault] = field(default_factory=list)
+    touches: list[InjectedWriteFault] = field(default_factory=list)
+    losses: list[InjectedWriteFault] = field(default_factory=list)
     extra_latency: int = 0
 
     @property
-    def delay(self) -> int:
+    def write_delay(self) -> int:
         """How long a write takes now, in milliseconds."""
         return self.latency + self.extra_latency
 
-    def attempt(self, step: Step) -> Attempt:
+    def attempt_step(self, step: Step) -> Attempt:
         """Execute one write.
 
         Raises:
-            OperatorCrash: The operator crashes at this write.
+            SimulatedOperatorCrash: The operator crashes at this write.
         """
         self.attempts += 1
         crashes = self.crash_at is not None and self.attempts >= self.crash_at
         if crashes and not self.committed:
-            raise OperatorCrash
+            raise SimulatedOperatorCrash
         for fault in self.refusals:
-            if fault.hits(step):
+            if fault.hits_write(step):
                 return Attempt(step, *_OUTCOMES[fault.code])
         for fault in self.touches:
-            if fault.hits(step):
+            if fault.hits_write(step):
                 self._touch(step)
-        attempt = self.cluster.attempt(step)
+        attempt = self.cluster.attempt_step(step)
         if crashes:
-            raise OperatorCrash
+            raise SimulatedOperatorCrash
         for fault in self.losses:
-            if fault.hits(step):
+            if fault.hits_write(step):
                 return Attempt(step, AttemptOutcome.UNREACHABLE, "timeout: the connection was reset")
         return attempt
 
-    def find(self, ref: Ref) -> Object | None:
+    def find_object(self, ref: Ref) -> Object | None:
         """Return the stored object; None without one."""
-        return self.cluster.server.pod(ref) if ref.kind == "Pod" else self.cluster.server.items.get(ref)
+        return self.cluster.server.get_pod(ref) if ref.kind == "Pod" else self.cluster.server.items.get(ref)
 
     def stop_faults(self) -> None:
         """Remove all faults."""
@@ -110,8 +110,8 @@ class ApiConnection:
 
     def _touch(self, step: Step) -> None:
         """Write the object as another client: only its resourceVersion changes."""
-        item = self.find(step.target)
+        item = self.find_object(step.target)
         if isinstance(item, Pod):
             self.cluster.put_pod(item)
         elif item is not None:
-            self.cluster.put(item)
+            self.cluster.put_object(item)

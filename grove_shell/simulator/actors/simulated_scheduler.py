@@ -12,13 +12,15 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import NO_PACK, NO_PLACEMENT, PodGang
 from grove_shell.simulator.actors.gang_packing import (
     Assignment,
-    PodBlock,
-    assign_nodes,
+    GangPodBlock,
+    assign_nodes_to_pods,
     gang_as_pod_blocks,
+    node_labels_required_by_placement,
     release_reserved_node_room,
-    required_node_labels,
 )
-from grove_shell.simulator.cluster.nodes import (
+from grove_shell.simulator.cluster.object_change_detector import ObjectChange
+from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live_pod
+from grove_shell.simulator.cluster.simulated_nodes import (
     NO_REQUESTS,
     UNLIMITED,
     PodResourceRequests,
@@ -26,13 +28,17 @@ from grove_shell.simulator.cluster.nodes import (
     pod_resource_requests,
     recompute_node_resource_requests,
 )
-from grove_shell.simulator.cluster.object_change_detector import ObjectChange
-from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live_pod
-from grove_shell.simulator.recording.run_history import HistoryActor, PodChange, PodEntry, RunHistory, UnplacedGangEntry
-from grove_shell.simulator.scenario.scenario import SchedulerSpec
+from grove_shell.simulator.recording.simulation_history import (
+    PodChange,
+    PodHistoryEntry,
+    SimulationActor,
+    SimulationHistory,
+    UnplacedGangHistoryEntry,
+)
+from grove_shell.simulator.scenario.scenario import ScenarioSchedulerSpec
 
 
-class Scheduler:
+class SimulatedScheduler:
     """Runs a pass some time after pods or room for them appear.
 
     Attributes:
@@ -40,7 +46,11 @@ class Scheduler:
     """
 
     def __init__(
-        self, cluster: SimulatedCluster, nodes: dict[str, SimulatedNode], spec: SchedulerSpec, history: RunHistory
+        self,
+        cluster: SimulatedCluster,
+        nodes: dict[str, SimulatedNode],
+        spec: ScenarioSchedulerSpec,
+        history: SimulationHistory,
     ) -> None:
         self.cluster = cluster
         self.nodes = nodes
@@ -68,7 +78,7 @@ class Scheduler:
             self._scheduled = True
             self.cluster.queue.schedule_after(self.spec.delay, self._run_pass)
 
-    def requests_of(self, pod: Pod) -> PodResourceRequests:
+    def resource_requests_of_pod(self, pod: Pod) -> PodResourceRequests:
         """Return what a pod requests; nothing where its manifest is unknown."""
         key = (pod.owner_uid, pod.template_hash)
         found = self._requests.get(key)
@@ -81,7 +91,7 @@ class Scheduler:
     def _update_pending(self, change: ObjectChange) -> bool:
         before, pod = change.before, change.after
         if not isinstance(pod, Pod) or pod.node or not is_live_pod(pod) or pod.gated or pod.has_grove_gate:
-            gone = self.pending.pop(change.object.uid, None)
+            gone = self.pending.pop(change.latest_object.uid, None)
             freed = isinstance(before, Pod) and bool(before.node) and (not isinstance(pod, Pod) or not is_live_pod(pod))
             return freed or (gone is not None and not isinstance(pod, Pod))
         new = pod.uid not in self.pending
@@ -92,12 +102,13 @@ class Scheduler:
         """Try to place all pending pods."""
         self._scheduled = False
         recompute_node_resource_requests(
-            self.nodes.values(), ((pod, self.requests_of(pod)) for pod in self.cluster.pods() if pod.node)
+            self.nodes.values(),
+            ((pod, self.resource_requests_of_pod(pod)) for pod in self.cluster.all_pods() if pod.node),
         )
         cliques = {item.uid: item for item in self.cluster.server.items.values() if isinstance(item, PodClique)}
         gangs: defaultdict[tuple[str, str], list[Pod]] = defaultdict(list)
         for uid, pod in tuple(self.pending.items()):
-            stored = self.cluster.server.pod(pod.ref)
+            stored = self.cluster.server.get_pod(pod.ref)
             if stored is None or stored.uid != uid or stored.owner_uid not in cliques:
                 del self.pending[uid]  # it was deleted at this time
             else:
@@ -134,7 +145,7 @@ class Scheduler:
                     gang.ref.name, pods, f"it needs {missing} pods of {group.name}, {len(waiting[group.name])} wait"
                 )
                 return self._mark_all_unschedulable(pods)
-        needed.sort(key=lambda pod: sorted(self.requests_of(pod).amounts.items()), reverse=True)
+        needed.sort(key=lambda pod: sorted(self.resource_requests_of_pod(pod).amounts.items()), reverse=True)
         found = self._assign(gang, needed, cliques)
         if found is None:
             self._report_unplaced(gang.ref.name, pods, self._shortage(gang, needed))
@@ -146,7 +157,7 @@ class Scheduler:
 
     def _assign(self, gang: PodGang | None, pods: Iterable[Pod], cliques: Mapping[str, PodClique]) -> Assignment | None:
         """Return nodes for pods, close to the placed pods of their gang where it requires this; None without."""
-        block = PodBlock(NO_PACK, tuple(pods))
+        block = GangPodBlock(NO_PACK, tuple(pods))
         if gang is not None and gang.placement._replace(topology="") != NO_PLACEMENT:
             waiting: defaultdict[str, list[Pod]] = defaultdict(list)
             for pod in block.pods:
@@ -156,7 +167,7 @@ class Scheduler:
                 name: [self.nodes[pod.node] for pod in found if pod.node in self.nodes] for name, found in live.items()
             }
             block = gang_as_pod_blocks(gang.placement, waiting, nodes)
-        return assign_nodes(block, tuple(self.nodes.values()), self.requests_of, self._best)
+        return assign_nodes_to_pods(block, tuple(self.nodes.values()), self.resource_requests_of_pod, self._best)
 
     def _live_pods(self, gang: PodGang, cliques: Mapping[str, PodClique]) -> defaultdict[str, list[Pod]]:
         """Return the live pods of a gang, by PodClique."""
@@ -172,13 +183,15 @@ class Scheduler:
         taken: Assignment = []
         nodes, why = tuple(self.nodes.values()), ""
         for pod in needed:
-            found = assign_nodes(PodBlock(NO_PACK, (pod,)), nodes, self.requests_of, self._best)
+            found = assign_nodes_to_pods(
+                GangPodBlock(NO_PACK, (pod,)), nodes, self.resource_requests_of_pod, self._best
+            )
             if found is None:
                 why = f"there are some for {len(taken)}{self._missing_resources(pod)}"
                 break
             taken += found
-        release_reserved_node_room(taken, self.requests_of)
-        keys = ", ".join(sorted(required_node_labels(gang.placement)))
+        release_reserved_node_room(taken, self.resource_requests_of_pod)
+        keys = ", ".join(sorted(node_labels_required_by_placement(gang.placement)))
         return f"it needs nodes for {len(needed)} pods at once, {why or f'and there are none so near by {keys}'}"
 
     def _mark_all_unschedulable(self, pods: Iterable[Pod]) -> list[Pod]:
@@ -198,10 +211,14 @@ class Scheduler:
         fitting = (
             node
             for node in nodes
-            if not (node.cordoned or node.unready) and requests.match(node) and node.has_room(requests.amounts)
+            if not (node.cordoned or node.unready)
+            and requests.node_selector_matches(node)
+            and node.has_room(requests.amounts)
         )
         return min(
-            fitting, key=lambda node: (node.room_after(requests.amounts), len(node.name), node.name), default=None
+            fitting,
+            key=lambda node: (node.free_resources_after(requests.amounts), len(node.name), node.name),
+            default=None,
         )
 
     def _missing_resources(self, pod: Pod) -> str:
@@ -210,7 +227,7 @@ class Scheduler:
             return "; the scenario has no nodes"
         asked = (
             resource
-            for resource, amount in self.requests_of(pod).amounts.items()
+            for resource, amount in self.resource_requests_of_pod(pod).amounts.items()
             if amount and resource not in UNLIMITED
         )
         lacking = sorted(name for name in asked if not any(name in node.capacity for node in self.nodes.values()))
@@ -221,7 +238,7 @@ class Scheduler:
         self._reported.pop((pod.namespace, pod.gang), None)
         self.cluster.put_pod(replace(pod, node=node.name, scheduled=True, trouble=""))
         clique = cliques[pod.owner_uid].ref.name
-        self.history.record(HistoryActor.SCHEDULER, PodEntry(PodChange.PLACED, pod.ref, clique, node.name))
+        self.history.record(SimulationActor.SCHEDULER, PodHistoryEntry(PodChange.PLACED, pod.ref, clique, node.name))
 
     def _mark_unschedulable(self, pod: Pod) -> None:
         if pod.trouble != UNSCHEDULABLE:
@@ -233,4 +250,4 @@ class Scheduler:
         if self._reported.get(key) != why:
             self._reported[key] = why
             ref = Ref(SCHEDULER, "PodGang", pods[0].namespace, gang)
-            self.history.record(HistoryActor.SCHEDULER, UnplacedGangEntry(ref, len(pods), why))
+            self.history.record(SimulationActor.SCHEDULER, UnplacedGangHistoryEntry(ref, len(pods), why))

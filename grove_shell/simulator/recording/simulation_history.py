@@ -8,11 +8,11 @@ from grove_core.kernel.admission import DenialReason
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_shell.simulator.virtual_time import EventQueue
+from grove_shell.simulator.virtual_time import VirtualTimeQueue
 
 
 @unique
-class HistoryActor(Enum):
+class SimulationActor(Enum):
     """The component that caused an entry."""
 
     USER = "user"
@@ -40,7 +40,7 @@ class PodChange(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class PodEntry:
+class PodHistoryEntry:
     """Scheduler, kubelet or node controller changed a pod of the PodClique ``clique``.
 
     Attributes:
@@ -72,7 +72,7 @@ class WriteKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class WriteEntry:
+class WriteHistoryEntry:
     """A write of a user or an operator.
 
     Attributes:
@@ -89,7 +89,7 @@ class WriteEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class RefusedApplyEntry:
+class RefusedApplyHistoryEntry:
     """Admission denied what a user applied."""
 
     kind: str
@@ -99,7 +99,7 @@ class RefusedApplyEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class ConditionEntry:
+class ConditionHistoryEntry:
     """A condition of an object changed; ``before`` is its earlier status, None for a new condition."""
 
     subject: Ref
@@ -108,7 +108,7 @@ class ConditionEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class BreachWaitEntry:
+class BreachWaitHistoryEntry:
     """A replica is breached, and waits for its end or its termination."""
 
     subject: Ref
@@ -116,7 +116,7 @@ class BreachWaitEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class UnplacedGangEntry:
+class UnplacedGangHistoryEntry:
     """The scheduler could not place some pods of a gang."""
 
     subject: Ref
@@ -136,7 +136,7 @@ class NoteKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class NoteEntry:
+class NoteHistoryEntry:
     """A happening in words; ``subject`` is None where it is not about one object."""
 
     what: NoteKind
@@ -145,32 +145,42 @@ class NoteEntry:
 
 
 EntryContent: TypeAlias = (
-    PodEntry | WriteEntry | RefusedApplyEntry | ConditionEntry | BreachWaitEntry | UnplacedGangEntry | NoteEntry
+    PodHistoryEntry
+    | WriteHistoryEntry
+    | RefusedApplyHistoryEntry
+    | ConditionHistoryEntry
+    | BreachWaitHistoryEntry
+    | UnplacedGangHistoryEntry
+    | NoteHistoryEntry
 )
 EntryKind: TypeAlias = PodChange | WriteKind | NoteKind | type[EntryContent]
 
 
-class EventWithoutEffect(Exception):
+class ScenarioEventWithoutEffect(Exception):
     """Raised where an event finds no object, or nothing to change; the message is the reason (SM-007)."""
 
 
 @dataclass(frozen=True, slots=True)
-class HistoryEntry:
+class SimulationHistoryEntry:
     """One entry of the history; ``at`` is in milliseconds since the start."""
 
     at: int
-    actor: HistoryActor
+    actor: SimulationActor
     content: EntryContent
 
     @property
     def kind(self) -> EntryKind:
         """The most specific name of what happened."""
         content = self.content
-        return content.what if isinstance(content, PodEntry | WriteEntry | NoteEntry) else type(content)
+        return (
+            content.what
+            if isinstance(content, PodHistoryEntry | WriteHistoryEntry | NoteHistoryEntry)
+            else type(content)
+        )
 
 
 @dataclass(slots=True)
-class RunHistory:
+class SimulationHistory:
     """The entries of a run, and counts.
 
     Attributes:
@@ -182,18 +192,18 @@ class RunHistory:
         without_effect: how many events had no effect so far.
     """
 
-    queue: EventQueue
+    queue: VirtualTimeQueue
     counts_only: bool = False
-    entries: list[HistoryEntry] = field(default_factory=list)
+    entries: list[SimulationHistoryEntry] = field(default_factory=list)
     terminations: int = 0
     refused: int = 0
     without_effect: int = 0
 
-    def record(self, actor: HistoryActor, content: EntryContent) -> None:
+    def record(self, actor: SimulationActor, content: EntryContent) -> None:
         """Add an entry at the current time."""
         if not self.counts_only:
-            self.entries.append(HistoryEntry(self.queue.now, actor, content))
+            self.entries.append(SimulationHistoryEntry(self.queue.now, actor, content))
 
     def record_fault(self, text: str) -> None:
         """Add a note about a fault."""
-        self.record(HistoryActor.FAULT, NoteEntry(NoteKind.FAULT, text))
+        self.record(SimulationActor.FAULT, NoteHistoryEntry(NoteKind.FAULT, text))

@@ -13,7 +13,7 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.unwritten_breach_changes import writes_breach_end
 from grove_shell.simulator.checks.simulation_check import ActualClusterState, SimulationCheck
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
-from grove_shell.simulator.recording.run_history import HistoryActor
+from grove_shell.simulator.recording.simulation_history import SimulationActor
 from grove_shell.simulator.virtual_time import SECOND, go_duration_text
 
 _ROUNDING: Final = SECOND  # condition times are whole seconds
@@ -46,11 +46,11 @@ class GangTerminationCheck(SimulationCheck):
             if isinstance(before, PodClique | ScalingGroup):
                 self._compare(before, after, change.at)
 
-    def on_write(self, actor: HistoryActor, snapshot: Snapshot, attempt: Attempt) -> None:
+    def on_operator_write(self, actor: SimulationActor, snapshot: Snapshot, attempt: Attempt) -> None:
         """Check each deletion of a clique whose reason is gang termination."""
         step = attempt.step
         if isinstance(step.action, SetStatus) and attempt.outcome in {AttemptOutcome.DONE, AttemptOutcome.UNREACHABLE}:
-            self._decided_at[step.action.guard.uid] = self.state.planned_at(snapshot)
+            self._decided_at[step.action.guard.uid] = self.state.plan_time_of_snapshot(snapshot)
         if attempt.outcome is not AttemptOutcome.DONE and writes_breach_end(step) and step.action.guard is not None:
             self._unwritten_recoveries.add(step.action.guard.uid)
         if attempt.outcome is not AttemptOutcome.DONE or not isinstance(step.action, Delete):
@@ -67,7 +67,7 @@ class GangTerminationCheck(SimulationCheck):
             self._check_availability(clique, step.action)
         del actor
 
-    def at_rest(self) -> None:
+    def check_at_rest(self) -> None:
         """Check that replicas with an expired delay were terminated, completely (GT6, GT9)."""
         self._check_completeness()
         for uid, since in self._breached_since.items():
@@ -82,7 +82,7 @@ class GangTerminationCheck(SimulationCheck):
             if delay is not None and self.state.now - since > delay + self.state.clock_slack + 60 * SECOND:
                 lasts = go_duration_text(self.state.now - since)
                 message = f"{item.ref.name} has been breached for {lasts}, and still exists"
-                self.state.fail("GT6", message, item.ref.short)
+                self.state.report_broken_promise("GT6", message, item.ref.short)
 
     def _check_completeness(self) -> None:
         """Check that with the cause of a termination all other cliques of the replica are deleted (GT9)."""
@@ -90,7 +90,9 @@ class GangTerminationCheck(SimulationCheck):
         for cause, uids in self._terminated_with.items():
             left = sorted(there[uid].ref.name for uid in uids & there.keys() if not there[uid].deleting)
             if cause not in there and left:
-                self.state.fail("GT9", f"a replica was terminated, and {', '.join(left)} of it was not", *left)
+                self.state.report_broken_promise(
+                    "GT9", f"a replica was terminated, and {', '.join(left)} of it was not", *left
+                )
 
     def _record_termination(self, clique: PodClique, action: Delete, *, whole: bool) -> None:
         named = [guard.uid for ref, guard in action.rests_on if ref.kind == "PodClique"]
@@ -100,16 +102,16 @@ class GangTerminationCheck(SimulationCheck):
                 cause,
                 {
                     found.uid
-                    for found in self.state.cluster.cliques()
+                    for found in self.state.cluster.all_cliques()
                     if self.state.root_of.get(found.uid) == root
-                    and self.state.replica_of(found) == clique.replica_index
+                    and self.state.replica_index_of_clique(found) == clique.replica_index
                 },
             )
 
     def _check_replica(self, clique: PodClique, index: int, ended: object) -> None:
         if index != ended:
             message = f"{clique.ref.name} is of replica {index}, and is deleted with replica {ended}"
-            self.state.fail("GT9", message, clique.ref.short)
+            self.state.report_broken_promise("GT9", message, clique.ref.short)
 
     def _check_delay(self, clique: PodClique, action: Delete, root: PodCliqueSet) -> None:
         """Check that the stored breach of the cause lasted for its delay (GT5)."""
@@ -119,13 +121,15 @@ class GangTerminationCheck(SimulationCheck):
         since = self._breached_since.get(guard.uid)
         if delay is None or since is None:
             why = "gang termination is off" if delay is None else f"{ref.short} is not stored as breached"
-            self.state.fail("GT5", f"{clique.ref.name} was terminated, and {why}", clique.ref.short, ref.short)
+            self.state.report_broken_promise(
+                "GT5", f"{clique.ref.name} was terminated, and {why}", clique.ref.short, ref.short
+            )
             return
         age = self.state.now - since
         if age < delay - _ROUNDING - self.state.clock_slack:
             when = f"{go_duration_text(age)} after {ref.name} was breached, not {go_duration_text(delay)}"
             message = f"{clique.ref.name} was terminated {when}"
-            self.state.fail("GT5", message, clique.ref.short, ref.short)
+            self.state.report_broken_promise("GT5", message, clique.ref.short, ref.short)
 
     def _check_availability(self, clique: PodClique, action: Delete) -> None:
         """Check that the cause of a termination was available since its creation (GT10, B1)."""
@@ -134,13 +138,15 @@ class GangTerminationCheck(SimulationCheck):
             message = (
                 f"{clique.ref.name} was terminated because of cliques that were never available since their creation"
             )
-            self.state.fail("GT10", message, clique.ref.short)
+            self.state.report_broken_promise("GT10", message, clique.ref.short)
 
     def _compare(self, before: PodClique | ScalingGroup, after: PodClique | ScalingGroup, at: int) -> None:
         if isinstance(before, PodClique) and isinstance(after, PodClique):
             lost = before.status.was_available and not after.status.was_available
             if lost and before.uid == after.uid:
-                self.state.fail("GT3", f"{after.ref.name} loses the record that it was available", after.ref.short)
+                self.state.report_broken_promise(
+                    "GT3", f"{after.ref.name} loses the record that it was available", after.ref.short
+                )
         stored = {found.type: found for found in before.status.conditions}
         for condition in after.status.conditions:
             old = stored.get(condition.type)
@@ -157,7 +163,7 @@ class GangTerminationCheck(SimulationCheck):
                 self._breached_since[after.uid] = self._decided_at.get(after.uid, at)
                 continue
             message = f"{condition.type} of {after.ref.name} has a new transition time and its old status"
-            self.state.fail("GT4", message, after.ref.short)
+            self.state.report_broken_promise("GT4", message, after.ref.short)
 
 
 def _delay_of(root: PodCliqueSet, cause: PodClique | ScalingGroup) -> int | None:
