@@ -15,7 +15,6 @@ from grove_core.resources.api_names import CONDITIONS
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.labels import LabelKeys, first_label_value
 from grove_core.resources.naming_rules import parse_replica_index
-from grove_core.resources.object_metadata import metadata_in
 
 _TYPE: Final = attrgetter("type")
 _TRUTHS: Final = MappingProxyType({truth.value: truth for truth in ConditionStatus})
@@ -130,8 +129,9 @@ def _identity_step_by_step(top: JsonFieldReader, api_version: str, kind: str) ->
 
 
 def ref_in_manifest(raw: Mapping[str, Any], api_version: str, kind: str) -> Ref:
-    """Return the address of an unread object; its name may be empty. Total."""
-    return Ref(api_version, kind, *metadata_in(raw).namespace_and_name)
+    """Return the address of an unread object, named as it is written: an empty name or a number too. Total."""
+    meta = JsonFieldReader(raw, "", []).inner_object("metadata").raw
+    return Ref(api_version, kind, str(meta.get("namespace") or "default"), str(meta.get("name") or ""))
 
 
 def read_labels(top: JsonFieldReader) -> JsonFieldReader:

@@ -3,10 +3,11 @@
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from grove_core.areas.gang_termination.termination_findings import averted_termination_findings
 from grove_core.kernel.errors import BrokenInvariant
+from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.steps import Attempt, AttemptOutcome
 from grove_core.plan.forecast import (
     Cycle,
@@ -95,9 +96,19 @@ def snapshot_of_newly_created_set(snapshot: Snapshot, rules: RuleSet = DESIGN) -
     uid = f"(uid of {snapshot.root.ref.short})"
     spec = with_default_termination_delay(snapshot.root.spec, rules)
     root = replace(snapshot.root, uid=uid, resource_version="1", generation=1, finalizers=(SET_FINALIZER,), spec=spec)
-    nothing: dict[str, Any] = {"groups": (), "cliques": (), "gangs": (), "others": (), "domains": (), "pods_of": {}}
     complete = EVERY_KIND | (snapshot.complete & {TOPOLOGY_KIND})
-    return replace(snapshot, root=root, complete=complete, not_collected=frozenset(), **nothing)
+    return replace(
+        snapshot,
+        root=root,
+        complete=complete,
+        not_collected=frozenset(),
+        groups=(),
+        cliques=(),
+        gangs=(),
+        others=(),
+        domains=(),
+        pods_of=FrozenDict(),
+    )
 
 
 def forecast_until_settled(

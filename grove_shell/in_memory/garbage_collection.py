@@ -12,6 +12,7 @@ from grove_core.kernel.steps import Attempt
 from grove_core.resources.cluster_topology import ClusterTopology, effective_topologies
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Configuration, ServedApis
+from grove_core.resources.naming_rules import parse_replica_index
 from grove_core.resources.object_after_write import Known, object_after_deletion_request, without_finalizer
 from grove_core.resources.pod import FINISHED_PHASES, Pod
 from grove_core.resources.podclique import PodClique
@@ -34,10 +35,12 @@ class GarbageCollectedStore:
         not_collected, complete: kinds of which objects may be missing, and kinds of which none is.
         manifests: of the objects that were created here.
         lingering: whether a deleted pod that runs stays until :meth:`end_pod_containers`.
+        numbered: whether versions are numbers, as on a server; if not, a version after a write is
+            ``<version>+<writes>``, which no server has, so that a forecast shows no version that looks real.
         clock: returns the deletionTimestamp of a ComputeDomain; None for none.
     """
 
-    def __init__(self, *, lingering: bool) -> None:
+    def __init__(self, *, lingering: bool, numbered: bool) -> None:
         """Start empty; no kind is complete."""
         self.items: dict[Ref, StoredObject] = {}
         self.pods: dict[str, list[Pod]] = {}
@@ -47,7 +50,7 @@ class GarbageCollectedStore:
         self.complete: frozenset[str] | None = None
         self.configuration, self.served = Configuration(), ServedApis()
         self.manifests: dict[Ref, FrozenMap] = {}
-        self.lingering = lingering
+        self.lingering, self.numbered = lingering, numbered
         self.clock: Callable[[], datetime] | None = None
         self._version = 0  # the newest of any object
         self._clique_of_pod: dict[Ref, str] = {}  # pod -> uid of its PodClique; rebuilt where a pod is missing
@@ -71,10 +74,18 @@ class GarbageCollectedStore:
         self._note_version(pod.resource_version)
         self._clique_of_pod[pod.ref] = pod.owner_uid
 
-    def next_version(self) -> str:
-        """Return the resourceVersion of the next write; later ones are larger (OP-002)."""
-        self._version += 1
-        return str(self._version)
+    def version_of_new_object(self) -> str:
+        """Return the resourceVersion of an object that is created; of a server the next number (OP-002)."""
+        return self._version_after("") if self.numbered else "1"
+
+    def _version_after(self, before: str) -> str:
+        if self.numbered:
+            self._version += 1
+            return str(self._version)
+        version, plus, writes = before.rpartition("+")
+        if not plus or parse_replica_index(writes) is None:
+            version, writes = before, "0"
+        return f"{version}+{int(writes) + 1}"
 
     def _note_version(self, version: str) -> None:
         if version.isdecimal():
@@ -106,7 +117,7 @@ class GarbageCollectedStore:
         if before is not None and before.owner_uid != item.owner_uid:
             self._owned[before.owner_uid].discard(item.ref)
             self._owned[item.owner_uid].add(item.ref)
-        self.items[item.ref] = replace(item, resource_version=self.next_version())
+        self.items[item.ref] = replace(item, resource_version=self._version_after(item.resource_version))
 
     def delete_object(self, ref: Ref) -> None:
         """Delete an object or a pod in the background; an object with finalizers stays until they are dropped."""
@@ -141,7 +152,7 @@ class GarbageCollectedStore:
         """Store a pod as it is, with a new version."""
         pods = self.pods[pod.owner_uid]
         place = next(place for place, other in enumerate(pods) if other.uid == pod.uid)
-        pods[place] = replace(pod, resource_version=self.next_version())
+        pods[place] = replace(pod, resource_version=self._version_after(pod.resource_version))
 
     def end_pod_containers(self, ref: Ref) -> None:
         """Remove a pod: its containers have stopped."""

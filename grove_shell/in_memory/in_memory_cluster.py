@@ -3,7 +3,7 @@
 It models a real one. A write must name the uid and version of the stored object. An object with finalizers stays until
 they are dropped. The objects that it controls are deleted with it, or before it in a foreground deletion. A write that
 changes nothing keeps the version. What the model leaves out is in SM-080; tests/honesty compares it with a
-real server. A version after a write has the form ``<version>+<writes>``, which no real server uses.
+real server. In a forecast a version after a write has the form ``<version>+<writes>``, which no real server uses.
 """
 
 from collections import Counter
@@ -62,14 +62,15 @@ _PROJECTIONS: Final[Mapping[str, Callable[[Mapping[str, Any]], _CreatedObject]]]
 class InMemoryCluster(GarbageCollectedStore):
     """Executes steps in memory. Without a clock an object is created at the time of the last snapshot."""
 
-    def __init__(self, snapshots: Iterable[Snapshot], *, lingering: bool = False) -> None:
+    def __init__(self, snapshots: Iterable[Snapshot], *, lingering: bool = False, numbered: bool = False) -> None:
         """Start with the objects of some snapshots.
 
         Args:
             snapshots: of the roots.
             lingering: whether a deleted pod that runs stays until :meth:`end_pod_containers`.
+            numbered: whether versions are numbers, as on a server; if not they are ``<version>+<writes>``.
         """
-        super().__init__(lingering=lingering)
+        super().__init__(lingering=lingering, numbered=numbered)
         self._made: Counter[str] = Counter()  # how many objects of a kind and name were created; uids are made of these
         self._observed_at: datetime | None = None
         for snapshot in snapshots:
@@ -144,7 +145,7 @@ class InMemoryCluster(GarbageCollectedStore):
             item = _created_object(
                 action.manifest,
                 self._next_uid(ref),
-                self.next_version(),
+                self.version_of_new_object(),
                 self._observed_at if self.clock is None else self.clock(),
             )
         except MalformedObject as fault:

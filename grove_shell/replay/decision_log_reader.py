@@ -63,7 +63,7 @@ class RecordedDecision:
 
     Attributes:
         head: of the process that wrote it.
-        plan: as recorded (:func:`grove_shell.replay.decision_log_format.plan_as_json`).
+        plan: as recorded (:func:`grove_shell.replay.decision_log_format.plan_as_decision_log_json`).
     """
 
     line: int

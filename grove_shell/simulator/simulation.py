@@ -212,7 +212,7 @@ def _cluster_of(
 ) -> SimulatedCluster:
     """Return the cluster at the start, with the objects of a dump, the configuration and the served kinds."""
     roots = () if dump is None else tuple(dump.snapshot_of(root, spec.start) for root in dump.sets)
-    server = InMemoryCluster(roots, lingering=True)
+    server = InMemoryCluster(roots, lingering=True, numbered=True)
     for topology in dump.topologies.values() if dump is not None else ():
         server.add_object(topology)
     server.complete = EVERY_KIND | {TOPOLOGY_KIND}

@@ -35,6 +35,7 @@ from grove_core.resources.pod import Pod
 from grove_core.snapshot.cluster import IndexedCluster
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.in_memory.forecasts import snapshot_of_newly_created_set
 from tests.property.strategies.worlds import RandomCluster, cluster_of, clusters
 from tests.property.terminating_sets import ENDING
 
@@ -126,6 +127,8 @@ def test_pl001_snapshots_and_plans_have_a_hash(generated: RandomCluster) -> None
     for name in ("pods_of", "claim_templates", "named_domains", "named_claims", "foreign_owners", "topologies"):
         assert isinstance(getattr(snapshot, name), FrozenDict)
     assert all(isinstance(pods, tuple) for pods in snapshot.pods_of.values())
+    created = snapshot_of_newly_created_set(snapshot)
+    assert hash(created) == hash(snapshot_of_newly_created_set(snapshot))
 
 
 @given(clusters())

@@ -137,7 +137,7 @@ class SimulatedCluster:
     def add_object(self, item: StoredObject) -> None:
         """Add a new object."""
         self._dirty = True
-        self.server.add_object(replace(item, resource_version=self.server.next_version()))
+        self.server.add_object(replace(item, resource_version=self.server.version_of_new_object()))
 
     def delete_object(self, ref: Ref) -> None:
         """Delete an object on behalf of another client than the operator."""
