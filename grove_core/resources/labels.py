@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-from grove_core.resources.api_names import COMPONENT, MANAGED_BY, NAME, OPERATOR
+from grove_core.resources.api_names import COMPONENT, MANAGED_BY, NAME, OPERATOR, PREFIX
 
 V = TypeVar("V")
 
@@ -50,6 +50,14 @@ GROUP_REPLICA: Final = LabelKeys("grove.io/podcliquescalinggroup-replica-index",
 """The replica index in the scaling group."""
 CLIQUE: Final = LabelKeys("grove.io/podclique", "grove.io/clique-name")
 """The full name of the PodClique."""
+_FAMILY_KEYS: Final = frozenset(
+    key for label in (SET, SET_REPLICA, GROUP, GROUP_REPLICA, CLIQUE) for key in label.keys if key != SET.primary
+)
+
+
+def is_grove_key(key: str) -> bool:
+    """Return whether a label or annotation under this key is Grove's, not a user's."""
+    return key.startswith(PREFIX) or key in _FAMILY_KEYS
 
 
 def first_label_value(label: LabelKeys, value_at: Callable[[str], V]) -> V | None:

@@ -24,12 +24,11 @@ from grove_core.resources.api_names import (
     MANAGED_BY,
     MNNVL_CLAIM,
     NAME,
-    PREFIX,
     SHARED_CLAIM,
     TOPOLOGY_NAME,
 )
 from grove_core.resources.domain_sharing import shared_claim_entry
-from grove_core.resources.labels import SET
+from grove_core.resources.labels import SET, is_grove_key
 from grove_core.resources.merge_patch import AMOUNTS, parse_quantity
 from grove_core.resources.pod import Pod
 from grove_core.resources.pod_spec_gpus import pod_spec_with_changed_containers
@@ -184,7 +183,7 @@ def _claims_added_to(clique: PodClique) -> AbstractSet[str]:
 
 def _without_groves_texts(texts: FrozenMap) -> FrozenMap:
     return FrozenMap(
-        {key: text for key, text in texts.items() if key not in _LABELS_OF_GROVE and not key.startswith(PREFIX)}
+        {key: text for key, text in texts.items() if key not in _LABELS_OF_GROVE and not is_grove_key(key)}
     )
 
 

@@ -4,6 +4,7 @@ import json
 import sys
 from typing import Any
 
+from grove_core.reconcile import reconcile
 from grove_core.resources.domain_sharing import (
     clique_position_in_template,
     domain_membership_of_position,
@@ -17,6 +18,7 @@ from grove_core.resources.scaling_group import scaling_group_from_json
 from tests.property.resources.another_label_family import PREFIX
 from tests.property.resources.manifests import clique, group, owner, pod
 from tests.property.workload.sets import clique_raw, manifests_of, set_raw
+from tests.property.workload.test_revision import foreign as set_of_another_operator
 
 
 def read() -> dict[str, Any]:
@@ -48,6 +50,15 @@ def written() -> list[Any]:
     return [*manifests_of(set_raw(clique_raw("a"), clique_raw("b"), groups=(pool,))), domain]
 
 
+def steps_of_takeover() -> list[str]:
+    """The steps for a set of another operator whose template has a label under a key of the new family."""
+    raw = set_raw(clique_raw("a", labels={"team": "x", f"{PREFIX}set_replica": "of-the-user"}))
+    life = set_of_another_operator(raw)
+    seen = life.look()
+    assert seen is not None
+    return [step.target.short for step in reconcile(seen).steps]
+
+
 def main() -> None:
-    """Print both."""
-    sys.stdout.write(json.dumps({"read": read(), "written": written()}))
+    """Print all."""
+    sys.stdout.write(json.dumps({"read": read(), "written": written(), "steps of takeover": steps_of_takeover()}))

@@ -74,3 +74,7 @@ def test_wl030_the_new_keys_are_written_wherever_the_others_are(report: Any) -> 
 
 def test_nothing_else_of_a_manifest_changes(report: Any) -> None:
     assert without_family(report["written"]) == json.loads(json.dumps(label_report.written()))
+
+
+def test_wl043_a_template_label_under_a_new_key_restarts_nothing_at_a_takeover(report: Any) -> None:
+    assert report["steps of takeover"] == []

@@ -15,12 +15,11 @@ from grove_core.resources.api_names import (
     DOMAIN_TEMPLATE,
     GROUP_FINALIZER,
     GROVE,
-    PREFIX,
     TEMPLATE_HASH,
 )
 from grove_core.resources.domain_sharing import MNNVL_ANNOTATIONS as MNNVL_KEYS
 from grove_core.resources.domain_sharing import shared_claim_entry
-from grove_core.resources.labels import labels_of_set_object, labels_of_set_replica
+from grove_core.resources.labels import is_grove_key, labels_of_set_object, labels_of_set_replica
 from grove_core.resources.merge_patch import changed_fields, changed_labels_or_annotations, replacement_patch
 from grove_core.resources.owned_object import NewObjectMetadata
 from grove_core.resources.pod_spec_gpus import pod_spec_with_gpu_claim
@@ -168,7 +167,7 @@ def podclique_template_update_fields(context: WorkloadContext, clique: PodClique
 
 def _text_changes(wanted: FrozenMap, stored: FrozenMap) -> FrozenMap:
     """Return the change to the template's texts; texts that other areas of Grove wrote stay."""
-    kept = {key: text for key, text in stored.items() if key.startswith(PREFIX) and key not in wanted}
+    kept = {key: text for key, text in stored.items() if is_grove_key(key) and key not in wanted}
     return replacement_patch(FrozenMap({**kept, **wanted}), stored)
 
 

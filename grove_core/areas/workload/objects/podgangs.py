@@ -9,8 +9,8 @@ from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import FieldsToApply, ObjectToCreate, Withheld
-from grove_core.resources.api_names import COMPONENT, PREFIX, SCHEDULER, SCHEDULER_NAME, TOPOLOGY_NAME
-from grove_core.resources.labels import labels_of_set
+from grove_core.resources.api_names import COMPONENT, SCHEDULER, SCHEDULER_NAME, TOPOLOGY_NAME
+from grove_core.resources.labels import is_grove_key, labels_of_set
 from grove_core.resources.merge_patch import changed_labels_or_annotations, replacement_patch
 from grove_core.resources.owned_object import NewObjectMetadata
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -204,7 +204,7 @@ def _labels_under(root: PodCliqueSet, part: ExpectedGang) -> FrozenMap:
 
 
 def _without_groves(texts: FrozenMap) -> FrozenMap:
-    return FrozenMap({key: text for key, text in texts.items() if not key.startswith(PREFIX)})
+    return FrozenMap({key: text for key, text in texts.items() if not is_grove_key(key)})
 
 
 def _scheduler_of(part: ExpectedGang) -> str:
